@@ -1,0 +1,22 @@
+import type { Credentials } from "../model/credentials.ts";
+import type { Identity } from "../model/identity.ts";
+
+/** What one method made of the caller's credentials. */
+export type Verdict =
+  | { readonly kind: "accepted"; readonly identity: Identity }
+  /** No credentials of this method's kind. */
+  | { readonly kind: "skipped" }
+  /** Of this method's kind, but wrong; the reason is for the log only and names nothing secret. */
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** One way to find out who is calling. Serves several requests at once. */
+export interface Authenticator {
+  /** In the configured order, such as `SSHKEY`. */
+  readonly name: string;
+  /** Schemes to offer in `WWW-Authenticate`, such as `Basic`. */
+  readonly challenges: readonly ("Basic" | "Bearer")[];
+  /** @throws {ServiceError} Only if the method itself is out of order, say its provider is down. */
+  authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict>;
+  /** Releases watchers and connections. */
+  close(): void;
+}

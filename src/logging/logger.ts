@@ -1,0 +1,81 @@
+/** Particulars of a log line. Values are printed with {@link formatLine}; a `Secret` prints as `***`. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export type Level = "debug" | "info" | "warn" | "error";
+
+/**
+ * Writes events. The message is a constant, the particulars are fields. `error`: someone must act; `warn`: we coped;
+ * `info`: a change of state or a sign-in; `debug`: for us.
+ */
+export interface Logger {
+  debug(message: string, fields?: Fields): void;
+  info(message: string, fields?: Fields): void;
+  warn(message: string, fields?: Fields): void;
+  error(message: string, fields?: Fields): void;
+  /** A logger that adds these fields to every line. */
+  child(fields: Fields): Logger;
+}
+
+/** Takes finished lines, without line end. */
+export type LineSink = (line: string, level: Level) => void;
+
+const ORDER: Readonly<Record<Level, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+/**
+ * A logger that writes `2026-01-05T09:15:00.123Z info  message key=value …` lines to a sink.
+ * @param threshold Least level that is written.
+ */
+export function createLogger(
+  sink: LineSink,
+  { threshold = "info", fields = {}, now = Date.now }: {
+    threshold?: Level;
+    fields?: Fields;
+    now?: () => number;
+  } = {},
+): Logger {
+  const write = (level: Level) => (message: string, more: Fields = {}) => {
+    if (ORDER[level] < ORDER[threshold]) return;
+    sink(formatLine(now(), level, message, { ...fields, ...more }), level);
+  };
+  return {
+    debug: write("debug"),
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
+    child: (more) => createLogger(sink, { threshold, fields: { ...fields, ...more }, now }),
+  };
+}
+
+/** A logger that drops everything, for tests and for code run without an operator. */
+export const SILENT: Logger = createLogger(() => {});
+
+/** One event as one line: control characters are escaped, so that no value can forge a line or a field. */
+export function formatLine(at: number, level: Level, message: string, fields: Fields): string {
+  let line = `${new Date(at).toISOString()} ${level.padEnd(5)} ${message}`;
+  for (const [key, value] of Object.entries(fields)) {
+    if (value !== undefined) line += ` ${key}=${formatValue(value)}`;
+  }
+  return line;
+}
+
+function formatValue(value: unknown): string {
+  if (value instanceof Error) return quote(describeError(value));
+  if (typeof value === "object" && value !== null) return quote(JSON.stringify(value) ?? "");
+  return quote(String(value));
+}
+
+/** An error with the chain of its causes, on one line and without stack. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const own = `${error.name}: ${error.message}`;
+  return error.cause === undefined ? own : `${own} (cause: ${describeError(error.cause)})`;
+}
+
+function quote(text: string): string {
+  if (/^[\w.:/@+,*()-]+$/.test(text)) return text;
+  // JSON escapes C0 controls, quotes and backslashes; the remaining line separators and C1 controls follow suit.
+  return JSON.stringify(text).replace(
+    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -1,0 +1,12 @@
+/**
+ * Whether a text may be a Unix account or group name in a daemon command. Checked before any daemon is contacted, for
+ * verified and unverified names alike (daemon-protocol.md 1.10, authentication.md 3.10).
+ */
+export function isAccountName(text: string): boolean {
+  return /^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,62}\$?$/.test(text);
+}
+
+/** Whether a name is one that no session may run as: uid 0 goes by these names, or by its number. */
+export function isPrivilegedAccount(name: string): boolean {
+  return name === "root" || name === "toor" || /^0+$/.test(name);
+}

@@ -1,0 +1,35 @@
+import type { Secret } from "./secret.ts";
+
+/** What the `Authorization` header (with the legacy SSH header) holds, taken apart once and for all. */
+export type Authorization =
+  | { readonly kind: "none" }
+  /** RFC 7617. */
+  | { readonly kind: "basic"; readonly user: string; readonly password: Secret }
+  /** RFC 6750. */
+  | { readonly kind: "bearer"; readonly token: Secret }
+  /** Header token of Java clients up to 2.2.2: a signature over bytes the client chose (authentication.md 3.8). */
+  | {
+    readonly kind: "ssh-legacy";
+    readonly user: string;
+    readonly signature: Secret;
+    readonly signed: Uint8Array;
+  }
+  /** Credentials are there but cannot be read; the reason is for the log and holds nothing of them. */
+  | { readonly kind: "malformed"; readonly reason: string };
+
+/** The certificate a client showed on its TLS connection, verified against the truststore by the edge. */
+export interface ClientCertificate {
+  /** Subject as RFC 4514 text, most specific part first. */
+  readonly subject: string;
+  readonly pem: string;
+}
+
+/** Everything a request brings to say who is calling. Made by `parseCredentials`, read by the methods. */
+export interface Credentials {
+  readonly authorization: Authorization;
+  readonly certificate?: ClientCertificate;
+  /** Header `X-UNICORE-Consignor`, only ever set for a request from a configured gateway. */
+  readonly consignor?: string;
+  /** Address of the client in canonical form, see `canonicalAddress`. */
+  readonly clientAddress: string;
+}

@@ -1,0 +1,41 @@
+/** Who is calling, as a method of authentication established it. */
+export interface Identity {
+  /** Distinguished name exactly as assigned; compare it with `sameName`, never as text. */
+  readonly dn: string;
+  /** As reported in `client.authenticationMethod`: `PASSWORD_FILE`, `SSHKEY`, `OAUTH`, `UNITY-SAML`, `X509`, `ETD`. */
+  readonly method: string;
+  /** Name of the configured method that accepted, such as `PASSWORD`; for the log. */
+  readonly via: string;
+  /** Unix account established by the method itself (SSH key, identity provider, own token). */
+  readonly uid?: string;
+  readonly role?: string;
+  readonly groups?: readonly string[];
+  /**
+   * Logical servers on which `uid` is proven. Absent: on all of them. A key that a daemon reported proves the account
+   * on that daemon's servers only (design decision "Account names across daemons").
+   */
+  readonly uidServers?: readonly string[];
+  /** Present if the caller showed a token that this or a trusted service issued. */
+  readonly issuedToken?: IssuedTokenFacts;
+}
+
+/** What an issued (delegation) token allows its bearer. */
+export interface IssuedTokenFacts {
+  readonly issuer: string;
+  readonly renewable: boolean;
+  /** `aud` of the token; a renewed token inherits it. */
+  readonly limitedTo?: string;
+  /** Preferences frozen in the token, in header syntax; the request's own preferences are then ignored. */
+  readonly preferences?: string;
+  /** Moment beyond which no renewal reaches, in seconds since the epoch. */
+  readonly renewableUntil?: number;
+}
+
+/** The caller that showed no credentials (rest-api.md 1.4). */
+export const ANONYMOUS_DN = "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN";
+
+/** A request's caller: somebody, or nobody in particular. */
+export type Caller = { readonly kind: "anonymous" } | {
+  readonly kind: "authenticated";
+  readonly identity: Identity;
+};
