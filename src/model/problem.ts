@@ -1,0 +1,28 @@
+/** One thing wrong in a file that an operator wrote: where it stands, what was found, what was expected. */
+export interface Problem {
+  readonly severity: "error" | "warning";
+  /** Path as configured. */
+  readonly file: string;
+  /** Counted from 1. */
+  readonly line?: number;
+  readonly key?: string;
+  /** What was found; leave it out where it may be secret. */
+  readonly found?: string;
+  readonly expected: string;
+}
+
+/** `conf/users.txt:3: key = value: what was expected`. */
+export function formatProblem({ file, line, key, found, expected }: Problem): string {
+  const place = line === undefined ? file : `${file}:${line}`;
+  const what = key === undefined ? found : found === undefined ? key : `${key} = ${found}`;
+  return what === undefined ? `${place}: ${expected}` : `${place}: ${what}: ${expected}`;
+}
+
+/** A file that cannot be used as it is; carries all that is wrong with it, not only the first. */
+export class InvalidFile extends Error {
+  override readonly name = "InvalidFile";
+
+  constructor(readonly problems: readonly Problem[]) {
+    super(problems.map(formatProblem).join("\n"));
+  }
+}

@@ -1,0 +1,9 @@
+/** What the service shows and whom it trusts on TLS connections, as PEM text. */
+export interface TlsMaterial {
+  /** Own certificate, followed by the rest of its chain. */
+  readonly certificate: string;
+  /** Own private key, unencrypted. */
+  readonly key: string;
+  /** Trust anchors, one certificate each; they replace the system's. */
+  readonly anchors: readonly string[];
+}

@@ -1,0 +1,21 @@
+/** A request this service makes to another system, such as an identity provider. */
+export interface OutgoingRequest {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface OutgoingResponse {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Decoded as UTF-8; bounded. */
+  readonly body: string;
+}
+
+/** HTTPS to other systems, with the service's trust anchors and time limits. Follows no redirects. */
+export interface OutgoingHttp {
+  /** @throws {RemoteUnavailable} If no complete answer came: refused, TLS, time-out, too long. Any status is an answer. */
+  send(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResponse>;
+}
