@@ -1,0 +1,17 @@
+/** What a share grants, from least to most (rest-api.md 2.2). `NONE` is only ever asked for: it removes the share. */
+export const ACCESS_LEVELS = ["NONE", "READ", "WRITE", "MODIFY"] as const;
+
+export type AccessLevel = typeof ACCESS_LEVELS[number];
+
+/** A level that a stored share can have. */
+export type GrantedLevel = Exclude<AccessLevel, "NONE">;
+
+/** The level by its exact upper-case name, if there is one. */
+export function parseAccessLevel(text: string): AccessLevel | undefined {
+  return ACCESS_LEVELS.find((level) => level === text);
+}
+
+/** Whether `granted` is enough for what is wanted. */
+export function grants(granted: AccessLevel, wanted: AccessLevel): boolean {
+  return ACCESS_LEVELS.indexOf(wanted) <= ACCESS_LEVELS.indexOf(granted);
+}

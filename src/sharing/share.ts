@@ -1,0 +1,74 @@
+import type { GrantedLevel } from "./access_level.ts";
+
+/** What its owner decided about a share (rest-api.md 2.1). */
+export interface ShareTerms {
+  /** Absolute path on the daemon's host; ends in `/` exactly when it is a directory. */
+  readonly path: string;
+  readonly access: GrantedLevel;
+  /** End of life in seconds since the epoch; 0 is never. */
+  readonly expires: number;
+  /** Whether the share is for a single use; `usesLeft` is then 1 at most. */
+  readonly oneTime: boolean;
+  /** Uses that remain; absent if unlimited. */
+  readonly usesLeft?: number;
+  /** Addresses and CIDR ranges the user may come from; empty is anywhere. */
+  readonly sources: readonly string[];
+}
+
+/** A new share, before the store gave it an id. Names are in comparable form (rest-api.md 2.6). */
+export interface ShareDraft extends ShareTerms {
+  readonly owner: string;
+  readonly target: string;
+  /** The owner's Unix account and group; all access through the share runs as these. */
+  readonly uid: string;
+  readonly gid?: string;
+}
+
+/** A stored share. */
+export interface Share extends ShareDraft {
+  readonly id: string;
+  /** Logical server; shares of one server are unknown to all others. */
+  readonly server: string;
+  /** Uses so far. */
+  readonly accessCount: number;
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+}
+
+/** Whether a share is for a directory and what is below it. */
+export function isDirectory(share: Pick<ShareTerms, "path">): boolean {
+  return share.path.endsWith("/");
+}
+
+/** Whether nobody can use the share any more: expired, or used as often as allowed. */
+export function isOver(share: ShareTerms, now: number): boolean {
+  return isExpired(share, now) || share.usesLeft === 0;
+}
+
+/** Expired when the end lies before the current second (rest-api.md 2.4). `now` in milliseconds since the epoch. */
+export function isExpired({ expires }: Pick<ShareTerms, "expires">, now: number): boolean {
+  return expires > 0 && expires < Math.floor(now / 1000);
+}
+
+/** How a share was used; the words stand in the usage log (rest-api.md 5.1). */
+export type UseKind = "HTTP-download" | "HTTP-upload" | "UFTP";
+
+/** Who used a share, and how. */
+export interface UseStart {
+  /** Distinguished name of the caller, in comparable form. */
+  readonly who: string;
+  readonly address: string;
+  readonly kind: UseKind;
+  /** Path that was asked for. */
+  readonly path: string;
+}
+
+/** One use of a share, as its owner sees it. */
+export interface Use extends UseStart {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Bytes moved over HTTP; absent while under way, for UFTP sessions, and if the service died meanwhile. */
+  readonly bytes?: number;
+  /** Whether all bytes arrived; absent as long as `bytes` is. */
+  readonly complete?: boolean;
+}

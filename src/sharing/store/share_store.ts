@@ -1,0 +1,59 @@
+import type { Share, ShareDraft, ShareTerms, Use, UseStart } from "../share.ts";
+
+/** A use that was granted: to be given back if nothing came of it, or finished. */
+export interface Claim {
+  /** The share as it is after the claim. */
+  readonly share: Share;
+  /** Key of the use record. */
+  readonly use: number;
+}
+
+/**
+ * The shares of all logical servers. Every change is one transaction and is on disk when its promise resolves. Names of
+ * owners and targets are compared as text: hand in comparable forms (rest-api.md 2.6). Expired shares are invisible.
+ */
+export interface ShareStore {
+  /**
+   * Adds a share, or gives the owner's live share of exactly this path and target new terms (rest-api.md 2.3); id,
+   * account and access count then stay.
+   */
+  put(server: string, draft: ShareDraft): Promise<Share>;
+  /** A share, also one that is used up. */
+  get(server: string, id: string): Promise<Share | undefined>;
+  /** What an owner shares, oldest first; used up shares are not among them. */
+  ownedBy(server: string, owner: string): Promise<readonly Share[]>;
+  /** What is shared with a target, oldest first; used up shares are not among them. */
+  targetedAt(server: string, target: string): Promise<readonly Share[]>;
+  /** Usable shares with one of these paths, of any owner and target. */
+  withPaths(server: string, paths: readonly string[]): Promise<readonly Share[]>;
+  /** Gives an existing share new terms; undefined if there is none. */
+  change(server: string, id: string, terms: ShareTerms): Promise<Share | undefined>;
+  /** Removes a share with its use records; whether there was one. */
+  remove(server: string, id: string): Promise<boolean>;
+  /** Removes the owner's shares of exactly this path and target; how many there were. */
+  removeByPath(server: string, owner: string, path: string, target: string): Promise<number>;
+  /**
+   * Takes one use of a share and records it. Atomic: of any number of parallel claims on the last use one succeeds.
+   * @returns Undefined if the share is unknown, expired or used up.
+   */
+  claim(server: string, id: string, use: UseStart): Promise<Claim | undefined>;
+  /** Undoes a claim of which nothing came, together with its record. */
+  giveBack(claim: Claim): Promise<void>;
+  /** Completes the record of a use. */
+  finish(claim: Claim, result: { readonly bytes: number; readonly complete: boolean }): Promise<void>;
+  /** The latest uses of a share, newest first. */
+  usesOf(server: string, id: string, limit: number): Promise<readonly Use[]>;
+  /** Every share that is not expired, for the operator; of one server or of all. */
+  all(server?: string): Promise<readonly Share[]>;
+  /** Makes somebody else the owner, under their account; undefined if there is no such share. */
+  changeOwner(
+    server: string,
+    id: string,
+    to: { readonly owner: string; readonly uid: string; readonly gid?: string },
+  ): Promise<Share | undefined>;
+  /** Adds a share under a given id, as an import does; false if the id is taken. */
+  add(share: Share): Promise<boolean>;
+  /** Deletes shares that expired, and those used up for longer than the time they stay readable; how many. */
+  purge(): Promise<number>;
+  close(): void;
+}

@@ -1,0 +1,225 @@
+import assert from "node:assert/strict";
+import type { Clock } from "../../../src/model/clock.ts";
+import type { Share, ShareDraft, UseStart } from "../../../src/sharing/share.ts";
+import type { ShareStore } from "../../../src/sharing/store/share_store.ts";
+
+const ANYBODY = "cn=anonymous,o=unknown,ou=unknown";
+
+export const DRAFT: ShareDraft = {
+  path: "/data/d/",
+  owner: "cn=alice,o=example",
+  target: ANYBODY,
+  uid: "alice",
+  gid: "hpc",
+  access: "READ",
+  expires: 0,
+  oneTime: false,
+  sources: [],
+};
+
+export const USE: UseStart = { who: ANYBODY, address: "192.0.2.7", kind: "HTTP-download", path: "/data/d/x" };
+
+/** What every share store must do. `create` opens an empty store on a clock that the test moves. */
+export function testShareStore(name: string, create: (clock: Clock) => { store: ShareStore; close(): void }) {
+  const fact = (
+    title: string,
+    check: (store: ShareStore, time: { now: number }) => Promise<void>,
+  ) => {
+    Deno.test(`${name} ${title}`, async () => {
+      const time = { now: 1_700_000_000_000 };
+      const { store, close } = create(() => time.now);
+      try {
+        await check(store, time);
+      } finally {
+        close();
+      }
+    });
+  };
+  const seconds = (time: { now: number }) => time.now / 1000;
+
+  fact("gives back what was put in", async (store, time) => {
+    const draft: ShareDraft = {
+      ...DRAFT,
+      access: "MODIFY",
+      expires: seconds(time) + 9,
+      usesLeft: 3,
+      sources: ["10.0.0.0/8", "::1"],
+    };
+    const share = await store.put("HPC", draft);
+    const { id, ...rest } = share;
+    assert.match(id, /^[0-9A-Za-z]{22}$/);
+    assert.deepEqual(rest, { ...draft, server: "HPC", accessCount: 0, created: time.now });
+    assert.deepEqual(await store.get("HPC", id), share);
+  });
+
+  fact("keeps servers apart (D19)", async (store) => {
+    const { id } = await store.put("A", DRAFT);
+    assert.equal(await store.get("B", id), undefined);
+    assert.deepEqual(await store.ownedBy("B", DRAFT.owner), []);
+    assert.deepEqual(await store.withPaths("B", [DRAFT.path]), []);
+    assert.equal(await store.claim("B", id, USE), undefined);
+    assert.equal(await store.remove("B", id), false);
+    assert.equal(await store.removeByPath("B", DRAFT.owner, DRAFT.path, DRAFT.target), 0);
+    assert.equal((await store.all("A")).length, 1);
+    assert.equal((await store.all("B")).length, 0);
+    assert.equal((await store.all()).length, 1);
+  });
+
+  fact("updates in place only for the same owner, path and target (D3)", async (store) => {
+    const anonymous = await store.put("A", DRAFT);
+    await store.claim("A", anonymous.id, USE);
+    const named = await store.put("A", { ...DRAFT, target: "cn=bob", access: "WRITE" });
+    assert.notEqual(named.id, anonymous.id);
+    assert.equal((await store.get("A", anonymous.id))?.access, "READ");
+    const other = await store.put("A", { ...DRAFT, owner: "cn=carol" });
+    assert.notEqual(other.id, anonymous.id);
+    const again = await store.put("A", { ...DRAFT, oneTime: true, uid: "alice2" });
+    assert.equal(again.id, anonymous.id);
+    assert.equal(again.oneTime, true);
+    assert.equal(again.usesLeft, 1);
+    assert.equal(again.accessCount, 1);
+    assert.equal(again.uid, "alice");
+  });
+
+  fact("makes a new share when the old one is used up", async (store) => {
+    const first = await store.put("A", { ...DRAFT, oneTime: true });
+    assert.ok(await store.claim("A", first.id, USE));
+    const second = await store.put("A", { ...DRAFT, oneTime: true });
+    assert.notEqual(second.id, first.id);
+    assert.equal(second.usesLeft, 1);
+  });
+
+  fact("lists by owner, target and path", async (store, time) => {
+    const one = await store.put("A", DRAFT);
+    time.now++;
+    const two = await store.put("A", { ...DRAFT, path: "/data/", target: "cn=bob" });
+    const ids = (shares: readonly Share[]) => shares.map((share) => share.id);
+    assert.deepEqual(ids(await store.ownedBy("A", DRAFT.owner)), [one.id, two.id]);
+    assert.deepEqual(ids(await store.targetedAt("A", "cn=bob")), [two.id]);
+    assert.deepEqual(ids(await store.withPaths("A", ["/data/d/", "/data/", "/"])), [one.id, two.id]);
+    assert.deepEqual(ids(await store.withPaths("A", ["/data/d"])), []);
+    assert.deepEqual(ids(await store.withPaths("A", [])), []);
+  });
+
+  fact("hides expired shares and purges them", async (store, time) => {
+    const { id } = await store.put("A", { ...DRAFT, expires: seconds(time) + 5 });
+    time.now += 5999;
+    assert.ok(await store.get("A", id));
+    assert.equal(await store.purge(), 0);
+    time.now += 1;
+    assert.equal(await store.get("A", id), undefined);
+    assert.deepEqual(await store.ownedBy("A", DRAFT.owner), []);
+    assert.deepEqual(await store.targetedAt("A", DRAFT.target), []);
+    assert.deepEqual(await store.withPaths("A", [DRAFT.path]), []);
+    assert.deepEqual(await store.all(), []);
+    assert.equal(await store.claim("A", id, USE), undefined);
+    assert.equal(await store.change("A", id, DRAFT), undefined);
+    assert.equal(await store.purge(), 1);
+    assert.equal(await store.purge(), 0);
+  });
+
+  fact("lets exactly one of 200 parallel claims have a one-time share (D10)", async (store) => {
+    const { id } = await store.put("A", { ...DRAFT, oneTime: true });
+    const claims = await Promise.all(Array.from({ length: 200 }, () => store.claim("A", id, USE)));
+    assert.equal(claims.filter((claim) => claim !== undefined).length, 1);
+    assert.equal((await store.get("A", id))?.accessCount, 1);
+    assert.deepEqual(await store.ownedBy("A", DRAFT.owner), []);
+    assert.deepEqual(await store.withPaths("A", [DRAFT.path]), []);
+  });
+
+  fact("counts down a number of uses", async (store) => {
+    const { id } = await store.put("A", { ...DRAFT, usesLeft: 2 });
+    assert.equal((await store.claim("A", id, USE))?.share.usesLeft, 1);
+    assert.equal((await store.claim("A", id, USE))?.share.usesLeft, 0);
+    assert.equal(await store.claim("A", id, USE), undefined);
+  });
+
+  fact("gives a claim back exactly once", async (store) => {
+    const { id } = await store.put("A", { ...DRAFT, oneTime: true });
+    const claim = await store.claim("A", id, USE);
+    assert.ok(claim);
+    await store.giveBack(claim);
+    await store.giveBack(claim);
+    const share = await store.get("A", id);
+    assert.equal(share?.usesLeft, 1);
+    assert.equal(share?.accessCount, 0);
+    assert.deepEqual(await store.usesOf("A", id, 10), []);
+  });
+
+  fact("gives back to an unlimited share without limiting it", async (store) => {
+    const { id } = await store.put("A", DRAFT);
+    const claim = await store.claim("A", id, USE);
+    assert.ok(claim);
+    await store.giveBack(claim);
+    assert.equal((await store.get("A", id))?.usesLeft, undefined);
+  });
+
+  fact("records who used a share, newest first", async (store, time) => {
+    const { id } = await store.put("A", DRAFT);
+    const first = await store.claim("A", id, USE);
+    assert.ok(first);
+    time.now += 1000;
+    await store.claim("A", id, { ...USE, kind: "UFTP", who: "cn=bob" });
+    await store.finish(first, { bytes: 5_000_000_000, complete: true });
+    const uses = await store.usesOf("A", id, 10);
+    assert.deepEqual(uses, [
+      { ...USE, kind: "UFTP", who: "cn=bob", at: time.now, bytes: undefined, complete: undefined },
+      { ...USE, at: time.now - 1000, bytes: 5_000_000_000, complete: true },
+    ]);
+    assert.equal((await store.usesOf("A", id, 1)).length, 1);
+    await store.remove("A", id);
+    assert.deepEqual(await store.usesOf("A", id, 10), []);
+  });
+
+  fact("keeps a used up share readable for 30 days", async (store, time) => {
+    const { id } = await store.put("A", { ...DRAFT, oneTime: true });
+    await store.claim("A", id, USE);
+    time.now += 30 * 86_400_000;
+    assert.equal(await store.purge(), 0);
+    assert.equal((await store.get("A", id))?.usesLeft, 0);
+    time.now += 1000;
+    assert.equal(await store.purge(), 1);
+    assert.equal(await store.get("A", id), undefined);
+  });
+
+  fact("changes terms and owners of what exists", async (store) => {
+    const { id } = await store.put("A", DRAFT);
+    const changed = await store.change("A", id, { ...DRAFT, path: "/data/e", usesLeft: 4 });
+    assert.equal(changed?.path, "/data/e");
+    assert.equal(changed?.usesLeft, 4);
+    const given = await store.changeOwner("A", id, { owner: "cn=bob", uid: "bob" });
+    assert.deepEqual([given?.owner, given?.uid, given?.gid], ["cn=bob", "bob", undefined]);
+    assert.equal(await store.change("A", "none", DRAFT), undefined);
+    assert.equal(await store.changeOwner("A", "none", { owner: "cn=bob", uid: "bob" }), undefined);
+  });
+
+  fact("takes in shares with older ids, once", async (store, time) => {
+    const share: Share = { ...DRAFT, server: "A", id: "2aXf9Kq01bZ", accessCount: 7, created: time.now };
+    assert.equal(await store.add(share), true);
+    assert.equal(await store.add({ ...share, path: "/other" }), false);
+    assert.equal((await store.get("A", "2aXf9Kq01bZ"))?.path, DRAFT.path);
+  });
+
+  fact("removes by path and exact target only", async (store) => {
+    await store.put("A", DRAFT);
+    await store.put("A", { ...DRAFT, target: "cn=bob" });
+    assert.equal(await store.removeByPath("A", DRAFT.owner, "/data/d", DRAFT.target), 0);
+    assert.equal(await store.removeByPath("A", DRAFT.owner, DRAFT.path, "cn=bob"), 1);
+    assert.equal((await store.ownedBy("A", DRAFT.owner)).length, 1);
+  });
+
+  fact("takes any text as text (D16)", async (store) => {
+    const hostile = "'; DROP TABLE share; -- %s :id \u{1F600}";
+    const { id } = await store.put(hostile, { ...DRAFT, path: `/${hostile}`, owner: hostile });
+    assert.equal((await store.get(hostile, id))?.path, `/${hostile}`);
+    assert.equal(await store.get(hostile, `${id}' OR '1'='1`), undefined);
+    assert.equal(await store.remove(hostile, "' OR ''='"), false);
+    assert.equal((await store.ownedBy(hostile, hostile)).length, 1);
+  });
+
+  fact("refuses text with NUL instead of cutting it off there", async (store) => {
+    await assert.rejects(store.put("A", { ...DRAFT, path: "/data\0/secret" }), TypeError);
+    await assert.rejects(store.get("A", "x\0"), TypeError);
+    assert.deepEqual(await store.all(), []);
+  });
+}

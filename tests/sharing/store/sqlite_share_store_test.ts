@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { newShareId } from "../../../src/sharing/share_id.ts";
+import { UnknownDatabase } from "../../../src/sharing/store/schema.ts";
+import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
+import { DRAFT, testShareStore, USE } from "./conformance.ts";
+
+testShareStore("openShareStore()", (clock) => {
+  const folder = Deno.makeTempDirSync();
+  const store = openShareStore(`${folder}/shares.sqlite`, clock);
+  return {
+    store,
+    close: () => {
+      store.close();
+      Deno.removeSync(folder, { recursive: true });
+    },
+  };
+});
+
+async function inFolder(check: (file: string) => Promise<void> | void): Promise<void> {
+  const folder = Deno.makeTempDirSync();
+  try {
+    await check(`${folder}/shares.sqlite`);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+Deno.test("openShareStore() finds everything again when opened again", () =>
+  inFolder(async (file) => {
+    const first = openShareStore(file, Date.now);
+    const share = await first.put("A", DRAFT);
+    await first.claim("A", share.id, USE);
+    first.close();
+    const second = openShareStore(file, Date.now);
+    assert.deepEqual(await second.get("A", share.id), { ...share, accessCount: 1 });
+    assert.equal((await second.usesOf("A", share.id, 9)).length, 1);
+    second.close();
+  }));
+
+Deno.test("openShareStore() claims once across two open stores", () =>
+  inFolder(async (file) => {
+    const stores = [openShareStore(file, Date.now), openShareStore(file, Date.now)];
+    const { id } = await stores[0]!.put("A", { ...DRAFT, oneTime: true });
+    const claims = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => stores[i % 2]!.claim("A", id, USE)),
+    );
+    assert.equal(claims.filter((claim) => claim !== undefined).length, 1);
+    for (const store of stores) store.close();
+  }));
+
+Deno.test("openShareStore() makes a file that only its account can read", () =>
+  inFolder(async (file) => {
+    const store = openShareStore(file, Date.now);
+    await store.put("A", DRAFT);
+    for (const suffix of ["", "-wal"]) {
+      assert.equal((Deno.statSync(file + suffix).mode ?? 0) & 0o777, 0o600, suffix);
+    }
+    store.close();
+  }));
+
+Deno.test("openShareStore() refuses the database of another program and of a newer version", () =>
+  inFolder((file) => {
+    const foreign = new DatabaseSync(file);
+    foreign.exec("CREATE TABLE somebody_elses (a)");
+    foreign.close();
+    assert.throws(() => openShareStore(file, Date.now), UnknownDatabase);
+    Deno.removeSync(file);
+    openShareStore(file, Date.now).close();
+    const newer = new DatabaseSync(file);
+    newer.exec("PRAGMA user_version = 99");
+    newer.close();
+    assert.throws(() => openShareStore(file, Date.now), /schema version 99/);
+  }));
+
+Deno.test("newShareId() uses the whole alphabet evenly and never repeats", () => {
+  const ids = Array.from({ length: 5000 }, newShareId);
+  assert.equal(new Set(ids).size, ids.length);
+  const counts = new Map<string, number>();
+  for (const id of ids) for (const c of id) counts.set(c, (counts.get(c) ?? 0) + 1);
+  assert.equal(counts.size, 62);
+  const expected = 5000 * 22 / 62;
+  for (const [c, n] of counts) assert.ok(Math.abs(n - expected) < expected / 4, `${c}: ${n}`);
+});
