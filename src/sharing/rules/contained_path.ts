@@ -1,0 +1,38 @@
+import { ServiceError } from "../../model/service_error.ts";
+import { isDirectory, type Share } from "../share.ts";
+import { hasForbiddenCharacter } from "./absolute_path.ts";
+
+/** A path inside a share that does not exist, or cannot: callers do not learn which. */
+export class NothingThere extends ServiceError {
+  readonly code = "ERR_NOT_FOUND";
+  readonly status = 404;
+  readonly publicMessage = "There is nothing of this name here";
+}
+
+/**
+ * The absolute path that an HTTP request means inside a share, and never anything outside (D7).
+ * @param segments What follows the share's id in the request's path, split at `/` and still percent-encoded; decoded
+ *   here, once. A last empty segment asks for a directory.
+ * @returns Ends in a slash if a directory was asked for.
+ * @throws {NothingThere} Not valid UTF-8, `.` or `..`, encoded slashes, control characters, a path below a file.
+ */
+export function containedPath(share: Pick<Share, "path">, segments: readonly string[]): string {
+  if (segments.length === 0) return share.path;
+  if (!isDirectory(share)) throw new NothingThere("path below a share of a single file");
+  const parts = segments.map(decode).filter((part) => part !== "");
+  for (const part of parts) {
+    if (part === "." || part === ".." || part.includes("/") || hasForbiddenCharacter(part)) {
+      throw new NothingThere("path segment that could lead out of the share");
+    }
+  }
+  const wantsDirectory = segments.at(-1) === "" && parts.length > 0;
+  return `${share.path}${parts.join("/")}${wantsDirectory ? "/" : ""}`;
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch (error) {
+    throw new NothingThere("path segment with a broken percent encoding", { cause: error });
+  }
+}

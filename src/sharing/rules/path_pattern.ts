@@ -1,0 +1,110 @@
+/**
+ * Path patterns as the daemon matches them (daemon-protocol.md 4): against the whole absolute path, case-sensitive, `*`
+ * is any text including `/`, `?` one character, `[abc]` and `[!abc]` one of, or none of, a set with ranges.
+ */
+
+type Token =
+  | { readonly kind: "any" }
+  | { readonly kind: "one"; readonly accepts: (character: string) => boolean };
+
+/** Whether a pattern matches a path. Takes at most pattern times path length steps, whatever the pattern. */
+export function matchesPattern(pattern: string, path: string): boolean {
+  const tokens = tokenize(pattern);
+  const characters = [...path];
+  let t = 0;
+  let c = 0;
+  let star = -1;
+  let resume = 0;
+  while (c < characters.length) {
+    const token = tokens[t];
+    const character = characters[c] ?? "";
+    if (token?.kind === "any") {
+      star = t++;
+      resume = c;
+    } else if (token?.kind === "one" && token.accepts(character)) {
+      t++;
+      c++;
+    } else if (star >= 0) {
+      t = star + 1;
+      c = ++resume;
+    } else return false;
+  }
+  while (tokens[t]?.kind === "any") t++;
+  return t === tokens.length;
+}
+
+/** Whether a pattern matches everything below a directory, which is given with its trailing slash. */
+export function coversAllBelow(pattern: string, directory: string): boolean {
+  // A last `*` that may match nothing after `directory` may as well match anything there.
+  return pattern.endsWith("*") && matchesPattern(pattern, directory);
+}
+
+/** Whether whatever a pattern matches lies below a directory, which is given with its trailing slash. */
+export function staysBelow(pattern: string, directory: string): boolean {
+  return literalStart(pattern).startsWith(directory);
+}
+
+/** Whether a pattern might match something below a directory, which is given with its trailing slash. */
+export function mayMatchBelow(pattern: string, directory: string): boolean {
+  const start = literalStart(pattern);
+  return start.startsWith(directory) || (directory.startsWith(start) && start !== pattern);
+}
+
+/** Whether a text has characters with a meaning in patterns. */
+export function hasWildcards(text: string): boolean {
+  return /[*?[]/.test(text);
+}
+
+/** A pattern that matches this text and nothing else. A `:` cannot be expressed: it separates patterns. */
+export function escapePattern(text: string): string {
+  return text.replace(/[*?[]/g, "[$&]");
+}
+
+function literalStart(pattern: string): string {
+  const end = pattern.search(/[*?[]/);
+  return end < 0 ? pattern : pattern.slice(0, end);
+}
+
+function tokenize(pattern: string): Token[] {
+  const characters = [...pattern];
+  const tokens: Token[] = [];
+  for (let i = 0; i < characters.length; i++) {
+    const character = characters[i] ?? "";
+    if (character === "*") {
+      if (tokens.at(-1)?.kind !== "any") tokens.push({ kind: "any" });
+    } else if (character === "?") tokens.push({ kind: "one", accepts: () => true });
+    else {
+      const end = character === "[" ? endOfSet(characters, i) : -1;
+      if (end < 0) tokens.push({ kind: "one", accepts: (c) => c === character });
+      else {
+        tokens.push({ kind: "one", accepts: oneOf(characters.slice(i + 1, end)) });
+        i = end;
+      }
+    }
+  }
+  return tokens;
+}
+
+/** Where the `]` of a set stands; a `]` right at its start belongs to the set. Negative: the `[` is an ordinary one. */
+function endOfSet(characters: readonly string[], start: number): number {
+  let first = start + 1;
+  if (characters[first] === "!") first++;
+  return characters.indexOf("]", first + 1);
+}
+
+function oneOf(set: readonly string[]): (character: string) => boolean {
+  const negated = set[0] === "!";
+  const members = negated ? set.slice(1) : set;
+  const ranges: [string, string][] = [];
+  for (let i = 0; i < members.length; i++) {
+    const from = members[i] ?? "";
+    const to = members[i + 2];
+    if (members[i + 1] === "-" && to !== undefined) {
+      ranges.push([from, to]);
+      i += 2;
+    } else ranges.push([from, from]);
+  }
+  const code = (character: string) => character.codePointAt(0) ?? 0;
+  return (character) =>
+    ranges.some(([from, to]) => code(from) <= code(character) && code(character) <= code(to)) !== negated;
+}

@@ -1,0 +1,81 @@
+import { ServiceError } from "../../model/service_error.ts";
+import { nameOf, parentOf } from "./absolute_path.ts";
+import { excludePatterns, includePatterns, type OwnerLimits } from "./owner_limits.ts";
+import { coversAllBelow, escapePattern, hasWildcards, mayMatchBelow, staysBelow } from "./path_pattern.ts";
+
+/** What a daemon session is confined to; fields as in a session order. */
+export interface SessionScope {
+  /** Base directory, ending in `/`. */
+  readonly file: string;
+  readonly includes: string;
+  readonly excludes?: string;
+}
+
+/** What is shared cannot be expressed as a daemon session; over HTTP, where this service stands between, it can be had. */
+export class ScopeNotExpressible extends ServiceError {
+  readonly code = "ERR_SCOPE_NOT_EXPRESSIBLE";
+  readonly status = 403;
+  readonly publicMessage = "This path cannot be accessed by UFTP, please use the HTTP link of the share";
+}
+
+/**
+ * The narrowest session for one path, in which this service itself asks for that path and nothing else. What patterns
+ * cannot express exactly is widened: a `:` in a name becomes `?`, and a directory with wildcard characters in its own
+ * path is reached from the nearest ancestor without (daemon-protocol.md 4).
+ * @param path A directory ends in a slash.
+ */
+export function mediatedScope(path: string): SessionScope {
+  let file = path.endsWith("/") ? path : parentOf(path);
+  while (hasWildcards(file)) file = parentOf(file);
+  const pattern = escapePattern(path).replaceAll(":", "?") + (path.endsWith("/") ? "*" : "");
+  return { file, includes: protectEnd(pattern) };
+}
+
+/**
+ * The session handed to somebody else for a shared path (D8): a directory is base and include pattern at once, since
+ * the daemon compares a base as mere text, so that base `/d/` alone would admit `/d2`; a file has its parent as base.
+ * The owner's own limits hold in it as well.
+ * @throws {ScopeNotExpressible} If no session is confined to exactly that.
+ */
+export function grantedScope(path: string, limits: OwnerLimits): SessionScope {
+  const directory = path.endsWith("/");
+  const file = directory ? path : parentOf(path);
+  if (hasWildcards(file)) throw new ScopeNotExpressible("wildcard characters in the base directory");
+  if (!directory) {
+    const name = nameOf(path);
+    if (name.includes(":")) throw new ScopeNotExpressible("colon in a file name");
+    // The daemon puts the base before a relative pattern after it has split at colons.
+    const escaped = file.includes(":") ? escapePattern(name) : escapePattern(path);
+    if (escaped.trimStart() !== escaped) {
+      throw new ScopeNotExpressible("name with leading blanks below a colon");
+    }
+    return { file, includes: protectEnd(escaped) };
+  }
+  const includes = includesWithin(path, limits);
+  const excludes = excludesWithin(path, limits);
+  return excludes === "" ? { file, includes } : { file, includes, excludes };
+}
+
+function includesWithin(directory: string, limits: OwnerLimits): string {
+  const owners = includePatterns(limits.includes).filter((pattern) => mayMatchBelow(pattern, directory));
+  if (includePatterns(limits.includes).length === 0 || owners.some((p) => coversAllBelow(p, directory))) {
+    return directory.includes(":") ? "*" : `${directory}*`;
+  }
+  if (owners.length === 0 || !owners.every((pattern) => staysBelow(pattern, directory))) {
+    throw new ScopeNotExpressible("the owner's includes cut across the shared directory");
+  }
+  return owners.join(":");
+}
+
+function excludesWithin(directory: string, limits: OwnerLimits): string {
+  const relevant = excludePatterns(limits.excludes).filter((pattern) => mayMatchBelow(pattern, directory));
+  if (!relevant.every((pattern) => staysBelow(pattern, directory))) {
+    throw new ScopeNotExpressible("the owner's excludes cut across the shared directory");
+  }
+  return relevant.join(":");
+}
+
+/** The daemon trims patterns: a last component `.` keeps blanks at the end of a name. */
+function protectEnd(pattern: string): string {
+  return /\s$/u.test(pattern) ? `${pattern}/.` : pattern;
+}
