@@ -30,10 +30,8 @@ interface RoutingClaims {
 
 /** The claims of a text that looks like a signed JWT (three parts, the second a JSON object). */
 function readClaims(token: string): RoutingClaims | undefined {
-  const [, payload, , more] = token.split(".", 4);
-  if (payload === undefined || more !== undefined || !token.includes(".", token.indexOf(".") + 1)) {
-    return undefined;
-  }
+  const [, payload, signature, more] = token.split(".", 4);
+  if (payload === undefined || signature === undefined || more !== undefined) return undefined;
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
     return typeof claims === "object" && claims !== null ? claims : undefined;
