@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { type OwnerLimits, withinLimits } from "../../../src/sharing/rules/owner_limits.ts";
+
+const FACTS: [OwnerLimits, string, boolean][] = [
+  [{}, "/any/thing", true],
+  [{ includes: "" }, "/any/thing", true],
+  [{ includes: "/data/*" }, "/data/x", true],
+  [{ includes: "/data/*" }, "/data/", true],
+  [{ includes: "/data/*" }, "/data", false],
+  [{ includes: "/data/*" }, "/", true],
+  [{ includes: "/data/*" }, "/etc/passwd", false],
+  [{ includes: "/data/*" }, "/etc/", false],
+  [{ includes: "/a/*: /b/* :" }, "/b/x", true],
+  [{ includes: "data/*" }, "/data/x", true],
+  [{ excludes: "/data/secret/*" }, "/data/secret/x", false],
+  [{ excludes: "/data/secret/*" }, "/data/secret/", false],
+  [{ excludes: "/data/secret/" }, "/data/secret/", false],
+  [{ excludes: "/data/secret/*" }, "/data/", true],
+  [{ excludes: "/data/secret/*" }, "/data/secret2", true],
+  [{ excludes: ".ssh/*" }, "/home/alice/.ssh/id", false],
+  [{ excludes: "*.key" }, "/home/alice/x.key", false],
+  [{ excludes: "./*.key" }, "/home/alice/x.key", false],
+  [{ includes: "/data/*", excludes: "/data/*" }, "/data/x", false],
+];
+
+for (const [limits, path, expected] of FACTS) {
+  Deno.test(`withinLimits() of ${JSON.stringify(limits)} for ${path} is ${expected}`, () => {
+    assert.equal(withinLimits(limits, path), expected);
+  });
+}

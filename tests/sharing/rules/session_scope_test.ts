@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import type { OwnerLimits } from "../../../src/sharing/rules/owner_limits.ts";
+import {
+  grantedScope,
+  mediatedScope,
+  ScopeNotExpressible,
+  type SessionScope,
+} from "../../../src/sharing/rules/session_scope.ts";
+
+const MEDIATED: [string, SessionScope][] = [
+  ["/data/f.txt", { file: "/data/", includes: "/data/f.txt" }],
+  ["/data/d/", { file: "/data/d/", includes: "/data/d/*" }],
+  ["/f", { file: "/", includes: "/f" }],
+  ["/", { file: "/", includes: "/*" }],
+  ["/data/a[1].txt", { file: "/data/", includes: "/data/a[[]1].txt" }],
+  ["/data/*/f", { file: "/data/", includes: "/data/[*]/f" }],
+  ["/data/a[1]/d/", { file: "/data/", includes: "/data/a[[]1]/d/*" }],
+  ["/data/a:b", { file: "/data/", includes: "/data/a?b" }],
+  ["/data/end ", { file: "/data/", includes: "/data/end /." }],
+];
+
+for (const [path, expected] of MEDIATED) {
+  Deno.test(`mediatedScope() of ${path}`, () => assert.deepEqual(mediatedScope(path), expected));
+}
+
+const GRANTED: [string, OwnerLimits, SessionScope][] = [
+  ["/data/d/", {}, { file: "/data/d/", includes: "/data/d/*" }],
+  ["/data/f.txt", {}, { file: "/data/", includes: "/data/f.txt" }],
+  ["/data/e", {}, { file: "/data/", includes: "/data/e" }],
+  ["/data/a*.txt", {}, { file: "/data/", includes: "/data/a[*].txt" }],
+  ["/da:ta/d/", {}, { file: "/da:ta/d/", includes: "*" }],
+  ["/da:ta/f", {}, { file: "/da:ta/", includes: "f" }],
+  ["/", {}, { file: "/", includes: "/*" }],
+  ["/data/d/", { includes: "/data/*:/other/*" }, { file: "/data/d/", includes: "/data/d/*" }],
+  ["/data/d/", { includes: "/data/d/pub/*:/x" }, { file: "/data/d/", includes: "/data/d/pub/*" }],
+  [
+    "/data/d/",
+    { excludes: "/data/d/secret/*:/elsewhere/*" },
+    { file: "/data/d/", includes: "/data/d/*", excludes: "/data/d/secret/*" },
+  ],
+  ["/data/d/", { excludes: "/elsewhere/*" }, { file: "/data/d/", includes: "/data/d/*" }],
+];
+
+for (const [path, limits, expected] of GRANTED) {
+  Deno.test(`grantedScope() of ${path} with ${JSON.stringify(limits)}`, () => {
+    assert.deepEqual(grantedScope(path, limits), expected);
+  });
+}
+
+const REFUSED: [string, OwnerLimits][] = [
+  ["/data/a[1]/", {}],
+  ["/data/*/f", {}],
+  ["/data/a:b", {}],
+  ["/da:ta/ f", {}],
+  ["/data/d/", { includes: "/data/*.txt" }],
+  ["/data/d/", { includes: "/elsewhere/*" }],
+  ["/data/d/", { excludes: "*.key" }],
+];
+
+for (const [path, limits] of REFUSED) {
+  Deno.test(`grantedScope() refuses ${path} with ${JSON.stringify(limits)}`, () => {
+    assert.throws(() => grantedScope(path, limits), ScopeNotExpressible);
+  });
+}
