@@ -1,13 +1,6 @@
-import { ServiceError } from "../../model/service_error.ts";
+import { NothingThere } from "../nothing_there.ts";
 import { isDirectory, type Share } from "../share.ts";
 import { hasForbiddenCharacter } from "./absolute_path.ts";
-
-/** A path inside a share that does not exist, or cannot: callers do not learn which. */
-export class NothingThere extends ServiceError {
-  readonly code = "ERR_NOT_FOUND";
-  readonly status = 404;
-  readonly publicMessage = "There is nothing of this name here";
-}
 
 /**
  * The absolute path that an HTTP request means inside a share, and never anything outside (D7).

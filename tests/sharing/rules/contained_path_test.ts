@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { absolutePath } from "../../../src/sharing/rules/absolute_path.ts";
-import { containedPath, NothingThere } from "../../../src/sharing/rules/contained_path.ts";
+import { NothingThere } from "../../../src/sharing/nothing_there.ts";
+import { containedPath } from "../../../src/sharing/rules/contained_path.ts";
 
 const SHARE = { path: "/data/d/" };
 

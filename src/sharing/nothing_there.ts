@@ -1,0 +1,8 @@
+import { ServiceError } from "../model/service_error.ts";
+
+/** A path inside a share that does not exist, or cannot: callers do not learn which. */
+export class NothingThere extends ServiceError {
+  readonly code = "ERR_NOT_FOUND";
+  readonly status = 404;
+  readonly publicMessage = "There is nothing of this name here";
+}

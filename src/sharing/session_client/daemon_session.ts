@@ -1,0 +1,201 @@
+import type { Secret } from "../../model/secret.ts";
+import { NothingThere } from "../nothing_there.ts";
+import { ControlConnection, type Reply } from "./control_connection.ts";
+import { downloadStream, type TransferResult } from "./download_stream.ts";
+import { type Entry, parseEntry } from "./entry.ts";
+import { GuardedSocket } from "./guarded_socket.ts";
+import { AccessRefused, SessionFailed, TooManySessions, UploadIncomplete } from "./session_errors.ts";
+import type { SessionTimes } from "./session_times.ts";
+import { readListing } from "./read_listing.ts";
+import { sendBody } from "./send_body.ts";
+
+/**
+ * A session on the daemon's listen socket for one HTTP request (daemon-protocol.md 5): one operation at a time, on
+ * absolute paths. Every failure ends it, since ranges and offsets would linger in the daemon.
+ */
+export class DaemonSession {
+  #closed = false;
+
+  private constructor(
+    readonly control: ControlConnection,
+    /** Name or address under which the listen socket was reached; data connections go to the same peer. */
+    readonly host: string,
+    readonly times: SessionTimes,
+    readonly onClose: () => void,
+  ) {}
+
+  /**
+   * Takes over a connection that was just opened, and logs in.
+   * @param onClose Called once, when the session has ended.
+   */
+  static async logIn(
+    control: ControlConnection,
+    { host, secret, times, onClose }: {
+      readonly host: string;
+      readonly secret: Secret;
+      readonly times: SessionTimes;
+      readonly onClose: () => void;
+    },
+  ): Promise<DaemonSession> {
+    const user = await control.command("USER anonymous");
+    if (user.code !== 331) throw refusal("USER", user);
+    const reply = await control.command(`PASS ${secret.reveal()}`);
+    if (reply.code === 500 && /already running|too many/i.test(reply.text)) {
+      throw new TooManySessions(`Login refused: ${reply.text}`);
+    }
+    if (reply.code !== 230) throw refusal("PASS", reply);
+    return new DaemonSession(control, host, times, onClose);
+  }
+
+  /**
+   * What is at a path; symbolic links are followed.
+   * @throws {NothingThere} If nothing is, or the account cannot see it.
+   */
+  async entry(path: string): Promise<Entry> {
+    const reply = await this.control.command(`MLST ${argument(path)}`);
+    if (reply.code === 550) throw new NothingThere(`MLST refused: ${reply.text}`);
+    const entry = reply.code === 250 && reply.inner.length === 1
+      ? parseEntry(reply.inner[0] ?? "")
+      : undefined;
+    if (entry === undefined) throw refusal("MLST", reply);
+    return entry;
+  }
+
+  /**
+   * Time of the last change in milliseconds since the epoch, in whole seconds. `MLST` tells it in the daemon's zone,
+   * only `STAT` without; undefined if this daemon does not say.
+   */
+  async modifiedAt(path: string): Promise<number | undefined> {
+    const reply = await this.control.command(`STAT F ${argument(path)}`);
+    const line = reply.code === 211 && reply.inner.length === 1 ? reply.inner[0] ?? "" : "";
+    const milliseconds = /^[-d][-rwx]{3} \d+ (\d{1,15}) /.exec(line)?.[1];
+    return milliseconds === undefined ? undefined : Number(milliseconds);
+  }
+
+  /** The entries of a directory, in no order. @throws {NothingThere} */
+  async list(path: string): Promise<{ readonly entries: readonly Entry[]; readonly complete: boolean }> {
+    const data = await this.#openData();
+    try {
+      const reply = await this.control.command(`MLSD ${argument(path)}`);
+      if (reply.code === 550) throw new NothingThere(`MLSD refused: ${reply.text}`);
+      if (reply.code !== 150) throw refusal("MLSD", reply);
+      const listing = await readListing(data, this.times.dataIdleMs);
+      data.close();
+      if (listing.complete) expect226("MLSD", await this.control.readReply());
+      return listing;
+    } finally {
+      data.close();
+    }
+  }
+
+  /**
+   * The bytes of a regular file from `first` on, as a stream; when it has ended or was cancelled, so has the session.
+   * Call {@link entry} before: opening anything but a regular file can block the daemon for good.
+   * @param done Told what became of the transfer, once the stream has begun.
+   */
+  async download(
+    path: string,
+    { first, length, done }: {
+      readonly first: number;
+      readonly length: number;
+      readonly done: (result: TransferResult, error?: unknown) => void;
+    },
+  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+    const data = await this.#openData();
+    try {
+      // The end is exclusive. An explicit range makes growth of the file during the transfer harmless.
+      const range = await this.control.command(`RANG ${first} ${first + length}`);
+      if (range.code !== 350) throw refusal("RANG", range);
+      const reply = await this.control.command(`RETR ${argument(path)}`);
+      if (reply.code !== 150) throw refusal("RETR", reply);
+      return downloadStream(data, length, {
+        times: this.times,
+        confirm: async () => expect226("RETR", await this.control.readReply()),
+        done: (result, error) => {
+          this.close();
+          done(result, error);
+        },
+      });
+    } catch (error) {
+      data.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Writes a file, which is created or replaced, and checks afterwards that it is as long as what was sent: the daemon
+   * takes an upload that ended early for a success.
+   * @param length Announced length, if there is one.
+   * @returns Bytes written.
+   * @throws {UploadIncomplete | SessionFailed | AccessRefused} The file may then hold a part.
+   */
+  async upload(path: string, body: ReadableStream<Uint8Array> | null, length?: number): Promise<number> {
+    const data = await this.#openData();
+    try {
+      if (length !== undefined && length > 0) {
+        const allocated = await this.control.command(`ALLO ${length}`);
+        if (allocated.code !== 200) throw refusal("ALLO", allocated);
+      }
+      const reply = await this.control.command(`STOR ${argument(path)}`);
+      if (reply.code !== 150) throw refusal("STOR", reply);
+      const sent = await sendBody(body, data, this.times);
+      if (length !== undefined && sent !== length) {
+        throw new UploadIncomplete(`${sent} of ${length} announced bytes came`);
+      }
+      expect226("STOR", await this.control.readReply());
+      const { size } = await this.entry(path);
+      if (size !== sent) throw new UploadIncomplete(`${sent} bytes sent, the file has ${size}`);
+      return sent;
+    } finally {
+      data.close();
+    }
+  }
+
+  /** Ends the session at once; may be called any number of times. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    // `QUIT` is never answered and closing means the same, so there is nothing to wait for.
+    this.control.socket.close();
+    this.onClose();
+  }
+
+  async #openData(): Promise<GuardedSocket> {
+    const reply = await this.control.command("EPSV");
+    const port = reply.code === 229 ? Number(/\(\|\|\|(\d{1,5})\|\)/.exec(reply.text)?.[1]) : NaN;
+    if (!(port >= 1 && port <= 65535)) throw refusal("EPSV", reply);
+    return await connectToPeer(this.control.socket, this.host, port, this.times);
+  }
+}
+
+/** Connects to the peer of a connection again: by its address, or by name where only the name is permitted. */
+export async function connectToPeer(
+  socket: GuardedSocket,
+  host: string,
+  port: number,
+  times: SessionTimes,
+): Promise<GuardedSocket> {
+  const { hostname } = socket.connection.remoteAddr;
+  try {
+    return await GuardedSocket.connect(hostname, port, times.connectMs, socket.signal);
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : undefined;
+    if (!(cause instanceof Deno.errors.NotCapable)) throw error;
+    return await GuardedSocket.connect(host, port, times.connectMs, socket.signal);
+  }
+}
+
+/** The daemon trims arguments: `/.` at the end keeps blanks at the end of a name, and changes nothing else. */
+function argument(path: string): string {
+  return /\s$/u.test(path) ? `${path}/.` : path;
+}
+
+function expect226(command: string, reply: Reply): void {
+  if (reply.code !== 226) throw refusal(command, reply);
+}
+
+/** Codes are coarse and texts hold internals (daemon-protocol.md 5.1): both go to the log. */
+function refusal(command: string, { code, text }: Reply): Error {
+  const message = `${command} answered ${code} ${text}`;
+  return code === 534 || code === 550 ? new AccessRefused(message) : new SessionFailed(message);
+}

@@ -1,0 +1,82 @@
+import type { GuardedSocket } from "./guarded_socket.ts";
+import { SessionFailed, SessionTimeout } from "./session_errors.ts";
+import type { SessionTimes } from "./session_times.ts";
+
+/** Bytes of one chunk: each has a buffer of its own, so that it can be handed to another thread without a copy. */
+const CHUNK = 256 * 1024;
+
+/** What became of a transfer. */
+export interface TransferResult {
+  readonly bytes: number;
+  readonly complete: boolean;
+}
+
+/**
+ * The data of a download as a stream. It ends cleanly only if exactly `length` bytes came and the daemon confirmed
+ * them; everything else is an error, so that a file cut short never looks whole. Reads ahead by two chunks at most.
+ * @param confirm Waits for the daemon's confirmation after the last byte.
+ * @param done Called once, whatever happens; releases the session.
+ */
+export function downloadStream(
+  data: GuardedSocket,
+  length: number,
+  { confirm, done, times }: {
+    readonly confirm: () => Promise<void>;
+    readonly done: (result: TransferResult, error?: unknown) => void;
+    readonly times: SessionTimes;
+  },
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let bytes = 0;
+  let over = false;
+  let clientTimer: ReturnType<typeof setTimeout> | undefined;
+  const end = (complete: boolean, error?: unknown) => {
+    clearTimeout(clientTimer);
+    if (over) return;
+    over = true;
+    data.close();
+    done({ bytes, complete }, error);
+  };
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      clearTimeout(clientTimer);
+      try {
+        const chunk = await readChunk(data, times.dataIdleMs);
+        if (chunk !== undefined) {
+          bytes += chunk.length;
+          if (bytes > length) throw new SessionFailed(`Daemon sent more than the ${length} bytes asked for`);
+          controller.enqueue(chunk);
+          clientTimer = setTimeout(() => {
+            const error = new SessionTimeout("The client does not take the data");
+            controller.error(error);
+            end(false, error);
+          }, times.clientIdleMs);
+          return;
+        }
+        if (bytes < length) throw new SessionFailed(`Daemon sent ${bytes} of ${length} bytes`);
+        await confirm();
+        controller.close();
+        end(true);
+      } catch (error) {
+        if (!over) controller.error(error);
+        end(false, error);
+      }
+    },
+    cancel(reason) {
+      end(false, reason);
+    },
+  }, { highWaterMark: 2 });
+}
+
+/** Fills a chunk as far as data is flowing; undefined at the end. */
+async function readChunk(data: GuardedSocket, ms: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const buffer = new Uint8Array(CHUNK);
+  let filled = 0;
+  while (filled < CHUNK / 4) {
+    const count = await data.read(buffer.subarray(filled), ms);
+    if (count === null) break;
+    filled += count;
+  }
+  if (filled === 0) return undefined;
+  // A small rest gets a buffer of its size: what waits to be sent should not hold 256 KiB for a few bytes.
+  return filled < CHUNK / 4 ? buffer.slice(0, filled) : buffer.subarray(0, filled);
+}

@@ -1,0 +1,79 @@
+import { ListenSocketUnreachable, SessionFailed, SessionTimeout } from "./session_errors.ts";
+
+/** A TCP connection on which every step has a deadline, and which an abort signal closes at once. */
+export class GuardedSocket {
+  #failure: unknown;
+  #closed = false;
+  readonly #onAbort = () => this.fail(this.signal.reason);
+
+  private constructor(readonly connection: Deno.TcpConn, readonly signal: AbortSignal) {
+    signal.addEventListener("abort", this.#onAbort);
+  }
+
+  /** @throws {ListenSocketUnreachable} Or the signal's reason. */
+  static async connect(host: string, port: number, ms: number, signal: AbortSignal): Promise<GuardedSocket> {
+    signal.throwIfAborted();
+    const deadline = AbortSignal.timeout(ms);
+    try {
+      const connection = await Deno.connect({
+        hostname: host,
+        port,
+        signal: AbortSignal.any([signal, deadline]),
+      });
+      connection.setNoDelay(true);
+      return new GuardedSocket(connection, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new ListenSocketUnreachable(`Cannot connect to ${host}:${port}`, { cause: error });
+    }
+  }
+
+  /** Reads what is there, at least one byte. @returns How many bytes, or `null` at the end of the stream. */
+  read(into: Uint8Array, ms: number): Promise<number | null> {
+    return this.#step(ms, () => this.connection.read(into));
+  }
+
+  async write(bytes: Uint8Array, ms: number): Promise<void> {
+    for (let sent = 0; sent < bytes.length;) {
+      sent += await this.#step(ms, () => this.connection.write(bytes.subarray(sent)));
+    }
+  }
+
+  /** Tells the other side that no more bytes will come. */
+  finishWriting(ms: number): Promise<void> {
+    return this.#step(ms, () => this.connection.closeWrite());
+  }
+
+  /** Closes the connection; the step under way and all later ones throw `reason`. */
+  fail(reason: unknown): void {
+    if (this.#closed) return;
+    this.#failure = reason;
+    this.close();
+  }
+
+  /** Releases the connection; may be called any number of times. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.signal.removeEventListener("abort", this.#onAbort);
+    this.connection.close();
+  }
+
+  async #step<T>(ms: number, action: () => Promise<T>): Promise<T> {
+    this.#check();
+    const timer = setTimeout(() => this.fail(new SessionTimeout(`No progress for ${ms} ms`)), ms);
+    try {
+      return await action();
+    } catch (error) {
+      this.#check();
+      throw new SessionFailed("Connection to the daemon lost", { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #check(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#closed) throw new SessionFailed("Connection to the daemon is closed");
+  }
+}

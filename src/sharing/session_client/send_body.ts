@@ -1,0 +1,48 @@
+import type { GuardedSocket } from "./guarded_socket.ts";
+import { SessionTimeout } from "./session_errors.ts";
+import type { SessionTimes } from "./session_times.ts";
+
+/**
+ * Sends a request body to the daemon, a chunk at a time and no faster than it takes them.
+ * @returns Bytes sent.
+ * @throws What the body throws, if the client went away; the caller must then treat the upload as failed.
+ */
+export async function sendBody(
+  body: ReadableStream<Uint8Array> | null,
+  data: GuardedSocket,
+  { dataIdleMs, clientIdleMs }: SessionTimes,
+): Promise<number> {
+  let sent = 0;
+  const reader = body?.getReader();
+  try {
+    while (reader !== undefined) {
+      const chunk = await nextChunk(reader, clientIdleMs);
+      if (chunk === undefined) break;
+      await data.write(chunk, dataIdleMs);
+      sent += chunk.length;
+    }
+    await data.finishWriting(dataIdleMs);
+    return sent;
+  } catch (error) {
+    await reader?.cancel(error).catch(() => {});
+    throw error;
+  } finally {
+    reader?.releaseLock();
+  }
+}
+
+async function nextChunk(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  ms: number,
+): Promise<Uint8Array | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new SessionTimeout("The client does not send its data")), ms);
+  });
+  try {
+    const { value, done } = await Promise.race([reader.read(), late]);
+    return done ? undefined : value;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,187 @@
+import { canonicalAddress } from "../../model/address.ts";
+import type { Clock } from "../../model/clock.ts";
+import type { Secret } from "../../model/secret.ts";
+import { ServiceError } from "../../model/service_error.ts";
+import type { SessionScope } from "../rules/session_scope.ts";
+import { AccountBudget, type BudgetOptions } from "./account_budget.ts";
+import { ControlConnection } from "./control_connection.ts";
+import { connectToPeer, DaemonSession } from "./daemon_session.ts";
+import { GuardedSocket } from "./guarded_socket.ts";
+import { ListenSocketUnreachable, SessionFailed } from "./session_errors.ts";
+import { SESSION_TIMES, type SessionTimes } from "./session_times.ts";
+
+/** A session that this service wants for itself, for one HTTP request. */
+export interface OwnSession {
+  /** Unix account. */
+  readonly user: string;
+  readonly group?: string;
+  readonly scope: SessionScope;
+  readonly permission: "INFO" | "READ" | "WRITE";
+  /** That physical instance and no other, counted from 1. */
+  readonly instance?: number;
+}
+
+/** What a session client needs of a logical server. */
+export interface SessionDaemons {
+  status(): {
+    readonly instances: readonly {
+      readonly instance: number;
+      readonly address: string;
+      readonly up: boolean;
+    }[];
+    readonly sessionLimit?: number;
+  };
+  openSession(
+    order: {
+      readonly user: string;
+      readonly group?: string;
+      readonly clientAddresses: readonly string[];
+      readonly file: string;
+      readonly permission: "INFO" | "READ" | "WRITE";
+      readonly persistent: boolean;
+      readonly streams: number;
+      readonly compress: boolean;
+      readonly rateLimit: number;
+      readonly includes?: string;
+      readonly excludes?: string;
+    },
+    options: { readonly instance?: number; readonly signal: AbortSignal },
+  ): Promise<{ readonly host: string; readonly port: number; readonly secret: Secret }>;
+}
+
+export interface SessionClientOptions {
+  readonly clock: Clock;
+  /** Address the daemon is to expect (`share.clientIP`); absent: the local end of the connection. */
+  readonly clientAddress?: string;
+  readonly times?: SessionTimes;
+  readonly budget?: Partial<Omit<BudgetOptions, "clock">>;
+}
+
+/** Sessions an account may have if the daemon has not said yet; what it ships with. */
+const USUAL_LIMIT = 8;
+
+/** Opens this service's own sessions on the daemons of one logical server. */
+export class SessionClient {
+  readonly #budget: AccountBudget;
+  readonly #times: SessionTimes;
+  #turn = 0;
+
+  constructor(readonly daemons: SessionDaemons, readonly options: SessionClientOptions) {
+    this.#times = options.times ?? SESSION_TIMES;
+    this.#budget = new AccountBudget({
+      // A quarter is left to the sessions that the account's owner opens directly.
+      limit: () => Math.max(1, Math.floor((daemons.status().sessionLimit ?? USUAL_LIMIT) * 0.75)),
+      ...options.budget,
+      clock: options.clock,
+    });
+  }
+
+  /**
+   * A session, logged in. Takes the next daemon if one cannot be reached or is full.
+   * @param signal Ends the session, whenever it fires.
+   */
+  async open(wanted: OwnSession, signal: AbortSignal): Promise<DaemonSession> {
+    let candidates = this.#candidates(wanted.instance);
+    for (let failure: unknown;;) {
+      if (candidates.length === 0) throw failure ?? new ListenSocketUnreachable("No such instance");
+      const slot = await this.#budget.acquire(
+        wanted.user,
+        candidates.map(({ instance }) => instance),
+        signal,
+      );
+      const candidate = candidates.find(({ instance }) => instance === slot.instance);
+      let used = false;
+      try {
+        if (candidate === undefined) throw new ListenSocketUnreachable("No such instance");
+        const socket = await this.#connect(candidate.address, signal);
+        try {
+          used = true;
+          return await this.#logIn(socket, candidate, wanted, () => slot.release(true));
+        } catch (error) {
+          socket.close();
+          throw error;
+        }
+      } catch (error) {
+        slot.release(used);
+        if (!canGoElsewhere(error) || signal.aborted) throw error;
+        failure = error;
+        candidates = candidates.filter((other) => other !== candidate);
+      }
+    }
+  }
+
+  /** Live instances, each in turn first; all if none is known to live. */
+  #candidates(wanted: number | undefined): { readonly instance: number; readonly address: string }[] {
+    const { instances } = this.daemons.status();
+    if (wanted !== undefined) return instances.filter(({ instance }) => instance === wanted);
+    const live = instances.filter(({ up }) => up);
+    const usable = live.length > 0 ? live : [...instances];
+    const first = usable.length === 0 ? 0 : this.#turn++ % usable.length;
+    return [...usable.slice(first), ...usable.slice(0, first)];
+  }
+
+  async #connect(address: string, signal: AbortSignal): Promise<GuardedSocket> {
+    const { host, port } = splitAddress(address);
+    return await GuardedSocket.connect(host, port, this.#times.connectMs, signal);
+  }
+
+  /**
+   * The connection comes first: its local end is the address that the daemon will see, which the session request has
+   * to name. The daemon looks for the session only at `PASS`.
+   */
+  async #logIn(
+    first: GuardedSocket,
+    { instance, address }: { readonly instance: number; readonly address: string },
+    { user, group, scope, permission }: OwnSession,
+    onClose: () => void,
+  ): Promise<DaemonSession> {
+    const { host, port } = splitAddress(address);
+    let control = await this.#greeting(first);
+    const local = this.options.clientAddress ?? first.connection.localAddr.hostname;
+    const grant = await this.daemons.openSession({
+      user,
+      ...(group !== undefined && { group }),
+      clientAddresses: [canonicalAddress(local) ?? local],
+      ...scope,
+      permission,
+      persistent: false,
+      streams: 1,
+      compress: false,
+      rateLimit: 0,
+    }, { instance, signal: first.signal });
+    if (grant.port !== port) {
+      first.close();
+      control = await this.#greeting(await connectToPeer(first, host, grant.port, this.#times));
+    }
+    try {
+      return await DaemonSession.logIn(control, { host, secret: grant.secret, times: this.#times, onClose });
+    } catch (error) {
+      control.socket.close();
+      throw error;
+    }
+  }
+
+  async #greeting(socket: GuardedSocket): Promise<ControlConnection> {
+    try {
+      const control = new ControlConnection(socket, this.#times.replyMs);
+      const { code, text } = await control.readReply();
+      if (code !== 220) throw new SessionFailed(`Greeting was ${code} ${text}`);
+      return control;
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
+  }
+}
+
+/** Unreachable, out of order or full: another daemon may do. */
+function canGoElsewhere(error: unknown): boolean {
+  return error instanceof ServiceError && (error.status === 503 || error.status === 429);
+}
+
+/** `host:port`, with IPv6 addresses in brackets or bare. */
+function splitAddress(address: string): { readonly host: string; readonly port: number } {
+  const colon = address.lastIndexOf(":");
+  const host = address.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
+  return { host, port: Number(address.slice(colon + 1)) };
+}
