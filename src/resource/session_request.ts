@@ -3,6 +3,8 @@ import { InvalidRequest } from "./request_errors.ts";
 
 /** What a client asks for when it wants a transfer session (rest-api.md 1.10). */
 export interface SessionRequest {
+  /** As given, without the tag of older clients; tells a file from a directory by its last character. */
+  readonly serverPath: string;
   /** Base directory, empty or ending in `/`. */
   readonly file: string;
   readonly streamCount: number;
@@ -41,8 +43,11 @@ export function parseSessionRequest(body: unknown): SessionRequest {
     text("encryptionAlgorithm", member("encryptionAlgorithm")),
   );
   flag("append", member("append"));
+  const path = withoutTag(serverPath);
   return {
-    file: baseDirectory(serverPath),
+    serverPath: path,
+    // The daemon looks only at what stands before the last `/` (daemon-protocol.md 1.8).
+    file: path === "" || path.endsWith("/") ? path : `${path}/`,
     streamCount: streamCount(integer("streamCount", member("streamCount")) ?? 1),
     compress: flag("compress", member("compress")) ?? false,
     persistent: flag("persistent", member("persistent")) ?? false,
@@ -53,12 +58,9 @@ export function parseSessionRequest(body: unknown): SessionRequest {
   };
 }
 
-/** The daemon looks only at what stands before the last `/`, so a directory must end in one (daemon-protocol.md 1.8). */
-function baseDirectory(serverPath: string): string {
-  let path = serverPath;
-  if (path === SESSION_TAG) return "";
-  if (path.endsWith(`/${SESSION_TAG}`)) path = path.slice(0, -SESSION_TAG.length);
-  return path === "" || path.endsWith("/") ? path : `${path}/`;
+function withoutTag(serverPath: string): string {
+  if (serverPath === SESSION_TAG) return "";
+  return serverPath.endsWith(`/${SESSION_TAG}`) ? serverPath.slice(0, -SESSION_TAG.length) : serverPath;
 }
 
 function streamCount(count: number): number {
