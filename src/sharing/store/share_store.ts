@@ -8,6 +8,9 @@ export interface Claim {
   readonly use: number;
 }
 
+/** What can be changed about a share while it is in use. */
+export type ShareChange = Partial<Pick<ShareTerms, "path" | "expires" | "sources">>;
+
 /**
  * The shares of all logical servers. Every change is one transaction and is on disk when its promise resolves. Names of
  * owners and targets are compared as text: hand in comparable forms (rest-api.md 2.6). Expired shares are invisible.
@@ -26,8 +29,8 @@ export interface ShareStore {
   targetedAt(server: string, target: string): Promise<readonly Share[]>;
   /** Usable shares with one of these paths, of any owner and target. */
   withPaths(server: string, paths: readonly string[]): Promise<readonly Share[]>;
-  /** Gives an existing share new terms; undefined if there is none. */
-  change(server: string, id: string, terms: ShareTerms): Promise<Share | undefined>;
+  /** Changes an existing share and leaves its uses alone; undefined if there is none. */
+  change(server: string, id: string, change: ShareChange): Promise<Share | undefined>;
   /** Removes a share with its use records; whether there was one. */
   remove(server: string, id: string): Promise<boolean>;
   /** Removes the owner's shares of exactly this path and target; how many there were. */

@@ -4,7 +4,7 @@ import type { Clock } from "../../model/clock.ts";
 import type { Share, ShareDraft, ShareTerms, Use, UseKind, UseStart } from "../share.ts";
 import { newShareId } from "../share_id.ts";
 import { migrate } from "./schema.ts";
-import type { Claim, ShareStore } from "./share_store.ts";
+import type { Claim, ShareChange, ShareStore } from "./share_store.ts";
 
 /** How long a used up share, with its record of uses, stays readable for its owner: 30 days. */
 const KEEP_USED_UP_MS = 30 * 24 * 3600 * 1000;
@@ -28,6 +28,9 @@ const SQL = {
   terms:
     `UPDATE share SET path = :path, access = :access, one_time = :oneTime, uses_left = :usesLeft, expires = :expires,
        sources = :sources
+     WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
+  change: `UPDATE share SET path = ifnull(:path, path), expires = ifnull(:expires, expires),
+       sources = ifnull(:sources, sources)
      WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
   get: `SELECT * FROM share WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now)`,
   ownedBy: `SELECT * FROM share WHERE server = :server AND owner = :name
@@ -120,8 +123,17 @@ class SqliteShareStore implements ShareStore {
     );
   }
 
-  change(server: string, id: string, changed: ShareTerms): Promise<Share | undefined> {
-    return this.#change(() => this.#share("terms", { server, id, now: this.#now(), ...terms(changed) }));
+  change(server: string, id: string, { path, expires, sources }: ShareChange): Promise<Share | undefined> {
+    return this.#change(() =>
+      this.#share("change", {
+        server,
+        id,
+        now: this.#now(),
+        path: path ?? null,
+        expires: expires ?? null,
+        sources: sources === undefined ? null : JSON.stringify(sources),
+      })
+    );
   }
 
   remove(server: string, id: string): Promise<boolean> {

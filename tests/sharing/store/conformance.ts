@@ -113,7 +113,7 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
     assert.deepEqual(await store.withPaths("A", [DRAFT.path]), []);
     assert.deepEqual(await store.all(), []);
     assert.equal(await store.claim("A", id, USE), undefined);
-    assert.equal(await store.change("A", id, DRAFT), undefined);
+    assert.equal(await store.change("A", id, { expires: 0 }), undefined);
     assert.equal(await store.purge(), 1);
     assert.equal(await store.purge(), 0);
   });
@@ -183,13 +183,27 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
   });
 
   fact("changes terms and owners of what exists", async (store) => {
-    const { id } = await store.put("A", DRAFT);
-    const changed = await store.change("A", id, { ...DRAFT, path: "/data/e", usesLeft: 4 });
-    assert.equal(changed?.path, "/data/e");
-    assert.equal(changed?.usesLeft, 4);
+    const share = await store.put("A", { ...DRAFT, oneTime: true });
+    const { id } = share;
+    await store.claim("A", id, USE);
+    assert.deepEqual(await store.change("A", id, {}), { ...share, accessCount: 1, usesLeft: 0 });
+    const changed = await store.change("A", id, {
+      path: "/data/e",
+      expires: 2_000_000_000,
+      sources: ["::1"],
+    });
+    assert.deepEqual(changed, {
+      ...share,
+      path: "/data/e",
+      expires: 2_000_000_000,
+      sources: ["::1"],
+      accessCount: 1,
+      usesLeft: 0,
+    });
+    assert.equal((await store.change("A", id, { expires: 0 }))?.expires, 0);
     const given = await store.changeOwner("A", id, { owner: "cn=bob", uid: "bob" });
     assert.deepEqual([given?.owner, given?.uid, given?.gid], ["cn=bob", "bob", undefined]);
-    assert.equal(await store.change("A", "none", DRAFT), undefined);
+    assert.equal(await store.change("A", "none", { path: "/x" }), undefined);
     assert.equal(await store.changeOwner("A", "none", { owner: "cn=bob", uid: "bob" }), undefined);
   });
 

@@ -1,0 +1,86 @@
+import { forServer } from "../../attributes/user_attributes.ts";
+import type { AccessLevel } from "../../sharing/access_level.ts";
+import { grants } from "../../sharing/access_level.ts";
+import { absolutePath, InvalidPath, withoutSlash } from "../../sharing/rules/absolute_path.ts";
+import { withinLimits } from "../../sharing/rules/owner_limits.ts";
+import { mediatedScope } from "../../sharing/rules/session_scope.ts";
+import { isWritable } from "../../sharing/session_client/entry.ts";
+import type { Call } from "../call.ts";
+import { NotPermitted } from "./sharing_errors.ts";
+import type { SharedServer } from "./shared_server.ts";
+import type { SharingParts } from "./sharing_parts.ts";
+
+/** The account a share is made for. */
+export interface ShareAccount {
+  readonly uid: string;
+  readonly gid?: string;
+  readonly includes?: string;
+  readonly excludes?: string;
+}
+
+/**
+ * The caller's account on a server.
+ * @throws {NotPermitted} For `nobody`; and what the attributes throw for callers without account or group.
+ */
+export function shareAccount(call: Call, server: string, group?: string): ShareAccount {
+  const account = forServer(call.user, server, group);
+  if (account.uid.toLowerCase() === "nobody") throw new NotPermitted("This account cannot share anything");
+  return account;
+}
+
+/** @throws {NotPermitted} If nothing beyond reading is granted on this service (D4: not even `MODIFY`). */
+export function checkWritePolicy(access: AccessLevel, { allowWriteAccess }: SharingParts): void {
+  if (access !== "NONE" && access !== "READ" && !allowWriteAccess) {
+    throw new NotPermitted("Write access to shares is not allowed on this server");
+  }
+}
+
+/**
+ * A path as it may be shared: in normal form, existing, reachable for its owner, and ending in a slash exactly if it is
+ * a directory. Asked of a daemon as the owner, for a new share and for a changed path alike (D9, rest-api.md 2.3).
+ * @throws {NothingThere | InvalidPath | NotPermitted} and what sessions throw.
+ */
+export async function checkedPath(
+  text: string,
+  { account, access, server, signal }: {
+    readonly account: ShareAccount;
+    readonly access: AccessLevel;
+    readonly server: SharedServer;
+    readonly signal: AbortSignal;
+  },
+): Promise<string> {
+  const wanted = await fullPath(text, () => account.uid, server, signal);
+  const session = await server.sessions.open({
+    user: account.uid,
+    ...(account.gid !== undefined && { group: account.gid }),
+    scope: mediatedScope(withoutSlash(wanted)),
+    permission: "INFO",
+    ...(server.instance !== undefined && { instance: server.instance }),
+  }, signal);
+  try {
+    const entry = await session.entry(wanted);
+    if (entry.kind === "special") throw new InvalidPath("it is neither a file nor a directory");
+    if (entry.kind === "file" && wanted.endsWith("/")) throw new InvalidPath("it is not a directory");
+    const path = entry.kind === "directory" && !wanted.endsWith("/") ? `${wanted}/` : wanted;
+    if (!withinLimits(account, path)) throw new NotPermitted("You have no access to this path");
+    if (grants(access, "WRITE") && !isWritable(entry)) {
+      throw new NotPermitted("You cannot write there yourself");
+    }
+    return path;
+  } finally {
+    session.close();
+  }
+}
+
+/** A path in normal form; a relative one begins in the account's home directory. @throws {InvalidPath} */
+export async function fullPath(
+  text: string,
+  uid: () => string,
+  { facts }: SharedServer,
+  signal: AbortSignal,
+): Promise<string> {
+  if (text.startsWith("/")) return absolutePath(text);
+  const info = await facts.daemons.userInfo(uid(), signal);
+  if (info.kind !== "known" || info.home === undefined) throw new InvalidPath("it must begin with a slash");
+  return absolutePath(`${info.home}/${text}`);
+}

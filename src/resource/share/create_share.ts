@@ -1,0 +1,75 @@
+import { withoutSlash } from "../../sharing/rules/absolute_path.ts";
+import type { Call } from "../call.ts";
+import { readJson } from "../open_session.ts";
+import { checkedPath, checkWritePolicy, fullPath, shareAccount } from "./checked_path.ts";
+import { callerName } from "./names.ts";
+import { parseShareFields, type ShareFields } from "./share_fields.ts";
+import { type SharedServer, sharedServer } from "./shared_server.ts";
+import { refusal } from "./sharing_errors.ts";
+import type { SharingParts } from "./sharing_parts.ts";
+
+/**
+ * `POST /rest/share/<server>`: makes a share, gives the caller's existing one of the same path and target new terms, or
+ * with access `NONE` removes it (rest-api.md 1.12, 2.3, 2.4).
+ */
+export async function createShare(call: Call, parts: SharingParts): Promise<Response> {
+  const server = sharedServer(call, parts);
+  const fields = parseShareFields(await readJson(call.request));
+  if (call.caller.kind === "anonymous") throw refusal(call.caller, "Sharing needs credentials", parts);
+  if (fields.access === "NONE") return await removeShares(call, server, fields, parts);
+  checkWritePolicy(fields.access, parts);
+  const account = shareAccount(call, server.name, fields.group);
+  const path = await checkedPath(fields.path, {
+    account,
+    access: fields.access,
+    server,
+    signal: call.signal,
+  });
+  const share = await parts.store.put(server.name, {
+    path,
+    owner: callerName(call.caller),
+    target: fields.target,
+    uid: account.uid,
+    ...(account.gid !== undefined && { gid: account.gid }),
+    access: fields.access,
+    expires: endOfLife(fields.lifetime, parts),
+    oneTime: fields.oneTime,
+    ...(fields.maxUses !== undefined && { usesLeft: fields.maxUses }),
+    sources: fields.sources,
+  });
+  call.log.info("share made", {
+    server: server.name,
+    owner: share.owner,
+    target: share.target,
+    path,
+    access: share.access,
+  });
+  const location = `${call.base}/rest/share/${server.name}/${share.id}`;
+  return new Response(null, { status: 201, headers: { Location: location, "Content-Length": "0" } });
+}
+
+/** End of a share that begins now, in seconds since the epoch; the operator's bound holds for unlimited ones too. */
+export function endOfLife(
+  lifetime: number,
+  { maxLifetimeSeconds, clock }: Pick<SharingParts, "maxLifetimeSeconds" | "clock">,
+): number {
+  const bounds = [lifetime, maxLifetimeSeconds].filter((seconds) => seconds > 0);
+  return bounds.length === 0 ? 0 : Math.floor(clock() / 1000) + Math.min(...bounds);
+}
+
+/** The path need not exist any more, and no daemon need live: the text counts, with or without last slash (D36). */
+async function removeShares(
+  call: Call,
+  server: SharedServer,
+  { path, target }: ShareFields,
+  { store }: SharingParts,
+): Promise<Response> {
+  const { name } = server;
+  const owner = callerName(call.caller);
+  const exact = await fullPath(path, () => shareAccount(call, name).uid, server, call.signal);
+  const toggled = exact.endsWith("/") ? withoutSlash(exact) : `${exact}/`;
+  const removed = await store.removeByPath(name, owner, exact, target) ||
+    await store.removeByPath(name, owner, toggled, target);
+  if (removed > 0) call.log.info("share removed", { server: name, owner, target, path: exact });
+  return new Response(null, { status: 200, headers: { "Content-Length": "0" } });
+}

@@ -1,0 +1,29 @@
+import type { Call } from "../call.ts";
+import { statusText } from "../server_facts.ts";
+import { jsonResponse } from "../text_response.ts";
+import { ownShare } from "./own_share.ts";
+import { ownersView, useView } from "./share_json.ts";
+import { sharedServer } from "./shared_server.ts";
+import { ShareNotFound } from "./sharing_errors.ts";
+import type { SharingParts } from "./sharing_parts.ts";
+import { userInfo } from "./user_info.ts";
+
+/** How many uses an answer shows at most. */
+const SHOWN_USES = 100;
+
+/**
+ * `GET /rest/share/<server>/<id>`: one of the caller's shares, with who used it. A share that is used up can still be
+ * read here, so that its owner sees who it was.
+ */
+export async function readShare(call: Call, parts: SharingParts): Promise<Response> {
+  const { name, facts } = sharedServer(call, parts);
+  const share = await ownShare(call, name, parts);
+  if (share === undefined) throw new ShareNotFound();
+  const uses = await parts.store.usesOf(name, share.id, SHOWN_USES);
+  return jsonResponse({
+    share: { ...ownersView(share, call.base, parts.clock()), uses: uses.map(useView) },
+    owner: share.owner,
+    status: statusText(facts.daemons.status()),
+    userInfo: userInfo(call, name),
+  });
+}

@@ -1,0 +1,108 @@
+import { isAddressRange } from "../../model/address.ts";
+import { comparableForm } from "../../model/distinguished_name.ts";
+import { ServiceError } from "../../model/service_error.ts";
+import { type AccessLevel, parseAccessLevel } from "../../sharing/access_level.ts";
+import { InvalidRequest } from "../request_errors.ts";
+
+/** What `POST /rest/share/<server>` asks for (rest-api.md 1.12); `sources` and `maxUses` are ours. */
+export interface ShareFields {
+  readonly path: string;
+  /** In comparable form. */
+  readonly target: string;
+  readonly access: AccessLevel;
+  readonly group?: string;
+  /** Seconds; 0 is unlimited. */
+  readonly lifetime: number;
+  readonly oneTime: boolean;
+  readonly maxUses?: number;
+  readonly sources: readonly string[];
+}
+
+/** The most addresses and ranges a share can be bound to. */
+const MAX_SOURCES = 32;
+
+/** @throws {InvalidRequest} Naming the member and what was expected. */
+export function parseShareFields(body: unknown): ShareFields {
+  const member = membersOf(body);
+  const access = parseAccessLevel(text("access", member("access")) ?? "READ");
+  if (access === undefined) throw new InvalidRequest("access: expected NONE, READ, WRITE or MODIFY");
+  const group = text("group", member("group"));
+  const maxUses = wholeNumber("maxUses", member("maxUses"));
+  if (maxUses !== undefined && maxUses < 1) {
+    throw new InvalidRequest("maxUses: expected a number of at least 1");
+  }
+  return {
+    path: required("path", member("path")),
+    target: parseTarget(required("user", member("user"))),
+    access,
+    ...(group !== undefined && group !== "" && { group }),
+    lifetime: parseLifetime(member("lifetime")) ?? 0,
+    oneTime: parseFlag(member("onetime")),
+    ...(maxUses !== undefined && { maxUses }),
+    sources: parseSources(member("sources")) ?? [],
+  };
+}
+
+/** Gives the members of a JSON object by name; `null` counts as absent. @throws {InvalidRequest} */
+export function membersOf(body: unknown): (name: string) => unknown {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new InvalidRequest("The request body must be a JSON object");
+  }
+  return (name) => Object.hasOwn(body, name) ? Reflect.get(body, name) ?? undefined : undefined;
+}
+
+/** Seconds, as number or text; what is not above 0 is unlimited. @throws {InvalidRequest} */
+export function parseLifetime(value: unknown): number | undefined {
+  const seconds = wholeNumber("lifetime", value);
+  return seconds === undefined ? undefined : Math.max(0, seconds);
+}
+
+/** Addresses and CIDR ranges, as an array or as text with commas or blanks between. @throws {InvalidRequest} */
+export function parseSources(value: unknown): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const items: unknown = typeof value === "string"
+    ? value.split(/[\s,]+/).filter((item) => item !== "")
+    : value;
+  if (!Array.isArray(items) || items.length > MAX_SOURCES) {
+    throw new InvalidRequest(`sources: expected a list of up to ${MAX_SOURCES} addresses or ranges`);
+  }
+  return items.map((item: unknown) => {
+    if (typeof item === "string" && isAddressRange(item)) return item;
+    throw new InvalidRequest("sources: expected addresses or ranges such as 192.0.2.0/24 or 2001:db8::/32");
+  });
+}
+
+function parseTarget(name: string): string {
+  try {
+    return comparableForm(name);
+  } catch (error) {
+    if (error instanceof ServiceError) throw new InvalidRequest("user: expected a distinguished name");
+    throw error;
+  }
+}
+
+/** Everything but the two words means the default, as clients are used to. */
+function parseFlag(value: unknown): boolean {
+  return value === true || (typeof value === "string" && value.toLowerCase() === "true");
+}
+
+function wholeNumber(name: string, value: unknown): number | undefined {
+  if (value === undefined) return undefined;
+  const number = typeof value === "string" && /^\s*[+-]?\d{1,12}(?:\.0+)?\s*$/.test(value)
+    ? Number(value)
+    : value;
+  if (typeof number === "number" && Number.isInteger(number) && Math.abs(number) < 1e12) return number;
+  throw new InvalidRequest(`${name}: expected a whole number`);
+}
+
+function required(name: string, value: unknown): string {
+  const given = text(name, value);
+  if (given === undefined || given === "") throw new InvalidRequest(`${name} is missing`);
+  return given;
+}
+
+function text(name: string, value: unknown): string | undefined {
+  if (value === undefined || typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  throw new InvalidRequest(`${name}: expected text`);
+}

@@ -1,0 +1,59 @@
+import type { ShareChange } from "../../sharing/store/share_store.ts";
+import type { Call } from "../call.ts";
+import { readJson } from "../open_session.ts";
+import { InvalidRequest } from "../request_errors.ts";
+import { jsonResponse } from "../text_response.ts";
+import { checkedPath, shareAccount } from "./checked_path.ts";
+import { endOfLife } from "./create_share.ts";
+import { ownShare } from "./own_share.ts";
+import { membersOf, parseLifetime, parseSources } from "./share_fields.ts";
+import { sharedServer } from "./shared_server.ts";
+import { ShareNotFound } from "./sharing_errors.ts";
+import type { SharingParts } from "./sharing_parts.ts";
+
+/**
+ * `PUT /rest/share/<server>/<id>`: changes path and lifetime (and `sources`, which is ours). Answers per member sent;
+ * unknown ones are reported and are no error, since clients send `user` and `access` as well (rest-api.md 1.12).
+ * All members are checked before any is changed.
+ */
+export async function updateShare(call: Call, parts: SharingParts): Promise<Response> {
+  const server = sharedServer(call, parts);
+  const share = await ownShare(call, server.name, parts);
+  if (share === undefined) throw new ShareNotFound();
+  const body = await readJson(call.request);
+  const member = membersOf(body);
+
+  const path = member("path");
+  const lifetime = parseLifetime(member("lifetime"));
+  const sources = parseSources(member("sources"));
+  if (path !== undefined && typeof path !== "string") throw new InvalidRequest("path: expected text");
+  const change: ShareChange = {
+    ...(path !== undefined && {
+      path: await checkedPath(path, {
+        account: { ...limitsOf(call, server.name), uid: share.uid, gid: share.gid },
+        access: share.access,
+        server,
+        signal: call.signal,
+      }),
+    }),
+    ...(lifetime !== undefined && { expires: endOfLife(lifetime, parts) }),
+    ...(sources !== undefined && { sources }),
+  };
+  if (await parts.store.change(server.name, share.id, change) === undefined) throw new ShareNotFound();
+  call.log.info("share changed", {
+    server: server.name,
+    owner: share.owner,
+    path: change.path ?? share.path,
+  });
+  const known = new Set(["path", "lifetime", "sources"]);
+  const names = typeof body === "object" && body !== null ? Object.keys(body) : [];
+  return jsonResponse(
+    Object.fromEntries(names.map((key) => [key, known.has(key) ? "OK" : "Property not found!"])),
+  );
+}
+
+/** The owner's limits on the server now; the share itself stays with the account it was made for. */
+function limitsOf(call: Call, server: string): { readonly includes?: string; readonly excludes?: string } {
+  const { includes, excludes } = shareAccount(call, server);
+  return { ...(includes !== undefined && { includes }), ...(excludes !== undefined && { excludes }) };
+}
