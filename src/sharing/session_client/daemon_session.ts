@@ -125,11 +125,15 @@ export class DaemonSession {
   /**
    * Writes a file, which is created or replaced, and checks afterwards that it is as long as what was sent: the daemon
    * takes an upload that ended early for a success.
-   * @param length Announced length, if there is one.
-   * @returns Bytes written.
+   * @param options.length Announced length, if there is one.
+   * @param options.progress Told how many bytes were sent: 0 once the daemon writes, and after each chunk.
    * @throws {UploadIncomplete | SessionFailed | AccessRefused} The file may then hold a part.
    */
-  async upload(path: string, body: ReadableStream<Uint8Array> | null, length?: number): Promise<number> {
+  async upload(
+    path: string,
+    body: ReadableStream<Uint8Array> | null,
+    { length, progress }: { readonly length?: number; readonly progress: (bytes: number) => void },
+  ): Promise<void> {
     const data = await this.#openData();
     try {
       if (length !== undefined && length > 0) {
@@ -138,14 +142,14 @@ export class DaemonSession {
       }
       const reply = await this.control.command(`STOR ${argument(path)}`);
       if (reply.code !== 150) throw refusal("STOR", reply);
-      const sent = await sendBody(body, data, this.times);
+      progress(0);
+      const sent = await sendBody(body, data, this.times, progress);
       if (length !== undefined && sent !== length) {
         throw new UploadIncomplete(`${sent} of ${length} announced bytes came`);
       }
       expect226("STOR", await this.control.readReply());
       const { size } = await this.entry(path);
       if (size !== sent) throw new UploadIncomplete(`${sent} bytes sent, the file has ${size}`);
-      return sent;
     } finally {
       data.close();
     }

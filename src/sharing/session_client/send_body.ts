@@ -11,6 +11,7 @@ export async function sendBody(
   body: ReadableStream<Uint8Array> | null,
   data: GuardedSocket,
   { dataIdleMs, clientIdleMs }: SessionTimes,
+  progress: (bytes: number) => void,
 ): Promise<number> {
   let sent = 0;
   const reader = body?.getReader();
@@ -20,6 +21,7 @@ export async function sendBody(
       if (chunk === undefined) break;
       await data.write(chunk, dataIdleMs);
       sent += chunk.length;
+      progress(sent);
     }
     await data.finishWriting(dataIdleMs);
     return sent;

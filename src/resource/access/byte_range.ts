@@ -1,0 +1,25 @@
+/** What a `Range` header means for a file of known size (RFC 9110, 14.1-14.2; rest-api.md 2.7). */
+export type ByteRange =
+  /** No range, or one that is not understood: everything. */
+  | { readonly kind: "whole" }
+  /** Bytes from `first` to `last`, both included. */
+  | { readonly kind: "part"; readonly first: number; readonly last: number }
+  /** No byte of the file lies in it: 416. */
+  | { readonly kind: "unsatisfiable" };
+
+const WHOLE: ByteRange = { kind: "whole" };
+
+/** Reads a `Range` header: one range `a-b`, `a-` or `-n` of bytes; several ranges count as none. */
+export function parseByteRange(header: string | null, size: number): ByteRange {
+  const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? "");
+  const from = match?.[1] ?? "";
+  const to = match?.[2] ?? "";
+  if (from === "" && to === "") return WHOLE;
+  if (from === "") return part(Math.max(0, size - Number(to)), size - 1, size);
+  if (to !== "" && BigInt(to) < BigInt(from)) return WHOLE;
+  return part(Number(from), to === "" ? size - 1 : Math.min(Number(to), size - 1), size);
+}
+
+function part(first: number, last: number, size: number): ByteRange {
+  return first >= size ? { kind: "unsatisfiable" } : { kind: "part", first, last };
+}

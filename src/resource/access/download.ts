@@ -1,0 +1,122 @@
+import { nameOf } from "../../sharing/rules/absolute_path.ts";
+import { mediatedScope } from "../../sharing/rules/session_scope.ts";
+import { NothingThere } from "../../sharing/nothing_there.ts";
+import type { DaemonSession } from "../../sharing/session_client/daemon_session.ts";
+import type { Entry } from "../../sharing/session_client/entry.ts";
+import type { Call } from "../call.ts";
+import type { SharingParts } from "../share/sharing_parts.ts";
+import { parseByteRange } from "./byte_range.ts";
+import { contentDisposition } from "./content_disposition.ts";
+import { directoryListing } from "./directory_listing.ts";
+import { type OpenedShare, openedShare } from "./opened_share.ts";
+import { type UseOfShare, useShare } from "./use_of_share.ts";
+import {
+  evaluateConditions,
+  formatHttpDate,
+  rangeApplies,
+  type Validators,
+  validatorsOf,
+} from "./validators.ts";
+
+/**
+ * `GET` and `HEAD` of `/rest/access/<server>/<id>[/<path>]`: a file, whole or in part, or the listing of a directory
+ * (rest-api.md 1.13, 2.7, 2.8). A use counts once data is on its way; `HEAD`, 304, 412 and 416 do not count.
+ */
+export async function download(call: Call, parts: SharingParts): Promise<Response> {
+  const opened = await openedShare(call, "READ", parts);
+  const head = call.request.method === "HEAD";
+  // Claimed before a daemon is asked: of many requests for the last use only one costs a session.
+  const use = head
+    ? undefined
+    : await useShare(call, opened.share, { kind: "HTTP-download", path: opened.path }, parts);
+  let session: DaemonSession | undefined;
+  try {
+    session = await openReadSession(opened, call.signal);
+    const entry = await session.entry(opened.path);
+    if (entry.kind === "special" || (entry.kind === "file" && opened.path.endsWith("/"))) {
+      throw new NothingThere("not a file or directory as asked for");
+    }
+    return entry.kind === "directory"
+      ? await directoryListing(call, opened, { session, use }, parts)
+      : await fileResponse(call, opened, entry, { session, use }, parts);
+  } catch (error) {
+    session?.close();
+    await use?.giveBack();
+    throw error;
+  }
+}
+
+/** A session that can read this one path. */
+function openReadSession({ server, share, path }: OpenedShare, signal: AbortSignal): Promise<DaemonSession> {
+  return server.sessions.open({
+    user: share.uid,
+    ...(share.gid !== undefined && { group: share.gid }),
+    scope: mediatedScope(path),
+    permission: "READ",
+    ...(server.instance !== undefined && { instance: server.instance }),
+  }, signal);
+}
+
+async function fileResponse(
+  call: Call,
+  { path }: OpenedShare,
+  { size, modified }: Entry,
+  { session, use }: { readonly session: DaemonSession; readonly use: UseOfShare | undefined },
+  { clock }: SharingParts,
+): Promise<Response> {
+  const lastModified = await session.modifiedAt(path);
+  const validators = validatorsOf(size, modified ?? String(lastModified), lastModified);
+  const headers = fileHeaders(path, validators);
+  const requested = call.request.headers;
+  const condition = evaluateConditions(requested, validators);
+  const ranged = use !== undefined && rangeApplies(requested, validators, clock());
+  const range = parseByteRange(ranged ? requested.get("Range") : null, size);
+
+  const bodiless = (status: number) => {
+    session.close();
+    return new Response(null, { status, headers });
+  };
+  if (condition === "not modified" || condition === "failed" || range.kind === "unsatisfiable") {
+    await use?.giveBack();
+    if (condition === "not modified") return bodiless(304);
+    headers.set("Content-Length", "0");
+    if (condition === "failed") return bodiless(412);
+    headers.set("Content-Range", `bytes */${size}`);
+    return bodiless(416);
+  }
+  const { first, last } = range.kind === "part" ? range : { first: 0, last: size - 1 };
+  const length = last - first + 1;
+  headers.set("Content-Length", String(length));
+  if (range.kind === "part") headers.set("Content-Range", `bytes ${first}-${last}/${size}`);
+  const status = range.kind === "part" ? 206 : 200;
+  if (use === undefined) return bodiless(status);
+  if (length === 0) {
+    await use.finish({ bytes: 0, complete: true });
+    return bodiless(status);
+  }
+  const body = await session.download(path, {
+    first,
+    length,
+    done: (result, error) => {
+      if (!result.complete) call.log.warn("share download ended early", { ...result, error });
+      use.finish(result).catch((failure) => call.log.error("share use not recorded", { error: failure }));
+    },
+  });
+  return new Response(body, { status, headers });
+}
+
+/** Whatever the file holds, no browser runs it in the service's name. */
+function fileHeaders(path: string, { etag, lastModified }: Validators): Headers {
+  const headers = new Headers({
+    "Content-Type": "application/octet-stream",
+    "Content-Disposition": contentDisposition(nameOf(path)),
+    "Accept-Ranges": "bytes",
+    "Cache-Control": "private, no-cache",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    ETag: etag,
+  });
+  if (lastModified !== undefined) headers.set("Last-Modified", formatHttpDate(lastModified));
+  return headers;
+}

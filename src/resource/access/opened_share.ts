@@ -1,0 +1,68 @@
+import { withinLimits } from "../../sharing/rules/owner_limits.ts";
+import { containedPath } from "../../sharing/rules/contained_path.ts";
+import { NothingThere } from "../../sharing/nothing_there.ts";
+import { type AccessLevel, grants } from "../../sharing/access_level.ts";
+import { isOver, type Share } from "../../sharing/share.ts";
+import { isShareId } from "../../sharing/share_id.ts";
+import { addressInRange } from "../../model/address.ts";
+import type { Call } from "../call.ts";
+import { callerName, EVERYBODY } from "../share/names.ts";
+import { type SharedServer, sharedServer } from "../share/shared_server.ts";
+import { NotPermitted, refusal, ShareNotFound } from "../share/sharing_errors.ts";
+import type { SharingParts } from "../share/sharing_parts.ts";
+
+/** A share that the caller may use, and the path inside it that the request means. */
+export interface OpenedShare {
+  readonly server: SharedServer;
+  readonly share: Share;
+  /** Absolute on the daemon's host, within the share; ends in a slash if a directory was asked for. */
+  readonly path: string;
+}
+
+/**
+ * Finds the share of a request `/rest/access/<server>/<id>[/<path>]` and checks that the caller may use it as wanted.
+ * @throws {UnknownServer | ShareNotFound | NothingThere | NotPermitted} or 401 for a caller without credentials.
+ */
+export async function openedShare(
+  call: Call,
+  wanted: AccessLevel,
+  parts: SharingParts,
+): Promise<OpenedShare> {
+  const server = sharedServer(call, parts);
+  const id = call.params.get("id") ?? "";
+  const share = isShareId(id) ? await parts.store.get(server.name, id) : undefined;
+  if (share === undefined || isOver(share, parts.clock())) throw new ShareNotFound();
+  checkUser(call, share, wanted, parts);
+  const path = containedPath(share, call.params.get("rest")?.split("/") ?? []);
+  await checkOwner(server.name, share, path, call.signal, parts);
+  return { server, share, path };
+}
+
+/** Whether the caller may use a share in the way that is wanted; its owner has no special right. */
+export function checkUser(call: Call, share: Share, wanted: AccessLevel, parts: SharingParts): void {
+  if (share.target !== EVERYBODY && share.target !== callerName(call.caller)) {
+    throw refusal(call.caller, "This share is for somebody else", parts);
+  }
+  checkSource(call, share);
+  const granted = parts.allowWriteAccess ? share.access : "READ";
+  if (!grants(granted, wanted)) throw new NotPermitted("This share is for reading only");
+}
+
+/** Whether the owner may still reach the path: attributes can have changed since the share was made (D20). */
+export async function checkOwner(
+  server: string,
+  share: Share,
+  path: string,
+  signal: AbortSignal,
+  { ownerLimits }: SharingParts,
+): Promise<void> {
+  if (!withinLimits(await ownerLimits(share.owner, server, signal), path)) {
+    throw new NothingThere("outside of what the owner may reach");
+  }
+}
+
+function checkSource({ clientAddress }: Call, { sources }: Share): void {
+  if (sources.length > 0 && !sources.some((range) => addressInRange(clientAddress, range))) {
+    throw new NotPermitted("This share cannot be used from your address");
+  }
+}

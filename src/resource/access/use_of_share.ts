@@ -1,0 +1,44 @@
+import type { Share, UseKind } from "../../sharing/share.ts";
+import type { TransferResult } from "../../sharing/session_client/download_stream.ts";
+import type { Call } from "../call.ts";
+import { callerName } from "../share/names.ts";
+import { ShareNotFound } from "../share/sharing_errors.ts";
+import type { SharingParts } from "../share/sharing_parts.ts";
+
+/** A use of a share that has begun: it counts, unless it is given back before anything was sent. */
+export interface UseOfShare {
+  /** Nothing came of it: the share is as before. */
+  giveBack(): Promise<void>;
+  /** It is over; one of which nothing was sent and that did not end well is given back. */
+  finish(result: TransferResult): Promise<void>;
+}
+
+/**
+ * Claims one use of a share, atomically, and writes it to the log.
+ * @throws {ShareNotFound} If another request had the last use.
+ */
+export async function useShare(
+  call: Call,
+  share: Share,
+  { kind, path }: { readonly kind: UseKind; readonly path: string },
+  { store }: SharingParts,
+): Promise<UseOfShare> {
+  const who = callerName(call.caller);
+  const address = call.clientAddress;
+  const claim = await store.claim(share.server, share.id, { who, address, kind, path });
+  if (claim === undefined) throw new ShareNotFound("used up while the request was under way");
+  const facts = { via: kind, server: share.server, who, address, uid: share.uid, gid: share.gid, path };
+  call.log.info("share used", facts);
+  const giveBack = async () => {
+    await store.giveBack(claim);
+    call.log.info("share use given back", facts);
+  };
+  return {
+    giveBack,
+    finish: async (result) => {
+      if (result.bytes === 0 && !result.complete) return await giveBack();
+      await store.finish(claim, result);
+      call.log.info("share use ended", { ...facts, ...result });
+    },
+  };
+}
