@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { DOMParser } from "@xmldom/xmldom";
+import fc from "fast-check";
+import { listingPage, listingPolicy } from "../../../src/resource/access/listing_page.ts";
+
+const HOSTILE = [
+  "<script>alert(1)</script>",
+  '"><img src=x onerror=alert(1)>',
+  "' onmouseover='alert(1)",
+  "</a></td></tr></table><script>",
+  "javascript:alert(1)",
+  "&lt;script&gt;",
+  "<!--",
+  "]]>",
+  "`${alert(1)}`",
+  "\u202egnp.exe",
+  "<svg/onload=alert(1)>",
+  "{{constructor.constructor('alert(1)')()}}",
+];
+
+function page(names: readonly string[], path = ""): string {
+  return listingPage({
+    path,
+    entries: names.map((name) => ({
+      name,
+      directory: false,
+      size: 1,
+      href: `https://auth/rest/access/A/id/${encodeURIComponent(name)}`,
+    })),
+    complete: true,
+  });
+}
+
+/** The page's element names in order, and the texts of its links. */
+function read(html: string): { elements: string[]; links: string[]; attributes: string[] } {
+  const text = html.replace(/^<!doctype html>\n/, "").replace(/<meta ([^>]*)>/g, "<meta $1/>")
+    .replace(/<style>.*<\/style>/s, "");
+  const root = new DOMParser({
+    errorHandler: (level: string, message: string) => {
+      throw new Error(`${level}: ${message}`);
+    },
+  }).parseFromString(text, "text/xml");
+  const all = Array.from(root.getElementsByTagName("*"));
+  return {
+    elements: all.map(({ nodeName }) => nodeName),
+    links: all.filter(({ nodeName }) => nodeName === "a").map(({ textContent }) => textContent ?? ""),
+    attributes: all.flatMap(({ attributes }) => Array.from(attributes, ({ name }) => name)),
+  };
+}
+
+Deno.test("listingPage() shows hostile names as text and adds no element or attribute for them", () => {
+  const harmless = read(page(HOSTILE.map((_, i) => `file${i}`), "sub/"));
+  const hostile = read(page(HOSTILE, `${HOSTILE[0]}/`));
+  assert.deepEqual(hostile.links, HOSTILE);
+  assert.deepEqual(hostile.elements, harmless.elements);
+  assert.deepEqual(hostile.attributes, harmless.attributes);
+});
+
+Deno.test("listingPage() shows any name as text", () => {
+  const name = fc.string({
+    unit: fc.oneof(fc.constantFrom(..."<>&\"'`/=;!-"), fc.constantFrom(..."abä\u{1F600}")),
+  });
+  fc.assert(fc.property(fc.array(name, { minLength: 1, maxLength: 4 }), (names) => {
+    assert.deepEqual(read(page(names)).links, names);
+  }));
+});
+
+Deno.test("listingPage() has no script, and its policy admits its own style sheet only", () => {
+  const html = page(["x"]);
+  assert.doesNotMatch(html, /<script|\son\w+=|javascript:/i);
+  const style = /<style>(.*)<\/style>/s.exec(html)?.[1] ?? "";
+  const hash = createHash("sha256").update(style).digest("base64");
+  assert.ok(listingPolicy().includes(`style-src 'sha256-${hash}'`));
+  assert.ok(listingPolicy().startsWith("default-src 'none'"));
+});
+
+Deno.test("listingPage() marks directories, sizes, times, the way up and what is missing", () => {
+  const html = listingPage({
+    path: "sub/",
+    parent: "https://auth/up/",
+    entries: [
+      { name: "d", directory: true, modified: "2026-03-04T05:06:07", href: "https://auth/d/" },
+      { name: "f", directory: false, size: 12, href: "https://auth/f" },
+    ],
+    complete: false,
+  });
+  assert.match(html, /<a href="https:\/\/auth\/d\/">d\/<\/a>/);
+  assert.match(html, /<time datetime="2026-03-04T05:06:07">2026-03-04 05:06<\/time>/);
+  assert.match(html, /<td class="number">12<\/td>/);
+  assert.match(html, /<a href="https:\/\/auth\/up\/">/);
+  assert.match(html, /2 entries, and more that are not shown/);
+  assert.match(html, /lang="en"/);
+});
