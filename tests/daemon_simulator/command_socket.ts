@@ -57,11 +57,13 @@ export class CommandSocket {
 
   constructor(private readonly options: CommandSocketOptions) {
     this.acl = options.acl;
-    this.listener = new Listener("127.0.0.1", (socket) => {
+    const accept = (socket: Socket) => {
       this.connections++;
       socket.pause();
       this.#turn = this.#turn.then(() => this.#serve(socket)).catch(() => {}).finally(() => socket.destroy());
-    });
+    };
+    // A half-open connection below TLS would hide that its client left before the handshake.
+    this.listener = new Listener("127.0.0.1", accept, options.tls === undefined);
   }
 
   async start(): Promise<void> {
