@@ -1,0 +1,246 @@
+import { isIP } from "node:net";
+import { resolve } from "node:path";
+
+/** A value that does not fit its key; the message says what would. */
+export class UnexpectedValue extends Error {
+  override readonly name = "UnexpectedValue";
+}
+
+/** What a value may depend on besides its text. */
+export interface ValueContext {
+  /** Absolute path of the folder that relative paths start from. */
+  readonly workingDirectory: string;
+}
+
+/** What a table of keys says about one key: how it is written, what it is for, and what holds without it. */
+export interface Key<T> {
+  readonly shape: "one";
+  /** Name in the file, if it differs from the name in the table. */
+  readonly name?: string;
+  /** For the reference manual: a sentence or two without final full stop. */
+  readonly help: string;
+  /** What a value looks like, such as `a port number from 1 to 65535`. */
+  readonly type: string;
+  /** Values worth offering for completion. */
+  readonly choices: readonly string[];
+  readonly unit?: string;
+  /** Known to this service only, not to the Java one. */
+  readonly added: boolean;
+  /** Its value is never shown. */
+  readonly secret: boolean;
+  /** `undefined`: the key is required. */
+  readonly absent: { readonly value: T } | undefined;
+  /** @throws {UnexpectedValue} If the text does not fit. Never sees blanks around the value. */
+  parse(text: string, context: ValueContext): T;
+}
+
+/** Any number of keys of one type that differ in the last part: `directoryLocations.1`, `directoryLocations.2`. */
+export interface Items<T> {
+  readonly shape: "many";
+  readonly name?: string;
+  readonly item: Key<T>;
+}
+
+/** One of several values, with the last part of its key and the place it was written. */
+export interface Item<T> {
+  readonly name: string;
+  readonly value: T;
+}
+
+export type Table = Readonly<Record<string, Key<unknown> | Items<unknown>>>;
+
+/** The values of a table of keys. */
+export type Infer<T extends Table> = {
+  readonly [K in keyof T]: T[K] extends Key<infer V> ? V
+    : T[K] extends Items<infer V> ? readonly Item<V>[]
+    : never;
+};
+
+interface Options<T> {
+  readonly help: string;
+  /** Name in the file, if it differs from the name in the table. */
+  readonly name?: string;
+  readonly default?: T;
+  readonly unit?: string;
+  readonly added?: boolean;
+}
+
+function key<T>(
+  { help, name, unit, added = false, default: value }: Options<T>,
+  type: string,
+  parse: (text: string, context: ValueContext) => T,
+  { choices = [], secret = false }: { choices?: readonly string[]; secret?: boolean } = {},
+): Key<T> {
+  const absent = value === undefined ? undefined : { value };
+  return { shape: "one", name, help, type, choices, unit, added, secret, absent, parse };
+}
+
+/** A key that may be left out without a value taking its place. */
+export function optional<T>(required: Key<T>): Key<T | undefined> {
+  return { ...required, absent: { value: undefined } };
+}
+
+/** Keys `name.<any>` that together make a list. */
+export function items<T>(item: Key<T>): Items<T> {
+  return { shape: "many", name: item.name, item };
+}
+
+function refuse(expected: string): never {
+  throw new UnexpectedValue(`expected ${expected}`);
+}
+
+/** Any text but the empty one. */
+export function text(options: Options<string>): Key<string> {
+  return key(options, "text", (found) => found === "" ? refuse("a text that is not empty") : found);
+}
+
+/** Text that is never shown. Wrap it in a `Secret` where it is used. */
+export function secretText(options: Options<string> & { readonly minBytes?: number }): Key<string> {
+  const { minBytes = 0 } = options;
+  const type = minBytes > 0 ? `a secret of at least ${minBytes} bytes` : "a secret";
+  return key(
+    options,
+    type,
+    (found) => new TextEncoder().encode(found).length < minBytes ? refuse(type) : found,
+    { secret: true },
+  );
+}
+
+/** A whole number in a range. */
+export function integer(
+  options: Options<number> & { readonly min?: number; readonly max?: number },
+): Key<number> {
+  const { min = 0, max = 2_147_483_647, unit } = options;
+  const type = `a whole number from ${min} to ${max}${unit === undefined ? "" : ` (${unit})`}`;
+  return key(options, type, (found) => {
+    const value = /^[+-]?\d{1,15}$/.test(found) ? Number(found) : NaN;
+    return value >= min && value <= max ? value : refuse(type);
+  });
+}
+
+/** A TCP port. `anyFree` allows 0, which lets the system choose. */
+export function port(options: Options<number> & { readonly anyFree?: boolean }): Key<number> {
+  const min = options.anyFree ? 0 : 1;
+  const type = `a port number from ${min} to 65535`;
+  return key(options, type, (found) => {
+    const value = /^\d{1,5}$/.test(found) ? Number(found) : NaN;
+    return value >= min && value <= 65535 ? value : refuse(type);
+  });
+}
+
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ["true", true],
+  ["yes", true],
+  ["false", false],
+  ["no", false],
+]);
+
+/** `true`, `yes`, `false` or `no` in any case. */
+export function flag(options: Options<boolean>): Key<boolean> {
+  return key(
+    options,
+    "true or false",
+    (found) => FLAGS.get(found.toLowerCase()) ?? refuse("true, yes, false or no"),
+    { choices: ["true", "false"] },
+  );
+}
+
+/** One of some words, in any case. */
+export function oneOf<const T extends string>(words: readonly T[], options: Options<NoInfer<T>>): Key<T> {
+  const type = `one of ${words.join(", ")}`;
+  return key(
+    options,
+    type,
+    (found) => words.find((word) => word.toLowerCase() === found.toLowerCase()) ?? refuse(type),
+    { choices: words },
+  );
+}
+
+/** The parts of a list, with blanks, tabs, `|` and `,` between them in any mixture (rest-api.md 3.2). */
+export function splitList(list: string): string[] {
+  return list.split(/[\s|,]+/).filter((part) => part !== "");
+}
+
+/** Names, each at most once. */
+export function list(options: Options<readonly string[]>): Key<readonly string[]> {
+  return key(options, "names, separated by blanks, | or ,", (found) => {
+    const names = splitList(found);
+    const twice = names.find((name, index) => names.indexOf(name) !== index);
+    return twice === undefined ? names : refuse(`each name once, ${twice} is there twice`);
+  });
+}
+
+/** A file or folder; the value is absolute. */
+export function path(options: Options<string>): Key<string> {
+  return key(
+    options,
+    "a path, relative ones start from the working directory",
+    (found, { workingDirectory }) => found === "" ? refuse("a path") : resolve(workingDirectory, found),
+  );
+}
+
+/** An absolute URL with one of the schemes, and without user, password and fragment. */
+export function url(options: Options<string> & { readonly schemes: readonly string[] }): Key<string> {
+  const starts = options.schemes.map((scheme) => `${scheme}://`);
+  const type = `a URL that begins with ${starts.join(" or ")}`;
+  return key(options, type, (found) => {
+    const parsed = URL.parse(found);
+    if (
+      parsed === null || parsed.hostname === "" ||
+      !starts.some((start) => found.toLowerCase().startsWith(start))
+    ) {
+      refuse(type);
+    }
+    if (parsed.username !== "" || parsed.password !== "" || parsed.hash !== "") {
+      refuse("a URL without user name, password and fragment");
+    }
+    return found;
+  });
+}
+
+/** Host name or IP address, without port. */
+export function host(options: Options<string>): Key<string> {
+  const type = "a host name or an IP address, without port";
+  return key(
+    options,
+    type,
+    (found) => isIP(found) !== 0 || /^(?!-)[A-Za-z0-9_.-]{1,253}$/.test(found) ? found : refuse(type),
+  );
+}
+
+/** A Java class; the value is its simple name, whatever the package. */
+export function className(options: Options<string>): Key<string> {
+  return key(
+    options,
+    "a class name",
+    (found) => /^(?:[\w$]+\.)*([\w$]+)$/.exec(found)?.[1] ?? refuse("a class name"),
+  );
+}
+
+/** IP addresses and CIDR ranges. */
+export function addressRanges(options: Options<readonly string[]>): Key<readonly string[]> {
+  return key(options, "IP addresses and ranges such as 192.0.2.0/24", (found) => {
+    const ranges = splitList(found);
+    const wrong = ranges.find((range) => !isAddressRange(range));
+    return wrong === undefined ? ranges : refuse(`IP addresses or ranges such as 192.0.2.0/24, not ${wrong}`);
+  });
+}
+
+function isAddressRange(range: string): boolean {
+  const [address = "", bits, ...more] = range.split("/");
+  const version = isIP(address);
+  if (version === 0 || more.length > 0 || address.includes("%")) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+/** A time zone of the IANA database, such as `Europe/Berlin`. */
+export function timeZone(options: Options<string>): Key<string> {
+  const type = "a time zone such as Europe/Berlin";
+  return key(options, type, (found) => {
+    try {
+      return new Intl.DateTimeFormat("en", { timeZone: found }).resolvedOptions().timeZone;
+    } catch {
+      return refuse(type);
+    }
+  });
+}

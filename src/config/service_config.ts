@@ -1,0 +1,340 @@
+/**
+ * Everything the service is told by its operator, checked and complete: what has a default is there, paths are absolute,
+ * nothing is left to parse. Plain frozen data that survives `structuredClone`. Fields named `…Secret` or `password` hold
+ * secret text: wrap it in a `Secret` where it is used, and never log a whole config.
+ */
+export interface ServiceConfig {
+  readonly sources: SourceFiles;
+  readonly site: SiteConfig;
+  readonly https: HttpsConfig;
+  /** Own certificate and key. Absent only if HTTPS is off and no daemon speaks TLS. */
+  readonly credential: CredentialConfig | undefined;
+  /** Whom to trust: clients' certificates, daemons, identity providers. Absent only if nothing speaks TLS. */
+  readonly truststore: TruststoreConfig | undefined;
+  /** Certificates of SAML issuers themselves, not of authorities. */
+  readonly trustedAssertionIssuers: TruststoreConfig | undefined;
+  readonly servers: readonly LogicalServerConfig[];
+  readonly authentication: AuthenticationConfig;
+  readonly attributes: AttributesConfig;
+  /** Sources asked after the access decision; their account and groups always win. */
+  readonly dynamicAttributes: AttributesConfig;
+  readonly accessControl: AccessControlConfig;
+  readonly gateway: GatewayConfig;
+  readonly issuedTokens: IssuedTokensConfig;
+  readonly regulation: RegulationConfig;
+  readonly sharing: SharingConfig;
+  readonly outgoing: OutgoingConfig;
+  readonly logging: LoggingConfig;
+  readonly metrics: MetricsConfig;
+  /** Look up the host name of clients for messages. */
+  readonly resolveClientNames: boolean;
+  /** Print a report about connections after the start. */
+  readonly selfTest: boolean;
+  /** Take over a changed main file while running. */
+  readonly liveReload: boolean;
+}
+
+/** Where the configuration was read from. */
+export interface SourceFiles {
+  /** Absolute. */
+  readonly main: string;
+  /** Main file and all included ones, absolute: watch these. */
+  readonly all: readonly string[];
+}
+
+export interface SiteConfig {
+  readonly name: string;
+  /** Interface to listen on; `0.0.0.0` or `::` is all. */
+  readonly host: string;
+  /** 0: the system chooses. */
+  readonly port: number;
+  /** Without trailing slash. With port 0 and no configured URL it holds port 0, see `externalUrlAt`. */
+  readonly externalUrl: string;
+  /** Whether the operator gave the URL; otherwise it was derived from host and port. */
+  readonly externalUrlGiven: boolean;
+}
+
+export interface HttpsConfig {
+  /** `false`: plain HTTP, for tests or behind a proxy on the same host. */
+  readonly tls: boolean;
+  readonly clientCertificate: "none" | "requested" | "required";
+  readonly minTlsVersion: "TLSv1.2" | "TLSv1.3";
+  readonly maxTlsVersion: "TLSv1.2" | "TLSv1.3";
+  /** In either OpenSSL or IANA spelling. */
+  readonly disabledCipherSuites: readonly string[];
+  /** Open connections; 0 is no limit. */
+  readonly maxConnections: number;
+  /** After which an idle kept-alive connection is closed. */
+  readonly maxIdleMs: number;
+  readonly hsts: boolean;
+  readonly frames: {
+    readonly policy: "deny" | "sameOrigin" | "allowFrom" | "allow";
+    readonly allowed: string;
+  };
+  /** Absent: no CORS headers at all. */
+  readonly cors: CorsConfig | undefined;
+}
+
+export interface CorsConfig {
+  /** `*` is every origin. */
+  readonly origins: readonly string[];
+  readonly methods: readonly string[];
+  readonly requestHeaders: readonly string[];
+  readonly exposedHeaders: readonly string[];
+}
+
+/** Where own certificate and key are; read by `loadTlsMaterial`. */
+export interface CredentialConfig {
+  readonly path: string;
+  readonly format: "auto" | "pem" | "pkcs12" | "der" | "jks";
+  readonly password: string | undefined;
+  readonly keyPath: string | undefined;
+  readonly keyPassword: string | undefined;
+  readonly keyAlias: string | undefined;
+  readonly reloadOnChange: boolean;
+}
+
+/** Where trusted certificates are; read by `loadTlsMaterial`. */
+export type TruststoreConfig =
+  & {
+    /** Seconds between two looks for new files; negative is never. */
+    readonly updateIntervalSeconds: number;
+    /** Where the store is configured, for messages. */
+    readonly origin: { readonly file: string; readonly line: number; readonly key: string };
+  }
+  & (
+    | {
+      readonly type: "directory";
+      /** Absolute paths, possibly with `*` and `?` in the last part. */
+      readonly locations: readonly string[];
+      readonly encoding: "PEM" | "DER";
+    }
+    | {
+      readonly type: "keystore";
+      readonly path: string;
+      readonly password: string;
+      readonly format: "auto" | "pkcs12" | "jks";
+    }
+    | { readonly type: "openssl"; readonly path: string }
+  );
+
+/** One name that users see; one or several daemons behind it. */
+export interface LogicalServerConfig {
+  readonly name: string;
+  readonly description: string;
+  /** At least one; the first has number 1. */
+  readonly instances: readonly DaemonInstanceConfig[];
+  /** Absent: not enabled. */
+  readonly reservations: ReservationsConfig | undefined;
+}
+
+export interface DaemonInstanceConfig {
+  /** Listen socket, given to clients verbatim. */
+  readonly host: string;
+  readonly port: number;
+  readonly commandHost: string;
+  readonly commandPort: number;
+  /** TLS to the command socket; `false` only in tests. */
+  readonly ssl: boolean;
+  /** Subject the daemon's certificate must have. */
+  readonly expectedDn: string | undefined;
+}
+
+export interface ReservationsConfig {
+  /** May come into being later. */
+  readonly file: string;
+  /** IANA name; absent: the zone of the host. */
+  readonly timeZone: string | undefined;
+}
+
+export interface AuthenticationConfig {
+  /** In the order they are asked; none makes every caller anonymous. */
+  readonly methods: readonly MethodConfig[];
+  readonly failOnMissingCredentials: boolean;
+}
+
+/** One method of the order; `kind` is the simple name of its Java class. */
+export type MethodConfig =
+  | PasswordFileConfig
+  | SshKeyConfig
+  | OAuthConfig
+  | UnityConfig
+  | { readonly kind: "X509Authenticator"; readonly name: string };
+
+export interface PasswordFileConfig {
+  readonly kind: "FilebasedAuthenticator";
+  readonly name: string;
+  readonly file: string;
+}
+
+export interface SshKeyConfig {
+  readonly kind: "SSHKeyAuthenticator";
+  readonly name: string;
+  /** Keys file; absent: none. */
+  readonly file: string | undefined;
+  /** `%s` stands for the user name. */
+  readonly dnTemplate: string;
+  /** Ask the daemons for users' `authorized_keys`. */
+  readonly useAuthorizedKeys: boolean;
+  /** How long the daemons' keys are used before they are asked again. */
+  readonly updateIntervalSeconds: number;
+  /** Accept the replayable header token of Java clients up to 2.2.2. */
+  readonly legacyToken: boolean;
+  /** Longest time between now and a token's `exp`. */
+  readonly maxTokenLifetimeSeconds: number;
+}
+
+/** Expression texts of authentication.md 6; an `@file` was replaced by its content. */
+export interface AssignmentsConfig {
+  readonly identity: ExpressionConfig | undefined;
+  readonly uid: ExpressionConfig | undefined;
+  readonly role: ExpressionConfig | undefined;
+  readonly groups: ExpressionConfig | undefined;
+}
+
+export interface ExpressionConfig {
+  readonly text: string;
+  /** Where the text stands, for messages. */
+  readonly origin: { readonly file: string; readonly line: number; readonly key: string };
+}
+
+export interface OAuthConfig {
+  readonly kind: "OAuthAuthenticator";
+  readonly name: string;
+  /** Userinfo endpoint, or introspection endpoint if `introspection` is there. */
+  readonly address: string;
+  readonly introspection: { readonly clientId: string; readonly clientSecret: string } | undefined;
+  readonly assignments: AssignmentsConfig;
+  /** Deprecated way to name users, with `%attribute` placeholders; `assignments.identity` wins. */
+  readonly dnTemplate: string | undefined;
+  /** Show the own certificate to the provider. */
+  readonly showCertificate: boolean;
+  /** What the provider's answer must name; absent: any valid token will do. */
+  readonly requiredAudience: string | undefined;
+  readonly requiredClient: string | undefined;
+  readonly requiredScope: string | undefined;
+}
+
+export interface UnityConfig {
+  /** The first passes on user name and password, the second a bearer token. */
+  readonly kind: "UnitySAMLAuthenticator" | "UnityOAuthAuthenticator";
+  readonly name: string;
+  readonly address: string;
+  /** Check signatures of assertions against `trustedAssertionIssuers`. */
+  readonly validate: boolean;
+  /** `identity` is always absent: the assertion's subject names the user. */
+  readonly assignments: AssignmentsConfig;
+  readonly showCertificate: boolean;
+}
+
+export type CombiningPolicy = "MERGE_LAST_OVERRIDES" | "MERGE" | "FIRST_APPLICABLE" | "FIRST_ACCESSIBLE";
+
+export interface AttributesConfig {
+  /** As configured: whoever combines them adds the automatic source if it is not among them. */
+  readonly sources: readonly AttributeSourceConfig[];
+  readonly policy: CombiningPolicy;
+}
+
+/** One source of the order; `kind` is the simple name of its Java class. `optional`: may fail without failing the request. */
+export type AttributeSourceConfig =
+  | {
+    readonly kind: "FileAttributeSource";
+    readonly name: string;
+    readonly optional: boolean;
+    readonly file: string;
+    readonly matching: "strict" | "regexp";
+    readonly format: "auto" | "JSON" | "XML";
+  }
+  | {
+    /** SOAP and JSON form. */
+    readonly kind: "XUUDBAttributeSource" | "XUUDBJSONAttributeSource";
+    readonly name: string;
+    readonly optional: boolean;
+    /** `https://host:port`. */
+    readonly address: string;
+    readonly gcid: string;
+    readonly cache: boolean;
+  }
+  /** What authentication itself established (also the `PAMAttributeSource` of variant B). */
+  | { readonly kind: "AuthAttributesCollector"; readonly name: string }
+  | ({
+    readonly kind: "AttributeSourcesChain";
+    readonly name: string;
+    readonly optional: boolean;
+  } & AttributesConfig);
+
+export interface AccessControlConfig {
+  /** `false`: every caller may do everything (tests only). */
+  readonly enabled: boolean;
+}
+
+export interface GatewayConfig {
+  readonly enabled: boolean;
+  /** Addresses and CIDR ranges whose forwarding headers count; none: nobody's do. */
+  readonly trustedPeers: readonly string[];
+  /** Gateway's certificate, PEM or (name ends in `.der`) DER; needed to verify the signed consignor header. */
+  readonly certificate: string | undefined;
+}
+
+export interface IssuedTokensConfig {
+  /** Of a token whose request names no lifetime. */
+  readonly lifetimeSeconds: number;
+  readonly maxLifetimeSeconds: number;
+  /** Accepts HS256 tokens made with it; at least 32 bytes. */
+  readonly hmacSecret: string | undefined;
+  /** PEM files of further issuers whose tokens count. */
+  readonly trustedIssuerFiles: readonly string[];
+}
+
+/** How guessing is slowed down. */
+export interface RegulationConfig {
+  readonly enabled: boolean;
+  /** Failures within the window that cost nothing. */
+  readonly maxFailures: number;
+  readonly windowSeconds: number;
+  /** First wait; it doubles with each further failure. */
+  readonly baseDelaySeconds: number;
+  readonly maxDelaySeconds: number;
+}
+
+export interface SharingConfig {
+  /** Services of the features that are switched on. */
+  readonly authService: boolean;
+  readonly shareService: boolean;
+  readonly accessService: boolean;
+  /** Logical servers with sharing. */
+  readonly servers: readonly string[];
+  readonly allowWriteAccess: boolean;
+  /** Address the daemon is to expect for the service's own sessions; absent: the local end of the connection. */
+  readonly clientAddress: string | undefined;
+  /** Longest life a share may have; 0 is no bound. */
+  readonly maxLifetimeSeconds: number;
+  /** Folder of the share database; there whenever `servers` is not empty. */
+  readonly directory: string | undefined;
+}
+
+/** HTTPS to identity providers and XUUDB. */
+export interface OutgoingConfig {
+  readonly hostnameChecking: "NONE" | "WARN" | "FAIL";
+  /** Trust the well-known public authorities besides the truststore. */
+  readonly publicRoots: boolean;
+  readonly connectTimeoutMs: number;
+  /** For the whole exchange. */
+  readonly timeoutMs: number;
+  readonly maxConnectionsPerHost: number;
+  readonly maxConnections: number;
+  readonly idleTimeoutMs: number;
+}
+
+export interface LoggingConfig {
+  readonly level: "debug" | "info" | "warn" | "error";
+  /** Absent: to the console only. */
+  readonly file: string | undefined;
+  /** Days that rolled-over files are kept. */
+  readonly keepDays: number;
+}
+
+/** Prometheus metrics; absent `listen`: off. */
+export interface MetricsConfig {
+  readonly listen: { readonly host: string; readonly port: number } | undefined;
+}
