@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { Logger } from "../logging/logger.ts";
 
@@ -143,7 +144,8 @@ class PolledFile<T> implements WatchedFile<T> {
     const { size } = await Deno.stat(this.path);
     if (size > maxBytes) throw new RangeError(`${this.path} has ${size} bytes, expected at most ${maxBytes}`);
     const bytes = await Deno.readFile(this.path);
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (!isUtf8(bytes)) throw new TypeError(`${this.path} is not UTF-8`);
+    const text = new TextDecoder().decode(bytes);
     const value = await this.parse(text, this.path);
     this.#digest = createHash("sha256").update(bytes).digest("base64");
     return value;
