@@ -77,7 +77,7 @@ Deno.test("RemoteSystem leaves a system alone for 60 s, then lets one request fi
   await trial;
   assert.equal(system.status().up, true);
   assert.equal((await outcome(ok)).status, 200);
-  assert.match(lines.join("\n"), /warn  remote system is down.*\n.*info  remote system is up again/);
+  assert.match(lines.join("\n"), /warn +remote system is down.*\n.*info +remote system is up again/);
 });
 
 Deno.test("RemoteSystem waits again after a failed trial", async () => {
