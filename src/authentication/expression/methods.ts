@@ -1,3 +1,4 @@
+import { MAX_STEPS, MAX_TEXT } from "./limits.ts";
 import { Text } from "./text.ts";
 import { describeKind, Iteration, List, scalarText, type Value } from "./value.ts";
 
@@ -157,7 +158,8 @@ function substring(text: Text, from: number, to: number): Text {
 /** Like Java's, leaves out empty parts at the end. */
 function split(text: Text, separator: string): List {
   if (separator === "") throw new MethodError("split() expects a separator");
-  const parts = text.raw.split(separator);
+  const parts = text.raw.split(separator, MAX_STEPS + 1);
+  if (parts.length > MAX_STEPS) throw new MethodError(`split() makes more than ${MAX_STEPS} parts`);
   if (parts.length > 1) { while (parts.at(-1) === "") parts.pop(); }
   return new List(parts.map((part) => text.derive(part)), false);
 }
@@ -165,6 +167,9 @@ function split(text: Text, separator: string): List {
 /** The replacement keeps its own origin. */
 function replace(text: Text, old: string, replacement: Text): Text {
   if (old === "") throw new MethodError("replace() expects a text to look for");
-  const parts = text.raw.split(old).map((part) => text.derive(part));
+  const places = text.raw.split(old);
+  const length = text.length + (places.length - 1) * (replacement.length - old.length);
+  if (length > MAX_TEXT) throw new MethodError(`replace() makes a text longer than ${MAX_TEXT} characters`);
+  const parts = places.map((part) => text.derive(part));
   return Text.join(parts.flatMap((part, at) => at === 0 ? [part] : [replacement, part]));
 }

@@ -27,7 +27,13 @@ export class Text {
   }
 
   static join(texts: readonly Text[]): Text {
-    return new Text(texts.flatMap((text) => text.#pieces).filter(({ text }) => text !== ""));
+    const pieces: { text: string; foreign: boolean }[] = [];
+    for (const { text, foreign } of texts.flatMap((text) => text.#pieces)) {
+      const last = pieces.at(-1);
+      if (last?.foreign === foreign) last.text += text;
+      else if (text !== "") pieces.push({ text, foreign });
+    }
+    return new Text(pieces);
   }
 
   /** The text as it is. */
