@@ -164,6 +164,10 @@ export class DaemonSession {
     this.onClose();
   }
 
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
   async #openData(): Promise<GuardedSocket> {
     const reply = await this.control.command("EPSV");
     const port = reply.code === 229 ? Number(/\(\|\|\|(\d{1,5})\|\)/.exec(reply.text)?.[1]) : NaN;

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { createDaemonGroup } from "../../src/daemon/daemon_pool.ts";
+import type { DaemonGroup } from "../../src/daemon/daemon_group.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import { mediatedScope } from "../../src/sharing/rules/session_scope.ts";
+import type { DaemonSession } from "../../src/sharing/session_client/daemon_session.ts";
+import { type OwnSession, SessionClient } from "../../src/sharing/session_client/session_client.ts";
+import { SESSION_TIMES } from "../../src/sharing/session_client/session_times.ts";
+import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
+
+/** Steps are short, so that tests of silent daemons are. */
+export const SHORT_TIMES = {
+  ...SESSION_TIMES,
+  connectMs: 500,
+  replyMs: 500,
+  dataIdleMs: 500,
+  clientIdleMs: 500,
+};
+
+/** A transfer daemon over a real temporary folder, and what the service has of it. */
+export class Site implements AsyncDisposable {
+  private constructor(
+    readonly daemon: DaemonSimulator,
+    readonly group: DaemonGroup,
+    readonly sessions: SessionClient,
+    /** The folder, without trailing slash. Outside of it, beside it, lies the canary. */
+    readonly root: string,
+    readonly canary: string,
+    private readonly folder: string,
+  ) {}
+
+  static async open(
+    options: DaemonOptions = {},
+    times: Partial<typeof SESSION_TIMES> = {},
+    budget: ConstructorParameters<typeof SessionClient>[1]["budget"] = {},
+  ): Promise<Site> {
+    const folder = await Deno.realPath(await Deno.makeTempDir());
+    const root = `${folder}/data`;
+    await Deno.mkdir(`${root}/d/sub`, { recursive: true });
+    await Deno.mkdir(`${root}/d2`);
+    const canary = `${folder}/canary`;
+    await Deno.writeTextFile(canary, "CANARY");
+    await Deno.writeTextFile(`${root}/d2/canary`, "CANARY");
+    await Deno.writeTextFile(`${root}/d/ten.txt`, "0123456789");
+    await Deno.writeTextFile(`${root}/d/sub/x.dat`, "x");
+    const daemon = await startDaemon({
+      users: { alice: { uid: 1001, home: root, groups: ["users", "hpc"] } },
+      maxSessions: 10_000,
+      timeZone: "UTC",
+      ...options,
+    });
+    const group = createDaemonGroup({
+      name: "HPC",
+      description: "test",
+      instances: [{
+        host: daemon.host,
+        port: daemon.listenPort,
+        commandHost: daemon.host,
+        commandPort: daemon.commandPort,
+        ssl: false,
+      }],
+    }, { tls: () => ({ certificate: "", key: "", anchors: [] }), clock: Date.now, log: SILENT });
+    const sessions = new SessionClient(group, {
+      clock: Date.now,
+      times: { ...SESSION_TIMES, ...times },
+      budget,
+    });
+    return new Site(daemon, group, sessions, root, canary, folder);
+  }
+
+  /** A session of alice for one path below the folder. */
+  session(
+    path: string,
+    options: Partial<OwnSession> = {},
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<DaemonSession> {
+    const scope = mediatedScope(`${this.root}/${path}`);
+    return this.sessions.open({ user: "alice", scope, permission: "READ", ...options }, signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.group.close();
+    await this.allClosed();
+    await this.daemon[Symbol.asyncDispose]();
+    await Deno.remove(this.folder, { recursive: true });
+  }
+
+  /** Waits until no connection to the daemon is open. */
+  async allClosed(): Promise<void> {
+    const end = performance.now() + 3000;
+    while (this.daemon.openConnections > 0) {
+      assert.ok(performance.now() < end, `${this.daemon.openConnections} connections are still open`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+}
