@@ -6,3 +6,6 @@ export class NothingThere extends ServiceError {
   readonly status = 404;
   readonly publicMessage = "There is nothing of this name here";
 }
+
+/** Not even the directory that should hold it is there, or the account cannot enter it. */
+export class DirectoryMissing extends NothingThere {}

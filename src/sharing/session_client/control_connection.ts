@@ -1,6 +1,6 @@
 import { hasForbiddenCharacter } from "../rules/absolute_path.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
-import { SessionFailed } from "./session_errors.ts";
+import { SessionEnded, SessionFailed } from "./session_errors.ts";
 
 /** A reply on the control connection (daemon-protocol.md 5.1). */
 export interface Reply {
@@ -71,7 +71,7 @@ export class ControlConnection {
       if (searched > MAX_LINE) throw this.#broken("a line that is too long");
       const more = new Uint8Array(4096);
       const count = await this.socket.read(more, this.replyMs);
-      if (count === null) throw this.#broken("end of the session instead of a reply");
+      if (count === null) throw new SessionEnded("Daemon ended the session instead of a reply");
       const joined = new Uint8Array(searched + count);
       joined.set(this.#buffer);
       joined.set(more.subarray(0, count), searched);

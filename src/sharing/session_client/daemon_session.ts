@@ -1,10 +1,16 @@
 import type { Secret } from "../../model/secret.ts";
-import { NothingThere } from "../nothing_there.ts";
+import { DirectoryMissing, NothingThere } from "../nothing_there.ts";
 import { ControlConnection, type Reply } from "./control_connection.ts";
 import { downloadStream, type TransferResult } from "./download_stream.ts";
 import { type Entry, parseEntry } from "./entry.ts";
 import { GuardedSocket } from "./guarded_socket.ts";
-import { AccessRefused, SessionFailed, TooManySessions, UploadIncomplete } from "./session_errors.ts";
+import {
+  AccessRefused,
+  SessionEnded,
+  SessionFailed,
+  TooManySessions,
+  UploadIncomplete,
+} from "./session_errors.ts";
 import type { SessionTimes } from "./session_times.ts";
 import { readListing } from "./read_listing.ts";
 import { sendBody } from "./send_body.ts";
@@ -27,6 +33,7 @@ export class DaemonSession {
   /**
    * Takes over a connection that was just opened, and logs in.
    * @param onClose Called once, when the session has ended.
+   * @throws {DirectoryMissing} And what commands throw.
    */
   static async logIn(
     control: ControlConnection,
@@ -44,6 +51,7 @@ export class DaemonSession {
       throw new TooManySessions(`Login refused: ${reply.text}`);
     }
     if (reply.code !== 230) throw refusal("PASS", reply);
+    await checkAlive(control);
     return new DaemonSession(control, host, times, onClose);
   }
 
@@ -173,6 +181,17 @@ export class DaemonSession {
     const port = reply.code === 229 ? Number(/\(\|\|\|(\d{1,5})\|\)/.exec(reply.text)?.[1]) : NaN;
     if (!(port >= 1 && port <= 65535)) throw refusal("EPSV", reply);
     return await connectToPeer(this.control.socket, this.host, port, this.times);
+  }
+}
+
+/** After `230` the daemon drops a session whose base directory it cannot enter (daemon-protocol.md 1.8). */
+async function checkAlive(control: ControlConnection): Promise<void> {
+  try {
+    const reply = await control.command("NOOP");
+    if (reply.code !== 200) throw refusal("NOOP", reply);
+  } catch (error) {
+    if (!(error instanceof SessionEnded)) throw error;
+    throw new DirectoryMissing("Daemon dropped the session after the login", { cause: error });
   }
 }
 

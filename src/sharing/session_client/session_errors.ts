@@ -15,6 +15,9 @@ export class SessionFailed extends ServiceError {
   readonly publicMessage = "The transfer server did not complete the request";
 }
 
+/** The daemon ended the session where a reply was due. */
+export class SessionEnded extends SessionFailed {}
+
 /** The daemon, or the client behind us, was silent for too long. */
 export class SessionTimeout extends ServiceError {
   readonly code = "ERR_DAEMON_SESSION_TIMEOUT";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { NothingThere } from "../../../src/sharing/nothing_there.ts";
+import { DirectoryMissing, NothingThere } from "../../../src/sharing/nothing_there.ts";
 import type { TransferResult } from "../../../src/sharing/session_client/download_stream.ts";
 import {
   AccessRefused,
@@ -290,7 +290,7 @@ const FAULTS: [SessionFault, Operation, abstract new (...args: never[]) => Error
     "open",
     TooManySessions,
   ],
-  [{ kind: "close-after-login" }, "entry", SessionFailed],
+  [{ kind: "close-after-login" }, "open", DirectoryMissing],
   [{ kind: "hang", on: "MLST" }, "entry", SessionTimeout],
   [{ kind: "unterminated-reply", to: "MLST" }, "entry", SessionFailed],
   [{ kind: "reply", to: "MLST", reply: "250 End" }, "entry", SessionFailed],

@@ -1,0 +1,303 @@
+import assert from "node:assert/strict";
+import { SharingSite } from "../sharing_site.ts";
+
+Deno.test("download() gives a whole file with all that a browser needs to keep it harmless", async () => {
+  await using site = await SharingSite.open();
+  await Deno.utime(`${site.root}/d/ten.txt`, 1772600767, 1772600767);
+  const id = await site.share("d/ten.txt");
+  const response = await site.ask("anonymous", "GET", `access/HPC/${id}`);
+  assert.equal(response.status, 200);
+  assert.deepEqual(Object.fromEntries(response.headers), {
+    "accept-ranges": "bytes",
+    "cache-control": "private, no-cache",
+    "content-disposition": 'attachment; filename="ten.txt"',
+    "content-length": "10",
+    "content-security-policy": "default-src 'none'; sandbox",
+    "content-type": "application/octet-stream",
+    "etag": '"a-20260304050607"',
+    "last-modified": "Wed, 04 Mar 2026 05:06:07 GMT",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+  });
+  assert.equal(await response.text(), "0123456789");
+});
+
+const RANGES: [string, number, string, string | null][] = [
+  ["bytes=2-4", 206, "234", "bytes 2-4/10"],
+  ["bytes=7-", 206, "789", "bytes 7-9/10"],
+  ["bytes=-3", 206, "789", "bytes 7-9/10"],
+  ["bytes=8-99", 206, "89", "bytes 8-9/10"],
+  ["bytes=0-9", 206, "0123456789", "bytes 0-9/10"],
+  ["bytes=10-", 416, "", "bytes */10"],
+  ["bytes=-0", 416, "", "bytes */10"],
+  ["bytes=0-1,5-6", 200, "0123456789", null],
+  ["bytes=4-2", 200, "0123456789", null],
+  ["lines=1-2", 200, "0123456789", null],
+];
+
+for (const [range, status, text, contentRange] of RANGES) {
+  Deno.test(`download() of ${range} answers ${status}`, async () => {
+    await using site = await SharingSite.open();
+    const id = await site.share("d/");
+    const response = await site.ask("anonymous", "GET", `access/HPC/${id}/ten.txt`, {
+      headers: { Range: range },
+    });
+    assert.equal(response.status, status);
+    assert.equal(response.headers.get("Content-Range"), contentRange);
+    assert.equal(response.headers.get("Content-Length"), String(text.length));
+    assert.equal(await response.text(), text);
+  });
+}
+
+Deno.test("download() resumes with If-Range only if the file is still the same", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/ten.txt");
+  const first = await site.ask("anonymous", "HEAD", `access/HPC/${id}`);
+  const etag = first.headers.get("ETag") ?? "";
+  const headers = { Range: "bytes=5-", "If-Range": etag };
+  const same = await site.ask("anonymous", "GET", `access/HPC/${id}`, { headers });
+  assert.deepEqual([same.status, await same.text()], [206, "56789"]);
+  await Deno.writeTextFile(`${site.root}/d/ten.txt`, "abcdefghijk");
+  const other = await site.ask("anonymous", "GET", `access/HPC/${id}`, { headers });
+  assert.deepEqual([other.status, await other.text()], [200, "abcdefghijk"]);
+});
+
+Deno.test("download() answers conditional requests without using the share", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/ten.txt", { onetime: "true" });
+  const head = await site.ask("anonymous", "HEAD", `access/HPC/${id}`);
+  assert.deepEqual([head.status, head.headers.get("Content-Length"), await head.text()], [200, "10", ""]);
+  const etag = head.headers.get("ETag") ?? "";
+  const conditions: [Record<string, string>, number][] = [
+    [{ "If-None-Match": etag }, 304],
+    [{ "If-Match": '"other"' }, 412],
+    [{ Range: "bytes=99-" }, 416],
+  ];
+  for (const [headers, status] of conditions) {
+    const response = await site.ask("anonymous", "GET", `access/HPC/${id}`, { headers });
+    assert.deepEqual([response.status, await response.text()], [status, ""]);
+  }
+  assert.equal(await (await site.ask("anonymous", "GET", `access/HPC/${id}`)).text(), "0123456789");
+  const again = await site.ask("anonymous", "GET", `access/HPC/${id}`);
+  assert.equal(again.status, 404);
+  await again.text();
+});
+
+Deno.test("download() of a one-time share succeeds for exactly one of 200 parallel clients (D10)", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/ten.txt", { onetime: true });
+  const answers = await Promise.all(Array.from({ length: 200 }, async () => {
+    const response = await site.ask("anonymous", "GET", `access/HPC/${id}`);
+    return `${response.status} ${(await response.text()).slice(0, 10)}`;
+  }));
+  assert.equal(answers.filter((answer) => answer === "200 0123456789").length, 1);
+  assert.equal(answers.filter((answer) => answer.startsWith("404 ")).length, 199);
+  assert.equal(site.site.daemon.sessions.length, 2, "one for the check, one for the download");
+});
+
+Deno.test("download() gives a one-time share back when the daemon sent nothing", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/ten.txt", { onetime: true });
+  site.site.daemon.sessionFaults.queue.push(
+    { kind: "close-after-login" },
+    { kind: "close-at-once" },
+    { kind: "silent-data" },
+    { kind: "reply", to: "RETR", reply: "550 not readable" },
+  );
+  assert.equal((await site.ask("anonymous", "GET", `access/HPC/${id}`)).status, 404);
+  assert.equal((await site.ask("anonymous", "GET", `access/HPC/${id}`)).status, 502);
+  const silent = await site.ask("anonymous", "GET", `access/HPC/${id}`);
+  await assert.rejects(silent.text());
+  assert.equal((await site.ask("anonymous", "GET", `access/HPC/${id}`)).status, 403);
+  assert.equal(await (await site.ask("anonymous", "GET", `access/HPC/${id}`)).text(), "0123456789");
+});
+
+Deno.test("download() keeps a use whose data was cut, and says so to the owner", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/ten.txt");
+  site.site.daemon.sessionFaults.queue.push({ kind: "cut-data", after: 3, then: "226" });
+  const response = await site.ask("anonymous", "GET", `access/HPC/${id}`);
+  assert.equal(response.status, 200);
+  await assert.rejects(response.text());
+  await (await site.ask("bob", "GET", `access/HPC/${id}`)).text();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  const read = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
+  assert.equal(read.share.accessCount, 2);
+  const uses = read.share.uses.map(({ time, ...rest }: { time: string }) => {
+    assert.ok(Math.abs(Date.parse(time) - Date.now()) < 60_000);
+    return rest;
+  });
+  const common = { client: "127.0.0.1", via: "HTTP-download", path: `${site.root}/d/ten.txt` };
+  assert.deepEqual(uses, [
+    { ...common, user: "cn=bob,o=example", bytes: 10, complete: true },
+    { ...common, user: "cn=anonymous,o=unknown,ou=unknown", bytes: 3, complete: false },
+  ]);
+});
+
+Deno.test("download() of an empty file is empty", async () => {
+  await using site = await SharingSite.open();
+  await Deno.writeTextFile(`${site.root}/d/empty`, "");
+  const id = await site.share("d/empty");
+  const response = await site.ask("anonymous", "GET", `access/HPC/${id}`);
+  assert.deepEqual([response.status, response.headers.get("Content-Length"), await response.text()], [
+    200,
+    "0",
+    "",
+  ]);
+});
+
+const REFUSALS: [string, (site: SharingSite) => Promise<Response>, number, string][] = [
+  ["an unknown server", (site) => site.ask("alice", "GET", "access/NONE/x"), 404, "ERR_UNKNOWN_SERVER"],
+  ["an instance too many", (site) => site.ask("alice", "GET", "access/HPC-2/x"), 404, "ERR_UNKNOWN_SERVER"],
+  ["an instance 0", (site) => site.ask("alice", "GET", "access/HPC-0/x"), 404, "ERR_UNKNOWN_SERVER"],
+  ["an unknown id", (site) => site.ask("alice", "GET", "access/HPC/x"), 404, "ERR_SHARE_NOT_FOUND"],
+  ["an id that is none", (site) => site.ask("alice", "GET", "access/HPC/x%00"), 404, "ERR_SHARE_NOT_FOUND"],
+  [
+    "an expired share",
+    async (site) => {
+      const id = await site.share("d/", { lifetime: 5 });
+      site.time.ahead = 10_000;
+      return await site.ask("alice", "GET", `access/HPC/${id}`);
+    },
+    404,
+    "ERR_SHARE_NOT_FOUND",
+  ],
+  [
+    "somebody else's share without credentials",
+    async (site) =>
+      site.ask("anonymous", "GET", `access/HPC/${await site.share("d/", { user: "CN=bob,O=Example" })}`),
+    401,
+    "ERR_UNAUTHENTICATED",
+  ],
+  [
+    "the own share that is for somebody else",
+    async (site) =>
+      site.ask("alice", "GET", `access/HPC/${await site.share("d/", { user: "CN=bob,O=Example" })}`),
+    403,
+    "ERR_NOT_PERMITTED",
+  ],
+  [
+    "a share from an address that is not listed",
+    async (site) =>
+      site.ask("alice", "GET", `access/HPC/${await site.share("d/", { sources: "192.0.2.0/24, ::1" })}`, {
+        clientAddress: "192.0.3.1",
+      }),
+    403,
+    "ERR_NOT_PERMITTED",
+  ],
+  [
+    "a path below a file",
+    async (site) => site.ask("alice", "GET", `access/HPC/${await site.share("d/ten.txt")}/x`),
+    404,
+    "ERR_NOT_FOUND",
+  ],
+  [
+    "a slash behind a file",
+    async (site) => site.ask("alice", "GET", `access/HPC/${await site.share("d/ten.txt")}/`),
+    404,
+    "ERR_NOT_FOUND",
+  ],
+  [
+    "a slash behind a file in a directory",
+    async (site) => site.ask("alice", "GET", `access/HPC/${await site.share("d/")}/ten.txt/`),
+    404,
+    "ERR_NOT_FOUND",
+  ],
+  [
+    "a missing file",
+    async (site) => site.ask("alice", "GET", `access/HPC/${await site.share("d/")}/none`),
+    404,
+    "ERR_NOT_FOUND",
+  ],
+  [
+    "a file in a missing directory",
+    async (site) => site.ask("alice", "GET", `access/HPC/${await site.share("d/")}/none/none`),
+    404,
+    "ERR_NOT_FOUND",
+  ],
+  [
+    "what the owner may not reach any more (D20)",
+    async (site) => {
+      const id = await site.share("d/");
+      site.limits = { excludes: `${site.root}/d/ten.txt` };
+      return await site.ask("alice", "GET", `access/HPC/${id}/ten.txt`);
+    },
+    404,
+    "ERR_NOT_FOUND",
+  ],
+];
+
+for (const [what, ask, status, code] of REFUSALS) {
+  Deno.test(`download() refuses ${what}`, async () => {
+    await using site = await SharingSite.open();
+    const response = await ask(site);
+    const body = await response.json();
+    assert.deepEqual([response.status, body.status, body.code], [status, status, code]);
+    assert.ok(!JSON.stringify(body).includes(site.root));
+  });
+}
+
+Deno.test("download() serves whom the share is for, from where it may be used, on the instance named", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/ten.txt", { user: "cn=BOB , o=example", sources: ["127.0.0.0/8"] });
+  assert.equal(await (await site.ask("bob", "GET", `access/HPC-1/${id}`)).text(), "0123456789");
+});
+
+Deno.test("download() refuses pipes and devices without opening them", async () => {
+  await using site = await SharingSite.open();
+  await new Deno.Command("mkfifo", { args: [`${site.root}/d/pipe`] }).output();
+  const id = await site.share("d/");
+  const response = await site.ask("anonymous", "GET", `access/HPC/${id}/pipe`);
+  assert.equal(response.status, 404);
+  await response.text();
+  const commands = site.site.daemon.sessions.flatMap((session) => session.commands);
+  assert.ok(!commands.some((command) => command.startsWith("RETR")));
+});
+
+Deno.test("download() lists a directory as page and as JSON, without what the owner may not reach", async () => {
+  await using site = await SharingSite.open();
+  await Deno.writeTextFile(`${site.root}/d/<b>&"'.txt`, "x");
+  await Deno.writeTextFile(`${site.root}/d/file10`, "x");
+  await Deno.writeTextFile(`${site.root}/d/file9`, "x");
+  await Deno.writeTextFile(`${site.root}/d/hidden.key`, "x");
+  site.limits = { excludes: "*.key" };
+  const id = await site.share("d/");
+  const page = await site.ask("anonymous", "GET", `access/HPC/${id}`, {
+    headers: { Accept: "text/html,*/*" },
+  });
+  assert.equal(page.headers.get("Content-Type"), "text/html; charset=utf-8");
+  assert.match(page.headers.get("Content-Security-Policy") ?? "", /^default-src 'none'/);
+  const html = await page.text();
+  assert.ok(!html.includes("<b>"));
+  const link = `https://auth.example.org:9000/rest/access/HPC/${id}/%3Cb%3E%26%22&#39;.txt`;
+  assert.ok(html.includes(link), html);
+  const headers = { Accept: "application/json" };
+  const json = await (await site.ask("anonymous", "GET", `access/HPC/${id}/`, { headers })).json();
+  assert.deepEqual(
+    json.entries.map(({ name }: { name: string }) => name),
+    ["sub", "<b>&\"'.txt", "file9", "file10", "ten.txt"],
+  );
+  assert.equal(json.parent, undefined);
+  const sub = await (await site.ask("anonymous", "GET", `access/HPC/${id}/sub`, { headers })).json();
+  assert.equal(sub.path, "sub/");
+  assert.equal(sub.parent, `https://auth.example.org:9000/rest/access/HPC/${id}/`);
+  assert.equal(sub.entries[0].href, `https://auth.example.org:9000/rest/access/HPC/${id}/sub/x.dat`);
+  assert.equal(sub.entries[0].size, 1);
+});
+
+Deno.test("download() closes every connection and session, also when the client leaves", async () => {
+  await using site = await SharingSite.open();
+  const file = await Deno.open(`${site.root}/d/big`, { create: true, write: true });
+  await file.truncate(50_000_000);
+  file.close();
+  const id = await site.share("d/big");
+  const controller = new AbortController();
+  const response = await site.ask("anonymous", "GET", `access/HPC/${id}`, { signal: controller.signal });
+  const reader = response.body?.getReader();
+  await reader?.read();
+  await reader?.cancel();
+  const other = await site.ask("anonymous", "GET", `access/HPC/${id}`, { signal: controller.signal });
+  controller.abort(new Error("gone"));
+  await assert.rejects(other.arrayBuffer());
+  await site.site.allClosed();
+});

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { SharingSite } from "../sharing_site.ts";
+
+/** The values of the last session that the daemon was told to expect. */
+function announced(site: SharingSite): ReadonlyMap<string, string> {
+  return site.site.daemon.requests.at(-1)?.values ?? new Map();
+}
+
+Deno.test("sharedUftpSession() confines the session to the shared directory (D8)", async () => {
+  await using site = await SharingSite.open();
+  await site.share("d/");
+  for (const serverPath of [`${site.root}/d/`, `${site.root}/d`, `${site.root}//d/./`]) {
+    const response = await site.ask("anonymous", "POST", "access/HPC", {
+      body: { serverPath, persistent: "true", streamCount: 2, send: true },
+      clientAddress: "192.0.2.7",
+    });
+    assert.equal(response.status, 200);
+    const { secret, ...rest } = await response.json();
+    assert.deepEqual(rest, {
+      success: true,
+      reason: "",
+      serverHost: "127.0.0.1",
+      serverPort: site.site.daemon.listenPort,
+    });
+    assert.match(secret, /^[A-Za-z0-9]{22,}$/);
+    const values = announced(site);
+    assert.equal(values.get("file"), `${site.root}/d/`);
+    assert.equal(values.get("includes"), `${site.root}/d/*`);
+    assert.equal(values.get("access-permissions"), "READ");
+    assert.equal(values.get("user"), "alice");
+    assert.equal(values.get("group"), "users");
+    assert.equal(values.get("persistent"), "true");
+    assert.equal(values.get("streams"), "2");
+    assert.equal(values.get("rateLimit"), "1000");
+    assert.match(values.get("client-ip") ?? "", /^192\.0\.2\.7\b/);
+  }
+});
+
+Deno.test("sharedUftpSession() confines the session to one file", async () => {
+  await using site = await SharingSite.open();
+  await site.share("d/ten.txt", { access: "WRITE" });
+  const body = { serverPath: `${site.root}/d/ten.txt`, send: "false" };
+  assert.equal((await site.ask("anonymous", "POST", "access/HPC", { body })).status, 200);
+  const values = announced(site);
+  assert.equal(values.get("file"), `${site.root}/d/`);
+  assert.equal(values.get("includes"), `${site.root}/d/ten.txt`);
+  assert.equal(values.get("access-permissions"), "WRITE");
+});
+
+Deno.test("sharedUftpSession() lets the most specific share decide", async () => {
+  await using site = await SharingSite.open();
+  await site.share("", { access: "WRITE" });
+  await site.share("d/", { user: "CN=bob,O=Example" });
+  const ask = (path: string, who: "bob" | "anonymous", send = true) =>
+    site.ask(who, "POST", "access/HPC", { body: { serverPath: `${site.root}/${path}`, send } });
+  assert.equal((await ask("d/ten.txt", "bob")).status, 200);
+  assert.equal(announced(site).get("access-permissions"), "READ");
+  assert.equal((await ask("d/ten.txt", "bob", false)).status, 403);
+  assert.equal((await ask("d/ten.txt", "anonymous")).status, 200);
+  assert.equal(announced(site).get("access-permissions"), "WRITE");
+  assert.equal((await ask("d2/", "bob")).status, 200);
+});
+
+Deno.test("sharedUftpSession() of a one-time share works once, and not persistently", async () => {
+  await using site = await SharingSite.open();
+  await site.share("d/", { onetime: true });
+  const body = { serverPath: `${site.root}/d/`, persistent: true };
+  site.site.daemon.commandFaults.queue.push({ kind: "close-without-reply" });
+  const failed = await site.ask("anonymous", "POST", "access/HPC", { body });
+  assert.ok(failed.status >= 500);
+  await failed.text();
+  assert.equal((await site.ask("anonymous", "POST", "access/HPC", { body })).status, 200);
+  assert.equal(announced(site).get("persistent"), "false");
+  assert.equal((await site.ask("anonymous", "POST", "access/HPC", { body })).status, 404);
+});
+
+Deno.test("sharedUftpSession() applies the owner's limits of today (D20)", async () => {
+  await using site = await SharingSite.open();
+  await site.share("d/");
+  const body = { serverPath: `${site.root}/d/` };
+  site.limits = { excludes: `${site.root}/d/sub/*` };
+  assert.equal((await site.ask("anonymous", "POST", "access/HPC", { body })).status, 200);
+  assert.equal(announced(site).get("excludes"), `${site.root}/d/sub/*`);
+  site.limits = { excludes: "*.key" };
+  const crossing = await site.ask("anonymous", "POST", "access/HPC", { body });
+  assert.deepEqual([crossing.status, (await crossing.json()).code], [403, "ERR_SCOPE_NOT_EXPRESSIBLE"]);
+  site.limits = { includes: "/elsewhere/*" };
+  assert.equal((await site.ask("anonymous", "POST", "access/HPC", { body })).status, 404);
+});
+
+const REFUSALS: [string, unknown, number, string][] = [
+  ["what nobody shares", { serverPath: "/elsewhere" }, 404, "ERR_SHARE_NOT_FOUND"],
+  ["a directory whose name only begins alike", { serverPath: "ROOT/d2/" }, 404, "ERR_SHARE_NOT_FOUND"],
+  ["a way out of the share", { serverPath: "ROOT/d/../d2/canary" }, 404, "ERR_SHARE_NOT_FOUND"],
+  ["writing to a share for reading", { serverPath: "ROOT/d/", send: false }, 403, "ERR_NOT_PERMITTED"],
+  ["a path that is somebody else's", { serverPath: "ROOT/d/sub/x.dat" }, 401, "ERR_UNAUTHENTICATED"],
+  ["a relative path", { serverPath: "d/" }, 400, "ERR_INVALID_PATH"],
+  ["the home directory", { serverPath: "" }, 400, "ERR_INVALID_PATH"],
+  ["a line break in the path (D2)", { serverPath: "ROOT/d/\nuser=root" }, 400, "ERR_INVALID_PATH"],
+  ["a body without path", {}, 400, "ERR_INVALID_REQUEST"],
+  ["a body that is no object", [], 400, "ERR_INVALID_REQUEST"],
+];
+
+for (const [what, body, status, code] of REFUSALS) {
+  Deno.test(`sharedUftpSession() refuses ${what}`, async () => {
+    await using site = await SharingSite.open();
+    if (code === "ERR_UNAUTHENTICATED") await site.share("d/sub/x.dat", { user: "CN=bob,O=Example" });
+    else await site.share("d/");
+    const text = JSON.stringify(body).replaceAll("ROOT", site.root);
+    const response = await site.ask("anonymous", "POST", "access/HPC", { body: text });
+    assert.deepEqual([response.status, (await response.json()).code], [status, code]);
+  });
+}

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { SharingSite } from "../sharing_site.ts";
+
+Deno.test("upload() writes new and existing files, and counts as a use", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { access: "WRITE" });
+  const chunked = await site.ask("anonymous", "PUT", `access/HPC/${id}/new%20file`, { body: "hello" });
+  assert.deepEqual([chunked.status, await chunked.text()], [200, ""]);
+  assert.equal(await Deno.readTextFile(`${site.root}/d/new file`), "hello");
+  const announced = await site.ask("anonymous", "PUT", `access/HPC/${id}/new%20file`, {
+    body: "bye",
+    headers: { "Content-Length": "3" },
+  });
+  assert.equal(announced.status, 200);
+  assert.equal(await Deno.readTextFile(`${site.root}/d/new file`), "bye");
+  const { share } = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
+  assert.equal(share.accessCount, 2);
+  assert.deepEqual(
+    share.uses.map(({ via, bytes, complete }: Record<string, unknown>) => [via, bytes, complete]),
+    [["HTTP-upload", 3, true], ["HTTP-upload", 5, true]],
+  );
+});
+
+Deno.test("upload() to a shared file needs no path", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/ten.txt", { access: "WRITE" });
+  assert.equal((await site.ask("anonymous", "PUT", `access/HPC/${id}`, { body: "x" })).status, 200);
+  assert.equal(await Deno.readTextFile(`${site.root}/d/ten.txt`), "x");
+});
+
+Deno.test("upload() that ends early is an error, and the use is kept with its bytes", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { access: "WRITE" });
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode("half"));
+    },
+    pull() {
+      throw new TypeError("client gone");
+    },
+  });
+  await assert.rejects(site.ask("anonymous", "PUT", `access/HPC/${id}/f`, { body }), /client gone/);
+  await site.site.allClosed();
+  const { share } = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
+  assert.deepEqual([share.uses[0].bytes, share.uses[0].complete], [4, false]);
+});
+
+Deno.test("upload() gives a one-time share back if nothing could be written", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { access: "WRITE", onetime: true });
+  site.site.daemon.sessionFaults.queue.push({ kind: "reply", to: "STOR", reply: "500 Permission denied" });
+  assert.equal((await site.ask("anonymous", "PUT", `access/HPC/${id}/f`, { body: "x" })).status, 502);
+  assert.equal((await site.ask("anonymous", "PUT", `access/HPC/${id}/f`, { body: "x" })).status, 200);
+  assert.equal((await site.ask("anonymous", "PUT", `access/HPC/${id}/f`, { body: "x" })).status, 404);
+});
+
+const REFUSALS: [string, string, string, Record<string, string>, number, string][] = [
+  ["a share for reading", "READ", "/f", {}, 403, "ERR_NOT_PERMITTED"],
+  ["the shared directory itself", "WRITE", "", {}, 400, "ERR_INVALID_REQUEST"],
+  ["a path that ends in a slash", "WRITE", "/f/", {}, 400, "ERR_INVALID_REQUEST"],
+  ["a part of a file", "WRITE", "/f", { "Content-Range": "bytes 0-1/5" }, 400, "ERR_INVALID_REQUEST"],
+  ["an existing directory", "MODIFY", "/sub", {}, 409, "ERR_NOT_A_FILE"],
+  ["a file in a missing directory", "WRITE", "/none/f", {}, 404, "ERR_NOT_FOUND"],
+  ["a way out", "WRITE", "/..%2fd2%2fcanary", {}, 404, "ERR_NOT_FOUND"],
+];
+
+for (const [what, access, path, headers, status, code] of REFUSALS) {
+  Deno.test(`upload() refuses ${what}`, async () => {
+    await using site = await SharingSite.open();
+    const id = await site.share("d/", { access });
+    const response = await site.ask("anonymous", "PUT", `access/HPC/${id}${path}`, { body: "x", headers });
+    assert.deepEqual([response.status, (await response.json()).code], [status, code]);
+  });
+}
+
+Deno.test("upload() stops when the operator forbids write access, for existing shares too", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { access: "MODIFY" });
+  site.parts = { ...site.parts, allowWriteAccess: false };
+  assert.equal((await site.ask("anonymous", "PUT", `access/HPC/${id}/f`, { body: "x" })).status, 403);
+  assert.equal((await site.ask("anonymous", "GET", `access/HPC/${id}/ten.txt`)).status, 200);
+  await site.site.daemon.stop();
+});

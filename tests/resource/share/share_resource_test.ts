@@ -1,0 +1,271 @@
+import assert from "node:assert/strict";
+import { comparableForm } from "../../../src/model/distinguished_name.ts";
+import { ANONYMOUS_DN } from "../../../src/model/identity.ts";
+import { EVERYBODY } from "../../../src/resource/share/names.ts";
+import { BASE, SharingSite } from "../sharing_site.ts";
+
+const ALICE = "cn=alice,o=example";
+
+async function own(site: SharingSite): Promise<Record<string, unknown>[]> {
+  return (await (await site.ask("alice", "GET", "share/HPC")).json()).shares;
+}
+
+Deno.test("EVERYBODY is the comparable form of the anonymous name", () => {
+  assert.equal(comparableForm(ANONYMOUS_DN), EVERYBODY);
+});
+
+Deno.test("listSharedServers() names servers with sharing, and the caller", async () => {
+  await using site = await SharingSite.open();
+  const body = await (await site.ask("alice", "GET", "share")).json();
+  assert.deepEqual(Object.keys(body), ["HPC", "userInfo"]);
+  assert.equal(body.HPC.href, `${BASE}/rest/share/HPC`);
+  assert.equal(body.HPC.description, "Main cluster");
+  assert.match(body.HPC.status, /^OK/);
+  assert.deepEqual(body.userInfo, { uid: "alice", gid: "users", groups: ["users", "hpc"], dn: ALICE });
+  const anonymous = await (await site.ask("anonymous", "GET", "share")).json();
+  assert.deepEqual(anonymous.userInfo, { dn: EVERYBODY });
+});
+
+Deno.test("createShare() makes a share that stock clients can read", async () => {
+  await using site = await SharingSite.open();
+  const response = await site.ask("alice", "POST", "share/HPC", {
+    body: {
+      path: `${site.root}/d/ten.txt`,
+      user: "CN=bob,  O=Example",
+      access: "READ",
+      onetime: "True",
+      lifetime: "3600",
+    },
+  });
+  assert.equal(response.status, 201);
+  assert.equal(await response.text(), "");
+  const location = response.headers.get("Location") ?? "";
+  assert.match(location, /^https:\/\/auth\.example\.org:9000\/rest\/share\/HPC\/[0-9A-Za-z]{22}$/);
+  const id = location.slice(-22);
+  const body = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
+  assert.ok(body.share.lifetime >= 3598 && body.share.lifetime <= 3600);
+  assert.deepEqual({ ...body.share, lifetime: 3600 }, {
+    id,
+    user: "cn=bob,o=example",
+    directory: false,
+    path: `${site.root}/d/ten.txt`,
+    access: "READ",
+    lifetime: 3600,
+    onetime: true,
+    accessCount: 0,
+    http: `${BASE}/rest/access/HPC/${id}`,
+    uftp: `${BASE}/rest/access/HPC:${site.root}/d/ten.txt`,
+    uses: [],
+  });
+  assert.equal(body.owner, ALICE);
+  assert.match(body.status, /^OK/);
+  assert.equal(body.userInfo.uid, "alice");
+});
+
+Deno.test("listShares() shows owner and target their sides, and the anonymous nothing (D12)", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d", { user: "CN=bob,O=Example", maxUses: 3, sources: ["10.0.0.0/8"] });
+  await site.share("d/ten.txt");
+  const { shares, accessible } = await (await site.ask("alice", "GET", "share/HPC")).json();
+  assert.equal(shares.length, 2);
+  assert.deepEqual(accessible, []);
+  assert.deepEqual(shares[0], {
+    id,
+    user: "cn=bob,o=example",
+    directory: true,
+    sources: ["10.0.0.0/8"],
+    path: `${site.root}/d/`,
+    access: "READ",
+    onetime: false,
+    accessCount: 0,
+    usesLeft: 3,
+    http: `${BASE}/rest/access/HPC/${id}`,
+    uftp: `${BASE}/rest/access/HPC:${site.root}/d/`,
+  });
+  const bob = await (await site.ask("bob", "GET", "share/HPC")).json();
+  assert.deepEqual(bob.shares, []);
+  assert.deepEqual(bob.accessible.map(({ owner, path, id }: Record<string, unknown>) => [owner, path, id]), [
+    [ALICE, `${site.root}/d/`, undefined],
+  ]);
+  const anonymous = await (await site.ask("anonymous", "GET", "share/HPC")).json();
+  assert.deepEqual([anonymous.shares, anonymous.accessible], [[], []]);
+});
+
+Deno.test("createShare() updates the share of exactly the same target only (D3)", async () => {
+  await using site = await SharingSite.open();
+  const anonymous = await site.share("d/");
+  const named = await site.share("d/", { user: "CN=bob,O=Example", access: "WRITE" });
+  assert.notEqual(named, anonymous);
+  assert.equal(await site.share("d", { lifetime: 100 }), anonymous);
+  const shares = await own(site);
+  assert.deepEqual(shares.map(({ id, access }) => [id, access]), [[anonymous, "READ"], [named, "WRITE"]]);
+});
+
+const CREATE_REFUSALS: [string, Record<string, unknown>, number, string][] = [
+  ["no path", { path: undefined }, 400, "ERR_INVALID_REQUEST"],
+  ["no user", { user: undefined }, 400, "ERR_INVALID_REQUEST"],
+  ["a user that is no name", { user: "bob" }, 400, "ERR_INVALID_REQUEST"],
+  ["an unknown access level", { access: "read" }, 400, "ERR_INVALID_REQUEST"],
+  ["a lifetime that is none", { lifetime: "soon" }, 400, "ERR_INVALID_REQUEST"],
+  ["no uses at all", { maxUses: 0 }, 400, "ERR_INVALID_REQUEST"],
+  ["sources that are none", { sources: ["example.org"] }, 400, "ERR_INVALID_REQUEST"],
+  ["a path with a line break", { path: "/a\nuser=root" }, 400, "ERR_INVALID_PATH"],
+  ["a path beyond the root", { path: "/../etc" }, 400, "ERR_INVALID_PATH"],
+  ["a slash behind a file", { path: "ROOT/d/ten.txt/" }, 400, "ERR_INVALID_PATH"],
+  ["a path that is not there", { path: "ROOT/none" }, 404, "ERR_NOT_FOUND"],
+  ["a pipe", { path: "ROOT/pipe" }, 400, "ERR_INVALID_PATH"],
+];
+
+for (const [what, fields, status, code] of CREATE_REFUSALS) {
+  Deno.test(`createShare() refuses ${what}`, async () => {
+    await using site = await SharingSite.open();
+    await new Deno.Command("mkfifo", { args: [`${site.root}/pipe`] }).output();
+    const body = { path: `${site.root}/d/`, user: ANONYMOUS_DN, ...fields };
+    const text = JSON.stringify(body).replaceAll("ROOT", site.root);
+    const response = await site.ask("alice", "POST", "share/HPC", { body: text });
+    assert.deepEqual([response.status, (await response.json()).code], [status, code]);
+    assert.deepEqual(await own(site), []);
+  });
+}
+
+Deno.test("createShare() refuses the anonymous, nobody, and write access that the operator forbids (D4)", async () => {
+  await using site = await SharingSite.open();
+  const body = { path: `${site.root}/d/`, user: ANONYMOUS_DN };
+  assert.equal((await site.ask("anonymous", "POST", "share/HPC", { body })).status, 401);
+  assert.equal((await site.ask("alice", "POST", "share/HPC", { body: "no json" })).status, 400);
+  assert.equal((await site.ask("alice", "POST", "share/NONE", { body })).status, 404);
+  site.parts = { ...site.parts, allowWriteAccess: false };
+  for (const access of ["WRITE", "MODIFY"]) {
+    assert.equal((await site.ask("alice", "POST", "share/HPC", { body: { ...body, access } })).status, 403);
+  }
+  assert.equal((await site.ask("alice", "POST", "share/HPC", { body })).status, 201);
+});
+
+Deno.test("createShare() gives nobody write access that the owner does not have", async () => {
+  await using site = await SharingSite.open();
+  const body = { path: `${site.root}/d/`, user: ANONYMOUS_DN, access: "WRITE" };
+  for (const perm of ["le", "lw", "w"]) {
+    const reply = `250- Listing\n size=0;type=dir;perm=${perm};UNIX.mode=40555; d\n250 End`;
+    site.site.daemon.sessionFaults.queue.push({ kind: "reply", to: "MLST", reply });
+    const response = await site.ask("alice", "POST", "share/HPC", { body });
+    assert.deepEqual([response.status, (await response.json()).code], [403, "ERR_NOT_PERMITTED"]);
+  }
+  assert.deepEqual(await own(site), []);
+});
+
+Deno.test("createShare() respects the owner's includes and excludes", async () => {
+  await using site = await SharingSite.open();
+  const ask = async (path: string) => {
+    const body = { path: `${site.root}/${path}`, user: ANONYMOUS_DN };
+    return (await site.ask("alice", "POST", "share/HPC", { body })).status;
+  };
+  site.attributes = { includes: `${site.root}/d/*`, excludes: `${site.root}/d/sub/*` };
+  assert.equal(await ask("d/ten.txt"), 201);
+  assert.equal(await ask("d/sub/x.dat"), 403);
+  assert.equal(await ask("d/sub"), 403);
+  assert.equal(await ask("d2/canary"), 403);
+});
+
+Deno.test("createShare() takes a relative path from the home directory", async () => {
+  await using site = await SharingSite.open();
+  const response = await site.ask("alice", "POST", "share/HPC", {
+    body: { path: "d/ten.txt", user: ANONYMOUS_DN },
+  });
+  assert.equal(response.status, 201);
+  assert.equal((await own(site))[0]?.path, `${site.root}/d/ten.txt`);
+});
+
+Deno.test("createShare() bounds the lifetime as the operator wants it", async () => {
+  await using site = await SharingSite.open();
+  site.parts = { ...site.parts, maxLifetimeSeconds: 100 };
+  await site.share("d/");
+  await site.share("d/ten.txt", { lifetime: 1e9 });
+  await site.share("d/sub", { lifetime: 50 });
+  for (const share of await own(site)) {
+    assert.ok(Number(share.lifetime) > 40 && Number(share.lifetime) <= 100, JSON.stringify(share));
+  }
+});
+
+Deno.test("createShare() with NONE removes the share of that path and target, without a daemon (D36)", async () => {
+  await using site = await SharingSite.open();
+  await site.share("d/");
+  await site.share("d/", { user: "CN=bob,O=Example" });
+  await site.site.daemon.stop();
+  const remove = async (path: string, user: string) =>
+    (await site.ask("alice", "POST", "share/HPC", { body: { path, user, access: "NONE" } })).status;
+  assert.equal(await remove(`${site.root}/d`, ANONYMOUS_DN), 200);
+  assert.deepEqual((await own(site)).map(({ user }) => user), ["cn=bob,o=example"]);
+  assert.equal(await remove("/never/shared", ANONYMOUS_DN), 200);
+  assert.equal(await remove(`${site.root}/d/`, "CN=bob,O=Example"), 200);
+  assert.deepEqual(await own(site), []);
+});
+
+Deno.test("readShare() is for the owner", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { user: "CN=bob,O=Example" });
+  assert.equal((await site.ask("bob", "GET", `share/HPC/${id}`)).status, 403);
+  assert.equal((await site.ask("anonymous", "GET", `share/HPC/${id}`)).status, 401);
+  assert.equal((await site.ask("alice", "GET", "share/HPC/unknown")).status, 404);
+  assert.equal((await site.ask("alice", "GET", `share/HPC-1/${id}`)).status, 200);
+});
+
+Deno.test("readShare() still tells who used a one-time share, which lists do not show any more", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/ten.txt", { onetime: true });
+  await (await site.ask("anonymous", "GET", `access/HPC/${id}`, { clientAddress: "192.0.2.7" })).text();
+  assert.deepEqual(await own(site), []);
+  const { share } = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
+  assert.equal(share.usedUp, true);
+  assert.equal(share.uses[0].client, "192.0.2.7");
+});
+
+Deno.test("updateShare() changes path and lifetime, and reports what it does not know", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { lifetime: 100 });
+  const response = await site.ask("alice", "PUT", `share/HPC/${id}`, {
+    body: { path: `${site.root}/d/sub`, lifetime: 0, user: "CN=eve", access: "WRITE", sources: null },
+  });
+  assert.equal(response.status, 200);
+  assert.deepEqual(await response.json(), {
+    path: "OK",
+    lifetime: "OK",
+    user: "Property not found!",
+    access: "Property not found!",
+    sources: "OK",
+  });
+  const [share] = await own(site);
+  assert.equal(share?.path, `${site.root}/d/sub/`);
+  assert.equal(share?.directory, true);
+  assert.equal(share?.lifetime, undefined);
+  assert.equal(share?.user, EVERYBODY);
+  assert.equal(share?.access, "READ");
+});
+
+Deno.test("updateShare() checks a new path as creation does, and changes nothing if anything is wrong (D9)", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/");
+  site.attributes = { excludes: `${site.root}/d2/*` };
+  const update = async (body: Record<string, unknown>, who: "alice" | "bob" = "alice") =>
+    (await site.ask(who, "PUT", `share/HPC/${id}`, { body })).status;
+  assert.equal(await update({ lifetime: 100, path: `${site.root}/none` }), 404);
+  assert.equal(await update({ lifetime: 100, path: `${site.root}/d2` }), 403);
+  assert.equal(await update({ lifetime: 100, path: "/../x" }), 400);
+  assert.equal(await update({ path: `${site.root}/d/sub`, lifetime: "x" }), 400);
+  assert.equal(await update({ path: 7 }), 400);
+  assert.equal(await update({ path: `${site.root}/d/sub` }, "bob"), 403);
+  const [share] = await own(site);
+  assert.deepEqual([share?.path, share?.lifetime], [`${site.root}/d/`, undefined]);
+  assert.equal((await site.ask("alice", "PUT", "share/HPC/none", { body: {} })).status, 404);
+});
+
+Deno.test("deleteShare() is for the owner, and unknown ids are no error (D16)", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/");
+  assert.equal((await site.ask("bob", "DELETE", `share/HPC/${id}`)).status, 403);
+  assert.equal((await site.ask("anonymous", "DELETE", `share/HPC/${id}`)).status, 401);
+  assert.equal((await site.ask("alice", "DELETE", "share/HPC/unknown")).status, 200);
+  assert.equal((await site.ask("alice", "DELETE", "share/HPC/'%20OR%20'1'='1")).status, 200);
+  assert.equal((await own(site)).length, 1);
+  assert.equal((await site.ask("alice", "DELETE", `share/HPC-1/${id}`)).status, 200);
+  assert.deepEqual(await own(site), []);
+});

@@ -1,0 +1,193 @@
+import type { UserAttributes } from "../../src/attributes/user_attributes.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import type { Caller } from "../../src/model/identity.ts";
+import { ServiceError } from "../../src/model/service_error.ts";
+import { download } from "../../src/resource/access/download.ts";
+import { sharedUftpSession } from "../../src/resource/access/uftp_session.ts";
+import { upload } from "../../src/resource/access/upload.ts";
+import type { Call } from "../../src/resource/call.ts";
+import { createShare } from "../../src/resource/share/create_share.ts";
+import { deleteShare } from "../../src/resource/share/delete_share.ts";
+import { listSharedServers, listShares } from "../../src/resource/share/list_shares.ts";
+import { readShare } from "../../src/resource/share/read_share.ts";
+import type { SharingParts } from "../../src/resource/share/sharing_parts.ts";
+import { updateShare } from "../../src/resource/share/update_share.ts";
+import { asServiceError, errorResponse } from "../../src/service/error_response.ts";
+import { type Route, Router } from "../../src/service/router.ts";
+import type { OwnerLimits } from "../../src/sharing/rules/owner_limits.ts";
+import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
+import type { DaemonOptions } from "../daemon_simulator/daemon.ts";
+import { SHORT_TIMES, Site } from "../sharing/site.ts";
+
+/** Who asks: a user of the tests by name, or nobody in particular. */
+export type Who = "alice" | "bob" | "anonymous";
+
+export const BASE = "https://auth.example.org:9000";
+
+class Unauthenticated extends ServiceError {
+  readonly code = "ERR_UNAUTHENTICATED";
+  readonly status = 401;
+  readonly publicMessage = "Authentication failed";
+}
+
+/** The share and access resources over a simulated daemon and a real folder, asked as the service asks them. */
+export class SharingSite implements AsyncDisposable {
+  /** What owners may reach now. */
+  limits: OwnerLimits = {};
+  /** Attributes of alice on the server, beyond her account. */
+  attributes: OwnerLimits & { readonly rateLimit?: number } = {};
+  readonly time = { ahead: 0 };
+  parts: SharingParts;
+  readonly #router: Router;
+  readonly #storeFolder = Deno.makeTempDirSync();
+
+  private constructor(readonly site: Site) {
+    const clock = () => Date.now() + this.time.ahead;
+    this.parts = {
+      servers: new Map([["HPC", {
+        name: "HPC",
+        description: "Main cluster",
+        daemons: site.group,
+        sharing: true,
+        reservations: { limitFor: (uid) => uid === undefined ? 1000 : undefined, descriptionsFor: () => [] },
+      }]]),
+      sessions: new Map([["HPC", site.sessions]]),
+      store: openShareStore(`${this.#storeFolder}/shares.sqlite`, clock),
+      allowWriteAccess: true,
+      maxLifetimeSeconds: 0,
+      ownerLimits: () => Promise.resolve(this.limits),
+      unauthenticated: (reason) => new Unauthenticated(reason),
+      clock,
+      log: SILENT,
+    };
+    this.#router = new Router(this.#routes());
+  }
+
+  static async open(options: DaemonOptions = {}): Promise<SharingSite> {
+    // Sessions do not stay counted after their end here, or tests with many would wait for each other.
+    return new SharingSite(
+      await Site.open({ maxSessions: 1_000_000, ...options }, SHORT_TIMES, { holdMs: 0 }),
+    );
+  }
+
+  get root(): string {
+    return this.site.root;
+  }
+
+  /** Sends a request to a path below `/rest/` and answers errors as the service does. */
+  async ask(
+    who: Who,
+    method: string,
+    path: string,
+    { body, headers, signal, clientAddress = "127.0.0.1" }: {
+      readonly body?: unknown;
+      readonly headers?: Record<string, string>;
+      readonly signal?: AbortSignal;
+      readonly clientAddress?: string;
+    } = {},
+  ): Promise<Response> {
+    const payload = body instanceof ReadableStream || typeof body === "string" ? body : JSON.stringify(body);
+    const request = new Request(`${BASE}/`, {
+      method,
+      headers,
+      ...(body !== undefined && { body: payload }),
+    });
+    try {
+      const { route, params } = this.#router.match(method, `/rest/${path}`);
+      return await route.answer(this.#call(who, { request, params, clientAddress, signal }));
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return errorResponse(asServiceError(error), "r1", null);
+    }
+  }
+
+  /** Makes a share of alice. @returns Its id. */
+  async share(path: string, fields: Record<string, unknown> = {}): Promise<string> {
+    const body = { path: `${this.root}/${path}`, user: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN", ...fields };
+    const response = await this.ask("alice", "POST", "share/HPC", { body });
+    const location = response.headers.get("Location");
+    if (response.status !== 201 || location === null) {
+      throw new Error(`share not made: ${response.status} ${await response.text()}`);
+    }
+    await response.body?.cancel();
+    return location.slice(location.lastIndexOf("/") + 1);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.site[Symbol.asyncDispose]();
+    this.parts.store.close();
+    await Deno.remove(this.#storeFolder, { recursive: true });
+  }
+
+  #call(
+    who: Who,
+    { request, params, clientAddress, signal }: {
+      readonly request: Request;
+      readonly params: ReadonlyMap<string, string>;
+      readonly clientAddress: string;
+      readonly signal: AbortSignal | undefined;
+    },
+  ): Call {
+    const caller: Caller = who === "anonymous" ? { kind: "anonymous" } : {
+      kind: "authenticated",
+      identity: { dn: `CN=${who}, O=Example`, method: "PASSWORD_FILE", via: "PASSWORD" },
+    };
+    return {
+      request,
+      params,
+      query: new URLSearchParams(),
+      caller,
+      user: this.#user(who),
+      clientAddress,
+      base: BASE,
+      requestId: "r1",
+      log: SILENT,
+      signal: signal ?? new AbortController().signal,
+    };
+  }
+
+  #user(who: Who): UserAttributes {
+    const known = who === "alice";
+    return {
+      role: known ? "user" : "anonymous",
+      availableRoles: [],
+      ...(known && { uid: "alice", group: "users" }),
+      availableUids: [],
+      availableGroups: known ? ["users", "hpc"] : [],
+      supplementaryGroups: [],
+      servers: new Map([["HPC", {
+        uid: "alice",
+        gid: "users",
+        availableGroups: ["users"],
+        rateLimit: 0,
+        ...this.attributes,
+      }]]),
+    };
+  }
+
+  #routes(): Route[] {
+    const route = (
+      method: Route["method"],
+      path: string,
+      answer: (call: Call, parts: SharingParts) => Promise<Response> | Response,
+    ): Route => ({
+      method,
+      path: `/rest/${path}`,
+      service: "open",
+      answer: (call) => answer(call, this.parts),
+    });
+    return [
+      route("GET", "share", listSharedServers),
+      route("GET", "share/:server", listShares),
+      route("POST", "share/:server", createShare),
+      route("GET", "share/:server/:id", readShare),
+      route("PUT", "share/:server/:id", updateShare),
+      route("DELETE", "share/:server/:id", deleteShare),
+      route("POST", "access/:server", sharedUftpSession),
+      route("GET", "access/:server/:id", download),
+      route("GET", "access/:server/:id/*rest", download),
+      route("PUT", "access/:server/:id", upload),
+      route("PUT", "access/:server/:id/*rest", upload),
+    ];
+  }
+}

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
+
+/** Rounds in a normal run; `AUTHSERVER_LONG_TESTS=1` makes it 200. */
+const ROUNDS = Deno.env.get("AUTHSERVER_LONG_TESTS") === undefined ? 3 : 200;
+
+/** Acknowledged shares of one writer, which is killed when it has written enough. */
+async function writeAndKill(file: string, round: number): Promise<Map<string, number>> {
+  const writer = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--quiet", new URL("writer.ts", import.meta.url).pathname, file, `round${round}`],
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const enough = 5 + (round * 37) % 60;
+  let text = "";
+  let killed = false;
+  for await (const chunk of writer.stdout.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (!killed && text.split("\n").length > enough) {
+      writer.kill("SIGKILL");
+      killed = true;
+    }
+  }
+  assert.equal((await writer.status).signal, "SIGKILL");
+  const lines = text.split("\n").slice(0, -1).map((line) => line.split(" "));
+  return new Map(lines.map(([id = "", i]) => [id, Number(i)]));
+}
+
+Deno.test(`openShareStore() loses no acknowledged share when its process is killed, ${ROUNDS} rounds`, async () => {
+  const folder = await Deno.makeTempDir();
+  const file = `${folder}/shares.sqlite`;
+  try {
+    const acknowledged = new Map<string, number>();
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const [id, i] of await writeAndKill(file, round)) acknowledged.set(id, i);
+      const start = performance.now();
+      const store = openShareStore(file, Date.now);
+      assert.ok(performance.now() - start < 2000);
+      for (const [id, i] of acknowledged) {
+        const share = await store.get("A", id);
+        assert.ok(share, `share ${id} of round ${round} is lost`);
+        assert.equal(share.accessCount, i % 3 === 0 ? 1 : 0);
+        assert.equal(share.usesLeft, i % 2 === 0 ? (i % 3 === 0 ? 0 : 1) : undefined);
+      }
+      store.close();
+      const database = new DatabaseSync(file, { readOnly: true });
+      assert.deepEqual(database.prepare("PRAGMA integrity_check").all().map((row) => row.integrity_check), [
+        "ok",
+      ]);
+      assert.deepEqual(database.prepare("PRAGMA foreign_key_check").all(), []);
+      database.close();
+    }
+    assert.ok(acknowledged.size >= ROUNDS * 5);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
