@@ -59,8 +59,10 @@ function* logicalLines(text: string): Generator<{ content: string; line: number 
   let content = "";
   let first = 0;
   let line = 0;
+  let open = false;
   for (const natural of text.split(/\r\n|\r|\n/)) {
     line += 1;
+    open = false;
     const part = natural.replace(/^[ \t\f]+/, "");
     // While nothing of an entry was read, blank lines and comments are skipped, also after a lone backslash.
     if (content === "") {
@@ -70,12 +72,14 @@ function* logicalLines(text: string): Generator<{ content: string; line: number 
     content += part;
     if (endsInOddBackslashes(part)) {
       content = content.slice(0, -1);
+      open = true;
       continue;
     }
     yield { content, line: first };
     content = "";
   }
-  if (content !== "") yield { content, line: first };
+  // A backslash as the very last letter makes an entry, be it an empty one.
+  if (content !== "" || open) yield { content, line: first };
 }
 
 function endsInOddBackslashes(text: string): boolean {
