@@ -6,8 +6,11 @@ export interface FileSource {
    * @returns `undefined` if there is no file.
    */
   stamp(path: string): Promise<string | undefined>;
-  /** All bytes of the file, or `undefined` if there is no file. */
-  read(path: string): Promise<Uint8Array | undefined>;
+  /**
+   * All bytes of the file, or `undefined` if there is no file.
+   * @throws {RangeError} If it is longer than `maxBytes`; it then takes up no memory.
+   */
+  read(path: string, maxBytes: number): Promise<Uint8Array | undefined>;
 }
 
 export const DISK: FileSource = {
@@ -16,7 +19,12 @@ export const DISK: FileSource = {
       const { mtime, ctime, size, ino, dev } = await Deno.stat(path);
       return [mtime?.getTime(), ctime?.getTime(), size, ino, dev].join(" ");
     }),
-  read: (path) => unlessAbsent(() => Deno.readFile(path)),
+  read: (path, maxBytes) =>
+    unlessAbsent(async () => {
+      const { size } = await Deno.stat(path);
+      if (size > maxBytes) throw new RangeError(`${path} has ${size} bytes, expected at most ${maxBytes}`);
+      return await Deno.readFile(path);
+    }),
 };
 
 async function unlessAbsent<T>(look: () => Promise<T>): Promise<T | undefined> {

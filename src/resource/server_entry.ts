@@ -1,0 +1,72 @@
+import { forServer, type UserAttributes } from "../attributes/user_attributes.ts";
+import { ServiceError } from "../model/service_error.ts";
+import { lowestLimit } from "./rate_limit.ts";
+import { type ServerFacts, statusText } from "./server_facts.ts";
+
+/** One logical server as `GET /rest/auth` shows it (specification 2.2, rest-api.md 1.9). */
+export interface ServerEntry {
+  readonly href: string;
+  readonly description: string;
+  readonly status: string;
+  readonly uftpdServerVersion?: string;
+  readonly sessionLimit?: number;
+  readonly uid?: string;
+  readonly gid?: string;
+  readonly availableGroups?: readonly string[];
+  /** Bytes per second; absent if there is no limit. */
+  readonly rateLimit?: number;
+  readonly allowed?: string;
+  readonly forbidden?: string;
+  readonly reservations: readonly string[];
+  readonly dataSharing: { readonly enabled: boolean; readonly href?: string };
+}
+
+/**
+ * @param base Base address of links, without trailing slash.
+ * @param user Absent for anonymous callers, who see less (design decision "Anonymous").
+ */
+export function serverEntry(
+  server: ServerFacts,
+  base: string,
+  user: UserAttributes | undefined,
+): ServerEntry {
+  const status = server.daemons.status();
+  const sharing = server.sharing
+    ? { enabled: true, href: `${base}/rest/share/${server.name}` }
+    : { enabled: false };
+  const common = {
+    href: `${base}/rest/auth/${server.name}`,
+    description: server.description,
+    status: statusText(status),
+    dataSharing: sharing,
+  };
+  if (user === undefined) return { ...common, reservations: [] };
+  return {
+    ...common,
+    uftpdServerVersion: status.version ?? "n/a",
+    ...(status.sessionLimit !== undefined && { sessionLimit: status.sessionLimit }),
+    ...userFacts(server, user),
+  };
+}
+
+/** What holds for this user on this server; nothing of it if their attributes cannot be used. */
+function userFacts(server: ServerFacts, user: UserAttributes): Pick<ServerEntry, "reservations"> {
+  let account;
+  try {
+    account = forServer(user, server.name);
+  } catch (error) {
+    if (error instanceof ServiceError) return { reservations: [] };
+    throw error;
+  }
+  const { uid, gid, availableGroups, includes, excludes } = account;
+  const rateLimit = lowestLimit(account.rateLimit, server.reservations.limitFor(uid));
+  return {
+    uid,
+    ...(gid !== undefined && { gid }),
+    availableGroups,
+    ...(rateLimit > 0 && { rateLimit }),
+    ...(includes !== undefined && { allowed: includes }),
+    ...(excludes !== undefined && { forbidden: excludes }),
+    reservations: server.reservations.descriptionsFor(uid),
+  } as Pick<ServerEntry, "reservations">;
+}
