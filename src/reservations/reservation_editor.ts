@@ -72,11 +72,10 @@ async function change(
 
   const target = before === undefined ? file : await Deno.realPath(file);
   const draft = `${target}.${crypto.randomUUID()}.tmp`;
-  const mode = before === undefined ? 0o644 : (await Deno.stat(target)).mode ?? 0o644;
   try {
-    using output = await Deno.open(draft, { write: true, createNew: true, mode: mode & 0o777 });
-    await output.write(new TextEncoder().encode(`${JSON.stringify(after, null, 2)}\n`));
-    await output.sync();
+    await Deno.writeTextFile(draft, `${JSON.stringify(after, null, 2)}\n`, { createNew: true });
+    if (before !== undefined) await takeOverOwner(target, draft);
+    await flush(draft);
     if (await readText(file) !== before) {
       throw new ReservationNotChanged(`${file} was changed meanwhile, try again`);
     }
@@ -85,6 +84,18 @@ async function change(
     await Deno.remove(draft).catch(() => {});
     throw error;
   }
+}
+
+/** The service must be able to read the new file as it could the old one, also if root made the change. */
+async function takeOverOwner(from: string, to: string): Promise<void> {
+  const [old, made] = [await Deno.stat(from), await Deno.stat(to)];
+  if (old.mode !== null) await Deno.chmod(to, old.mode & 0o777);
+  if (old.uid !== made.uid || old.gid !== made.gid) await Deno.chown(to, old.uid, old.gid);
+}
+
+async function flush(file: string): Promise<void> {
+  using handle = await Deno.open(file, { write: true });
+  await handle.sync();
 }
 
 async function readText(file: string): Promise<string | undefined> {

@@ -83,9 +83,8 @@ function readEntry(entry: JsonNode, index: number, context: ReadingContext): Res
   const limit = members.get("rateLimit");
   const limitText = limit === undefined ? DEFAULT_LIMIT : textOf(limit)?.trim();
   const rate = limitText === undefined ? undefined : parseRate(limitText);
-  if (limitText === undefined || rate?.kind !== "rate") {
-    return problem(rate?.expected ?? "expected a rate", limit);
-  }
+  if (limitText === undefined || rate === undefined) return problem("expected a rate as text", limit);
+  if (rate.kind === "invalid") return problem(rate.expected, limit);
   return { name, ...times, uids: [...new Set(uids)], rateLimit: rate.bytesPerSecond, limitText };
 }
 
