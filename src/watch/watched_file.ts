@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
 import type { Logger } from "../logging/logger.ts";
 
@@ -24,6 +25,8 @@ export interface WatchOptions<T> {
   readonly log: Logger;
   /** Milliseconds between two looks; default 400. */
   readonly intervalMs?: number;
+  /** Longest file that is read; a longer one is refused before it takes up memory. Default 64 MiB. */
+  readonly maxBytes?: number;
   /** Content while there is no file. Without it a missing file is an error at the start and ignored later. */
   readonly missing?: T;
   /** Called after each change, not for the first content. */
@@ -137,8 +140,12 @@ class PolledFile<T> implements WatchedFile<T> {
   }
 
   async #load(): Promise<T> {
+    const { maxBytes = 64 * 1024 * 1024 } = this.options;
+    const { size } = await Deno.stat(this.path);
+    if (size > maxBytes) throw new RangeError(`${this.path} has ${size} bytes, expected at most ${maxBytes}`);
     const bytes = await Deno.readFile(this.path);
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    if (!isUtf8(bytes)) throw new TypeError(`${this.path} is not UTF-8`);
+    const text = new TextDecoder().decode(bytes);
     const value = await this.parse(text, this.path);
     this.#digest = createHash("sha256").update(bytes).digest("base64");
     return value;
