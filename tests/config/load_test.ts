@@ -445,6 +445,15 @@ for (const [added, message] of WARNINGS) {
   });
 }
 
+Deno.test("loadConfiguration() knows every documented key of the Java service", async () => {
+  const { config, errors, warnings } = await loadText(await fixture("java_service_keys.properties"), {
+    "conf/file": "",
+  });
+  assert.deepEqual(errors, []);
+  assert.deepEqual(warnings.filter((warning) => warning.includes("unknown")), []);
+  assert.ok(config);
+});
+
 Deno.test("loadConfiguration() passes over the keys of others", async () => {
   const { warnings } = await loadText(
     `${MINIMAL}coreServices.targetsystemfactory.tmpdir=/tmp\nXNJS.staging=1\n`,
