@@ -1,0 +1,118 @@
+import type { Logger } from "../logging/logger.ts";
+import type { Credentials } from "../model/credentials.ts";
+
+import type { Caller, Identity } from "../model/identity.ts";
+import { AuthenticationUnavailable } from "./authentication_unavailable.ts";
+import type { Authenticator, Verdict } from "./authenticator.ts";
+import { Unauthenticated } from "./unauthenticated.ts";
+
+/** Everything that decides who is calling. */
+export interface AuthenticationChain {
+  /** Comes before the methods, and what it refuses no method sees (authentication.md 1.4, step 2). */
+  readonly issuedTokens?: Authenticator;
+  /** In the configured order. */
+  readonly methods: readonly Authenticator[];
+  /** Whether a caller without credentials is refused instead of anonymous. */
+  readonly failOnMissingCredentials: boolean;
+  /** Name of the site, for `WWW-Authenticate`. */
+  readonly realm: string;
+}
+
+/**
+ * Asks the methods in order; the first to accept decides, a refusal does not end the search (authentication.md 1.5).
+ * Credentials of a kind that no method handles are refused: only a caller who shows none is anonymous.
+ * @throws {Unauthenticated} 401, whatever the cause.
+ * @throws {AuthenticationUnavailable} 503, if a method is out of order that might have accepted, and none did.
+ * @throws The signal's reason, if the caller has gone.
+ */
+export async function authenticate(
+  chain: AuthenticationChain,
+  credentials: Credentials,
+  { log, signal }: { log: Logger; signal: AbortSignal },
+): Promise<Caller> {
+  const { authorization } = credentials;
+  const refuse = (reason: string) => {
+    const methods = chain.issuedTokens === undefined ? chain.methods : [...chain.methods, chain.issuedTokens];
+    const challenges = methods.flatMap((method) => method.challenges);
+    return new Unauthenticated({ realm: chain.realm, challenges, reason });
+  };
+  if (authorization.kind === "malformed") throw refuse(authorization.reason);
+
+  if (chain.issuedTokens !== undefined) {
+    const verdict = await askIssuedTokens(chain.issuedTokens, credentials, { log, signal });
+    if (verdict.kind === "accepted") return authenticated(verdict.identity);
+    if (verdict.kind === "refused") throw refuse(verdict.reason);
+  }
+
+  const outcome = await askMethods(chain.methods, credentials, { log, signal });
+  if (outcome.accepted !== undefined) return authenticated(outcome.accepted);
+  if (outcome.failed.length > 0) throw new AuthenticationUnavailable(outcome.failed, outcome.failure);
+  if (outcome.refused) throw refuse("no method accepts the credentials");
+  if (authorization.kind !== "none") throw refuse("no method for credentials of this kind");
+  if (chain.failOnMissingCredentials) throw refuse("no credentials");
+  return { kind: "anonymous" };
+}
+
+interface Listening {
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+interface Outcome {
+  readonly accepted?: Identity;
+  /** Whether some method saw credentials of its kind. */
+  readonly refused: boolean;
+  /** Names of the methods that are out of order, and what the last of them threw. */
+  readonly failed: readonly string[];
+  readonly failure?: unknown;
+}
+
+async function askMethods(
+  methods: readonly Authenticator[],
+  credentials: Credentials,
+  { log, signal }: Listening,
+): Promise<Outcome> {
+  let refused = false;
+  let failure: unknown;
+  const failed: string[] = [];
+  for (const method of methods) {
+    let verdict: Verdict;
+    try {
+      verdict = await method.authenticate(credentials, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      log.error("method of authentication out of order", { method: method.name, error });
+      failed.push(method.name);
+      failure = error;
+      continue;
+    }
+    signal.throwIfAborted();
+    if (verdict.kind === "accepted") return { accepted: verdict.identity, refused, failed };
+    if (verdict.kind === "refused") {
+      log.info("credentials refused", { method: method.name, reason: verdict.reason });
+      refused = true;
+    }
+  }
+  return { refused, failed, failure };
+}
+
+/** As for a method, but what goes wrong here is not made good by another. */
+async function askIssuedTokens(
+  issuedTokens: Authenticator,
+  credentials: Credentials,
+  { log, signal }: Listening,
+): Promise<Verdict> {
+  try {
+    const verdict = await issuedTokens.authenticate(credentials, signal);
+    if (verdict.kind === "refused") log.info("issued token refused", { reason: verdict.reason });
+    return verdict;
+  } catch (error) {
+    signal.throwIfAborted();
+    log.error("check of issued tokens out of order", { error });
+    throw new AuthenticationUnavailable([issuedTokens.name], error);
+  }
+}
+
+function authenticated(identity: Identity): Caller {
+  return { kind: "authenticated", identity };
+}

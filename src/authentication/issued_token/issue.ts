@@ -1,0 +1,143 @@
+import { createPrivateKey, type KeyObject } from "node:crypto";
+import { CompactSign } from "jose";
+import type { Clock } from "../../model/clock.ts";
+import type { Caller, Identity } from "../../model/identity.ts";
+import type { TlsMaterial } from "../../model/tls_material.ts";
+import { isPersonalName } from "../personal_name.ts";
+import { type Issuer, isValidAt } from "./issuer.ts";
+import { OwnIssuer } from "./own_issuer.ts";
+import {
+  InvalidTokenRequest,
+  TokenLifetimeTooLong,
+  TokenNeedsIdentity,
+  TokenNotRenewable,
+  TokensUnavailable,
+} from "./token_errors.ts";
+
+/** What a caller asks for (authentication.md 4.1). */
+export interface TokenRequest {
+  /** Seconds. */
+  readonly lifetime?: number;
+  readonly renewable: boolean;
+  /** Whether the token is for this server only. */
+  readonly limited: boolean;
+}
+
+/** How long tokens last, in seconds. */
+export interface TokenLimits {
+  /** If the caller names no lifetime; `container.security.rest.jwt.lifetime`. */
+  readonly defaultLifetime: number;
+  readonly maxLifetime: number;
+  /** From the first token to the end of the last one that was got by renewal. */
+  readonly renewalPeriod: number;
+}
+
+/** @throws {InvalidTokenRequest} */
+export function readTokenRequest(query: URLSearchParams): TokenRequest {
+  const [lifetime, again] = query.getAll("lifetime");
+  if (lifetime !== undefined && (again !== undefined || !/^[1-9]\d{0,9}$/.test(lifetime))) {
+    throw new InvalidTokenRequest("The token lifetime must be one whole number of seconds from 1");
+  }
+  const isTrue = (name: string) => query.getAll(name).some((value) => value.toLowerCase() === "true");
+  return {
+    lifetime: lifetime === undefined ? undefined : Number(lifetime),
+    renewable: isTrue("renewable"),
+    limited: isTrue("limited"),
+  };
+}
+
+/** Issues tokens that stand for a caller, signed with the server's private key. */
+export class TokenIssuer {
+  readonly #own: OwnIssuer;
+  #lastKey: { pem: string; key: KeyObject } | undefined;
+
+  constructor(
+    readonly options: {
+      readonly tls: () => TlsMaterial;
+      readonly limits: TokenLimits;
+      readonly clock: Clock;
+    },
+  ) {
+    this.#own = new OwnIssuer(options.tls);
+  }
+
+  /**
+   * A token for the caller. One got for a token inherits its limits: server, account, preferences, end of renewal.
+   * @param preferences Of this request, in header syntax; frozen in the token.
+   * @returns Compact JSON Web Signature.
+   * @throws {TokenNeedsIdentity | TokenNotRenewable | TokenLifetimeTooLong | TokensUnavailable}
+   */
+  async issue(caller: Caller, request: TokenRequest, preferences?: string): Promise<string> {
+    if (caller.kind === "anonymous") throw new TokenNeedsIdentity();
+    const { identity } = caller;
+    const issuer = this.#issuer();
+    if (!isPersonalName(identity.dn, issuer.name)) throw new TokenNeedsIdentity();
+    const now = Math.floor(this.options.clock() / 1000);
+    const renewableUntil = this.#renewableUntil(identity, now);
+    const expires = now + this.#lifetime(request, issuer, now, renewableUntil);
+    const former = identity.issuedToken;
+    const limitedTo = former?.limitedTo ?? (request.limited ? issuer.name : undefined);
+    const frozen = former?.preferences ?? preferences;
+    // Text for truth values: that is what clients and other servers read. Members left undefined are not written.
+    const claims = {
+      sub: identity.dn,
+      iss: issuer.name,
+      iat: now,
+      exp: expires,
+      etd: "true",
+      uid: identity.uid,
+      uidServers: identity.uid === undefined ? undefined : identity.uidServers,
+      preferences: frozen === "" ? undefined : frozen,
+      renewable: request.renewable ? "true" : undefined,
+      renewableUntil: request.renewable ? renewableUntil : undefined,
+      aud: limitedTo,
+    };
+    return await this.#sign(JSON.stringify(claims), issuer);
+  }
+
+  #issuer(): Issuer {
+    const issuer = this.#own.current;
+    if (!isValidAt(issuer, this.options.clock())) {
+      throw new TokensUnavailable("the server's certificate is out of date");
+    }
+    return issuer;
+  }
+
+  /** Seconds since the epoch. */
+  #renewableUntil({ issuedToken }: Identity, now: number): number {
+    const { maxLifetime, renewalPeriod } = this.options.limits;
+    const latest = now + Math.max(maxLifetime, renewalPeriod);
+    if (issuedToken === undefined) return latest;
+    if (!issuedToken.renewable) throw new TokenNotRenewable("it was not asked for as renewable");
+    return Math.min(issuedToken.renewableUntil ?? now, latest);
+  }
+
+  /** Seconds. */
+  #lifetime({ lifetime }: TokenRequest, issuer: Issuer, now: number, until: number): number {
+    const { defaultLifetime, maxLifetime } = this.options.limits;
+    const certificate = Math.floor(issuer.validTo / 1000) - now;
+    if (certificate < 1) throw new TokensUnavailable("the server's certificate is about to expire");
+    if (until - now < 1) throw new TokenNotRenewable("its time for renewal is over");
+    const longest = Math.min(maxLifetime, certificate, until - now);
+    if (lifetime !== undefined && lifetime > longest) throw new TokenLifetimeTooLong(longest);
+    return lifetime ?? Math.min(defaultLifetime, longest);
+  }
+
+  async #sign(claims: string, { algorithms }: Issuer): Promise<string> {
+    const [alg] = algorithms;
+    if (alg === undefined) throw new TokensUnavailable("the server's key signs no tokens");
+    try {
+      return await new CompactSign(new TextEncoder().encode(claims)).setProtectedHeader({ alg }).sign(
+        this.#key(),
+      );
+    } catch (cause) {
+      throw new TokensUnavailable("the server's key cannot be used", cause);
+    }
+  }
+
+  #key(): KeyObject {
+    const pem = this.options.tls().key;
+    if (this.#lastKey?.pem !== pem) this.#lastKey = { pem, key: createPrivateKey(pem) };
+    return this.#lastKey.key;
+  }
+}

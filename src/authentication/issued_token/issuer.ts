@@ -1,0 +1,72 @@
+import { createHash, type KeyObject, X509Certificate } from "node:crypto";
+import { certificateSubject } from "../../model/certificate_subject.ts";
+import { comparableForm } from "../../model/distinguished_name.ts";
+
+/** A server that issues tokens, as its certificate describes it. */
+export interface Issuer {
+  /** Subject as tokens have it in `iss`. */
+  readonly name: string;
+  /** The name as it is compared. */
+  readonly comparableName: string;
+  readonly key: KeyObject;
+  /** SHA-256 of the public key. */
+  readonly fingerprint: string;
+  /** Names of the one algorithm that the key is for, the first is used to sign; none if it is not fit for tokens. */
+  readonly algorithms: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly validFrom: number;
+  readonly validTo: number;
+}
+
+/** Algorithms by curve (RFC 7518, 3.4), under the names that node:crypto has for the curves. */
+const CURVES: ReadonlyMap<string | undefined, readonly string[]> = new Map([
+  ["prime256v1", ["ES256"]],
+  ["secp384r1", ["ES384"]],
+  ["secp521r1", ["ES512"]],
+]);
+
+/**
+ * @param certificate PEM.
+ * @throws {TypeError} If it is no certificate.
+ */
+export function issuerOf(certificate: string): Issuer {
+  const x509 = readCertificate(certificate);
+  const name = certificateSubject(x509);
+  const { publicKey: key } = x509;
+  return {
+    name,
+    comparableName: comparableForm(name),
+    key,
+    fingerprint: createHash("sha256").update(key.export({ type: "spki", format: "der" })).digest("base64"),
+    algorithms: algorithmsOf(key),
+    validFrom: Date.parse(x509.validFrom),
+    validTo: Date.parse(x509.validTo),
+  };
+}
+
+/** Whether the certificate's dates allow the use of its key at this moment, in milliseconds since the epoch. */
+export function isValidAt({ validFrom, validTo }: Issuer, now: number): boolean {
+  return validFrom <= now && now <= validTo;
+}
+
+function readCertificate(pem: string): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch (cause) {
+    throw new TypeError("Not a certificate in PEM form", { cause });
+  }
+}
+
+function algorithmsOf(key: KeyObject): readonly string[] {
+  const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {};
+  switch (key.asymmetricKeyType) {
+    case "rsa":
+      return modulusLength < 2048 ? [] : ["RS256"];
+    case "ed25519":
+      return ["EdDSA", "Ed25519"];
+    case "ec":
+      return CURVES.get(namedCurve) ?? [];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,17 @@
+import type { TlsMaterial } from "../../model/tls_material.ts";
+import { type Issuer, issuerOf } from "./issuer.ts";
+
+/** This server as an issuer, from the certificate in use now; a replaced certificate is no longer trusted. */
+export class OwnIssuer {
+  #last: { certificate: string; issuer: Issuer } | undefined;
+
+  constructor(readonly tls: () => TlsMaterial) {}
+
+  get current(): Issuer {
+    const { certificate } = this.tls();
+    if (this.#last?.certificate !== certificate) {
+      this.#last = { certificate, issuer: issuerOf(certificate) };
+    }
+    return this.#last.issuer;
+  }
+}

@@ -1,0 +1,104 @@
+import { Buffer } from "node:buffer";
+import type { Authorization, Credentials } from "../model/credentials.ts";
+import { Secret } from "../model/secret.ts";
+
+/** Header of the legacy SSH token (authentication.md 3.8). */
+export const LEGACY_SSH_HEADER = "X-UNICORE-SSHKEY-AUTH-PLAINTEXT";
+
+/** Most characters of a bearer token; the same as most bytes, for tokens are ASCII. */
+const MAX_TOKEN = 8192;
+/** Most characters of Basic credentials as they come, in base64. */
+const MAX_BASIC = 8192;
+/** Most characters of a user name; longer ones would only fill tables and logs. */
+const MAX_USER = 256;
+/** Most characters of the base64 text that a legacy token signs; clients sign 20 bytes, or a nonce. */
+const MAX_SIGNED = 1024;
+
+/**
+ * Takes apart what a request brings to say who is calling (authentication.md 1.3, RFC 7617, RFC 6750). What cannot be
+ * read is `malformed`, never `none`: credentials that are there but wrong do not make a caller anonymous.
+ *
+ * `Headers` joins a repeated header with `, `, which no form allows, so a repeated `Authorization` is malformed too.
+ * @param facts What the edge knows besides; `consignor` only for a request from a configured gateway.
+ */
+export function parseCredentials(
+  headers: Headers,
+  facts: Omit<Credentials, "authorization">,
+): Credentials {
+  return { ...facts, authorization: parseAuthorization(headers) };
+}
+
+function parseAuthorization(headers: Headers): Authorization {
+  const header = headers.get("authorization");
+  const signed = headers.get(LEGACY_SSH_HEADER);
+  if (header === null) {
+    return signed === null ? { kind: "none" } : malformed("signed text without Authorization");
+  }
+
+  const [, scheme, parameter] = /^([!#$%&'*+.^_`|~\w-]+) +([!-~]+)$/.exec(header) ?? [];
+  if (scheme === undefined || parameter === undefined) return malformed("not one scheme with one parameter");
+  switch (scheme.toLowerCase()) {
+    case "basic":
+      return parseBasic(parameter, signed);
+    case "bearer":
+      return signed === null ? parseBearer(parameter) : malformed("signed text beside a bearer token");
+    default:
+      return malformed("scheme is neither Basic nor Bearer");
+  }
+}
+
+function parseBearer(token: string): Authorization {
+  if (token.length > MAX_TOKEN) return malformed(`token longer than ${MAX_TOKEN} characters`);
+  if (!/^[A-Za-z0-9._~+/-]+=*$/.test(token)) return malformed("characters that no bearer token has");
+  return { kind: "bearer", token: new Secret(token) };
+}
+
+function parseBasic(encoded: string, signed: string | null): Authorization {
+  if (encoded.length > MAX_BASIC) return malformed(`Basic credentials longer than ${MAX_BASIC} characters`);
+  const bytes = decodeBase64(encoded);
+  if (bytes === undefined) return malformed("Basic credentials are not base64");
+  const text = decodeUtf8(bytes);
+  if (text === undefined) return malformed("Basic credentials are not UTF-8");
+  if (/[\0\r\n]/.test(text)) return malformed("NUL, CR or LF in Basic credentials");
+
+  const colon = text.indexOf(":");
+  if (colon === -1) return malformed("no colon in Basic credentials");
+  const user = text.slice(0, colon);
+  const password = text.slice(colon + 1);
+  if (user === "") return malformed("empty user name");
+  if (user.length > MAX_USER) return malformed(`user name longer than ${MAX_USER} characters`);
+  return signed === null
+    ? { kind: "basic", user, password: new Secret(password) }
+    : parseLegacy(user, password, signed);
+}
+
+function parseLegacy(user: string, signature: string, signed: string): Authorization {
+  if (signed.length > MAX_SIGNED) return malformed(`signed text longer than ${MAX_SIGNED} characters`);
+  const signedBytes = decodeBase64(signed);
+  if (signedBytes === undefined || signedBytes.length === 0) return malformed("signed text is not base64");
+  const signatureBytes = decodeBase64(signature);
+  if (signatureBytes === undefined || signatureBytes.length === 0) {
+    return malformed("signature is not base64");
+  }
+  return { kind: "ssh-legacy", user, signature: new Secret(signature), signed: signedBytes };
+}
+
+/** Base64 in its one form: standard alphabet, padded, no blanks, no stray bits. */
+function decodeBase64(text: string): Uint8Array | undefined {
+  const bytes = Buffer.from(text, "base64");
+  return bytes.toString("base64") === text ? new Uint8Array(bytes) : undefined;
+}
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function malformed(reason: string): Authorization {
+  return { kind: "malformed", reason };
+}

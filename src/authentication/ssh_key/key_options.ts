@@ -1,0 +1,96 @@
+import { parseSourceAddresses, type SourceAddresses } from "./source_addresses.ts";
+import { UnusableKey } from "./public_key.ts";
+
+/** What the options of an `authorized_keys` line demand of whoever shows the key. */
+export interface KeyConditions {
+  readonly from?: SourceAddresses;
+  /** Last second at which the key is valid, in seconds since the epoch. */
+  readonly expires?: number;
+}
+
+/** Options that are on or off, and concern shells and forwarding only; with `no-` they are off. */
+const HARMLESS_FLAGS = new Set([
+  "agent-forwarding",
+  "port-forwarding",
+  "pty",
+  "user-rc",
+  "x11-forwarding",
+  "touch-required",
+  "verify-required",
+]);
+const HARMLESS_VALUES = new Set(["environment", "permitlisten", "permitopen", "tunnel"]);
+
+/** Options under which a key may not be used to sign in here, with the reason. */
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ["command", "the key may run only one command"],
+  ["cert-authority", "the key signs certificates, it is no user's"],
+  ["principals", "the key signs certificates, it is no user's"],
+]);
+
+/**
+ * Reads the options before a key, as OpenSSH does (sshd(8), authentication.md 3.9): separated by commas, names in any
+ * case, values in double quotes with `\"` for a quote.
+ * @throws {UnusableKey} If the options forbid the use of the key here, are unknown or cannot be read.
+ */
+export function parseKeyOptions(text: string): KeyConditions {
+  let from: SourceAddresses | undefined;
+  let expires: number | undefined;
+  for (const { name, value } of splitOptions(text)) {
+    const forbidden = REFUSED.get(name);
+    if (forbidden !== undefined) throw new UnusableKey(`option ${name}: ${forbidden}`);
+    if (name === "from" && value !== undefined) {
+      if (from !== undefined) throw new UnusableKey("option from: given twice");
+      from = parseSourceAddresses(value);
+      if (from === undefined) throw new UnusableKey("option from: expected addresses, ranges or patterns");
+    } else if (name === "expiry-time" && value !== undefined) {
+      const time = parseExpiryTime(value);
+      if (time === undefined) {
+        throw new UnusableKey("option expiry-time: expected YYYYMMDD[HHMM[SS]], with Z if it is UTC");
+      }
+      expires = Math.min(expires ?? time, time);
+    } else if (!isHarmless(name, value)) throw new UnusableKey("unknown option, or one without its value");
+  }
+  return { from, expires };
+}
+
+function isHarmless(name: string, value: string | undefined): boolean {
+  if (value !== undefined) return HARMLESS_VALUES.has(name);
+  return name === "restrict" || HARMLESS_FLAGS.has(name.replace(/^no-/, ""));
+}
+
+function splitOptions(text: string): { name: string; value?: string }[] {
+  const option = /([A-Za-z0-9-]+)(?:="((?:\\"|\\(?!")|[^"\\])*)")?(,|$)/y;
+  const list: { name: string; value?: string }[] = [];
+  let separator: string | undefined = ",";
+  while (separator === ",") {
+    const found = option.exec(text);
+    if (found === null) throw new UnusableKey("options cannot be read");
+    separator = found[3];
+    list.push({ name: (found[1] ?? "").toLowerCase(), value: found[2]?.replaceAll('\\"', '"') });
+  }
+  return list;
+}
+
+/** `YYYYMMDD[HHMM[SS]]` in local time, in UTC with `Z` or `UTC` behind it; seconds since the epoch. */
+function parseExpiryTime(text: string): number | undefined {
+  const found = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(Z|UTC)?$/i.exec(text);
+  if (found === null) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = found.slice(1, 7).map((part) =>
+    Number(part ?? 0)
+  );
+  const utc = Date.UTC(year, month - 1, day, hour, minute, second);
+  // A day that the calendar does not have would otherwise count on into the next month.
+  const given = [year, month - 1, day, hour, minute, second].join();
+  const date = new Date(utc);
+  const read = [
+    date.getUTCFullYear(),
+    date.getUTCMonth(),
+    date.getUTCDate(),
+    date.getUTCHours(),
+    date.getUTCMinutes(),
+    date.getUTCSeconds(),
+  ].join();
+  if (given !== read || year < 1970) return undefined;
+  const time = found[7] === undefined ? new Date(year, month - 1, day, hour, minute, second).getTime() : utc;
+  return Math.floor(time / 1000);
+}

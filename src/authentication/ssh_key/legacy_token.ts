@@ -1,0 +1,122 @@
+import { Buffer } from "node:buffer";
+import { createHash, type KeyObject, verify } from "node:crypto";
+import type { Clock } from "../../model/clock.ts";
+import { BoundedMap } from "../bounded_map.ts";
+import type { SshKeyType, SshPublicKey } from "./public_key.ts";
+
+/** What old Java clients send instead of a token: a signature over bytes of their choice (authentication.md 3.8). */
+export interface LegacyToken {
+  readonly user: string;
+  readonly signed: Uint8Array;
+  readonly signature: Buffer;
+}
+
+/** Most bytes that clients of old let sign: a SHA-1 digest, or a short text. */
+const MAX_SIGNED = 128;
+
+/**
+ * @param signature In base64, as it stands in the place of the password.
+ * @returns `undefined` if it cannot be what a client made for this purpose. In particular what was signed as a token or
+ * for another protocol is no legacy token, or an expired token could come back as one.
+ */
+export function readLegacyToken(
+  user: string,
+  signature: string,
+  signed: Uint8Array,
+): LegacyToken | undefined {
+  const bytes = Buffer.from(signature, "base64");
+  if (bytes.length === 0 || bytes.length > 1024 || bytes.toString("base64") !== signature) return undefined;
+  if (signed.length === 0 || signed.length > MAX_SIGNED) return undefined;
+  const beginning = Buffer.from(signed.subarray(0, 6)).toString("latin1");
+  if (beginning.startsWith("eyJ") || beginning === "SSHSIG") return undefined;
+  return { user, signed, signature: bytes };
+}
+
+/** The type of key that makes signatures of this length; P-256 stands for all three curves. */
+export function likelyKeyType({ signature }: LegacyToken): SshKeyType {
+  if (signature.length === 64) return "ssh-ed25519";
+  return signature.length >= 256 ? "ssh-rsa" : "ecdsa-sha2-nistp256";
+}
+
+/** Whether a key made the signature, with the one algorithm that old clients use for its type. */
+export function isLegacySignedBy(
+  { signed, signature }: LegacyToken,
+  { type, key }: Pick<SshPublicKey, "type" | "key">,
+): boolean {
+  switch (type) {
+    case "ssh-rsa":
+      return verify("sha1", signed, key, signature);
+    case "ssh-ed25519":
+      return signature.length === 64 && verify(null, signed, key, signature);
+    case "ecdsa-sha2-nistp256":
+      return isEcdsaSigned("sha256", 32, signed, key, signature);
+    case "ecdsa-sha2-nistp384":
+      return isEcdsaSigned("sha384", 48, signed, key, signature);
+    case "ecdsa-sha2-nistp521":
+      return isEcdsaSigned("sha512", 66, signed, key, signature);
+  }
+}
+
+/** The signature is two numbers in SSH form (RFC 5656, 3.1.2), which begins with 0; key files gave DER, which does not. */
+function isEcdsaSigned(
+  hash: string,
+  size: number,
+  signed: Uint8Array,
+  key: KeyObject,
+  signature: Buffer,
+): boolean {
+  const plain = signature[0] === 0x30 ? fromDer(signature, size) : fromSsh(signature, size);
+  return plain !== undefined && verify(hash, signed, { key, dsaEncoding: "ieee-p1363" }, plain);
+}
+
+function fromSsh(signature: Buffer, size: number): Buffer | undefined {
+  if (signature.length < 8) return undefined;
+  const length = signature.readUInt32BE(0);
+  if (signature.length < 8 + length) return undefined;
+  const rest = signature.subarray(4 + length);
+  if (rest.readUInt32BE(0) !== rest.length - 4) return undefined;
+  return join(signature.subarray(4, 4 + length), rest.subarray(4), size);
+}
+
+/** `SEQUENCE { INTEGER r, INTEGER s }`; only lengths below 256 occur. */
+function fromDer(signature: Buffer, size: number): Buffer | undefined {
+  const long = signature[1] === 0x81;
+  const body = signature.subarray(long ? 3 : 2);
+  if (body.length !== signature[long ? 2 : 1] || body[0] !== 0x02) return undefined;
+  const length = body[1] ?? 0;
+  const rest = body.subarray(2 + length);
+  if (length >= 0x80 || rest[0] !== 0x02 || rest[1] !== rest.length - 2) return undefined;
+  return join(body.subarray(2, 2 + length), rest.subarray(2), size);
+}
+
+/** Two positive numbers as fixed-size fields. */
+function join(r: Buffer, s: Buffer, size: number): Buffer | undefined {
+  const field = (number: Buffer) => {
+    const digits = number[0] === 0 ? number.subarray(1) : number;
+    return digits.length > size ? undefined : Buffer.concat([Buffer.alloc(size - digits.length), digits]);
+  };
+  const [first, second] = [field(r), field(s)];
+  return first && second && Buffer.concat([first, second]);
+}
+
+/**
+ * Remembers which legacy tokens were used, since nothing in them says when and where they were meant to be. A client makes
+ * one per run and shows it with each request; so it counts for an hour from its first use, for the address of that.
+ */
+export class LegacyTokenUses {
+  readonly #users = new BoundedMap<string, BoundedMap<string, { until: number; address: string }>>(1000);
+
+  constructor(readonly clock: Clock) {}
+
+  /** Whether a token that was verified may be used now and from there; if so, that is remembered. */
+  admit({ user, signed }: LegacyToken, address: string): boolean {
+    const tokens = this.#users.get(user) ?? new BoundedMap(1000);
+    this.#users.set(user, tokens);
+    const digest = createHash("sha256").update(signed).digest("base64");
+    const use = tokens.get(digest);
+    const now = this.clock();
+    if (use !== undefined) return use.address === address && now < use.until;
+    tokens.set(digest, { until: now + 3_600_000, address });
+    return true;
+  }
+}

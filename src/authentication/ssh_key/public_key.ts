@@ -1,0 +1,120 @@
+import { Buffer } from "node:buffer";
+import { createHash, createPublicKey, type KeyObject } from "node:crypto";
+
+/** A user's public key. */
+export interface SshPublicKey {
+  readonly type: SshKeyType;
+  readonly key: KeyObject;
+  /** SHA-256 of the key blob in base64: the same for the same key, whatever its options and comment. */
+  readonly fingerprint: string;
+}
+
+/** Key types whose signatures the service verifies; DSA, FIDO (`sk-…`) keys and certificates are not among them. */
+export type SshKeyType = keyof typeof DECODERS;
+
+/** Why a blob is no key of use; the text is for the operator and repeats nothing of the key. */
+export class UnusableKey extends Error {
+  override readonly name = "UnusableKey";
+}
+
+/** What comes after the type name in a blob, as a JSON Web Key (RFC 4253 6.6, RFC 5656 3.1, RFC 8709 4). */
+const DECODERS = {
+  "ssh-rsa": (blob: BlobReader) => {
+    const e = blob.positiveInteger();
+    const n = blob.positiveInteger();
+    const bits = (n.length - 1) * 8 + (32 - Math.clz32(n[0] ?? 0));
+    if (bits < 2048 || bits > 8192) throw new UnusableKey(`RSA key of ${bits} bits, expected 2048 to 8192`);
+    if (e.length > 4 || (e.at(-1) ?? 0) % 2 === 0 || (e.length === 1 && e[0] === 1)) {
+      throw new UnusableKey("RSA exponent is not an odd number from 3 to 4294967295");
+    }
+    return { kty: "RSA", e: e.toString("base64url"), n: n.toString("base64url") };
+  },
+  "ecdsa-sha2-nistp256": (blob: BlobReader) => ecdsa(blob, "nistp256", "P-256", 32),
+  "ecdsa-sha2-nistp384": (blob: BlobReader) => ecdsa(blob, "nistp384", "P-384", 48),
+  "ecdsa-sha2-nistp521": (blob: BlobReader) => ecdsa(blob, "nistp521", "P-521", 66),
+  "ssh-ed25519": (blob: BlobReader) => {
+    const x = blob.string();
+    if (x.length !== 32) throw new UnusableKey("Ed25519 key is not 32 bytes long");
+    return { kty: "OKP", crv: "Ed25519", x: x.toString("base64url") };
+  },
+} as const;
+
+function ecdsa(blob: BlobReader, name: string, crv: string, size: number) {
+  if (blob.string().toString("latin1") !== name) throw new UnusableKey("curve is not that of the key type");
+  const point = blob.string();
+  if (point.length !== 1 + 2 * size || point[0] !== 0x04) throw new UnusableKey("not an uncompressed point");
+  return {
+    kty: "EC",
+    crv,
+    x: point.subarray(1, 1 + size).toString("base64url"),
+    y: point.subarray(1 + size).toString("base64url"),
+  };
+}
+
+/** Whether a word names a key type of use. */
+export function isSshKeyType(word: string): word is SshKeyType {
+  return Object.hasOwn(DECODERS, word);
+}
+
+/** Longest blob in base64 that is read; an RSA key of 8192 bits needs 1,400 characters. */
+const MAX_BASE64 = 4096;
+
+/**
+ * Decodes the key of an `authorized_keys` line. Stricter than the parser of the `ssh2` package, which lets pass bytes
+ * after the key, curves other than the type's, points off the curve and Ed25519 keys of 33 bytes.
+ * @param type The word before the blob; it must name the type inside.
+ * @param base64 The blob, canonical base64 with padding.
+ * @throws {UnusableKey}
+ */
+export function decodePublicKey(type: SshKeyType, base64: string): SshPublicKey {
+  const blob = base64.length > MAX_BASE64 ? Buffer.alloc(0) : Buffer.from(base64, "base64");
+  if (blob.length === 0 || blob.toString("base64") !== base64) throw new UnusableKey("key is not in base64");
+  const reader = new BlobReader(blob);
+  if (reader.string().toString("latin1") !== type) {
+    throw new UnusableKey("key is not of the type named before it");
+  }
+  const key = DECODERS[type](reader);
+  reader.expectEnd();
+  return {
+    type,
+    key: publicKey(key),
+    fingerprint: createHash("sha256").update(blob).digest("base64"),
+  };
+}
+
+function publicKey(key: ReturnType<typeof DECODERS[SshKeyType]>): KeyObject {
+  try {
+    return createPublicKey({ key, format: "jwk" });
+  } catch (cause) {
+    throw new UnusableKey("key is not a valid one of its type", { cause });
+  }
+}
+
+/** Reads SSH wire values (RFC 4251, 5): a length in four bytes, then as many bytes. */
+class BlobReader {
+  #at = 0;
+
+  constructor(readonly bytes: Buffer) {}
+
+  string(): Buffer {
+    const start = this.#at + 4;
+    const end = start > this.bytes.length ? Infinity : start + this.bytes.readUInt32BE(this.#at);
+    if (end > this.bytes.length) throw new UnusableKey("key is cut off");
+    this.#at = end;
+    return this.bytes.subarray(start, end);
+  }
+
+  /** An `mpint` above zero, without the zero byte that keeps it from being negative. */
+  positiveInteger(): Buffer {
+    const bytes = this.string();
+    const [first = 0x80, second = 0] = bytes;
+    if (first >= 0x80 || (first === 0 && second < 0x80)) {
+      throw new UnusableKey("number is not in its one form");
+    }
+    return first === 0 ? bytes.subarray(1) : bytes;
+  }
+
+  expectEnd(): void {
+    if (this.#at !== this.bytes.length) throw new UnusableKey("bytes follow the key");
+  }
+}

@@ -1,0 +1,176 @@
+import type { Logger } from "../../logging/logger.ts";
+import type { Clock } from "../../model/clock.ts";
+import { type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
+import { BoundedMap } from "../bounded_map.ts";
+import { LookupSlots } from "./lookup_slots.ts";
+
+/** Where keys come from: one logical server, whose daemon reads the users' own `authorized_keys`. */
+export interface KeySource {
+  /** Name of the logical server. */
+  readonly server: string;
+  /**
+   * Lines of the user's key files; none if the user is unknown there.
+   * @param signal Aborted when nobody waits any longer; the request to the daemon may still be brought to its end.
+   * @throws {Error} If there is no answer.
+   */
+  keyLines(user: string, signal: AbortSignal): Promise<readonly string[]>;
+}
+
+/** How long answers count, in milliseconds. */
+export interface KeyCacheTimes {
+  /** Until a user's keys are asked for again. */
+  readonly updateMs: number;
+  /** Until a user without keys is asked for again; default 30 s, at most `updateMs`. */
+  readonly negativeMs?: number;
+  /** After a failed lookup, until the next; default 5 s. */
+  readonly errorMs?: number;
+  /** For one lookup, waiting for its turn included; default 10 s. */
+  readonly deadlineMs?: number;
+  /** How long to wait for a server where there is another answer already; default 500 ms. */
+  readonly graceMs?: number;
+}
+
+/** There is no answer, and no earlier one that still counts. */
+export class KeysUnknown extends Error {
+  override readonly name = "KeysUnknown";
+}
+
+interface Answer {
+  readonly keys: readonly AuthorizedKey[];
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+interface Lookup {
+  readonly answer: Promise<readonly AuthorizedKey[]>;
+  /** Fulfilled if it takes longer than others wait for it; pending for ever if it does not. */
+  readonly overdue: Promise<void>;
+}
+
+/** Keys of a user that are looked at; whoever has more is better served by fewer. */
+const MAX_KEYS = 100;
+
+/** The keys that one server reports, kept for a while. */
+export class ServerKeys {
+  /** Users with keys; kept apart from those without, so that guessed names displace none of them. */
+  readonly #known = new BoundedMap<string, Answer>(10_000);
+  readonly #empty = new BoundedMap<string, Answer>(10_000);
+  /** Moments until which a failed lookup is not repeated. */
+  readonly #failed = new BoundedMap<string, number>(10_000);
+  readonly #lookups = new Map<string, Lookup>();
+  /** Few at a time, since a daemon handles one request after the other and is there for transfers. */
+  readonly #slots = new LookupSlots({ running: 2, waiting: 200 });
+  readonly #times: Required<KeyCacheTimes>;
+  #reachable = true;
+
+  constructor(
+    readonly source: KeySource,
+    times: KeyCacheTimes,
+    readonly parts: { readonly clock: Clock; readonly log: Logger; readonly closed: AbortSignal },
+  ) {
+    this.#times = { negativeMs: 30_000, errorMs: 5_000, deadlineMs: 10_000, graceMs: 500, ...times };
+  }
+
+  /**
+   * A user's keys on this server. If a refresh fails or takes long, the last answer counts for one interval more.
+   * @throws {KeysUnknown}
+   */
+  async keysOf(user: string): Promise<readonly AuthorizedKey[]> {
+    const { updateMs, negativeMs } = this.#times;
+    const now = this.parts.clock();
+    const last = this.#known.get(user) ?? this.#empty.get(user);
+    const age = last === undefined ? Infinity : now - last.at;
+    if (last !== undefined && age < (last.keys.length > 0 ? updateMs : Math.min(negativeMs, updateMs))) {
+      return last.keys;
+    }
+    const fallback = last !== undefined && last.keys.length > 0 && age < 2 * updateMs ? last.keys : undefined;
+    if ((this.#failed.get(user) ?? -Infinity) > now) return fallback ?? this.#unknown();
+    const { answer, overdue } = this.#lookUp(user);
+    if (fallback === undefined) return await answer;
+    return await Promise.race([answer.catch(() => fallback), overdue.then(() => fallback)]);
+  }
+
+  /** Fulfilled when a lookup that is under way takes too long for others to wait; pending for ever if there is none. */
+  overdue(user: string): Promise<void> {
+    return this.#lookups.get(user)?.overdue ?? new Promise(() => {});
+  }
+
+  /** The one lookup under way for this user. */
+  #lookUp(user: string): Lookup {
+    let lookup = this.#lookups.get(user);
+    if (lookup === undefined) {
+      const { promise: overdue, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, this.#times.graceMs);
+      const answer = this.#ask(user).finally(() => {
+        clearTimeout(timer);
+        this.#lookups.delete(user);
+      });
+      lookup = { answer, overdue };
+      this.#lookups.set(user, lookup);
+    }
+    return lookup;
+  }
+
+  async #ask(user: string): Promise<readonly AuthorizedKey[]> {
+    const deadline = new AbortController();
+    const timer = setTimeout(
+      () => deadline.abort(new DOMException("no answer in time", "TimeoutError")),
+      this.#times.deadlineMs,
+    );
+    const signal = AbortSignal.any([deadline.signal, this.parts.closed]);
+    try {
+      const lines = this.#slots.run(() => this.source.keyLines(user, signal), signal);
+      const keys = this.#read(user, await unlessAborted(lines, signal));
+      this.#remember(user, keys);
+      return keys;
+    } catch (cause) {
+      this.#failed.set(user, this.parts.clock() + this.#times.errorMs);
+      if (this.#reachable && !this.parts.closed.aborted) {
+        this.parts.log.warn("users' keys cannot be read", { server: this.source.server, error: cause });
+      }
+      this.#reachable = false;
+      return this.#unknown(cause);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #remember(user: string, keys: readonly AuthorizedKey[]): void {
+    const [into, outOf] = keys.length > 0 ? [this.#known, this.#empty] : [this.#empty, this.#known];
+    into.set(user, { keys, at: this.parts.clock() });
+    outOf.delete(user);
+    this.#failed.delete(user);
+    if (!this.#reachable) {
+      this.parts.log.info("users' keys can be read again", { server: this.source.server });
+    }
+    this.#reachable = true;
+  }
+
+  #read(user: string, lines: readonly string[]): readonly AuthorizedKey[] {
+    const { server } = this.source;
+    const keys: AuthorizedKey[] = [];
+    for (const line of lines.slice(0, MAX_KEYS)) {
+      const parsed = parseKeyLine(line);
+      if (parsed.kind === "key") keys.push(parsed.key);
+      else if (parsed.kind === "refused") {
+        this.parts.log.debug("key not used", { server, user, reason: parsed.reason });
+      }
+    }
+    if (lines.length > MAX_KEYS) this.parts.log.info("too many keys", { server, user, read: MAX_KEYS });
+    return keys;
+  }
+
+  #unknown(cause?: unknown): never {
+    throw new KeysUnknown(`No keys from server ${this.source.server}`, { cause });
+  }
+}
+
+/** What a promise gives, unless the signal comes first; the promise itself then goes on unheeded. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener("abort", abort, { once: true });
+  promise.catch(() => {});
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
+}

@@ -1,0 +1,220 @@
+import type { Logger } from "../../logging/logger.ts";
+import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
+import type { Clock } from "../../model/clock.ts";
+import type { Authorization, Credentials } from "../../model/credentials.ts";
+import type { Identity } from "../../model/identity.ts";
+import { type WatchedFile, watchFile } from "../../watch/watched_file.ts";
+import type { Authenticator, Verdict } from "../authenticator.ts";
+import { routeBearer } from "../route_bearer.ts";
+import { InvalidToken, isSignedBy } from "../signed_token.ts";
+import { TokenVerifier } from "../token_verifier.ts";
+import { type AuthorizedKey, hindrance } from "./authorized_keys.ts";
+import { nameFromTemplate } from "./dn_template.ts";
+import { KeyDirectory } from "./key_directory.ts";
+import { KeyLookupFailed } from "./key_lookup_failed.ts";
+import { type KeysFile, parseKeysFile } from "./keys_file.ts";
+import { isLegacySignedBy, LegacyTokenUses, likelyKeyType, readLegacyToken } from "./legacy_token.ts";
+import { nobodysKey } from "./nobodys_key.ts";
+import type { SshKeyType, SshPublicKey } from "./public_key.ts";
+import type { KeyCacheTimes, KeySource } from "./server_keys.ts";
+import { readSshToken } from "./token.ts";
+
+export interface SshKeyOptions {
+  /** In the configured order, such as `SSHKEY`. */
+  readonly name: string;
+  /** Path of the keys file, if there is one. */
+  readonly file?: string;
+  /** With `%s` for the user name, see {@link nameFromTemplate}. */
+  readonly dnTemplate: string;
+  /** The logical servers whose daemons are asked for users' own keys; none if `useAuthorizedKeys` is off. */
+  readonly sources: readonly KeySource[];
+  readonly times: KeyCacheTimes;
+  /** Longest time until expiry that a token may have, in seconds. */
+  readonly maxLifetime: number;
+  /** Whether the header token of Java clients up to 2.2.2 is accepted. */
+  readonly legacyToken: boolean;
+  /** The server's name as tokens have it in `aud`, from the certificate in use. */
+  readonly serverName: () => string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * Recognises users by their SSH keys, from the keys file and from the daemons. The file, if it names a user, is the only
+ * source for that user (design decision "Keys file and daemon keys").
+ * @throws {InvalidName} If the template is none for a DN; what {@link watchFile} throws for the keys file.
+ */
+export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
+  nameFromTemplate(options.dnTemplate, "user");
+  if (!options.dnTemplate.includes("%s")) {
+    options.log.warn("the DN template has no %s, so all users get one name", { method: options.name });
+  }
+  const report = ({ problems }: KeysFile) => {
+    for (const { file, line, expected } of problems) {
+      options.log.warn("line of the keys file not used", { file, line, reason: expected });
+    }
+  };
+  const file = options.file === undefined
+    ? undefined
+    : await watchFile(options.file, parseKeysFile, { log: options.log, onChange: report });
+  if (file !== undefined) report(file.current);
+  return new SshKeyAuthenticator(options, file);
+}
+
+/** Something that only the owner of a key can have made, and for which user. */
+interface Proof {
+  readonly user: string;
+  /** Whether a key is of a type that can have made it. */
+  fits(key: SshPublicKey): boolean;
+  isMadeBy(key: SshPublicKey): Promise<boolean>;
+  /** Verifies it under a key that nobody has. */
+  tryInVain(): Promise<unknown>;
+  /** Whether it may be used, once it is verified; if not, why. */
+  admit?(): string | undefined;
+}
+
+class SshKeyAuthenticator implements Authenticator {
+  readonly challenges: readonly ("Basic" | "Bearer")[] = ["Bearer"];
+  readonly #directory: KeyDirectory;
+  readonly #verifier = new TokenVerifier();
+  readonly #legacyUses: LegacyTokenUses;
+
+  constructor(readonly options: SshKeyOptions, readonly file: WatchedFile<KeysFile> | undefined) {
+    this.#directory = new KeyDirectory(options.sources, options.times, options);
+    this.#legacyUses = new LegacyTokenUses(options.clock);
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  async authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict> {
+    const { authorization, clientAddress } = credentials;
+    signal.throwIfAborted();
+    let proof: Proof;
+    try {
+      if (authorization.kind === "ssh-legacy") proof = this.#legacyProof(authorization, clientAddress);
+      else if (authorization.kind !== "bearer" || routeBearer(authorization.token) !== "ssh-key") {
+        return { kind: "skipped" };
+      } else proof = this.#tokenProof(authorization.token.reveal());
+    } catch (error) {
+      if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
+      throw error;
+    }
+    // Before any daemon hears of the name (authentication.md 3.10).
+    if (!isAccountName(proof.user) || isPrivilegedAccount(proof.user)) {
+      return { kind: "refused", reason: "the user name cannot be a user's account" };
+    }
+    return await this.#verify(new KeyTrial(proof, clientAddress, this.options.clock()), signal);
+  }
+
+  close(): void {
+    this.file?.close();
+    this.#directory.close();
+  }
+
+  async #verify(trial: KeyTrial, signal: AbortSignal): Promise<Verdict> {
+    const { user } = trial.proof;
+    const fromFile = this.file?.current.keys.get(user);
+    if (fromFile !== undefined) {
+      const key = await trial.find(fromFile);
+      if (key !== undefined) return this.#accept(trial, { dn: key.dn });
+    } else {
+      const { confirmed, failed } = await this.#directory.confirm(
+        user,
+        async (keys) => await trial.find(keys) !== undefined,
+        signal,
+      );
+      if (confirmed.length > 0) {
+        const dn = nameFromTemplate(this.options.dnTemplate, user);
+        return this.#accept(trial, { dn, uidServers: confirmed });
+      }
+      if (failed.length > 0) {
+        await trial.finish();
+        throw new KeyLookupFailed(failed);
+      }
+    }
+    await trial.finish();
+    return { kind: "refused", reason: trial.reason };
+  }
+
+  #accept({ proof }: KeyTrial, name: Pick<Identity, "dn" | "uidServers">): Verdict {
+    const reason = proof.admit?.();
+    if (reason !== undefined) return { kind: "refused", reason };
+    const { user } = proof;
+    return {
+      kind: "accepted",
+      identity: { method: "SSHKEY", via: this.name, uid: user, role: "user", ...name },
+    };
+  }
+
+  #tokenProof(text: string): Proof {
+    const { clock, maxLifetime, serverName } = this.options;
+    const token = readSshToken(text, { now: clock(), audience: serverName(), maxLifetime });
+    return {
+      user: token.user,
+      fits: ({ type }) => type === token.keyType,
+      isMadeBy: ({ key, fingerprint }) => this.#verifier.isSignedBy(token, key, fingerprint),
+      tryInVain: () => isSignedBy(token, nobodysKey(token.keyType)),
+    };
+  }
+
+  #legacyProof(
+    { user, signature, signed }: Authorization & { kind: "ssh-legacy" },
+    clientAddress: string,
+  ): Proof {
+    if (!this.options.legacyToken) throw new InvalidToken("tokens of old clients are switched off");
+    const token = readLegacyToken(user, signature.reveal(), signed);
+    if (token === undefined) throw new InvalidToken("not what old clients send");
+    const keyType = likelyKeyType(token);
+    return {
+      user,
+      fits: ({ type }) => family(type) === family(keyType),
+      isMadeBy: (key) => Promise.resolve(isLegacySignedBy(token, key)),
+      tryInVain: () => Promise.resolve(isLegacySignedBy(token, { type: keyType, key: nobodysKey(keyType) })),
+      admit: () => {
+        if (!this.#legacyUses.admit(token, clientAddress)) {
+          return "the token of an old client was used before";
+        }
+        this.options.log.warn("signed in with the outdated token of an old client", { user });
+        return undefined;
+      },
+    };
+  }
+}
+
+/** One attempt to find the key that made a proof. */
+class KeyTrial {
+  #worked = false;
+  #reason = "no key of the user made the signature";
+
+  constructor(readonly proof: Proof, readonly clientAddress: string, readonly now: number) {}
+
+  /** Why no key was found, for the log. */
+  get reason(): string {
+    return this.#reason;
+  }
+
+  /** The first key that made the proof and whose conditions are met. */
+  async find<K extends AuthorizedKey>(keys: readonly K[]): Promise<K | undefined> {
+    for (const key of keys) {
+      if (!this.proof.fits(key.publicKey)) continue;
+      this.#worked = true;
+      if (!await this.proof.isMadeBy(key.publicKey)) continue;
+      const reason = hindrance(key, this);
+      if (reason === undefined) return key;
+      this.#reason = reason;
+    }
+    return undefined;
+  }
+
+  /** Does the work that a wrong key would have cost, if there was no key to try. */
+  async finish(): Promise<void> {
+    if (!this.#worked) await this.proof.tryInVain();
+  }
+}
+
+/** `ecdsa` for all curves. */
+function family(type: SshKeyType): string {
+  return type.startsWith("ecdsa-") ? "ecdsa" : type;
+}

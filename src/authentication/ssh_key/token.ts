@@ -1,0 +1,45 @@
+import { checkClaims, InvalidToken, parseSignedToken, type SignedToken, textClaim } from "../signed_token.ts";
+import type { SshKeyType } from "./public_key.ts";
+
+/** The one type of key that goes with an algorithm (authentication.md 3.7; `Ed25519`: RFC 9864). */
+const KEY_TYPES: ReadonlyMap<string, SshKeyType> = new Map<string, SshKeyType>([
+  ["RS256", "ssh-rsa"],
+  ["RS384", "ssh-rsa"],
+  ["RS512", "ssh-rsa"],
+  ["PS256", "ssh-rsa"],
+  ["PS384", "ssh-rsa"],
+  ["PS512", "ssh-rsa"],
+  ["ES256", "ecdsa-sha2-nistp256"],
+  ["ES384", "ecdsa-sha2-nistp384"],
+  ["ES512", "ecdsa-sha2-nistp521"],
+  ["EdDSA", "ssh-ed25519"],
+  ["Ed25519", "ssh-ed25519"],
+]);
+
+/** A token that a user made with an own key; who signed it is not verified yet. */
+export interface SshToken extends SignedToken {
+  readonly user: string;
+  /** The type of key that makes signatures of the token's algorithm. */
+  readonly keyType: SshKeyType;
+}
+
+/**
+ * Reads a client's token and checks all but its signature.
+ * @throws {InvalidToken}
+ */
+export function readSshToken(
+  text: string,
+  rules: { readonly now: number; readonly audience: string; readonly maxLifetime: number },
+): SshToken {
+  const token = parseSignedToken(text);
+  const keyType = KEY_TYPES.get(token.algorithm);
+  if (keyType === undefined) throw new InvalidToken("algorithm not accepted");
+  const user = textClaim(token, "sub");
+  if (textClaim(token, "iss") !== user) throw new InvalidToken("sub and iss differ");
+  const delegated = token.claims.get("etd") ?? false;
+  if (delegated !== false && String(delegated).toLowerCase() !== "false") {
+    throw new InvalidToken("claims to be an issued token");
+  }
+  checkClaims(token, rules);
+  return { ...token, user, keyType };
+}

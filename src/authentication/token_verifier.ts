@@ -1,0 +1,30 @@
+import { createHash, type KeyObject } from "node:crypto";
+import { BoundedMap } from "./bounded_map.ts";
+import { isSignedBy, type SignedToken } from "./signed_token.ts";
+
+/**
+ * Verifies signatures of tokens, each one once: clients show the same token for minutes. What is remembered is that a
+ * signature is right under a key, not that the key is allowed or the token valid, so a change of keys takes effect at once
+ * and nothing here ever becomes wrong. Failures are not remembered.
+ */
+export class TokenVerifier {
+  readonly #right = new BoundedMap<string, true>(20_000);
+  readonly #running = new Map<string, Promise<boolean>>();
+
+  /**
+   * Whether a key made the token's signature. The caller must have bound the algorithm to the key.
+   * @param fingerprint The same for the same key, different for every other.
+   */
+  async isSignedBy(token: SignedToken, key: KeyObject, fingerprint: string): Promise<boolean> {
+    const id = `${createHash("sha256").update(token.text).digest("base64")} ${fingerprint}`;
+    if (this.#right.get(id)) return true;
+    let running = this.#running.get(id);
+    if (running === undefined) {
+      running = isSignedBy(token, key).finally(() => this.#running.delete(id));
+      this.#running.set(id, running);
+    }
+    const right = await running;
+    if (right) this.#right.set(id, true);
+    return right;
+  }
+}

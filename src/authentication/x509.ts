@@ -1,0 +1,78 @@
+import { Buffer } from "node:buffer";
+import { createHash, verify, X509Certificate } from "node:crypto";
+import type { Clock } from "../model/clock.ts";
+import type { Credentials } from "../model/credentials.ts";
+import type { Authenticator, Verdict } from "./authenticator.ts";
+import { isPersonalName } from "./personal_name.ts";
+
+export interface X509Options {
+  /** In the configured order, such as `X509`. */
+  readonly name: string;
+  /** Present if gateway support is on: clients then show their certificate to the gateway, which passes on their name. */
+  readonly gateway?: {
+    /** The gateway's certificate in use now, PEM; `undefined` if it is not known. */
+    readonly certificate: () => string | undefined;
+  };
+  /** The server's own name; nobody else may go by it. */
+  readonly serverName: () => string;
+  readonly clock: Clock;
+}
+
+/**
+ * Recognises callers by the certificate they showed to this server, or to a gateway that vouches for it with its signature
+ * (authentication.md 9.3). That the header comes from a gateway is the edge's to see to.
+ */
+export function x509(options: X509Options): Authenticator {
+  return {
+    name: options.name,
+    challenges: [],
+    authenticate: (credentials) => Promise.resolve(judge(options, credentials)),
+    close() {},
+  };
+}
+
+function judge({ name, gateway, serverName, clock }: X509Options, credentials: Credentials): Verdict {
+  let dn: string;
+  if (gateway === undefined) {
+    if (credentials.certificate === undefined) return { kind: "skipped" };
+    dn = credentials.certificate.subject;
+  } else {
+    const claim = credentials.consignor === undefined ? undefined : parseConsignor(credentials.consignor);
+    if (claim === undefined) return { kind: "skipped" };
+    const certificate = gateway.certificate();
+    if (certificate === undefined || !isSignedByGateway(claim, certificate, clock())) {
+      return { kind: "refused", reason: "the consignor is not signed by the gateway" };
+    }
+    dn = claim.dn;
+  }
+  if (!isPersonalName(dn, serverName())) return { kind: "refused", reason: "the subject names no caller" };
+  return { kind: "accepted", identity: { dn, method: "X509", via: name } };
+}
+
+/** A name that a gateway vouches for. */
+export interface Consignor {
+  readonly dn: string;
+  /** Base64. */
+  readonly signature: string;
+}
+
+/**
+ * Reads `DN="…";DSIG=…`, in either order. The gateway escapes nothing, so the name ends at the quote before `;DSIG=` or
+ * the end. Without either part the header says nothing: gateways may be set not to sign.
+ */
+export function parseConsignor(header: string): Consignor | undefined {
+  if (header.length > 8192) return undefined;
+  const found = /^DN="(?<dn>.+)";\s?DSIG=(?<signature>[A-Za-z0-9+/]+=*)$/s.exec(header) ??
+    /^DSIG=(?<signature>[A-Za-z0-9+/]+=*);\s?DN="(?<dn>.+)"$/s.exec(header);
+  const { dn, signature } = found?.groups ?? {};
+  return dn === undefined || signature === undefined ? undefined : { dn, signature };
+}
+
+/** `SHA1withRSA` over the SHA-1 of the name: hashed twice, and fixed by the gateways in use. */
+function isSignedByGateway({ dn, signature }: Consignor, certificate: string, now: number): boolean {
+  const { publicKey, validFrom, validTo } = new X509Certificate(certificate);
+  if (now < Date.parse(validFrom) || Date.parse(validTo) < now) return false;
+  if (publicKey.asymmetricKeyType !== "rsa") return false;
+  const digest = createHash("sha1").update(dn, "utf8").digest();
+  return verify("sha1", digest, publicKey, Buffer.from(signature, "base64"));
+}

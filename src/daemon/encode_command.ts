@@ -1,0 +1,217 @@
+import { Buffer } from "node:buffer";
+import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
+import { canonicalAddress, mappedTwin } from "../model/address.ts";
+import type { Secret } from "../model/secret.ts";
+import type { SessionOrder } from "./daemon_group.ts";
+import { InvalidOrder } from "./invalid_order.ts";
+import { patternsLieInside } from "./pattern_scope.ts";
+
+/*
+ * The one place where daemon commands are written. The wire has no escaping: lines `key=value` up to a line `END`, the
+ * last of equal keys wins, a lone CR ends a line, and a line is cut after 8192 characters, the rest being read as a
+ * further line (daemon-protocol.md 1.4). So every value is held against its row below, and what does not fit is refused,
+ * never mended.
+ */
+
+/** Characters of a line, key included; half of what the daemon reads as one line. */
+const MAX_LINE = 4096;
+
+/** One key of a command. */
+interface Row<T> {
+  readonly key: string;
+  /** What the value is called to those who gave it. */
+  readonly field: string;
+  /** The value as text; without one, or with an empty one that is the default anyway, the line is left out. */
+  readonly text: (command: T) => string | undefined;
+  /** Beyond the rule for all values, see {@link isPlainText}. */
+  readonly allows: (text: string, command: T) => boolean;
+  readonly expected: string;
+}
+
+/** A session with the one-time secret made for it. */
+interface Session {
+  readonly order: SessionOrder;
+  readonly secret: Secret;
+}
+
+const SESSION_ROWS: readonly Row<Session>[] = [
+  {
+    key: "client-ip",
+    field: "clientAddresses",
+    text: ({ order }) => clientAddresses(order.clientAddresses),
+    allows: (text) => text !== "",
+    expected: "at least one IP address, and no host names, zones or ranges",
+  },
+  {
+    key: "user",
+    field: "user",
+    text: ({ order }) => order.user,
+    allows: isSessionAccount,
+    expected: "the name of an unprivileged account",
+  },
+  {
+    key: "secret",
+    field: "secret",
+    text: ({ secret }) => secret.reveal(),
+    allows: (text) => /^[A-Za-z0-9]{22,64}$/.test(text),
+    expected: "22 to 64 letters and digits",
+  },
+  {
+    key: "persistent",
+    field: "persistent",
+    text: ({ order }) => String(order.persistent),
+    allows: isFlag,
+    expected: "true or false",
+  },
+  {
+    key: "file",
+    field: "file",
+    text: ({ order }) => order.file,
+    // Without the slash the daemon would take the parent directory.
+    allows: (text) => text === "" || text.endsWith("/"),
+    expected: "a directory path that ends in /, without control characters, at most 4000 characters",
+  },
+  {
+    key: "streams",
+    field: "streams",
+    text: ({ order }) => String(order.streams),
+    allows: (text) => isCount(text) && text !== "0",
+    expected: "a whole number from 1",
+  },
+  {
+    key: "compress",
+    field: "compress",
+    text: ({ order }) => String(order.compress),
+    allows: isFlag,
+    expected: "true or false",
+  },
+  {
+    key: "group",
+    field: "group",
+    text: ({ order }) => order.group,
+    allows: isAccountName,
+    expected: "the name of one group",
+  },
+  {
+    key: "rateLimit",
+    field: "rateLimit",
+    text: ({ order }) => order.rateLimit === 0 ? undefined : String(order.rateLimit),
+    allows: isCount,
+    expected: "a whole number of bytes per second, or 0 for no limit",
+  },
+  {
+    key: "key",
+    field: "encryption",
+    text: ({ order }) => order.encryption?.key.reveal(),
+    allows: (text, { order }) => isKey(text, order.encryption?.algorithm),
+    expected: "a base64 key of 32, 40 or 48 bytes for AES, of 4 to 56 bytes for BLOWFISH",
+  },
+  {
+    key: "algo",
+    field: "encryption",
+    text: ({ order }) => order.encryption?.algorithm,
+    allows: (text) => text === "AES" || text === "BLOWFISH",
+    expected: "AES or BLOWFISH",
+  },
+  {
+    key: "includes",
+    field: "includes",
+    text: ({ order }) => order.includes || undefined,
+    allows: (text, { order }) => patternsLieInside(text, order.file),
+    expected: "patterns inside the directory of the session, separated by colons",
+  },
+  {
+    key: "excludes",
+    field: "excludes",
+    text: ({ order }) => order.excludes || undefined,
+    allows: (text, { order }) => patternsLieInside(text, order.file),
+    expected: "patterns inside the directory of the session, separated by colons",
+  },
+  {
+    key: "access-permissions",
+    field: "permission",
+    text: ({ order }) => order.permission,
+    // Any other word means FULL to the daemon.
+    allows: (text) => /^(?:NONE|INFO|READ|WRITE|FULL)$/.test(text),
+    expected: "NONE, INFO, READ, WRITE or FULL",
+  },
+];
+
+const USER_INFO_ROWS: readonly Row<string>[] = [{
+  key: "user",
+  field: "user",
+  text: (user) => user,
+  allows: isSessionAccount,
+  expected: "the name of an unprivileged account",
+}];
+
+/** Asks a daemon for its version and session limit. */
+export function encodePing(): string {
+  return encode("uftp-ping-request", [], undefined);
+}
+
+/** Asks a daemon for an account's home and keys. @throws {InvalidOrder} */
+export function encodeUserInfo(user: string): string {
+  return encode("uftp-get-user-info-request", USER_INFO_ROWS, user);
+}
+
+/** Announces a session to a daemon. @throws {InvalidOrder} */
+export function encodeSession(order: SessionOrder, secret: Secret): string {
+  return encode("uftp-transfer-request", SESSION_ROWS, { order, secret });
+}
+
+function encode<T>(type: string, rows: readonly Row<T>[], command: T): string {
+  let request = `request-type=${type}\n`;
+  for (const { key, field, text, allows, expected } of rows) {
+    const value = text(command);
+    if (value === undefined) continue;
+    const line = `${key}=${value}`;
+    if (line.length > MAX_LINE || !isPlainText(value) || !allows(value, command)) {
+      throw new InvalidOrder(field, expected);
+    }
+    request += `${line}\n`;
+  }
+  return `${request}END\n`;
+}
+
+/**
+ * The rule for every value: nothing that could end a line or be stripped from it, and nothing that UTF-8 cannot carry.
+ * What Python strips and JavaScript does not (U+001C to U+001F, U+0085) is a control character.
+ */
+function isPlainText(text: string): boolean {
+  // deno-lint-ignore no-control-regex
+  return text.isWellFormed() && !/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text) &&
+    text === text.trim();
+}
+
+/** Comma list in the daemon's spelling, with the form an IPv4 peer has on a dual-stack socket; empty if one is no address. */
+function clientAddresses(addresses: readonly string[]): string {
+  const known = new Set<string>();
+  for (const address of addresses) {
+    const canonical = canonicalAddress(address);
+    if (canonical === undefined) return "";
+    known.add(canonical);
+    const twin = mappedTwin(canonical);
+    if (twin !== undefined) known.add(twin);
+  }
+  return [...known].join(",");
+}
+
+function isSessionAccount(name: string): boolean {
+  return isAccountName(name) && !isPrivilegedAccount(name);
+}
+
+function isFlag(text: string): boolean {
+  return text === "true" || text === "false";
+}
+
+function isCount(text: string): boolean {
+  return /^(?:0|[1-9]\d{0,15})$/.test(text) && Number.isSafeInteger(Number(text));
+}
+
+/** Padded base64 in its one spelling; AES keys are an initialisation vector of 16 bytes and the key itself. */
+function isKey(text: string, algorithm: "AES" | "BLOWFISH" | undefined): boolean {
+  const key = Buffer.from(text, "base64");
+  if (key.toString("base64") !== text) return false;
+  return algorithm === "AES" ? [32, 40, 48].includes(key.length) : key.length >= 4 && key.length <= 56;
+}

@@ -1,0 +1,50 @@
+/** TLS as the edge offers it: PEM texts only, since the edge can read no file. */
+export interface EdgeTls {
+  /** Own certificate, followed by its chain. */
+  readonly certificate: string;
+  readonly key: string;
+  /** Whom client certificates are checked against. */
+  readonly anchors: readonly string[];
+  /** `none`: not asked for; `want`: asked for, ignored if not trusted; `require`: no connection without. */
+  readonly clientCertificate: "none" | "want" | "require";
+}
+
+/** Everything the edge needs to know; plain data, posted to its room. */
+export interface EdgeOptions {
+  /** Address to listen on, already resolved. */
+  readonly address: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** Absent: plain HTTP, behind a proxy that ends TLS. */
+  readonly tls?: EdgeTls;
+  /** 0 is no limit. */
+  readonly maxConnections: number;
+  readonly limits: EdgeLimits;
+}
+
+/** Time limits in milliseconds, size limits in bytes. */
+export interface EdgeLimits {
+  readonly handshakeMs: number;
+  readonly headersMs: number;
+  /** From the last header to the end of the body, share uploads excepted. */
+  readonly bodyMs: number;
+  readonly keepAliveMs: number;
+  /** A connection with a request under way on which nothing moves. */
+  readonly silentMs: number;
+  readonly headerBytes: number;
+  readonly bodyBytes: number;
+  /** How often the time limits are looked at. */
+  readonly checkMs: number;
+}
+
+/** The limits the service runs with (design notes 4). */
+export const LIMITS: EdgeLimits = {
+  handshakeMs: 10_000,
+  headersMs: 10_000,
+  bodyMs: 20_000,
+  keepAliveMs: 60_000,
+  silentMs: 120_000,
+  headerBytes: 16 * 1024,
+  bodyBytes: 64 * 1024,
+  checkMs: 1_000,
+};

@@ -1,0 +1,124 @@
+/**
+ * An IP address in the one form in which this service compares, logs and sends it: what the transfer daemon prints for
+ * a peer (`inet_ntop`; RFC 5952 with the last two groups of `::192.0.2.7` in dotted form). An IPv4 address that came
+ * over a dual-stack socket (`::ffff:192.0.2.7`) becomes plain IPv4; see {@link mappedTwin} for the way back.
+ * @returns `undefined` for all that is no address: host names, zone ids (`fe80::1%eth0`), brackets, leading zeros, blanks.
+ */
+export function canonicalAddress(text: string): string | undefined {
+  const octets = parseAddress(text);
+  return octets && format(octets);
+}
+
+/** `::ffff:192.0.2.7` for `192.0.2.7`, as a dual-stack daemon sees this peer; `undefined` if it is not IPv4. */
+export function mappedTwin(text: string): string | undefined {
+  const octets = parseAddress(text);
+  return octets?.length === 4 ? `::ffff:${octets.join(".")}` : undefined;
+}
+
+/** Whether a text is an address or a range (`192.0.2.0/24`, `2001:db8::/32`) without bits set behind the prefix. */
+export function isAddressRange(text: string): boolean {
+  return parseRange(text) !== undefined;
+}
+
+/**
+ * Whether an address lies in a range, or is the one address that stands in its place. What is no address or no range
+ * never matches: where a match forbids something, check {@link isAddressRange} first.
+ */
+export function addressInRange(address: string, range: string): boolean {
+  const octets = parseAddress(address);
+  const parsed = parseRange(range);
+  return octets !== undefined && parsed !== undefined && octets.length === parsed.octets.length &&
+    octets.every((octet, i) => ((octet ^ (parsed.octets[i] ?? 0)) & mask(parsed.prefix, i)) === 0);
+}
+
+/** 4 or 16 numbers from 0 to 255; mapped addresses as the 4 of their IPv4 address. */
+type Octets = readonly number[];
+
+function parseAddress(text: string): Octets | undefined {
+  if (text.length > 45) return undefined;
+  if (!text.includes(":")) return parseIPv4(text);
+  const octets = parseIPv6(text);
+  return octets && isMapped(octets) ? octets.slice(12) : octets;
+}
+
+function parseIPv4(text: string): Octets | undefined {
+  const parts = text.split(".");
+  if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part))) return undefined;
+  const octets = parts.map(Number);
+  return octets.every((octet) => octet <= 255) ? octets : undefined;
+}
+
+function parseIPv6(text: string): Octets | undefined {
+  const halves = text.split("::");
+  if (halves.length > 2) return undefined;
+  const head = parseGroups(halves[0] ?? "", halves.length === 1);
+  const tail = halves.length === 1 ? [] : parseGroups(halves[1] ?? "", true);
+  if (head === undefined || tail === undefined) return undefined;
+  const missing = 16 - head.length - tail.length;
+  // `::` stands for at least one group of zeros.
+  if (halves.length === 1 ? missing !== 0 : missing < 2) return undefined;
+  return [...head, ...new Array<number>(missing).fill(0), ...tail];
+}
+
+/** Groups between colons; a dotted IPv4 address may stand for the last two where the address ends. */
+function parseGroups(text: string, atEnd: boolean): Octets | undefined {
+  if (text === "") return [];
+  const octets: number[] = [];
+  const groups = text.split(":");
+  for (const [i, group] of groups.entries()) {
+    const dotted = atEnd && i === groups.length - 1 && group.includes(".") ? parseIPv4(group) : undefined;
+    if (dotted !== undefined) octets.push(...dotted);
+    else if (/^[0-9a-fA-F]{1,4}$/.test(group)) {
+      const value = parseInt(group, 16);
+      octets.push(value >> 8, value & 255);
+    } else return undefined;
+  }
+  return octets;
+}
+
+function isMapped(octets: Octets): boolean {
+  return octets.every((octet, i) => i >= 12 || octet === (i < 10 ? 0 : 255));
+}
+
+function parseRange(text: string): { readonly octets: Octets; readonly prefix: number } | undefined {
+  const slash = text.indexOf("/");
+  const written = slash < 0 ? text : text.slice(0, slash);
+  const octets = parseAddress(written);
+  if (octets === undefined) return undefined;
+  const bits = octets.length * 8;
+  if (slash < 0) return { octets, prefix: bits };
+  const digits = text.slice(slash + 1);
+  if (!/^(?:0|[1-9]\d{0,2})$/.test(digits)) return undefined;
+  // The prefix of a mapped range counts from the start of the IPv6 address.
+  const prefix = Number(digits) - (written.includes(":") && bits === 32 ? 96 : 0);
+  if (prefix < 0 || prefix > bits) return undefined;
+  return octets.every((octet, i) => (octet & ~mask(prefix, i) & 255) === 0) ? { octets, prefix } : undefined;
+}
+
+/** The bits of the octet at an index that a prefix of so many bits covers. */
+function mask(prefix: number, index: number): number {
+  const covered = Math.min(8, Math.max(0, prefix - index * 8));
+  return (0xff00 >> covered) & 0xff;
+}
+
+function format(octets: Octets): string {
+  if (octets.length === 4) return octets.join(".");
+  const groups: number[] = [];
+  for (let i = 0; i < 16; i += 2) groups.push((octets[i] ?? 0) * 256 + (octets[i + 1] ?? 0));
+  const { start, length } = longestZeros(groups);
+  if (start === 0 && length === 6) return `::${octets.slice(12).join(".")}`;
+  const hex = groups.map((group) => group.toString(16));
+  if (length < 2) return hex.join(":");
+  return `${hex.slice(0, start).join(":")}::${hex.slice(start + length).join(":")}`;
+}
+
+/** The longest run of zeros, the first of several. */
+function longestZeros(groups: readonly number[]): { start: number; length: number } {
+  let best = { start: 0, length: 0 };
+  let start = 0;
+  for (const [i, group] of groups.entries()) {
+    if (group !== 0) start = i + 1;
+    else if (i + 1 - start > best.length) best = { start, length: i + 1 - start };
+  }
+  return best;
+}

@@ -1,0 +1,128 @@
+import { X509Certificate } from "node:crypto";
+import { Buffer } from "node:buffer";
+import { escapeNameValue } from "./distinguished_name.ts";
+
+/**
+ * The subject of a certificate as RFC 2253 text, most specific part first and without blanks, as tokens and the
+ * gateway's header carry it: keywords for the nine types of RFC 2253, `<identifier>=#<DER>` for all others. Read from the
+ * certificate's bytes, since the `subject` of node:crypto escapes nothing and so cannot tell a value from a separator.
+ * @param certificate PEM, DER or parsed.
+ * @throws {TypeError} If it is no certificate.
+ */
+export function certificateSubject(certificate: X509Certificate | string | Uint8Array): string {
+  const { raw } = certificate instanceof X509Certificate ? certificate : new X509Certificate(certificate);
+  const names = children(subjectOf(raw)).map((relative) => children(relative).map(attribute).join("+"));
+  return names.reverse().join(",");
+}
+
+/** Types that RFC 2253 writes by keyword, by the hexadecimal form of their identifier. */
+const KEYWORDS: ReadonlyMap<string, string> = new Map([
+  ["550403", "CN"],
+  ["550406", "C"],
+  ["550407", "L"],
+  ["550408", "ST"],
+  ["550409", "STREET"],
+  ["55040a", "O"],
+  ["55040b", "OU"],
+  ["0992268993f22c640101", "UID"],
+  ["0992268993f22c640119", "DC"],
+]);
+
+function attribute(der: Element): string {
+  const [type, value] = children(der);
+  if (type === undefined || value === undefined) throw malformed();
+  const keyword = KEYWORDS.get(type.content.toString("hex"));
+  const text = keyword === undefined ? undefined : textOf(value);
+  if (keyword !== undefined && text !== undefined) return `${keyword}=${escapeNameValue(text)}`;
+  return `${keyword ?? dotted(type.content)}=#${value.whole.toString("hex")}`;
+}
+
+/** The text of a DER string; `undefined` if it is none or not well-formed. */
+function textOf({ tag, content }: Element): string | undefined {
+  switch (tag) {
+    case 0x0c: // UTF8String
+      return decode(content, "utf-8");
+    case 0x12: // NumericString
+    case 0x13: // PrintableString
+    case 0x16: // IA5String
+      return content.every((byte) => byte < 0x80) ? content.toString("latin1") : undefined;
+    case 0x14: // TeletexString, in practice ISO 8859-1
+      return content.toString("latin1");
+    case 0x1e: // BMPString
+      return decode(content, "utf-16be");
+    default:
+      return undefined;
+  }
+}
+
+function decode(bytes: Uint8Array, encoding: "utf-8" | "utf-16be"): string | undefined {
+  try {
+    return new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+/** `2.5.4.5` for its DER content (X.690, 8.19). */
+function dotted(content: Uint8Array): string {
+  const numbers: bigint[] = [];
+  let number = 0n;
+  for (const byte of content) {
+    number = (number << 7n) | BigInt(byte & 0x7f);
+    if ((byte & 0x80) !== 0) continue;
+    if (numbers.length > 0) numbers.push(number);
+    else {
+      const first = number < 80n ? number / 40n : 2n;
+      numbers.push(first, number - first * 40n);
+    }
+    number = 0n;
+  }
+  return numbers.join(".");
+}
+
+/** One DER element (X.690, 8.1). */
+interface Element {
+  readonly tag: number;
+  readonly content: Buffer;
+  /** Tag, length and content. */
+  readonly whole: Buffer;
+}
+
+/** `Certificate.tbsCertificate.subject` (RFC 5280, 4.1); a version 1 certificate does not begin with a version. */
+function subjectOf(certificate: Uint8Array): Element {
+  const [outer] = elements(Buffer.from(certificate));
+  const [signed] = outer === undefined ? [] : children(outer);
+  const fields = signed === undefined ? [] : children(signed);
+  const subject = fields[fields[0]?.tag === 0xa0 ? 5 : 4];
+  if (subject?.tag !== 0x30) throw malformed();
+  return subject;
+}
+
+function children(element: Element): Element[] {
+  return elements(element.content);
+}
+
+function elements(bytes: Buffer): Element[] {
+  const list: Element[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const tag = bytes[at] ?? 0;
+    const short = bytes[at + 1] ?? 0x80;
+    const size = short < 0x80 ? 0 : short - 0x80;
+    if (short === 0x80 || size > 4 || at + 2 + size > bytes.length) throw malformed();
+    const length = size === 0 ? short : bytes.readUIntBE(at + 2, size);
+    const start = at + 2 + size;
+    if (start + length > bytes.length) throw malformed();
+    list.push({
+      tag,
+      content: bytes.subarray(start, start + length),
+      whole: bytes.subarray(at, start + length),
+    });
+    at = start + length;
+  }
+  return list;
+}
+
+function malformed(): TypeError {
+  return new TypeError("The certificate's subject is not well-formed");
+}

@@ -1,0 +1,22 @@
+import type { UserAttributes } from "../attributes/user_attributes.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { Caller } from "../model/identity.ts";
+
+/** A request whose caller is known: all that a resource needs to answer it. */
+export interface Call {
+  readonly request: Request;
+  /** Values of the route's placeholders, percent-decoded once. */
+  readonly params: ReadonlyMap<string, string>;
+  readonly query: URLSearchParams;
+  readonly caller: Caller;
+  readonly user: UserAttributes;
+  /** Preferences of the request as its header has them. */
+  readonly preferences?: string;
+  /** Canonical address of the client, behind a gateway the one it names. */
+  readonly clientAddress: string;
+  /** Base of links for this caller, without trailing slash: the gateway's address if the request came through one. */
+  readonly base: string;
+  readonly requestId: string;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,92 @@
+import { attributesOnServer } from "../attributes/server_attributes.ts";
+import type { SessionGrant } from "../daemon/daemon_group.ts";
+import { canonicalAddress } from "../model/address.ts";
+import type { Call } from "./call.ts";
+import { lowestLimit } from "./rate_limit.ts";
+import { InvalidRequest, ServerDown, UnknownServer } from "./request_errors.ts";
+import { parseServerAddress } from "./server_address.ts";
+import { type ServerFacts, statusText } from "./server_facts.ts";
+import { parseSessionRequest } from "./session_request.ts";
+import { jsonResponse } from "./text_response.ts";
+
+/** The longest list of client addresses a request may name. */
+const MAX_ADDRESSES = 16;
+
+/**
+ * `POST /rest/auth/<server>[-<n>]`: has a daemon expect the caller, and tells them where to connect with which one-time
+ * secret (rest-api.md 1.10).
+ * @throws {UnknownServer | ServerDown | InvalidRequest} and what attributes and daemons throw.
+ */
+export async function openSession(call: Call, servers: ReadonlyMap<string, ServerFacts>): Promise<Response> {
+  const { name, instance } = parseServerAddress(call.params.get("server") ?? "");
+  const server = servers.get(name);
+  if (server === undefined) throw new UnknownServer();
+  if (instance !== undefined && (instance < 1 || instance > server.daemons.size)) throw new UnknownServer();
+  const request = parseSessionRequest(await readJson(call.request));
+  const clientAddresses = addresses(request.client) ?? [call.clientAddress];
+  const account = attributesOnServer(call.user, name, {
+    ...(request.group !== undefined && { requestedGroup: request.group }),
+    log: call.log,
+  });
+  const status = server.daemons.status();
+  if (instance === undefined && !status.usable) throw new ServerDown(statusText(status));
+
+  const { uid, gid, includes, excludes } = account;
+  const grant = await server.daemons.openSession({
+    user: uid,
+    ...(gid !== undefined && { group: gid }),
+    clientAddresses,
+    file: request.file,
+    permission: "FULL",
+    persistent: request.persistent,
+    streams: request.streamCount,
+    compress: request.compress,
+    ...(request.encryption && { encryption: request.encryption }),
+    rateLimit: lowestLimit(account.rateLimit, server.reservations.limitFor(uid)),
+    ...(includes !== undefined && { includes }),
+    ...(excludes !== undefined && { excludes }),
+  }, { ...(instance !== undefined && { instance }), signal: call.signal });
+  call.log.info("session granted", {
+    server: name,
+    instance: grant.instance,
+    uid,
+    gid,
+    daemon: `${grant.host}:${grant.port}`,
+  });
+  return grantResponse(grant);
+}
+
+/** The answer stock clients read: `serverPort` is a number, all five members are there. */
+export function grantResponse({ host, port, secret }: SessionGrant): Response {
+  return jsonResponse({
+    success: true,
+    reason: "",
+    serverHost: host,
+    serverPort: port,
+    secret: secret.reveal(),
+  });
+}
+
+/** @throws {InvalidRequest} If the body is not JSON. */
+export async function readJson(request: Request): Promise<unknown> {
+  try {
+    return await request.json();
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new InvalidRequest("The request body must be a JSON object");
+    throw error;
+  }
+}
+
+function addresses(given: readonly string[] | undefined): string[] | undefined {
+  if (given === undefined) return undefined;
+  if (given.length > MAX_ADDRESSES) {
+    throw new InvalidRequest(`client: expected at most ${MAX_ADDRESSES} addresses`);
+  }
+  return given.map((text) => {
+    const address = canonicalAddress(text);
+    if (address === undefined) {
+      throw new InvalidRequest("client: expected IP addresses, separated by blanks or commas");
+    }
+    return address;
+  });
+}

@@ -1,0 +1,83 @@
+import { attributesOnServer } from "../attributes/server_attributes.ts";
+import type { UserAttributes } from "../attributes/user_attributes.ts";
+import type { Logger } from "../logging/logger.ts";
+import { ServiceError } from "../model/service_error.ts";
+import { lowestLimit } from "./rate_limit.ts";
+import { type ServerFacts, statusText } from "./server_facts.ts";
+
+/** One logical server as `GET /rest/auth` shows it (specification 2.2, rest-api.md 1.9). */
+export interface ServerEntry {
+  readonly href: string;
+  readonly description: string;
+  readonly status: string;
+  readonly uftpdServerVersion?: string;
+  readonly sessionLimit?: number;
+  readonly uid?: string;
+  readonly gid?: string;
+  readonly availableGroups?: readonly string[];
+  /** Bytes per second; absent if there is no limit. */
+  readonly rateLimit?: number;
+  readonly allowed?: string;
+  readonly forbidden?: string;
+  readonly reservations: readonly string[];
+  readonly dataSharing: { readonly enabled: boolean; readonly href?: string };
+}
+
+/** For whom an entry is made. */
+export interface EntryAudience {
+  /** Base address of links, without trailing slash. */
+  readonly base: string;
+  /** Absent for anonymous callers, who see less (design decision "Anonymous"). */
+  readonly user: UserAttributes | undefined;
+  readonly log: Logger;
+}
+
+/** The entry of one server for one caller. */
+export function serverEntry(server: ServerFacts, { base, user, log }: EntryAudience): ServerEntry {
+  const status = server.daemons.status();
+  const sharing = server.sharing
+    ? { enabled: true, href: `${base}/rest/share/${server.name}` }
+    : { enabled: false };
+  const common = {
+    href: `${base}/rest/auth/${server.name}`,
+    description: server.description,
+    status: statusText(status),
+    dataSharing: sharing,
+  };
+  if (user === undefined) return { ...common, reservations: [] };
+  return {
+    ...common,
+    uftpdServerVersion: status.version ?? "n/a",
+    ...(status.sessionLimit !== undefined && { sessionLimit: status.sessionLimit }),
+    ...userFacts(server, user, log),
+  };
+}
+
+/** The members of an entry that speak of the user. */
+type UserFacts = Pick<
+  ServerEntry,
+  "uid" | "gid" | "availableGroups" | "rateLimit" | "allowed" | "forbidden" | "reservations"
+>;
+
+/** What holds for this user on this server; nothing of it if their attributes cannot be used. */
+function userFacts(server: ServerFacts, user: UserAttributes, log: Logger): UserFacts {
+  let account;
+  try {
+    account = attributesOnServer(user, server.name, { log });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.status >= 500) log.warn("attributes of a user not usable", { server: server.name, error });
+    return { reservations: [] };
+  }
+  const { uid, gid, availableGroups, includes, excludes } = account;
+  const rateLimit = lowestLimit(account.rateLimit, server.reservations.limitFor(uid));
+  return {
+    uid,
+    ...(gid !== undefined && { gid }),
+    availableGroups,
+    ...(rateLimit > 0 && { rateLimit }),
+    ...(includes !== undefined && { allowed: includes }),
+    ...(excludes !== undefined && { forbidden: excludes }),
+    reservations: server.reservations.descriptionsFor(uid),
+  };
+}

@@ -1,0 +1,31 @@
+import type { DaemonGroup, GroupStatus } from "../daemon/daemon_group.ts";
+
+/** A logical server as resources see it: its daemons, and what the operator says about it. */
+export interface ServerFacts {
+  readonly name: string;
+  readonly description: string;
+  readonly daemons: DaemonGroup;
+  /** Whether files on it can be shared. */
+  readonly sharing: boolean;
+  readonly reservations: ServerReservations;
+}
+
+/** What reservations say about users of one server; see `src/reservations`. */
+export interface ServerReservations {
+  /** Limit on a session that begins now, in bytes per second; `undefined` is none. */
+  limitFor(uid: string | undefined): number | undefined;
+  /** Reservations that name the user, in words. */
+  descriptionsFor(uid: string | undefined): readonly string[];
+}
+
+/**
+ * Text of a status entry: begins with `OK` exactly when a session can be created, and names listen addresses only
+ * (design decision "status of an entry").
+ */
+export function statusText({ usable, total, available, instances }: GroupStatus): string {
+  if (!usable) return `DOWN [${available} of ${total} available]`;
+  const connected = instances.filter(({ up }) => up).map(({ address }) => address).join(", ");
+  return total === 1
+    ? `OK [connected to ${connected}]`
+    : `OK [connected to ${connected}; ${available} of ${total} available]`;
+}

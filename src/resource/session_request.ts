@@ -1,0 +1,105 @@
+import { Secret } from "../model/secret.ts";
+import { InvalidRequest } from "./request_errors.ts";
+
+/** What a client asks for when it wants a transfer session (rest-api.md 1.10). */
+export interface SessionRequest {
+  /** Base directory, empty or ending in `/`. */
+  readonly file: string;
+  readonly streamCount: number;
+  readonly compress: boolean;
+  readonly persistent: boolean;
+  readonly encryption?: { readonly key: Secret; readonly algorithm: "AES" | "BLOWFISH" };
+  readonly group?: string;
+  /** Addresses the client will come from, as text still to be parsed; absent: the one of this request. */
+  readonly client?: readonly string[];
+  /** Whether the client means to read (`true`) or write; only `/rest/access` looks at it. */
+  readonly send: boolean;
+}
+
+/** Base names of sessions that older clients send; they stand for the directory they are in. */
+const SESSION_TAG = "___UFTP___MULTI___FILE___SESSION___MODE___";
+
+/**
+ * Reads the JSON body of a session request. Numbers and booleans may come as text, as stock clients send them; unknown
+ * members are ignored.
+ * @throws {InvalidRequest} Naming the member and what was expected.
+ */
+export function parseSessionRequest(body: unknown): SessionRequest {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new InvalidRequest("The request body must be a JSON object");
+  }
+  const member = (name: string): unknown =>
+    Object.hasOwn(body, name) ? Reflect.get(body, name) ?? undefined : undefined;
+  const serverPath = text("serverPath", member("serverPath"));
+  if (serverPath === undefined) {
+    throw new InvalidRequest("serverPath is missing: expected a path, empty for the home directory");
+  }
+  const group = text("group", member("group"));
+  const client = text("client", member("client"));
+  const encryption = parseEncryption(
+    text("encryptionKey", member("encryptionKey")),
+    text("encryptionAlgorithm", member("encryptionAlgorithm")),
+  );
+  flag("append", member("append"));
+  return {
+    file: baseDirectory(serverPath),
+    streamCount: streamCount(integer("streamCount", member("streamCount")) ?? 1),
+    compress: flag("compress", member("compress")) ?? false,
+    persistent: flag("persistent", member("persistent")) ?? false,
+    send: flag("send", member("send")) ?? true,
+    ...(encryption && { encryption }),
+    ...(group !== undefined && { group }),
+    ...(client !== undefined && client.trim() !== "" && { client: client.trim().split(/[\s,]+/) }),
+  };
+}
+
+/** The daemon looks only at what stands before the last `/`, so a directory must end in one (daemon-protocol.md 1.8). */
+function baseDirectory(serverPath: string): string {
+  let path = serverPath;
+  if (path === SESSION_TAG) return "";
+  if (path.endsWith(`/${SESSION_TAG}`)) path = path.slice(0, -SESSION_TAG.length);
+  return path === "" || path.endsWith("/") ? path : `${path}/`;
+}
+
+function streamCount(count: number): number {
+  if (count < 1 || count > 1024) throw new InvalidRequest("streamCount: expected a number from 1 to 1024");
+  return count;
+}
+
+function parseEncryption(
+  key: string | undefined,
+  algorithm: string | undefined,
+): SessionRequest["encryption"] {
+  const name = algorithm?.toUpperCase();
+  if (name !== undefined && name !== "AES" && name !== "BLOWFISH") {
+    throw new InvalidRequest("encryptionAlgorithm: expected AES or BLOWFISH");
+  }
+  if (key === undefined) return undefined;
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(key) || key === "") {
+    throw new InvalidRequest("encryptionKey: expected base64 text");
+  }
+  return { key: new Secret(key), algorithm: name ?? "BLOWFISH" };
+}
+
+function text(name: string, value: unknown): string | undefined {
+  if (value === undefined || typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  throw new InvalidRequest(`${name}: expected text`);
+}
+
+function flag(name: string, value: unknown): boolean | undefined {
+  if (value === undefined || typeof value === "boolean") return value;
+  if (typeof value === "string") return value.toLowerCase() === "true";
+  throw new InvalidRequest(`${name}: expected true or false`);
+}
+
+function integer(name: string, value: unknown): number | undefined {
+  if (value === undefined) return undefined;
+  const number = typeof value === "string" && /^\s*[+-]?\d{1,10}(?:\.0+)?\s*$/.test(value)
+    ? Number(value)
+    : value;
+  if (typeof number === "number" && Number.isInteger(number) && Math.abs(number) <= 0x7fff_ffff) {
+    return number;
+  }
+  throw new InvalidRequest(`${name}: expected a whole number`);
+}

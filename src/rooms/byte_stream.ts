@@ -1,0 +1,109 @@
+import { CHUNK_BYTES, INITIAL_CREDIT, type LinkMessage } from "./wire.ts";
+
+type Send = (message: LinkMessage) => void;
+
+/** Sends a stream to the other room, never more than the reader there has given credit for. */
+export class ByteStreamSender {
+  #credit = INITIAL_CREDIT;
+  #waiting: (() => void) | undefined;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  #cancelled = false;
+
+  constructor(readonly id: number, stream: ReadableStream<Uint8Array>, readonly send: Send) {
+    this.#reader = stream.getReader();
+  }
+
+  /** Resolves when the stream is sent, broken or no longer wanted. */
+  async run(): Promise<void> {
+    try {
+      for (;;) {
+        const { done, value } = await this.#reader.read();
+        if (done || this.#cancelled) break;
+        for (let at = 0; at < value.length && !this.#cancelled; at += CHUNK_BYTES) {
+          await this.#takeCredit();
+          // The copy owns its memory, so that it can be handed over whatever buffer the producer keeps.
+          this.send({ kind: "chunk", id: this.id, bytes: value.slice(at, at + CHUNK_BYTES) });
+        }
+      }
+      if (!this.#cancelled) this.send({ kind: "end", id: this.id });
+    } catch {
+      this.send({ kind: "broken", id: this.id });
+    }
+  }
+
+  credit(): void {
+    this.#credit++;
+    this.#waiting?.();
+  }
+
+  /** The other side wants no more. */
+  cancel(reason: string): void {
+    this.#cancelled = true;
+    this.#waiting?.();
+    void this.#reader.cancel(reason).catch(() => {}); // a source that fails while it is given up has nobody to tell
+  }
+
+  async #takeCredit(): Promise<void> {
+    while (this.#credit === 0 && !this.#cancelled) {
+      await new Promise<void>((resolve) => this.#waiting = resolve);
+    }
+    this.#credit--;
+  }
+}
+
+/** Receives a stream from the other room; gives credit as its chunks are read. */
+export class ByteStreamReceiver {
+  readonly stream: ReadableStream<Uint8Array>;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  readonly #arrived: Uint8Array[] = [];
+  #ended = false;
+  #wanted: (() => void) | undefined;
+
+  constructor(id: number, send: Send) {
+    this.stream = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+      pull: async (controller) => {
+        if (this.#arrived.length === 0 && !this.#ended) {
+          await new Promise<void>((resolve) => this.#wanted = resolve);
+        }
+        const bytes = this.#arrived.shift();
+        if (bytes !== undefined) {
+          controller.enqueue(bytes);
+          send({ kind: "credit", id });
+        } else if (this.#ended) {
+          this.#close();
+        }
+      },
+      cancel: () => {
+        this.#controller = undefined;
+        send({ kind: "cancel", id });
+      },
+    }, { highWaterMark: 0 });
+  }
+
+  chunk(bytes: Uint8Array): void {
+    this.#arrived.push(bytes);
+    this.#wanted?.();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wanted?.();
+    if (this.#arrived.length === 0) this.#close();
+  }
+
+  /** What came so far is all there will be, and it is not all there is. */
+  break(reason: string): void {
+    this.#controller?.error(new Deno.errors.UnexpectedEof(reason));
+    this.#controller = undefined;
+    this.#ended = true;
+    this.#wanted?.();
+  }
+
+  #close(): void {
+    this.#controller?.close();
+    this.#controller = undefined;
+  }
+}

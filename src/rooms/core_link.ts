@@ -1,0 +1,125 @@
+import type { EdgeRequest, EdgeResponse } from "../edge/message.ts";
+import { EdgeFailure, ServiceStarting } from "../edge/refusal.ts";
+import { ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
+import { LinkEnd, type LinkMessage } from "./wire.ts";
+
+interface UnderWay {
+  resolve(response: EdgeResponse): void;
+  reject(error: Error): void;
+  upload?: ByteStreamSender;
+  download?: ByteStreamReceiver;
+  finished(): void;
+}
+
+/** The edge's end of the link to one core: requests go out, answers come back. */
+export class CoreLink {
+  readonly #end: LinkEnd;
+  readonly #underWay = new Map<number, UnderWay>();
+  #next = 1;
+  #idle: (() => void) | undefined;
+  #lost = false;
+
+  constructor(port: MessagePort) {
+    this.#end = new LinkEnd(port, (message) => this.#receive(message));
+  }
+
+  /** @throws {ServiceStarting} If the core dies before it has answered. */
+  exchange({ method, target, headers, peer, body }: EdgeRequest, signal: AbortSignal): Promise<EdgeResponse> {
+    if (this.#lost) return Promise.reject(new ServiceStarting());
+    const id = this.#next++;
+    return new Promise((resolve, reject) => {
+      const onGone = () => {
+        this.#end.send({ kind: "gone", id });
+        reject(new ServiceStarting("the client is gone"));
+        this.#underWay.get(id)?.download?.break("the client is gone");
+        this.#finish(id);
+      };
+      const entry: UnderWay = {
+        resolve,
+        reject,
+        finished: () => signal.removeEventListener("abort", onGone),
+      };
+      this.#underWay.set(id, entry);
+      signal.addEventListener("abort", onGone, { once: true });
+      const streamed = body instanceof ReadableStream;
+      this.#end.send({
+        kind: "request",
+        id,
+        method,
+        target,
+        headers,
+        peer,
+        body: streamed ? null : body,
+        streamed,
+      });
+      if (streamed) {
+        entry.upload = new ByteStreamSender(id, body, (message) => this.#end.send(message));
+        void entry.upload.run();
+      }
+    });
+  }
+
+  /** Resolves when no request is under way; call it when no more will be sent. */
+  idle(): Promise<void> {
+    if (this.#underWay.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idle = resolve);
+  }
+
+  /** The core is dead: whatever waits for it fails. */
+  lose(): void {
+    this.#lost = true;
+    for (const [id, entry] of this.#underWay) {
+      entry.reject(new ServiceStarting("the core died"));
+      entry.download?.break("the core died");
+      entry.upload?.cancel("the core died");
+      this.#finish(id);
+    }
+    this.#end.close();
+  }
+
+  close(): void {
+    this.#end.close();
+  }
+
+  #receive(message: LinkMessage): void {
+    const entry = this.#underWay.get(message.id);
+    if (entry === undefined) return; // its client is gone
+    switch (message.kind) {
+      case "response":
+        if (message.streamed) {
+          entry.download = new ByteStreamReceiver(message.id, (back) => this.#end.send(back));
+          entry.resolve({ ...message, body: entry.download.stream });
+        } else {
+          entry.resolve(message);
+          this.#finish(message.id);
+        }
+        break;
+      case "chunk":
+        entry.download?.chunk(message.bytes);
+        break;
+      case "end":
+        entry.download?.end();
+        this.#finish(message.id);
+        break;
+      case "broken":
+        entry.download?.break("the source of the data failed");
+        entry.reject(new EdgeFailure("the core could not answer")); // of no effect once it has answered
+        this.#finish(message.id);
+        break;
+      case "credit":
+        entry.upload?.credit();
+        break;
+      case "cancel":
+        entry.upload?.cancel("no longer wanted");
+        break;
+    }
+  }
+
+  #finish(id: number): void {
+    const entry = this.#underWay.get(id);
+    entry?.upload?.cancel("answered"); // of no effect if all was sent
+    entry?.finished();
+    this.#underWay.delete(id);
+    if (this.#underWay.size === 0) this.#idle?.();
+  }
+}

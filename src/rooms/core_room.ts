@@ -1,0 +1,51 @@
+/**
+ * The core's room: a worker that knows users, keys and daemons. It reads the configured files and reaches the configured
+ * hosts; it does not listen. Requests come from the edge over a link.
+ */
+import type { Logger } from "../logging/logger.ts";
+import { createService, type Service } from "../service/service.ts";
+import { EdgeLink } from "./edge_link.ts";
+import { answerWith } from "./request_exchange.ts";
+import { roomLogger } from "./room_log.ts";
+import type { ServiceOptions } from "../service/assemble.ts";
+import type { ToCoreRoom } from "./room_message.ts";
+import { hear, tell } from "./worker_scope.ts";
+
+let log: Logger | undefined;
+let service: Promise<Service> | undefined;
+
+hear((message: ToCoreRoom) => {
+  switch (message.kind) {
+    case "start":
+      log = roomLogger((lines) => tell({ kind: "log", lines }), message.options.config.logging.level);
+      service = start(message.options, log);
+      break;
+    case "link":
+      if (service && log) link(message.port, service, log);
+      break;
+    case "material":
+      void service?.then((running) => running.renewTls(message.material));
+      break;
+    case "ping":
+      tell({ kind: "pong" });
+      break;
+    case "close":
+      void service?.then((running) => running.close()).then(() => tell({ kind: "closed" }));
+      break;
+  }
+});
+
+async function start(options: ServiceOptions, log: Logger): Promise<Service> {
+  try {
+    const running = await createService(options, { log });
+    tell({ kind: "ready", port: options.port });
+    return running;
+  } catch (error) {
+    tell({ kind: "failed", problems: [error instanceof Error ? error.message : String(error)] });
+    throw error;
+  }
+}
+
+function link(port: MessagePort, service: Promise<Service>, log: Logger): void {
+  new EdgeLink(port, answerWith(async (request, peer) => (await service).handle(request, peer)), log);
+}

@@ -1,0 +1,85 @@
+import type { Answer, Body, EdgeResponse } from "../edge/message.ts";
+import type { Logger } from "../logging/logger.ts";
+import { ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
+import { LinkEnd, type LinkMessage } from "./wire.ts";
+
+interface UnderWay {
+  readonly gone: AbortController;
+  upload?: ByteStreamReceiver;
+  download?: ByteStreamSender;
+}
+
+/** The core's end of the link to the edge: requests come in, answers go back. */
+export class EdgeLink {
+  readonly #end: LinkEnd;
+  readonly #answer: Answer;
+  readonly #log: Logger;
+  readonly #underWay = new Map<number, UnderWay>();
+
+  constructor(port: MessagePort, answer: Answer, log: Logger) {
+    this.#answer = answer;
+    this.#log = log;
+    this.#end = new LinkEnd(port, (message) => this.#receive(message));
+  }
+
+  #receive(message: LinkMessage): void {
+    if (message.kind === "request") {
+      void this.#serve(message);
+      return;
+    }
+    const entry = this.#underWay.get(message.id);
+    if (entry === undefined) return; // answered already
+    switch (message.kind) {
+      case "chunk":
+        entry.upload?.chunk(message.bytes);
+        break;
+      case "end":
+        entry.upload?.end();
+        break;
+      case "broken":
+        entry.upload?.break("the upload broke off");
+        break;
+      case "credit":
+        entry.download?.credit();
+        break;
+      case "cancel":
+        entry.download?.cancel("no longer wanted");
+        break;
+      case "gone":
+        entry.gone.abort();
+        entry.upload?.break("the client is gone");
+        entry.download?.cancel("the client is gone");
+        break;
+    }
+  }
+
+  async #serve(message: LinkMessage & { kind: "request" }): Promise<void> {
+    const { id, streamed } = message;
+    const entry: UnderWay = { gone: new AbortController() };
+    this.#underWay.set(id, entry);
+    let body: Body = message.body;
+    if (streamed) {
+      entry.upload = new ByteStreamReceiver(id, (back) => this.#end.send(back));
+      body = entry.upload.stream;
+    }
+    try {
+      await this.#send(id, entry, await this.#answer({ ...message, body }, entry.gone.signal));
+    } catch (error) {
+      this.#log.error("answer failed", { error });
+      this.#end.send({ kind: "broken", id });
+    } finally {
+      this.#underWay.delete(id);
+    }
+  }
+
+  async #send(id: number, entry: UnderWay, { status, headers, body }: EdgeResponse): Promise<void> {
+    if (!(body instanceof ReadableStream)) {
+      this.#end.send({ kind: "response", id, status, headers, body, streamed: false });
+      return;
+    }
+    this.#end.send({ kind: "response", id, status, headers, body: null, streamed: true });
+    entry.download = new ByteStreamSender(id, body, (message) => this.#end.send(message));
+    if (entry.gone.signal.aborted) entry.download.cancel("the client is gone");
+    await entry.download.run();
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * The edge's room: a worker that speaks TLS and HTTP to the world and may do nothing else. Its core comes as a message
+ * port, and may be replaced at any time.
+ */
+import { HttpsEdge } from "../edge/https_edge.ts";
+import type { Answer } from "../edge/message.ts";
+import { ServiceStarting } from "../edge/refusal.ts";
+import type { Logger } from "../logging/logger.ts";
+import { CoreLink } from "./core_link.ts";
+import { roomLogger } from "./room_log.ts";
+import type { ToEdgeRoom } from "./room_message.ts";
+import { hear, tell } from "./worker_scope.ts";
+
+const cores = new Map<number, CoreLink>();
+/** Generation of the core that requests go to; 0 before there is one. */
+let current = 0;
+let edge: Promise<HttpsEdge> | undefined;
+
+const answer: Answer = (request, signal) =>
+  cores.get(current)?.exchange(request, signal) ?? Promise.reject(new ServiceStarting());
+
+hear((message: ToEdgeRoom) => {
+  switch (message.kind) {
+    case "start":
+      edge = start(message, roomLogger((lines) => tell({ kind: "log", lines }), message.logLevel));
+      break;
+    case "core":
+      replaceCore(message.generation, new CoreLink(message.port));
+      break;
+    case "core-lost": {
+      cores.get(message.generation)?.lose();
+      cores.delete(message.generation);
+      break;
+    }
+    case "tls":
+      void edge?.then((running) => running.renewTls(message.tls));
+      break;
+    case "drain":
+      void edge?.then((running) => running.drain(message.withinMs)).then(() => tell({ kind: "closed" }));
+      break;
+  }
+});
+
+async function start({ options }: ToEdgeRoom & { kind: "start" }, log: Logger): Promise<HttpsEdge> {
+  try {
+    const running = await HttpsEdge.start(options, answer, log);
+    tell({ kind: "ready", port: running.port });
+    return running;
+  } catch (error) {
+    tell({ kind: "failed", problems: [listenProblem(error, options.address, options.port)] });
+    throw error;
+  }
+}
+
+function listenProblem(error: unknown, address: string, port: number): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE") return `port ${port} on ${address} is taken by another process`;
+  if (code === "EACCES") return `port ${port} on ${address} needs a privilege (ports below 1024 do)`;
+  return `cannot listen on ${address}, port ${port}: ${error instanceof Error ? error.message : error}`;
+}
+
+/** The core before finishes what it has, then its link is closed. */
+function replaceCore(generation: number, link: CoreLink): void {
+  const before = current;
+  current = generation;
+  cores.set(generation, link);
+  const old = cores.get(before);
+  void old?.idle().then(() => {
+    cores.delete(before);
+    old.close();
+    tell({ kind: "core-idle", generation: before });
+  });
+}

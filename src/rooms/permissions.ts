@@ -1,0 +1,113 @@
+import type { MethodConfig, ServiceConfig } from "../config/service_config.ts";
+
+/** The permission list of a worker, as `deno.permissions` takes it; what is not listed is refused. */
+export interface RoomPermissions {
+  readonly net: string[] | false;
+  readonly read: string[] | false;
+  readonly write: string[] | false;
+  readonly env: false;
+  readonly run: false;
+  readonly ffi: false;
+  readonly sys: false;
+  readonly import: false;
+}
+
+const NOTHING = { env: false, run: false, ffi: false, sys: false, import: false } as const;
+
+/** Names of hosts to their addresses; a room may look a name up only if it may also reach what it stands for. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+/** The edge listens on one address, and that is all it can do. */
+export function edgePermissions(address: string, port: number): RoomPermissions {
+  return { ...NOTHING, net: [endpoint(address, port)], read: false, write: false };
+}
+
+/** The core reads the configured files, writes the share store, and reaches the configured daemons and providers. */
+export async function corePermissions(config: ServiceConfig, resolve: Resolve): Promise<RoomPermissions> {
+  const net = await Promise.all(
+    remoteEndpoints(config).map(async ({ host, port }) => {
+      const addresses = await resolve(host);
+      return [endpoint(host, port), ...addresses.map((address) => endpoint(address, port))];
+    }),
+  );
+  const write = [...(config.sharing.directory === undefined ? [] : [config.sharing.directory])];
+  return {
+    ...NOTHING,
+    net: orNone(net.flat()),
+    read: orNone([...dataFiles(config), ...write]),
+    write: orNone(write),
+  };
+}
+
+/** The files that the core reads, and reads again when they change. */
+export function dataFiles(config: ServiceConfig): string[] {
+  const files: (string | undefined)[] = [
+    ...config.authentication.methods.map(methodFile),
+    ...config.servers.map(({ reservations }) => reservations?.file),
+    ...config.issuedTokens.trustedIssuerFiles,
+    config.gateway.enabled ? config.gateway.certificate : undefined,
+    ...sourceFiles(config.attributes.sources),
+    ...sourceFiles(config.dynamicAttributes.sources),
+  ];
+  return [...new Set(files.filter((file) => file !== undefined))].sort();
+}
+
+function methodFile(method: MethodConfig): string | undefined {
+  return "file" in method ? method.file : undefined;
+}
+
+function sourceFiles(sources: ServiceConfig["attributes"]["sources"]): string[] {
+  return sources.flatMap((source) => {
+    if (source.kind === "FileAttributeSource") return [source.file];
+    return source.kind === "AttributeSourcesChain" ? sourceFiles(source.sources) : [];
+  });
+}
+
+interface Endpoint {
+  readonly host: string;
+  /** Absent: every port, as data connections of the daemon need it. */
+  readonly port: number | undefined;
+}
+
+function remoteEndpoints(config: ServiceConfig): Endpoint[] {
+  const endpoints: Endpoint[] = [];
+  for (const { name, instances } of config.servers) {
+    for (const { host, commandHost, commandPort } of instances) {
+      endpoints.push({ host: commandHost, port: commandPort });
+      // A session of the service's own: the port comes from the daemon, and data connections have any.
+      if (config.sharing.servers.includes(name)) endpoints.push({ host, port: undefined });
+    }
+  }
+  for (const method of config.authentication.methods) {
+    if ("address" in method) endpoints.push(urlEndpoint(method.address));
+  }
+  endpoints.push(
+    ...sourceEndpoints(config.attributes.sources),
+    ...sourceEndpoints(config.dynamicAttributes.sources),
+  );
+  return endpoints;
+}
+
+function sourceEndpoints(sources: ServiceConfig["attributes"]["sources"]): Endpoint[] {
+  return sources.flatMap((source) => {
+    if (source.kind === "AttributeSourcesChain") return sourceEndpoints(source.sources);
+    return "address" in source ? [urlEndpoint(source.address)] : [];
+  });
+}
+
+function urlEndpoint(address: string): Endpoint {
+  const { hostname, port, protocol } = new URL(address);
+  return {
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port: port === "" ? (protocol === "http:" ? 80 : 443) : Number(port),
+  };
+}
+
+function endpoint(host: string, port: number | undefined): string {
+  const name = host.includes(":") ? `[${host}]` : host;
+  return port === undefined ? name : `${name}:${port}`;
+}
+
+function orNone(list: readonly string[]): string[] | false {
+  return list.length === 0 ? false : [...new Set(list)].sort();
+}

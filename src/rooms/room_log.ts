@@ -1,0 +1,26 @@
+import { createLogger, type Level, type Logger } from "../logging/logger.ts";
+import type { LogLine } from "./room_message.ts";
+
+/** How long `info` and `debug` lines may wait for company, in milliseconds. */
+const BATCH_MS = 50;
+const BATCH_LINES = 500;
+
+/**
+ * A logger whose lines the supervisor writes, so that a room needs no right to write files. Lines travel in batches;
+ * a warning or error takes everything before it along at once.
+ */
+export function roomLogger(post: (lines: readonly LogLine[]) => void, threshold: Level): Logger {
+  let batch: LogLine[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (batch.length > 0) post(batch);
+    batch = [];
+  };
+  return createLogger((line, level) => {
+    batch.push({ line, level });
+    if (level === "warn" || level === "error" || batch.length >= BATCH_LINES) flush();
+    else timer ??= setTimeout(flush, BATCH_MS);
+  }, { threshold });
+}

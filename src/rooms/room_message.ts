@@ -1,0 +1,38 @@
+import type { EdgeOptions, EdgeTls } from "../edge/edge_options.ts";
+import type { Level } from "../logging/logger.ts";
+import type { TlsMaterial } from "../model/tls_material.ts";
+import type { ServiceOptions } from "../service/assemble.ts";
+
+/** What the supervisor tells the edge's room. */
+export type ToEdgeRoom =
+  | { readonly kind: "start"; readonly options: EdgeOptions; readonly logLevel: Level }
+  /** Requests go to this core from now on. */
+  | { readonly kind: "core"; readonly generation: number; readonly port: MessagePort }
+  /** That core is dead. */
+  | { readonly kind: "core-lost"; readonly generation: number }
+  | { readonly kind: "tls"; readonly tls: EdgeTls }
+  | { readonly kind: "drain"; readonly withinMs: number };
+
+/** What the supervisor tells a core's room. */
+export type ToCoreRoom =
+  | { readonly kind: "start"; readonly options: ServiceOptions }
+  | { readonly kind: "link"; readonly port: MessagePort }
+  | { readonly kind: "material"; readonly material: TlsMaterial }
+  | { readonly kind: "ping" }
+  | { readonly kind: "close" };
+
+/** What a room tells the supervisor. */
+export type FromRoom =
+  | { readonly kind: "ready"; readonly port: number }
+  /** It cannot start; the texts are for the operator. */
+  | { readonly kind: "failed"; readonly problems: readonly string[] }
+  | { readonly kind: "log"; readonly lines: readonly LogLine[] }
+  | { readonly kind: "pong" }
+  /** From the edge: nothing waits for that core any more. */
+  | { readonly kind: "core-idle"; readonly generation: number }
+  | { readonly kind: "closed" };
+
+export interface LogLine {
+  readonly line: string;
+  readonly level: Level;
+}

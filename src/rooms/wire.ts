@@ -1,0 +1,77 @@
+import type { Peer } from "../model/peer.ts";
+
+/** What an end of the link says about one request, which both ends know by its number. */
+export type LinkMessage =
+  /** Edge to core: a request. A streamed body follows in chunks. */
+  | {
+    readonly kind: "request";
+    readonly id: number;
+    readonly method: string;
+    readonly target: string;
+    readonly headers: readonly string[];
+    readonly peer: Peer;
+    readonly body: Uint8Array | null;
+    readonly streamed: boolean;
+  }
+  /** Core to edge: its answer. */
+  | {
+    readonly kind: "response";
+    readonly id: number;
+    readonly status: number;
+    readonly headers: readonly string[];
+    readonly body: Uint8Array | string | null;
+    readonly streamed: boolean;
+  }
+  /** A part of a streamed body; only sent against credit. */
+  | { readonly kind: "chunk"; readonly id: number; readonly bytes: Uint8Array }
+  /** The streamed body is complete. */
+  | { readonly kind: "end"; readonly id: number }
+  /** The streamed body broke off; what was sent of it is worthless. */
+  | { readonly kind: "broken"; readonly id: number }
+  /** The reader of a streamed body takes one more chunk. */
+  | { readonly kind: "credit"; readonly id: number }
+  /** The reader of a streamed body wants no more of it. */
+  | { readonly kind: "cancel"; readonly id: number }
+  /** Edge to core: the client is gone, the answer is of no use. */
+  | { readonly kind: "gone"; readonly id: number };
+
+/** Chunks a sender may have on the way before the first credit comes back. */
+export const INITIAL_CREDIT = 16;
+
+/** Bytes in one chunk at most. */
+export const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * One end of a link between two rooms. Messages of the same turn of the event loop travel together: posting has a price
+ * of its own, whatever is posted. Chunks hand their memory over instead of copying it.
+ */
+export class LinkEnd {
+  readonly #port: MessagePort;
+  #batch: LinkMessage[] = [];
+  #transfer: ArrayBuffer[] = [];
+
+  constructor(port: MessagePort, receive: (message: LinkMessage) => void) {
+    this.#port = port;
+    port.onmessage = ({ data }: MessageEvent<LinkMessage[]>) => data.forEach(receive);
+  }
+
+  send(message: LinkMessage): void {
+    if (message.kind === "chunk" && message.bytes.buffer instanceof ArrayBuffer) {
+      this.#transfer.push(message.bytes.buffer);
+    }
+    this.#batch.push(message);
+    if (this.#batch.length === 1) setImmediate(() => this.#flush());
+  }
+
+  close(): void {
+    this.#port.close();
+  }
+
+  #flush(): void {
+    const batch = this.#batch;
+    const transfer = this.#transfer;
+    this.#batch = [];
+    this.#transfer = [];
+    this.#port.postMessage(batch, transfer);
+  }
+}

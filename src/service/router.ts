@@ -1,0 +1,135 @@
+import { ServiceError } from "../model/service_error.ts";
+import type { Call } from "../resource/call.ts";
+import { InvalidRequest } from "../resource/request_errors.ts";
+
+/** Whose access rules a route follows; `open` ones know no caller. */
+export type RouteService = "auth" | "share" | "access" | "open";
+
+/** One method of one resource. */
+export interface Route {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Such as `/rest/auth/:server`; a last `*rest` takes all that follows, slashes included. */
+  readonly path: string;
+  readonly service: RouteService;
+  /** Media type that a body must have; absent: any, or none. */
+  readonly consumes?: "application/json";
+  /** Media types on offer; absent: whatever the data is. */
+  readonly produces?: readonly string[];
+  readonly answer: (call: Call) => Promise<Response> | Response;
+}
+
+/** No resource has that path. */
+export class NoSuchResource extends ServiceError {
+  readonly code = "ERR_NOT_FOUND";
+  readonly status = 404;
+  readonly publicMessage = "There is nothing here";
+}
+
+/** The resource does not know that method. */
+export class MethodNotAllowed extends ServiceError {
+  readonly code = "ERR_METHOD_NOT_ALLOWED";
+  readonly status = 405;
+  readonly publicMessage = "This method is not allowed here";
+  override readonly headers: Readonly<Record<string, string>>;
+
+  constructor(allowed: readonly string[]) {
+    super(`allowed: ${allowed.join(", ")}`);
+    this.headers = { Allow: allowed.join(", ") };
+  }
+}
+
+/** A route and what its placeholders stand for. */
+export interface RouteMatch {
+  readonly route: Route;
+  readonly params: ReadonlyMap<string, string>;
+}
+
+/** Finds the route for a path and method. `HEAD` is answered by `GET` routes. */
+export class Router {
+  readonly #routes: readonly { readonly route: Route; readonly pattern: readonly string[] }[];
+  /** Routes without placeholders, by method and path. */
+  readonly #fixed = new Map<string, RouteMatch>();
+
+  constructor(routes: readonly Route[]) {
+    this.#routes = routes.map((route) => ({ route, pattern: route.path.split("/") }));
+    for (const route of routes) {
+      if (!/[:*]/.test(route.path)) {
+        this.#fixed.set(`${route.method} ${route.path}`, { route, params: new Map() });
+      }
+    }
+  }
+
+  /**
+   * @param path Raw path of the URL; a trailing slash is tolerated.
+   * @throws {NoSuchResource | MethodNotAllowed | InvalidRequest}
+   */
+  match(method: string, path: string): RouteMatch {
+    const wanted = method === "HEAD" ? "GET" : method;
+    const fixed = this.#fixed.get(`${wanted} ${path}`);
+    if (fixed !== undefined) return fixed;
+    const best = this.#candidates(path);
+    const found = best.find(({ route }) => route.method === wanted);
+    if (found === undefined) throw new MethodNotAllowed(methodsOf(best));
+    return found;
+  }
+
+  /** Methods of the resource at a path. @throws {NoSuchResource | InvalidRequest} */
+  allowed(path: string): readonly string[] {
+    return methodsOf(this.#candidates(path));
+  }
+
+  /** The routes, one a method, that say most about the path. */
+  #candidates(path: string): readonly RouteMatch[] {
+    const segments = path.split("/");
+    const matching = this.#routes.flatMap(({ route, pattern }) => {
+      const params = matchSegments(pattern, segments);
+      return params === undefined ? [] : [{ route, params, vagueness: vagueness(pattern, segments) }];
+    });
+    if (matching.length === 0) throw new NoSuchResource();
+    const least = Math.min(...matching.map((match) => match.vagueness));
+    return matching.filter((match) => match.vagueness === least);
+  }
+}
+
+function methodsOf(matches: readonly RouteMatch[]): string[] {
+  return [
+    ...matches.flatMap(({ route }) => route.method === "GET" ? ["GET", "HEAD"] : [route.method]),
+    "OPTIONS",
+  ];
+}
+
+/** Of several routes that match, the one that says most about the path is meant. */
+function vagueness(pattern: readonly string[], segments: readonly string[]): number {
+  const placeholders = pattern.filter((part) => /^[:*]/.test(part)).length;
+  const slashDropped = segments.length === pattern.length ? 0 : 1;
+  return slashDropped * 10 + placeholders;
+}
+
+function matchSegments(
+  pattern: readonly string[],
+  segments: readonly string[],
+): Map<string, string> | undefined {
+  const params = new Map<string, string>();
+  const rest = pattern.at(-1)?.startsWith("*") ? pattern.length - 1 : undefined;
+  const given = rest === undefined && segments.at(-1) === "" ? segments.slice(0, -1) : segments;
+  if (rest === undefined ? given.length !== pattern.length : given.length <= rest) return undefined;
+  for (const [i, part] of pattern.entries()) {
+    if (i === rest) params.set(part.slice(1), given.slice(i).join("/")); // decoded where its slashes are understood
+    else if (!part.startsWith(":")) {
+      if (part !== given[i]) return undefined;
+    } else {
+      const value = decode(given[i] ?? "");
+      if (value === "") return undefined;
+      params.set(part.slice(1), value);
+    }
+  }
+  return params;
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new InvalidRequest("The path has a bad percent-encoding");
+  }
+}

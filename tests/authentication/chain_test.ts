@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import type { Authenticator, Verdict } from "../../src/authentication/authenticator.ts";
+import { authenticate, type AuthenticationChain } from "../../src/authentication/chain.ts";
+import { AuthenticationUnavailable } from "../../src/authentication/authentication_unavailable.ts";
+import { Unauthenticated } from "../../src/authentication/unauthenticated.ts";
+import { createLogger, SILENT } from "../../src/logging/logger.ts";
+import type { Credentials } from "../../src/model/credentials.ts";
+import type { Caller } from "../../src/model/identity.ts";
+import { basic, bearer, MALFORMED, NO_CREDENTIALS, sshLegacy } from "./sample_credentials.ts";
+
+type Answer = Verdict | Error;
+
+const ACCEPT = (dn: string): Verdict => ({
+  kind: "accepted",
+  identity: { dn, method: "TEST", via: "T" },
+});
+const REFUSE: Verdict = { kind: "refused", reason: "wrong" };
+const SKIP: Verdict = { kind: "skipped" };
+const BROKEN = new Error("the file system is on fire");
+
+/** A method with one answer for every request; remembers what it was shown. */
+function method(answer: Answer, challenges: Authenticator["challenges"] = ["Basic"]) {
+  const shown: Credentials[] = [];
+  const authenticator: Authenticator = {
+    name: "M",
+    challenges,
+    authenticate(credentials) {
+      shown.push(credentials);
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+    },
+    close() {},
+  };
+  return { ...authenticator, shown };
+}
+
+function ask(
+  chain: Partial<AuthenticationChain>,
+  credentials: Credentials,
+  signal?: AbortSignal,
+): Promise<Caller> {
+  return authenticate(
+    { methods: [], failOnMissingCredentials: false, realm: "AUTH", ...chain },
+    credentials,
+    { log: SILENT, signal: signal ?? new AbortController().signal },
+  );
+}
+
+type Expected = "anonymous" | 401 | 503 | { dn: string };
+
+const RULES: [string, Answer[], Credentials, Expected][] = [
+  ["no credentials are anonymous", [SKIP, SKIP], NO_CREDENTIALS, "anonymous"],
+  ["no credentials and no methods are anonymous", [], NO_CREDENTIALS, "anonymous"],
+  ["malformed credentials are refused", [SKIP], MALFORMED, 401],
+  ["malformed credentials are refused without methods", [], MALFORMED, 401],
+  ["credentials of a kind without method are refused", [SKIP], bearer("x"), 401],
+  ["a legacy token without method is refused", [SKIP], sshLegacy("ann"), 401],
+  ["credentials without any method are refused", [], basic("ann", "x"), 401],
+  ["the first to accept decides", [ACCEPT("CN=1"), ACCEPT("CN=2")], basic("ann", "x"), { dn: "CN=1" }],
+  ["a refusal does not end the search", [REFUSE, ACCEPT("CN=2")], basic("ann", "x"), { dn: "CN=2" }],
+  ["a skip does not end the search", [SKIP, ACCEPT("CN=2")], basic("ann", "x"), { dn: "CN=2" }],
+  ["refused by all is refused", [REFUSE, REFUSE], basic("ann", "x"), 401],
+  ["refused by one and skipped by others is refused", [SKIP, REFUSE, SKIP], basic("ann", "x"), 401],
+  ["refused without Authorization, a consignor say, is refused", [REFUSE], NO_CREDENTIALS, 401],
+  ["a certificate may decide without Authorization", [ACCEPT("CN=c")], NO_CREDENTIALS, { dn: "CN=c" }],
+  ["out of order does not end the search", [BROKEN, ACCEPT("CN=2")], basic("ann", "x"), { dn: "CN=2" }],
+  ["out of order alone is unavailable", [BROKEN], basic("ann", "x"), 503],
+  ["out of order beats refused, before", [BROKEN, REFUSE], basic("ann", "x"), 503],
+  ["out of order beats refused, after", [REFUSE, BROKEN], basic("ann", "x"), 503],
+  ["out of order is never anonymous", [BROKEN, SKIP], NO_CREDENTIALS, 503],
+];
+
+for (const [rule, answers, credentials, expected] of RULES) {
+  Deno.test(`authenticate(): ${rule}`, async () => {
+    const asked = ask({ methods: answers.map((answer) => method(answer)) }, credentials);
+    if (expected === 401) await assert.rejects(asked, Unauthenticated);
+    else if (expected === 503) await assert.rejects(asked, AuthenticationUnavailable);
+    else if (expected === "anonymous") assert.deepEqual(await asked, { kind: "anonymous" });
+    else {
+      const caller = await asked;
+      assert.equal(caller.kind, "authenticated");
+      if (caller.kind === "authenticated") assert.equal(caller.identity.dn, expected.dn);
+    }
+  });
+}
+
+Deno.test("authenticate() asks nobody after the first to accept", async () => {
+  const second = method(REFUSE);
+  await ask({ methods: [method(ACCEPT("CN=1")), second] }, basic("ann", "x"));
+  assert.equal(second.shown.length, 0);
+});
+
+Deno.test("authenticate() shows malformed credentials to no method", async () => {
+  const only = method(SKIP);
+  await assert.rejects(ask({ methods: [only], issuedTokens: only }, MALFORMED), Unauthenticated);
+  assert.equal(only.shown.length, 0);
+});
+
+Deno.test("authenticate() refuses missing credentials where some are needed", async () => {
+  const chain = { methods: [method(SKIP)], failOnMissingCredentials: true };
+  await assert.rejects(ask(chain, NO_CREDENTIALS), Unauthenticated);
+  const accepting = { methods: [method(ACCEPT("CN=1"))], failOnMissingCredentials: true };
+  assert.equal((await ask(accepting, NO_CREDENTIALS)).kind, "authenticated");
+});
+
+Deno.test("authenticate() takes an issued token before any method", async () => {
+  const later = method(ACCEPT("CN=2"));
+  const caller = await ask({ issuedTokens: method(ACCEPT("CN=own")), methods: [later] }, bearer("x"));
+  assert.ok(caller.kind === "authenticated" && caller.identity.dn === "CN=own");
+  assert.equal(later.shown.length, 0);
+});
+
+Deno.test("authenticate() shows a refused issued token to no method", async () => {
+  const later = method(ACCEPT("CN=2"));
+  await assert.rejects(ask({ issuedTokens: method(REFUSE), methods: [later] }, bearer("x")), Unauthenticated);
+  await assert.rejects(
+    ask({ issuedTokens: method(BROKEN), methods: [later] }, bearer("x")),
+    AuthenticationUnavailable,
+  );
+  assert.equal(later.shown.length, 0);
+});
+
+Deno.test("authenticate() goes on to the methods with what is no issued token", async () => {
+  const chain = { issuedTokens: method(SKIP), methods: [method(ACCEPT("CN=2"))] };
+  const caller = await ask(chain, bearer("x"));
+  assert.ok(caller.kind === "authenticated" && caller.identity.dn === "CN=2");
+});
+
+Deno.test("authenticate() gives every refusal the same face", async () => {
+  const methods = (answer: Answer) => [method(answer, ["Basic"]), method(SKIP, ["Bearer"])];
+  const faces: unknown[] = [];
+  for (
+    const [chain, credentials] of [
+      [{ methods: methods(REFUSE) }, basic("ann", "x")],
+      [{ methods: methods(SKIP) }, bearer("x")],
+      [{ methods: methods(SKIP) }, MALFORMED],
+      [{ methods: methods(SKIP), failOnMissingCredentials: true }, NO_CREDENTIALS],
+    ] as const
+  ) {
+    await assert.rejects(ask(chain, credentials), (error: unknown) => {
+      assert.ok(error instanceof Unauthenticated);
+      const { status, code, publicMessage, headers } = error;
+      faces.push({ status, code, publicMessage, headers });
+      return true;
+    });
+  }
+  const face = {
+    status: 401,
+    code: "ERR_UNAUTHENTICATED",
+    publicMessage: "Authentication failed",
+    headers: { "WWW-Authenticate": 'Basic realm="AUTH", charset="UTF-8", Bearer realm="AUTH"' },
+  };
+  assert.deepEqual(faces, [face, face, face, face]);
+});
+
+const CHALLENGES: [string, Authenticator["challenges"][], string, string][] = [
+  [
+    "each once",
+    [["Bearer"], ["Basic"], ["Bearer"]],
+    "S",
+    'Bearer realm="S", Basic realm="S", charset="UTF-8"',
+  ],
+  ["Bearer if there is no other", [[]], "S", 'Bearer realm="S"'],
+  ["quoted", [["Bearer"]], 'a"b\\c', 'Bearer realm="a\\"b\\\\c"'],
+  ["free of what headers cannot hold", [["Bearer"]], "Jü\r\nX: y", 'Bearer realm="J???X: y"'],
+];
+
+for (const [what, challenges, realm, expected] of CHALLENGES) {
+  Deno.test(`authenticate() offers challenges ${what}`, async () => {
+    const methods = challenges.map((offered) => method(REFUSE, offered));
+    await assert.rejects(ask({ methods, realm }, basic("ann", "x")), (error: unknown) => {
+      assert.ok(error instanceof Unauthenticated);
+      assert.equal(error.headers["WWW-Authenticate"], expected);
+      return true;
+    });
+  });
+}
+
+Deno.test("authenticate() says when to come back if it is unavailable, and who is out of order in the log alone", async () => {
+  await assert.rejects(ask({ methods: [method(BROKEN)] }, basic("ann", "x")), (error: unknown) => {
+    assert.ok(error instanceof AuthenticationUnavailable);
+    assert.deepEqual(error.headers, { "Retry-After": "5" });
+    assert.equal(error.cause, BROKEN);
+    assert.doesNotMatch(error.publicMessage, /fire|\bM\b/);
+    return true;
+  });
+});
+
+Deno.test("authenticate() ends with the signal's reason when the caller has gone", async () => {
+  const gone = new Error("gone");
+  for (const answer of [REFUSE, ACCEPT("CN=1"), BROKEN]) {
+    const chain = { methods: [method(answer), method(answer)] };
+    await assert.rejects(ask(chain, basic("ann", "x"), AbortSignal.abort(gone)), gone);
+    assert.equal(chain.methods[1]?.shown.length, 0);
+  }
+});
+
+Deno.test("authenticate() logs each refusal with its reason and nothing secret", async () => {
+  const lines: string[] = [];
+  const log = createLogger((line) => lines.push(line), { now: () => 0 });
+  const chain = { methods: [method(REFUSE)], failOnMissingCredentials: false, realm: "AUTH" };
+  const { signal } = new AbortController();
+  await assert.rejects(authenticate(chain, basic("ann", "hunter2"), { log, signal }), Unauthenticated);
+  assert.deepEqual(lines, ["1970-01-01T00:00:00.000Z info  credentials refused method=M reason=wrong"]);
+});

@@ -1,0 +1,136 @@
+import assert from "node:assert/strict";
+import type { Authenticator, Verdict } from "../../src/authentication/authenticator.ts";
+import type { Authorization, Credentials } from "../../src/model/credentials.ts";
+import { ServiceError } from "../../src/model/service_error.ts";
+import { MALFORMED, NO_CREDENTIALS } from "./sample_credentials.ts";
+
+/** What the suite needs to know about a method. Credentials are given by what is particular about them. */
+export interface Subject {
+  /** As tests are named, such as `passwordFile()`. */
+  readonly name: string;
+  /** A new method whose `name` is `SUBJECT`. The suite closes it. */
+  readonly create: () => Authenticator | Promise<Authenticator>;
+  /** As reported in `client.authenticationMethod`. */
+  readonly method: string;
+  readonly good: Credentials;
+  readonly bad: Readonly<Record<string, Credentials>>;
+  /** Meant for other methods, besides those the suite tries in any case. */
+  readonly foreign: Readonly<Record<string, Credentials>>;
+  /** A method that cannot decide about the good credentials, say because its provider is down. */
+  readonly broken?: () => Authenticator | Promise<Authenticator>;
+}
+
+/** What every method of authentication does, whatever its kind. */
+export function testAuthenticator({ name, create, method, good, bad, foreign, broken }: Subject): void {
+  const test = (fact: string, run: (subject: Authenticator) => Promise<void>, make = create) =>
+    Deno.test(`${name} ${fact}`, async () => {
+      const subject = await make();
+      try {
+        await run(subject);
+      } finally {
+        subject.close();
+      }
+    });
+
+  test("has the configured name and no challenge twice", (subject) => {
+    assert.equal(subject.name, "SUBJECT");
+    assert.equal(new Set(subject.challenges).size, subject.challenges.length);
+    return Promise.resolve();
+  });
+
+  test("accepts good credentials and says who it is and how that is known", async (subject) => {
+    const verdict = await ask(subject, good);
+    assert.equal(verdict.kind, "accepted");
+    if (verdict.kind !== "accepted") return;
+    assert.equal(verdict.identity.method, method);
+    assert.equal(verdict.identity.via, "SUBJECT");
+    assert.notEqual(verdict.identity.dn.trim(), "");
+    assertHidden(good, verdict);
+  });
+
+  for (const [what, credentials] of Object.entries(bad)) {
+    test(`refuses ${what}, twice alike, and still accepts good credentials`, async (subject) => {
+      const verdict = await ask(subject, credentials);
+      assert.equal(verdict.kind, "refused");
+      if (verdict.kind !== "refused") return;
+      assert.notEqual(verdict.reason, "");
+      assertHidden(credentials, verdict);
+      assert.equal((await ask(subject, credentials)).kind, "refused");
+      assert.equal((await ask(subject, good)).kind, "accepted");
+      assert.equal((await ask(subject, credentials)).kind, "refused");
+    });
+  }
+
+  const others = { "no credentials": NO_CREDENTIALS, "malformed credentials": MALFORMED, ...foreign };
+  for (const [what, credentials] of Object.entries(others)) {
+    test(`skips ${what}`, async (subject) => {
+      assert.deepEqual(await ask(subject, credentials), { kind: "skipped" });
+    });
+  }
+
+  test("answers many at once without mixing them up", async (subject) => {
+    const cases: [Credentials, Verdict["kind"]][] = [[good, "accepted"], [NO_CREDENTIALS, "skipped"]];
+    for (const credentials of Object.values(bad)) cases.push([credentials, "refused"]);
+    const all = [...cases, ...cases, ...cases];
+    const verdicts = await Promise.all(all.map(([credentials]) => ask(subject, credentials)));
+    assert.deepEqual(verdicts.map(({ kind }) => kind), all.map(([, kind]) => kind));
+  });
+
+  test("does not accept for a caller who has gone, nor hang", async (subject) => {
+    const first = Object.values(bad)[0];
+    if (first === undefined) throw new TypeError("the subject names no bad credentials");
+    const gone = AbortSignal.abort();
+    const verdict = await subject.authenticate(first, gone).catch((error: unknown) => {
+      assert.ok(error instanceof Error, "an abort rejects with an error");
+      return { kind: "aborted" };
+    });
+    assert.notEqual(verdict.kind, "accepted");
+  });
+
+  test("may be closed twice", (subject) => {
+    subject.close();
+    subject.close();
+    return Promise.resolve();
+  });
+
+  if (broken !== undefined) {
+    test(
+      "that is out of order says so with a 503 of its own and nothing of the credentials",
+      async (subject) => {
+        await assert.rejects(ask(subject, good), (error: unknown) => {
+          assert.ok(error instanceof ServiceError);
+          assert.equal(error.status, 503);
+          assertHidden(good, { publicMessage: error.publicMessage, message: error.message });
+          return true;
+        });
+        assert.deepEqual(await ask(subject, NO_CREDENTIALS), { kind: "skipped" });
+      },
+      broken,
+    );
+  }
+}
+
+function ask(subject: Authenticator, credentials: Credentials): Promise<Verdict> {
+  return subject.authenticate(credentials, new AbortController().signal);
+}
+
+/** Asserts that a value, printed, holds none of the credentials' secrets. */
+function assertHidden({ authorization }: Credentials, value: unknown): void {
+  const secret = secretOf(authorization);
+  if (secret === undefined || secret.length < 4) return;
+  assert.ok(!JSON.stringify(value).includes(secret), "the verdict holds a secret");
+}
+
+function secretOf(authorization: Authorization): string | undefined {
+  switch (authorization.kind) {
+    case "basic":
+      return authorization.password.reveal();
+    case "bearer":
+      return authorization.token.reveal();
+    case "ssh-legacy":
+      return authorization.signature.reveal();
+    case "none":
+    case "malformed":
+      return undefined;
+  }
+}

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
+import { certificateSubject } from "../../src/daemon/certificate_subject.ts";
+import { checkPeer } from "../../src/daemon/peer_check.ts";
+import { comparableForm } from "../../src/model/distinguished_name.ts";
+import { createAuthority } from "../pki/authority.ts";
+
+const NOW = Date.parse("2026-01-05T09:00:00Z");
+const root = createAuthority({ subject: "CN=Root,O=Demo,C=EU" });
+const middle = root.subordinate({ subject: "CN=Middle,O=Demo,C=EU" });
+const oldRoot = createAuthority({ subject: "CN=Old Root,O=Demo,C=EU", version: 1 });
+
+/** What is wrong with a chain, by default seen from the root. */
+function problem(
+  sent: readonly string[],
+  { anchors = [root.certificate], expectedDn, at = NOW }: {
+    anchors?: readonly string[];
+    expectedDn?: string;
+    at?: number;
+  } = {},
+): string | undefined {
+  return checkPeer(sent.map((pem) => new X509Certificate(pem)), { anchors, expectedDn, at });
+}
+
+const subject = "CN=UFTPD,O=Demo,C=EU";
+const past = { notBefore: new Date("2020-01-01"), notAfter: new Date("2025-12-31") };
+const future = { notBefore: new Date("2026-02-01"), notAfter: new Date("2030-12-31") };
+
+Deno.test("checkPeer() accepts what leads to an anchor", () => {
+  const leaf = root.issue({ subject }).certificate;
+  const alone = createAuthority({ subject, ca: false });
+  const facts: [string, readonly string[], readonly string[]][] = [
+    ["a version 3 certificate without extensions", [leaf], [root.certificate]],
+    ["a version 1 certificate", [root.issue({ subject, version: 1 }).certificate], [root.certificate]],
+    ["a version 1 certificate of a version 1 anchor", [oldRoot.issue({ subject, version: 1 }).certificate], [
+      oldRoot.certificate,
+    ]],
+    ["a chain that ends with its root", [leaf, root.certificate], [root.certificate]],
+    ["an intermediate sent along", [middle.issue({ subject }).certificate, middle.certificate], [
+      root.certificate,
+    ]],
+    ["an intermediate that is an anchor itself", [middle.issue({ subject }).certificate], [
+      middle.certificate,
+    ]],
+    ["a self-signed certificate that is an anchor", [alone.certificate], [alone.certificate]],
+    ["the right one of two anchors of one name", [leaf], [root.impostor().certificate, root.certificate]],
+    ["RSA keys", [createRsa.issue({ subject, keyType: "rsa-2048" }).certificate], [createRsa.certificate]],
+  ];
+  for (const [fact, sent, anchors] of facts) assert.equal(problem(sent, { anchors }), undefined, fact);
+});
+
+const createRsa = createAuthority({ subject: "CN=RSA", keyType: "rsa-2048" });
+
+Deno.test("checkPeer() refuses what does not, for both versions of certificates", () => {
+  const unsigned = /no trusted authority signed the certificate of <C=EU, O=Demo, CN=UFTPD>/;
+  for (const version of [1, 3] as const) {
+    const facts: [string, readonly string[], RegExp][] = [
+      ["expired", [root.issue({ subject, version, ...past }).certificate], /expired on Dec 31 .* 2025/],
+      ["not valid yet", [root.issue({ subject, version, ...future }).certificate], /not valid yet/],
+      [
+        "signed by another key of the same name",
+        [root.impostor().issue({ subject, version }).certificate],
+        unsigned,
+      ],
+      ["signed by somebody else", [oldRoot.issue({ subject, version }).certificate], unsigned],
+      ["somebody else's chain with our root", [
+        root.impostor().issue({ subject, version }).certificate,
+        root.certificate,
+      ], unsigned],
+      ["a chain without its intermediate", [middle.issue({ subject, version }).certificate], unsigned],
+      [
+        "an expired intermediate",
+        (() => {
+          const old = root.subordinate({ subject: "CN=Middle", ...past });
+          return [old.issue({ subject, version }).certificate, old.certificate];
+        })(),
+        /<CN=Middle> expired/,
+      ],
+      [
+        "an intermediate that is no authority",
+        (() => {
+          const no = root.subordinate({ subject: "CN=Middle", ca: false });
+          return [no.issue({ subject, version }).certificate, no.certificate];
+        })(),
+        unsigned,
+      ],
+      [
+        "a version 1 intermediate",
+        (() => {
+          const no = root.subordinate({ subject: "CN=Middle", version: 1 });
+          return [no.issue({ subject, version }).certificate, no.certificate];
+        })(),
+        unsigned,
+      ],
+    ];
+    for (const [fact, sent, expected] of facts) {
+      assert.match(problem(sent) ?? "accepted", expected, `${fact}, v${version}`);
+    }
+  }
+  assert.match(problem([]) ?? "accepted", /no certificate/);
+  assert.match(problem([root.issue({ subject }).certificate], { anchors: [] }) ?? "accepted", unsigned);
+  assert.match(
+    problem([root.issue({ subject }).certificate], { anchors: ["x"] }) ?? "accepted",
+    /cannot be checked/,
+  );
+});
+
+Deno.test("checkPeer() refuses an anchor's signature if the anchor says it is no authority, or has expired", () => {
+  const leafAnchor = createAuthority({ subject: "CN=Leaf", ca: false });
+  const oldAnchor = createAuthority({ subject: "CN=Leaf", ...past });
+  for (const [anchor, expected] of [[leafAnchor, /no trusted authority/], [oldAnchor, /expired/]] as const) {
+    const sent = [anchor.issue({ subject }).certificate];
+    assert.match(problem(sent, { anchors: [anchor.certificate] }) ?? "accepted", expected);
+  }
+});
+
+Deno.test("checkPeer() pins the subject as a name, not as text", () => {
+  const sent = [root.issue({ subject }).certificate];
+  for (const expectedDn of [subject, "cn=uftpd, o=DEMO, c=eu", "2.5.4.3=UFTPD,O=Demo,C=EU"]) {
+    assert.equal(problem(sent, { expectedDn }), undefined, expectedDn);
+  }
+  for (
+    const expectedDn of ["CN=UFTPD", "C=EU,O=Demo,CN=UFTPD", "CN=UFTPD2,O=Demo,C=EU", "CN=Root,O=Demo,C=EU"]
+  ) {
+    assert.match(problem(sent, { expectedDn }) ?? "accepted", /expected </, expectedDn);
+  }
+  assert.match(problem(sent, { expectedDn: "nonsense" }) ?? "accepted", /expected <nonsense>/);
+});
+
+Deno.test("certificateSubject() keeps separators inside values apart from those between them", () => {
+  for (
+    const name of [
+      subject,
+      "CN=a\\,O=b,C=EU",
+      "CN=a\\+OU=b,OU=x",
+      "CN=line\\0aO=Demo,C=EU",
+      "DC=example,DC=org",
+    ]
+  ) {
+    const certificate = new X509Certificate(root.issue({ subject: name }).certificate);
+    assert.equal(comparableForm(certificateSubject(certificate)), comparableForm(name), name);
+  }
+});

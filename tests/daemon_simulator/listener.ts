@@ -1,0 +1,51 @@
+import { once } from "node:events";
+import { createServer, type Server, type Socket } from "node:net";
+
+/** A TCP server that keeps its port over a stop and a new start, and knows its open connections. */
+export class Listener {
+  readonly #sockets = new Set<Socket>();
+  #server: Server | undefined;
+  #port = 0;
+
+  constructor(
+    readonly host: string,
+    private readonly accept: (socket: Socket) => void,
+    private readonly halfOpen = true,
+  ) {}
+
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Connections that are open at the moment. */
+  get open(): number {
+    return this.#sockets.size;
+  }
+
+  async start(): Promise<void> {
+    if (this.#server !== undefined) return;
+    const server = createServer({ allowHalfOpen: this.halfOpen }, (socket) => {
+      this.#sockets.add(socket);
+      socket.on("error", () => {});
+      socket.once("close", () => this.#sockets.delete(socket));
+      this.accept(socket);
+    });
+    server.listen(this.#port, this.host);
+    await once(server, "listening");
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new TypeError("Expected a TCP address");
+    this.#port = address.port;
+    this.#server = server;
+  }
+
+  /** Stops listening and destroys every connection. */
+  async stop(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    this.#server = undefined;
+    const closed = once(server, "close");
+    server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+}

@@ -1,0 +1,146 @@
+import { Buffer } from "node:buffer";
+import { createHash, type KeyObject, randomBytes } from "node:crypto";
+import { isIP } from "node:net";
+import * as der from "./der.ts";
+import { distinguishedName } from "./distinguished_name.ts";
+import { createKeyPair, type KeyType, type SigningKey } from "./signing_key.ts";
+
+/** A certificate and its private key (PKCS#8, unencrypted), both as PEM. */
+export interface Credential {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** What a certificate shall say. Only what is given becomes an extension, as in the certificates seen in the field. */
+export interface CertificateOptions {
+  /** RFC 4514 text, most specific part first, such as `CN=AUTH,O=UNICORE,C=EU`. */
+  readonly subject: string;
+  /** X.509 version, default 3. Version 1 has no extensions: the four that follow are then left out. */
+  readonly version?: 1 | 3;
+  /** Subject alternative names: host names and IP addresses. */
+  readonly names?: readonly string[];
+  readonly extendedKeyUsage?: readonly ("clientAuth" | "serverAuth")[];
+  /** Basic constraints, left out if absent. */
+  readonly ca?: boolean;
+  /** Further extensions, each as DER. */
+  readonly extensions?: readonly Uint8Array[];
+  /** Default 2020-01-01. */
+  readonly notBefore?: Date;
+  /** Default 2049-12-31. */
+  readonly notAfter?: Date;
+  /** Default `ec-p256`. */
+  readonly keyType?: KeyType;
+}
+
+/** A certificate authority for tests. */
+export interface Authority extends Credential {
+  /** A certificate signed by this authority. */
+  issue(options: CertificateOptions): Credential;
+  /** A further authority whose certificate this one signs. */
+  subordinate(options: CertificateOptions): Authority;
+  /** An authority of the same name with another key: what it issues names us as issuer, and is forged. */
+  impostor(): Authority;
+}
+
+const DEFAULT_NOT_BEFORE = new Date("2020-01-01T00:00:00Z");
+const DEFAULT_NOT_AFTER = new Date("2049-12-31T00:00:00Z");
+
+/** A self-signed authority; with `ca: false` a self-signed certificate that is none. */
+export function createAuthority(options: CertificateOptions): Authority {
+  const own = createKeyPair(options.keyType ?? "ec-p256");
+  const ca = { ...options, ca: options.ca ?? true };
+  return authority(ca, own, encode(ca, own.publicKey, options.subject, own), createAuthority);
+}
+
+function authority(
+  options: CertificateOptions,
+  own: SigningKey,
+  certificate: string,
+  again: (options: CertificateOptions) => Authority,
+): Authority {
+  return {
+    certificate,
+    key: own.pem,
+    issue(leaf) {
+      const key = createKeyPair(leaf.keyType ?? "ec-p256");
+      return { certificate: encode(leaf, key.publicKey, options.subject, own), key: key.pem };
+    },
+    subordinate(sub) {
+      const create = (again: CertificateOptions) => {
+        const key = createKeyPair(again.keyType ?? "ec-p256");
+        const ca = { ...again, ca: again.ca ?? true };
+        return authority(ca, key, encode(ca, key.publicKey, options.subject, own), create);
+      };
+      return create(sub);
+    },
+    impostor: () => again(options),
+  };
+}
+
+/** A certificate (RFC 5280, 4.1) as PEM. */
+function encode(
+  options: CertificateOptions,
+  subjectKey: KeyObject,
+  issuer: string,
+  signer: SigningKey,
+): string {
+  const { version = 3, notBefore = DEFAULT_NOT_BEFORE, notAfter = DEFAULT_NOT_AFTER } = options;
+  const extensions = version === 3 ? extensionList(options, subjectKey) : [];
+  const content = der.sequence(
+    ...(version === 3 ? [der.explicit(0, der.integer(Uint8Array.of(2)))] : []),
+    der.integer(Buffer.concat([Buffer.of(0x01), randomBytes(15)])),
+    signer.algorithm,
+    distinguishedName(issuer),
+    der.sequence(der.time(notBefore), der.time(notAfter)),
+    distinguishedName(options.subject),
+    subjectKey.export({ type: "spki", format: "der" }),
+    ...(extensions.length > 0 ? [der.explicit(3, der.sequence(...extensions))] : []),
+  );
+  return der.pem("CERTIFICATE", der.sequence(content, signer.algorithm, der.bitString(signer.sign(content))));
+}
+
+const EXTENDED_KEY_USAGES = { serverAuth: "1.3.6.1.5.5.7.3.1", clientAuth: "1.3.6.1.5.5.7.3.2" };
+
+function extensionList(options: CertificateOptions, subjectKey: KeyObject): Uint8Array[] {
+  const list: Uint8Array[] = [];
+  if (options.ca !== undefined) {
+    list.push(extension("2.5.29.19", der.sequence(...(options.ca ? [der.boolean(true)] : [])), true));
+  }
+  if (options.ca === true) {
+    list.push(extension("2.5.29.15", der.bitString(Uint8Array.of(0b110), 1), true)); // keyCertSign, cRLSign
+    list.push(extension("2.5.29.14", der.octetString(keyIdentifier(subjectKey))));
+  }
+  if (options.names !== undefined) {
+    list.push(extension("2.5.29.17", der.sequence(...options.names.map(generalName))));
+  }
+  if (options.extendedKeyUsage !== undefined) {
+    const usages = options.extendedKeyUsage.map((usage) => der.objectIdentifier(EXTENDED_KEY_USAGES[usage]));
+    list.push(extension("2.5.29.37", der.sequence(...usages)));
+  }
+  return [...list, ...options.extensions ?? []];
+}
+
+function extension(identifier: string, value: Uint8Array, critical = false): Buffer {
+  const flag = critical ? [der.boolean(true)] : [];
+  return der.sequence(der.objectIdentifier(identifier), ...flag, der.octetString(value));
+}
+
+function keyIdentifier(key: KeyObject): Buffer {
+  return createHash("sha1").update(key.export({ type: "spki", format: "der" })).digest();
+}
+
+function generalName(name: string): Buffer {
+  const version = isIP(name);
+  if (version === 0) return der.implicit(2, Buffer.from(name, "latin1"));
+  return der.implicit(7, version === 4 ? Buffer.from(name.split(".").map(Number)) : ipv6Octets(name));
+}
+
+/** The 16 octets of an IPv6 address; the URL parser writes out the short forms with an IPv4 tail. */
+function ipv6Octets(address: string): Buffer {
+  const canonical = new URL(`http://[${address}]/`).hostname.slice(1, -1);
+  const [head = "", tail = ""] = canonical.split("::");
+  const groups = (text: string) => text === "" ? [] : text.split(":").map((group) => parseInt(group, 16));
+  const [front, back] = [groups(head), groups(tail)];
+  const all = [...front, ...Array<number>(8 - front.length - back.length).fill(0), ...back];
+  return Buffer.from(all.flatMap((group) => [group >> 8, group & 0xff]));
+}

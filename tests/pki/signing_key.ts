@@ -1,0 +1,43 @@
+import type { Buffer } from "node:buffer";
+import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import * as der from "./der.ts";
+
+export type KeyType = "ec-p256" | "rsa-2048" | "ed25519";
+
+/** A key pair that can sign certificates. */
+export interface SigningKey {
+  readonly publicKey: KeyObject;
+  /** The private key as PKCS#8. */
+  readonly pem: string;
+  /** The signature's AlgorithmIdentifier, as DER. */
+  readonly algorithm: Buffer;
+  sign(content: Uint8Array): Buffer;
+}
+
+export function createKeyPair(type: KeyType): SigningKey {
+  const { publicKey, privateKey } = generate(type);
+  return {
+    publicKey,
+    pem: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+    algorithm: ALGORITHMS[type],
+    sign: (content) => sign(type === "ed25519" ? null : "sha256", content, privateKey),
+  };
+}
+
+function generate(type: KeyType): { publicKey: KeyObject; privateKey: KeyObject } {
+  switch (type) {
+    case "ec-p256":
+      return generateKeyPairSync("ec", { namedCurve: "P-256" });
+    case "rsa-2048":
+      return generateKeyPairSync("rsa", { modulusLength: 2048 });
+    case "ed25519":
+      return generateKeyPairSync("ed25519");
+  }
+}
+
+/** Signature algorithms (RFC 5758, RFC 4055, RFC 8410). */
+const ALGORITHMS: Readonly<Record<KeyType, Buffer>> = {
+  "ec-p256": der.sequence(der.objectIdentifier("1.2.840.10045.4.3.2")),
+  "rsa-2048": der.sequence(der.objectIdentifier("1.2.840.113549.1.1.11"), der.nothing()),
+  "ed25519": der.sequence(der.objectIdentifier("1.3.101.112")),
+};
