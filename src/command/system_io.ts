@@ -33,10 +33,11 @@ async function readInput(): Promise<string> {
 
 async function askSecret(question: string): Promise<string | undefined> {
   if (!Deno.stdin.isTerminal()) return undefined;
-  writeAll(2, question);
   const line = new SecretLine();
   Deno.stdin.setRaw(true);
   try {
+    // Only now: who answers at once must not be shown either.
+    writeAll(2, question);
     const buffer = new Uint8Array(1024);
     for (let state = line.type(new Uint8Array()); state !== "done";) {
       const length = await Deno.stdin.read(buffer);
