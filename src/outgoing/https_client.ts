@@ -64,13 +64,7 @@ export class HttpsClient implements OutgoingHttp {
     const limit = AbortSignal.timeout(this.#config.timeoutMs);
     const either = AbortSignal.any([signal, limit]);
     try {
-      try {
-        return await this.#attempt(url, request, either);
-      } catch (error) {
-        // A kept connection may have been closed by the server just now; a fresh one tells.
-        if (!(error instanceof StaleConnection) || either.aborted) throw error;
-        return await this.#attempt(url, request, either);
-      }
+      return await this.#exchange(url, request, either);
     } catch (error) {
       if (error instanceof RemoteUnavailable) throw error;
       const reason = signal.aborted
@@ -87,7 +81,8 @@ export class HttpsClient implements OutgoingHttp {
     this.#agent.destroy();
   }
 
-  #attempt(url: URL, request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResponse> {
+  /** A kept connection that turns out to be closed is replaced by a new one by `node:https` itself. */
+  #exchange(url: URL, request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResponse> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const { connectTimeoutMs } = this.#config;
@@ -99,48 +94,44 @@ export class HttpsClient implements OutgoingHttp {
           ...(request.body === undefined ? {} : { "Content-Length": Buffer.byteLength(request.body) }),
         },
       });
-      const fail = (error: Error) => call.destroy(error);
-      const stop = () => fail(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
-      signal.addEventListener("abort", stop, { once: true });
-
-      let reused = false;
-      let answered = false;
       let handshake: ReturnType<typeof setTimeout> | undefined;
-      call.on("socket", (socket) => {
-        reused = call.reusedSocket;
-        if (reused) return;
-        const late = new Error(`no TLS connection within ${connectTimeoutMs} ms`);
-        handshake = setTimeout(() => fail(late), connectTimeoutMs);
-        socket.once("secureConnect", () => clearTimeout(handshake));
-      });
-      call.on("response", (response) => {
-        answered = true;
-        readBody(response).then(
-          (body) => resolve({ status: response.statusCode ?? 0, headers: plainHeaders(response), body }),
-          (error) => {
-            reject(error);
-            call.destroy();
-          },
-        );
-      });
-      call.on(
-        "error",
-        (error) => reject(reused && !answered && !signal.aborted ? new StaleConnection(error) : error),
-      );
-      call.on("close", () => {
+      let done = false;
+      const end = () => {
+        done = true;
         clearTimeout(handshake);
         signal.removeEventListener("abort", stop);
-        if (!answered) reject(new Error("the connection was closed"));
+      };
+      const fail = (error: unknown) => {
+        end();
+        reject(error);
+        call.destroy();
+      };
+      const stop = () => fail(signal.reason);
+      signal.addEventListener("abort", stop, { once: true });
+
+      call.on("socket", (socket) => {
+        // Deno 2.9.6 opens a further connection for a call that was destroyed while it waited on a kept one.
+        if (done) socket.destroy();
+        else if (!call.reusedSocket) {
+          const late = new Error(`no TLS connection within ${connectTimeoutMs} ms`);
+          handshake = setTimeout(() => fail(late), connectTimeoutMs);
+          socket.once("secureConnect", () => clearTimeout(handshake));
+        }
+      });
+      let answered = false;
+      call.on("response", (response) => {
+        answered = true;
+        readBody(response).then((body) => {
+          end();
+          resolve({ status: response.statusCode ?? 0, headers: plainHeaders(response), body });
+        }, fail);
+      });
+      call.on("error", fail);
+      call.on("close", () => {
+        if (!answered) fail(new Error("the connection was closed"));
       });
       call.end(request.body);
     });
-  }
-}
-
-/** A kept connection failed before the answer began. */
-class StaleConnection extends Error {
-  constructor(cause: unknown) {
-    super("the kept connection is gone", { cause });
   }
 }
 

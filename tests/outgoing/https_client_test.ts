@@ -272,3 +272,15 @@ Deno.test("HttpsClient trusts others after renew()", async () => {
   await assert.rejects(client.send({ method: "GET", url: server.origin }, never), RemoteUnavailable);
   client.close();
 });
+
+Deno.test("HttpsClient gives up a server that falls silent on a kept connection", async () => {
+  let silent = false;
+  const answer: Answer = (_request, response) => void (silent || response.end("hello"));
+  await using server = await startHttpsServer(good, answer);
+  const client = new HttpsClient({ ...defaults, timeoutMs: 200 }, trust, SILENT);
+  await client.send({ method: "GET", url: server.origin }, never);
+  silent = true;
+  await assert.rejects(client.send({ method: "GET", url: server.origin }, never), /within 200 ms/);
+  await server.idle();
+  client.close();
+});
