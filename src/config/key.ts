@@ -41,7 +41,7 @@ export interface Items<T> {
   readonly item: Key<T>;
 }
 
-/** One of several values, with the last part of its key and the place it was written. */
+/** One of several values, with the last part of its key. */
 export interface Item<T> {
   readonly name: string;
   readonly value: T;

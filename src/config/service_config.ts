@@ -6,6 +6,7 @@
 export interface ServiceConfig {
   readonly sources: SourceFiles;
   readonly site: SiteConfig;
+  readonly features: FeaturesConfig;
   readonly https: HttpsConfig;
   /** Own certificate and key. Absent only if HTTPS is off and no daemon speaks TLS. */
   readonly credential: CredentialConfig | undefined;
@@ -26,8 +27,10 @@ export interface ServiceConfig {
   readonly outgoing: OutgoingConfig;
   readonly logging: LoggingConfig;
   readonly metrics: MetricsConfig;
-  /** Look up the host name of clients for messages. */
+  /** Look up host names that users state as client addresses. */
   readonly resolveClientNames: boolean;
+  /** Further audiences and recipients of SAML assertions for this service. */
+  readonly additionalServiceIdentifiers: readonly string[];
   /** Print a report about connections after the start. */
   readonly selfTest: boolean;
   /** Take over a changed main file while running. */
@@ -54,13 +57,20 @@ export interface SiteConfig {
   readonly externalUrlGiven: boolean;
 }
 
+/** Which services answer; a switched-off one answers 404. */
+export interface FeaturesConfig {
+  readonly auth: boolean;
+  readonly share: boolean;
+  readonly access: boolean;
+}
+
 export interface HttpsConfig {
   /** `false`: plain HTTP, for tests or behind a proxy on the same host. */
   readonly tls: boolean;
   readonly clientCertificate: "none" | "requested" | "required";
   readonly minTlsVersion: "TLSv1.2" | "TLSv1.3";
   readonly maxTlsVersion: "TLSv1.2" | "TLSv1.3";
-  /** In either OpenSSL or IANA spelling. */
+  /** As written: in OpenSSL or IANA spelling. */
   readonly disabledCipherSuites: readonly string[];
   /** Open connections; 0 is no limit. */
   readonly maxConnections: number;
@@ -83,8 +93,16 @@ export interface CorsConfig {
   readonly exposedHeaders: readonly string[];
 }
 
+/** Place of a setting, for messages. */
+export interface Origin {
+  readonly file: string;
+  readonly line?: number;
+  readonly key: string;
+}
+
 /** Where own certificate and key are; read by `loadTlsMaterial`. */
 export interface CredentialConfig {
+  readonly origin: Origin;
   readonly path: string;
   readonly format: "auto" | "pem" | "pkcs12" | "der" | "jks";
   readonly password: string | undefined;
@@ -100,7 +118,7 @@ export type TruststoreConfig =
     /** Seconds between two looks for new files; negative is never. */
     readonly updateIntervalSeconds: number;
     /** Where the store is configured, for messages. */
-    readonly origin: { readonly file: string; readonly line: number; readonly key: string };
+    readonly origin: Origin;
   }
   & (
     | {
@@ -195,7 +213,7 @@ export interface AssignmentsConfig {
 export interface ExpressionConfig {
   readonly text: string;
   /** Where the text stands, for messages. */
-  readonly origin: { readonly file: string; readonly line: number; readonly key: string };
+  readonly origin: Origin;
 }
 
 export interface OAuthConfig {
@@ -298,10 +316,6 @@ export interface RegulationConfig {
 }
 
 export interface SharingConfig {
-  /** Services of the features that are switched on. */
-  readonly authService: boolean;
-  readonly shareService: boolean;
-  readonly accessService: boolean;
   /** Logical servers with sharing. */
   readonly servers: readonly string[];
   readonly allowWriteAccess: boolean;
@@ -316,6 +330,8 @@ export interface SharingConfig {
 /** HTTPS to identity providers and XUUDB. */
 export interface OutgoingConfig {
   readonly hostnameChecking: "NONE" | "WARN" | "FAIL";
+  /** Show the own certificate to an XUUDB that asks; identity providers have their own setting. */
+  readonly showCertificate: boolean;
   /** Trust the well-known public authorities besides the truststore. */
   readonly publicRoots: boolean;
   readonly connectTimeoutMs: number;

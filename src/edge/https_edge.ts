@@ -46,6 +46,7 @@ export class HttpsEdge {
     this.#server.on("clientError", (error: Error, socket: Socket) => this.#refuse(error, socket));
     this.#server.on("tlsClientError", (error: Error, socket: Socket) => {
       this.#log.debug("TLS handshake failed", { client: socket.remoteAddress, error: error.message });
+      socket.destroy();
     });
   }
 

@@ -57,15 +57,24 @@ export class EdgeFailure extends ServiceError {
 }
 
 /** The answer to a request that the edge itself turns away. */
-export function refusal(error: ServiceError, requestId: string): EdgeResponse {
-  const body: ErrorBody = {
+export function refusal(
+  error: ServiceError,
+  requestId: string,
+): EdgeResponse & { readonly body: Uint8Array } {
+  const content: ErrorBody = {
     status: error.status,
     errorMessage: error.publicMessage,
     code: error.code,
     requestId,
   };
-  const headers = { ...COMMON_HEADERS, ...error.headers, "Content-Type": "application/json" };
-  return { status: error.status, headers: Object.entries(headers).flat(), body: JSON.stringify(body) };
+  const body = new TextEncoder().encode(JSON.stringify(content));
+  const headers = {
+    ...COMMON_HEADERS,
+    ...error.headers,
+    "Content-Type": "application/json",
+    "Content-Length": String(body.length),
+  };
+  return { status: error.status, headers: Object.entries(headers).flat(), body };
 }
 
 /** The same as text, for a connection on which no request could be read. */
@@ -73,5 +82,5 @@ export function rawRefusal(error: ServiceError, requestId: string): string {
   const { status, headers, body } = refusal(error, requestId);
   const lines = [`HTTP/1.1 ${status} ${error.code}`];
   for (let i = 0; i + 1 < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
-  return `${lines.join("\r\n")}\r\nContent-Length: ${String(body).length}\r\n\r\n${body}`;
+  return `${lines.join("\r\n")}\r\n\r\n${new TextDecoder().decode(body)}`;
 }

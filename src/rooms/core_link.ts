@@ -86,7 +86,6 @@ export class CoreLink {
     if (entry === undefined) return; // its client is gone
     switch (message.kind) {
       case "response":
-        entry.upload?.cancel("answered");
         if (message.streamed) {
           entry.download = new ByteStreamReceiver(message.id, (back) => this.#end.send(back));
           entry.resolve({ ...message, body: entry.download.stream });
@@ -117,7 +116,9 @@ export class CoreLink {
   }
 
   #finish(id: number): void {
-    this.#underWay.get(id)?.finished();
+    const entry = this.#underWay.get(id);
+    entry?.upload?.cancel("answered"); // of no effect if all was sent
+    entry?.finished();
     this.#underWay.delete(id);
     if (this.#underWay.size === 0) this.#idle?.();
   }

@@ -1,5 +1,8 @@
+import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
+import { setTimeout } from "node:timers";
 import type { Logger } from "../logging/logger.ts";
+import { DISK, type FileSource } from "./file_source.ts";
 
 /**
  * The parsed content of a file, read again as a whole when the file changes.
@@ -7,7 +10,7 @@ import type { Logger } from "../logging/logger.ts";
  * The file is looked at by path several times a second instead of through change events: that works on network file
  * systems and through symbolic links, rename-over and switched link targets alike. A change is read once the file has
  * been at rest for one interval, so that a half-written file is not taken for a finished one. What cannot be read or
- * parsed changes nothing: the last good content stays, and the log says why.
+ * parsed changes nothing: the last good content stays, and the log says why, once for each bad version.
  */
 export interface WatchedFile<T> {
   readonly path: string;
@@ -17,17 +20,22 @@ export interface WatchedFile<T> {
   readonly problem?: string;
   /** Looks at the file now; a change is taken over without waiting for rest. */
   check(): Promise<void>;
+  /** Ends watching at once: what is still being read or parsed is dropped. */
   close(): void;
 }
 
 export interface WatchOptions<T> {
   readonly log: Logger;
-  /** Milliseconds between two looks; default 400. */
+  /** Milliseconds between two looks; default 400. A change is in use at most two intervals after it, and parsing. */
   readonly intervalMs?: number;
+  /** Longest file that is read; a longer one is refused before it takes up memory. Default 64 MiB. */
+  readonly maxBytes?: number;
   /** Content while there is no file. Without it a missing file is an error at the start and ignored later. */
   readonly missing?: T;
   /** Called after each change, not for the first content. */
   readonly onChange?: (content: T) => void;
+  /** Where the file is read; default the disk. */
+  readonly source?: FileSource;
 }
 
 /** Parses a file's text; `file` is for messages. May take its time, but must not hold the event loop. */
@@ -42,47 +50,79 @@ export async function watchFile<T>(
   parse: Parse<T>,
   options: WatchOptions<T>,
 ): Promise<WatchedFile<T>> {
-  const file = new PolledFile(path, parse, options);
-  await file.start();
+  const file = new PolledFile(path, parse, options, await firstVersion(path, parse, options));
+  file.start();
   return file;
 }
 
+/** Digest of a file that is not there. */
 const ABSENT = "absent";
 
+/** Longest file that is read if nothing else is said. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** How often a file that changes while it is read is tried at once, before the next look. */
+const READ_ATTEMPTS = 3;
+
+/**
+ * Milliseconds of rest during which each look reads the file, whatever its stamp says. Within one tick of the file
+ * system's clock a change leaves the stamp as it is, and `Deno.stat` tells the time of change in whole seconds.
+ */
+const SETTLING_MS = 2000;
+
+interface Version<T> {
+  readonly content: T;
+  readonly digest: string;
+}
+
+async function firstVersion<T>(path: string, parse: Parse<T>, options: WatchOptions<T>): Promise<Version<T>> {
+  const bytes = await (options.source ?? DISK).read(path, options.maxBytes ?? MAX_BYTES);
+  if (bytes !== undefined) return { content: await parse(decode(bytes), path), digest: digestOf(bytes) };
+  if (options.missing !== undefined) return { content: options.missing, digest: ABSENT };
+  throw new Deno.errors.NotFound(`There is no file ${path}`);
+}
+
 class PolledFile<T> implements WatchedFile<T> {
-  #content: { value: T } | undefined;
+  readonly path: string;
+  readonly #parse: Parse<T>;
+  readonly #options: WatchOptions<T>;
+  readonly #source: FileSource;
+  readonly #intervalMs: number;
+  #version: Version<T>;
   #problem: string | undefined;
-  /** Stamp of the version in use or refused. */
-  #read: string | undefined;
-  #digest = "";
+  /** Digest of the newest version, in use or refused. */
+  #digest: string;
   /** Stamp at the last look. */
   #seen: string | undefined;
+  /** Number of looks in a row, after the first, that found this stamp. */
+  #looksAtRest = 0;
+  /** Stamp under which the file was read after {@link SETTLING_MS} of rest; it need not be read again under it. */
+  #settled: string | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
-  #busy: Promise<void> | undefined;
+  /** Looks follow one another, so that an older version never replaces a newer one. */
+  #looks: Promise<void> = Promise.resolve();
 
-  constructor(readonly path: string, readonly parse: Parse<T>, readonly options: WatchOptions<T>) {}
+  constructor(path: string, parse: Parse<T>, options: WatchOptions<T>, first: Version<T>) {
+    this.path = path;
+    this.#parse = parse;
+    this.#options = options;
+    this.#source = options.source ?? DISK;
+    this.#intervalMs = options.intervalMs ?? 400;
+    this.#version = first;
+    this.#digest = first.digest;
+  }
 
   get current(): T {
-    if (this.#content === undefined) throw new TypeError(`${this.path} was not read yet`);
-    return this.#content.value;
+    return this.#version.content;
   }
 
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  async start(): Promise<void> {
-    const stamp = await this.#stamp();
-    if (stamp === ABSENT && "missing" in this.options) this.#content = { value: this.options.missing as T };
-    else this.#content = { value: await this.#load() };
-    this.#read = this.#seen = stamp;
-    this.#schedule();
-  }
-
-  async check(): Promise<void> {
-    await this.#busy;
-    await this.#look(true);
+  check(): Promise<void> {
+    return this.#enqueue(true);
   }
 
   close(): void {
@@ -90,66 +130,107 @@ class PolledFile<T> implements WatchedFile<T> {
     clearTimeout(this.#timer);
   }
 
-  #schedule(): void {
+  start(): void {
     if (this.#closed) return;
     this.#timer = setTimeout(() => {
-      this.#busy = this.#look(false).finally(() => {
-        this.#busy = undefined;
-        this.#schedule();
-      });
-    }, this.options.intervalMs ?? 400);
-    Deno.unrefTimer(this.#timer as unknown as number);
+      this.#enqueue(false).finally(() => this.start());
+    }, this.#intervalMs).unref();
+  }
+
+  #enqueue(atOnce: boolean): Promise<void> {
+    this.#looks = this.#looks.then(() => this.#look(atOnce));
+    return this.#looks;
   }
 
   async #look(atOnce: boolean): Promise<void> {
-    const stamp = await this.#stamp();
-    const atRest = atOnce || stamp === this.#seen;
-    this.#seen = stamp;
-    if (stamp === this.#read || !atRest) return;
-    this.#read = stamp;
+    if (this.#closed) return;
     try {
-      if (stamp === ABSENT) {
-        if (!("missing" in this.options)) throw new Deno.errors.NotFound("the file is gone");
-        this.#replace(this.options.missing as T);
-        this.#digest = "";
-        return;
-      }
-      const before = this.#digest;
-      const value = await this.#load();
-      if (this.#digest === before && this.#problem === undefined) return;
-      if (await this.#stamp() !== stamp) {
-        // Changed while it was read: what we have may be half of it.
-        this.#read = undefined;
-        return;
-      }
-      this.#replace(value);
+      const stamp = await this.#stamp();
+      this.#looksAtRest = stamp === this.#seen ? this.#looksAtRest + 1 : 0;
+      this.#seen = stamp;
+      if (stamp === this.#settled || (this.#looksAtRest === 0 && !atOnce)) return;
+      const read = await this.#readWhole(stamp);
+      if (read === undefined || this.#closed) return; // still changing; the next look tries again
+      if (this.#looksAtRest * this.#intervalMs >= SETTLING_MS) this.#settled = read.stamp;
+      await this.#take(read.bytes);
     } catch (error) {
-      this.#problem = error instanceof Error ? error.message : String(error);
-      this.options.log.error("file not usable, the last good content stays", { file: this.path, error });
+      // Reading failed, which is not a version of the file: the next look tries again.
+      this.#refuse(`unreadable: ${error}`, error);
     }
   }
 
-  #replace(value: T): void {
-    this.#content = { value };
-    this.#problem = undefined;
-    this.options.log.info("file read again", { file: this.path });
-    this.options.onChange?.(value);
+  /** The bytes (none of an absent file) and the stamp under which all of them were read. */
+  async #readWhole(before: string): Promise<{ bytes: Uint8Array | undefined; stamp: string } | undefined> {
+    let stamp = before;
+    for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
+      const bytes = await this.#source.read(this.path, this.#options.maxBytes ?? MAX_BYTES);
+      const after = await this.#stamp();
+      if (after === stamp) return { bytes, stamp };
+      this.#looksAtRest = 0;
+      this.#seen = stamp = after;
+    }
+    return undefined;
   }
 
-  async #load(): Promise<T> {
-    const bytes = await Deno.readFile(this.path);
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    const value = await this.parse(text, this.path);
-    this.#digest = createHash("sha256").update(bytes).digest("base64");
-    return value;
+  async #take(bytes: Uint8Array | undefined): Promise<void> {
+    const digest = bytes === undefined ? ABSENT : digestOf(bytes);
+    if (digest === this.#version.digest && this.#problem !== undefined) {
+      this.#digest = digest;
+      this.#problem = undefined;
+      this.#options.log.info("file usable again, with the content in use", { file: this.path });
+    }
+    if (digest === this.#digest) return;
+    try {
+      const content = await this.#contentOf(bytes);
+      if (this.#closed) return;
+      this.#version = { content, digest };
+      this.#digest = digest;
+      this.#problem = undefined;
+    } catch (error) {
+      this.#refuse(digest, error);
+      return;
+    }
+    this.#options.log.info("file read again", { file: this.path });
+    this.#tell();
+  }
+
+  #contentOf(bytes: Uint8Array | undefined): T | Promise<T> {
+    if (bytes !== undefined) return this.#parse(decode(bytes), this.path);
+    if (this.#options.missing === undefined) throw new Deno.errors.NotFound(`The file ${this.path} is gone`);
+    return this.#options.missing;
+  }
+
+  /** Keeps the content in use; says so once for each `digest`. */
+  #refuse(digest: string, error: unknown): void {
+    if (this.#closed || digest === this.#digest) return;
+    this.#digest = digest;
+    this.#problem = error instanceof Error ? error.message : String(error);
+    this.#options.log.error("file not usable, the last good content stays", { file: this.path, error });
+  }
+
+  /** A listener that throws is a defect of its own, no reason to distrust the file. */
+  #tell(): void {
+    try {
+      this.#options.onChange?.(this.#version.content);
+    } catch (error) {
+      this.#options.log.error("listener to a file failed", { file: this.path, error });
+    }
   }
 
   async #stamp(): Promise<string> {
-    try {
-      const { mtime, ctime, size, ino, dev } = await Deno.stat(this.path);
-      return [mtime?.getTime(), ctime?.getTime(), size, ino, dev].join(" ");
-    } catch (error) {
-      return error instanceof Deno.errors.NotFound ? ABSENT : `unreadable: ${error}`;
-    }
+    return await this.#source.stamp(this.path) ?? ABSENT;
   }
+}
+
+const UTF8 = new TextDecoder();
+
+/** @throws {TypeError} If the bytes are not UTF-8. */
+/** Checking and decoding apart is ten times as fast as a decoder that checks. */
+function decode(bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) throw new TypeError("the file is not UTF-8 text");
+  return UTF8.decode(bytes);
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("base64");
 }

@@ -1,0 +1,38 @@
+#!/bin/sh
+# Starts the service in the background. Exit status: 0 started, 1 already running or nothing to run.
+cd "$(dirname "$0")/.." || exit 1
+. bin/launch-settings.sh
+
+if [ -f "$PID" ]; then
+  pid=$(cat "$PID")
+  if is_running "$pid"; then
+    echo "An instance of $SERVERNAME may already be running with PID $pid."
+    echo "If it is not, delete $PID and start again."
+    exit 1
+  fi
+fi
+
+mkdir -p "$(dirname "$PID")" "$(dirname "$STARTLOG")" || exit 1
+
+if [ -n "$AUTHSERVER" ]; then
+  set -- "$AUTHSERVER"
+elif [ -x bin/authserver ]; then
+  set -- bin/authserver
+elif [ -x ./authserver ]; then
+  set -- ./authserver
+elif [ -f main.ts ]; then
+  # A source checkout: the same permissions as the task "start".
+  deno=${DENO:-$(command -v deno)}
+  if [ -n "$deno" ]; then set -- "$deno"; else set -- npx --yes "deno@$(cat .deno-version)"; fi
+  set -- "$@" run --allow-read --allow-write --allow-net --allow-env --allow-sys main.ts
+else
+  echo "There is no program to run: expected bin/authserver, ./authserver, or AUTHSERVER in conf/startup.properties." >&2
+  exit 1
+fi
+
+# OPTS is a list of words. Files of the Java service hold options of its virtual machine there.
+case "$OPTS" in *-D* | *-X*) OPTS= ;; esac
+# shellcheck disable=SC2086
+nohup "$@" serve --config "$MAIN_CONFIG" --name "$SERVERNAME" $OPTS </dev/null >"$STARTLOG" 2>&1 &
+echo $! >"$PID"
+echo "UFTP $SERVERNAME starting"

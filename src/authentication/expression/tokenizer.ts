@@ -1,0 +1,90 @@
+import { ExpressionError } from "./expression_error.ts";
+import { MAX_TEXT } from "./limits.ts";
+
+/** One word or sign of an expression; `at` is its offset in the source. */
+export type Token =
+  | { readonly kind: "string"; readonly at: number; readonly text: string }
+  | { readonly kind: "integer"; readonly at: number; readonly value: number }
+  | { readonly kind: "name"; readonly at: number; readonly text: string }
+  /** A sign such as `==`, or a word that no variable can have as its name. */
+  | { readonly kind: "fixed"; readonly at: number; readonly text: string }
+  | { readonly kind: "end"; readonly at: number };
+
+const WORDS: ReadonlySet<string> = new Set([
+  "null",
+  "true",
+  "false",
+  "instanceof",
+  "return",
+  "if",
+  "else",
+  "for",
+  "while",
+]);
+
+const BLANK = /(?:\s+|\/\/[^\n]*|\/\*[^]*?\*\/)+/y;
+const WORD = /[A-Za-z_][A-Za-z0-9_]*/y;
+const INTEGER = /[0-9]+/y;
+const SIGN = /&&|\|\||==|!=|\+=|[=!?:;,.+()[\]{}]/y;
+/** What may stand between the quotes: no line end, and a backslash only before what it can escape. */
+const DOUBLE_QUOTED = /"((?:[^"\\\r\n]|\\[\\"'nt]|\\u[0-9A-Fa-f]{4})*)"/y;
+const SINGLE_QUOTED = /'((?:[^'\\\r\n]|\\[\\"'nt]|\\u[0-9A-Fa-f]{4})*)'/y;
+
+/**
+ * Takes an expression apart. Comments in the manner of C count as blanks.
+ * @returns The tokens, the last of them of kind `end`.
+ * @throws {ExpressionError}
+ */
+export function tokenize(source: string): readonly Token[] {
+  if (source.length > MAX_TEXT) throw new ExpressionError(source, 0, `Longer than ${MAX_TEXT} characters`);
+  const tokens: Token[] = [];
+  let at = 0;
+  const take = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at;
+    return pattern.exec(source);
+  };
+  for (;;) {
+    at += take(BLANK)?.[0].length ?? 0;
+    if (at >= source.length) break;
+    const found = take(WORD) ?? take(INTEGER) ?? take(DOUBLE_QUOTED) ?? take(SINGLE_QUOTED) ?? take(SIGN);
+    if (found === null) throw new ExpressionError(source, at, describeStray(source, at));
+    tokens.push(toToken(source, at, found));
+    at += found[0].length;
+  }
+  tokens.push({ kind: "end", at });
+  return tokens;
+}
+
+function toToken(source: string, at: number, [all, quoted]: RegExpExecArray): Token {
+  if (quoted !== undefined) return { kind: "string", at, text: unescape(quoted) };
+  const first = all.charCodeAt(0);
+  if (first >= 0x30 && first <= 0x39) return { kind: "integer", at, value: parseInteger(source, at, all) };
+  const isName = /^\w/.test(all) && !WORDS.has(all);
+  return { kind: isName ? "name" : "fixed", at, text: all };
+}
+
+function parseInteger(source: string, at: number, digits: string): number {
+  if (!/^(?:0|[1-9][0-9]{0,14})$/.test(digits)) {
+    throw new ExpressionError(source, at, "Expected an integer of up to 15 digits without leading zero");
+  }
+  return Number(digits);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t" };
+
+function unescape(quoted: string): string {
+  return quoted.replace(
+    /\\(?:u([0-9A-Fa-f]{4})|(.))/g,
+    (_all, code: string | undefined, sign: string) =>
+      code === undefined ? ESCAPES[sign] ?? sign : String.fromCharCode(parseInt(code, 16)),
+  );
+}
+
+function describeStray(source: string, at: number): string {
+  const sign = String.fromCodePoint(source.codePointAt(at) ?? 0);
+  if (sign === '"' || sign === "'") {
+    return `A text that does not end on its line, or an escape other than \\\\ \\" \\' \\n \\t \\uXXXX`;
+  }
+  if (source.startsWith("/*", at)) return "A comment that does not end";
+  return `Unexpected ${JSON.stringify(sign)}`;
+}

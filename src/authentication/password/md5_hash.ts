@@ -1,0 +1,33 @@
+import { hash, timingSafeEqual } from "node:crypto";
+
+/** A password as the seed's file format keeps it: MD5 of the salt text and the password, one after the other. */
+export interface Md5Hash {
+  readonly kind: "md5";
+  /** Hashed as the text it is, also where it looks like hexadecimal. */
+  readonly salt: string;
+  /** 16 bytes. */
+  readonly digest: Uint8Array;
+}
+
+/** 16 bytes: MD5 of the UTF-8 bytes of both texts (specification 2.5, authentication.md 2.2). */
+export function md5Digest(salt: string, password: string): Uint8Array {
+  return hash("md5", salt + password, "buffer");
+}
+
+/** Compares in constant time. */
+export function matchesMd5({ salt, digest }: Md5Hash, password: string): boolean {
+  return timingSafeEqual(md5Digest(salt, password), digest);
+}
+
+const SALT_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+
+/** A random salt in the seed's form: 16 characters of `A-Z a-z 0-9 _`, a good 95 bits. */
+export function randomSalt(): string {
+  let salt = "";
+  while (salt.length < 16) {
+    // 63 of 64 values are letters of the alphabet; the last is drawn again, so that all are equally likely.
+    const [byte = 0] = crypto.getRandomValues(new Uint8Array(1));
+    salt += SALT_ALPHABET[byte & 63] ?? "";
+  }
+  return salt;
+}

@@ -1,0 +1,94 @@
+import type { Clock } from "../../model/clock.ts";
+import { matchesMd5, type Md5Hash } from "./md5_hash.ts";
+import type { PasswordEntry, PasswordTable } from "./password_table.ts";
+import { matchesScrypt, sameCost, type ScryptCost, type ScryptHash } from "./scrypt_hash.ts";
+import { VerifiedPasswords } from "./verified_passwords.ts";
+import { WorkSlots } from "./work_slots.ts";
+
+/** The two ways to compare, handed in so that a test can count the work. */
+export interface Matchers {
+  readonly md5: (stored: Md5Hash, password: string) => boolean;
+  readonly scrypt: (stored: ScryptHash, password: string) => Promise<boolean>;
+}
+
+/** Compared with where a user has no hash of that kind, at the same cost. */
+const MD5_DECOY: Md5Hash = {
+  kind: "md5",
+  salt: "decoydecoydecoy_",
+  digest: crypto.getRandomValues(new Uint8Array(16)),
+};
+const SCRYPT_DECOY = {
+  salt: crypto.getRandomValues(new Uint8Array(16)),
+  key: crypto.getRandomValues(new Uint8Array(32)),
+};
+
+/** Checks of scrypt hashes at the same time: two cores' work, and at most twice the memory of the costliest hash. */
+const SCRYPT_SLOTS = 2;
+/** Further checks that may wait: some seconds' work. */
+const SCRYPT_WAITING = 64;
+
+/**
+ * Compares passwords with a table so that the time says nothing about who is in it.
+ *
+ * A check that fails does the same work for everybody: one MD5 comparison, and one scrypt comparison for each cost that
+ * occurs in the table, whichever of them the user's own hash is, if there is a user at all. So with MD5 entries alone a
+ * failure is cheap, and with scrypt entries among them it is as dear for an MD5 user, or for nobody, as for a scrypt
+ * user. Only a check that succeeds ends early, which tells the caller no more than the success does.
+ *
+ * A password that passed scrypt is remembered for a while, see {@link VerifiedPasswords}, so that a client's repeated
+ * requests do not repeat the work. MD5 needs no memory.
+ */
+export class PasswordCheck {
+  readonly #verified: VerifiedPasswords;
+  readonly #matchers: Matchers;
+  readonly #slots = new WorkSlots(SCRYPT_SLOTS, SCRYPT_WAITING);
+
+  constructor({ now, matchers }: { now: Clock; matchers?: Matchers }) {
+    this.#verified = new VerifiedPasswords(now);
+    this.#matchers = matchers ?? { md5: matchesMd5, scrypt: matchesScrypt };
+  }
+
+  /**
+   * The user's entry, if the password is right.
+   * @throws {TooMuchWork} 503, if too many scrypt checks wait already.
+   * @throws The signal's reason, if the caller has gone before the check began.
+   */
+  async entryOf(
+    { entries, costs }: PasswordTable,
+    user: string,
+    password: string,
+    signal: AbortSignal,
+  ): Promise<PasswordEntry | undefined> {
+    const entry = entries.get(user);
+    const hash = entry?.hash;
+    const matches = this.#matchers.md5(hash?.kind === "md5" ? hash : MD5_DECOY, password);
+    if (hash?.kind === "md5" && matches) return entry;
+    if (costs.length === 0) return undefined;
+
+    const own = hash?.kind === "scrypt" ? hash : undefined;
+    const remembered = () => own !== undefined && this.#verified.has(own, password);
+    if (remembered()) return entry;
+    const right = await this.#slots.run(async () => {
+      // A client that starts with many requests at once needs one check, not one for each.
+      if (remembered()) return true;
+      if (!await this.#matchesOne(own, costs, password)) return false;
+      if (own !== undefined) this.#verified.add(own, password);
+      return true;
+    }, signal);
+    return right ? entry : undefined;
+  }
+
+  /** Works on every cost, the user's own first, unless that one matches. */
+  async #matchesOne(
+    own: ScryptHash | undefined,
+    costs: readonly ScryptCost[],
+    password: string,
+  ): Promise<boolean> {
+    if (own !== undefined && await this.#matchers.scrypt(own, password)) return true;
+    for (const cost of costs) {
+      if (own !== undefined && sameCost(own.cost, cost)) continue;
+      await this.#matchers.scrypt({ kind: "scrypt", cost, ...SCRYPT_DECOY }, password);
+    }
+    return false;
+  }
+}

@@ -1,0 +1,43 @@
+import type { Logger } from "../../logging/logger.ts";
+import type { Clock } from "../../model/clock.ts";
+import { formatProblem } from "../../model/problem.ts";
+import { watchFile } from "../../watch/watched_file.ts";
+import type { Authenticator, Verdict } from "../authenticator.ts";
+import { PasswordCheck } from "./password_check.ts";
+import { parsePasswordFile } from "./password_table.ts";
+
+/**
+ * Users with name and password in a file (`FilebasedAuthenticator`, authentication.md 2). The file is watched and read
+ * again as a whole, so that removed users are gone with the next reading.
+ * @param options.name In the configured order, such as `PASSWORD`.
+ * @throws If the file cannot be read at first.
+ */
+export async function passwordFile(
+  { name, file, log, now = Date.now }: { name: string; file: string; log: Logger; now?: Clock },
+): Promise<Authenticator> {
+  const check = new PasswordCheck({ now });
+  const watched = await watchFile(file, async (text) => {
+    const table = await parsePasswordFile(text, file);
+    for (const problem of table.problems) log.warn("password file", { problem: formatProblem(problem) });
+    return table;
+  }, { log });
+
+  return {
+    name,
+    challenges: ["Basic"],
+    async authenticate({ authorization }, signal): Promise<Verdict> {
+      if (authorization.kind !== "basic") return { kind: "skipped" };
+      const { user, password } = authorization;
+      const table = watched.current;
+      const entry = await check.entryOf(table, user, password.reveal(), signal);
+      if (entry !== undefined) {
+        return { kind: "accepted", identity: { dn: entry.dn, method: "PASSWORD_FILE", via: name } };
+      }
+      return {
+        kind: "refused",
+        reason: table.entries.has(user) ? "wrong password" : "no such user, or disabled",
+      };
+    },
+    close: () => watched.close(),
+  };
+}

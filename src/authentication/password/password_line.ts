@@ -1,0 +1,43 @@
+import { InvalidName, parseName } from "../../model/distinguished_name.ts";
+import { parseStoredHash, type StoredHash } from "./stored_hash.ts";
+
+/** What a line of the password file says, without its line end. */
+export type PasswordLine =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "entry"; readonly user: string; readonly hash: StoredHash; readonly dn: string }
+  /** Names a user who cannot log in: an empty hash on purpose, without `expected`; else what should be there. */
+  | { readonly kind: "disabled"; readonly user: string; readonly expected?: string }
+  | { readonly kind: "unusable"; readonly expected: string };
+
+/**
+ * Reads `username:hash:salt:DN` (specification 2.5, authentication.md 2.1). The name may hold a `:`, being last. Blanks
+ * belong to the fields; only those around the DN do not. Comments begin with `#`, blank lines say nothing.
+ */
+export function parsePasswordLine(line: string): PasswordLine {
+  if (/^\s*(?:#|$)/.test(line)) return { kind: "nothing" };
+  const [user, hash, salt, ...rest] = line.split(":");
+  if (user === undefined || hash === undefined || salt === undefined || rest.length === 0) {
+    return { kind: "unusable", expected: "Expected username:hash:salt:DN" };
+  }
+  if (user === "") return { kind: "unusable", expected: "Expected a user name before the first colon" };
+  if (hash === "") return { kind: "disabled", user };
+  const stored = parseStoredHash({ hash, salt });
+  if ("expected" in stored) return { kind: "disabled", user, expected: stored.expected };
+  const dn = rest.join(":").trim();
+  const problem = nameProblem(dn);
+  return problem === undefined
+    ? { kind: "entry", user, hash: stored, dn }
+    : { kind: "disabled", user, expected: `Expected a distinguished name after the third colon: ${problem}` };
+}
+
+/** Why a text is no name of a user, or `undefined` if it is one. */
+export function nameProblem(dn: string): string | undefined {
+  if (dn === "") return "it is empty";
+  try {
+    parseName(dn);
+    return undefined;
+  } catch (error) {
+    if (error instanceof InvalidName) return `${error.reason} (at its character ${error.position})`;
+    throw error;
+  }
+}

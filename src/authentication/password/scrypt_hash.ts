@@ -1,0 +1,106 @@
+import { Buffer } from "node:buffer";
+import { scrypt, timingSafeEqual } from "node:crypto";
+
+/** How much work a scrypt hash is (RFC 7914). */
+export interface ScryptCost {
+  /** Binary logarithm of `N`. */
+  readonly ln: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+/** A password hashed with scrypt, see {@link formatScrypt} for how it is written. */
+export interface ScryptHash {
+  readonly kind: "scrypt";
+  readonly cost: ScryptCost;
+  readonly salt: Uint8Array;
+  /** What scrypt makes of password and salt. */
+  readonly key: Uint8Array;
+}
+
+/** Cost of new hashes: 32 MiB, and on a current machine about a tenth of a second. */
+export const SCRYPT_COST: ScryptCost = { ln: 15, r: 8, p: 3 };
+
+/** Bytes one check may need. A file is no way to exhaust the memory of the service. */
+const MAX_MEMORY = 128 * 2 ** 20;
+/** Largest `N · r · p`, by which the time grows. */
+const MAX_WORK = 2 ** 20;
+
+/**
+ * Writes a hash in the form that other programs know too (passlib, PHC string format):
+ * `$scrypt$ln=15,r=8,p=3$<salt>$<key>`, salt and key in base64 without padding. It has no `:`, so it fits the hash
+ * field of the password file; the salt field beside it stays empty.
+ */
+export function formatScrypt({ cost: { ln, r, p }, salt, key }: ScryptHash): string {
+  return `$scrypt$ln=${ln},r=${r},p=${p}$${encode(salt)}$${encode(key)}`;
+}
+
+/**
+ * Reads the form of {@link formatScrypt}.
+ * @returns What was expected, if the text is something else or its cost is out of bounds.
+ */
+export function parseScrypt(text: string): ScryptHash | { readonly expected: string } {
+  const match = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(
+    text,
+  );
+  if (match === null) return { expected: "Expected $scrypt$ln=…,r=…,p=…$<salt>$<key>" };
+  const [, ln, r, p, salt, key] = match;
+  const cost = { ln: Number(ln), r: Number(r), p: Number(p) };
+  const problem = costProblem(cost);
+  if (problem !== undefined) return { expected: problem };
+  const saltBytes = decode(salt);
+  const keyBytes = decode(key);
+  if (saltBytes === undefined || saltBytes.length < 8 || saltBytes.length > 64) {
+    return { expected: "Expected a scrypt salt of 8 to 64 bytes in base64 without padding" };
+  }
+  if (keyBytes === undefined || keyBytes.length < 16 || keyBytes.length > 64) {
+    return { expected: "Expected a scrypt key of 16 to 64 bytes in base64 without padding" };
+  }
+  return { kind: "scrypt", cost, salt: saltBytes, key: keyBytes };
+}
+
+function costProblem({ ln, r, p }: ScryptCost): string | undefined {
+  if (ln < 10 || r < 1 || p < 1) return "Expected a scrypt cost of at least ln=10, r=1, p=1";
+  if (128 * r * 2 ** ln > MAX_MEMORY) {
+    return "Expected a scrypt cost of at most 128 MiB (128 · r · 2^ln bytes)";
+  }
+  if (r * p * 2 ** ln > MAX_WORK) return "Expected a scrypt cost of at most 2^20 (r · p · 2^ln)";
+  return undefined;
+}
+
+export function sameCost(a: ScryptCost, b: ScryptCost): boolean {
+  return a.ln === b.ln && a.r === b.r && a.p === b.p;
+}
+
+/** Hashes a new password with a random salt. */
+export async function hashWithScrypt(password: string, cost: ScryptCost = SCRYPT_COST): Promise<ScryptHash> {
+  const salt = crypto.getRandomValues(new Uint8Array(16));
+  return { kind: "scrypt", cost, salt, key: await derive(password, salt, cost, 32) };
+}
+
+/** Works on a thread of its own, not on the event loop; compares in constant time. */
+export async function matchesScrypt({ cost, salt, key }: ScryptHash, password: string): Promise<boolean> {
+  return timingSafeEqual(await derive(password, salt, cost, key.length), key);
+}
+
+function derive(
+  password: string,
+  salt: Uint8Array,
+  { ln, r, p }: ScryptCost,
+  length: number,
+): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const options = { N: 2 ** ln, r, p, maxmem: 2 * MAX_MEMORY };
+    scrypt(password, salt, length, options, (error, key) => error === null ? resolve(key) : reject(error));
+  });
+}
+
+function encode(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64").replace(/=+$/, "");
+}
+
+function decode(text: string | undefined): Uint8Array | undefined {
+  if (text === undefined) return undefined;
+  const bytes = new Uint8Array(Buffer.from(text, "base64"));
+  return encode(bytes) === text ? bytes : undefined;
+}

@@ -1,0 +1,37 @@
+import { Buffer } from "node:buffer";
+import { matchesMd5, type Md5Hash } from "./md5_hash.ts";
+import { formatScrypt, matchesScrypt, parseScrypt, type ScryptHash } from "./scrypt_hash.ts";
+
+/** A password as the password file keeps it; the prefix of the hash field tells the kinds apart. */
+export type StoredHash = Md5Hash | ScryptHash;
+
+/** The fields `hash` and `salt` of a line of the password file. */
+export interface HashFields {
+  readonly hash: string;
+  readonly salt: string;
+}
+
+/** @returns What was expected, if the fields hold no hash that can be checked. */
+export function parseStoredHash({ hash, salt }: HashFields): StoredHash | { readonly expected: string } {
+  if (hash.startsWith("$scrypt$")) {
+    return salt === "" ? parseScrypt(hash) : { expected: "Expected an empty salt field beside $scrypt$…" };
+  }
+  if (!/^[0-9A-Fa-f]{32}$/.test(hash)) {
+    return { expected: "Expected a hash of 32 hexadecimal digits or $scrypt$…" };
+  }
+  return { kind: "md5", salt, digest: new Uint8Array(Buffer.from(hash, "hex")) };
+}
+
+export function formatStoredHash(stored: StoredHash): HashFields {
+  switch (stored.kind) {
+    case "md5":
+      return { hash: Buffer.from(stored.digest).toString("hex"), salt: stored.salt };
+    case "scrypt":
+      return { hash: formatScrypt(stored), salt: "" };
+  }
+}
+
+/** Whether a password is the one that was stored; compares in constant time. */
+export async function matchesStored(stored: StoredHash, password: string): Promise<boolean> {
+  return stored.kind === "md5" ? matchesMd5(stored, password) : await matchesScrypt(stored, password);
+}

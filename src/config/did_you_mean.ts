@@ -1,0 +1,39 @@
+/** The word that a mistyped one most likely stands for, if one is near enough. */
+export function didYouMean(typed: string, words: Iterable<string>): string | undefined {
+  const limit = Math.max(1, Math.min(3, Math.floor(typed.length / 4)));
+  let best: { word: string; distance: number } | undefined;
+  for (const word of words) {
+    if (Math.abs(word.length - typed.length) > limit) continue;
+    const distance = editDistance(typed.toLowerCase(), word.toLowerCase());
+    if (distance <= limit && (best === undefined || distance < best.distance)) best = { word, distance };
+  }
+  return best?.word;
+}
+
+/** Letters to insert, delete, replace, or swap with their neighbour, to make one text of the other. */
+export function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1];
+      let cost = Math.min(
+        at(last, column) + 1,
+        at(current, column - 1) + 1,
+        at(last, column - 1) + (same ? 0 : 1),
+      );
+      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
+        cost = Math.min(cost, at(beforeLast, column - 2) + 1);
+      }
+      current.push(cost);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return at(last, b.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Infinity;
+}

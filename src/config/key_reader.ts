@@ -1,0 +1,247 @@
+import type { Problem } from "../model/problem.ts";
+import { didYouMean } from "./did_you_mean.ts";
+import { type Infer, type Item, type Items, type Key, type Table, UnexpectedValue } from "./key.ts";
+import { type Properties, reason } from "./load_properties.ts";
+import type { PropertyEntry } from "./properties.ts";
+import type { Section } from "./section.ts";
+import type { Origin } from "./service_config.ts";
+
+/** Below these, a key that nobody knows stops the start (rest-api.md 3.1); other keys belong to somebody else. */
+const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistence."];
+
+interface ReadSection {
+  readonly prefix: string;
+  readonly unknown: "error" | "warning";
+}
+
+/**
+ * Takes values out of properties, section by section, and collects what is wrong with them.
+ * When all sections are read, {@link KeyReader.reportUnknown} tells which keys nobody asked for.
+ */
+export class KeyReader {
+  readonly #claimed = new Set<string>();
+  readonly #known = new Set<string>();
+  readonly #sections: ReadSection[] = [];
+  readonly #files: { key: string; path: string }[] = [];
+
+  constructor(
+    readonly properties: Properties,
+    readonly workingDirectory: string,
+    readonly problems: Problem[],
+  ) {}
+
+  /**
+   * The values of a section; `undefined`, and problems, if one of them is wrong or missing.
+   * @param prefix The section's, with names in place of `<…>`.
+   */
+  read<T extends Table>(section: Section<T>, prefix: string = section.prefix): Infer<T> | undefined {
+    this.#sections.push({ prefix, unknown: section.unknown });
+    const values: Record<string, unknown> = {};
+    for (const [field, key] of Object.entries(section.keys)) {
+      const full = prefix + (key.name ?? field);
+      if (key.shape === "many") {
+        const found = this.#readItems(key, `${full}.`);
+        if (found !== undefined) values[field] = found;
+      } else {
+        this.#known.add(full);
+        const found = this.#readOne(key, full, prefix, section.anyCase === true);
+        if (found !== undefined) values[field] = found.value;
+      }
+    }
+    this.#ignore(section, prefix);
+    return isComplete(section.keys, values) ? values : undefined;
+  }
+
+  /** The entry of a key, for messages; its presence says that the operator wrote it. */
+  entry(key: string): PropertyEntry | undefined {
+    return this.properties.entries.get(key);
+  }
+
+  /** Where a key is set, for messages that come up later. */
+  origin(key: string): Origin {
+    const entry = this.entry(key) ?? this.#entryAnyCase(key);
+    return { file: entry?.file ?? this.properties.mainFile, line: entry?.line, key };
+  }
+
+  /** First entry below a prefix. */
+  firstBelow(prefix: string): PropertyEntry | undefined {
+    let first: PropertyEntry | undefined;
+    for (const entry of this.properties.entries.values()) {
+      if (!entry.key.startsWith(prefix)) continue;
+      if (first === undefined || (entry.file === first.file && entry.line < first.line)) first = entry;
+    }
+    return first;
+  }
+
+  /** The parts that follow a prefix up to the next dot, each once: the names an operator chose. */
+  namesBelow(prefix: string): ReadonlySet<string> {
+    const names = new Set<string>();
+    for (const key of this.properties.entries.keys()) {
+      const [name, rest] = key.startsWith(prefix) ? split(key.slice(prefix.length)) : ["", ""];
+      if (name !== "" && rest !== "") names.add(name);
+    }
+    return names;
+  }
+
+  /** Leaves everything below a prefix alone, with one warning that says why. */
+  leave(prefix: string, expected: string): void {
+    const first = this.firstBelow(prefix);
+    if (first === undefined) return;
+    this.skip(prefix);
+    this.warn(first.key, expected);
+  }
+
+  /** Leaves everything below a prefix alone, because something about it was reported already. */
+  skip(prefix: string): void {
+    for (const key of this.properties.entries.keys()) if (key.startsWith(prefix)) this.#claimed.add(key);
+  }
+
+  /** Notes a file that has to be there; see `checkFiles`. */
+  expectFile(key: string, path: string): void {
+    this.#files.push({ key, path });
+  }
+
+  /** Reports expected files that cannot be read. */
+  async checkFiles(): Promise<void> {
+    await Promise.all(this.#files.map(async ({ key, path }) => {
+      try {
+        using file = await Deno.open(path);
+        if ((await file.stat()).isDirectory) throw new Deno.errors.IsADirectory();
+      } catch (error) {
+        this.error(key, `cannot read ${path}: ${reason(error)}`);
+      }
+    }));
+  }
+
+  /** @param found What was written; leave it out where it may be secret. */
+  error(key: string, expected: string, found?: string): void {
+    this.#report("error", key, expected, found);
+  }
+
+  warn(key: string, expected: string, found?: string): void {
+    this.#report("warning", key, expected, found);
+  }
+
+  /** Reports keys that no section has read. To be called last. */
+  reportUnknown(): void {
+    for (const { key } of this.properties.entries.values()) {
+      if (this.#claimed.has(key)) continue;
+      const guess = didYouMean(key, this.#known);
+      const hint = guess === undefined ? "" : `, did you mean ${guess}?`;
+      if (OWN_PREFIXES.some((prefix) => key.startsWith(prefix))) {
+        this.#report(this.#severityOf(key), key, `unknown key${hint}`);
+      } else if (guess !== undefined) {
+        this.warn(key, `not a key of this service${hint}`);
+      }
+    }
+  }
+
+  #severityOf(key: string): "error" | "warning" {
+    let nearest: ReadSection | undefined;
+    for (const section of this.#sections) {
+      if (!key.startsWith(section.prefix)) continue;
+      if (nearest === undefined || section.prefix.length > nearest.prefix.length) nearest = section;
+    }
+    return nearest?.unknown ?? "error";
+  }
+
+  /** `undefined` if there is no usable value. */
+  #readOne<T>(key: Key<T>, full: string, prefix: string, anyCase: boolean): { value: T } | undefined {
+    if (this.properties.unusable.has(full)) return undefined;
+    const entry = anyCase ? this.#findAnyCase(full, prefix) : this.entry(full);
+    if (entry !== undefined) this.#claimed.add(entry.key);
+    const isOptional = key.absent !== undefined && key.absent.value === undefined;
+    if (entry !== undefined && !(isOptional && !key.secret && entry.value.trim() === "")) {
+      return this.#parse(key, entry);
+    }
+    if (key.absent === undefined) {
+      const { file = this.properties.mainFile, line } = this.#relative(prefix) ?? {};
+      const expected = `missing, expected ${key.type}`;
+      this.problems.push({ severity: "error", file, line, key: full, expected });
+    }
+    return key.absent;
+  }
+
+  #readItems<T>({ item }: Items<T>, start: string): readonly Item<T>[] | undefined {
+    const found: Item<T>[] = [];
+    let complete = true;
+    for (const entry of this.properties.entries.values()) {
+      if (!entry.key.startsWith(start) || entry.key.length === start.length) continue;
+      this.#claimed.add(entry.key);
+      const parsed = this.#parse(item, entry);
+      if (parsed === undefined) complete = false;
+      else found.push({ name: entry.key.slice(start.length), value: parsed.value });
+    }
+    found.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
+    return complete ? found : undefined;
+  }
+
+  #parse<T>(key: Key<T>, entry: PropertyEntry): { value: T } | undefined {
+    const text = entry.value.trim();
+    try {
+      return { value: key.parse(text, { workingDirectory: this.workingDirectory }) };
+    } catch (error) {
+      if (!(error instanceof UnexpectedValue)) throw error;
+      this.error(entry.key, error.message, key.secret ? undefined : text);
+      return undefined;
+    }
+  }
+
+  #findAnyCase(full: string, prefix: string): PropertyEntry | undefined {
+    const wanted = full.slice(prefix.length).toLowerCase();
+    let found: PropertyEntry | undefined;
+    for (const entry of this.properties.entries.values()) {
+      if (!entry.key.startsWith(prefix) || entry.key.slice(prefix.length).toLowerCase() !== wanted) continue;
+      if (found !== undefined) this.error(entry.key, `is the same key as ${found.key}, expected one of them`);
+      this.#claimed.add(entry.key);
+      found ??= entry;
+    }
+    return found;
+  }
+
+  #entryAnyCase(key: string): PropertyEntry | undefined {
+    const wanted = key.toLowerCase();
+    for (const entry of this.properties.entries.values()) {
+      if (entry.key.toLowerCase() === wanted) return entry;
+    }
+    return undefined;
+  }
+
+  #ignore({ ignored = {}, anyCase }: Section, prefix: string): void {
+    const fold = (name: string) => anyCase ? name.toLowerCase() : name;
+    for (const [pattern, why] of Object.entries(ignored)) {
+      const open = pattern.endsWith("*");
+      const name = fold(open ? pattern.slice(0, -1) : pattern);
+      if (!open) this.#known.add(prefix + pattern);
+      for (const key of this.properties.entries.keys()) {
+        if (!key.startsWith(prefix) || this.#claimed.has(key)) continue;
+        const rest = fold(key.slice(prefix.length));
+        if (open ? !rest.startsWith(name) : rest !== name) continue;
+        this.#claimed.add(key);
+        this.warn(key, `ignored: ${why}`);
+      }
+    }
+  }
+
+  /** An entry near which a missing one belongs: below the same prefix, or else below a shorter one. */
+  #relative(prefix: string): PropertyEntry | undefined {
+    for (let below = prefix; below.includes("."); below = below.replace(/[^.]*\.$/, "")) {
+      const entry = this.firstBelow(below);
+      if (entry !== undefined) return entry;
+    }
+    return undefined;
+  }
+
+  #report(severity: "error" | "warning", key: string, expected: string, found?: string): void {
+    this.problems.push({ severity, ...this.origin(key), found, expected });
+  }
+}
+
+function split(text: string): [string, string] {
+  const dot = text.indexOf(".");
+  return dot < 0 ? [text, ""] : [text.slice(0, dot), text.slice(dot + 1)];
+}
+
+function isComplete<T extends Table>(table: T, values: Record<string, unknown>): values is Infer<T> {
+  return Object.keys(table).every((field) => field in values);
+}

@@ -1,0 +1,106 @@
+import { flag, host, integer, oneOf, optional, path, port, text, url } from "../key.ts";
+import { section } from "../section.ts";
+
+/** Address of the service and general settings (specification 1; rest-api.md 3.3). */
+export const CONTAINER = section({
+  prefix: "container.",
+  title: "Service",
+  unknown: "error",
+  keys: {
+    host: host({
+      help: "Interface to listen on: a host name or address of this machine, or 0.0.0.0 for all",
+      default: "localhost",
+    }),
+    port: port({ help: "Port to listen on; 0 takes any free one", default: 7777, anyFree: true }),
+    name: text({ name: "sitename", help: "Name of the site, such as AUTH", default: "DEMO-SITE" }),
+    externalUrl: optional(url({
+      name: "externalurl",
+      help:
+        "URL under which users reach the service, if it is behind a gateway or NAT: https://<host>:<port>/<sitename>",
+      schemes: ["https", "http"],
+    })),
+    baseUrl: optional(text({
+      name: "baseurl",
+      help:
+        "Deprecated form of container.externalurl, with or without https://; all from /services on is cut off",
+    })),
+    liveReload: flag({
+      name: "runtimeConfigurationUpdate",
+      help: "Take over changes of this file while running",
+      default: true,
+    }),
+    selfTest: flag({
+      name: "onstartupSelftest",
+      help: "Report about connections to daemons and other systems after the start",
+      default: true,
+    }),
+  },
+  ignored: {
+    "onstartup*": "there are no start-up classes to load",
+    "messageLogging.*": "message contents are never logged",
+    "pools.*": "there are no thread pools",
+    "resources.*": "there are no thread pools",
+    "services.*": "there are no further services",
+    "wsrf.*": "there are no further services",
+    "externalregistry.*": "the service does not register itself",
+    "registry.*": "the service does not register itself",
+    "persistence.*": "there is no state but shares, see persistence.directory",
+    "deployment.*": "nothing is deployed at run time",
+  },
+});
+
+/** Features and their services (specification 1). */
+export const FEATURES = section({
+  prefix: "container.feature.",
+  title: "Features",
+  unknown: "warning",
+  keys: {
+    authServer: flag({ name: "AuthServer.enable", help: "Authenticate users for transfers", default: true }),
+    auth: flag({ name: "AuthServer.auth.enable", help: "Service /rest/auth", default: true }),
+    dataSharing: flag({ name: "DataSharing.enable", help: "Let users share data", default: true }),
+    share: flag({ name: "DataSharing.share.enable", help: "Service /rest/share", default: true }),
+    access: flag({ name: "DataSharing.access.enable", help: "Service /rest/access", default: true }),
+  },
+  ignored: {
+    "Admin.*": "there is no such feature",
+    "Registry.*": "there is no such feature",
+  },
+});
+
+/** Log output. */
+export const LOGGING = section({
+  prefix: "container.logging.",
+  title: "Logs",
+  unknown: "error",
+  keys: {
+    level: oneOf(["debug", "info", "warn", "error"], {
+      help: "Least level that is written",
+      default: "info",
+      added: true,
+    }),
+    file: optional(
+      path({ help: "Log file, besides the console; without it, the console only", added: true }),
+    ),
+    keepDays: integer({
+      help: "How long old log files are kept",
+      default: 30,
+      min: 1,
+      max: 3650,
+      unit: "days",
+      added: true,
+    }),
+  },
+});
+
+/** Metrics for Prometheus. */
+export const METRICS = section({
+  prefix: "container.metrics.",
+  title: "Metrics",
+  unknown: "error",
+  keys: {
+    port: optional(
+      port({ help: "Port of the metrics page /metrics; without it there is none", added: true }),
+    ),
+    host: host({ help: "Interface of the metrics page", default: "127.0.0.1", added: true }),
+  },
+});

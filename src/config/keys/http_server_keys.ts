@@ -1,0 +1,70 @@
+import { flag, integer, list, oneOf, text } from "../key.ts";
+import { section } from "../section.ts";
+
+/** HTTPS listener (rest-api.md 3.4). */
+export const HTTP_SERVER = section({
+  prefix: "container.httpServer.",
+  title: "HTTPS listener",
+  unknown: "error",
+  keys: {
+    requireClientCertificate: flag({
+      name: "requireClientAuthn",
+      help: "Refuse clients without a trusted certificate",
+      default: false,
+    }),
+    requestClientCertificate: flag({
+      name: "wantClientAuthn",
+      help: "Ask clients for a certificate; one that is not trusted does not count",
+      default: true,
+    }),
+    maxConnections: integer({ help: "Most connections at a time; 0 is no limit", default: 0 }),
+    maxIdleMs: integer({
+      name: "maxIdleTime",
+      help: "After which an idle connection is closed",
+      default: 200_000,
+      min: 1000,
+      unit: "milliseconds",
+    }),
+    disabledProtocols: list({
+      help: "TLS versions that are refused; versions before TLSv1.2 always are",
+      default: ["TLSv1.1", "TLSv1"],
+    }),
+    disabledCipherSuites: list({ help: "Cipher suites that are refused, separated by blanks", default: [] }),
+    hsts: flag({ name: "enableHsts", help: "Send Strict-Transport-Security", default: false }),
+    framePolicy: oneOf(["deny", "sameOrigin", "allowFrom", "allow"], {
+      name: "xFrameOptions",
+      help: "Who may show our pages in a frame",
+      default: "deny",
+    }),
+    frameAllowed: text({
+      name: "xFrameAllowed",
+      help: "Origin that may, with xFrameOptions=allowFrom",
+      default: "http://localhost",
+    }),
+    cors: flag({ name: "enableCORS", help: "Answer scripts of other web sites", default: false }),
+    corsOrigins: list({
+      name: "CORS_allowedOrigins",
+      help: "Origins of these web sites, or * for any",
+      default: ["*"],
+    }),
+    corsHeaders: list({ name: "CORS_allowedHeaders", help: "Headers they may send", default: ["*"] }),
+    corsMethods: list({
+      name: "CORS_allowedMethods",
+      help: "Methods they may use",
+      default: ["GET", "PUT", "POST", "DELETE", "HEAD"],
+    }),
+    corsExposedHeaders: list({
+      name: "CORS_exposedHeaders",
+      help: "Headers of answers they may read",
+      default: ["Location", "Content-Type"],
+    }),
+  },
+  ignored: {
+    maxThreads: "there are no threads per request",
+    minThreads: "there are no threads per request",
+    "gzip.*": "answers are not compressed",
+    fastRandom: "random numbers are always cryptographic",
+    enableSNI: "there is one certificate for all names",
+    CORS_chainPreflight: "preflight requests are always answered here",
+  },
+});

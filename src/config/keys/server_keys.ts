@@ -1,0 +1,73 @@
+import { flag, host, list, optional, path, port, text, timeZone } from "../key.ts";
+import { section } from "../section.ts";
+
+/** Which daemons the service fronts (specification 2.1). */
+export const AUTHSERVICE = section({
+  prefix: "authservice.",
+  title: "Transfer servers",
+  unknown: "error",
+  keys: {
+    servers: list({ help: "Names of the logical servers; users see and use them", default: [] }),
+    resolveClientNames: flag({
+      help: "Accept host names in the client addresses that users may state, and look them up",
+      default: false,
+      added: true,
+    }),
+  },
+});
+
+const INSTANCE_KEYS = {
+  host: host({ help: "Address of the daemon's listen socket, as clients are to reach it" }),
+  port: port({ help: "Port of the listen socket" }),
+  commandHost: host({ help: "Address of the daemon's command socket" }),
+  commandPort: port({ help: "Port of the command socket" }),
+  ssl: flag({ help: "TLS to the command socket; false is for tests only", default: true }),
+  expectedDn: optional(text({
+    name: "sslExpectedDN",
+    help:
+      "Subject that the daemon's certificate must have; without it, any certificate of a trusted authority will do",
+    added: true,
+  })),
+};
+
+const LOGICAL_KEYS = {
+  description: text({ help: "What users read about the server", default: "n/a" }),
+  reservations: flag({
+    name: "reservations.enable",
+    help: "Limit transfers by reservations",
+    default: false,
+  }),
+  reservationsFile: optional(path({
+    name: "reservations.file",
+    help: "JSON file with reservations; it may be written later",
+  })),
+  reservationsTimeZone: optional(timeZone({
+    name: "reservations.timezone",
+    help: "Zone of the times in that file; without it, the zone of this machine",
+    added: true,
+  })),
+};
+
+/** A logical server with one daemon. */
+export const SINGLE_SERVER = section({
+  prefix: "authservice.server.<server>.",
+  title: "One transfer server",
+  unknown: "warning",
+  keys: { ...LOGICAL_KEYS, ...INSTANCE_KEYS },
+});
+
+/** A logical server with several daemons: what stays at the logical level. */
+export const GROUPED_SERVER = section({
+  prefix: "authservice.server.<server>.",
+  title: "Group of transfer servers",
+  unknown: "warning",
+  keys: { ...LOGICAL_KEYS, expectedDn: INSTANCE_KEYS.expectedDn },
+});
+
+/** One daemon of several. */
+export const SERVER_INSTANCE = section({
+  prefix: "authservice.server.<server>.<number>.",
+  title: "One of a group of transfer servers, counted from 1",
+  unknown: "warning",
+  keys: INSTANCE_KEYS,
+});

@@ -1,0 +1,86 @@
+import { flag, integer, items, oneOf, optional, path, secretText, text } from "../key.ts";
+import { section } from "../section.ts";
+
+/** Own certificate and key (specification 1; rest-api.md 3.5). */
+export const CREDENTIAL = section({
+  prefix: "container.security.credential.",
+  title: "Certificate and key of the service",
+  unknown: "error",
+  keys: {
+    path: path({ help: "Key store (PKCS#12) or certificate (PEM, DER)" }),
+    format: optional(oneOf(["pem", "pkcs12", "der", "jks"], {
+      help: "Format of the file; found out if absent. JKS must be converted",
+    })),
+    password: optional(
+      secretText({ help: "Password of the key store, or of the private key in PEM or DER form" }),
+    ),
+    keyPath: optional(path({ help: "Private key, if it is in a file of its own" })),
+    keyPassword: optional(
+      secretText({ help: "Password of the key in the key store; must equal the store's" }),
+    ),
+    keyAlias: optional(
+      text({ help: "Name of the key in the key store; only stores with one key are supported" }),
+    ),
+    reloadOnChange: flag({ help: "Take over a renewed certificate while running", default: true }),
+  },
+});
+
+const TRUST_KEYS = {
+  type: optional(oneOf(["keystore", "directory", "openssl", "java_default"], {
+    help: "Where trusted certificates come from; found out if absent. java_default is not possible here",
+  })),
+  updateInterval: integer({
+    help: "Time between two looks for new certificates; negative is never",
+    default: 600,
+    min: -1_000_000,
+    unit: "seconds",
+  }),
+  directoryLocations: items(path({ help: "Certificate file, or files by a pattern such as conf/ca/*.pem" })),
+  directoryEncoding: oneOf(["PEM", "DER"], { help: "Encoding of these files", default: "PEM" }),
+  keystorePath: optional(path({ help: "Key store (PKCS#12) with trusted certificates" })),
+  keystorePassword: optional(secretText({ help: "Its password" })),
+  keystoreFormat: optional(
+    oneOf(["pkcs12", "jks"], { help: "Its format; found out if absent. JKS must be converted" }),
+  ),
+  opensslPath: path({
+    help: "Folder with certificates named by hash, such as 1a2b3c4d.0",
+    default: "/etc/grid-security/certificates",
+  }),
+  crlMode: oneOf(["IF_VALID", "REQUIRE", "IGNORE"], {
+    help: "Revocation lists are not checked: REQUIRE is refused",
+    default: "IF_VALID",
+  }),
+  ocspMode: oneOf(["IF_AVAILABLE", "REQUIRE", "IGNORE"], {
+    help: "OCSP responders are not asked: REQUIRE is refused",
+    default: "IF_AVAILABLE",
+  }),
+  allowProxy: oneOf(["ALLOW", "DENY"], { help: "Proxy certificates are never accepted", default: "DENY" }),
+};
+
+const TRUST_IGNORED = {
+  directoryConnectionTimeout: "certificates are read from files only",
+  directoryDiskCachePath: "certificates are read from files only",
+  opensslNewStoreFormat: "both forms of the folder are read",
+  opensslNsMode: "name space files are not evaluated",
+  "crl*": "revocation lists are not checked",
+  "ocsp*": "OCSP responders are not asked",
+  "revocation*": "revocation is not checked",
+};
+
+/** Trusted certificates (specification 1; rest-api.md 3.5). */
+export const TRUSTSTORE = section({
+  prefix: "container.security.truststore.",
+  title: "Trusted certificates",
+  unknown: "error",
+  keys: TRUST_KEYS,
+  ignored: TRUST_IGNORED,
+});
+
+/** Certificates of SAML issuers (authentication.md 5.4). */
+export const TRUSTED_ASSERTION_ISSUERS = section({
+  prefix: "container.security.trustedAssertionIssuers.",
+  title: "Trusted SAML issuers",
+  unknown: "error",
+  keys: TRUST_KEYS,
+  ignored: TRUST_IGNORED,
+});

@@ -1,0 +1,137 @@
+import type { Problem } from "../model/problem.ts";
+import { KeyReader } from "./key_reader.ts";
+import { CREDENTIAL, TRUSTED_ASSERTION_ISSUERS, TRUSTSTORE } from "./keys/tls_keys.ts";
+import { loadProperties } from "./load_properties.ts";
+import { readAttributes, readDynamicAttributes } from "./read_attributes.ts";
+import { readAuthentication } from "./read_authentication.ts";
+import {
+  readGateway,
+  readIssuedTokens,
+  readOutgoing,
+  readRegulation,
+  readSecurity,
+} from "./read_security.ts";
+import { readServers } from "./read_servers.ts";
+import { readSharing } from "./read_sharing.ts";
+import { readFeatures, readHttps, readLogging, readMetrics, readSite } from "./read_site.ts";
+import { readCredential, readTrustedAssertionIssuers, readTruststore } from "./read_tls_stores.ts";
+import type { ServiceConfig } from "./service_config.ts";
+
+const ISSUERS = TRUSTED_ASSERTION_ISSUERS.prefix;
+
+/** What configuration is read with besides files. */
+export interface LoadOptions {
+  /** Value of an environment variable, for `${NAME}`. */
+  readonly environment: (name: string) => string | undefined;
+  /** Folder that relative paths start from; by default the process's. */
+  readonly workingDirectory?: string;
+  /** Name of this machine, for the external URL of a service that listens on all interfaces. */
+  readonly hostName?: () => string;
+}
+
+/**
+ * Reads the main configuration file and all it includes.
+ * @returns All that is wrong or doubtful, sorted by file and line; and the configuration, unless there are errors.
+ */
+export async function loadConfiguration(
+  mainFile: string,
+  { environment, workingDirectory = Deno.cwd(), hostName = Deno.hostname }: LoadOptions,
+): Promise<{ readonly config?: ServiceConfig; readonly problems: readonly Problem[] }> {
+  const problems: Problem[] = [];
+  const properties = await loadProperties(mainFile, { environment, workingDirectory }, problems);
+  if (properties.entries.size === 0 && problems.length > 0) return { problems };
+  const reader = new KeyReader(properties, workingDirectory, problems);
+  const config = await readAll(reader, hostName);
+  await reader.checkFiles();
+  reader.reportUnknown();
+  problems.sort(byPlace(mainFile));
+  return config === undefined || problems.some(({ severity }) => severity === "error")
+    ? { problems }
+    : { config: deepFreeze(config), problems };
+}
+
+/** Reads every section, whether or not an earlier one was in order, so that all problems come to light together. */
+async function readAll(reader: KeyReader, hostName: () => string): Promise<ServiceConfig | undefined> {
+  const security = readSecurity(reader);
+  const tls = security?.tls ?? true;
+  const gateway = readGateway(reader);
+  const site = readSite(reader, { tls, gateway: gateway?.enabled ?? false, hostName });
+  const features = readFeatures(reader);
+  const https = readHttps(reader, tls);
+  const servers = readServers(reader);
+  const authentication = await readAuthentication(reader);
+  const attributes = readAttributes(reader);
+  const dynamicAttributes = readDynamicAttributes(reader);
+  const issuedTokens = readIssuedTokens(reader);
+  const regulation = readRegulation(reader);
+  const sharing = readSharing(reader, servers?.servers.map(({ name }) => name));
+  const outgoing = readOutgoing(reader);
+  const logging = readLogging(reader);
+  const metrics = readMetrics(reader);
+
+  const speaksTls = tls || servers === undefined ||
+    servers.servers.some(({ instances }) => instances.some(({ ssl }) => ssl));
+  const wanted = (prefix: string) => speaksTls || reader.firstBelow(prefix) !== undefined;
+  const credential = wanted(CREDENTIAL.prefix) ? readCredential(reader) : undefined;
+  const truststore = wanted(TRUSTSTORE.prefix) ? readTruststore(reader) : undefined;
+  const trustedAssertionIssuers = reader.firstBelow(ISSUERS) === undefined
+    ? undefined
+    : readTrustedAssertionIssuers(reader);
+  const validating = authentication?.methods.find((method) => "validate" in method && method.validate);
+  if (
+    validating !== undefined && reader.firstBelow(ISSUERS) === undefined
+  ) {
+    const expected =
+      `${validating.name} will accept no assertion, expected ${ISSUERS}directoryLocations.1 too`;
+    reader.warn("container.security.rest.authentication.order", expected);
+  }
+
+  if (
+    security === undefined || gateway === undefined || site === undefined || features === undefined ||
+    https === undefined || servers === undefined || authentication === undefined ||
+    attributes === undefined ||
+    dynamicAttributes === undefined || issuedTokens === undefined || regulation === undefined ||
+    sharing === undefined || outgoing === undefined || logging === undefined || metrics === undefined
+  ) return undefined;
+  const { mainFile, files } = reader.properties;
+  return {
+    sources: { main: files[0] ?? mainFile, all: files },
+    ...site,
+    features,
+    https,
+    credential,
+    truststore,
+    trustedAssertionIssuers,
+    ...servers,
+    authentication,
+    attributes,
+    dynamicAttributes,
+    accessControl: security.accessControl,
+    additionalServiceIdentifiers: security.additionalServiceIdentifiers,
+    gateway,
+    issuedTokens,
+    regulation,
+    sharing,
+    outgoing,
+    logging,
+    metrics,
+  };
+}
+
+function byPlace(mainFile: string): (a: Problem, b: Problem) => number {
+  return (a, b) => {
+    if (a.file !== b.file) {
+      if (a.file === mainFile) return -1;
+      return b.file === mainFile || a.file > b.file ? 1 : -1;
+    }
+    return (a.line ?? 0) - (b.line ?? 0);
+  };
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) deepFreeze(member);
+  }
+  return value;
+}

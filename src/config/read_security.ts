@@ -1,0 +1,100 @@
+import type { KeyReader } from "./key_reader.ts";
+import { CLIENT } from "./keys/client_keys.ts";
+import { GATEWAY, ISSUED_TOKENS, REGULATION, SECURITY } from "./keys/security_keys.ts";
+import type {
+  AccessControlConfig,
+  GatewayConfig,
+  IssuedTokensConfig,
+  OutgoingConfig,
+  RegulationConfig,
+} from "./service_config.ts";
+
+/** General security settings (rest-api.md 3.5). */
+export interface SecurityConfig {
+  readonly tls: boolean;
+  readonly accessControl: AccessControlConfig;
+  readonly additionalServiceIdentifiers: readonly string[];
+}
+
+export function readSecurity(reader: KeyReader): SecurityConfig | undefined {
+  const keys = reader.read(SECURITY);
+  if (keys === undefined) return undefined;
+  const { tls, accessControl, pdp, additionalServiceIdentifiers } = keys;
+  if (!tls) {
+    reader.warn("container.security.sslEnabled", "passwords travel unencrypted, for tests only", "false");
+  }
+  if (!accessControl) {
+    reader.warn("container.security.accesscontrol", "everybody may do everything, for tests only", "false");
+  }
+  if (pdp === "AcceptingPdp") {
+    const expected =
+      "the built-in rules are used; to permit everything, set container.security.accesscontrol=false";
+    reader.warn("container.security.accesscontrol.pdp", expected, pdp);
+  }
+  return {
+    tls,
+    accessControl: { enabled: accessControl },
+    additionalServiceIdentifiers: additionalServiceIdentifiers.map(({ value }) => value),
+  };
+}
+
+/** The gateway in front (authentication.md 9). */
+export function readGateway(reader: KeyReader): GatewayConfig | undefined {
+  const keys = reader.read(GATEWAY);
+  if (keys === undefined) return undefined;
+  if (keys.enabled && keys.trustedPeers.length === 0) {
+    const expected =
+      "expected container.security.gateway.trustedPeers too, without it no gateway's headers count";
+    reader.warn("container.security.gateway.enable", expected, "true");
+  }
+  if (keys.enabled && keys.certificate !== undefined) {
+    reader.expectFile("container.security.gateway.certificate", keys.certificate);
+  }
+  return keys;
+}
+
+/** Tokens of this and other services (authentication.md 4). */
+export function readIssuedTokens(reader: KeyReader): IssuedTokensConfig | undefined {
+  const keys = reader.read(ISSUED_TOKENS);
+  if (keys === undefined) return undefined;
+  const { lifetimeSeconds, maxLifetimeSeconds, hmacSecret, trustedIssuerCert, trustedLocalIssuer } = keys;
+  if (lifetimeSeconds > maxLifetimeSeconds) {
+    const expected =
+      `expected at most container.security.rest.jwt.maxLifetime, which is ${maxLifetimeSeconds}`;
+    reader.error("container.security.rest.jwt.lifetime", expected, String(lifetimeSeconds));
+  }
+  const prefix = "container.security.rest.jwt.";
+  for (const { name, value } of trustedIssuerCert) {
+    reader.expectFile(`${prefix}trustedIssuerCert.${name}`, value);
+  }
+  for (const { name, value } of trustedLocalIssuer) {
+    reader.expectFile(`${prefix}trustedLocalIssuer.${name}`, value);
+  }
+  return {
+    lifetimeSeconds,
+    maxLifetimeSeconds,
+    hmacSecret,
+    trustedIssuerFiles: [...trustedIssuerCert, ...trustedLocalIssuer].map(({ value }) => value),
+  };
+}
+
+export function readRegulation(reader: KeyReader): RegulationConfig | undefined {
+  const keys = reader.read(REGULATION);
+  if (keys !== undefined && keys.baseDelaySeconds > keys.maxDelaySeconds) {
+    const expected =
+      `expected at most container.security.regulation.maxDelay, which is ${keys.maxDelaySeconds}`;
+    reader.error("container.security.regulation.baseDelay", expected, String(keys.baseDelaySeconds));
+  }
+  return keys;
+}
+
+/** Requests to other systems (authentication.md 5.1). */
+export function readOutgoing(reader: KeyReader): OutgoingConfig | undefined {
+  const keys = reader.read(CLIENT);
+  if (keys !== undefined && keys.hostnameChecking !== "FAIL") {
+    const expected =
+      "any server with a certificate of a trusted authority can pose as your identity provider, expected FAIL";
+    reader.warn("container.client.serverHostnameChecking", expected, keys.hostnameChecking);
+  }
+  return keys;
+}

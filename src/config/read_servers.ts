@@ -1,0 +1,130 @@
+import type { Infer } from "./key.ts";
+import type { KeyReader } from "./key_reader.ts";
+import { AUTHSERVICE, GROUPED_SERVER, SERVER_INSTANCE, SINGLE_SERVER } from "./keys/server_keys.ts";
+import type {
+  DaemonInstanceConfig,
+  LogicalServerConfig,
+  ReservationsConfig,
+  ServiceConfig,
+} from "./service_config.ts";
+
+/** Keys of the answer of `GET /rest/auth`, and paths below it, that a server's name would hide (rest-api.md 1.9, 1.11). */
+const RESERVED_NAMES = ["client", "server", "token", "certificate"];
+
+const PREFIX = "authservice.server.";
+
+/** The logical servers and their daemons (specification 2.1). */
+export function readServers(
+  reader: KeyReader,
+): Pick<ServiceConfig, "servers" | "resolveClientNames"> | undefined {
+  const keys = reader.read(AUTHSERVICE);
+  if (keys === undefined) {
+    reader.skip(PREFIX);
+    return undefined;
+  }
+  if (keys.servers.length === 0) {
+    reader.warn("authservice.servers", "no transfer server is configured, expected at least one name");
+  }
+  const servers: LogicalServerConfig[] = [];
+  for (const name of keys.servers) {
+    checkName(reader, name, keys.servers);
+    const server = readServer(reader, name);
+    if (server !== undefined) servers.push(server);
+  }
+  for (const name of reader.namesBelow(PREFIX)) {
+    if (keys.servers.some((server) => server === name || server.startsWith(`${name}.`))) continue;
+    reader.leave(`${PREFIX}${name}.`, `not used, ${name} is not in authservice.servers`);
+  }
+  return { servers, resolveClientNames: keys.resolveClientNames };
+}
+
+function checkName(reader: KeyReader, name: string, all: readonly string[]): void {
+  const clash = all.find((other) => other.startsWith(`${name}.`));
+  const expected = RESERVED_NAMES.includes(name)
+    ? `expected another name than ${name}, which has a meaning of its own in answers and addresses`
+    : name.includes("-")
+    ? `expected names without -, which stands between name and number of a daemon, not ${name}`
+    : !/^[A-Za-z0-9_][A-Za-z0-9_.]{0,63}$/.test(name)
+    ? `expected names of up to 64 letters, digits, _ and ., not ${name}`
+    : clash !== undefined
+    ? `expected names of which none continues another after a dot, as ${clash} does ${name}`
+    : undefined;
+  if (expected !== undefined) reader.error("authservice.servers", expected, all.join(" "));
+}
+
+function readServer(reader: KeyReader, name: string): LogicalServerConfig | undefined {
+  const prefix = `${PREFIX}${name}.`;
+  const numbers = [...reader.namesBelow(prefix)].filter((part) => /^\d+$/.test(part));
+  if (numbers.length === 0) {
+    const keys = reader.read(SINGLE_SERVER, prefix);
+    if (keys === undefined) return undefined;
+    return toServer(reader, name, keys, [toInstance(reader, prefix, keys)]);
+  }
+  const single = ["host", "port", "commandHost", "commandPort"].find((key) => reader.entry(prefix + key));
+  if (single !== undefined) {
+    const expected = `expected ${name} to have either this key or numbered ones such as ${prefix}1.${single}`;
+    reader.error(prefix + single, expected, reader.entry(prefix + single)?.value);
+    reader.skip(prefix);
+    return undefined;
+  }
+  const keys = reader.read(GROUPED_SERVER, prefix);
+  const instances = readInstances(reader, prefix, numbers, keys?.expectedDn);
+  return keys === undefined || instances === undefined ? undefined : toServer(reader, name, keys, instances);
+}
+
+function readInstances(
+  reader: KeyReader,
+  prefix: string,
+  numbers: readonly string[],
+  expectedDn: string | undefined,
+): DaemonInstanceConfig[] | undefined {
+  const instances: DaemonInstanceConfig[] = [];
+  for (let number = 1; number <= numbers.length; number++) {
+    if (!numbers.includes(String(number))) {
+      const first = reader.firstBelow(prefix)?.key ?? prefix;
+      reader.error(
+        first,
+        `expected numbers 1 to ${numbers.length} without gaps, ${prefix}${number}. is missing`,
+      );
+      reader.skip(prefix);
+      return undefined;
+    }
+    const keys = reader.read(SERVER_INSTANCE, `${prefix}${number}.`);
+    if (keys === undefined) continue;
+    const instance = toInstance(reader, `${prefix}${number}.`, keys);
+    instances.push({ ...instance, expectedDn: instance.expectedDn ?? expectedDn });
+  }
+  return instances.length === numbers.length ? instances : undefined;
+}
+
+function toInstance(
+  reader: KeyReader,
+  prefix: string,
+  { host, port, commandHost, commandPort, ssl, expectedDn }: Infer<typeof SERVER_INSTANCE.keys>,
+): DaemonInstanceConfig {
+  if (!ssl) {
+    reader.warn(
+      `${prefix}ssl`,
+      "whoever reaches the command socket can read and send commands, for tests only",
+    );
+  }
+  return { host, port, commandHost, commandPort, ssl, expectedDn };
+}
+
+function toServer(
+  reader: KeyReader,
+  name: string,
+  keys: Infer<typeof GROUPED_SERVER.keys>,
+  instances: readonly DaemonInstanceConfig[],
+): LogicalServerConfig {
+  const { description, reservations: enabled, reservationsFile: file, reservationsTimeZone: timeZone } = keys;
+  let reservations: ReservationsConfig | undefined;
+  if (enabled && file === undefined) {
+    reader.error(
+      `${PREFIX}${name}.reservations.enable`,
+      `expected ${PREFIX}${name}.reservations.file too`,
+      "true",
+    );
+  } else if (enabled && file !== undefined) reservations = { file, timeZone };
+  return { name, description, instances, reservations };
+}

@@ -1,0 +1,133 @@
+import { isIPv6 } from "node:net";
+import { UnexpectedValue, url } from "./key.ts";
+import type { KeyReader } from "./key_reader.ts";
+import { CONTAINER, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
+import { HTTP_SERVER } from "./keys/http_server_keys.ts";
+import type {
+  FeaturesConfig,
+  HttpsConfig,
+  LoggingConfig,
+  MetricsConfig,
+  ServiceConfig,
+  SiteConfig,
+} from "./service_config.ts";
+
+/** What {@link readSite} has to know from elsewhere. */
+interface SiteContext {
+  readonly tls: boolean;
+  readonly gateway: boolean;
+  /** Name of this machine, for a service that listens on all interfaces. */
+  readonly hostName: () => string;
+}
+
+/** Name and addresses of the service (rest-api.md 3.3). */
+export function readSite(
+  reader: KeyReader,
+  context: SiteContext,
+): { site: SiteConfig } & Pick<ServiceConfig, "selfTest" | "liveReload"> | undefined {
+  const keys = reader.read(CONTAINER);
+  if (keys === undefined) return undefined;
+  const { name, host, port, externalUrl, baseUrl, selfTest, liveReload } = keys;
+  const fromBase = externalUrl === undefined && baseUrl !== undefined
+    ? cutBaseUrl(reader, baseUrl)
+    : undefined;
+  if (externalUrl?.includes("?")) {
+    reader.error("container.externalurl", "expected a URL without query", externalUrl);
+  }
+  const given = externalUrl ?? fromBase;
+  const derived = () => derivedUrl({ name, host, port }, context);
+  const site: SiteConfig = {
+    name,
+    host,
+    port,
+    externalUrl: (given ?? derived()).replace(/\/+$/, ""),
+    externalUrlGiven: given !== undefined,
+  };
+  return { site, selfTest, liveReload };
+}
+
+/** The external URL once the port is known, for a service that had the system choose one. */
+export function externalUrlAt({ externalUrl, externalUrlGiven }: SiteConfig, port: number): string {
+  return externalUrlGiven ? externalUrl : externalUrl.replace(/:0(?=\/|$)/, `:${port}`);
+}
+
+/** `<host>:<port>/<site>/services…` with or without scheme. */
+function cutBaseUrl(reader: KeyReader, baseUrl: string): string | undefined {
+  const cut = baseUrl.replace(/\/services(?:\/.*)?$/, "");
+  const full = cut.includes("://") ? cut : `https://${cut}`;
+  const { parse } = url({ help: "", schemes: ["https", "http"] });
+  try {
+    return parse(full, { workingDirectory: reader.workingDirectory });
+  } catch (error) {
+    if (!(error instanceof UnexpectedValue)) throw error;
+    reader.error("container.baseurl", "expected <host>:<port>/<sitename>/services", baseUrl);
+    return undefined;
+  }
+}
+
+function derivedUrl(
+  { name, host, port }: { name: string; host: string; port: number },
+  { tls, gateway, hostName }: SiteContext,
+): string {
+  const publicHost = host === "0.0.0.0" || host === "::" ? hostName() : host;
+  const authority = `${isIPv6(publicHost) ? `[${publicHost}]` : publicHost}:${port}`;
+  return `${tls ? "https" : "http"}://${authority}${gateway ? `/${name}` : ""}`;
+}
+
+/** Which services are on. A feature that is off takes its services with it. */
+export function readFeatures(reader: KeyReader): FeaturesConfig | undefined {
+  const keys = reader.read(FEATURES);
+  if (keys === undefined) return undefined;
+  const { authServer, auth, dataSharing, share, access } = keys;
+  return { auth: authServer && auth, share: dataSharing && share, access: dataSharing && access };
+}
+
+/** The listener (rest-api.md 3.4). */
+export function readHttps(reader: KeyReader, tls: boolean): HttpsConfig | undefined {
+  const keys = reader.read(HTTP_SERVER);
+  if (keys === undefined) return undefined;
+  const disabled = keys.disabledProtocols.map((protocol) => protocol.toLowerCase());
+  const minTlsVersion = disabled.includes("tlsv1.2") ? "TLSv1.3" : "TLSv1.2";
+  const maxTlsVersion = disabled.includes("tlsv1.3") ? "TLSv1.2" : "TLSv1.3";
+  if (minTlsVersion > maxTlsVersion) {
+    reader.error(
+      "container.httpServer.disabledProtocols",
+      "expected TLSv1.2 or TLSv1.3 to be left",
+      keys.disabledProtocols.join(" "),
+    );
+  }
+  return {
+    tls,
+    clientCertificate: keys.requireClientCertificate
+      ? "required"
+      : keys.requestClientCertificate
+      ? "requested"
+      : "none",
+    minTlsVersion,
+    maxTlsVersion,
+    disabledCipherSuites: keys.disabledCipherSuites,
+    maxConnections: keys.maxConnections,
+    maxIdleMs: keys.maxIdleMs,
+    hsts: keys.hsts,
+    frames: { policy: keys.framePolicy, allowed: keys.frameAllowed },
+    cors: keys.cors
+      ? {
+        origins: keys.corsOrigins,
+        methods: keys.corsMethods,
+        requestHeaders: keys.corsHeaders,
+        exposedHeaders: keys.corsExposedHeaders,
+      }
+      : undefined,
+  };
+}
+
+export function readLogging(reader: KeyReader): LoggingConfig | undefined {
+  return reader.read(LOGGING);
+}
+
+export function readMetrics(reader: KeyReader): MetricsConfig | undefined {
+  const keys = reader.read(METRICS);
+  if (keys === undefined) return undefined;
+  const { host, port } = keys;
+  return { listen: port === undefined ? undefined : { host, port } };
+}

@@ -1,0 +1,81 @@
+import type { Infer } from "./key.ts";
+import type { KeyReader } from "./key_reader.ts";
+import { CREDENTIAL, TRUSTED_ASSERTION_ISSUERS, TRUSTSTORE } from "./keys/tls_keys.ts";
+import type { CredentialConfig, TruststoreConfig } from "./service_config.ts";
+
+/** Own certificate and key; only where they are, see `loadTlsMaterial` for their content. */
+export function readCredential(reader: KeyReader): CredentialConfig | undefined {
+  const { prefix } = CREDENTIAL;
+  const keys = reader.read(CREDENTIAL);
+  if (keys === undefined) return undefined;
+  const { keyPath, keyAlias, keyPassword, format = "auto" } = keys;
+  if (keyPath !== undefined && (keyAlias !== undefined || keyPassword !== undefined)) {
+    const other = keyAlias !== undefined ? "keyAlias" : "keyPassword";
+    const expected = `expected either keyPath (PEM, DER) or ${other} (key stores), both are ambiguous`;
+    reader.error(`${prefix}keyPath`, expected, keyPath);
+  }
+  return { ...keys, format, origin: reader.origin(`${prefix}path`) };
+}
+
+/** Trusted certificates of TLS connections. */
+export function readTruststore(reader: KeyReader): TruststoreConfig | undefined {
+  const keys = reader.read(TRUSTSTORE);
+  return keys === undefined ? undefined : toTruststore(reader, TRUSTSTORE.prefix, keys);
+}
+
+/** Certificates of SAML issuers. */
+export function readTrustedAssertionIssuers(reader: KeyReader): TruststoreConfig | undefined {
+  const keys = reader.read(TRUSTED_ASSERTION_ISSUERS);
+  return keys === undefined ? undefined : toTruststore(reader, TRUSTED_ASSERTION_ISSUERS.prefix, keys);
+}
+
+function toTruststore(
+  reader: KeyReader,
+  prefix: string,
+  keys: Infer<typeof TRUSTSTORE.keys>,
+): TruststoreConfig | undefined {
+  const first = reader.firstBelow(prefix)?.key ?? `${prefix}type`;
+  for (const [name, mode] of [["crlMode", keys.crlMode], ["ocspMode", keys.ocspMode]] as const) {
+    if (mode !== "REQUIRE") continue;
+    reader.error(prefix + name, "revocation is not checked by this service, expected IGNORE", mode);
+  }
+  const common = { updateIntervalSeconds: keys.updateInterval };
+  const type = keys.type ??
+    (keys.directoryLocations.length > 0
+      ? "directory"
+      : keys.keystorePath !== undefined
+      ? "keystore"
+      : undefined);
+  switch (type) {
+    case undefined:
+      reader.error(first, `expected ${prefix}type too: directory, keystore or openssl`);
+      return undefined;
+    case "java_default": {
+      const expected =
+        "there is no Java here to take certificates from, expected directory with the CA certificates " +
+        `you trust (${prefix}directoryLocations.1=conf/trusted/*.pem)`;
+      reader.error(`${prefix}type`, expected, type);
+      return undefined;
+    }
+    case "directory": {
+      const locations = keys.directoryLocations.map(({ value }) => value);
+      if (locations.length === 0) {
+        reader.error(first, `expected ${prefix}directoryLocations.1 too, such as conf/trusted/*.pem`);
+        return undefined;
+      }
+      const origin = reader.origin(reader.firstBelow(`${prefix}directoryLocations.`)?.key ?? first);
+      return { ...common, type, locations, encoding: keys.directoryEncoding, origin };
+    }
+    case "keystore": {
+      const { keystorePath: path, keystorePassword: password, keystoreFormat: format = "auto" } = keys;
+      if (path === undefined || password === undefined) {
+        const missing = path === undefined ? "keystorePath" : "keystorePassword";
+        reader.error(first, `expected ${prefix}${missing} too`);
+        return undefined;
+      }
+      return { ...common, type, path, password, format, origin: reader.origin(`${prefix}keystorePath`) };
+    }
+    case "openssl":
+      return { ...common, type, path: keys.opensslPath, origin: reader.origin(first) };
+  }
+}

@@ -1,0 +1,230 @@
+import { Buffer } from "node:buffer";
+import type { X509Certificate } from "node:crypto";
+import { connect as connectPlain, type Socket } from "node:net";
+import { connect as connectTls, TLSSocket } from "node:tls";
+import type { Clock } from "../model/clock.ts";
+import type { TlsMaterial } from "../model/tls_material.ts";
+import { type Exchange, failure, type Fault } from "./exchange.ts";
+import { checkPeer } from "./peer_check.ts";
+
+/** The command socket of one daemon. */
+export interface CommandSocket {
+  readonly host: string;
+  readonly port: number;
+  /** Absent: plain TCP, for tests only. */
+  readonly tls?: {
+    /** Asked for each connection, so that renewed certificates are used from the next one on. */
+    readonly material: () => TlsMaterial;
+    readonly expectedDn?: string;
+  };
+}
+
+/** Milliseconds. */
+export interface ExchangeLimits {
+  readonly connect: number;
+  readonly handshake: number;
+  readonly reply: number;
+}
+
+/** What a reply may hold at most: the key files of a user are in it. */
+export const MAX_REPLY_BYTES = 1024 * 1024;
+
+/**
+ * After a handshake `END` must be sent before the connection ends, or the daemon is dead until it is restarted. While a
+ * handshake is under way we cannot know whether the daemon thinks it complete, so `END` is handed to the connection and
+ * gets this many milliseconds to leave.
+ */
+const FAREWELL_MS = 250;
+
+/**
+ * One request and its reply on a connection of its own. The request is the first thing sent after the handshake and our
+ * check of the peer. `signal` is looked at right before: who leaves earlier causes no session, who leaves later changes
+ * nothing here. Never rejects.
+ */
+export function exchange(
+  socket: CommandSocket,
+  request: string,
+  { limits, signal, clock }: { limits: ExchangeLimits; signal: AbortSignal; clock: Clock },
+): Promise<Exchange> {
+  return new Promise<Exchange>((resolve) => {
+    new CommandConnection(socket, socket.tls?.material(), request, limits, signal, clock, resolve);
+  }).catch((error) =>
+    failure("unreachable", "before", error instanceof Error ? error.message : String(error))
+  );
+}
+
+class CommandConnection {
+  readonly #socket: Socket;
+  #phase: "connecting" | "handshaking" | "written" | "leaving" = "connecting";
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #flushed = false;
+  #received: Buffer[] = [];
+  #size = 0;
+  #result: Exchange | undefined;
+
+  constructor(
+    readonly target: CommandSocket,
+    readonly material: TlsMaterial | undefined,
+    readonly request: string,
+    readonly limits: ExchangeLimits,
+    readonly signal: AbortSignal,
+    readonly clock: Clock,
+    resolve: (result: Exchange) => void,
+  ) {
+    this.#socket = this.#open();
+    this.#limit(limits.connect, "connect-timeout");
+    this.#socket.on("connect", () => this.#connected());
+    this.#socket.on("secureConnect", () => this.#secured());
+    this.#socket.on("data", (bytes: Buffer) => this.#receive(bytes));
+    this.#socket.on("end", () => this.#ended());
+    this.#socket.on("error", (error) => this.#broken(error));
+    this.#socket.on("close", () => {
+      clearTimeout(this.#timer);
+      resolve(this.#result ?? this.#brokenOff());
+    });
+  }
+
+  #open(): Socket {
+    const { host, port } = this.target;
+    if (this.material === undefined) return connectPlain({ host, port });
+    return connectTls({
+      host,
+      port,
+      cert: this.material.certificate,
+      key: this.material.key,
+      ca: [...this.material.anchors],
+      minVersion: "TLSv1.2",
+      // Daemons' certificates carry role names. Whom we talk to is checked by `checkPeer`, and a failure after the
+      // handshake would end the connection without `END`.
+      checkServerIdentity: () => undefined,
+    });
+  }
+
+  #connected(): void {
+    if (this.#phase !== "connecting") return;
+    this.#phase = "handshaking";
+    if (this.material === undefined) this.#write();
+    else this.#limit(this.limits.handshake, "handshake-timeout");
+  }
+
+  #secured(): void {
+    if (this.#phase !== "handshaking" || this.material === undefined) return;
+    const problem = checkPeer(shownCertificates(this.#socket), {
+      anchors: this.material.anchors,
+      expectedDn: this.target.tls?.expectedDn,
+      at: this.clock(),
+    });
+    if (problem === undefined) this.#write();
+    else this.#leave("untrusted", problem);
+  }
+
+  #write(): void {
+    if (this.signal.aborted) return this.#leave("aborted");
+    this.#phase = "written";
+    this.#limit(this.limits.reply, "reply-timeout");
+    this.#socket.write(this.request, () => this.#flushed = true);
+  }
+
+  #receive(bytes: Buffer): void {
+    if (this.#phase !== "written" || this.#result !== undefined) return;
+    this.#size += bytes.length;
+    this.#received.push(bytes);
+    if (this.#size > MAX_REPLY_BYTES) {
+      this.#finish("invalid-reply", `more than ${MAX_REPLY_BYTES} bytes`);
+    }
+  }
+
+  #ended(): void {
+    if (this.#phase !== "written" || this.#result !== undefined) return;
+    this.#result = readReply(this.#received);
+    this.#socket.destroy();
+  }
+
+  #broken(error: Error): void {
+    if (this.#result !== undefined) return;
+    const fault = classify(error, this.#phase === "written");
+    // With TLS 1.3 the daemon judges our certificate after our side of the handshake: it read nothing of the request.
+    this.#result = fault === undefined
+      ? this.#brokenOff(error.message)
+      : failure(fault, "before", error.message);
+  }
+
+  /** Gives up when this much time passes without the next step. */
+  #limit(ms: number, fault: Fault): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      if (this.#phase === "written") this.#finish(fault);
+      else this.#leave(fault);
+    }, ms);
+  }
+
+  /** Ends the connection after the request: what is written is out, as a rule long ago. */
+  #finish(fault: Fault, detail?: string): void {
+    this.#result ??= failure(fault, "after", detail);
+    if (this.#flushed) this.#socket.destroy();
+    else this.#farewell();
+  }
+
+  /** Ends the connection before the request was written. */
+  #leave(fault: Fault, detail?: string): void {
+    this.#result ??= failure(fault, "before", detail);
+    // No handshake has begun yet: the daemon sees a connection come and go. Without TLS it would wait for `END`.
+    if (this.#phase === "connecting" && this.material !== undefined) {
+      this.#socket.destroy();
+      return;
+    }
+    this.#phase = "leaving";
+    this.#socket.write("END\n", () => this.#socket.destroy());
+    this.#farewell();
+  }
+
+  #farewell(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#socket.destroy(), FAREWELL_MS);
+  }
+
+  /** What it means if the connection ends just like that. */
+  #brokenOff(detail?: string): Exchange {
+    if (this.#phase === "connecting") return failure("unreachable", "before", detail);
+    if (this.#phase === "handshaking") return failure("handshake-closed", "before", detail);
+    return readReply(this.#received);
+  }
+}
+
+/** The certificates of the other side, its own first, and behind it what it sent or what the platform found for it. */
+function shownCertificates(socket: Socket): X509Certificate[] {
+  const shown: X509Certificate[] = [];
+  if (!(socket instanceof TLSSocket)) return shown;
+  for (let next = socket.getPeerX509Certificate(); next !== undefined && shown.length < 16;) {
+    shown.push(next);
+    next = next.issuerCertificate;
+  }
+  return shown;
+}
+
+/** A stream that ends is the only mark of a reply's end; each genuine one ends with LF (daemon-protocol.md 1.3). */
+function readReply(received: readonly Buffer[]): Exchange {
+  const bytes = Buffer.concat(received);
+  if (bytes.length === 0) return failure("empty-reply", "after");
+  if (bytes.at(-1) !== 0x0a) return failure("invalid-reply", "after", "it is cut off");
+  try {
+    return {
+      kind: "answered",
+      reply: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
+    };
+  } catch {
+    return failure("invalid-reply", "after", "it is not UTF-8");
+  }
+}
+
+/** What an error of the platform says about the handshake or the way there; nothing if the connection merely ended. */
+function classify(error: Error, written: boolean): Fault | undefined {
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (code === "ECONNREFUSED") return "refused";
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN" || code === "EAI_NODATA") return "unresolved";
+  if (code === "ERR_SSL_WRONG_VERSION_NUMBER") return "not-tls";
+  if (/^ERR_SSL_.*ALERT_.*(?:CERTIFICATE|UNKNOWN_CA)/.test(code)) return "own-certificate-refused";
+  if (written) return undefined;
+  if (code.startsWith("ERR_SSL_")) return "handshake-failed";
+  return /CERT|ISSUER|SIGNATURE/.test(code) ? "untrusted" : undefined;
+}

@@ -1,0 +1,249 @@
+import type { Logger } from "../logging/logger.ts";
+import type { Clock } from "../model/clock.ts";
+import type { ServiceError } from "../model/service_error.ts";
+import type { TlsMaterial } from "../model/tls_material.ts";
+import type { ExchangeLimits } from "./command_connection.ts";
+import { createSecret } from "./create_secret.ts";
+import {
+  DaemonRefused,
+  DaemonReplyInvalid,
+  DaemonTimeout,
+  DaemonUnavailable,
+  InstanceUnknown,
+  SessionLimitReached,
+} from "./daemon_error.ts";
+import type { DaemonGroup, GroupStatus, SessionGrant, SessionOrder, UserInfo } from "./daemon_group.ts";
+import { encodeSession, encodeUserInfo } from "./encode_command.ts";
+import { describeFailure, type Failure } from "./exchange.ts";
+import { Instance, type InstanceCommand } from "./instance.ts";
+import { parseSession, parseUserInfo, type SessionReply } from "./parse_reply.ts";
+import { realTime, type Schedule } from "./schedule.ts";
+
+/** Where one physical daemon is. */
+export interface DaemonInstanceConfig {
+  /** Listen socket; given to clients as written. */
+  readonly host: string;
+  readonly port: number;
+  readonly commandHost: string;
+  readonly commandPort: number;
+  /** TLS on the command socket; `false` for tests only. */
+  readonly ssl: boolean;
+  /** The only certificate subject accepted; any that the anchors vouch for without it. */
+  readonly expectedDn?: string;
+}
+
+export interface DaemonGroupConfig {
+  readonly name: string;
+  readonly description: string;
+  readonly instances: readonly DaemonInstanceConfig[];
+}
+
+export interface DaemonGroupParts {
+  /** Asked for each connection. */
+  readonly tls: () => TlsMaterial;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** From 0 to below 1; default `Math.random`. For the spread of checks, not for secrets. */
+  readonly random?: () => number;
+  readonly schedule?: Schedule;
+  readonly limits?: Partial<DaemonLimits>;
+}
+
+/** Milliseconds for the steps of an exchange, and for a whole operation with all its attempts. */
+export interface DaemonLimits extends ExchangeLimits {
+  readonly userInfoReply: number;
+  readonly total: number;
+}
+
+export const DAEMON_LIMITS: DaemonLimits = {
+  connect: 5_000,
+  handshake: 5_000,
+  reply: 15_000,
+  userInfoReply: 20_000,
+  total: 30_000,
+};
+
+/** The instances of one logical server, in turn and with fail-over. Begins to ping them at once. */
+export function createDaemonGroup(config: DaemonGroupConfig, parts: DaemonGroupParts): DaemonGroup {
+  return new DaemonPool(config, parts);
+}
+
+/** A request and what its answer is worth. */
+interface Operation<T, R> {
+  readonly signal: AbortSignal;
+  /** That instance and no other, counted from 1. */
+  readonly instance?: number;
+  /** @throws {InvalidOrder} */
+  readonly command: () => Omit<InstanceCommand<T>, "deadline" | "signal">;
+  /** The result, or why another instance should be asked. @throws {ServiceError} Why none should. */
+  readonly judge: (reply: T, from: Instance) => { readonly result: R } | { readonly next: ServiceError };
+  /** Called before another instance is asked although one may have carried out the command. */
+  readonly renew?: () => void;
+}
+
+class DaemonPool implements DaemonGroup {
+  readonly name: string;
+  readonly description: string;
+  readonly #instances: readonly Instance[];
+  readonly #limits: DaemonLimits;
+  /** Index of the instance that is first in turn. */
+  #turn = 0;
+
+  constructor(readonly config: DaemonGroupConfig, readonly parts: DaemonGroupParts) {
+    this.name = config.name;
+    this.description = config.description;
+    this.#limits = { ...DAEMON_LIMITS, ...parts.limits };
+    this.#instances = config.instances.map((instance, index) =>
+      new Instance({
+        number: index + 1,
+        address: `${instance.host}:${instance.port}`,
+        socket: {
+          host: instance.commandHost,
+          port: instance.commandPort,
+          tls: instance.ssl ? { material: parts.tls, expectedDn: instance.expectedDn } : undefined,
+        },
+        limits: this.#limits,
+        clock: parts.clock,
+        schedule: parts.schedule ?? realTime,
+        random: parts.random ?? Math.random,
+        log: parts.log.child({ server: config.name }),
+      })
+    );
+    for (const instance of this.#instances) instance.start();
+  }
+
+  get size(): number {
+    return this.#instances.length;
+  }
+
+  status(): GroupStatus {
+    const instances = this.#instances.map((instance) => instance.status());
+    const available = instances.filter(({ up }) => up).length;
+    const facts = this.#instances.flatMap((instance) => instance.facts ?? []);
+    const limits = facts.flatMap(({ sessionLimit }) => sessionLimit ?? []);
+    return {
+      usable: available > 0,
+      total: instances.length,
+      available,
+      instances,
+      version: facts[0]?.version,
+      sessionLimit: limits.length > 0 ? Math.min(...limits) : undefined,
+    };
+  }
+
+  openSession(
+    order: SessionOrder,
+    { instance, signal }: { readonly instance?: number; readonly signal: AbortSignal },
+  ): Promise<SessionGrant> {
+    let secret = createSecret();
+    const lane = `session ${order.user}`;
+    return this.#operate<SessionReply, SessionGrant>({
+      signal,
+      instance,
+      command: () => ({
+        request: encodeSession(order, secret),
+        parse: parseSession,
+        lane,
+        replyLimit: this.#limits.reply,
+      }),
+      judge: (reply, { number, parts: { address } }) => {
+        const reason = `${address}: ${reply.kind === "expected" ? "" : reply.text}`;
+        if (reply.kind === "limit") return { next: new SessionLimitReached(this.name, reason) };
+        if (reply.kind === "refused") throw new DaemonRefused(this.name, reason);
+        const host = this.config.instances[number - 1]?.host ?? "";
+        return { result: { host, port: reply.port, secret, instance: number } };
+      },
+      // The daemon may know the secret already.
+      renew: () => secret = createSecret(),
+    });
+  }
+
+  userInfo(user: string, signal: AbortSignal): Promise<UserInfo> {
+    const request = encodeUserInfo(user);
+    return this.#operate({
+      signal,
+      command: () => ({
+        request,
+        parse: parseUserInfo,
+        lane: "user info",
+        replyLimit: this.#limits.userInfoReply,
+      }),
+      judge: (result) => ({ result }),
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#instances.map((instance) => instance.close()));
+  }
+
+  /** Asks one instance after the other, each at most once, until one gives a result. */
+  async #operate<T, R>({ signal, instance, command, judge, renew }: Operation<T, R>): Promise<R> {
+    let next = command();
+    const deadline = this.parts.clock() + this.#limits.total;
+    const errors: ServiceError[] = [];
+    for (const candidate of instance === undefined ? this.#inTurn() : this.#single(instance)) {
+      signal.throwIfAborted();
+      if (this.parts.clock() >= deadline) break;
+      const outcome = await unlessAborted(candidate.send({ ...next, deadline, signal }), signal);
+      if (outcome.kind === "answered") {
+        const judgement = judge(outcome.reply, candidate);
+        if ("result" in judgement) return judgement.result;
+        errors.push(judgement.next);
+      } else {
+        errors.push(this.#toError(outcome, candidate));
+        if (outcome.phase === "after") {
+          renew?.();
+          next = command();
+        }
+      }
+    }
+    throw mostTelling(errors) ?? new DaemonUnavailable(this.name, this.#troubles());
+  }
+
+  /** The instances that are up, the first in turn first; if there is none, those worth a trial. */
+  *#inTurn(): Iterable<Instance> {
+    const ring = [...this.#instances.slice(this.#turn), ...this.#instances.slice(0, this.#turn)];
+    let found = false;
+    for (const instance of ring) {
+      if (!instance.up) continue;
+      if (!found) this.#turn = instance.number % this.#instances.length;
+      found = true;
+      yield instance;
+    }
+    if (!found) yield* ring.filter((instance) => instance.mayTry());
+  }
+
+  *#single(number: number): Iterable<Instance> {
+    const instance = this.#instances[number - 1];
+    if (instance === undefined) throw new InstanceUnknown(this.name, number);
+    if (instance.up || instance.mayTry()) yield instance;
+  }
+
+  #toError(failure: Failure, { parts: { address } }: Instance): ServiceError {
+    const reason = `${address}: ${describeFailure(failure)}`;
+    if (failure.phase === "before") return new DaemonUnavailable(this.name, reason);
+    if (failure.fault === "reply-timeout") return new DaemonTimeout(this.name, reason);
+    return new DaemonReplyInvalid(this.name, reason);
+  }
+
+  #troubles(): string {
+    const down = this.#instances.map((instance) => instance.status());
+    return down.map(({ address, reason }) => `${address}: ${reason ?? "up"}`).join("; ") ||
+      "none is configured";
+  }
+}
+
+/** Of several failures the one that tells the caller most: a limit, then one after a request was taken. */
+function mostTelling(errors: readonly ServiceError[]): ServiceError | undefined {
+  return errors.find((error) => error instanceof SessionLimitReached) ??
+    errors.find((error) => !(error instanceof DaemonUnavailable)) ?? errors.at(-1);
+}
+
+/** Waits no longer than the caller does; what was begun goes on. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason);
+    signal.addEventListener("abort", leave);
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+  });
+}

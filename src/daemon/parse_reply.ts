@@ -1,0 +1,70 @@
+import type { UserInfo } from "./daemon_group.ts";
+
+/*
+ * Replies of daemons. The stream's end is not protected and key lines are written by users, so each form is checked as a
+ * whole, and lines end at LF alone (daemon-protocol.md 1.3, 2). The parsers answer `undefined` for what is no reply.
+ */
+
+/** What a daemon says about itself (daemon-protocol.md 1.7). */
+export interface PingReply {
+  readonly version: string;
+  /** Sessions per account; absent if the daemon names no limit. */
+  readonly sessionLimit?: number;
+}
+
+export type SessionReply =
+  | { readonly kind: "expected"; readonly port: number }
+  /** No slot is free for the account. */
+  | { readonly kind: "limit"; readonly text: string }
+  /** For the log only: it can name accounts. */
+  | { readonly kind: "refused"; readonly text: string };
+
+export function parsePing(reply: string): PingReply | undefined {
+  const values = new Map<string, string>();
+  for (const line of lines(reply)) {
+    const colon = line.indexOf(":");
+    if (colon > 0) values.set(line.slice(0, colon).trim(), line.slice(colon + 1).trim());
+  }
+  const version = values.get("Version");
+  if (version === undefined || !/^[\w.+~ -]{1,64}$/.test(version)) return undefined;
+  const limit = values.get("MaxSessionsPerClient") ?? "";
+  return /^[1-9]\d{0,8}$/.test(limit) ? { version, sessionLimit: Number(limit) } : { version };
+}
+
+export function parseSession(reply: string): SessionReply | undefined {
+  const accepted = /^OK::([1-9]\d{0,4})\r?\n$/.exec(reply);
+  if (accepted !== null) {
+    const port = Number(accepted[1]);
+    return port <= 65535 ? { kind: "expected", port } : undefined;
+  }
+  // The older daemon says `500::` (daemon-protocol.md, appendix).
+  const refused = /^(?:ERROR|500)::([^\n]{0,2000})\n$/.exec(reply);
+  if (refused === null) return undefined;
+  const text = refused[1]?.trim() ?? "";
+  return { kind: /too many active/i.test(text) ? "limit" : "refused", text };
+}
+
+/**
+ * Reads what a daemon says about an account. An account that the daemon refuses to speak about, such as one with the
+ * rights of root, is unknown to us: nobody may log in as it.
+ */
+export function parseUserInfo(reply: string): UserInfo | undefined {
+  if (/^5\d\d [^\n]{0,2000}\n\n?$/.test(reply)) return { kind: "unknown" };
+  let home: string | undefined;
+  let complete = false;
+  const keyLines: string[] = [];
+  for (const line of lines(reply)) {
+    const [, key] = /^Accepted key \d{1,9}: ?(.*)$/s.exec(line) ?? [];
+    if (key !== undefined) {
+      if (key !== "" && !key.startsWith("#")) keyLines.push(key);
+    } else if (line.startsWith("Home:")) home ??= line.slice("Home:".length).trim();
+    else if (line.startsWith("Status:")) complete = true;
+  }
+  // The status comes last: without it, keys may be missing.
+  return complete ? { kind: "known", home, keyLines } : undefined;
+}
+
+/** Lines without their ends. Only a CR right before the LF belongs to the end. */
+function lines(reply: string): string[] {
+  return reply.split("\n").map((line) => line.endsWith("\r") ? line.slice(0, -1) : line);
+}

@@ -1,0 +1,23 @@
+import { type ErrorCode, ServiceError } from "../model/service_error.ts";
+
+/** Another system, such as an identity provider, gave no answer that can be used. Says nothing about the caller. */
+export class RemoteUnavailable extends ServiceError {
+  readonly code: ErrorCode = "ERR_REMOTE_UNAVAILABLE";
+  readonly status = 503;
+  readonly publicMessage = "A system this service depends on does not answer, please try again later";
+  override readonly headers: Readonly<Record<string, string>>;
+
+  /**
+   * @param remote `host:port` of the system; for the log.
+   * @param reason What happened; for the log.
+   * @param options.retryAfterSeconds When to try again; default 10.
+   */
+  constructor(
+    readonly remote: string,
+    readonly reason: string,
+    options: { readonly cause?: unknown; readonly retryAfterSeconds?: number } = {},
+  ) {
+    super(`${remote}: ${reason}`, options.cause === undefined ? undefined : { cause: options.cause });
+    this.headers = { "Retry-After": String(Math.max(1, Math.ceil(options.retryAfterSeconds ?? 10))) };
+  }
+}

@@ -1,0 +1,162 @@
+import type { Logger } from "../logging/logger.ts";
+import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
+import type { Peer } from "../model/peer.ts";
+import { ServiceError } from "../model/service_error.ts";
+import type { TlsMaterial } from "../model/tls_material.ts";
+import { assemble, type ServiceOptions, type ServiceParts } from "./assemble.ts";
+import { asServiceError, errorResponse } from "./error_response.ts";
+import { originOf } from "./forwarding.ts";
+import { accepts } from "./negotiation.ts";
+import { NotAcceptable, UnsupportedMediaType } from "./request_refusals.ts";
+import { addCommonHeaders } from "./response_headers.ts";
+import { type RouteMatch, Router } from "./router.ts";
+import { identify } from "./identify.ts";
+
+/** The whole service as one function; whoever listens, and however, it can be mounted there. */
+export interface Service {
+  /** Answers a request; never rejects. */
+  handle(request: Request, peer: Peer): Promise<Response>;
+  /** Shows and trusts other certificates from now on. */
+  renewTls(material: TlsMaterial): void;
+  /** Waits for what is under way with the daemons, then releases everything. */
+  close(): Promise<void>;
+}
+
+/** @throws If a file that the configuration names cannot be used; the message is for the operator. */
+export async function createService(
+  options: ServiceOptions,
+  { log, now = Date.now }: { readonly log: Logger; readonly now?: () => number },
+): Promise<Service> {
+  return new RoutedService(await assemble(options, { log, now }), log, now);
+}
+
+/** What is known of a request, as far as it got; for the log. */
+interface Trace {
+  route?: string;
+  client?: string;
+  dn?: string;
+}
+
+class RoutedService implements Service {
+  readonly #parts: ServiceParts;
+  readonly #router: Router;
+  readonly #log: Logger;
+  readonly #now: () => number;
+
+  constructor(parts: ServiceParts, log: Logger, now: () => number) {
+    this.#parts = parts;
+    this.#router = new Router(parts.routes);
+    this.#log = log;
+    this.#now = now;
+  }
+
+  async handle(request: Request, peer: Peer): Promise<Response> {
+    const began = performance.now();
+    const requestId = crypto.randomUUID();
+    const log = this.#log.child({ request: requestId });
+    const trace: Trace = {};
+    let response: Response;
+    let failure: ServiceError | undefined;
+    try {
+      response = await this.#answer(request, peer, { requestId, log, trace });
+    } catch (error) {
+      failure = asServiceError(error);
+      response = errorResponse(failure, requestId, request.headers.get("Accept"));
+    }
+    addCommonHeaders(response.headers, requestId, request, this.#parts.config.https);
+    const { status } = response;
+    const level = status === 500 ? "error" : status > 500 ? "warn" : "info";
+    log[level]("request answered", {
+      method: request.method,
+      route: trace.route,
+      status,
+      ms: Math.round((performance.now() - began) * 10) / 10,
+      client: trace.client ?? peer.address,
+      dn: trace.dn,
+      error: failure,
+    });
+    return response;
+  }
+
+  renewTls(material: TlsMaterial): void {
+    this.#parts.renewTls(material);
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.close();
+  }
+
+  async #answer(
+    request: Request,
+    peer: Peer,
+    { requestId, log, trace }: { requestId: string; log: Logger; trace: Trace },
+  ): Promise<Response> {
+    const { config, siteName } = this.#parts;
+    const { pathname, searchParams: query } = new URL(request.url);
+    const path = withoutSite(pathname, siteName);
+    if (request.method === "OPTIONS") return this.#options(path);
+    const match = this.#router.match(request.method, path);
+    trace.route = match.route.path;
+    negotiate(request, match);
+
+    const { clientAddress, base, consignor } = originOf(
+      request.headers,
+      peer,
+      config.gateway,
+      this.#parts.externalUrl,
+    );
+    trace.client = clientAddress;
+    const { caller, user } = await identify(request, match.route, this.#parts, {
+      facts: {
+        clientAddress,
+        ...(peer.certificate && { certificate: peer.certificate }),
+        ...(consignor !== undefined && { consignor }),
+      },
+      log,
+      signal: request.signal,
+    });
+    trace.dn = nameOf(caller);
+    const { signal } = request;
+    const call = {
+      request,
+      params: match.params,
+      query,
+      caller,
+      user,
+      clientAddress,
+      base,
+      requestId,
+      log,
+      signal,
+    };
+    const response = await match.route.answer(call);
+    return request.method === "HEAD" ? new Response(null, response) : response;
+  }
+
+  /** Which methods a resource knows (RFC 9110, 9.3.7). */
+  #options(path: string): Response {
+    return new Response(null, { status: 204, headers: { Allow: this.#router.allowed(path).join(", ") } });
+  }
+}
+
+/** The service also answers below its site's name, as some gateways leave it in the path. */
+function withoutSite(path: string, siteName: string): string {
+  const prefix = path.slice(0, siteName.length + 2).toLowerCase();
+  return prefix === `/${siteName.toLowerCase()}/` ? path.slice(siteName.length + 1) : path;
+}
+
+/** @throws {UnsupportedMediaType | NotAcceptable} */
+function negotiate(request: Request, { route }: RouteMatch): void {
+  const type = request.headers.get("Content-Type");
+  if (route.consumes !== undefined && type?.split(";")[0]?.trim().toLowerCase() !== route.consumes) {
+    throw new UnsupportedMediaType(route.consumes);
+  }
+  const accept = request.headers.get("Accept");
+  if (route.produces !== undefined && !route.produces.some((offer) => accepts(accept, offer))) {
+    throw new NotAcceptable(route.produces);
+  }
+}
+
+function nameOf(caller: Caller): string {
+  return caller.kind === "anonymous" ? ANONYMOUS_DN : caller.identity.dn;
+}

@@ -1,0 +1,37 @@
+/** The little of a file system that watching needs; symbolic links are followed. */
+export interface FileSource {
+  /**
+   * A text that differs when the file does: another file under the path, another size, another time of change. Not
+   * the other way round: within one tick of the file system's clock a change may leave it as it is.
+   * @returns `undefined` if there is no file.
+   */
+  stamp(path: string): Promise<string | undefined>;
+  /**
+   * All bytes of the file, or `undefined` if there is no file.
+   * @throws {RangeError} If it is longer than `maxBytes`; it then takes up no memory.
+   */
+  read(path: string, maxBytes: number): Promise<Uint8Array | undefined>;
+}
+
+export const DISK: FileSource = {
+  stamp: (path) =>
+    unlessAbsent(async () => {
+      const { mtime, ctime, size, ino, dev } = await Deno.stat(path);
+      return [mtime?.getTime(), ctime?.getTime(), size, ino, dev].join(" ");
+    }),
+  read: (path, maxBytes) =>
+    unlessAbsent(async () => {
+      const { size } = await Deno.stat(path);
+      if (size > maxBytes) throw new RangeError(`${path} has ${size} bytes, expected at most ${maxBytes}`);
+      return await Deno.readFile(path);
+    }),
+};
+
+async function unlessAbsent<T>(look: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}

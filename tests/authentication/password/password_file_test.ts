@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { passwordFile } from "../../../src/authentication/password/password_file.ts";
+import { formatScrypt, hashWithScrypt } from "../../../src/authentication/password/scrypt_hash.ts";
+import { matchesStored, parseStoredHash } from "../../../src/authentication/password/stored_hash.ts";
+import type { Authenticator } from "../../../src/authentication/authenticator.ts";
+import { createLogger, SILENT } from "../../../src/logging/logger.ts";
+import { testAuthenticator } from "../conformance.ts";
+import { basic, bearer, sshLegacy } from "../sample_credentials.ts";
+
+const SCRYPT = formatScrypt(await hashWithScrypt("sesame", { ln: 10, r: 8, p: 1 }));
+const USERS = `# the seed's format, and the new one
+ann:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann Example, OU=Lab 2, O=Site-A, C=DE
+umlaut:BA235D767F35D4871D25D0784D78DD5F:Rk3_vT8mZq0LxN5w:CN=U
+demouser:7a066bbc4c14cd9d7fb869f8cb3ecee2:09e9ba795983c2862d1fa83ad9b28959:CN=Demo User
+bob:${SCRYPT}::CN=Bob
+off::Rk3_vT8mZq0LxN5w:CN=Off
+`;
+
+/** The method over a file with a text, removed again on `close()`. */
+async function create(text = USERS, log = SILENT): Promise<Authenticator & { readonly file: string }> {
+  const folder = await Deno.makeTempDir();
+  const file = join(folder, "users.txt");
+  await Deno.writeTextFile(file, text);
+  const method = await passwordFile({ name: "SUBJECT", file, log });
+  let open = true;
+  return {
+    ...method,
+    file,
+    close() {
+      method.close();
+      if (open) Deno.removeSync(folder, { recursive: true });
+      open = false;
+    },
+  };
+}
+
+const BAD = {
+  "a wrong password": basic("ann", "sesam"),
+  "an empty password": basic("ann", ""),
+  "the hash as the password": basic("ann", "447abe86dd2c12ca422693a3089de5c6"),
+  "an unknown user": basic("nobody", "sesame"),
+  "a user in another case": basic("Ann", "sesame"),
+  "a disabled user": basic("off", "sesame"),
+  "a name every object has": basic("constructor", "sesame"),
+};
+
+for (const [kind, good] of [["MD5", basic("ann", "sesame")], ["scrypt", basic("bob", "sesame")]] as const) {
+  testAuthenticator({
+    name: `passwordFile() with ${kind}`,
+    create,
+    method: "PASSWORD_FILE",
+    good,
+    bad: BAD,
+    foreign: { "a bearer token": bearer("abc"), "a legacy SSH token": sshLegacy("ann") },
+  });
+}
+
+const VECTORS: [string, string, string][] = [
+  ["ann", "sesame", "CN=Ann Example, OU=Lab 2, O=Site-A, C=DE"],
+  ["umlaut", "Grüße:42", "CN=U"],
+  ["demouser", "test123", "CN=Demo User"],
+];
+
+for (const [user, password, dn] of VECTORS) {
+  Deno.test(`passwordFile() accepts ${user} of the specification`, async () => {
+    const method = await create();
+    const verdict = await method.authenticate(basic(user, password), new AbortController().signal);
+    method.close();
+    assert.deepEqual(verdict, {
+      kind: "accepted",
+      identity: { dn, method: "PASSWORD_FILE", via: "SUBJECT" },
+    });
+  });
+}
+
+Deno.test("matchesStored() verifies a hash that passlib made", async () => {
+  const stored = parseStoredHash({
+    hash: "$scrypt$ln=16,r=8,p=1$aM15713r3Xsvxbi31lqr1Q$nFNh2CVHVjNldFVKDHDlm4CbdRSCdEBsjjJxD+iCs5E",
+    salt: "",
+  });
+  assert.ok(!("expected" in stored));
+  assert.equal(await matchesStored(stored, "password"), true);
+  assert.equal(await matchesStored(stored, "Password"), false);
+});
+
+Deno.test("passwordFile() fails to start without its file", async () => {
+  await assert.rejects(
+    passwordFile({ name: "P", file: "/no/such/users.txt", log: SILENT }),
+    Deno.errors.NotFound,
+  );
+});
+
+Deno.test("passwordFile() logs bad lines by number and nothing of them", async () => {
+  const lines: string[] = [];
+  const log = createLogger((line) => lines.push(line), { now: () => 0 });
+  const method = await create(`${USERS}eve:0123456789abcdef0123456789abcde:salt:CN=Eve\n`, log);
+  method.close();
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? "", /warn {2}password file problem=".*users\.txt:7: Expected a hash of 32/);
+  assert.doesNotMatch(lines[0] ?? "", /0123456789abcdef/);
+});
+
+Deno.test("passwordFile() follows the file: a removed user is gone, a changed password counts", async () => {
+  const changed = Promise.withResolvers<void>();
+  const log = createLogger((line) => line.includes("file read again") && changed.resolve());
+  const method = await create(USERS, log);
+  const ask = async (user: string, password: string) =>
+    (await method.authenticate(basic(user, password), new AbortController().signal)).kind;
+  assert.equal(await ask("bob", "sesame"), "accepted"); // and is remembered
+  const alive = setInterval(() => {}, 1000);
+  const saved = performance.now();
+  await Deno.writeTextFile(method.file, USERS.replace(/^bob.*\n/m, "").replace(/^ann:447a/m, "ann:547a"));
+  await changed.promise;
+  assert.ok(performance.now() - saved < 2000);
+  clearInterval(alive);
+  assert.equal(await ask("bob", "sesame"), "refused");
+  assert.equal(await ask("ann", "sesame"), "refused");
+  assert.equal(await ask("demouser", "test123"), "accepted");
+  method.close();
+});

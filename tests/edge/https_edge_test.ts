@@ -1,0 +1,273 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect as connectTcp } from "node:net";
+import { type EdgeLimits, LIMITS } from "../../src/edge/edge_options.ts";
+import { HttpsEdge } from "../../src/edge/https_edge.ts";
+import type { Answer, EdgeRequest } from "../../src/edge/message.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import { createAuthority } from "../pki/authority.ts";
+import { openTls, readAll } from "./tls_client.ts";
+
+const authority = createAuthority({ subject: "CN=Test CA" });
+const credential = authority.issue({ subject: "CN=localhost", names: ["localhost", "127.0.0.1"] });
+const tls = { ...credential, anchors: [authority.certificate], clientCertificate: "want" as const };
+
+interface Setting {
+  readonly limits?: Partial<EdgeLimits>;
+  readonly maxConnections?: number;
+  readonly answer?: Answer;
+}
+
+const hello: Answer = () => Promise.resolve({ status: 200, headers: ["Content-Length", "2"], body: "ok" });
+
+/** Runs the test against an edge of its own, and ends it. */
+async function withEdge(setting: Setting, test: (port: number, seen: EdgeRequest[]) => Promise<void>) {
+  const seen: EdgeRequest[] = [];
+  const answer: Answer = (request, signal) => {
+    seen.push(request);
+    return (setting.answer ?? hello)(request, signal);
+  };
+  const limits = { ...LIMITS, checkMs: 50, ...setting.limits };
+  const options = { address: "127.0.0.1", port: 0, tls, maxConnections: setting.maxConnections ?? 0, limits };
+  const edge = await HttpsEdge.start(options, answer, SILENT);
+  try {
+    await test(edge.port, seen);
+  } finally {
+    await edge.drain(100);
+  }
+}
+
+async function send(port: number, text: string): Promise<string> {
+  const socket = await openTls(port);
+  socket.write(text);
+  return await readAll(socket);
+}
+
+Deno.test("HttpsEdge hands on method, target, headers, peer and body", async () => {
+  await withEdge({}, async (port, seen) => {
+    const reply = await send(
+      port,
+      "POST /rest/auth/HPC?x=%2F HTTP/1.1\r\nHost: h\r\nX-A: 1\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody",
+    );
+    assert.match(reply, /^HTTP\/1.1 200 /);
+    assert.match(reply, /ok$/);
+    const [request] = seen;
+    assert(request && request.body instanceof Uint8Array);
+    assert.equal(request.method, "POST");
+    assert.equal(request.target, "/rest/auth/HPC?x=%2F");
+    assert.equal(request.headers[request.headers.indexOf("X-A") + 1], "1");
+    assert.equal(request.peer.address, "127.0.0.1");
+    assert.equal(request.peer.certificate, undefined);
+    assert.equal(new TextDecoder().decode(request.body), "body");
+  });
+});
+
+Deno.test("HttpsEdge names a client by a certificate that verifies, and by no other", async () => {
+  await withEdge({}, async (port, seen) => {
+    const request = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+    const client = authority.issue({ subject: "CN=Ann,O=Site,C=DE", extendedKeyUsage: ["clientAuth"] });
+    const known = await openTls(port, { cert: client.certificate, key: client.key });
+    known.write(request);
+    await readAll(known);
+    assert.equal(seen[0]?.peer.certificate?.subject, "CN=Ann,O=Site,C=DE");
+
+    const foreign = createAuthority({ subject: "CN=Other CA" }).issue({ subject: "CN=Ann,O=Site,C=DE" });
+    const unknown = await openTls(port, { cert: foreign.certificate, key: foreign.key });
+    unknown.write(request);
+    await readAll(unknown).catch(() => ""); // whether it is cut or taken for nobody, it is not Ann
+    assert(seen.slice(1).every(({ peer }) => peer.certificate === undefined));
+  });
+});
+
+const refused: [string, string, number, string][] = [
+  [
+    "a header block over 16 KiB",
+    `GET / HTTP/1.1\r\nHost: h\r\nX: ${"a".repeat(17_000)}\r\n\r\n`,
+    431,
+    "ERR_HEADERS_TOO_LARGE",
+  ],
+  [
+    "an announced body over 64 KiB",
+    "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 65537\r\n\r\n",
+    413,
+    "ERR_BODY_TOO_LARGE",
+  ],
+  [
+    "a chunked body over 64 KiB",
+    `POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n${
+      `4000\r\n${"a".repeat(0x4000)}\r\n`.repeat(5)
+    }`,
+    413,
+    "ERR_BODY_TOO_LARGE",
+  ],
+  ["no HTTP at all", "hello\r\n\r\n", 400, "ERR_BAD_REQUEST"],
+  [
+    "Content-Length beside Transfer-Encoding",
+    "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    400,
+    "ERR_BAD_REQUEST",
+  ],
+  [
+    "two lengths",
+    "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nabcde",
+    400,
+    "ERR_BAD_REQUEST",
+  ],
+];
+for (const [what, text, status, code] of refused) {
+  Deno.test(`HttpsEdge refuses ${what} with ${status}`, async () => {
+    await withEdge({}, async (port, seen) => {
+      const reply = await send(port, text);
+      assert.match(reply, new RegExp(`^HTTP/1.1 ${status} `));
+      const { code: found, requestId } = JSON.parse(reply.slice(reply.indexOf("\r\n\r\n")));
+      assert.equal(found, code);
+      assert.match(requestId, /^[0-9a-f-]{36}$/);
+      assert.equal(seen.length, 0);
+    });
+  });
+}
+
+Deno.test("HttpsEdge cuts a connection that never starts TLS", async () => {
+  await withEdge({ limits: { handshakeMs: 100 } }, async (port) => {
+    const socket = connectTcp(port, "127.0.0.1");
+    socket.resume();
+    await once(socket, "close");
+  });
+});
+
+Deno.test("HttpsEdge cuts a connection on which the header never ends", async () => {
+  await withEdge({ limits: { headersMs: 100 } }, async (port, seen) => {
+    const socket = await openTls(port);
+    socket.write("GET / HTTP/1.1\r\nHost: h\r\n");
+    assert.match(await readAll(socket), /^HTTP\/1.1 4\d\d |^$/);
+    assert.equal(seen.length, 0);
+  });
+});
+
+Deno.test("HttpsEdge answers 408 to a body that never ends", async () => {
+  await withEdge({ limits: { bodyMs: 100 } }, async (port, seen) => {
+    assert.match(
+      await send(port, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbo"),
+      /^HTTP\/1.1 408 /,
+    );
+    assert.equal(seen.length, 0);
+  });
+});
+
+Deno.test("HttpsEdge ends an idle kept-alive connection", async () => {
+  await withEdge({ limits: { keepAliveMs: 100 } }, async (port) => {
+    assert.match(await send(port, "GET / HTTP/1.1\r\nHost: h\r\n\r\n"), /^HTTP\/1.1 200 /);
+  });
+});
+
+Deno.test("HttpsEdge takes no more connections than configured", async () => {
+  await withEdge({ maxConnections: 1 }, async (port) => {
+    const first = await openTls(port);
+    await assert.rejects(openTls(port));
+    first.destroy();
+  });
+});
+
+/** A ClientHello (RFC 5246, 7.4.1.2) that offers one version and one cipher suite. */
+function clientHello(version: number, suite: number): Uint8Array {
+  const body = [
+    ...[version >> 8, version & 255],
+    ...crypto.getRandomValues(new Uint8Array(32)),
+    ...[0, 0, 2, suite >> 8, suite & 255, 1, 0],
+    // supported_groups: secp256r1; signature_algorithms: ecdsa_secp256r1_sha256, ecdsa_sha1
+    ...[0, 18, 0, 10, 0, 4, 0, 2, 0, 23, 0, 13, 0, 6, 0, 4, 4, 3, 2, 3],
+  ];
+  return new Uint8Array([22, 3, 1, 0, body.length + 4, 1, 0, 0, body.length, ...body]);
+}
+
+const ALERT = 21;
+const HANDSHAKE = 22;
+const hellos: [string, number, number, number][] = [
+  ["refuses TLS 1.0", 0x0301, 0xc009, ALERT],
+  ["refuses TLS 1.1", 0x0302, 0xc009, ALERT],
+  ["refuses TLS 1.2 with CBC", 0x0303, 0xc023, ALERT],
+  ["refuses TLS 1.2 without forward secrecy", 0x0303, 0x009c, ALERT],
+  ["takes TLS 1.2 with ECDHE and AES-GCM", 0x0303, 0xc02b, HANDSHAKE],
+];
+for (const [what, version, suite, reply] of hellos) {
+  Deno.test(`HttpsEdge ${what}`, async () => {
+    await withEdge({}, async (port) => {
+      const socket = connectTcp(port, "127.0.0.1");
+      socket.write(clientHello(version, suite));
+      const [bytes] = await once(socket, "data");
+      assert.equal(bytes[0], reply);
+      socket.destroy();
+    });
+  });
+}
+
+Deno.test("HttpsEdge shows a renewed certificate to the next connection, and keeps the present ones", async () => {
+  const limits = { ...LIMITS, checkMs: 50 };
+  const edge = await HttpsEdge.start(
+    { address: "127.0.0.1", port: 0, tls, maxConnections: 0, limits },
+    hello,
+    SILENT,
+  );
+  const before = await openTls(edge.port);
+  edge.renewTls({ ...tls, ...authority.issue({ subject: "CN=renewed" }) });
+  const after = await openTls(edge.port);
+  assert.equal(before.getPeerCertificate().subject.CN, "localhost");
+  assert.equal(after.getPeerCertificate().subject.CN, "renewed");
+  before.write("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  assert.match(await readAll(before), /^HTTP\/1.1 200 /);
+  after.destroy();
+  await edge.drain(100);
+});
+
+Deno.test("HttpsEdge.drain() lets a request under way finish and takes no new connection", async () => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => release = resolve);
+  let arrived = () => {};
+  const arriving = new Promise<void>((resolve) => arrived = resolve);
+  const answer: Answer = async () => {
+    arrived();
+    await released;
+    return { status: 200, headers: [], body: "done" };
+  };
+  const limits = { ...LIMITS, checkMs: 50 };
+  const edge = await HttpsEdge.start(
+    { address: "127.0.0.1", port: 0, tls, maxConnections: 0, limits },
+    answer,
+    SILENT,
+  );
+  const port = edge.port;
+  const reply = send(port, "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  await arriving;
+  const drained = edge.drain(5_000);
+  await assert.rejects(openTls(port));
+  release();
+  assert.match(await reply, /done/);
+  await drained;
+});
+
+Deno.test("HttpsEdge aborts the signal when the client goes away", async () => {
+  let gone = () => {};
+  const noticed = new Promise<void>((resolve) => gone = resolve);
+  const answer: Answer = (_request, signal) =>
+    new Promise((_resolve, reject) =>
+      signal.addEventListener("abort", () => {
+        gone();
+        reject(signal.reason);
+      })
+    );
+  await withEdge({ answer }, async (port, seen) => {
+    const socket = await openTls(port);
+    socket.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    socket.destroy();
+    await noticed;
+  });
+});
+
+Deno.test("HttpsEdge answers 500 without a word of the cause when an answer fails", async () => {
+  await withEdge({ answer: () => Promise.reject(new Error("secret detail")) }, async (port) => {
+    const reply = await send(port, "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+    assert.match(reply, /^HTTP\/1.1 500 /);
+    assert.doesNotMatch(reply, /secret/);
+  });
+});

@@ -1,0 +1,22 @@
+import { once } from "node:events";
+import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
+
+/** A raw TLS connection to the edge, on which tests write what no well-behaved client would. */
+export async function openTls(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
+  const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false, ...options });
+  await once(socket, "secureConnect");
+  return socket;
+}
+
+/** Everything the peer sends until it closes. */
+export async function readAll(socket: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for await (const part of socket) text += decoder.decode(part, { stream: true });
+  } catch (error) {
+    // A reset after an answer is the peer's way to end; what it said before counts.
+    if (text === "") throw error;
+  }
+  return text;
+}

@@ -1,0 +1,95 @@
+import { Buffer } from "node:buffer";
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { Credential } from "../pki/authority.ts";
+
+/** A request as the test server saw it. */
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+  /** Whether the client showed a certificate. */
+  readonly withCertificate: boolean;
+}
+
+/** Answers a request; what it does not end stays open until the server closes. */
+export type Answer = (request: SeenRequest, response: ServerResponse) => void;
+
+export interface HttpsServer extends AsyncDisposable {
+  readonly port: number;
+  /** `https://localhost:<port>`, without trailing slash. */
+  readonly origin: string;
+  readonly seen: readonly SeenRequest[];
+  /** TCP connections accepted so far. */
+  readonly connections: number;
+  /** Cuts all open connections. */
+  cut(): void;
+}
+
+/** An HTTPS server on the loopback that shows `credential` and hands each request, body read, to `answer`. */
+export async function startHttpsServer(
+  credential: Credential,
+  answer: Answer,
+  clientAuthority?: string,
+): Promise<HttpsServer> {
+  const seen: SeenRequest[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer(
+    {
+      cert: credential.certificate,
+      key: credential.key,
+      ...(clientAuthority === undefined
+        ? {}
+        : { ca: clientAuthority, requestCert: true, rejectUnauthorized: false }),
+    },
+    async (request: IncomingMessage, response: ServerResponse) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(Buffer.from(chunk));
+      const seenRequest: SeenRequest = {
+        method: request.method ?? "",
+        path: request.url ?? "",
+        headers: { ...request.headers },
+        body: Buffer.concat(chunks).toString("utf8"),
+        withCertificate: clientAuthority !== undefined && isAuthorized(request.socket),
+      };
+      seen.push(seenRequest);
+      answer(seenRequest, response);
+    },
+  );
+  server.on("connection", (socket: Socket) => {
+    connections++;
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("error", () => {});
+  });
+  server.on("tlsClientError", () => {});
+  server.listen(0, "localhost");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new TypeError("not listening");
+  const cut = () => sockets.forEach((socket) => socket.destroy());
+  return {
+    port: address.port,
+    origin: `https://localhost:${address.port}`,
+    seen,
+    get connections() {
+      return connections;
+    },
+    cut,
+    async [Symbol.asyncDispose]() {
+      cut();
+      const closed = once(server, "close");
+      server.close();
+      await closed;
+    },
+  };
+}
+
+function isAuthorized(socket: Socket | TLSSocket): boolean {
+  return "authorized" in socket && socket.authorized === true;
+}

@@ -1,0 +1,243 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+import { createLogger, SILENT } from "../../src/logging/logger.ts";
+import { HttpsClient, type HttpsClientOptions } from "../../src/outgoing/https_client.ts";
+import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
+import { type Answer, startHttpsServer } from "../identity_provider/https_server.ts";
+import { createAuthority } from "../pki/authority.ts";
+
+const authority = createAuthority({ subject: "CN=Test CA,O=Site-A" });
+const good = authority.issue({ subject: "CN=idp", names: ["localhost", "127.0.0.1"] });
+const defaults: HttpsClientOptions = {
+  anchors: [authority.certificate],
+  publicRoots: false,
+  hostnameChecking: "FAIL",
+};
+const never = new AbortController().signal;
+
+/** Sends one request to a server that answers so. */
+async function ask(
+  answer: Answer,
+  { credential = good, options = {}, signal = never, log = SILENT, body = undefined as string | undefined } =
+    {},
+) {
+  await using server = await startHttpsServer(credential, answer);
+  const client = new HttpsClient({ ...defaults, ...options }, log);
+  try {
+    const method = body === undefined ? "GET" : "POST";
+    return await client.send({ method, url: `${server.origin}/userinfo?x=1`, body }, signal);
+  } finally {
+    client.close();
+  }
+}
+
+const hello: Answer = (_request, response) => response.end("hello");
+
+Deno.test("HttpsClient returns status, headers and body, whatever the status", async () => {
+  for (const status of [200, 204, 302, 404, 500]) {
+    const answer = await ask((_request, response) => {
+      response.writeHead(status, { "X-Test": "yes", Location: "https://elsewhere.example/" }).end(
+        status === 204 ? "" : "grüezi",
+      );
+    });
+    assert.equal(answer.status, status);
+    assert.equal(answer.headers["x-test"], "yes");
+    assert.equal(answer.body, status === 204 ? "" : "grüezi");
+  }
+});
+
+Deno.test("HttpsClient sends method, path, headers and body as given", async () => {
+  await using server = await startHttpsServer(good, hello);
+  const client = new HttpsClient(defaults, SILENT);
+  const headers = { "Content-Type": "text/plain", Authorization: "Bearer abc" };
+  await client.send({ method: "POST", url: `${server.origin}/a?b=c`, headers, body: "Grüße" }, never);
+  client.close();
+  const seen = server.seen[0];
+  assert.equal(seen?.method, "POST");
+  assert.equal(seen?.path, "/a?b=c");
+  assert.equal(seen?.body, "Grüße");
+  assert.equal(seen?.headers["authorization"], "Bearer abc");
+  assert.equal(seen?.headers["content-length"], "7");
+});
+
+Deno.test("HttpsClient keeps connections, and sends again once if a kept one is gone", async () => {
+  await using server = await startHttpsServer(good, hello);
+  const client = new HttpsClient(defaults, SILENT);
+  const url = `${server.origin}/`;
+  for (let round = 0; round < 3; round++) {
+    assert.equal((await client.send({ method: "GET", url }, never)).status, 200);
+  }
+  assert.equal(server.connections, 1);
+  server.cut();
+  assert.equal((await client.send({ method: "GET", url }, never)).status, 200);
+  client.close();
+});
+
+Deno.test("HttpsClient opens no more connections than allowed", async () => {
+  await using server = await startHttpsServer(good, hello);
+  const client = new HttpsClient({ ...defaults, maxConnections: 2 }, SILENT);
+  const all = Array.from({ length: 20 }, () => client.send({ method: "GET", url: server.origin }, never));
+  for (const answer of await Promise.all(all)) assert.equal(answer.body, "hello");
+  assert.ok(server.connections <= 2, `${server.connections} connections`);
+  client.close();
+});
+
+const withName = (...names: string[]) => authority.issue({ subject: "CN=localhost", names });
+const untrusted: [string, Parameters<typeof ask>[1]][] = [
+  ["of an unknown authority", {
+    credential: createAuthority({ subject: "CN=Other" }).issue({ subject: "CN=x", names: ["localhost"] }),
+  }],
+  ["of an impostor of our authority", {
+    credential: authority.impostor().issue({ subject: "CN=x", names: ["localhost"] }),
+  }],
+  ["for another host", { credential: withName("other.example") }],
+  ["that is expired", {
+    credential: authority.issue({ subject: "CN=x", names: ["localhost"], notAfter: new Date("2021-01-01") }),
+  }],
+  ["that is not valid yet", {
+    credential: authority.issue({ subject: "CN=x", names: ["localhost"], notBefore: new Date("2048-01-01") }),
+  }],
+  ["of version 1", { credential: authority.issue({ subject: "CN=localhost", version: 1 }) }],
+  ["of version 1 that is forged", {
+    credential: authority.impostor().issue({ subject: "CN=localhost", version: 1 }),
+  }],
+  ["of version 1 that is forged, unchecked host", {
+    credential: authority.impostor().issue({ subject: "CN=localhost", version: 1 }),
+    options: { hostnameChecking: "NONE" },
+  }],
+  ["of our authority, if only the public roots are trusted", { options: { anchors: [], publicRoots: true } }],
+  ["of our authority, if nobody is trusted", { options: { anchors: [] } }],
+];
+for (const [what, how] of untrusted) {
+  Deno.test(`HttpsClient refuses a certificate ${what}`, async () => {
+    await assert.rejects(ask(hello, how), RemoteUnavailable);
+  });
+}
+
+Deno.test("HttpsClient trusts our anchors beside the public roots if told so", async () => {
+  assert.equal((await ask(hello, { options: { publicRoots: true } })).status, 200);
+});
+
+Deno.test("HttpsClient warns about a wrong host name with WARN, and says NONE out loud", async () => {
+  const lines: string[] = [];
+  const log = createLogger((line) => lines.push(line));
+  const credential = withName("other.example");
+  assert.equal((await ask(hello, { credential, log, options: { hostnameChecking: "WARN" } })).status, 200);
+  assert.match(lines.join("\n"), /warn .*does not name the host.*host=localhost/);
+  lines.length = 0;
+  assert.equal((await ask(hello, { credential, log, options: { hostnameChecking: "NONE" } })).status, 200);
+  assert.match(lines.join("\n"), /NOT CHECKED/);
+});
+
+Deno.test("HttpsClient shows its certificate if it was given one", async () => {
+  const own = authority.issue({ subject: "CN=AUTH" });
+  await using server = await startHttpsServer(good, hello, authority.certificate);
+  for (const clientCertificate of [own, undefined]) {
+    const client = new HttpsClient({ ...defaults, clientCertificate }, SILENT);
+    await client.send({ method: "GET", url: server.origin }, never);
+    client.close();
+  }
+  assert.deepEqual(server.seen.map((request) => request.withCertificate), [true, false]);
+});
+
+const faults: [string, Answer, Partial<HttpsClientOptions>, RegExp][] = [
+  ["that says nothing", () => {}, { totalMs: 200 }, /no complete answer within 200 ms/],
+  [
+    "that stops in the middle",
+    (_request, response) => void response.writeHead(200, { "Content-Length": 9 }).write("half"),
+    { totalMs: 200 },
+    /within 200 ms/,
+  ],
+  [
+    "that closes in the middle",
+    (_request, response) => {
+      response.writeHead(200, { "Content-Length": 9 });
+      response.write("half", () => response.destroy());
+    },
+    {},
+    /no answer/,
+  ],
+  ["that closes at once", (_request, response) => void response.destroy(), {}, /no answer/],
+  [
+    "that sends too much",
+    (_request, response) => void response.end("x".repeat(1025)),
+    { maxBodyBytes: 1024 },
+    /no answer/,
+  ],
+  [
+    "that sends no UTF-8",
+    (_request, response) => void response.end(Uint8Array.of(0xff, 0xfe)),
+    {},
+    /no answer/,
+  ],
+  [
+    "that compresses",
+    (_request, response) => void response.writeHead(200, { "Content-Encoding": "gzip" }).end("x"),
+    {},
+    /no answer/,
+  ],
+];
+for (const [what, answer, options, reason] of faults) {
+  Deno.test(`HttpsClient does not believe a server ${what}`, async () => {
+    await assert.rejects(ask(answer, { options }), (error) => {
+      assert.ok(error instanceof RemoteUnavailable);
+      assert.match(error.message, reason);
+      assert.equal(error.status, 503);
+      assert.equal(error.headers["Retry-After"], "10");
+      assert.doesNotMatch(error.publicMessage, /localhost/);
+      return true;
+    });
+  });
+}
+
+Deno.test("HttpsClient takes a body of exactly the allowed length", async () => {
+  const answer: Answer = (_request, response) => response.end("x".repeat(1024));
+  assert.equal((await ask(answer, { options: { maxBodyBytes: 1024 } })).body.length, 1024);
+});
+
+Deno.test("HttpsClient gives up a TLS handshake that does not end", async () => {
+  const sockets: Socket[] = [];
+  const mute = createServer((socket) => void sockets.push(socket.on("error", () => {}))).listen(
+    0,
+    "127.0.0.1",
+  );
+  await once(mute, "listening");
+  const address = mute.address();
+  assert.ok(address !== null && typeof address === "object");
+  const client = new HttpsClient({ ...defaults, connectMs: 150 }, SILENT);
+  const url = `https://127.0.0.1:${address.port}/`;
+  await assert.rejects(client.send({ method: "GET", url }, never), (error) => {
+    assert.ok(error instanceof RemoteUnavailable && error.cause instanceof Error);
+    assert.match(error.cause.message, /no TLS connection within 150 ms/);
+    return true;
+  });
+  client.close();
+  sockets.forEach((socket) => socket.destroy());
+  const closed = once(mute, "close");
+  mute.close();
+  await closed;
+});
+
+Deno.test("HttpsClient stops when the caller does", async () => {
+  const controller = new AbortController();
+  const asked = ask(() => controller.abort(), { signal: controller.signal });
+  await assert.rejects(asked, /given up by the caller/);
+  await assert.rejects(ask(hello, { signal: AbortSignal.abort() }), /given up by the caller/);
+});
+
+Deno.test("HttpsClient reports a refused connection", async () => {
+  const server = await startHttpsServer(good, hello);
+  await server[Symbol.asyncDispose]();
+  const client = new HttpsClient(defaults, SILENT);
+  await assert.rejects(client.send({ method: "GET", url: server.origin }, never), RemoteUnavailable);
+  client.close();
+});
+
+Deno.test("HttpsClient calls https addresses only", async () => {
+  const client = new HttpsClient(defaults, SILENT);
+  for (const url of ["http://localhost/", "file:///etc/passwd", "", "idp.example", "data:,x"]) {
+    await assert.rejects(client.send({ method: "GET", url }, never), RemoteUnavailable, url);
+  }
+  client.close();
+});

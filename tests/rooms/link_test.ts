@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import type { Answer, EdgeRequest } from "../../src/edge/message.ts";
+import { ServiceStarting } from "../../src/edge/refusal.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import { CoreLink } from "../../src/rooms/core_link.ts";
+import { EdgeLink } from "../../src/rooms/edge_link.ts";
+import { CHUNK_BYTES, INITIAL_CREDIT } from "../../src/rooms/wire.ts";
+
+const GET: EdgeRequest = {
+  method: "GET",
+  target: "/",
+  headers: [],
+  peer: { address: "192.0.2.1" },
+  body: null,
+};
+const NEVER = new AbortController().signal;
+
+/** Both ends of a link with an answer behind it. */
+async function withLink(answer: Answer, test: (link: CoreLink) => Promise<void>) {
+  const { port1, port2 } = new MessageChannel();
+  new EdgeLink(port1, answer, SILENT);
+  const link = new CoreLink(port2);
+  try {
+    await test(link);
+  } finally {
+    link.close();
+    port1.close();
+  }
+}
+
+/** A source of numbered chunks that counts how many were taken from it. */
+function source(count: number, size: number) {
+  const state = { taken: 0, cancelled: false };
+  const stream = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (state.taken === count) controller.close();
+      else controller.enqueue(new Uint8Array(size).fill(state.taken++ % 251));
+    },
+    cancel() {
+      state.cancelled = true;
+    },
+  }, { highWaterMark: 0 });
+  return { state, stream };
+}
+
+async function digest(stream: ReadableStream<Uint8Array>): Promise<[number, number]> {
+  let [length, sum] = [0, 0];
+  for await (const part of stream) {
+    length += part.length;
+    for (const byte of part) sum = (sum * 31 + byte) % 1_000_003;
+  }
+  return [length, sum];
+}
+
+function asStream(body: unknown): ReadableStream<Uint8Array> {
+  assert(body instanceof ReadableStream);
+  return body;
+}
+
+Deno.test("a link carries a request there and its answer back", async () => {
+  const answer: Answer = (request) =>
+    Promise.resolve({ status: 201, headers: ["X-Target", request.target, ...request.headers], body: "text" });
+  await withLink(answer, async (link) => {
+    const replies = await Promise.all(
+      ["/a", "/b"].map((target) => link.exchange({ ...GET, target, headers: ["X-H", "1"] }, NEVER)),
+    );
+    assert.deepEqual(replies.map(({ headers }) => headers), [["X-Target", "/a", "X-H", "1"], [
+      "X-Target",
+      "/b",
+      "X-H",
+      "1",
+    ]]);
+    assert.equal(replies[0]?.status, 201);
+    assert.equal(replies[0]?.body, "text");
+  });
+});
+
+Deno.test("a link carries streamed bodies both ways unchanged", async () => {
+  const answer: Answer = (request) => Promise.resolve({ status: 200, headers: [], body: request.body });
+  await withLink(answer, async (link) => {
+    const expected = await digest(source(40, 100_001).stream);
+    const reply = await link.exchange({ ...GET, method: "PUT", body: source(40, 100_001).stream }, NEVER);
+    assert.deepEqual(await digest(asStream(reply.body)), expected);
+  });
+});
+
+Deno.test("a link sends no more of a stream than its reader gave credit for", async () => {
+  const { state, stream } = source(1_000, CHUNK_BYTES);
+  await withLink(() => Promise.resolve({ status: 200, headers: [], body: stream }), async (link) => {
+    const reply = await link.exchange(GET, NEVER);
+    const reader = asStream(reply.body).getReader();
+    await reader.read();
+    // Whatever the sender may send unread, it has sent by the time another exchange has gone there and back.
+    await link.exchange(GET, NEVER).catch(() => {});
+    assert(state.taken <= INITIAL_CREDIT + 3, `took ${state.taken} chunks`);
+    await reader.cancel();
+  });
+});
+
+Deno.test("a link gives up the source when its reader wants no more", async () => {
+  const { state, stream } = source(1_000, CHUNK_BYTES);
+  const answer: Answer = ({ target }) =>
+    Promise.resolve({ status: 200, headers: [], body: target === "/data" ? stream : "pong" });
+  await withLink(answer, async (link) => {
+    const reply = await link.exchange({ ...GET, target: "/data" }, NEVER);
+    await asStream(reply.body).cancel();
+    await link.exchange(GET, NEVER);
+    await link.exchange(GET, NEVER);
+    assert.equal(state.cancelled, true);
+  });
+});
+
+Deno.test("a link breaks off the answer when its source fails", async () => {
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(new Uint8Array(10));
+    },
+    pull(controller) {
+      controller.error(new Error("disk gone"));
+    },
+  });
+  await withLink(() => Promise.resolve({ status: 200, headers: [], body: stream }), async (link) => {
+    const reply = await link.exchange(GET, NEVER);
+    await assert.rejects(digest(asStream(reply.body)), Deno.errors.UnexpectedEof);
+  });
+});
+
+Deno.test("a link tells the core when the client is gone", async () => {
+  let aborted = () => {};
+  const noticed = new Promise<void>((resolve) => aborted = resolve);
+  const answer: Answer = (_request, signal) =>
+    new Promise(() => {
+      signal.addEventListener("abort", aborted);
+    });
+  await withLink(answer, async (link) => {
+    const client = new AbortController();
+    const reply = link.exchange(GET, client.signal);
+    client.abort();
+    await assert.rejects(reply);
+    await noticed;
+    await link.idle();
+  });
+});
+
+Deno.test("a link reports a failed answer instead of hanging", async () => {
+  await withLink(() => Promise.reject(new Error("defect")), async (link) => {
+    await assert.rejects(link.exchange(GET, NEVER));
+    await link.idle();
+  });
+});
+
+Deno.test("a link fails what waits for a core that died, and all that comes after", async () => {
+  await withLink(() => new Promise(() => {}), async (link) => {
+    const waiting = link.exchange(GET, NEVER);
+    link.lose();
+    await assert.rejects(waiting, ServiceStarting);
+    await assert.rejects(link.exchange(GET, NEVER), ServiceStarting);
+  });
+});

@@ -1,0 +1,448 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { createLogger, SILENT } from "../../src/logging/logger.ts";
+import { DISK } from "../../src/watch/file_source.ts";
+import { type WatchedFile, watchFile, type WatchOptions } from "../../src/watch/watched_file.ts";
+
+/** Refuses texts that hold `broken`. */
+function parse(text: string): string {
+  if (text.includes("broken")) throw new SyntaxError("this is broken");
+  return text.trim();
+}
+
+interface Scene {
+  readonly folder: string;
+  readonly path: string;
+  write(text: string | Uint8Array): Promise<void>;
+  watch(options?: Partial<WatchOptions<string>>): Promise<WatchedFile<string>>;
+  /** Lines logged so far, without time. */
+  readonly lines: string[];
+}
+
+/** A test with a folder of its own and a file in it that holds `first`. */
+function scene(name: string, run: (scene: Scene) => Promise<void>): void {
+  Deno.test(name, async () => {
+    const folder = await Deno.makeTempDir();
+    const path = join(folder, "users.txt");
+    const opened: WatchedFile<string>[] = [];
+    const lines: string[] = [];
+    const log = createLogger((line) => lines.push(line.slice(25)), { now: () => 0 });
+    const write = (text: string | Uint8Array) =>
+      Deno.writeFile(path, typeof text === "string" ? new TextEncoder().encode(text) : text);
+    try {
+      await write("first");
+      await run({
+        folder,
+        path,
+        lines,
+        write,
+        async watch(options = {}) {
+          const file = await watchFile(path, parse, { log, ...options });
+          opened.push(file);
+          return file;
+        },
+      });
+    } finally {
+      opened.forEach((file) => file.close());
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}
+
+/** Writes beside the file and renames over it, as careful editors do. */
+async function renameOver(path: string, text: string): Promise<void> {
+  await Deno.writeTextFile(`${path}.new`, text);
+  await Deno.rename(`${path}.new`, path);
+}
+
+/** Options with the short interval of tests, and the contents as they change. */
+function listening(): { options: Partial<WatchOptions<string>>; next: () => Promise<string> } {
+  const contents: string[] = [];
+  let wake = () => {};
+  return {
+    options: {
+      intervalMs: 5,
+      onChange(content) {
+        contents.push(content);
+        wake();
+      },
+    },
+    async next() {
+      // Watching does not keep a process alive; waiting for it has to.
+      const alive = setInterval(() => {}, 1000);
+      while (contents.length === 0) await new Promise<void>((resolve) => wake = resolve);
+      clearInterval(alive);
+      return contents.shift() ?? "";
+    },
+  };
+}
+
+scene("watchFile() reads the first content and is silent about it", async ({ watch, lines, path }) => {
+  let told = 0;
+  const file = await watch({ onChange: () => told++ });
+  assert.equal(file.current, "first");
+  assert.equal(file.problem, undefined);
+  assert.equal(file.path, path);
+  assert.equal(told, 0);
+  assert.deepEqual(lines, []);
+});
+
+scene("watchFile() throws what the parser throws for the first content", async ({ watch, write }) => {
+  await write("broken");
+  await assert.rejects(watch(), new SyntaxError("this is broken"));
+});
+
+scene("watchFile() throws if the first content is not UTF-8", async ({ watch, write }) => {
+  await write(new Uint8Array([0xff, 0xfe]));
+  await assert.rejects(watch(), new TypeError("the file is not UTF-8 text"));
+});
+
+scene("watchFile() throws if there is no file and no content for that", async ({ watch, path }) => {
+  await Deno.remove(path);
+  await assert.rejects(watch(), Deno.errors.NotFound);
+});
+
+scene("watchFile() leaves out a byte order mark", async ({ watch, write }) => {
+  await write("\ufefffirst");
+  assert.equal((await watch()).current, "first");
+});
+
+const CHANGES: [string, (scene: Scene) => Promise<void>][] = [
+  ["a file written in place", ({ write }) => write("second")],
+  ["a file renamed over", ({ path }) => renameOver(path, "second")],
+  ["a file removed and written again", async ({ path, write }) => {
+    await Deno.remove(path);
+    await write("second");
+  }],
+  ["a file replaced by a symbolic link", async ({ path, folder }) => {
+    await Deno.writeTextFile(join(folder, "target"), "second");
+    await Deno.remove(path);
+    await Deno.symlink("target", path);
+  }],
+  ["a file truncated, then written", async ({ path, write }) => {
+    await Deno.truncate(path);
+    await write("second");
+  }],
+];
+
+for (const [what, change] of CHANGES) {
+  scene(`WatchedFile takes over ${what}, when checked`, async (scene) => {
+    const contents: string[] = [];
+    const file = await scene.watch({ onChange: (content) => contents.push(content) });
+    await change(scene);
+    await file.check();
+    assert.equal(file.current, "second");
+    assert.deepEqual(contents, ["second"]);
+    assert.deepEqual(scene.lines, [`info  file read again file=${scene.path}`]);
+  });
+
+  scene(`WatchedFile takes over ${what}, by itself`, async (scene) => {
+    const { options, next } = listening();
+    const file = await scene.watch(options);
+    await change(scene);
+    // A slow machine may see a state between; the last one must come.
+    while (await next() !== "second");
+    assert.equal(file.current, "second");
+  });
+}
+
+scene(
+  "WatchedFile follows a link whose target changes and one that is switched",
+  async ({ folder, path, watch }) => {
+    await Deno.mkdir(join(folder, "1"));
+    await Deno.mkdir(join(folder, "2"));
+    await Deno.writeTextFile(join(folder, "1", "users"), "one");
+    await Deno.writeTextFile(join(folder, "2", "users"), "two");
+    await Deno.symlink("1", join(folder, "now"));
+    await Deno.remove(path);
+    await Deno.symlink(join("now", "users"), path);
+    const file = await watch();
+    assert.equal(file.current, "one");
+
+    await Deno.writeTextFile(join(folder, "1", "users"), "uno");
+    await file.check();
+    assert.equal(file.current, "uno");
+
+    await Deno.symlink("2", join(folder, "next"));
+    await Deno.rename(join(folder, "next"), join(folder, "now"));
+    await file.check();
+    assert.equal(file.current, "two");
+  },
+);
+
+scene("WatchedFile sees another content with the same size and times", async ({ path, watch, write }) => {
+  const { options, next } = listening();
+  const file = await watch(options);
+  await Deno.utime(path, 1, 1);
+  await file.check();
+  await write("other");
+  await Deno.utime(path, 1, 1);
+  assert.equal(await next(), "other");
+});
+
+scene("WatchedFile keeps the last good content beside a broken one, and says so once", async (scene) => {
+  const { path, watch, write, lines } = scene;
+  const file = await watch();
+  await write("broken");
+  await file.check();
+  await file.check();
+  assert.equal(file.current, "first");
+  assert.equal(file.problem, "this is broken");
+  const complaint =
+    `error file not usable, the last good content stays file=${path} error="SyntaxError: this is broken"`;
+  assert.deepEqual(lines, [complaint]);
+
+  await write("broken, too");
+  await file.check();
+  assert.deepEqual(lines, [complaint, complaint]);
+
+  await write("second");
+  await file.check();
+  assert.equal(file.current, "second");
+  assert.equal(file.problem, undefined);
+});
+
+scene(
+  "WatchedFile is content again when a broken file is restored",
+  async ({ path, watch, write, lines }) => {
+    let told = 0;
+    const file = await watch({ onChange: () => told++ });
+    await write("broken");
+    await file.check();
+    await write("first");
+    await file.check();
+    assert.equal(file.problem, undefined);
+    assert.equal(lines.at(-1), `info  file usable again, with the content in use file=${path}`);
+    assert.equal(told, 0);
+  },
+);
+
+scene("WatchedFile keeps the last good content beside one that is not UTF-8", async ({ watch, write }) => {
+  const file = await watch();
+  await write(new Uint8Array([0x61, 0xff]));
+  await file.check();
+  assert.equal(file.current, "first");
+  assert.equal(file.problem, "the file is not UTF-8 text");
+});
+
+scene(
+  "WatchedFile keeps the last good content while the file is gone",
+  async ({ path, watch, write, lines }) => {
+    const file = await watch();
+    await Deno.remove(path);
+    await file.check();
+    await file.check();
+    assert.equal(file.current, "first");
+    assert.equal(file.problem, `The file ${path} is gone`);
+    assert.equal(lines.length, 1);
+    await write("first");
+    await file.check();
+    assert.equal(file.problem, undefined);
+  },
+);
+
+scene(
+  "WatchedFile takes an absent file for the content named for that",
+  async ({ path, watch, write, lines }) => {
+    await Deno.remove(path);
+    const file = await watch({ missing: "nobody" });
+    assert.equal(file.current, "nobody");
+    await write("first");
+    await file.check();
+    assert.equal(file.current, "first");
+    await Deno.remove(path);
+    await file.check();
+    assert.equal(file.current, "nobody");
+    assert.equal(file.problem, undefined);
+    await write("first");
+    await file.check();
+    assert.equal(file.current, "first");
+    assert.equal(lines.length, 3);
+  },
+);
+
+scene("WatchedFile keeps the last good content while the file cannot be read", async ({ watch, lines }) => {
+  let readable = true;
+  const file = await watch({
+    source: {
+      stamp: (path) => DISK.stamp(path).then((stamp) => `${stamp} ${readable}`),
+      read: (path, maxBytes) =>
+        readable ? DISK.read(path, maxBytes) : Promise.reject(new Deno.errors.PermissionDenied("no")),
+    },
+  });
+  readable = false;
+  await file.check();
+  await file.check();
+  assert.equal(file.current, "first");
+  assert.equal(file.problem, "no");
+  assert.equal(lines.length, 1);
+  readable = true;
+  await file.check();
+  assert.equal(file.problem, undefined);
+});
+
+scene(
+  "WatchedFile does not take what changed while it was read, and takes it once it rests",
+  async ({ watch, write }) => {
+    let writesDuringRead = 0;
+    const file = await watch({
+      source: {
+        stamp: DISK.stamp,
+        async read(path, maxBytes) {
+          const bytes = await DISK.read(path, maxBytes);
+          if (writesDuringRead > 0) await write(`part ${writesDuringRead--}`.repeat(writesDuringRead + 1));
+          return bytes;
+        },
+      },
+    });
+    await write("half");
+    writesDuringRead = 3; // as many as there are attempts
+    await file.check();
+    assert.equal(file.current, "first");
+    await file.check();
+    assert.equal(file.current, "part 1");
+  },
+);
+
+scene("WatchedFile tries again at once when a file changed while it was read", async ({ watch, write }) => {
+  let change = false;
+  const contents: string[] = [];
+  const file = await watch({
+    onChange: (content) => contents.push(content),
+    source: {
+      stamp: DISK.stamp,
+      async read(path, maxBytes) {
+        const bytes = await DISK.read(path, maxBytes);
+        if (change) await write("the whole");
+        change = false;
+        return bytes;
+      },
+    },
+  });
+  await write("half");
+  change = true;
+  await file.check();
+  assert.deepEqual(contents, ["the whole"]);
+});
+
+scene("WatchedFile waits by itself until a file is at rest", async ({ watch, write }) => {
+  // Each look but the last two finds the file changed.
+  const stamps = ["a", "b", "c", "d", "d"];
+  const readAt: number[] = [];
+  const { options, next } = listening();
+  await watch({
+    ...options,
+    source: {
+      stamp: () => Promise.resolve(stamps.length > 1 ? stamps.shift() : stamps[0]),
+      read(path, maxBytes) {
+        readAt.push(stamps.length);
+        return DISK.read(path, maxBytes);
+      },
+    },
+  });
+  await write("second");
+  assert.equal(await next(), "second");
+  assert.deepEqual(readAt.slice(0, 2), [5, 1]);
+});
+
+scene("WatchedFile reads a file at rest no more, once it has settled", async ({ watch }) => {
+  let reads = 0;
+  const file = await watch({
+    intervalMs: 1000,
+    source: {
+      stamp: DISK.stamp,
+      read(path, maxBytes) {
+        reads++;
+        return DISK.read(path, maxBytes);
+      },
+    },
+  });
+  for (let look = 0; look < 10; look++) await file.check();
+  // The first content, the first look (not yet at rest), and two seconds of rest.
+  assert.equal(reads, 4);
+});
+
+scene("WatchedFile parses a touched file no second time", async ({ path }) => {
+  let parsed = 0;
+  const file = await watchFile(path, (text) => {
+    parsed++;
+    return text;
+  }, { log: SILENT, intervalMs: 60_000 });
+  await Deno.utime(path, 5, 5);
+  await file.check();
+  file.close();
+  assert.equal(parsed, 1);
+});
+
+scene("WatchedFile drops what it was parsing when it is closed", async ({ path, write }) => {
+  const parsing = Promise.withResolvers<void>();
+  const parsed = Promise.withResolvers<string>();
+  let told = 0;
+  const file = await watchFile(path, (text) => {
+    if (text === "first") return text;
+    parsing.resolve();
+    return parsed.promise;
+  }, { log: SILENT, intervalMs: 60_000, onChange: () => told++ });
+  await write("second");
+  const checked = file.check();
+  await parsing.promise;
+  file.close();
+  file.close();
+  parsed.resolve("second");
+  await checked;
+  assert.equal(file.current, "first");
+  assert.equal(told, 0);
+  await write("third");
+  await file.check();
+  assert.equal(file.current, "first");
+});
+
+scene("WatchedFile lets checks at the same time follow one another", async ({ path, write }) => {
+  const order: string[] = [];
+  const file = await watchFile(path, async (text) => {
+    await Promise.resolve();
+    return text;
+  }, { log: SILENT, intervalMs: 60_000, onChange: (content) => order.push(content) });
+  await write("second");
+  const first = file.check();
+  const second = file.check();
+  await Promise.all([first, second]);
+  file.close();
+  assert.deepEqual(order, ["second"]);
+});
+
+scene("WatchedFile survives a listener that throws", async ({ watch, write, lines }) => {
+  const file = await watch({
+    onChange: () => {
+      throw new Error("listener");
+    },
+  });
+  await write("second");
+  await file.check();
+  assert.equal(file.current, "second");
+  assert.equal(file.problem, undefined);
+  assert.match(lines.at(-1) ?? "", /^error listener to a file failed/);
+});
+
+scene(
+  "WatchedFile with its usual interval has taken over a saved file within two seconds",
+  async ({ watch, path }) => {
+    const { options, next } = listening();
+    await watch({ onChange: options.onChange });
+    const saved = performance.now();
+    await renameOver(path, "second");
+    assert.equal(await next(), "second");
+    assert.ok(performance.now() - saved < 2000, `${performance.now() - saved} ms`);
+  },
+);
+
+scene(
+  "watchFile() refuses a file that is longer than allowed, and keeps the content it has",
+  async ({ watch, path }) => {
+    const file = await watch({ maxBytes: 16 });
+    await Deno.writeTextFile(path, "x".repeat(17));
+    await file.check();
+    assert.match(file.problem ?? "", /17 bytes, expected at most 16/);
+    assert.notEqual(file.current, "x".repeat(17));
+  },
+);
