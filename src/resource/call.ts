@@ -10,6 +10,8 @@ export interface Call {
   readonly query: URLSearchParams;
   readonly caller: Caller;
   readonly user: UserAttributes;
+  /** Preferences of the request as its header has them. */
+  readonly preferences?: string;
   /** Canonical address of the client, behind a gateway the one it names. */
   readonly clientAddress: string;
   /** Base of links for this caller, without trailing slash: the gateway's address if the request came through one. */

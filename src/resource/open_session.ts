@@ -1,4 +1,4 @@
-import { forServer } from "../attributes/user_attributes.ts";
+import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { SessionGrant } from "../daemon/daemon_group.ts";
 import { canonicalAddress } from "../model/address.ts";
 import type { Call } from "./call.ts";
@@ -24,7 +24,10 @@ export async function openSession(call: Call, servers: ReadonlyMap<string, Serve
   if (instance !== undefined && (instance < 1 || instance > server.daemons.size)) throw new UnknownServer();
   const request = parseSessionRequest(await readJson(call.request));
   const clientAddresses = addresses(request.client) ?? [call.clientAddress];
-  const account = forServer(call.user, name, request.group);
+  const account = attributesOnServer(call.user, name, {
+    ...(request.group !== undefined && { requestedGroup: request.group }),
+    log: call.log,
+  });
   const status = server.daemons.status();
   if (instance === undefined && !status.usable) throw new ServerDown(statusText(status));
 

@@ -10,7 +10,8 @@ import { accepts } from "./negotiation.ts";
 import { NotAcceptable, UnsupportedMediaType } from "./request_refusals.ts";
 import { addCommonHeaders } from "./response_headers.ts";
 import { type RouteMatch, Router } from "./router.ts";
-import { identify } from "./identify.ts";
+import { identify, PREFERENCES_HEADER } from "./identify.ts";
+import type { Call } from "../resource/call.ts";
 
 /** The whole service as one function; whoever listens, and however, it can be mounted there. */
 export interface Service {
@@ -27,7 +28,7 @@ export async function createService(
   options: ServiceOptions,
   { log, now = Date.now }: { readonly log: Logger; readonly now?: () => number },
 ): Promise<Service> {
-  return new RoutedService(await assemble(options, { log, now }), log, now);
+  return new RoutedService(await assemble(options, { log, now }), log);
 }
 
 /** What is known of a request, as far as it got; for the log. */
@@ -41,13 +42,11 @@ class RoutedService implements Service {
   readonly #parts: ServiceParts;
   readonly #router: Router;
   readonly #log: Logger;
-  readonly #now: () => number;
 
-  constructor(parts: ServiceParts, log: Logger, now: () => number) {
+  constructor(parts: ServiceParts, log: Logger) {
     this.#parts = parts;
     this.#router = new Router(parts.routes);
     this.#log = log;
-    this.#now = now;
   }
 
   async handle(request: Request, peer: Peer): Promise<Response> {
@@ -91,20 +90,15 @@ class RoutedService implements Service {
     peer: Peer,
     { requestId, log, trace }: { requestId: string; log: Logger; trace: Trace },
   ): Promise<Response> {
-    const { config, siteName } = this.#parts;
+    const { config, externalUrl } = this.#parts;
     const { pathname, searchParams: query } = new URL(request.url);
-    const path = withoutSite(pathname, siteName);
+    const path = withoutSite(pathname, config.site.name);
     if (request.method === "OPTIONS") return this.#options(path);
     const match = this.#router.match(request.method, path);
     trace.route = match.route.path;
     negotiate(request, match);
 
-    const { clientAddress, base, consignor } = originOf(
-      request.headers,
-      peer,
-      config.gateway,
-      this.#parts.externalUrl,
-    );
+    const { clientAddress, base, consignor } = originOf(request.headers, peer, config.gateway, externalUrl);
     trace.client = clientAddress;
     const { caller, user } = await identify(request, match.route, this.#parts, {
       facts: {
@@ -117,12 +111,14 @@ class RoutedService implements Service {
     });
     trace.dn = nameOf(caller);
     const { signal } = request;
-    const call = {
+    const preferences = request.headers.get(PREFERENCES_HEADER);
+    const call: Call = {
       request,
       params: match.params,
       query,
       caller,
       user,
+      ...(preferences !== null && { preferences }),
       clientAddress,
       base,
       requestId,

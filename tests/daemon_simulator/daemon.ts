@@ -4,6 +4,8 @@ import type { CommandFault } from "./command_fault.ts";
 import { CommandSocket, type CommandTls, type ReceivedRequest } from "./command_socket.ts";
 import type { FaultPlan } from "./fault_plan.ts";
 import { JobTable } from "./job_table.ts";
+import { ListenSocket, type SessionRecord } from "./listen_socket.ts";
+import type { SessionFault } from "./session_fault.ts";
 import { userInfo } from "./user_info.ts";
 import type { User, UserTable } from "./user_table.ts";
 
@@ -19,6 +21,18 @@ export interface DaemonOptions {
   readonly advertiseHost?: string;
   /** Whether key exchange for data connections is offered (nothing is encrypted here); default true. */
   readonly cryptography?: boolean;
+  /** `MAX_STREAMS`, data connections per session; default 4. Transfers work with one only. */
+  readonly maxStreams?: number;
+  /** `UFTP_NOWRITE`, below each home directory; default `.ssh/authorized_keys`. */
+  readonly protectedFiles?: readonly string[];
+  /** Whether a client must come from an announced address; default true. */
+  readonly ipCheck?: boolean;
+  /** Address of the listen socket, default `127.0.0.1`; `::` sees IPv4 clients as `::ffff:…`. */
+  readonly listenHost?: string;
+  /** IANA name of the daemon's time zone, default the system's. */
+  readonly timeZone?: string;
+  /** How long a client may take to open a data connection, in milliseconds; default 30 000. */
+  readonly dataTimeout?: number;
   /** For expiry and sweeps; default the system's. */
   readonly clock?: Clock;
   /** Default `3.5.3`. */
@@ -36,6 +50,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<DaemonSi
 export class DaemonSimulator implements AsyncDisposable {
   readonly users: UserTable;
   readonly #command: CommandSocket;
+  readonly #listen: ListenSocket;
   #jobs: JobTable;
 
   constructor(private readonly options: DaemonOptions) {
@@ -46,12 +61,39 @@ export class DaemonSimulator implements AsyncDisposable {
       acl: options.acl ?? ",",
       answer: (values) => this.#answer(values),
     });
+    this.#listen = new ListenSocket({
+      bind: options.listenHost ?? "127.0.0.1",
+      users: this.users,
+      jobs: () => this.#jobs,
+      ipCheck: options.ipCheck ?? true,
+      version: this.#version,
+      advertiseHost: options.advertiseHost,
+      maxStreams: options.maxStreams ?? 4,
+      protectedFiles: options.protectedFiles ?? [".ssh/authorized_keys"],
+      dataTimeout: options.dataTimeout ?? 30_000,
+      timeZone: options.timeZone,
+    });
   }
 
+  /** Where clients find both sockets. */
   readonly host = "127.0.0.1";
 
   get commandPort(): number {
     return this.#command.listener.port;
+  }
+
+  get listenPort(): number {
+    return this.#listen.listener.port;
+  }
+
+  /** Connections that are open on either socket; 0 once all clients are done. */
+  get openConnections(): number {
+    return this.#command.listener.open + this.#listen.listener.open;
+  }
+
+  /** Control connections in the order of their arrival. */
+  get sessions(): readonly SessionRecord[] {
+    return this.#listen.records;
   }
 
   /** Command connections accepted so far. */
@@ -81,6 +123,11 @@ export class DaemonSimulator implements AsyncDisposable {
     return this.#command.faults;
   }
 
+  /** Faults of control connections on the listen socket. */
+  get sessionFaults(): FaultPlan<SessionFault> {
+    return this.#listen.faults;
+  }
+
   /** Every command connection meets this fault until it is set to `undefined`. */
   set fault(fault: CommandFault | undefined) {
     this.#command.faults.always = fault;
@@ -107,12 +154,12 @@ export class DaemonSimulator implements AsyncDisposable {
 
   /** Listens; again on the same ports after a stop. */
   async start(): Promise<void> {
-    await this.#command.start();
+    await Promise.all([this.#command.start(), this.#listen.listener.start()]);
   }
 
   /** Is gone, as after a crash: connections are refused, all jobs forgotten. */
   async stop(): Promise<void> {
-    await this.#command.stop();
+    await Promise.all([this.#command.stop(), this.#listen.stop()]);
     this.#jobs = this.#newJobs();
   }
 
@@ -173,9 +220,5 @@ export class DaemonSimulator implements AsyncDisposable {
       if (error instanceof Error) return `ERROR::${error.message}`;
       throw error;
     }
-  }
-
-  get listenPort(): number {
-    return 64434;
   }
 }

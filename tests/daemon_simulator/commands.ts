@@ -1,0 +1,21 @@
+import { CONNECTION_COMMANDS } from "./connection_commands.ts";
+import { FILE_COMMANDS } from "./file_commands.ts";
+import { LISTING_COMMANDS } from "./listing_commands.ts";
+import type { Session } from "./session.ts";
+import { TRANSFER_COMMANDS } from "./transfer_commands.ts";
+
+/** Serves one command. @param parameters All after the first space; `undefined` without one. */
+export type Command = (
+  session: Session,
+  parameters: string | undefined,
+) => Promise<"end" | void> | "end" | void;
+
+/**
+ * The commands of a session by upper-case name. Of a real daemon's, `SYNC-TO-CLIENT`, `SYNC-TO-SERVER`, `SEND-FILE`,
+ * `RECEIVE-FILE`, `RCP-STATUS`, `RCP-ABORT` and `MFF` are missing here and answered as unknown.
+ */
+export const COMMANDS: ReadonlyMap<string, Command> = new Map(
+  [CONNECTION_COMMANDS, FILE_COMMANDS, LISTING_COMMANDS, TRANSFER_COMMANDS].flatMap((table) =>
+    Object.entries(table)
+  ),
+);

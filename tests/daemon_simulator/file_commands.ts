@@ -1,0 +1,87 @@
+import { lstatSync, mkdirSync, renameSync, rmdirSync, statSync, unlinkSync, utimesSync } from "node:fs";
+import type { Command } from "./commands.ts";
+import { allowedPathOf, pathOf, required } from "./parameters.ts";
+import { PythonError, systemError, withPaths } from "./python_text.ts";
+import { SessionError } from "./session_error.ts";
+
+/** Commands about directories, names and times (daemon-protocol.md 5.3 and 5.9). */
+export const FILE_COMMANDS: Readonly<Record<string, Command>> = {
+  PWD(session) {
+    session.assertLevel("INFO");
+    session.reply(`257 "${session.paths.working}"`);
+  },
+  CWD(session, parameters) {
+    session.assertLevel("INFO");
+    const path = allowedPathOf(session, parameters);
+    try {
+      withPaths([path], () => {
+        if (!statSync(path).isDirectory()) throw systemError("ENOTDIR", path);
+        session.paths.enter(path);
+      });
+    } catch (error) {
+      if (!(error instanceof PythonError)) throw error;
+      throw new SessionError(550, `Can't cwd to directory: ${error.message}`);
+    }
+    session.reply("200 OK");
+  },
+  CDUP(session) {
+    session.paths.up();
+    session.reply("200 OK");
+  },
+  MKD(session, parameters) {
+    session.assertLevel("WRITE");
+    const path = pathOf(session, parameters);
+    withPaths([path], () => mkdirSync(path));
+    session.reply(`257 "${path}" directory created`);
+  },
+  DELE(session, parameters) {
+    session.assertLevel("FULL");
+    const path = allowedPathOf(session, parameters);
+    withPaths([path], () => {
+      if (lstatSync(path).isDirectory()) throw systemError("EISDIR", path);
+      unlinkSync(path);
+    });
+    session.reply("200 OK");
+  },
+  RMD(session, parameters) {
+    session.assertLevel("FULL");
+    const path = allowedPathOf(session, parameters);
+    withPaths([path], () => {
+      if (!lstatSync(path).isDirectory()) throw systemError("ENOTDIR", path);
+      rmdirSync(path);
+    });
+    session.reply("200 OK");
+  },
+  RNFR(session, parameters) {
+    session.assertLevel("WRITE");
+    session.renameFrom = allowedPathOf(session, parameters);
+    session.reply("350 File action OK Please send rename-to");
+  },
+  RNTO(session, parameters) {
+    session.assertLevel("WRITE");
+    const path = allowedPathOf(session, parameters);
+    const from = session.renameFrom;
+    if (from === undefined) throw new PythonError("'Session' object has no attribute 'rename_from_path'");
+    withPaths([from, path], () => renameSync(from, path));
+    session.reply("200 OK");
+  },
+  MFMT(session, parameters) {
+    session.assertLevel("WRITE");
+    const words = required(parameters, "split").split(" ");
+    const [time = "", target] = words;
+    if (target === undefined) throw new PythonError("not enough values to unpack (expected 2, got 1)");
+    if (words.length > 2) throw new PythonError("too many values to unpack (expected 2)");
+    const path = allowedPathOf(session, target);
+    const seconds = localSeconds(time);
+    withPaths([path], () => utimesSync(path, seconds, seconds));
+    session.reply(`213 Modify=${time}; ${target}`);
+  },
+};
+
+/** `YYYYMMDDhhmmss` in the system's zone, as seconds since the epoch. */
+function localSeconds(text: string): number {
+  const match = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/.exec(text);
+  if (match === null) throw new PythonError(`time data '${text}' does not match format '%Y%m%d%H%M%S'`);
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1).map(Number);
+  return new Date(year, month - 1, day, hour, minute, second).getTime() / 1000;
+}

@@ -1,0 +1,8 @@
+/** A failure that the session reports with a code of its own; all others become `500`. */
+export class SessionError extends Error {
+  override readonly name = "SessionError";
+
+  constructor(readonly code: number, message: string, readonly closesData = false) {
+    super(message);
+  }
+}
