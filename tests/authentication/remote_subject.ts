@@ -11,6 +11,7 @@ export const PROVIDER_TLS = AUTHORITY.issue({ subject: "CN=idp", names: ["localh
 
 const OUTGOING: OutgoingConfig = {
   publicRoots: false,
+  showCertificate: false,
   hostnameChecking: "FAIL",
   connectTimeoutMs: 5_000,
   timeoutMs: 10_000,

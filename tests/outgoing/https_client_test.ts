@@ -13,6 +13,7 @@ const good = authority.issue({ subject: "CN=idp", names: ["localhost", "127.0.0.
 const trust = { anchors: [authority.certificate] };
 const defaults: OutgoingConfig = {
   publicRoots: false,
+  showCertificate: false,
   hostnameChecking: "FAIL",
   connectTimeoutMs: 10_000,
   timeoutMs: 20_000,
