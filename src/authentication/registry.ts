@@ -2,12 +2,18 @@ import type { MethodConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Authenticator } from "./authenticator.ts";
+import { sshKey } from "./ssh_key/ssh_key.ts";
+import type { KeySource } from "./ssh_key/server_keys.ts";
 import { passwordFile } from "./password/password_file.ts";
 
 /** What the methods are made with besides their configuration. */
 export interface MethodParts {
   readonly log: Logger;
   readonly now: Clock;
+  /** The logical servers, whose daemons know users' own keys. */
+  readonly keySources: readonly KeySource[];
+  /** The server's own name, from the certificate in use. */
+  readonly serverName: () => string;
 }
 
 /**
@@ -31,6 +37,19 @@ function createMethod(config: MethodConfig, parts: MethodParts): Promise<Authent
   switch (config.kind) {
     case "FilebasedAuthenticator":
       return passwordFile({ ...parts, name: config.name, file: config.file });
+    case "SSHKeyAuthenticator":
+      return sshKey({
+        name: config.name,
+        ...(config.file !== undefined && { file: config.file }),
+        dnTemplate: config.dnTemplate,
+        sources: config.useAuthorizedKeys ? parts.keySources : [],
+        times: { updateMs: config.updateIntervalSeconds * 1000 },
+        maxLifetime: config.maxTokenLifetimeSeconds,
+        legacyToken: config.legacyToken,
+        serverName: parts.serverName,
+        clock: parts.now,
+        log: parts.log,
+      });
     default:
       return Promise.reject(new TypeError(`${config.name}: this service has no ${config.kind}`));
   }

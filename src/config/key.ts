@@ -4,6 +4,11 @@ import { resolve } from "node:path";
 /** A value that does not fit its key; the message says what would. */
 export class UnexpectedValue extends Error {
   override readonly name = "UnexpectedValue";
+
+  /** @param secret Whether the value may hold something secret, so that it must not be shown. */
+  constructor(message: string, readonly secret: boolean = false) {
+    super(message);
+  }
 }
 
 /** What a value may depend on besides its text. */
@@ -85,8 +90,8 @@ export function items<T>(item: Key<T>): Items<T> {
   return { shape: "many", name: item.name, item };
 }
 
-function refuse(expected: string): never {
-  throw new UnexpectedValue(`expected ${expected}`);
+function refuse(expected: string, secret = false): never {
+  throw new UnexpectedValue(`expected ${expected}`, secret);
 }
 
 /** Any text but the empty one. */
@@ -192,7 +197,7 @@ export function url(options: Options<string> & { readonly schemes: readonly stri
       refuse(type);
     }
     if (parsed.username !== "" || parsed.password !== "" || parsed.hash !== "") {
-      refuse("a URL without user name, password and fragment");
+      refuse("a URL without user name, password and fragment", true);
     }
     return found;
   });

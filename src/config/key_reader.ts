@@ -1,8 +1,8 @@
+import { resolve } from "node:path";
 import type { Problem } from "../model/problem.ts";
 import { didYouMean } from "./did_you_mean.ts";
 import { type Infer, type Item, type Items, type Key, type Table, UnexpectedValue } from "./key.ts";
-import { type Properties, reason } from "./load_properties.ts";
-import type { PropertyEntry } from "./properties.ts";
+import { type Properties, reason, type ResolvedEntry } from "./load_properties.ts";
 import type { Section } from "./section.ts";
 import type { Origin } from "./service_config.ts";
 
@@ -23,6 +23,8 @@ export class KeyReader {
   readonly #known = new Set<string>();
   readonly #sections: ReadSection[] = [];
   readonly #files: { key: string; path: string }[] = [];
+  /** Secrets written in files, the first of each file. */
+  readonly #secrets = new Map<string, string>();
 
   constructor(
     readonly properties: Properties,
@@ -53,7 +55,7 @@ export class KeyReader {
   }
 
   /** The entry of a key, for messages; its presence says that the operator wrote it. */
-  entry(key: string): PropertyEntry | undefined {
+  entry(key: string): ResolvedEntry | undefined {
     return this.properties.entries.get(key);
   }
 
@@ -64,8 +66,8 @@ export class KeyReader {
   }
 
   /** First entry below a prefix. */
-  firstBelow(prefix: string): PropertyEntry | undefined {
-    let first: PropertyEntry | undefined;
+  firstBelow(prefix: string): ResolvedEntry | undefined {
+    let first: ResolvedEntry | undefined;
     for (const entry of this.properties.entries.values()) {
       if (!entry.key.startsWith(prefix)) continue;
       if (first === undefined || (entry.file === first.file && entry.line < first.line)) first = entry;
@@ -101,8 +103,13 @@ export class KeyReader {
     this.#files.push({ key, path });
   }
 
-  /** Reports expected files that cannot be read. */
+  /** Reports expected files that cannot be read, and files with secrets that everybody can. */
   async checkFiles(): Promise<void> {
+    for (const [file, key] of this.#secrets) {
+      const { mode } = await Deno.stat(resolve(this.workingDirectory, file));
+      if (mode === null || (mode & 0o004) === 0) continue;
+      this.warn(key, `every user of this machine can read this secret, expected: chmod o-r ${file}`);
+    }
     await Promise.all(this.#files.map(async ({ key, path }) => {
       try {
         using file = await Deno.open(path);
@@ -176,20 +183,23 @@ export class KeyReader {
     return complete ? found : undefined;
   }
 
-  #parse<T>(key: Key<T>, entry: PropertyEntry): { value: T } | undefined {
+  #parse<T>(key: Key<T>, entry: ResolvedEntry): { value: T } | undefined {
     const text = entry.value.trim();
+    if (key.secret && !entry.written.includes("${") && !this.#secrets.has(entry.file)) {
+      this.#secrets.set(entry.file, entry.key);
+    }
     try {
       return { value: key.parse(text, { workingDirectory: this.workingDirectory }) };
     } catch (error) {
       if (!(error instanceof UnexpectedValue)) throw error;
-      this.error(entry.key, error.message, key.secret ? undefined : text);
+      this.error(entry.key, error.message, key.secret || error.secret ? undefined : text);
       return undefined;
     }
   }
 
-  #findAnyCase(full: string, prefix: string): PropertyEntry | undefined {
+  #findAnyCase(full: string, prefix: string): ResolvedEntry | undefined {
     const wanted = full.slice(prefix.length).toLowerCase();
-    let found: PropertyEntry | undefined;
+    let found: ResolvedEntry | undefined;
     for (const entry of this.properties.entries.values()) {
       if (!entry.key.startsWith(prefix) || entry.key.slice(prefix.length).toLowerCase() !== wanted) continue;
       if (found !== undefined) this.error(entry.key, `is the same key as ${found.key}, expected one of them`);
@@ -199,7 +209,7 @@ export class KeyReader {
     return found;
   }
 
-  #entryAnyCase(key: string): PropertyEntry | undefined {
+  #entryAnyCase(key: string): ResolvedEntry | undefined {
     const wanted = key.toLowerCase();
     for (const entry of this.properties.entries.values()) {
       if (entry.key.toLowerCase() === wanted) return entry;
@@ -224,7 +234,7 @@ export class KeyReader {
   }
 
   /** An entry near which a missing one belongs: below the same prefix, or else below a shorter one. */
-  #relative(prefix: string): PropertyEntry | undefined {
+  #relative(prefix: string): ResolvedEntry | undefined {
     for (let below = prefix; below.includes("."); below = below.replace(/[^.]*\.$/, "")) {
       const entry = this.firstBelow(below);
       if (entry !== undefined) return entry;

@@ -2,9 +2,15 @@ import { resolve } from "node:path";
 import type { Problem } from "../model/problem.ts";
 import { decodeProperties, parseProperties, type PropertyEntry } from "./properties.ts";
 
+/** An entry whose variables were replaced. */
+export interface ResolvedEntry extends PropertyEntry {
+  /** Value before that. */
+  readonly written: string;
+}
+
 /** All entries of a main file and the files it includes, with variables replaced. */
 export interface Properties {
-  readonly entries: ReadonlyMap<string, PropertyEntry>;
+  readonly entries: ReadonlyMap<string, ResolvedEntry>;
   /** Keys whose value could not be made out; there is a problem for each. */
   readonly unusable: ReadonlySet<string>;
   /** As given. */
@@ -105,13 +111,13 @@ export async function loadProperties(
   }
 
   await read(mainFile, []);
-  const result = new Map<string, PropertyEntry>();
+  const result = new Map<string, ResolvedEntry>();
   const unusable = new Set<string>();
   for (const entry of entries.values()) {
     if (entry.key.startsWith(VARIABLE)) continue;
     const value = replaceVariables(entry);
     if (value === undefined) unusable.add(entry.key);
-    else result.set(entry.key, { ...entry, value });
+    else result.set(entry.key, { ...entry, value, written: entry.value });
   }
   return { entries: result, unusable, mainFile, files };
 }

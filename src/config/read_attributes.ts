@@ -96,7 +96,12 @@ class ChainReader {
       );
       return undefined;
     }
-    const configured = reader.read(SOURCE, prefix)?.class;
+    const source = reader.read(SOURCE, prefix);
+    if (source === undefined) {
+      reader.skip(prefix);
+      return undefined;
+    }
+    const configured = source.class;
     const className = configured ?? DEFAULT_CLASSES.get(name);
     const readParameters = SOURCE_READERS.get(className ?? "");
     if (readParameters === undefined) {
@@ -110,9 +115,9 @@ class ChainReader {
       return undefined;
     }
     this.#open.push(name);
-    const source = readParameters(this, name, prefix);
+    const complete = readParameters(this, name, prefix);
     this.#open.pop();
-    return source;
+    return complete;
   }
 }
 

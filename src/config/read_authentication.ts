@@ -80,7 +80,12 @@ export async function readAuthentication(reader: KeyReader): Promise<Authenticat
 
 async function readMethod(reader: KeyReader, name: string): Promise<MethodConfig | undefined> {
   const prefix = `${PREFIX}${name}.`;
-  const configured = reader.read(METHOD, prefix)?.class;
+  const method = reader.read(METHOD, prefix);
+  if (method === undefined) {
+    reader.skip(prefix);
+    return undefined;
+  }
+  const configured = method.class;
   const className = configured ?? DEFAULT_CLASSES.get(name);
   const readParameters = METHOD_READERS.get(className ?? "");
   if (readParameters !== undefined) return await readParameters(reader, name, prefix);

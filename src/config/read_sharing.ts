@@ -19,7 +19,7 @@ export function readSharing(
     reader.error("share.servers", expected, share.servers.join(" "));
   }
   const { directory } = persistence;
-  if (share.servers.length > 0 && directory === undefined) {
+  if (stranger === undefined && share.servers.length > 0 && directory === undefined) {
     const expected = "expected persistence.directory too, the folder of the share database";
     reader.error("share.servers", expected, share.servers.join(" "));
   }

@@ -60,7 +60,8 @@ function cutBaseUrl(reader: KeyReader, baseUrl: string): string | undefined {
     return parse(full, { workingDirectory: reader.workingDirectory });
   } catch (error) {
     if (!(error instanceof UnexpectedValue)) throw error;
-    reader.error("container.baseurl", "expected <host>:<port>/<sitename>/services", baseUrl);
+    const expected = "expected <host>:<port>/<sitename>/services";
+    reader.error("container.baseurl", expected, error.secret ? undefined : baseUrl);
     return undefined;
   }
 }

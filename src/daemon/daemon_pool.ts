@@ -159,11 +159,10 @@ class DaemonPool implements DaemonGroup {
   }
 
   userInfo(user: string, signal: AbortSignal): Promise<UserInfo> {
-    const request = encodeUserInfo(user);
     return this.#operate({
       signal,
       command: () => ({
-        request,
+        request: encodeUserInfo(user),
         parse: parseUserInfo,
         lane: "user info",
         replyLimit: this.#limits.userInfoReply,

@@ -55,7 +55,7 @@ const DOUBT_MS = { least: 0, spread: SECOND };
 /** While all are down, requests may try an instance this often. */
 const TRIAL_MS = SECOND;
 
-const QUEUE_LIMITS = { capacity: 64, perLane: 32 };
+const QUEUE_LIMITS = { capacity: 128, perLane: 64 };
 /** Longest wait for one's turn, in milliseconds: then another instance may be quicker. */
 const PATIENCE_MS = 10 * SECOND;
 
@@ -73,6 +73,8 @@ export class Instance {
   #heardAt = -Infinity;
   #askedAt = -Infinity;
   #triedAt = -Infinity;
+  /** Whether a ping is on its way or waits for its turn. */
+  #checking = false;
   #cancel: (() => void) | undefined;
   readonly #closing = new AbortController();
 
@@ -161,25 +163,24 @@ export class Instance {
       if (this.#trouble !== undefined) {
         this.#trouble = undefined;
         this.parts.log.info("daemon is up again", this.#fields());
-        this.#check();
+        if (!ping) this.#check();
       }
     } else if (isAboutDaemon(result)) {
       if (isCertain(result) || (ping && this.#doubtful)) this.#down(result);
       else if (this.#trouble === undefined) {
         this.#doubtful = true;
-        if (!ping) this.#check();
+        if (!ping && !this.#checking) this.#check();
       }
     }
   }
 
   #down(trouble: Failure): void {
-    if (this.#trouble === undefined) {
-      this.parts.log.warn("daemon is down", { ...this.#fields(), reason: describeFailure(trouble) });
-    }
     const news = this.#trouble === undefined;
     this.#trouble = trouble;
     this.#queue.drain(failure(trouble.fault, "before", trouble.detail));
-    if (news) this.#plan();
+    if (!news) return;
+    this.parts.log.warn("daemon is down", { ...this.#fields(), reason: describeFailure(trouble) });
+    this.#plan();
   }
 
   #fields() {
@@ -192,6 +193,7 @@ export class Instance {
     this.#cancel?.();
     const { clock, limits } = this.parts;
     this.#askedAt = clock();
+    this.#checking = true;
     const result = await this.#send({
       request: encodePing(),
       parse: parsePing,
@@ -200,6 +202,7 @@ export class Instance {
       deadline: clock() + limits.connect + limits.handshake + limits.reply + PATIENCE_MS,
       signal: this.#closing.signal,
     }, true);
+    this.#checking = false;
     if (result.kind === "answered") this.#facts = result.reply;
     this.#plan();
   }

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
+import { certificateSubject } from "../model/certificate_subject.ts";
 import type { ClientCertificate } from "../model/credentials.ts";
 import type { EdgeTls } from "./edge_options.ts";
 
@@ -29,6 +30,5 @@ export function clientCertificate(socket: TLSSocket): ClientCertificate | undefi
   const { raw } = socket.getPeerCertificate();
   if (raw === undefined) return undefined;
   const shown = new X509Certificate(raw);
-  // node:crypto lists the subject from the most general part down, one a line; RFC 4514 has it the other way round.
-  return { subject: shown.subject.split("\n").reverse().join(","), pem: shown.toString() };
+  return { subject: certificateSubject(shown), pem: shown.toString() };
 }

@@ -2,7 +2,7 @@
  * Attribute types of distinguished names: label in lower case, with its dotted object identifier.
  * From RFC 4519, RFC 2985 and the labels that certificate tools write (`E`, `S`, `GN`, `T`, …).
  */
-const OID_OF_LABEL: ReadonlyMap<string, string> = new Map([
+const LABELS: readonly (readonly [label: string, oid: string])[] = [
   ["cn", "2.5.4.3"],
   ["commonname", "2.5.4.3"],
   ["sn", "2.5.4.4"],
@@ -48,7 +48,11 @@ const OID_OF_LABEL: ReadonlyMap<string, string> = new Map([
   ["gender", "1.3.6.1.5.5.7.9.3"],
   ["countryofcitizenship", "1.3.6.1.5.5.7.9.4"],
   ["countryofresidence", "1.3.6.1.5.5.7.9.5"],
-]);
+];
+
+const OID_OF_LABEL: ReadonlyMap<string, string> = new Map(
+  LABELS.flatMap(([label, oid]) => [[label, oid], [label.toUpperCase(), oid]]),
+);
 
 /** How values of a type are compared, and how the type is written (rest-api.md 2.6, steps 3 and 5). */
 export interface Comparison {
@@ -72,7 +76,7 @@ const COMPARISONS: ReadonlyMap<string, Comparison> = new Map<string, Comparison>
 
 /** The dotted identifier of a label such as `CN`, `2.5.4.3` or `OID.2.5.4.3`; `undefined` if it is none. */
 export function attributeType(label: string): string | undefined {
-  const known = OID_OF_LABEL.get(label.toLowerCase());
+  const known = OID_OF_LABEL.get(label) ?? OID_OF_LABEL.get(label.toLowerCase());
   if (known !== undefined) return known;
   const dotted = /^(?:oid\.)?([0-2](?:\.(?:0|[1-9][0-9]{0,38})){1,40})$/i.exec(label);
   return dotted?.[1];

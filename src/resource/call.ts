@@ -1,5 +1,5 @@
 import type { UserAttributes } from "../attributes/user_attributes.ts";
-import type { Logger } from "../logging/logger.ts";
+import type { Fields, Logger } from "../logging/logger.ts";
 import type { Caller } from "../model/identity.ts";
 
 /** A request whose caller is known: all that a resource needs to answer it. */
@@ -10,10 +10,14 @@ export interface Call {
   readonly query: URLSearchParams;
   readonly caller: Caller;
   readonly user: UserAttributes;
+  /** Preferences of the request as its header has them. */
+  readonly preferences?: string;
   /** Canonical address of the client, behind a gateway the one it names. */
   readonly clientAddress: string;
   /** Base of links for this caller, without trailing slash: the gateway's address if the request came through one. */
   readonly base: string;
+  /** Adds particulars to the audit line of this request, such as the account a session runs under. */
+  readonly audit: (particulars: Fields) => void;
   readonly requestId: string;
   readonly log: Logger;
   readonly signal: AbortSignal;

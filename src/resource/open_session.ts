@@ -1,4 +1,4 @@
-import { forServer } from "../attributes/user_attributes.ts";
+import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { SessionGrant } from "../daemon/daemon_group.ts";
 import { canonicalAddress } from "../model/address.ts";
 import type { Call } from "./call.ts";
@@ -19,16 +19,21 @@ const MAX_ADDRESSES = 16;
  */
 export async function openSession(call: Call, servers: ReadonlyMap<string, ServerFacts>): Promise<Response> {
   const { name, instance } = parseServerAddress(call.params.get("server") ?? "");
+  call.audit({ server: name });
   const server = servers.get(name);
   if (server === undefined) throw new UnknownServer();
   if (instance !== undefined && (instance < 1 || instance > server.daemons.size)) throw new UnknownServer();
   const request = parseSessionRequest(await readJson(call.request));
   const clientAddresses = addresses(request.client) ?? [call.clientAddress];
-  const account = forServer(call.user, name, request.group);
+  const account = attributesOnServer(call.user, name, {
+    ...(request.group !== undefined && { requestedGroup: request.group }),
+    log: call.log,
+  });
   const status = server.daemons.status();
   if (instance === undefined && !status.usable) throw new ServerDown(statusText(status));
 
   const { uid, gid, includes, excludes } = account;
+  call.audit({ uid, gid });
   const grant = await server.daemons.openSession({
     user: uid,
     ...(gid !== undefined && { group: gid }),
@@ -43,13 +48,7 @@ export async function openSession(call: Call, servers: ReadonlyMap<string, Serve
     ...(includes !== undefined && { includes }),
     ...(excludes !== undefined && { excludes }),
   }, { ...(instance !== undefined && { instance }), signal: call.signal });
-  call.log.info("session granted", {
-    server: name,
-    instance: grant.instance,
-    uid,
-    gid,
-    daemon: `${grant.host}:${grant.port}`,
-  });
+  call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
   return grantResponse(grant);
 }
 

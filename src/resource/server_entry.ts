@@ -1,4 +1,6 @@
-import { forServer, type UserAttributes } from "../attributes/user_attributes.ts";
+import { attributesOnServer } from "../attributes/server_attributes.ts";
+import type { UserAttributes } from "../attributes/user_attributes.ts";
+import type { Logger } from "../logging/logger.ts";
 import { ServiceError } from "../model/service_error.ts";
 import { lowestLimit } from "./rate_limit.ts";
 import { type ServerFacts, statusText } from "./server_facts.ts";
@@ -21,15 +23,17 @@ export interface ServerEntry {
   readonly dataSharing: { readonly enabled: boolean; readonly href?: string };
 }
 
-/**
- * @param base Base address of links, without trailing slash.
- * @param user Absent for anonymous callers, who see less (design decision "Anonymous").
- */
-export function serverEntry(
-  server: ServerFacts,
-  base: string,
-  user: UserAttributes | undefined,
-): ServerEntry {
+/** For whom an entry is made. */
+export interface EntryAudience {
+  /** Base address of links, without trailing slash. */
+  readonly base: string;
+  /** Absent for anonymous callers, who see less (design decision "Anonymous"). */
+  readonly user: UserAttributes | undefined;
+  readonly log: Logger;
+}
+
+/** The entry of one server for one caller. */
+export function serverEntry(server: ServerFacts, { base, user, log }: EntryAudience): ServerEntry {
   const status = server.daemons.status();
   const sharing = server.sharing
     ? { enabled: true, href: `${base}/rest/share/${server.name}` }
@@ -45,18 +49,25 @@ export function serverEntry(
     ...common,
     uftpdServerVersion: status.version ?? "n/a",
     ...(status.sessionLimit !== undefined && { sessionLimit: status.sessionLimit }),
-    ...userFacts(server, user),
+    ...userFacts(server, user, log),
   };
 }
 
+/** The members of an entry that speak of the user. */
+type UserFacts = Pick<
+  ServerEntry,
+  "uid" | "gid" | "availableGroups" | "rateLimit" | "allowed" | "forbidden" | "reservations"
+>;
+
 /** What holds for this user on this server; nothing of it if their attributes cannot be used. */
-function userFacts(server: ServerFacts, user: UserAttributes): Pick<ServerEntry, "reservations"> {
+function userFacts(server: ServerFacts, user: UserAttributes, log: Logger): UserFacts {
   let account;
   try {
-    account = forServer(user, server.name);
+    account = attributesOnServer(user, server.name, { log });
   } catch (error) {
-    if (error instanceof ServiceError) return { reservations: [] };
-    throw error;
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.status >= 500) log.warn("attributes of a user not usable", { server: server.name, error });
+    return { reservations: [] };
   }
   const { uid, gid, availableGroups, includes, excludes } = account;
   const rateLimit = lowestLimit(account.rateLimit, server.reservations.limitFor(uid));
@@ -68,5 +79,5 @@ function userFacts(server: ServerFacts, user: UserAttributes): Pick<ServerEntry,
     ...(includes !== undefined && { allowed: includes }),
     ...(excludes !== undefined && { forbidden: excludes }),
     reservations: server.reservations.descriptionsFor(uid),
-  } as Pick<ServerEntry, "reservations">;
+  };
 }

@@ -2,7 +2,7 @@ import { ANONYMOUS_DN } from "../model/identity.ts";
 import type { Call } from "./call.ts";
 import { UnknownServer } from "./request_errors.ts";
 import { parseServerAddress } from "./server_address.ts";
-import { serverEntry } from "./server_entry.ts";
+import { type EntryAudience, serverEntry } from "./server_entry.ts";
 import type { ServerFacts } from "./server_facts.ts";
 import { jsonResponse } from "./text_response.ts";
 
@@ -31,9 +31,10 @@ export function serverList(
   servers: ReadonlyMap<string, ServerFacts>,
   service: ServiceFacts,
 ): Response {
-  const user = call.caller.kind === "anonymous" ? undefined : call.user;
-  const entries: Record<string, unknown> = {};
-  for (const server of servers.values()) entries[server.name] = serverEntry(server, call.base, user);
+  const audience = audienceOf(call);
+  const entries = Object.fromEntries(
+    [...servers.values()].map((server) => [server.name, serverEntry(server, audience)]),
+  );
   return jsonResponse({ ...entries, client: client(call), server: about(call, service) }, { indent: 2 });
 }
 
@@ -43,8 +44,11 @@ export function serverDetail(call: Call, servers: ReadonlyMap<string, ServerFact
   const server = servers.get(name);
   if (server === undefined) throw new UnknownServer();
   if (instance !== undefined && (instance < 1 || instance > server.daemons.size)) throw new UnknownServer();
-  const user = call.caller.kind === "anonymous" ? undefined : call.user;
-  return jsonResponse(serverEntry(server, call.base, user), { indent: 2 });
+  return jsonResponse(serverEntry(server, audienceOf(call)), { indent: 2 });
+}
+
+function audienceOf({ base, caller, user, log }: Call): EntryAudience {
+  return { base, user: caller.kind === "anonymous" ? undefined : user, log };
 }
 
 function client({ caller, user }: Call) {

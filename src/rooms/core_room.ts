@@ -7,7 +7,8 @@ import { createService, type Service } from "../service/service.ts";
 import { EdgeLink } from "./edge_link.ts";
 import { answerWith } from "./request_exchange.ts";
 import { roomLogger } from "./room_log.ts";
-import type { CoreOptions, ToCoreRoom } from "./room_message.ts";
+import type { ServiceOptions } from "../service/assemble.ts";
+import type { ToCoreRoom } from "./room_message.ts";
 import { hear, tell } from "./worker_scope.ts";
 
 let log: Logger | undefined;
@@ -34,7 +35,7 @@ hear((message: ToCoreRoom) => {
   }
 });
 
-async function start(options: CoreOptions, log: Logger): Promise<Service> {
+async function start(options: ServiceOptions, log: Logger): Promise<Service> {
   try {
     const running = await createService(options, { log });
     tell({ kind: "ready", port: options.port });

@@ -1,20 +1,7 @@
-import type { ServiceConfig } from "../config/service_config.ts";
 import type { EdgeOptions, EdgeTls } from "../edge/edge_options.ts";
 import type { Level } from "../logging/logger.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
-
-/** Everything a core needs to begin; plain data. */
-export interface CoreOptions {
-  readonly config: ServiceConfig;
-  /** Absent if nothing speaks TLS. */
-  readonly material: TlsMaterial | undefined;
-  /** Counts the cores since the start of the process, from 1. */
-  readonly generation: number;
-  /** Start of the process, milliseconds since the epoch. */
-  readonly upSince: number;
-  /** Port the edge listens on: the configured one, or what the system chose for 0. */
-  readonly port: number;
-}
+import type { ServiceOptions } from "../service/assemble.ts";
 
 /** What the supervisor tells the edge's room. */
 export type ToEdgeRoom =
@@ -28,7 +15,7 @@ export type ToEdgeRoom =
 
 /** What the supervisor tells a core's room. */
 export type ToCoreRoom =
-  | { readonly kind: "start"; readonly options: CoreOptions }
+  | { readonly kind: "start"; readonly options: ServiceOptions }
   | { readonly kind: "link"; readonly port: MessagePort }
   | { readonly kind: "material"; readonly material: TlsMaterial }
   | { readonly kind: "ping" }

@@ -13,6 +13,8 @@ import type { FromRoom, ToCoreRoom, ToEdgeRoom } from "./room_message.ts";
 export interface Setup {
   readonly config: ServiceConfig;
   readonly material: TlsMaterial | undefined;
+  /** Certificates of trusted SAML issuers, PEM, one each. */
+  readonly assertionIssuers: readonly string[];
 }
 
 /** The service cannot start, or not with the new configuration; the lines are for the operator. */

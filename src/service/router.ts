@@ -15,6 +15,8 @@ export interface Route {
   readonly consumes?: "application/json";
   /** Media types on offer; absent: whatever the data is. */
   readonly produces?: readonly string[];
+  /** What is decided here; each decision gets a line in the log that says who, from where, what and why. */
+  readonly audit?: "session" | "token" | "share";
   readonly answer: (call: Call) => Promise<Response> | Response;
 }
 
@@ -67,19 +69,35 @@ export class Router {
     const wanted = method === "HEAD" ? "GET" : method;
     const fixed = this.#fixed.get(`${wanted} ${path}`);
     if (fixed !== undefined) return fixed;
+    const best = this.#candidates(path);
+    const found = best.find(({ route }) => route.method === wanted);
+    if (found === undefined) throw new MethodNotAllowed(methodsOf(best));
+    return found;
+  }
+
+  /** Methods of the resource at a path. @throws {NoSuchResource | InvalidRequest} */
+  allowed(path: string): readonly string[] {
+    return methodsOf(this.#candidates(path));
+  }
+
+  /** The routes, one a method, that say most about the path. */
+  #candidates(path: string): readonly RouteMatch[] {
     const segments = path.split("/");
     const matching = this.#routes.flatMap(({ route, pattern }) => {
       const params = matchSegments(pattern, segments);
       return params === undefined ? [] : [{ route, params, vagueness: vagueness(pattern, segments) }];
     });
+    if (matching.length === 0) throw new NoSuchResource();
     const least = Math.min(...matching.map((match) => match.vagueness));
-    const best = matching.filter((match) => match.vagueness === least);
-    if (best.length === 0) throw new NoSuchResource();
-    const found = best.find(({ route }) => route.method === wanted);
-    if (found !== undefined) return found;
-    const allowed = best.flatMap(({ route }) => route.method === "GET" ? ["GET", "HEAD"] : [route.method]);
-    throw new MethodNotAllowed([...allowed, "OPTIONS"]);
+    return matching.filter((match) => match.vagueness === least);
   }
+}
+
+function methodsOf(matches: readonly RouteMatch[]): string[] {
+  return [
+    ...matches.flatMap(({ route }) => route.method === "GET" ? ["GET", "HEAD"] : [route.method]),
+    "OPTIONS",
+  ];
 }
 
 /** Of several routes that match, the one that says most about the path is meant. */

@@ -8,13 +8,10 @@ export interface FileSource {
   stamp(path: string): Promise<string | undefined>;
   /**
    * All bytes of the file, or `undefined` if there is no file.
-   * @throws {RangeError} If it is longer than {@link MAX_BYTES}; it then takes up no memory.
+   * @throws {RangeError} If it is longer than `maxBytes`; it then takes up no memory.
    */
-  read(path: string): Promise<Uint8Array | undefined>;
+  read(path: string, maxBytes: number): Promise<Uint8Array | undefined>;
 }
-
-/** Longest file that is read. */
-export const MAX_BYTES = 64 * 1024 * 1024;
 
 export const DISK: FileSource = {
   stamp: (path) =>
@@ -22,10 +19,10 @@ export const DISK: FileSource = {
       const { mtime, ctime, size, ino, dev } = await Deno.stat(path);
       return [mtime?.getTime(), ctime?.getTime(), size, ino, dev].join(" ");
     }),
-  read: (path) =>
+  read: (path, maxBytes) =>
     unlessAbsent(async () => {
       const { size } = await Deno.stat(path);
-      if (size > MAX_BYTES) throw new RangeError(`${path} has ${size} bytes, expected at most ${MAX_BYTES}`);
+      if (size > maxBytes) throw new RangeError(`${path} has ${size} bytes, expected at most ${maxBytes}`);
       return await Deno.readFile(path);
     }),
 };

@@ -28,6 +28,8 @@ export interface WatchOptions<T> {
   readonly log: Logger;
   /** Milliseconds between two looks; default 400. A change is in use at most two intervals after it, and parsing. */
   readonly intervalMs?: number;
+  /** Longest file that is read; a longer one is refused before it takes up memory. Default 64 MiB. */
+  readonly maxBytes?: number;
   /** Content while there is no file. Without it a missing file is an error at the start and ignored later. */
   readonly missing?: T;
   /** Called after each change, not for the first content. */
@@ -56,6 +58,9 @@ export async function watchFile<T>(
 /** Digest of a file that is not there. */
 const ABSENT = "absent";
 
+/** Longest file that is read if nothing else is said. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
 /** How often a file that changes while it is read is tried at once, before the next look. */
 const READ_ATTEMPTS = 3;
 
@@ -71,7 +76,7 @@ interface Version<T> {
 }
 
 async function firstVersion<T>(path: string, parse: Parse<T>, options: WatchOptions<T>): Promise<Version<T>> {
-  const bytes = await (options.source ?? DISK).read(path);
+  const bytes = await (options.source ?? DISK).read(path, options.maxBytes ?? MAX_BYTES);
   if (bytes !== undefined) return { content: await parse(decode(bytes), path), digest: digestOf(bytes) };
   if (options.missing !== undefined) return { content: options.missing, digest: ABSENT };
   throw new Deno.errors.NotFound(`There is no file ${path}`);
@@ -158,7 +163,7 @@ class PolledFile<T> implements WatchedFile<T> {
   async #readWhole(before: string): Promise<{ bytes: Uint8Array | undefined; stamp: string } | undefined> {
     let stamp = before;
     for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
-      const bytes = await this.#source.read(this.path);
+      const bytes = await this.#source.read(this.path, this.#options.maxBytes ?? MAX_BYTES);
       const after = await this.#stamp();
       if (after === stamp) return { bytes, stamp };
       this.#looksAtRest = 0;

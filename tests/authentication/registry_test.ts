@@ -4,7 +4,7 @@ import { createMethods } from "../../src/authentication/registry.ts";
 import type { MethodConfig } from "../../src/config/service_config.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 
-const PARTS = { log: SILENT, now: Date.now };
+const PARTS = { log: SILENT, now: Date.now, keySources: [], serverName: () => "CN=auth" };
 
 const passwords = (name: string, file: string): MethodConfig => ({
   kind: "FilebasedAuthenticator",

@@ -34,7 +34,8 @@ export interface ReceivedRequest {
 /**
  * The command socket (daemon-protocol.md 1): one connection after the other, each from its handshake to its end.
  * Unlike the real one it goes on after a connection that ended without `END`, and counts it in `wedged`; and a queue
- * of any length is accepted at TCP level, where a real backlog of 2 drops connections.
+ * of any length is accepted at TCP level, where a real backlog of 2 drops connections. A client certificate that is not
+ * accepted ends the connection, without the alert that a real daemon sends first; one of version 1 never is.
  */
 export class CommandSocket {
   readonly faults = new FaultPlan<CommandFault>();

@@ -14,13 +14,13 @@ export function strip(text: string): string {
   return text.slice(0, end).replace(LEADING, "");
 }
 
-/** `str.split(" ", 1)`: the first word and, if there is a space, all that follows it. */
+/** `str.split(separator, 1)`: the text before the first separator and, if there is one, all that follows it. */
 export function splitOnce(text: string, separator: string): [string] | [string, string] {
   const at = text.indexOf(separator);
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + separator.length)];
 }
 
-/** `int(text)` for decimal digits; takes a sign, white space around and single underscores between digits. */
+/** `int(text)`, of ASCII digits only; takes a sign, white space around and single underscores between digits. */
 export function toInteger(text: string): number {
   if (!/^[+-]?\d+(_\d+)*$/.test(strip(text))) {
     throw new PythonError(`invalid literal for int() with base 10: ${quoted(text)}`);
@@ -33,9 +33,15 @@ export function quoted(text: string): string {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   const escaped = text.replaceAll("\\", "\\\\").replaceAll(quote, `\\${quote}`)
     .replaceAll("\t", "\\t").replaceAll("\n", "\\n").replaceAll("\r", "\\r")
-    // deno-lint-ignore no-control-regex -- control characters are what is replaced
-    .replace(/[\x00-\x1f\x7f-\xa0]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
+    .replace(/(?! )[\p{C}\p{Z}]/gu, escapeCode);
   return `${quote}${escaped}${quote}`;
+}
+
+/** The code of a character that is not printable, in the shortest of Python's three forms. */
+function escapeCode(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16);
+  if (code.length <= 2) return `\\x${code.padStart(2, "0")}`;
+  return code.length <= 4 ? `\\u${code.padStart(4, "0")}` : `\\U${code.padStart(8, "0")}`;
 }
 
 /** `str(list)` of texts. */

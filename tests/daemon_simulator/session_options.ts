@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { PythonError, quoted, toInteger } from "./python_text.ts";
+import { PythonError, quoted, splitOnce, toInteger } from "./python_text.ts";
 
 const HASHES = new Map([["MD5", "md5"], ["SHA-1", "sha1"], ["SHA-256", "sha256"], ["SHA-512", "sha512"]]);
 const SIZES = ["FILE_READ_BUFFER_SIZE", "FILE_WRITE_BUFFER_SIZE", "BUFFER_SIZE"];
@@ -46,8 +46,7 @@ export class SessionOptions {
   /** @throws {PythonError} For a key that is not base64 or too long. */
   setEncryption(key: string | undefined, algorithm: string | undefined): void {
     if (key === undefined) return;
-    const octets = Buffer.from(key, "base64");
-    if (octets.toString("base64") !== key) throw new PythonError("Incorrect padding");
+    const octets = decodeBase64(key);
     if (algorithm === undefined && ![32, 40, 48].includes(octets.length) && octets.length > 56) {
       throw new PythonError("Illegal key length");
     }
@@ -90,6 +89,17 @@ export class SessionOptions {
       `HASH ${this.#hash}`,
     ];
   }
+}
+
+/** `b64decode`: characters outside the alphabet are passed over, padding must be there. */
+function decodeBase64(text: string): Buffer {
+  const clean = text.replace(/[^A-Za-z0-9+/=]/g, "");
+  const [data] = splitOnce(clean, "=");
+  const missing = (4 - data.length % 4) % 4;
+  if (missing === 3 || !clean.slice(data.length).startsWith("=".repeat(missing))) {
+    throw new PythonError("Incorrect padding");
+  }
+  return Buffer.from(data, "base64");
 }
 
 /** What the daemon takes for a yes. */

@@ -102,7 +102,7 @@ function announce(session: Session, path: string): number {
 async function send(session: Session, path: string): Promise<void> {
   const { fault } = session;
   await withFile(path, "r", async (file) => {
-    const data = dataOf(session, "fileno");
+    const data = dataOf(session, "write");
     if (fault?.kind === "silent-data") return await silence(session);
     const limit = fault?.kind === "cut-data" ? Math.min(session.length, fault.after) : session.length;
     await blocks(file, session.offset, limit, (block) => data.write(block));

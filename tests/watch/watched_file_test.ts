@@ -69,9 +69,15 @@ function listening(): { options: Partial<WatchOptions<string>>; next: () => Prom
     },
     async next() {
       // Watching does not keep a process alive; waiting for it has to.
-      const alive = setInterval(() => {}, 1000);
-      while (contents.length === 0) await new Promise<void>((resolve) => wake = resolve);
-      clearInterval(alive);
+      const { promise: late, reject } = Promise.withResolvers<never>();
+      const deadline = setTimeout(() => reject(new Error("the change was not seen")), 5000);
+      try {
+        while (contents.length === 0) {
+          await Promise.race([new Promise<void>((resolve) => wake = resolve), late]);
+        }
+      } finally {
+        clearTimeout(deadline);
+      }
       return contents.shift() ?? "";
     },
   };
@@ -266,7 +272,8 @@ scene("WatchedFile keeps the last good content while the file cannot be read", a
   const file = await watch({
     source: {
       stamp: (path) => DISK.stamp(path).then((stamp) => `${stamp} ${readable}`),
-      read: (path) => readable ? DISK.read(path) : Promise.reject(new Deno.errors.PermissionDenied("no")),
+      read: (path, maxBytes) =>
+        readable ? DISK.read(path, maxBytes) : Promise.reject(new Deno.errors.PermissionDenied("no")),
     },
   });
   readable = false;
@@ -287,8 +294,8 @@ scene(
     const file = await watch({
       source: {
         stamp: DISK.stamp,
-        async read(path) {
-          const bytes = await DISK.read(path);
+        async read(path, maxBytes) {
+          const bytes = await DISK.read(path, maxBytes);
           if (writesDuringRead > 0) await write(`part ${writesDuringRead--}`.repeat(writesDuringRead + 1));
           return bytes;
         },
@@ -310,8 +317,8 @@ scene("WatchedFile tries again at once when a file changed while it was read", a
     onChange: (content) => contents.push(content),
     source: {
       stamp: DISK.stamp,
-      async read(path) {
-        const bytes = await DISK.read(path);
+      async read(path, maxBytes) {
+        const bytes = await DISK.read(path, maxBytes);
         if (change) await write("the whole");
         change = false;
         return bytes;
@@ -333,9 +340,9 @@ scene("WatchedFile waits by itself until a file is at rest", async ({ watch, wri
     ...options,
     source: {
       stamp: () => Promise.resolve(stamps.length > 1 ? stamps.shift() : stamps[0]),
-      read(path) {
+      read(path, maxBytes) {
         readAt.push(stamps.length);
-        return DISK.read(path);
+        return DISK.read(path, maxBytes);
       },
     },
   });
@@ -350,9 +357,9 @@ scene("WatchedFile reads a file at rest no more, once it has settled", async ({ 
     intervalMs: 1000,
     source: {
       stamp: DISK.stamp,
-      read(path) {
+      read(path, maxBytes) {
         reads++;
-        return DISK.read(path);
+        return DISK.read(path, maxBytes);
       },
     },
   });
@@ -432,5 +439,16 @@ scene(
     await renameOver(path, "second");
     assert.equal(await next(), "second");
     assert.ok(performance.now() - saved < 2000, `${performance.now() - saved} ms`);
+  },
+);
+
+scene(
+  "watchFile() refuses a file that is longer than allowed, and keeps the content it has",
+  async ({ watch, path }) => {
+    const file = await watch({ maxBytes: 16 });
+    await Deno.writeTextFile(path, "x".repeat(17));
+    await file.check();
+    assert.match(file.problem ?? "", /17 bytes, expected at most 16/);
+    assert.notEqual(file.current, "x".repeat(17));
   },
 );

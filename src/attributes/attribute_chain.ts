@@ -1,0 +1,85 @@
+import type { Logger } from "../logging/logger.ts";
+import type { AttributeSet } from "../model/attributes.ts";
+import type { Identity } from "../model/identity.ts";
+import { ServiceError } from "../model/service_error.ts";
+import type { AttributeSource } from "./attribute_source.ts";
+import { AutomaticSource } from "./automatic.ts";
+import { combine, type CombiningPolicy, NOTHING_YET } from "./combine.ts";
+
+/** A source at its place in the configured order. */
+export interface ChainLink {
+  readonly source: AttributeSource;
+  /** While it is out of order its attributes are done without; otherwise requests fail. */
+  readonly optional: boolean;
+}
+
+export interface ChainOptions {
+  readonly name: string;
+  readonly links: readonly ChainLink[];
+  readonly policy: CombiningPolicy;
+  readonly log: Logger;
+}
+
+/** Asks sources in their order and combines the answers; a source itself, so that chains can be nested. */
+export class AttributeChain implements AttributeSource {
+  readonly name: string;
+  readonly #options: ChainOptions;
+
+  constructor(options: ChainOptions) {
+    this.name = options.name;
+    this.#options = options;
+  }
+
+  async attributesOf(identity: Identity, signal: AbortSignal): Promise<AttributeSet> {
+    const { links, policy } = this.#options;
+    let combined = NOTHING_YET;
+    let failure: ServiceError | undefined;
+    let answers = 0;
+    for (const link of links) {
+      const answer = await this.#ask(link, identity, signal);
+      if (answer instanceof ServiceError) {
+        failure = answer;
+        continue;
+      }
+      answers++;
+      combined = combine(policy, combined, answer);
+      if (combined.decided) break;
+    }
+    // That one source may stand in for another is what FIRST_ACCESSIBLE is for, but somebody has to answer.
+    if (policy === "FIRST_ACCESSIBLE" && answers === 0 && failure !== undefined) throw failure;
+    return combined.attributes;
+  }
+
+  close(): void {
+    for (const { source } of this.#options.links) source.close();
+  }
+
+  /** @returns The failure of a source that may fail. @throws The failure of one that may not. */
+  async #ask(
+    { source, optional }: ChainLink,
+    identity: Identity,
+    signal: AbortSignal,
+  ): Promise<AttributeSet | ServiceError> {
+    try {
+      return await source.attributesOf(identity, signal);
+    } catch (error) {
+      const dispensable = optional || this.#options.policy === "FIRST_ACCESSIBLE";
+      if (!dispensable || signal.aborted || !(error instanceof ServiceError)) throw error;
+      this.#options.log.warn("attribute source skipped", { source: source.name, error });
+      return error;
+    }
+  }
+}
+
+/**
+ * Adds the automatic source, unless the configuration lists it: first where later sources override, so that they can,
+ * and last otherwise (authentication.md 7.1).
+ */
+export function withAutomaticSource(
+  links: readonly ChainLink[],
+  policy: CombiningPolicy,
+): readonly ChainLink[] {
+  if (links.some(({ source }) => source instanceof AutomaticSource)) return links;
+  const automatic = { source: new AutomaticSource(), optional: false };
+  return policy === "MERGE_LAST_OVERRIDES" ? [automatic, ...links] : [...links, automatic];
+}

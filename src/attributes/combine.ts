@@ -1,0 +1,71 @@
+import { type AttributeSet, type AttributeValues, NO_ATTRIBUTES } from "../model/attributes.ts";
+
+/** How the answers of several sources become one (authentication.md 7.7). */
+export const COMBINING_POLICIES = [
+  "MERGE_LAST_OVERRIDES",
+  "MERGE",
+  "FIRST_APPLICABLE",
+  "FIRST_ACCESSIBLE",
+] as const;
+
+export type CombiningPolicy = typeof COMBINING_POLICIES[number];
+
+/** What is known after one more source answered. */
+export interface Combined {
+  readonly attributes: AttributeSet;
+  /** No further source is to be asked. */
+  readonly decided: boolean;
+}
+
+export const NOTHING_YET: Combined = { attributes: NO_ATTRIBUTES, decided: false };
+
+/** Adds the answer of the next source. */
+export function combine(policy: CombiningPolicy, { attributes }: Combined, next: AttributeSet): Combined {
+  switch (policy) {
+    case "MERGE_LAST_OVERRIDES":
+      return {
+        attributes: merge(attributes, next, (_, later) => later, (_, later) => later),
+        decided: false,
+      };
+    case "MERGE":
+      return { attributes: merge(attributes, next, joinValues, union), decided: false };
+    case "FIRST_APPLICABLE":
+      return { attributes: next, decided: next.standard.size > 0 || next.extra.size > 0 };
+    case "FIRST_ACCESSIBLE":
+      return { attributes: next, decided: true };
+  }
+}
+
+function merge(
+  a: AttributeSet,
+  b: AttributeSet,
+  standard: (earlier: AttributeValues, later: AttributeValues) => AttributeValues,
+  extra: (earlier: readonly string[], later: readonly string[]) => readonly string[],
+): AttributeSet {
+  return { standard: mergeMaps(a.standard, b.standard, standard), extra: mergeMaps(a.extra, b.extra, extra) };
+}
+
+function mergeMaps<K, V>(
+  a: ReadonlyMap<K, V>,
+  b: ReadonlyMap<K, V>,
+  both: (a: V, b: V) => V,
+): ReadonlyMap<K, V> {
+  const merged = new Map(a);
+  for (const [key, value] of b) {
+    const earlier = merged.get(key);
+    merged.set(key, earlier === undefined ? value : both(earlier, value));
+  }
+  return merged;
+}
+
+/** All values may be chosen; the later source says what holds if none is, unless it has nothing to say. */
+function joinValues(earlier: AttributeValues, later: AttributeValues): AttributeValues {
+  return {
+    allowed: union(earlier.allowed, later.allowed),
+    preferred: later.preferred.length > 0 ? later.preferred : earlier.preferred,
+  };
+}
+
+function union(a: readonly string[], b: readonly string[]): readonly string[] {
+  return [...new Set([...a, ...b])];
+}

@@ -1,0 +1,70 @@
+import type { Logger } from "../../logging/logger.ts";
+import { type AttributeSet, NO_ATTRIBUTES } from "../../model/attributes.ts";
+import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
+import type { Identity } from "../../model/identity.ts";
+import { formatProblem } from "../../model/problem.ts";
+import { type WatchedFile, watchFile } from "../../watch/watched_file.ts";
+import type { AttributeSource } from "../attribute_source.ts";
+import { AttributeSourceFailed } from "../attribute_source_failed.ts";
+import { attributesOfEntry } from "./map_entry.ts";
+import { type MapFormat, MAX_MAP_LENGTH, readMapFile } from "./map_file.ts";
+import { createMapIndex, type MapIndex, type Matching } from "./map_index.ts";
+
+export interface FileSourceOptions {
+  /** In the configured order, such as `FILE`. */
+  readonly name: string;
+  readonly file: string;
+  readonly matching: Matching;
+  /** Absent: told by the first character, at each load anew. */
+  readonly format?: MapFormat;
+  readonly log: Logger;
+  /** Milliseconds between two looks at the file; default as for other watched files. */
+  readonly intervalMs?: number;
+}
+
+/**
+ * The map file (specification 2.3): attributes by distinguished name, read again when the file changes.
+ * @throws {InvalidFile} If the first content cannot be used, or a `Deno.errors` error if the file cannot be read.
+ */
+export async function fileAttributeSource(options: FileSourceOptions): Promise<AttributeSource> {
+  const { name, file, matching, format, log, intervalMs } = options;
+  const watched = await watchFile(file, async (text) => {
+    const index = createMapIndex(matching);
+    const take = index.add.bind(index);
+    const warnings = await readMapFile(text, { file, take, ...(format === undefined ? {} : { format }) });
+    for (const warning of warnings) log.warn("map file", { problem: formatProblem(warning) });
+    return index;
+  }, { log, maxBytes: MAX_MAP_LENGTH, ...(intervalMs === undefined ? {} : { intervalMs }) });
+  return new FileAttributeSource(name, watched);
+}
+
+class FileAttributeSource implements AttributeSource {
+  readonly #watched: WatchedFile<MapIndex>;
+
+  constructor(readonly name: string, watched: WatchedFile<MapIndex>) {
+    this.#watched = watched;
+  }
+
+  attributesOf({ dn }: Identity): Promise<AttributeSet> {
+    return Promise.try(() => {
+      const entry = this.#watched.current.find(this.#nameOf(dn));
+      return entry === undefined ? NO_ATTRIBUTES : attributesOfEntry(entry);
+    });
+  }
+
+  #nameOf(dn: string): string {
+    try {
+      return comparableForm(dn);
+    } catch (error) {
+      // Whether an entry is meant for such a name cannot be told, not even whether one bans it.
+      if (error instanceof InvalidName) {
+        throw new AttributeSourceFailed(this.name, "unreadable user name", error);
+      }
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#watched.close();
+  }
+}

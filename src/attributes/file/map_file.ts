@@ -1,0 +1,86 @@
+import { setImmediate } from "node:timers";
+import { InvalidJson } from "../../model/json_text.ts";
+import { InvalidFile, type Problem } from "../../model/problem.ts";
+import { InvalidXml } from "../xml_reader.ts";
+import { jsonEntries } from "./json_map.ts";
+import type { MapEntry } from "./map_entry.ts";
+import { xmlEntries } from "./xml_map.ts";
+
+export type MapFormat = "JSON" | "XML";
+
+/** Takes note of something wrong; an error unless said otherwise. */
+export type Report = (
+  problem: Omit<Problem, "file" | "severity"> & { readonly severity?: "warning" },
+) => void;
+
+/** Longest file that is read, in bytes or characters: twice the map of 100,000 users with all attributes. */
+export const MAX_MAP_LENGTH = 64 * 1024 * 1024;
+
+/** Problems of one severity beyond these are not told one by one. */
+const MAX_PROBLEMS = 100;
+
+/** How long reading may hold the event loop, in milliseconds. */
+const STEP_MS = 8;
+
+/**
+ * Reads a map file, entry by entry and in steps of a few milliseconds, so that requests are served meanwhile.
+ * @param format Absent: told by the first character, `{` or `<`.
+ * @param take Gets the entries in file order.
+ * @returns Warnings.
+ * @throws {InvalidFile} With everything that is wrong.
+ */
+export async function readMapFile(
+  text: string,
+  { file, format, take }: {
+    readonly file: string;
+    readonly format?: MapFormat;
+    readonly take: (entry: MapEntry, report: Report) => void;
+  },
+): Promise<readonly Problem[]> {
+  const errors: Problem[] = [];
+  const warnings: Problem[] = [];
+  const report: Report = (problem) => {
+    const list = problem.severity === "warning" ? warnings : errors;
+    if (list.length < MAX_PROBLEMS) list.push({ severity: "error", file, ...problem });
+  };
+  try {
+    let pauseAt = performance.now() + STEP_MS;
+    let count = 0;
+    for (const entry of entriesOf(text, format, report)) {
+      take(entry, report);
+      if (++count % 64 !== 0 || performance.now() < pauseAt) continue;
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      pauseAt = performance.now() + STEP_MS;
+    }
+  } catch (error) {
+    if (!(error instanceof InvalidJson || error instanceof InvalidXml)) throw error;
+    report({ line: error.line, expected: error.expected });
+  }
+  if (errors.length > 0) throw new InvalidFile([...errors, ...warnings]);
+  return warnings;
+}
+
+/** Reads again the piece of a map file that an entry was found in. */
+export function readMapEntry(source: string): MapEntry | undefined {
+  const entries = source.startsWith("<")
+    ? xmlEntries(`<fileAttributeSource>${source}</fileAttributeSource>`)
+    : jsonEntries(`{${source}}`, () => {});
+  return entries.next().value ?? undefined;
+}
+
+function entriesOf(text: string, format: MapFormat | undefined, report: Report): Iterable<MapEntry> {
+  if (text.length > MAX_MAP_LENGTH) {
+    report({ expected: `expected at most ${MAX_MAP_LENGTH} characters` });
+    return [];
+  }
+  const first = /^\ufeff?\s*(\S?)/.exec(text)?.[1];
+  switch (format ?? (first === "{" ? "JSON" : first === "<" ? "XML" : undefined)) {
+    case "JSON":
+      return jsonEntries(text, report);
+    case "XML":
+      return xmlEntries(text);
+    default:
+      report({ line: 1, expected: "expected JSON, beginning with {, or XML, beginning with <" });
+      return [];
+  }
+}

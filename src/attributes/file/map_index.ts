@@ -1,0 +1,83 @@
+import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
+import { LinearPattern } from "./linear_pattern.ts";
+import type { MapEntry } from "./map_entry.ts";
+import { readMapEntry, type Report } from "./map_file.ts";
+import { InvalidPattern } from "./pattern_syntax.ts";
+
+/** `strict`: keys are names; `regexp`: keys are patterns for the comparable form of names. */
+export type Matching = "strict" | "regexp";
+
+/**
+ * The entries of a map file, found by name. Of an entry only its piece of the file is kept: 100,000 entries as objects
+ * would take ten times the file's size, and their collection as garbage would hold up requests.
+ */
+export interface MapIndex {
+  /** Adds the next entry of the file; a key that cannot be used is reported and left out. */
+  add(entry: MapEntry, report: Report): void;
+  /** @param name In comparable form. */
+  find(name: string): MapEntry | undefined;
+}
+
+/** What is kept of an entry. */
+type Kept = Pick<MapEntry, "source" | "line">;
+
+export function createMapIndex(matching: Matching): MapIndex {
+  return matching === "strict" ? new NameIndex() : new PatternIndex();
+}
+
+/** Of entries for the same name the last holds. */
+class NameIndex implements MapIndex {
+  readonly #entries = new Map<string, Kept>();
+
+  add({ key, line, source }: MapEntry, report: Report): void {
+    try {
+      const name = comparableForm(key);
+      const earlier = this.#entries.get(name);
+      if (earlier !== undefined) {
+        const expected = `expected each name once; line ${earlier.line} names the same user and is not used`;
+        report({ severity: "warning", line, key, expected });
+      }
+      this.#entries.set(name, { line, source });
+    } catch (error) {
+      if (!(error instanceof InvalidName)) throw error;
+      const expected = `expected a distinguished name: ${error.reason} (at character ${error.position})`;
+      report({ line, key: key.slice(0, 200), expected });
+    }
+  }
+
+  find(name: string): MapEntry | undefined {
+    const kept = this.#entries.get(name);
+    return kept && readMapEntry(kept.source);
+  }
+}
+
+/** Answers kept; a new version of the file begins with none. */
+const MAX_ANSWERS = 1000;
+
+/** The first entry in file order whose pattern matches the whole name holds. */
+class PatternIndex implements MapIndex {
+  readonly #entries: (readonly [LinearPattern, string])[] = [];
+  readonly #answers = new Map<string, string | undefined>();
+
+  add({ key, line, source }: MapEntry, report: Report): void {
+    try {
+      this.#entries.push([new LinearPattern(key), source]);
+    } catch (error) {
+      if (!(error instanceof InvalidPattern)) throw error;
+      report({ line, key: key.slice(0, 200), expected: error.message });
+    }
+  }
+
+  find(name: string): MapEntry | undefined {
+    const source = this.#sourceFor(name);
+    return source === undefined ? undefined : readMapEntry(source);
+  }
+
+  #sourceFor(name: string): string | undefined {
+    if (this.#answers.has(name)) return this.#answers.get(name);
+    const source = this.#entries.find(([pattern]) => pattern.matches(name))?.[1];
+    if (this.#answers.size >= MAX_ANSWERS) this.#answers.clear();
+    this.#answers.set(name, source);
+    return source;
+  }
+}

@@ -1,0 +1,182 @@
+/** A pattern taken apart. Texts are compared character by character, without case. */
+export type Pattern =
+  | { readonly kind: "character"; readonly matches: (character: string) => boolean }
+  | { readonly kind: "sequence" | "choice"; readonly parts: readonly Pattern[] }
+  | { readonly kind: "repeat"; readonly part: Pattern; readonly least: number; readonly most: number }
+  | { readonly kind: "start" | "end" };
+
+/** A pattern that is none, or that asks for what this matcher cannot do in bounded time. */
+export class InvalidPattern extends Error {
+  override readonly name = "InvalidPattern";
+}
+
+/** Longest pattern, in characters. */
+const MAX_LENGTH = 1000;
+const MAX_REPEAT = 1000;
+
+const QUANTIFIER = /[*+?]|\{([0-9]{1,4})(?:(,)([0-9]{0,4}))?\}/y;
+const CLASS = /\[\^?(?:\\[^]|[^\]\\])+\]/y;
+const ESCAPE =
+  /\\(?:[dDwWsS]|p\{[\w=]{1,50}\}|P\{[\w=]{1,50}\}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[^A-Za-z0-9])/uy;
+
+/**
+ * Reads a regular expression as map files hold them: literals, `.`, `[classes]`, `\d` and its like, groups, `|`, greedy
+ * and lazy quantifiers, `^`, `$`, `\Q…\E`. Back references, look-around and possessive quantifiers are refused.
+ *
+ * Literals are folded as names are (NFKD, lower case), so that `ü` matches the decomposed form names are compared in.
+ * @throws {InvalidPattern}
+ */
+export function parsePattern(text: string): Pattern {
+  if (text.length > MAX_LENGTH) throw new InvalidPattern(`expected at most ${MAX_LENGTH} characters`);
+  const reader = new PatternReader(text.replace(/^\(\?i\)/, ""));
+  return reader.whole();
+}
+
+class PatternReader {
+  #at = 0;
+  #depth = 0;
+
+  constructor(readonly text: string) {}
+
+  whole(): Pattern {
+    const pattern = this.#choice();
+    if (this.#at < this.text.length) this.#fail("a group that was opened before )");
+    return pattern;
+  }
+
+  #choice(): Pattern {
+    const parts = [this.#sequence()];
+    while (this.text[this.#at] === "|") {
+      this.#at++;
+      parts.push(this.#sequence());
+    }
+    return { kind: "choice", parts };
+  }
+
+  #sequence(): Pattern {
+    const parts: Pattern[] = [];
+    while (this.#at < this.text.length && this.text[this.#at] !== "|" && this.text[this.#at] !== ")") {
+      const atoms = this.text.startsWith("\\Q", this.#at) ? this.#quotation() : [this.#atom()];
+      const last = atoms.at(-1);
+      // After a quotation, a quantifier belongs to its last character.
+      if (last !== undefined) parts.push(...atoms.slice(0, -1), this.#quantified(last));
+    }
+    return { kind: "sequence", parts };
+  }
+
+  #quantified(part: Pattern): Pattern {
+    const [whole, least, comma, most] = this.#take(QUANTIFIER) ?? [];
+    if (whole === undefined) return part;
+    if (part.kind === "start" || part.kind === "end") this.#fail("something to repeat");
+    // Lazy or greedy makes no difference to whether the whole text matches; possessive does.
+    if (this.text[this.#at] === "?") this.#at++;
+    if (/[*+{]/.test(this.text[this.#at] ?? "")) this.#fail("one quantifier, and none that is possessive");
+    const [low, high] = whole === "*"
+      ? [0, Infinity]
+      : whole === "+"
+      ? [1, Infinity]
+      : whole === "?"
+      ? [0, 1]
+      : [Number(least), comma === undefined ? Number(least) : most === "" ? Infinity : Number(most)];
+    if (low > high || low > MAX_REPEAT || (high > MAX_REPEAT && high !== Infinity)) {
+      this.#fail(`repetitions in rising order, up to ${MAX_REPEAT}`);
+    }
+    return { kind: "repeat", part, least: low, most: high };
+  }
+
+  #atom(): Pattern {
+    const found = this.text[this.#at];
+    switch (found) {
+      case "(":
+        return this.#group();
+      case "[":
+        return this.#class();
+      case "\\":
+        return this.#escape();
+      case ".":
+        this.#at++;
+        return { kind: "character", matches: () => true };
+      case "^":
+      case "$":
+        this.#at++;
+        return { kind: found === "^" ? "start" : "end" };
+      case "*":
+      case "+":
+      case "?":
+      case "{":
+        return this.#fail("something to repeat");
+      default: {
+        const literal = String.fromCodePoint(this.text.codePointAt(this.#at) ?? 0);
+        this.#at += literal.length;
+        return literalPattern(literal);
+      }
+    }
+  }
+
+  #group(): Pattern {
+    const [opening] = this.#take(/\((?:\?:|\?<[A-Za-z]\w*>|(?!\?))/y) ?? [];
+    if (opening === undefined) this.#fail("a group without look-around or flags");
+    if (++this.#depth > 50) this.#fail("at most 50 groups in each other");
+    const inside = this.#choice();
+    if (this.text[this.#at] !== ")") this.#fail(")");
+    this.#at++;
+    this.#depth--;
+    return inside;
+  }
+
+  #class(): Pattern {
+    const [text] = this.#take(CLASS) ?? this.#fail("a class such as [a-z]");
+    const inside = text.slice(1, -1).replace(/\\[^]/g, "");
+    if (inside.includes("[") || inside.includes("&&")) this.#fail("a class without [ and && inside");
+    // A folded name never holds such a character, it holds the parts.
+    if (text !== text.normalize("NFKD") || /\p{M}/u.test(text)) {
+      this.#fail("a class of characters without accents; write (?:ü|u)");
+    }
+    return this.#single(text);
+  }
+
+  #escape(): Pattern {
+    const [text] = this.#take(ESCAPE) ??
+      this.#fail("an escape such as \\. \\d or \\u00fc, no back reference");
+    if (/^\\[dDwWsSpP]/.test(text)) return this.#single(text);
+    const code = /^\\[xu](.+)/.exec(text)?.[1];
+    return literalPattern(code === undefined ? text.slice(1) : String.fromCharCode(parseInt(code, 16)));
+  }
+
+  #quotation(): readonly Pattern[] {
+    const start = this.#at + 2;
+    const end = this.text.indexOf("\\E", start);
+    const stop = end < 0 ? this.text.length : end;
+    this.#at = end < 0 ? stop : stop + 2;
+    return [...this.text.slice(start, stop)].map(literalPattern);
+  }
+
+  /** Applies the language's own reading of a class to one character: nothing to go back and forth over. */
+  #single(text: string): Pattern {
+    try {
+      const expression = new RegExp(`^${text}$`, "iu");
+      return { kind: "character", matches: (character) => expression.test(character) };
+    } catch (error) {
+      if (error instanceof SyntaxError) return this.#fail(`a valid class instead of ${text}`);
+      throw error;
+    }
+  }
+
+  #take(expression: RegExp): RegExpExecArray | null {
+    expression.lastIndex = this.#at;
+    const found = expression.exec(this.text);
+    this.#at += found?.[0].length ?? 0;
+    return found;
+  }
+
+  #fail(expected: string): never {
+    throw new InvalidPattern(`expected ${expected} (at character ${this.#at + 1} of the pattern)`);
+  }
+}
+
+function literalPattern(literal: string): Pattern {
+  const parts = [...literal.normalize("NFKD").toUpperCase().toLowerCase().normalize("NFKD")].map(
+    (wanted): Pattern => ({ kind: "character", matches: (character) => character === wanted }),
+  );
+  return { kind: "sequence", parts };
+}

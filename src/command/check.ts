@@ -1,0 +1,60 @@
+import { formatProblem } from "../model/problem.ts";
+import { corePermissions, edgePermissions } from "../rooms/permissions.ts";
+import { resolveHost } from "../rooms/resolve_host.ts";
+import type { Setup } from "../rooms/supervisor.ts";
+import { type CommandIo, defineCommand } from "./command.ts";
+import { CONFIG_OPTION } from "./config_option.ts";
+import { inspect } from "./inspect.ts";
+
+/** `authserver check`: whether the service would start, and all that is doubtful. */
+export const check = defineCommand({
+  name: "check",
+  summary: "Read the configuration and all files it names, and say what is wrong",
+  details: ["Exit status 0: the service would start, though there may be warnings; 1: it would not."],
+  operands: {},
+  options: {
+    config: CONFIG_OPTION,
+    permissions: { help: "Print what the service's workers will be allowed to do" },
+    json: { help: "Print the result as JSON" },
+  },
+}, async (given, io) => {
+  const { setup, problems } = await inspect(given.text("config") ?? CONFIG_OPTION.default);
+  const permissions = given.flag("permissions") && setup !== undefined
+    ? await permissionLists(setup)
+    : undefined;
+  if (given.flag("json")) {
+    const result = { ok: setup !== undefined, problems, ...(permissions && { permissions }) };
+    io.stdout(`${JSON.stringify(result, undefined, 2)}\n`);
+  } else {
+    for (const problem of problems) io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`);
+    if (permissions) printPermissions(permissions, io);
+    io.stdout(summary(problems, setup !== undefined));
+  }
+  return setup === undefined ? 1 : 0;
+});
+
+function summary(problems: readonly { readonly severity: string }[], starts: boolean): string {
+  const warnings = problems.filter(({ severity }) => severity === "warning").length;
+  const errors = problems.length - warnings;
+  const counts = `${errors} ${errors === 1 ? "error" : "errors"}, ${warnings} ${
+    warnings === 1 ? "warning" : "warnings"
+  }`;
+  return starts ? `The configuration is usable: ${counts}.\n` : `The service would not start: ${counts}.\n`;
+}
+
+async function permissionLists({ config }: Setup) {
+  const [address = config.site.host] = await resolveHost(config.site.host);
+  return {
+    edge: edgePermissions(address, config.site.port),
+    core: await corePermissions(config, resolveHost),
+  };
+}
+
+function printPermissions(lists: Awaited<ReturnType<typeof permissionLists>>, io: CommandIo): void {
+  for (const [room, list] of Object.entries(lists)) {
+    io.stdout(`${room}:\n`);
+    for (const [kind, allowed] of Object.entries(list)) {
+      io.stdout(`  ${kind.padEnd(6)} ${allowed === false ? "nothing" : allowed.join("\n         ")}\n`);
+    }
+  }
+}

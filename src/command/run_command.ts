@@ -1,0 +1,39 @@
+import { check } from "./check.ts";
+import type { Command, CommandIo } from "./command.ts";
+import { passwd } from "./passwd.ts";
+import { serve } from "./serve.ts";
+import { version } from "./version.ts";
+
+/** All commands, in the order of `--help`. */
+export const COMMANDS: readonly Command[] = [serve, check, passwd, version];
+
+/**
+ * Runs the command that the arguments name.
+ * @returns Exit status: 0 fine, 1 a problem, 2 wrong usage.
+ */
+export async function runCommand(args: readonly string[], io: CommandIo): Promise<number> {
+  const [word = serve.name] = args;
+  if (word === "--help") {
+    io.stdout(overview());
+    return 0;
+  }
+  // Options without a command are those of `serve`.
+  if (word.startsWith("-")) return await serve.run(args, io);
+  const command = COMMANDS.find(({ name }) => name === word);
+  if (command !== undefined) return await command.run(args.slice(1), io);
+  io.stderr(`authserver: Unknown command ${JSON.stringify(word)}\nSee authserver --help\n`);
+  return 2;
+}
+
+function overview(): string {
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
+  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`);
+  return `Usage: authserver [command] [options]
+
+The Auth service for UFTP: authenticates users and gives them access to transfer daemons.
+
+Commands:
+${lines.join("")}
+See authserver <command> --help
+`;
+}

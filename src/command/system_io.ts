@@ -1,0 +1,61 @@
+import { writeSync } from "node:fs";
+import { CommandFailed, type CommandIo } from "./command.ts";
+import { SecretLine } from "./secret_line.ts";
+
+/** Longest standard input that is read, in bytes. */
+const MAX_INPUT = 64 * 1024;
+
+/** The world of a process started by hand: its standard streams and its terminal. */
+export const SYSTEM_IO: CommandIo = {
+  stdout: (text) => writeAll(1, text),
+  stderr: (text) => writeAll(2, text),
+  readInput,
+  askSecret,
+};
+
+function writeAll(stream: number, text: string): void {
+  const bytes = new TextEncoder().encode(text);
+  for (let written = 0; written < bytes.length;) written += writeSync(stream, bytes, written);
+}
+
+async function readInput(): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of Deno.stdin.readable) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_INPUT) throw new CommandFailed(`Expected at most ${MAX_INPUT} bytes on standard input`);
+  }
+  const bytes = new Uint8Array(length);
+  chunks.reduce((offset, chunk) => (bytes.set(chunk, offset), offset + chunk.length), 0);
+  return decode(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+}
+
+async function askSecret(question: string): Promise<string | undefined> {
+  if (!Deno.stdin.isTerminal()) return undefined;
+  const line = new SecretLine();
+  Deno.stdin.setRaw(true);
+  try {
+    // Only now: who answers at once must not be shown either.
+    writeAll(2, question);
+    const buffer = new Uint8Array(1024);
+    for (let state = line.type(new Uint8Array()); state !== "done";) {
+      const length = await Deno.stdin.read(buffer);
+      state = length === null ? "cancelled" : line.type(buffer.subarray(0, length));
+      if (state === "cancelled") throw new CommandFailed("Broken off");
+    }
+  } finally {
+    Deno.stdin.setRaw(false);
+    writeAll(2, "\n");
+  }
+  return decode(() => line.text);
+}
+
+function decode(read: () => string): string {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof TypeError) throw new CommandFailed("Expected UTF-8 text", { cause });
+    throw cause;
+  }
+}

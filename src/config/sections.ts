@@ -1,0 +1,52 @@
+import {
+  ATTRIBUTES,
+  AUTOMATIC_SOURCE,
+  DYNAMIC_ATTRIBUTES,
+  FILE_SOURCE,
+  NESTED_CHAIN,
+  XUUDB_SOURCE,
+} from "./keys/attribute_keys.ts";
+import { AUTHENTICATION, OAUTH, PASSWORD_FILE, SSH_KEY, UNITY, X509 } from "./keys/authentication_keys.ts";
+import { CLIENT } from "./keys/client_keys.ts";
+import { CONTAINER, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
+import { HTTP_SERVER } from "./keys/http_server_keys.ts";
+import { GATEWAY, ISSUED_TOKENS, REGULATION, SECURITY } from "./keys/security_keys.ts";
+import { AUTHSERVICE, GROUPED_SERVER, SERVER_INSTANCE, SINGLE_SERVER } from "./keys/server_keys.ts";
+import { PERSISTENCE, SHARE } from "./keys/sharing_keys.ts";
+import { CREDENTIAL, TRUSTED_ASSERTION_ISSUERS, TRUSTSTORE } from "./keys/tls_keys.ts";
+import type { Section } from "./section.ts";
+
+/** Everything that can be configured, in the order of the reference manual. */
+export const SECTIONS: readonly Section[] = [
+  CONTAINER,
+  FEATURES,
+  HTTP_SERVER,
+  CREDENTIAL,
+  TRUSTSTORE,
+  AUTHSERVICE,
+  SINGLE_SERVER,
+  GROUPED_SERVER,
+  SERVER_INSTANCE,
+  AUTHENTICATION,
+  PASSWORD_FILE,
+  SSH_KEY,
+  OAUTH,
+  UNITY,
+  TRUSTED_ASSERTION_ISSUERS,
+  X509,
+  ATTRIBUTES,
+  FILE_SOURCE,
+  XUUDB_SOURCE,
+  AUTOMATIC_SOURCE,
+  NESTED_CHAIN,
+  DYNAMIC_ATTRIBUTES,
+  SECURITY,
+  GATEWAY,
+  ISSUED_TOKENS,
+  REGULATION,
+  SHARE,
+  PERSISTENCE,
+  CLIENT,
+  LOGGING,
+  METRICS,
+];

@@ -1,0 +1,55 @@
+import { X509Certificate } from "node:crypto";
+import { UnusableStore } from "./unusable_store.ts";
+
+const DAY_MS = 86_400_000;
+
+/** The certificates of a PEM text, in order; whatever else is there is passed over. */
+export function certificatesOfPem(text: string): X509Certificate[] {
+  const blocks = text.match(/-----BEGIN ((?:X509 |TRUSTED )?CERTIFICATE)-----[\s\S]*?-----END \1-----/g) ??
+    [];
+  return blocks.map((block) => {
+    // A trusted certificate has OpenSSL's own data behind it, which is no part of X.509.
+    if (block.includes("TRUSTED")) {
+      throw new UnusableStore("expected plain certificates, not OpenSSL's TRUSTED CERTIFICATE");
+    }
+    return parse(Uint8Array.fromBase64(block.replace(/-----[^-]+-----/g, "").replace(/\s+/g, "")));
+  });
+}
+
+/** One certificate in DER form. */
+export function certificateOfDer(der: Uint8Array): X509Certificate {
+  return parse(der);
+}
+
+function parse(der: Uint8Array): X509Certificate {
+  try {
+    return new X509Certificate(der);
+  } catch (cause) {
+    throw new UnusableStore("expected an X.509 certificate, this one cannot be read", { cause });
+  }
+}
+
+/** Whether bytes are the text of a PEM file. */
+export function isPem(bytes: Uint8Array): boolean {
+  return new TextDecoder().decode(bytes).includes("-----BEGIN ");
+}
+
+/** What the dates of a certificate say: usable, soon not, or not. */
+export function validity(
+  { validFromDate, validToDate }: X509Certificate,
+  now: number,
+): { readonly kind: "valid" | "ending" | "invalid"; readonly text: string } {
+  const day = (date: Date) => date.toISOString().slice(0, 10);
+  if (now < validFromDate.getTime()) {
+    return { kind: "invalid", text: `is not valid before ${day(validFromDate)}` };
+  }
+  const left = validToDate.getTime() - now;
+  if (left <= 0) return { kind: "invalid", text: `has expired on ${day(validToDate)}` };
+  if (left < 7 * DAY_MS) return { kind: "ending", text: `expires on ${day(validToDate)}` };
+  return { kind: "valid", text: `is valid until ${day(validToDate)}` };
+}
+
+/** Subject on one line, for messages. */
+export function subjectOf({ subject }: X509Certificate): string {
+  return subject.split("\n").reverse().join(", ");
+}

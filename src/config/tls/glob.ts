@@ -1,0 +1,51 @@
+import { join, parse } from "node:path";
+
+/** Whether a path is a pattern: has `*` or `?` in it. */
+export function isPattern(path: string): boolean {
+  return /[*?]/.test(path);
+}
+
+/**
+ * Files that fit a pattern, sorted. `*` is any text without slash and `?` one letter, in every part of the path; names
+ * that begin with a dot have to be meant.
+ * @param pattern Absolute.
+ * @returns `folders`: those that were looked through. Ones that do not exist or cannot be read hold no files.
+ */
+export async function filesLike(
+  pattern: string,
+): Promise<{ readonly files: string[]; readonly folders: string[] }> {
+  const { root } = parse(pattern);
+  const parts = pattern.slice(root.length).split(/[/\\]/);
+  const folders: string[] = [];
+  let found = [root];
+  for (const [index, part] of parts.entries()) {
+    const last = index === parts.length - 1;
+    const next: string[] = [];
+    for (const folder of found) {
+      if (!isPattern(part)) next.push(join(folder, part));
+      else {
+        folders.push(folder);
+        for (const name of await namesLike(folder, part, last)) next.push(join(folder, name));
+      }
+    }
+    found = next;
+  }
+  return { files: found.sort(), folders };
+}
+
+async function namesLike(folder: string, pattern: string, files: boolean): Promise<string[]> {
+  const expression = new RegExp(
+    `^${pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".")}$`,
+    "su",
+  );
+  const names: string[] = [];
+  try {
+    for await (const entry of Deno.readDir(folder)) {
+      if (entry.name.startsWith(".") && !pattern.startsWith(".")) continue;
+      if (expression.test(entry.name) && (files ? !entry.isDirectory : !entry.isFile)) names.push(entry.name);
+    }
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) throw error;
+  }
+  return names;
+}

@@ -1,0 +1,95 @@
+import type { Problem } from "../../model/problem.ts";
+import type { TlsMaterial } from "../../model/tls_material.ts";
+import { reason } from "../load_properties.ts";
+import type { CredentialConfig, ServiceConfig } from "../service_config.ts";
+import { subjectOf, validity } from "./certificates.ts";
+import { type Credential, readCredentialFiles } from "./credential.ts";
+import { loadTruststore } from "./truststore.ts";
+import { UnusableStore } from "./unusable_store.ts";
+
+/** What was loaded, and everything wrong or doubtful about it. */
+export interface LoadedTlsMaterial {
+  /** Absent if there are errors, or no credential is configured. */
+  readonly material?: TlsMaterial;
+  readonly problems: readonly Problem[];
+  /** Absolute paths of files, and of folders that were searched; load again if one of them changes. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Reads own certificate and key, and the trusted certificates: PKCS#12, PEM or DER, plain or encrypted.
+ * @param now Milliseconds since the epoch, for the certificates' dates.
+ */
+export async function loadTlsMaterial(
+  { credential, truststore }: Pick<ServiceConfig, "credential" | "truststore">,
+  now: number = Date.now(),
+): Promise<LoadedTlsMaterial> {
+  const own = credential === undefined ? undefined : await loadCredential(credential, now);
+  const trusted = truststore === undefined ? undefined : await loadTruststore(truststore, now);
+  const problems = [...own?.problems ?? [], ...trusted?.problems ?? []];
+  const files = [...own?.files ?? [], ...trusted?.files ?? []];
+  if (own?.credential === undefined || problems.some(({ severity }) => severity === "error")) {
+    return { problems, files };
+  }
+  const { certificates, key } = own.credential;
+  const material: TlsMaterial = {
+    certificate: certificates.map((certificate) => certificate.toString().trimEnd() + "\n").join(""),
+    key: key.export({ type: "pkcs8", format: "pem" }).toString(),
+    anchors: trusted?.anchors ?? [],
+  };
+  return { material, problems, files };
+}
+
+async function loadCredential(
+  config: CredentialConfig,
+  now: number,
+): Promise<{ credential?: Credential; problems: Problem[]; files: string[] }> {
+  const { path, keyPath, origin } = config;
+  const files = keyPath === undefined ? [path] : [path, keyPath];
+  const problems: Problem[] = [];
+  const report = (severity: Problem["severity"], expected: string) => {
+    problems.push({ severity, ...origin, expected });
+  };
+  const contents: Uint8Array[] = [];
+  for (const file of files) {
+    try {
+      contents.push(await Deno.readFile(file));
+    } catch (error) {
+      report("error", `cannot read ${file}: ${reason(error)}`);
+    }
+  }
+  const [certificate, key] = contents;
+  if (certificate === undefined || contents.length < files.length) return { problems, files };
+  await warnIfPublic(keyPath ?? path, report);
+  try {
+    const credential = readCredentialFiles(config, { certificate, key });
+    const [own] = credential.certificates;
+    if (own === undefined) throw new UnusableStore("expected a certificate");
+    const { kind, text } = validity(own, now);
+    if (kind !== "valid") {
+      report(
+        kind === "invalid" ? "error" : "warning",
+        `the certificate of ${subjectOf(own)} in ${path} ${text}`,
+      );
+    }
+    if (config.keyAlias !== undefined) {
+      report("warning", "keyAlias is ignored: the only key of the key store is used");
+    }
+    return { credential, problems, files };
+  } catch (error) {
+    if (!(error instanceof UnusableStore)) throw error;
+    report("error", `${files.join(", ")}: ${error.message}`);
+    return { problems, files };
+  }
+}
+
+/** A private key should be readable by the service alone. */
+async function warnIfPublic(
+  path: string,
+  report: (severity: Problem["severity"], expected: string) => void,
+): Promise<void> {
+  const { mode } = await Deno.stat(path);
+  if (mode !== null && (mode & 0o004) !== 0) {
+    report("warning", `every user of this machine can read the private key, expected: chmod o-r ${path}`);
+  }
+}

@@ -1,0 +1,160 @@
+import { Buffer } from "node:buffer";
+import { createDecipheriv, createHmac, pbkdf2Sync, timingSafeEqual, type X509Certificate } from "node:crypto";
+import { certificateOfDer } from "./certificates.ts";
+import { type DerValue, readDer } from "./der.ts";
+import { derivePkcs12 } from "./pkcs12_key_derivation.ts";
+import { decryptRc2Cbc } from "./rc2.ts";
+import { UnusableStore } from "./unusable_store.ts";
+
+const DATA = "1.2.840.113549.1.7.1";
+const ENCRYPTED_DATA = "1.2.840.113549.1.7.6";
+const CERTIFICATE_BAG = "1.2.840.113549.1.12.10.1.3";
+const PBES2 = "1.2.840.113549.1.5.13";
+const PBKDF2 = "1.2.840.113549.1.5.12";
+
+/** More rounds than any tool uses; a store that asks for them would hold up the service. */
+const MAX_ITERATIONS = 1_000_000;
+
+const DIGESTS: ReadonlyMap<string, string> = new Map([
+  ["1.3.14.3.2.26", "sha1"],
+  ["2.16.840.1.101.3.4.2.1", "sha256"],
+  ["2.16.840.1.101.3.4.2.2", "sha384"],
+  ["2.16.840.1.101.3.4.2.3", "sha512"],
+]);
+
+const PSEUDO_RANDOM_FUNCTIONS: ReadonlyMap<string, string> = new Map([
+  ["1.2.840.113549.2.7", "sha1"],
+  ["1.2.840.113549.2.9", "sha256"],
+  ["1.2.840.113549.2.10", "sha384"],
+  ["1.2.840.113549.2.11", "sha512"],
+]);
+
+const CIPHERS: ReadonlyMap<string, { readonly name: string; readonly keyBytes: number }> = new Map([
+  ["2.16.840.1.101.3.4.1.2", { name: "aes-128-cbc", keyBytes: 16 }],
+  ["2.16.840.1.101.3.4.1.22", { name: "aes-192-cbc", keyBytes: 24 }],
+  ["2.16.840.1.101.3.4.1.42", { name: "aes-256-cbc", keyBytes: 32 }],
+  ["1.2.840.113549.3.7", { name: "des-ede3-cbc", keyBytes: 24 }],
+]);
+
+/** Old password-based encryption of PKCS#12 (RFC 7292, C), all with SHA-1. */
+const OLD_CIPHERS: ReadonlyMap<string, { readonly name: "rc2" | "des-ede3-cbc"; readonly keyBytes: number }> =
+  new Map(
+    [
+      ["1.2.840.113549.1.12.1.3", { name: "des-ede3-cbc", keyBytes: 24 }],
+      ["1.2.840.113549.1.12.1.5", { name: "rc2", keyBytes: 16 }],
+      ["1.2.840.113549.1.12.1.6", { name: "rc2", keyBytes: 5 }],
+    ],
+  );
+
+/**
+ * All certificates of a PKCS#12 store, with or without keys in it (RFC 7292). The TLS library reads only stores with a key.
+ * @throws {UnusableStore} If it is none, the password is wrong, or there are no certificates.
+ */
+export function certificatesOfPkcs12(pfx: Uint8Array, password: string): X509Certificate[] {
+  const [, authSafe, mac] = readDer(pfx).children();
+  if (authSafe === undefined) throw unsupported("format");
+  const content = contentOf(authSafe, DATA);
+  if (mac !== undefined) checkMac(mac, content, password);
+  const certificates = readDer(content).children().flatMap((part) => {
+    const contents = decrypt(part, password);
+    return contents === undefined ? [] : certificatesOfBags(readDer(contents));
+  });
+  if (certificates.length === 0) throw new UnusableStore("expected certificates in the key store");
+  return certificates;
+}
+
+/** ContentInfo with plain data. */
+function contentOf(info: DerValue, type: string): Uint8Array {
+  if (info.child(0).objectId() !== type) throw unsupported("content");
+  return info.child(1).child(0).octets();
+}
+
+function checkMac(mac: DerValue, content: Uint8Array, password: string): void {
+  const [info, salt, count] = mac.children();
+  const digest = DIGESTS.get(info?.child(0).child(0).objectId() ?? "");
+  if (info === undefined || salt === undefined || digest === undefined) throw unsupported("integrity check");
+  const expected = info.child(1).octets();
+  const key = derivePkcs12({
+    digest,
+    password,
+    salt: salt.octets(),
+    iterations: bounded(count?.integer() ?? 1),
+    purpose: "mac",
+    length: expected.length,
+  });
+  const found = createHmac(digest, key).update(content).digest();
+  if (found.length !== expected.length || !timingSafeEqual(found, expected)) {
+    throw new UnusableStore("expected the right password of the key store, or the file is damaged");
+  }
+}
+
+/** Content of one part of the store; `undefined` if it is of a kind that holds no certificates for us. */
+function decrypt(part: DerValue, password: string): Uint8Array | undefined {
+  const type = part.child(0).objectId();
+  if (type === DATA) return contentOf(part, DATA);
+  if (type !== ENCRYPTED_DATA) return undefined;
+  const [, algorithm, data] = part.child(1).child(0).child(1).children();
+  if (algorithm === undefined || data === undefined) throw unsupported("encryption");
+  const id = algorithm.child(0).objectId();
+  const decipher = id === PBES2 ? decryptPbes2 : decryptOld;
+  try {
+    return decipher(algorithm, id, data.octets(), password);
+  } catch (cause) {
+    if (cause instanceof UnusableStore) throw cause;
+    throw new UnusableStore("expected the right password of the key store, or the file is damaged", {
+      cause,
+    });
+  }
+}
+
+/** RFC 8018, 6.2. */
+function decryptPbes2(algorithm: DerValue, _id: string, data: Uint8Array, password: string): Uint8Array {
+  const [derivation, encryption] = algorithm.child(1).children();
+  const cipher = CIPHERS.get(encryption?.child(0).objectId() ?? "");
+  if (derivation?.child(0).objectId() !== PBKDF2 || encryption === undefined || cipher === undefined) {
+    throw unsupported("encryption");
+  }
+  const [salt, count, ...options] = derivation.child(1).children();
+  if (salt === undefined || count === undefined) throw unsupported("encryption");
+  const chosen = options.find(({ tag }) => tag === 0x30)?.child(0).objectId();
+  const digest = chosen === undefined ? "sha1" : PSEUDO_RANDOM_FUNCTIONS.get(chosen);
+  if (digest === undefined) throw unsupported("encryption");
+  const key = pbkdf2Sync(password, salt.octets(), bounded(count.integer()), cipher.keyBytes, digest);
+  return decryptCbc(cipher.name, key, encryption.child(1).octets(), data);
+}
+
+function decryptOld(algorithm: DerValue, id: string, data: Uint8Array, password: string): Uint8Array {
+  const cipher = OLD_CIPHERS.get(id);
+  if (cipher === undefined) throw unsupported("encryption");
+  const [salt, count] = algorithm.child(1).children();
+  if (salt === undefined || count === undefined) throw unsupported("encryption");
+  const common = { digest: "sha1", password, salt: salt.octets(), iterations: bounded(count.integer()) };
+  const key = derivePkcs12({ ...common, purpose: "key", length: cipher.keyBytes });
+  const iv = derivePkcs12({ ...common, purpose: "iv", length: 8 });
+  return cipher.name === "rc2"
+    ? decryptRc2Cbc({ key, effectiveBits: 8 * cipher.keyBytes, iv, data })
+    : decryptCbc(cipher.name, key, iv, data);
+}
+
+function decryptCbc(name: string, key: Uint8Array, iv: Uint8Array, data: Uint8Array): Uint8Array {
+  const decipher = createDecipheriv(name, key, iv);
+  return Buffer.concat([decipher.update(data), decipher.final()]);
+}
+
+/** SafeContents: keys and whatever else is not a certificate are passed over. */
+function certificatesOfBags(bags: DerValue): X509Certificate[] {
+  return bags.children()
+    .filter((bag) => bag.child(0).objectId() === CERTIFICATE_BAG)
+    .map((bag) => certificateOfDer(bag.child(1).child(0).child(1).child(0).octets()));
+}
+
+function bounded(iterations: number): number {
+  if (iterations < 1 || iterations > MAX_ITERATIONS) throw unsupported("number of iterations");
+  return iterations;
+}
+
+function unsupported(what: string): UnusableStore {
+  return new UnusableStore(
+    `expected a PKCS#12 key store with a supported ${what}; export it again: openssl pkcs12 -export -nokeys -in <pem>`,
+  );
+}

@@ -1,0 +1,58 @@
+import { Buffer } from "node:buffer";
+import { createPrivateKey, type KeyObject } from "node:crypto";
+import { UnusableStore } from "./unusable_store.ts";
+
+const PEM_KEY = /-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?-----END \1-----/;
+
+/** Whether a PEM text holds a private key. */
+export function hasPrivateKey(pem: string): boolean {
+  return PEM_KEY.test(pem);
+}
+
+/**
+ * The private key of a PEM text: PKCS#8, PKCS#1 or SEC 1, plain or encrypted.
+ * @param passwordKey Where the operator writes the password, for the message.
+ */
+export function privateKeyOfPem(pem: string, password: string | undefined, passwordKey: string): KeyObject {
+  const block = PEM_KEY.exec(pem)?.[0];
+  if (block === undefined) throw new UnusableStore("expected a private key in PEM form");
+  if (!/ENCRYPTED/.test(block)) return read(() => createPrivateKey(block));
+  if (password === undefined) {
+    throw new UnusableStore(`expected ${passwordKey} too, the private key is encrypted`);
+  }
+  return read(() => createPrivateKey({ key: block, passphrase: password }), password);
+}
+
+/** A private key in DER form: PKCS#8 (possibly encrypted), PKCS#1 or SEC 1. */
+export function privateKeyOfDer(der: Uint8Array, password: string | undefined): KeyObject {
+  const key = Buffer.from(der);
+  for (const type of ["pkcs8", "pkcs1", "sec1"] as const) {
+    try {
+      return createPrivateKey({ key, format: "der", type, passphrase: password });
+    } catch {
+      // Not of this type; the last one decides.
+    }
+  }
+  throw new UnusableStore(
+    `expected a private key in DER form${password === undefined ? "" : " and its right password"}`,
+  );
+}
+
+function read(create: () => KeyObject, password?: string): KeyObject {
+  try {
+    return create();
+  } catch (cause) {
+    const text = cause instanceof Error ? cause.message : "";
+    if (/unsupported/i.test(text)) {
+      const expected = "expected a private key with current encryption, convert it: " +
+        "openssl pkcs8 -topk8 -v2 aes256 -in <old> -out <new>";
+      throw new UnusableStore(expected, { cause });
+    }
+    throw new UnusableStore(
+      password === undefined
+        ? "expected a private key that can be read"
+        : "expected the right password of the key",
+      { cause },
+    );
+  }
+}

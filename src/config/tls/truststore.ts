@@ -1,0 +1,103 @@
+import type { X509Certificate } from "node:crypto";
+import { join } from "node:path";
+import type { Problem } from "../../model/problem.ts";
+import { reason } from "../load_properties.ts";
+import type { TruststoreConfig } from "../service_config.ts";
+import { certificateOfDer, certificatesOfPem, isPem, subjectOf, validity } from "./certificates.ts";
+import { filesLike, isPattern } from "./glob.ts";
+import { isJavaKeyStore, refuseJavaKeyStore } from "./key_store.ts";
+import { certificatesOfPkcs12 } from "./pkcs12_certificates.ts";
+import { UnusableStore } from "./unusable_store.ts";
+
+/** Trusted certificates, and where they came from. */
+export interface LoadedTruststore {
+  /** PEM, one certificate each, no two alike; none that is out of date. */
+  readonly anchors: readonly string[];
+  readonly problems: readonly Problem[];
+  /** Files, and folders that were searched: something changed if one of them did. */
+  readonly files: readonly string[];
+}
+
+/** A file to read; `named` by the operator himself, or found by a pattern. */
+interface Candidate {
+  readonly path: string;
+  readonly named: boolean;
+}
+
+/**
+ * Reads trusted certificates. A file named by the operator that is not usable is an error, one found by a pattern a
+ * warning; no usable certificate at all is an error.
+ * @param now Milliseconds since the epoch.
+ */
+export async function loadTruststore(config: TruststoreConfig, now: number): Promise<LoadedTruststore> {
+  const problems: Problem[] = [];
+  const report = (severity: Problem["severity"], expected: string) => {
+    problems.push({ severity, ...config.origin, expected });
+  };
+  const { candidates, folders } = await findFiles(config, report);
+  const anchors = new Map<string, string>();
+  let read = 0;
+  for (const { path, named } of candidates) {
+    try {
+      const certificates = certificatesOf(config, path, await Deno.readFile(path));
+      read += certificates.length;
+      for (const certificate of certificates) {
+        const { kind, text } = validity(certificate, now);
+        if (kind === "invalid") {
+          report("warning", `not trusted, ${subjectOf(certificate)} in ${path} ${text}`);
+        } else anchors.set(certificate.fingerprint256, certificate.toString());
+      }
+    } catch (error) {
+      const why = error instanceof UnusableStore ? error.message : `cannot read it: ${reason(error)}`;
+      report(named ? "error" : "warning", `${path}: ${why}`);
+    }
+  }
+  if (anchors.size === 0 && !problems.some(({ severity }) => severity === "error")) {
+    report(
+      "error",
+      read === 0
+        ? "expected at least one trusted certificate"
+        : "expected a trusted certificate that is valid",
+    );
+  }
+  return {
+    anchors: [...anchors.values()],
+    problems,
+    files: [...new Set([...candidates.map(({ path }) => path), ...folders])],
+  };
+}
+
+async function findFiles(
+  config: TruststoreConfig,
+  report: (severity: Problem["severity"], expected: string) => void,
+): Promise<{ candidates: Candidate[]; folders: string[] }> {
+  if (config.type === "keystore") return { candidates: [{ path: config.path, named: true }], folders: [] };
+  const patterns = config.type === "openssl" ? [join(config.path, "????????.*")] : config.locations;
+  const candidates: Candidate[] = [];
+  const folders: string[] = [];
+  for (const pattern of patterns) {
+    if (!isPattern(pattern)) {
+      candidates.push({ path: pattern, named: true });
+      continue;
+    }
+    const found = await filesLike(pattern);
+    folders.push(...found.folders);
+    const files = config.type === "openssl"
+      ? found.files.filter((file) => /[0-9a-f]{8}\.\d+$/i.test(file))
+      : found.files;
+    if (files.length === 0) report("warning", `there are no files like ${pattern}`);
+    candidates.push(...files.map((path) => ({ path, named: false })));
+  }
+  return { candidates, folders };
+}
+
+/** @throws {UnusableStore} If there is no certificate in the file. */
+function certificatesOf(config: TruststoreConfig, path: string, bytes: Uint8Array): X509Certificate[] {
+  if (isJavaKeyStore(bytes)) refuseJavaKeyStore(path);
+  if (config.type === "keystore") return certificatesOfPkcs12(bytes, config.password);
+  const certificates = isPem(bytes)
+    ? certificatesOfPem(new TextDecoder().decode(bytes))
+    : [certificateOfDer(bytes)];
+  if (certificates.length === 0) throw new UnusableStore("expected a certificate");
+  return certificates;
+}

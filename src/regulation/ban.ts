@@ -1,0 +1,15 @@
+/** Whom a ban concerns: a user, an address (IPv6: its /64), or a user at an address. */
+export interface BanSubject {
+  readonly user?: string;
+  readonly address?: string;
+}
+
+/** Somebody who has to wait. */
+export interface Ban extends BanSubject {
+  /** `operator`: imposed by hand; else by failed passwords, or failed tokens and keys. */
+  readonly reason: "passwords" | "tokens" | "operator";
+  /** Failures counted; 0 for bans by hand. */
+  readonly failures: number;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}

@@ -1,0 +1,182 @@
+import { hash } from "node:crypto";
+import type { Clock } from "../model/clock.ts";
+
+/** How waits grow. */
+export interface WaitPolicy {
+  /** Failures that cost nothing. */
+  readonly free: number;
+  /** Milliseconds to wait after the first failure that is not free; it doubles with each further one. */
+  readonly baseMs: number;
+  readonly maxMs: number;
+  /** Milliseconds after the last failure, and after the wait for it, when all is forgotten. */
+  readonly windowMs: number;
+  /** Attempts that may be under way at once while failures are still free; after that it is one. */
+  readonly underWay: number;
+}
+
+/** Failures of one subject: a user, an address, or both together. */
+export interface FailureRecord<S> {
+  readonly subject: S;
+  readonly failures: number;
+  /** Moment of the last failure. */
+  readonly at: number;
+  /** No further attempt before this moment; 0 if there was never a wait. */
+  readonly until: number;
+}
+
+/** Records that subjects share for which there is no room. */
+const SHARED_RECORDS = 1024;
+/** Milliseconds to wait while other attempts are under way. */
+const BUSY_MS = 1000;
+/** Longest wait that subjects share, in milliseconds: it hits the innocent too. */
+const SHARED_MAX_MS = 10_000;
+
+/**
+ * Failures by key, in bounded space. Room for a new key is made at the expense of the record that was idle longest and
+ * has no wait running. A running wait is never given up: if the table holds nothing else, further keys share a fixed
+ * number of records, spread over them by a keyed hash that nobody can aim with. So whoever fails under ever new names
+ * frees nobody's wait, and gets no free guesses by it.
+ */
+export class FailureTable<S> {
+  readonly #policy: WaitPolicy;
+  readonly #capacity: number;
+  readonly #now: Clock;
+  /** Records without a running wait, the one idle longest first. */
+  readonly #watched = new Map<string, FailureRecord<S>>();
+  /** Records whose wait was running when last looked at. */
+  readonly #waiting = new Map<string, FailureRecord<S>>();
+  /** Numbers of attempts under way; what they will turn out to be is not counted yet. */
+  readonly #underWay = new Map<string, number>();
+  readonly #shared = new Map<number, FailureRecord<undefined>>();
+  readonly #sharedKey = crypto.getRandomValues(new Uint8Array(16)).toHex();
+
+  constructor({ policy, capacity, now }: { policy: WaitPolicy; capacity: number; now: Clock }) {
+    this.#policy = policy;
+    this.#capacity = capacity;
+    this.#now = now;
+  }
+
+  /** Number of records kept, shared ones left out. */
+  get size(): number {
+    return this.#watched.size + this.#waiting.size;
+  }
+
+  /**
+   * Milliseconds until the next attempt; 0 is now.
+   * @param options.ownOnly Whether a wait shared with others is left out of account.
+   */
+  waitOf(key: string, { ownOnly = false }: { ownOnly?: boolean } = {}): number {
+    const record = this.#recordOf(key) ?? (ownOnly ? undefined : this.#sharedOf(key)?.record);
+    const wait = record === undefined ? 0 : record.until - this.#now();
+    if (wait > 0) return wait;
+    const allowed = (record?.failures ?? 0) < this.#policy.free ? this.#policy.underWay : 1;
+    return (this.#underWay.get(key) ?? 0) < allowed ? 0 : BUSY_MS;
+  }
+
+  /** An attempt begins. Each is ended by one {@link leave}. */
+  enter(key: string): void {
+    this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + 1);
+  }
+
+  leave(key: string): void {
+    const others = (this.#underWay.get(key) ?? 1) - 1;
+    if (others === 0) this.#underWay.delete(key);
+    else this.#underWay.set(key, others);
+  }
+
+  /** Counts a failure. @returns The record, if it is the subject's own. */
+  fail(key: string, subject: S): FailureRecord<S> | undefined {
+    const before = this.#recordOf(key);
+    if (before === undefined && !this.#makeRoom()) {
+      const { index, record } = this.#sharedOf(key) ?? { index: this.#indexOf(key), record: undefined };
+      const maxMs = Math.min(this.#policy.maxMs, SHARED_MAX_MS);
+      this.#shared.set(index, this.#next(record, undefined, { ...this.#policy, maxMs }));
+      return undefined;
+    }
+    const record = this.#next(before, subject, this.#policy);
+    this.#put(key, record);
+    return record;
+  }
+
+  /** Forgets the failures of a key, a running wait included. */
+  forget(key: string): void {
+    this.#watched.delete(key);
+    this.#waiting.delete(key);
+  }
+
+  /** Forgets the failures of all subjects that match. @returns How many. */
+  forgetWhere(matches: (subject: S) => boolean): number {
+    let forgotten = 0;
+    for (const records of [this.#watched, this.#waiting]) {
+      for (const [key, { subject }] of records) {
+        if (matches(subject) && records.delete(key)) forgotten++;
+      }
+    }
+    return forgotten;
+  }
+
+  /** Records whose wait is running. */
+  waiting(): FailureRecord<S>[] {
+    const now = this.#now();
+    return [...this.#waiting.values()].filter(({ until }) => until > now);
+  }
+
+  #next<T>(before: FailureRecord<T> | undefined, subject: T, policy: WaitPolicy): FailureRecord<T> {
+    const now = this.#now();
+    const failures = (before?.failures ?? 0) + 1;
+    const beyond = failures - policy.free;
+    const wait = beyond > 0 ? Math.min(policy.baseMs * 2 ** (beyond - 1), policy.maxMs) : 0;
+    const until = wait > 0 ? Math.max(now + wait, before?.until ?? 0) : 0;
+    return { subject, failures, at: now, until };
+  }
+
+  /** The record of a key while it counts; puts it where it belongs. */
+  #recordOf(key: string): FailureRecord<S> | undefined {
+    const record = this.#waiting.get(key) ?? this.#watched.get(key);
+    if (record === undefined) return undefined;
+    if (this.#isForgotten(record)) {
+      this.forget(key);
+      return undefined;
+    }
+    if (record.until <= this.#now() && this.#waiting.has(key)) this.#put(key, record);
+    return record;
+  }
+
+  #put(key: string, record: FailureRecord<S>): void {
+    this.forget(key);
+    (record.until > this.#now() ? this.#waiting : this.#watched).set(key, record);
+  }
+
+  #isForgotten({ at, until }: FailureRecord<unknown>): boolean {
+    return Math.max(at, until) + this.#policy.windowMs <= this.#now();
+  }
+
+  /** Whether there is room for one more record, now or by giving up one that has no wait running. */
+  #makeRoom(): boolean {
+    if (this.size < this.#capacity) return true;
+    if (this.#watched.size === 0) this.#releaseEndedWaits();
+    const [oldest] = this.#watched.keys();
+    return oldest !== undefined && this.#watched.delete(oldest);
+  }
+
+  #releaseEndedWaits(): void {
+    const now = this.#now();
+    for (const [key, record] of this.#waiting) {
+      if (record.until <= now) this.#put(key, record);
+    }
+  }
+
+  #sharedOf(key: string): { index: number; record: FailureRecord<undefined> } | undefined {
+    if (this.#shared.size === 0) return undefined;
+    const index = this.#indexOf(key);
+    const record = this.#shared.get(index);
+    if (record === undefined) return undefined;
+    if (!this.#isForgotten(record)) return { index, record };
+    this.#shared.delete(index);
+    return undefined;
+  }
+
+  #indexOf(key: string): number {
+    return parseInt(hash("sha256", this.#sharedKey + key, "hex").slice(0, 8), 16) % SHARED_RECORDS;
+  }
+}

@@ -1,0 +1,26 @@
+import type { Credentials } from "../model/credentials.ts";
+import { ServiceError } from "../model/service_error.ts";
+import type { Regulator } from "./regulator.ts";
+
+/**
+ * Has credentials checked under regulation: a 401 counts as a failure, a result as a success, anything else as neither.
+ * @param check Finds out who is calling.
+ * @throws {TooManyFailures} 429, without asking `check`.
+ * @throws What `check` throws.
+ */
+export async function regulate<T>(
+  regulator: Regulator,
+  credentials: Credentials,
+  check: () => Promise<T>,
+): Promise<T> {
+  const attempt = regulator.admit(credentials);
+  try {
+    const result = await check();
+    attempt.succeeded();
+    return result;
+  } catch (error) {
+    if (error instanceof ServiceError && error.status === 401) attempt.failed();
+    else attempt.undecided();
+    throw error;
+  }
+}

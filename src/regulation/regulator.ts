@@ -1,0 +1,209 @@
+import type { RegulationConfig } from "../config/service_config.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { Clock } from "../model/clock.ts";
+import type { Credentials } from "../model/credentials.ts";
+import { addressGroup } from "./address_group.ts";
+import type { Ban, BanSubject } from "./ban.ts";
+import { type FailureRecord, FailureTable } from "./failure_table.ts";
+import { OperatorBans } from "./operator_bans.ts";
+import { RecentKeys } from "./recent_keys.ts";
+import { TooManyFailures } from "./too_many_failures.ts";
+
+/** An attempt that may be made. Exactly one of the three ends it. */
+export interface Attempt {
+  succeeded(): void;
+  /** The credentials were wrong. */
+  failed(): void;
+  /** Nobody could say, or the caller has gone. */
+  undecided(): void;
+}
+
+/** Records in each table; with the longest names about 20 MB. */
+const CAPACITY = 50_000;
+/** One address may stand for many users, one user may try from many addresses: as many times the free failures. */
+const SPREAD = 4;
+/** Tokens and keys cannot be guessed; their failures are clients that went wrong, and cost work elsewhere. */
+const TOKEN_SPREAD = 20;
+/** Longest wait that strangers can impose on a user elsewhere, or on the tokens from an address. */
+const MAX_COLLATERAL_MS = 60_000;
+/** How long a user is known at an address after a right password. */
+const KNOWN_MS = 24 * 60 * 60_000;
+/**
+ * Attempts of a user at an address that may be under way at once, so that nobody gets many guesses by making them
+ * before the first is counted. A check that needs no waiting is over before the next request is looked at.
+ */
+const UNDER_WAY = 32;
+
+/**
+ * Slows down guessing. Failed passwords are counted for the user at the address, for the address, and for the user;
+ * users who do not exist count like all others. Each count has some free failures, then waits that double. While one
+ * of the waits runs no password is looked at, the right one neither.
+ *
+ * - A right password clears the count of that user at that address, no other: else whoever has one account could clear
+ *   the count of his address between two guesses at another's.
+ * - A user known at an address, by a right password within a day, does not wait there because of guesses elsewhere.
+ *   (So whoever shares the address and has the user guessed at from many others can tell. Else anybody could keep any
+ *   user out for good.)
+ * - Tokens and keys are counted by address and apart from passwords: guesses at passwords never keep them out.
+ */
+export class Regulator {
+  readonly #log: Logger;
+  readonly #enabled: boolean;
+  readonly #pairs: FailureTable<BanSubject>;
+  readonly #addresses: FailureTable<BanSubject>;
+  readonly #users: FailureTable<BanSubject>;
+  readonly #tokens: FailureTable<BanSubject>;
+  readonly #known: RecentKeys;
+  readonly #operator: OperatorBans;
+
+  constructor(
+    { config, log, now, capacity = CAPACITY }: {
+      config: RegulationConfig;
+      log: Logger;
+      now: Clock;
+      capacity?: number;
+    },
+  ) {
+    this.#log = log;
+    this.#enabled = config.enabled;
+    const baseMs = config.baseDelaySeconds * 1000;
+    const maxMs = config.maxDelaySeconds * 1000;
+    const windowMs = config.windowSeconds * 1000;
+    const table = (spread: number, longestMs: number) => {
+      const free = config.maxFailures * spread;
+      const policy = {
+        free,
+        baseMs,
+        maxMs: Math.min(maxMs, longestMs),
+        windowMs,
+        underWay: UNDER_WAY * spread,
+      };
+      return new FailureTable<BanSubject>({ policy, capacity, now });
+    };
+    this.#pairs = table(1, maxMs);
+    this.#addresses = table(SPREAD, maxMs);
+    this.#users = table(SPREAD, MAX_COLLATERAL_MS);
+    this.#tokens = table(TOKEN_SPREAD, MAX_COLLATERAL_MS);
+    this.#known = new RecentKeys({ lifetimeMs: KNOWN_MS, capacity, now });
+    this.#operator = new OperatorBans(now);
+  }
+
+  /**
+   * Asks for leave to have credentials checked.
+   * @throws {TooManyFailures} 429, if it is too early.
+   */
+  admit({ authorization, clientAddress }: Credentials): Attempt {
+    const address = addressGroup(clientAddress);
+    switch (authorization.kind) {
+      case "none":
+      case "malformed":
+        return FREE; // nothing that a method would look at
+      case "basic":
+        this.#operator.admit({ user: authorization.user, address });
+        return this.#enabled ? this.#admitPassword(authorization.user, address) : FREE;
+      case "bearer":
+        this.#operator.admit({ address });
+        return this.#enabled ? this.#admitToken(address) : FREE;
+      case "ssh-legacy":
+        this.#operator.admit({ user: authorization.user, address });
+        return this.#enabled ? this.#admitToken(address) : FREE;
+    }
+  }
+
+  /** Everybody who has to wait at the moment. */
+  bans(): Ban[] {
+    const found = (table: FailureTable<BanSubject>, reason: Ban["reason"]) =>
+      table.waiting().map(({ subject, failures, until }) => ({ ...subject, reason, failures, until }));
+    return [
+      ...this.#operator.list(),
+      ...found(this.#pairs, "passwords"),
+      ...found(this.#addresses, "passwords"),
+      ...found(this.#users, "passwords"),
+      ...found(this.#tokens, "tokens"),
+    ];
+  }
+
+  /**
+   * Bans by hand, until a moment in milliseconds since the epoch. An address is kept out with whatever it shows, a user
+   * with passwords and legacy SSH tokens: other tokens name their user only once they are verified.
+   */
+  ban({ user, address }: BanSubject, until: number): void {
+    this.#operator.add({ user, address: address === undefined ? undefined : addressGroup(address) }, until);
+  }
+
+  /**
+   * Ends all waits, and forgets all failures, that concern a user, an address, or a user at an address.
+   * @returns How many were there.
+   */
+  lift({ user, address }: BanSubject): number {
+    const group = address === undefined ? undefined : addressGroup(address);
+    const matches = (subject: BanSubject) =>
+      (user === undefined || subject.user === user) && (group === undefined || subject.address === group);
+    const tables = [this.#pairs, this.#addresses, this.#users, this.#tokens];
+    return tables.reduce((sum, table) => sum + table.forgetWhere(matches), this.#operator.remove(matches));
+  }
+
+  #admitPassword(user: string, address: string): Attempt {
+    const pair = `${address}\0${user}`;
+    const known = this.#known.has(pair);
+    refuse([
+      ["user at address", this.#pairs.waitOf(pair, { ownOnly: known })],
+      ["address", this.#addresses.waitOf(address, { ownOnly: known })],
+      ["user", known ? 0 : this.#users.waitOf(user)],
+    ]);
+    const entered: [FailureTable<BanSubject>, string][] = [
+      [this.#pairs, pair],
+      [this.#addresses, address],
+      [this.#users, user],
+    ];
+    return begin(entered, {
+      succeeded: () => {
+        this.#pairs.forget(pair);
+        this.#known.add(pair);
+      },
+      failed: () => {
+        this.#tell("user at address", this.#pairs.fail(pair, { user, address }));
+        this.#tell("address", this.#addresses.fail(address, { address }));
+        this.#tell("user", this.#users.fail(user, { user }));
+      },
+    });
+  }
+
+  #admitToken(address: string): Attempt {
+    refuse([["tokens from address", this.#tokens.waitOf(address)]]);
+    return begin([[this.#tokens, address]], {
+      succeeded: () => {},
+      failed: () => this.#tell("tokens from address", this.#tokens.fail(address, { address })),
+    });
+  }
+
+  #tell(scope: string, record: FailureRecord<BanSubject> | undefined): void {
+    if (record === undefined || record.until === 0) return;
+    const { subject, failures, at, until } = record;
+    this.#log.warn("too many failed attempts", { scope, ...subject, failures, waitMs: until - at });
+  }
+}
+
+const FREE: Attempt = { succeeded() {}, failed() {}, undecided() {} };
+
+/** @throws {TooManyFailures} With the longest wait, if there is any. */
+function refuse(waits: readonly (readonly [scope: string, waitMs: number])[]): void {
+  const [scope, waitMs] = waits.reduce((longest, wait) => wait[1] > longest[1] ? wait : longest, ["", 0]);
+  if (waitMs > 0) throw new TooManyFailures(waitMs, scope);
+}
+
+/** An attempt under way in some tables. It ends once, however often it is told so. */
+function begin<S>(
+  entered: readonly [FailureTable<S>, string][],
+  { succeeded, failed }: { succeeded: () => void; failed: () => void },
+): Attempt {
+  for (const [table, key] of entered) table.enter(key);
+  let ended = false;
+  const end = (tell: () => void) => () => {
+    if (ended) return;
+    ended = true;
+    for (const [table, key] of entered) table.leave(key);
+    tell();
+  };
+  return { succeeded: end(succeeded), failed: end(failed), undecided: end(() => {}) };
+}

@@ -1,0 +1,90 @@
+import type { Logger } from "../logging/logger.ts";
+import type { Clock } from "../model/clock.ts";
+import { formatProblem } from "../model/problem.ts";
+import { type WatchedFile, watchFile } from "../watch/watched_file.ts";
+import { activeLimit, describeReservations, type Reservation } from "./reservation.ts";
+import { readReservationFile } from "./reservation_file.ts";
+
+/** The reservations of one logical server. */
+export interface ReservationBook {
+  /**
+   * Limit for a connection that the account opens now, in bytes per second; 0 is none.
+   * @param uid Absent for callers without account.
+   */
+  limitFor(uid: string | undefined): number;
+  /** Reservations of the account that are not over, as text. */
+  descriptionsFor(uid: string | undefined): readonly string[];
+  /** Reservations that are not over. */
+  list(): readonly Reservation[];
+  close(): void;
+}
+
+/** The book of a server without reservations. */
+export const NO_RESERVATIONS: ReservationBook = {
+  limitFor: () => 0,
+  descriptionsFor: () => [],
+  list: () => [],
+  close: () => {},
+};
+
+export interface BookOptions {
+  readonly file: string;
+  /** Time zone of times without offset, such as `Europe/Berlin`; default the host's. */
+  readonly zone?: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Milliseconds between two looks at the file; default as for other watched files. */
+  readonly intervalMs?: number;
+}
+
+/** Largest file that is read; a reservation takes about 200 bytes. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Opens a reservations file and follows its changes. It need not exist yet.
+ * @throws {InvalidFile} If it exists and cannot be used.
+ */
+export async function openReservationBook(options: BookOptions): Promise<ReservationBook> {
+  const { file, zone = hostZone(), clock, log, intervalMs } = options;
+  const watched = await watchFile<readonly Reservation[]>(file, (text) => {
+    const { reservations, problems } = readReservationFile(text, { file, zone, now: clock() });
+    for (const problem of problems) log.warn("reservation left out", { problem: formatProblem(problem) });
+    return reservations;
+  }, { log, missing: [], maxBytes: MAX_BYTES, ...(intervalMs === undefined ? {} : { intervalMs }) });
+  return new WatchedBook(watched, zone, clock);
+}
+
+/** Name of the time zone the host is set to. */
+export function hostZone(): string {
+  return Temporal.Now.timeZoneId();
+}
+
+class WatchedBook implements ReservationBook {
+  readonly #watched: WatchedFile<readonly Reservation[]>;
+  readonly #zone: string;
+  readonly #clock: Clock;
+
+  constructor(watched: WatchedFile<readonly Reservation[]>, zone: string, clock: Clock) {
+    this.#watched = watched;
+    this.#zone = zone;
+    this.#clock = clock;
+  }
+
+  limitFor(uid: string | undefined): number {
+    return activeLimit(this.#watched.current, uid, this.#clock());
+  }
+
+  descriptionsFor(uid: string | undefined): readonly string[] {
+    if (uid === undefined) return [];
+    return describeReservations(this.#watched.current, { uid, at: this.#clock(), zone: this.#zone });
+  }
+
+  list(): readonly Reservation[] {
+    const at = this.#clock();
+    return this.#watched.current.filter(({ to }) => at < to);
+  }
+
+  close(): void {
+    this.#watched.close();
+  }
+}

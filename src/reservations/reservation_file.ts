@@ -1,0 +1,103 @@
+import { InvalidJson, type JsonMember, type JsonNode, readMembers } from "../model/json_text.ts";
+import { InvalidFile, type Problem } from "../model/problem.ts";
+import { parseRate } from "../model/rate.ts";
+import type { Reservation } from "./reservation.ts";
+import { readTimes } from "./reservation_times.ts";
+
+/** Limit of the other users where a reservation names none (specification 2.4). */
+export const DEFAULT_LIMIT = "10m";
+
+export interface ReservationFile {
+  readonly reservations: readonly Reservation[];
+  /** Entries left out, each with what is wrong. */
+  readonly problems: readonly Problem[];
+}
+
+export interface ReadingContext {
+  readonly file: string;
+  /** Time zone of times without offset. */
+  readonly zone: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * Reads a reservations file: an object with an array `reservations` (specification 2.4, rest-api.md 3.6). A bad entry is
+ * left out and told of by name; members of other names are none of our business.
+ * @throws {InvalidFile} If there is no such array.
+ */
+export function readReservationFile(text: string, context: ReadingContext): ReservationFile {
+  const problems: Problem[] = [];
+  const reservations: Reservation[] = [];
+  for (const [index, entry] of entriesOf(text, context.file).entries()) {
+    const reservation = readEntry(entry, index, context);
+    if ("expected" in reservation) problems.push(reservation);
+    else reservations.push(reservation);
+  }
+  return { reservations, problems };
+}
+
+function entriesOf(text: string, file: string): readonly JsonNode[] {
+  const fail = (expected: string, line: number) =>
+    new InvalidFile([{ severity: "error", file, line, expected }]);
+  let found: JsonNode | undefined;
+  try {
+    for (const { name, value } of readMembers(text)) if (name === "reservations") found = value;
+  } catch (error) {
+    if (error instanceof InvalidJson) throw fail(error.expected, error.line);
+    throw error;
+  }
+  if (found?.kind !== "array") throw fail('expected an array "reservations"', found?.line ?? 1);
+  return found.items;
+}
+
+function readEntry(entry: JsonNode, index: number, context: ReadingContext): Reservation | Problem {
+  const members = new Map(
+    (entry.kind === "object" ? entry.members : []).map((member) => [member.name, member]),
+  );
+  const name = textOf(members.get("name")) ?? `reservation ${index + 1}`;
+  const problem = (expected: string, member?: JsonMember): Problem => ({
+    severity: "error",
+    file: context.file,
+    line: member?.line ?? entry.line,
+    key: member === undefined ? `'${name}'` : `'${name}' ${member.name}`,
+    ...(member?.value.kind === "string" ? { found: member.value.text.slice(0, 100) } : {}),
+    expected,
+  });
+  if (entry.kind !== "object") return problem("expected an object");
+
+  const from = textOf(members.get("from"));
+  const to = textOf(members.get("to"));
+  if (from === undefined) return problem("expected a start, from", members.get("from"));
+  if (to === undefined) return problem("expected an end, to", members.get("to"));
+  const times = readTimes({ from, to }, context);
+  if ("wrong" in times) return problem(times.expected, members.get(times.wrong));
+
+  const uids: string[] = [];
+  for (const member of ["uids", "uid"].flatMap((key) => members.get(key) ?? [])) {
+    const accounts = accountsOf(member.value);
+    if (accounts === undefined) return problem("expected account names as texts", member);
+    uids.push(...accounts);
+  }
+
+  const limit = members.get("rateLimit");
+  const limitText = limit === undefined ? DEFAULT_LIMIT : textOf(limit)?.trim();
+  const rate = limitText === undefined ? undefined : parseRate(limitText);
+  if (limitText === undefined || rate === undefined) return problem("expected a rate as text", limit);
+  if (rate.kind === "invalid") return problem(rate.expected, limit);
+  return { name, ...times, uids: [...new Set(uids)], rateLimit: rate.bytesPerSecond, limitText };
+}
+
+function textOf(member: JsonMember | undefined): string | undefined {
+  const value = member?.value;
+  return value?.kind === "string" || value?.kind === "number" ? value.text : undefined;
+}
+
+function accountsOf(value: JsonNode): readonly string[] | undefined {
+  const accounts: string[] = [];
+  for (const item of value.kind === "array" ? value.items : [value]) {
+    if (item.kind !== "string" && item.kind !== "number") return undefined;
+    if (item.text.trim() !== "") accounts.push(item.text.trim());
+  }
+  return accounts;
+}

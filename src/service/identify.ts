@@ -1,0 +1,102 @@
+import { ANONYMOUS_ROLE, type UserAttributes, userAttributes } from "../attributes/user_attributes.ts";
+import { mayAccess } from "../attributes/access_rules.ts";
+import { parsePreferences } from "../attributes/preferences.ts";
+import type { AttributeSource } from "../attributes/attribute_source.ts";
+import { authenticate, type AuthenticationChain } from "../authentication/chain.ts";
+import { parseCredentials } from "../authentication/parse_credentials.ts";
+import { Unauthenticated } from "../authentication/unauthenticated.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { Credentials } from "../model/credentials.ts";
+import { sameName } from "../model/distinguished_name.ts";
+import type { Caller } from "../model/identity.ts";
+import { regulate } from "../regulation/regulate.ts";
+import type { Regulator } from "../regulation/regulator.ts";
+import { Forbidden } from "./request_refusals.ts";
+import type { Route } from "./router.ts";
+
+/** Header by which callers choose among accounts, groups and roles (rest-api.md 1.5). */
+export const PREFERENCES_HEADER = "X-UNICORE-User-Preferences";
+
+/** Everything that turns a request's credentials into a user who may do what it asks for. */
+export interface IdentityParts {
+  readonly chain: AuthenticationChain;
+  readonly regulator: Regulator;
+  readonly attributes: AttributeSource;
+  /** `false`: everybody may do everything (tests only). */
+  readonly accessControl: boolean;
+  /** The service's own name, if it has one. */
+  readonly serverName: () => string | undefined;
+}
+
+/** Who calls, and what they are. */
+export interface IdentifiedUser {
+  readonly caller: Caller;
+  readonly user: UserAttributes;
+}
+
+const NOBODY: IdentifiedUser = {
+  caller: { kind: "anonymous" },
+  user: attributesOfRole(ANONYMOUS_ROLE),
+};
+
+/**
+ * Credentials to caller, caller to attributes, and whether these allow the request (rest-api.md 1.3, steps 2 to 5).
+ * @throws {Unauthenticated} 401, also for anonymous callers where a known one might pass.
+ * @throws {Forbidden} 403 for a known caller. What the stages throw.
+ */
+export async function identify(
+  request: Request,
+  { service }: Route,
+  parts: IdentityParts,
+  { facts, log, signal }: {
+    readonly facts: Omit<Credentials, "authorization">;
+    readonly log: Logger;
+    readonly signal: AbortSignal;
+  },
+): Promise<IdentifiedUser> {
+  if (service === "open") return NOBODY;
+  const credentials = parseCredentials(request.headers, facts);
+  const caller = await regulate(
+    parts.regulator,
+    credentials,
+    () => authenticate(parts.chain, credentials, { log, signal }),
+  );
+  const identified = caller.kind === "anonymous"
+    ? NOBODY
+    : { caller, user: await attributesOf(caller, request, parts) };
+  const { role } = identified.user;
+  if (parts.accessControl && !mayAccess(service, request.method, role)) {
+    throw refusalFor(caller, role, parts.chain);
+  }
+  return identified;
+}
+
+async function attributesOf(
+  { identity }: Caller & { kind: "authenticated" },
+  request: Request,
+  { attributes, serverName }: IdentityParts,
+): Promise<UserAttributes> {
+  const own = serverName();
+  if (own !== undefined && sameName(own, identity.dn)) return attributesOfRole("server");
+  const header = request.headers.get(PREFERENCES_HEADER);
+  const preferences = parsePreferences(header === null ? [] : [header]);
+  return await userAttributes(attributes, identity, { preferences, signal: request.signal });
+}
+
+function attributesOfRole(role: string): UserAttributes {
+  return {
+    role,
+    availableRoles: [role],
+    availableUids: [],
+    availableGroups: [],
+    supplementaryGroups: [],
+    availableQueues: [],
+    extra: new Map(),
+  };
+}
+
+function refusalFor(caller: Caller, role: string, { realm, methods }: AuthenticationChain): Error {
+  if (caller.kind === "authenticated") return new Forbidden(`role ${role}`);
+  const challenges = methods.flatMap((method) => method.challenges);
+  return new Unauthenticated({ realm, challenges, reason: "anonymous callers may not" });
+}

@@ -1,0 +1,186 @@
+import type { Logger } from "../logging/logger.ts";
+import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
+import type { Peer } from "../model/peer.ts";
+import { ServiceError } from "../model/service_error.ts";
+import type { TlsMaterial } from "../model/tls_material.ts";
+import { assemble, type ServiceOptions, type ServiceParts } from "./assemble.ts";
+import { asServiceError, errorResponse } from "./error_response.ts";
+import { originOf } from "./forwarding.ts";
+import { accepts } from "./negotiation.ts";
+import { NotAcceptable, UnsupportedMediaType } from "./request_refusals.ts";
+import { addCommonHeaders } from "./response_headers.ts";
+import { type Route, type RouteMatch, Router } from "./router.ts";
+import { identify, PREFERENCES_HEADER } from "./identify.ts";
+import type { Call } from "../resource/call.ts";
+
+/** The whole service as one function; whoever listens, and however, it can be mounted there. */
+export interface Service {
+  /** Answers a request; never rejects. */
+  handle(request: Request, peer: Peer): Promise<Response>;
+  /** Shows and trusts other certificates from now on. */
+  renewTls(material: TlsMaterial): void;
+  /** Waits for what is under way with the daemons, then releases everything. */
+  close(): Promise<void>;
+}
+
+/** @throws If a file that the configuration names cannot be used; the message is for the operator. */
+export async function createService(
+  options: ServiceOptions,
+  { log, now = Date.now }: { readonly log: Logger; readonly now?: () => number },
+): Promise<Service> {
+  return new RoutedService(await assemble(options, { log, now }), log);
+}
+
+/** What is known of a request, as far as it got; for the log. */
+interface Trace {
+  route?: Route;
+  client?: string;
+  dn?: string;
+  /** How the caller was recognised. */
+  method?: string;
+  readonly particulars: Record<string, unknown>;
+}
+
+class RoutedService implements Service {
+  readonly #parts: ServiceParts;
+  readonly #router: Router;
+  readonly #log: Logger;
+
+  constructor(parts: ServiceParts, log: Logger) {
+    this.#parts = parts;
+    this.#router = new Router(parts.routes);
+    this.#log = log;
+  }
+
+  async handle(request: Request, peer: Peer): Promise<Response> {
+    const began = performance.now();
+    const requestId = crypto.randomUUID();
+    const log = this.#log.child({ request: requestId });
+    const trace: Trace = { particulars: {} };
+    let response: Response;
+    let failure: ServiceError | undefined;
+    try {
+      response = await this.#answer(request, peer, { requestId, log, trace });
+    } catch (error) {
+      failure = asServiceError(error);
+      response = errorResponse(failure, requestId, request.headers.get("Accept"));
+      if (response.status === 401 && !response.headers.has("WWW-Authenticate")) {
+        response.headers.set("WWW-Authenticate", this.#parts.challenge); // RFC 9110, 15.5.2
+      }
+    }
+    addCommonHeaders(response.headers, requestId, request, this.#parts.config.https);
+    record(log, request.method, {
+      trace: { ...trace, client: trace.client ?? peer.address },
+      response,
+      failure,
+      ms: Math.round((performance.now() - began) * 10) / 10,
+    });
+    return response;
+  }
+
+  renewTls(material: TlsMaterial): void {
+    this.#parts.renewTls(material);
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.close();
+  }
+
+  async #answer(
+    request: Request,
+    peer: Peer,
+    { requestId, log, trace }: { requestId: string; log: Logger; trace: Trace },
+  ): Promise<Response> {
+    const { config, externalUrl } = this.#parts;
+    const { pathname, searchParams: query } = new URL(request.url);
+    const path = withoutSite(pathname, config.site.name);
+    if (request.method === "OPTIONS") return this.#options(path);
+    const match = this.#router.match(request.method, path);
+    trace.route = match.route;
+    negotiate(request, match);
+
+    const { clientAddress, base, consignor } = originOf(request.headers, peer, config.gateway, externalUrl);
+    trace.client = clientAddress;
+    const { caller, user } = await identify(request, match.route, this.#parts, {
+      facts: {
+        clientAddress,
+        ...(peer.certificate && { certificate: peer.certificate }),
+        ...(consignor !== undefined && { consignor }),
+      },
+      log,
+      signal: request.signal,
+    });
+    trace.dn = nameOf(caller);
+    trace.method = caller.kind === "anonymous" ? undefined : caller.identity.via;
+    const { signal } = request;
+    const preferences = request.headers.get(PREFERENCES_HEADER);
+    const call: Call = {
+      request,
+      params: match.params,
+      query,
+      caller,
+      user,
+      ...(preferences !== null && { preferences }),
+      clientAddress,
+      base,
+      audit: (particulars) => Object.assign(trace.particulars, particulars),
+      requestId,
+      log,
+      signal,
+    };
+    const response = await match.route.answer(call);
+    return request.method === "HEAD" ? new Response(null, response) : response;
+  }
+
+  /** Which methods a resource knows (RFC 9110, 9.3.7). */
+  #options(path: string): Response {
+    return new Response(null, { status: 204, headers: { Allow: this.#router.allowed(path).join(", ") } });
+  }
+}
+
+/** The service also answers below its site's name, as some gateways leave it in the path. */
+function withoutSite(path: string, siteName: string): string {
+  const prefix = path.slice(0, siteName.length + 2).toLowerCase();
+  return prefix === `/${siteName.toLowerCase()}/` ? path.slice(siteName.length + 1) : path;
+}
+
+/** @throws {UnsupportedMediaType | NotAcceptable} */
+function negotiate(request: Request, { route }: RouteMatch): void {
+  const type = request.headers.get("Content-Type");
+  if (route.consumes !== undefined && type?.split(";")[0]?.trim().toLowerCase() !== route.consumes) {
+    throw new UnsupportedMediaType(route.consumes);
+  }
+  const accept = request.headers.get("Accept");
+  if (route.produces !== undefined && !route.produces.some((offer) => accepts(accept, offer))) {
+    throw new NotAcceptable(route.produces);
+  }
+}
+
+function nameOf(caller: Caller): string {
+  return caller.kind === "anonymous" ? ANONYMOUS_DN : caller.identity.dn;
+}
+
+/** The line of a request, and where something was decided the audit line. */
+function record(
+  log: Logger,
+  method: string,
+  { trace, response: { status }, failure, ms }: {
+    readonly trace: Trace;
+    readonly response: Response;
+    readonly failure: ServiceError | undefined;
+    readonly ms: number;
+  },
+): void {
+  const { route, client, dn } = trace;
+  const level = status === 500 ? "error" : status > 500 ? "warn" : "info";
+  log[level]("request answered", { method, route: route?.path, status, ms, client, dn, error: failure });
+  if (route?.audit === undefined) return;
+  log.info(`audit ${route.audit}`, {
+    decision: failure === undefined ? "granted" : "refused",
+    dn,
+    method: trace.method,
+    client,
+    ...trace.particulars,
+    reason: failure?.code,
+  });
+}

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { CommandFailed, defineCommand, defineCommands, WrongUsage } from "../../src/command/command.ts";
+import { recordedIo } from "./recorded_io.ts";
+
+const greet = defineCommand(
+  {
+    name: "greet",
+    summary: "Greet somebody",
+    operands: { whom: "Name of somebody" },
+    options: {
+      loud: { help: "With emphasis" },
+      words: { help: "What to say", value: "TEXT", default: "Hello" },
+      after: { help: "What to add", value: "TEXT" },
+    },
+    details: ["Nobody minds."],
+  },
+  (given, io) => {
+    const whom = given.operand("whom");
+    if (whom === "nobody") throw new CommandFailed("Nobody is there");
+    if (whom === "me") throw new WrongUsage("Expected somebody else");
+    if (whom === "bug") throw new TypeError("a defect");
+    io.stdout(`${given.text("words")} ${whom}${given.flag("loud") ? "!" : ""}${given.text("after") ?? ""}\n`);
+    return Promise.resolve(0);
+  },
+);
+const group = defineCommands({
+  name: "talk",
+  summary: "Talk",
+  commands: [
+    defineCommand({ name: "talk on", summary: "Go on", operands: {}, options: {} }, () => Promise.resolve(0)),
+  ],
+});
+
+const SEE = "See authserver greet --help\n";
+const RUNS: [string, string[], number, string, string][] = [
+  ["operands and defaults", ["ann"], 0, "Hello ann\n", ""],
+  ["options anywhere", ["--loud", "ann", "--words=Bye"], 0, "Bye ann!\n", ""],
+  ["a value apart", ["ann", "--after", "?"], 0, "Hello ann?\n", ""],
+  ["what follows --", ["--", "--loud"], 0, "Hello --loud\n", ""],
+  ["a failure", ["nobody"], 1, "", "authserver greet: Nobody is there\n"],
+  ["wrong usage found late", ["me"], 2, "", `authserver greet: Expected somebody else\n${SEE}`],
+  [
+    "a missing operand",
+    [],
+    2,
+    "",
+    `authserver greet: Expected <whom> besides options, found 0 arguments\n${SEE}`,
+  ],
+  [
+    "an operand too many",
+    ["ann", "bob"],
+    2,
+    "",
+    `authserver greet: Expected <whom> besides options, found 2 arguments\n${SEE}`,
+  ],
+  [
+    "an option given twice",
+    ["ann", "--loud", "--loud"],
+    2,
+    "",
+    `authserver greet: Option --loud is given twice\n${SEE}`,
+  ],
+];
+
+for (const [what, args, status, stdout, stderr] of RUNS) {
+  Deno.test(`Command handles ${what}`, async () => {
+    const io = recordedIo();
+    assert.equal(await greet.run(args, io), status);
+    assert.equal(io.out, stdout);
+    assert.equal(io.err, stderr);
+  });
+}
+
+for (const args of [["--lout", "ann"], ["--words"], ["--loud=yes", "ann"], ["-l", "ann"]]) {
+  Deno.test(`Command finds ${args.join(" ")} wrong usage`, async () => {
+    const io = recordedIo();
+    assert.equal(await greet.run(args, io), 2);
+    assert.match(io.err, /^authserver greet: .*\nSee authserver greet --help\n$/s);
+    assert.equal(io.out, "");
+  });
+}
+
+Deno.test("Command lets a defect through", async () => {
+  await assert.rejects(greet.run(["bug"], recordedIo()), TypeError);
+});
+
+Deno.test("Command shows its usage, made from its table", async () => {
+  const io = recordedIo();
+  assert.equal(await greet.run(["--help"], io), 0);
+  assert.equal(io.out, greet.usage);
+  assert.equal(
+    greet.usage,
+    `Usage: authserver greet [options] <whom>
+
+Greet somebody
+
+Arguments:
+  <whom>  Name of somebody
+
+Options:
+  --loud        With emphasis
+  --words TEXT  What to say (default: Hello)
+  --after TEXT  What to add
+  --help        Show this text
+
+Nobody minds.
+`,
+  );
+});
+
+const GROUP_RUNS: [string[], number, RegExp, RegExp][] = [
+  [["on"], 0, /^$/, /^$/],
+  [["--help"], 0, /^Usage: authserver talk <command> …\n\nTalk\n\nCommands:\n {2}talk on {2}Go on\n/, /^$/],
+  [["on", "--help"], 0, /^Usage: authserver talk on \[options\]\n/, /^$/],
+  [[], 2, /^$/, /talk: Expected a command/],
+  [["off"], 2, /^$/, /talk: Unknown command "off"/],
+  [["on", "x"], 2, /^$/, /talk on: Expected no arguments besides options, found 1/],
+];
+
+for (const [args, status, stdout, stderr] of GROUP_RUNS) {
+  Deno.test(`Command of several handles ${JSON.stringify(args)}`, async () => {
+    const io = recordedIo();
+    assert.equal(await group.run(args, io), status);
+    assert.match(io.out, stdout);
+    assert.match(io.err, stderr);
+  });
+}

@@ -1,0 +1,64 @@
+import { dirname, join } from "node:path";
+import { loadConfiguration } from "../../src/config/load.ts";
+import type { ServiceConfig } from "../../src/config/service_config.ts";
+import { formatProblem } from "../../src/model/problem.ts";
+
+/** Outcome of {@link loadText}. The folder that stands for the working directory is shown as nothing: `/conf/x`. */
+export interface Loaded {
+  readonly config: ServiceConfig | undefined;
+  readonly errors: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/** The least that loads without a warning: all a test has to add is what it is about. */
+export const MINIMAL = `container.security.credential.path=conf/host.pem
+container.security.truststore.directoryLocations.1=conf/ca/*.pem
+authservice.servers=HPC
+authservice.server.HPC.host=192.0.2.1
+authservice.server.HPC.port=64434
+authservice.server.HPC.commandHost=10.0.0.1
+authservice.server.HPC.commandPort=64435
+container.security.rest.authentication.order=SSHKEY
+`;
+
+/** Lines of {@link MINIMAL}: the line of a test's own first line is one more. */
+export const MINIMAL_LINES = MINIMAL.split("\n").length - 1;
+
+/**
+ * Loads `conf/c` with this text, in a folder of its own.
+ * @param files Others that are to be there.
+ */
+export async function loadText(
+  text: string,
+  files: Record<string, string> = {},
+  { environment = {}, mode = 0o600 }: { environment?: Record<string, string>; mode?: number } = {},
+): Promise<Loaded> {
+  const workingDirectory = await Deno.makeTempDir();
+  try {
+    for (const [name, content] of Object.entries({ ...files, "conf/c": text })) {
+      const path = join(workingDirectory, name);
+      await Deno.mkdir(dirname(path), { recursive: true });
+      await Deno.writeTextFile(path, content, { mode });
+    }
+    const { config, problems } = await loadConfiguration("conf/c", {
+      workingDirectory,
+      environment: (name) => environment[name],
+      hostName: () => "machine.example",
+    });
+    const shown = (severity: "error" | "warning") =>
+      problems.filter((problem) => problem.severity === severity)
+        .map((problem) => formatProblem(problem).replaceAll(workingDirectory, ""));
+    return {
+      config: withoutFolder(config, workingDirectory),
+      errors: shown("error"),
+      warnings: shown("warning"),
+    };
+  } finally {
+    await Deno.remove(workingDirectory, { recursive: true });
+  }
+}
+
+/** A copy in which the folder is cut off all paths. */
+function withoutFolder<T>(value: T, folder: string): T {
+  return JSON.parse(JSON.stringify(value ?? null).replaceAll(folder, "")) ?? undefined;
+}

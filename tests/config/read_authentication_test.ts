@@ -1,0 +1,257 @@
+import assert from "node:assert/strict";
+import { type Loaded, loadText, MINIMAL } from "./load_fixture.ts";
+
+const PREFIX = "container.security.rest.authentication.";
+const REST = MINIMAL.replace(/^container\.security\.rest.*\n/m, "") +
+  "container.security.trustedAssertionIssuers.directoryLocations.1=conf/unity/*.pem\n";
+const FIRST = REST.split("\n").length;
+
+/** Loads lines below the prefix of authentication, after what else is needed. */
+async function load(...lines: string[]): Promise<Loaded> {
+  const text = REST + lines.map((line) => `${PREFIX}${line}`).join("\n");
+  const { config, errors, warnings } = await loadText(text, {
+    "conf/users.txt": "",
+    "conf/expr": '"UID="+x',
+  });
+  const short = (message: string) =>
+    message.replace(/^conf\/c:(\d+)/, (_, line) => `${+line - FIRST + 1}`).replaceAll(PREFIX, "");
+  return { config, errors: errors.map(short), warnings: warnings.map(short) };
+}
+
+async function kinds(...lines: string[]): Promise<unknown> {
+  const { config, errors } = await load(...lines);
+  assert.deepEqual(errors, []);
+  return config?.authentication.methods.map(({ name, kind }) => `${name} ${kind}`);
+}
+
+for (
+  const order of ["X509 SSHKEY", "X509 | SSHKEY", "X509,SSHKEY", "X509|SSHKEY", " ,X509\t\t| ,SSHKEY,, "]
+) {
+  Deno.test(`readAuthentication() reads the order ${JSON.stringify(order)}`, async () => {
+    assert.deepEqual(await kinds(`order=${order}`), ["X509 X509Authenticator", "SSHKEY SSHKeyAuthenticator"]);
+  });
+}
+
+Deno.test("readAuthentication() knows the classes of the usual names", async () => {
+  assert.deepEqual(
+    await kinds(
+      "order=FILE PASSWORD SSHKEY OAUTH UNITY UNITY-PASSWORD UNITY-OAUTH X509",
+      "FILE.file=conf/users.txt",
+      "PASSWORD.file=conf/users.txt",
+      "OAUTH.address=https://idp/",
+      "OAUTH.identityAssign=sub",
+      "UNITY.address=https://idp/",
+      "UNITY-PASSWORD.address=https://idp/",
+      "UNITY-OAUTH.address=https://idp/",
+    ),
+    [
+      "FILE FilebasedAuthenticator",
+      "PASSWORD FilebasedAuthenticator",
+      "SSHKEY SSHKeyAuthenticator",
+      "OAUTH OAuthAuthenticator",
+      "UNITY UnitySAMLAuthenticator",
+      "UNITY-PASSWORD UnitySAMLAuthenticator",
+      "UNITY-OAUTH UnityOAuthAuthenticator",
+      "X509 X509Authenticator",
+    ],
+  );
+});
+
+for (
+  const path of [
+    "eu.unicore.services.rest.security.",
+    "eu.unicore.uftp.authserver.authenticate.",
+    "a.b$c.",
+    "",
+  ]
+) {
+  Deno.test(`readAuthentication() finds a class in the package ${path || "without name"}`, async () => {
+    assert.deepEqual(await kinds("order=KEYS", `KEYS.class=${path}SSHKeyAuthenticator`), [
+      "KEYS SSHKeyAuthenticator",
+    ]);
+  });
+}
+
+Deno.test("readAuthentication() reads parameters in any case, trimmed", async () => {
+  const { config, errors } = await load(
+    "order=PASSWORD",
+    "PASSWORD.CLASS=FilebasedAuthenticator ",
+    "PASSWORD.FILE= conf/users.txt ",
+  );
+  assert.deepEqual(errors, []);
+  assert.deepEqual(config?.authentication.methods, [
+    { kind: "FilebasedAuthenticator", name: "PASSWORD", file: "/conf/users.txt" },
+  ]);
+});
+
+Deno.test("readAuthentication() reads what may be asked of OAuth tokens", async () => {
+  const { config } = await load(
+    "order=OAUTH",
+    "OAUTH.address=https://idp/",
+    "OAUTH.identityAssign=@conf/expr",
+    "OAUTH.requiredAudience=uftp",
+    "OAUTH.requiredClient=portal",
+    "OAUTH.requiredScope=transfer",
+    "OAUTH.doTLSAuthn=true",
+    "failOnMissingAuthCredentials=true",
+  );
+  assert.deepEqual(config?.authentication, {
+    failOnMissingCredentials: true,
+    methods: [{
+      kind: "OAuthAuthenticator",
+      name: "OAUTH",
+      address: "https://idp/",
+      assignments: {
+        identity: {
+          text: '"UID="+x',
+          origin: { file: "/conf/expr", line: 1, key: `${PREFIX}OAUTH.identityAssign` },
+        },
+      },
+      showCertificate: true,
+      requiredAudience: "uftp",
+      requiredClient: "portal",
+      requiredScope: "transfer",
+    }],
+  });
+});
+
+const PATH = "a path, relative ones start from the working directory";
+const CLASSES = "FilebasedAuthenticator, SSHKeyAuthenticator, OAuthAuthenticator, UnitySAMLAuthenticator, " +
+  "UnityOAuthAuthenticator, X509Authenticator";
+
+const BAD: [what: string, lines: string[], errors: string[]][] = [
+  ["a name without class", ["order=SSHKEY LOGIN"], [
+    "1: order: expected LOGIN.class too, since LOGIN has no default class",
+  ]],
+  ["a mistyped name", ["order=PASWORD", "PASWORD.file=conf/users.txt"], [
+    "1: order: expected PASWORD.class too, since PASWORD has no default class, did you mean PASSWORD?",
+  ]],
+  ["a name that is there twice", ["order=SSHKEY SSHKEY", "SSHKEY.file=x"], [
+    "1: order = SSHKEY SSHKEY: expected each name once, SSHKEY is there twice",
+  ]],
+  ["a mistyped class", ["order=A", "A.class=eu.x.FileBasedAuthenticater", "A.file=conf/users.txt"], [
+    `2: A.class = FileBasedAuthenticater: expected one of the classes ${CLASSES}, ` +
+    "did you mean FilebasedAuthenticator?",
+  ]],
+  ["a class that is none", ["order=A", "A.class=rm -rf"], [
+    "2: A.class = rm -rf: expected a class name",
+  ]],
+  ["PAM", ["order=PAM", "PAM.moduleName=unicorex"], [
+    "1: order: PAM is not supported, expected a password file (FilebasedAuthenticator) or an identity provider",
+  ]],
+  ["PAM by class", ["order=X", "X.class=eu.unicore.services.rest.security.PAMAuthenticator"], [
+    "2: X.class = PAMAuthenticator: PAM is not supported, " +
+    "expected a password file (FilebasedAuthenticator) or an identity provider",
+  ]],
+  ["a password file that is not configured", ["order=PASSWORD"], [
+    `1: PASSWORD.file: missing, expected ${PATH}`,
+  ]],
+  ["a password file that is not there", ["order=PASSWORD", "PASSWORD.file=conf/none"], [
+    "2: PASSWORD.file: cannot read /conf/none: there is no such file",
+  ]],
+  ["one parameter twice", ["order=PASSWORD", "PASSWORD.file=conf/users.txt", "PASSWORD.File=conf/x"], [
+    "3: PASSWORD.File: is the same key as PASSWORD.file, expected one of them",
+  ]],
+  ["SSH keys from nowhere", ["order=SSHKEY", "SSHKEY.useAuthorizedKeys=false"], [
+    "2: SSHKEY.useAuthorizedKeys = false: expected SSHKEY.file too, there are no keys otherwise",
+  ]],
+  ["a keys file that is not there", ["order=SSHKEY", "SSHKEY.file=none"], [
+    "2: SSHKEY.file: cannot read /none: there is no such file",
+  ]],
+  ["one name for all users", ["order=SSHKEY", "SSHKEY.dnTemplate=CN=user"], [
+    "2: SSHKEY.dnTemplate = CN=user: expected %s in place of the user name, all users would have one name otherwise",
+  ]],
+  ["an interval of nothing", ["order=SSHKEY", "SSHKEY.updateInterval=0"], [
+    "2: SSHKEY.updateInterval = 0: expected a whole number from 1 to 2147483647 (seconds)",
+  ]],
+  ["OAuth without address", ["order=OAUTH", "OAUTH.identityAssign=sub"], [
+    "2: OAUTH.address: missing, expected a URL that begins with https:// or http://",
+  ]],
+  ["OAuth without names", ["order=OAUTH", "OAUTH.address=https://idp/"], [
+    '2: OAUTH.address: expected OAUTH.identityAssign too, an expression for the user\'s name such as "UID="+email',
+  ]],
+  ["OAuth with an address that is none", [
+    "order=OAUTH",
+    "OAUTH.address=idp.example",
+    "OAUTH.identityAssign=sub",
+  ], [
+    "2: OAUTH.address = idp.example: expected a URL that begins with https:// or http://",
+  ]],
+  ["introspection without client", [
+    "order=OAUTH",
+    "OAUTH.address=https://idp/",
+    "OAUTH.identityAssign=sub",
+    "OAUTH.validate=true",
+  ], [
+    "4: OAUTH.validate = true: expected OAUTH.clientID too",
+  ]],
+  ["introspection without secret", [
+    "order=OAUTH",
+    "OAUTH.address=https://idp/",
+    "OAUTH.identityAssign=sub",
+    "OAUTH.validate=true",
+    "OAUTH.clientID=uftp",
+  ], ["4: OAUTH.validate = true: expected OAUTH.clientSecret too"]],
+  ["an expression file that is not there", [
+    "order=OAUTH",
+    "OAUTH.address=https://idp/",
+    "OAUTH.identityAssign=@none",
+  ], [
+    "3: OAUTH.identityAssign = @none: cannot read /none: there is no such file",
+  ]],
+  ["Unity without address", ["order=UNITY", "UNITY.uidAssign=x"], [
+    "2: UNITY.address: missing, expected a URL that begins with https:// or http://",
+  ]],
+];
+
+for (const [what, lines, errors] of BAD) {
+  Deno.test(`readAuthentication() refuses ${what}`, async () => {
+    const loaded = await load(...lines);
+    assert.deepEqual(loaded.errors.toSorted(), errors.toSorted());
+    assert.deepEqual(loaded.warnings, []);
+    assert.equal(loaded.config, undefined);
+  });
+}
+
+const DOUBTFUL: [what: string, lines: string[], warnings: string[]][] = [
+  ["an empty order", ["order="], [
+    "1: order: no method of authentication, so that every caller is anonymous; expected names such as PASSWORD",
+  ]],
+  ["methods that are not in the order", [
+    "order=SSHKEY",
+    "OAUTH.address=x",
+    "OAUTH.validate=x",
+    "UNITY.address=y",
+  ], [
+    "2: OAUTH.address: not used, OAUTH is not in order",
+    "4: UNITY.address: not used, UNITY is not in order",
+  ]],
+  ["a mistyped parameter", ["order=SSHKEY", "SSHKEY.dntemplat=CN=%s"], [
+    "2: SSHKEY.dntemplat: unknown key, did you mean SSHKEY.dnTemplate?",
+  ]],
+  ["parameters without effect", ["order=SSHKEY", "SSHKEY.IdentityAssign=x", "SSHKEY.userInfo=a.B"], [
+    "2: SSHKEY.IdentityAssign: ignored: the name comes from the keys file or from dnTemplate",
+    "3: SSHKEY.userInfo: ignored: keys come from the keys file and the daemons only",
+  ]],
+  ["the legacy token", ["order=SSHKEY", "SSHKEY.legacyToken=true"], [
+    "2: SSHKEY.legacyToken = true: who has seen such a token can use it again, expected false",
+  ]],
+  ["an unencrypted provider", ["order=OAUTH", "OAUTH.address=http://idp/", "OAUTH.identityAssign=sub"], [
+    "2: OAUTH.address = http://idp/: credentials travel unencrypted, for tests only, expected https://",
+  ]],
+  ["the old way to name users", ["order=OAUTH", "OAUTH.address=https://idp/", "OAUTH.dnTemplate=CN=%sub"], [
+    "3: OAUTH.dnTemplate = CN=%sub: deprecated, expected OAUTH.identityAssign",
+  ]],
+  ["assertions without signature", ["order=UNITY", "UNITY.address=https://idp/", "UNITY.validate=false"], [
+    "3: UNITY.validate = false: assertions are believed without a valid signature, expected true",
+  ]],
+];
+
+for (const [what, lines, warnings] of DOUBTFUL) {
+  Deno.test(`readAuthentication() warns of ${what}`, async () => {
+    const loaded = await load(...lines);
+    assert.deepEqual(loaded.errors, []);
+    assert.deepEqual(loaded.warnings, warnings);
+    assert.ok(loaded.config);
+  });
+}

@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { type Loaded, loadText } from "./load_fixture.ts";
+
+const REST = `container.security.credential.path=conf/host.pem
+container.security.truststore.directoryLocations.1=conf/ca/*.pem
+container.security.rest.authentication.order=SSHKEY
+`;
+
+/** Line of the first server setting. */
+const FIRST = REST.split("\n").length;
+
+/** A daemon as lines of configuration. */
+function daemon(prefix: string): string[] {
+  return ["host=192.0.2.1", "port=1", "commandHost=10.0.0.1", "commandPort=2"].map((line) =>
+    `authservice.server.${prefix}.${line}`
+  );
+}
+
+function load(...lines: string[]): Promise<Loaded> {
+  return loadText(REST + lines.join("\n"));
+}
+
+async function errorsOf(...lines: string[]): Promise<readonly string[]> {
+  return (await load(...lines)).errors.map((error) =>
+    error.replace(/^conf\/c:(\d+)/, (_, n) => `${+n - FIRST + 1}`)
+  );
+}
+
+Deno.test("readServers() reads servers in their order, whatever is between the names", async () => {
+  const { config, errors } = await load("authservice.servers=C | A\t,B", ...["A", "B", "C"].flatMap(daemon));
+  assert.deepEqual(errors, []);
+  assert.deepEqual(config?.servers.map(({ name, description }) => [name, description]), [
+    ["C", "n/a"],
+    ["A", "n/a"],
+    ["B", "n/a"],
+  ]);
+});
+
+Deno.test("readServers() reads ten and more daemons in the order of their numbers", async () => {
+  const numbers = Array.from({ length: 11 }, (_, index) => index + 1);
+  const lines = numbers.toReversed().flatMap((number) => [
+    `authservice.server.A.${number}.host=10.0.0.${number}`,
+    ...daemon(`A.${number}`).slice(1),
+  ]);
+  const { config, errors } = await load("authservice.servers=A", ...lines);
+  assert.deepEqual(errors, []);
+  assert.deepEqual(
+    config?.servers[0]?.instances.map(({ host }) => host),
+    numbers.map((number) => `10.0.0.${number}`),
+  );
+});
+
+Deno.test("readServers() reads a subject that is pinned for one daemon, or for all of a group", async () => {
+  const { config } = await load(
+    "authservice.servers=A B",
+    ...daemon("A"),
+    "authservice.server.A.sslExpectedDN=CN=a",
+    ...daemon("B.1"),
+    ...daemon("B.2"),
+    "authservice.server.B.sslExpectedDN=CN=b",
+    "authservice.server.B.2.sslExpectedDN=CN=b2",
+  );
+  assert.deepEqual(config?.servers.map(({ instances }) => instances.map(({ expectedDn }) => expectedDn)), [
+    ["CN=a"],
+    ["CN=b", "CN=b2"],
+  ]);
+});
+
+Deno.test("readServers() reads reservations", async () => {
+  const { config, errors } = await load(
+    "authservice.servers=A",
+    ...daemon("A"),
+    "authservice.server.A.reservations.enable=true",
+    "authservice.server.A.reservations.file=conf/later.json",
+    "authservice.server.A.reservations.timezone=europe/berlin",
+  );
+  assert.deepEqual(errors, []);
+  assert.deepEqual(config?.servers[0]?.reservations, { file: "/conf/later.json", timeZone: "Europe/Berlin" });
+});
+
+Deno.test("readServers() needs no certificates if nothing speaks TLS", async () => {
+  const lines = ["authservice.servers=A", ...daemon("A"), "authservice.server.A.ssl=false"];
+  const { config, errors } = await loadText(["container.security.sslEnabled=false", ...lines].join("\n"));
+  assert.deepEqual(errors, []);
+  assert.equal(config?.credential, undefined);
+  assert.equal(config?.truststore, undefined);
+  assert.equal((await loadText(lines.join("\n"))).errors.length, 2);
+});
+
+Deno.test("readServers() warns if there is no server", async () => {
+  const { config, warnings } = await load();
+  assert.deepEqual(config?.servers, []);
+  assert.deepEqual(warnings, [
+    "conf/c: authservice.servers: no transfer server is configured, expected at least one name",
+  ]);
+});
+
+const NAMES: [name: string, expected: string][] = [
+  ["client", "expected another name than client, which has a meaning of its own in answers and addresses"],
+  ["server", "expected another name than server, which has a meaning of its own in answers and addresses"],
+  ["token", "expected another name than token, which has a meaning of its own in answers and addresses"],
+  [
+    "certificate",
+    "expected another name than certificate, which has a meaning of its own in answers and addresses",
+  ],
+  ["HPC-1", "expected names without -, which stands between name and number of a daemon, not HPC-1"],
+  ["H/C", "expected names of up to 64 letters, digits, _ and ., not H/C"],
+  ["H%2F", "expected names of up to 64 letters, digits, _ and ., not H%2F"],
+  ["Größe", "expected names of up to 64 letters, digits, _ and ., not Größe"],
+  [".x", "expected names of up to 64 letters, digits, _ and ., not .x"],
+];
+
+for (const [name, expected] of NAMES) {
+  Deno.test(`readServers() refuses the name ${name}`, async () => {
+    assert.deepEqual(await errorsOf(`authservice.servers=${name}`, ...daemon(name)), [
+      `1: authservice.servers = ${name}: ${expected}`,
+    ]);
+  });
+}
+
+Deno.test("readServers() takes hostile names for ordinary ones", async () => {
+  const names = ["__proto__", "constructor", "toString"];
+  const { config, errors } = await load(`authservice.servers=${names.join(" ")}`, ...names.flatMap(daemon));
+  assert.deepEqual(errors, []);
+  assert.deepEqual(config?.servers.map(({ name }) => name), names);
+});
+
+const BAD: [what: string, lines: string[], errors: string[]][] = [
+  ["a name that is there twice", ["authservice.servers=A A", ...daemon("A")], [
+    "1: authservice.servers = A A: expected each name once, A is there twice",
+  ]],
+  ["a server without anything", ["authservice.servers=A"], [
+    "1: authservice.server.A.host: missing, expected a host name or an IP address, without port",
+    "1: authservice.server.A.port: missing, expected a port number from 1 to 65535",
+    "1: authservice.server.A.commandHost: missing, expected a host name or an IP address, without port",
+    "1: authservice.server.A.commandPort: missing, expected a port number from 1 to 65535",
+  ]],
+  ["a server without command socket", ["authservice.servers=A", ...daemon("A").slice(0, 2)], [
+    "2: authservice.server.A.commandHost: missing, expected a host name or an IP address, without port",
+    "2: authservice.server.A.commandPort: missing, expected a port number from 1 to 65535",
+  ]],
+  ["a numbered daemon without port", [
+    "authservice.servers=A",
+    ...daemon("A.1").filter((line) => !/\.port/.test(line)),
+  ], [
+    "2: authservice.server.A.1.port: missing, expected a port number from 1 to 65535",
+  ]],
+  ["a server both numbered and not", [
+    "authservice.servers=A",
+    ...daemon("A.1"),
+    "authservice.server.A.host=a",
+  ], [
+    "6: authservice.server.A.host = a: expected A to have either this key or numbered ones such as " +
+    "authservice.server.A.1.host",
+  ]],
+  ["a gap", ["authservice.servers=A", ...daemon("A.1"), ...daemon("A.3")], [
+    "2: authservice.server.A.1.host: expected numbers 1 to 2 without gaps, authservice.server.A.2. is missing",
+  ]],
+  ["numbers that begin with 0", ["authservice.servers=A", ...daemon("A.0")], [
+    "2: authservice.server.A.0.host: expected numbers 1 to 1 without gaps, authservice.server.A.1. is missing",
+  ]],
+  ["a number with leading zero", ["authservice.servers=A", ...daemon("A.01")], [
+    "2: authservice.server.A.01.host: expected numbers 1 to 1 without gaps, authservice.server.A.1. is missing",
+  ]],
+  ["names of which one continues another", ["authservice.servers=A A.1", ...daemon("A"), ...daemon("A.1")], [
+    "1: authservice.servers = A A.1: expected names of which none continues another after a dot, as A.1 does A",
+    "2: authservice.server.A.host = 192.0.2.1: expected A to have either this key or numbered ones such as " +
+    "authservice.server.A.1.host",
+  ]],
+];
+
+for (const [what, lines, errors] of BAD) {
+  Deno.test(`readServers() refuses ${what}`, async () => {
+    assert.deepEqual(await errorsOf(...lines), errors);
+  });
+}

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { externalUrlAt } from "../../src/config/read_site.ts";
+import { loadText, MINIMAL } from "./load_fixture.ts";
+
+const URLS: [what: string, lines: string[], url: string][] = [
+  ["host and port", ["container.host=a.example", "container.port=9000"], "https://a.example:9000"],
+  ["an IPv6 address", ["container.host=2001:db8::1", "container.port=9000"], "https://[2001:db8::1]:9000"],
+  ["this machine's name", ["container.host=0.0.0.0", "container.port=9000"], "https://machine.example:9000"],
+  [
+    "this machine's name for IPv6",
+    ["container.host=::", "container.port=9000"],
+    "https://machine.example:9000",
+  ],
+  ["plain HTTP", ["container.host=a", "container.security.sslEnabled=false"], "http://a:7777"],
+  ["the site behind a gateway", [
+    "container.host=a",
+    "container.sitename=AUTH",
+    "container.security.gateway.enable=true",
+  ], "https://a:7777/AUTH"],
+  ["no site without gateway", ["container.sitename=AUTH"], "https://localhost:7777"],
+  ["container.externalurl", ["container.externalurl=https://gw:8080/AUTH"], "https://gw:8080/AUTH"],
+  [
+    "container.externalurl without slashes behind it",
+    ["container.externalurl=https://gw:8080/AUTH//"],
+    "https://gw:8080/AUTH",
+  ],
+  ["container.baseurl", ["container.baseurl=https://gw:8080/AUTH/services"], "https://gw:8080/AUTH"],
+  [
+    "container.baseurl with more behind it",
+    ["container.baseurl=https://gw:8080/AUTH/services/x"],
+    "https://gw:8080/AUTH",
+  ],
+  [
+    "container.baseurl with a slash behind it",
+    ["container.baseurl=gw:8080/AUTH/services/"],
+    "https://gw:8080/AUTH",
+  ],
+  ["container.baseurl without scheme", ["container.baseurl=gw:8080/AUTH/services"], "https://gw:8080/AUTH"],
+  ["container.baseurl without services", ["container.baseurl=gw:8080/AUTH/"], "https://gw:8080/AUTH"],
+  [
+    "a site whose name begins with services",
+    ["container.baseurl=gw:8080/servicesite/services"],
+    "https://gw:8080/servicesite",
+  ],
+  ["container.externalurl before container.baseurl", [
+    "container.baseurl=b:1/B/services",
+    "container.externalurl=https://a:1/A",
+  ], "https://a:1/A"],
+  ["an empty container.externalurl as none", ["container.externalurl= "], "https://localhost:7777"],
+];
+
+for (const [what, lines, url] of URLS) {
+  Deno.test(`readSite() makes the external URL of ${what}`, async () => {
+    const { config, errors } = await loadText(MINIMAL + lines.join("\n"));
+    assert.deepEqual(errors, []);
+    assert.equal(config?.site.externalUrl, url);
+  });
+}
+
+Deno.test("externalUrlAt() puts in the port that the system chose, unless the URL was given", () => {
+  const site = { name: "A", host: "h", port: 0, externalUrl: "https://h:0/A", externalUrlGiven: false };
+  assert.equal(externalUrlAt(site, 4711), "https://h:4711/A");
+  assert.equal(externalUrlAt({ ...site, externalUrl: "https://h:0" }, 4711), "https://h:4711");
+  assert.equal(externalUrlAt({ ...site, externalUrlGiven: true }, 4711), "https://h:0/A");
+});
+
+Deno.test("readFeatures() takes the services of a feature along", async () => {
+  const features = async (...lines: string[]) =>
+    (await loadText(MINIMAL + lines.join("\n"))).config?.features;
+  assert.deepEqual(await features(), { auth: true, share: true, access: true });
+  assert.deepEqual(await features("container.feature.AuthServer.enable=NO"), {
+    auth: false,
+    share: true,
+    access: true,
+  });
+  assert.deepEqual(await features("container.feature.DataSharing.enable=false"), {
+    auth: true,
+    share: false,
+    access: false,
+  });
+  assert.deepEqual(await features("container.feature.DataSharing.share.enable=false"), {
+    auth: true,
+    share: false,
+    access: true,
+  });
+});
+
+Deno.test("readHttps() reads what concerns TLS and browsers", async () => {
+  const https = async (...lines: string[]) =>
+    (await loadText(MINIMAL + lines.map((line) => `container.httpServer.${line}`).join("\n"))).config?.https;
+  assert.equal((await https())?.clientCertificate, "requested");
+  assert.equal((await https("wantClientAuthn=false"))?.clientCertificate, "none");
+  assert.equal(
+    (await https("requireClientAuthn=true", "wantClientAuthn=false"))?.clientCertificate,
+    "required",
+  );
+  assert.equal((await https("disabledProtocols=TLSv1 TLSv1.1 TLSv1.2"))?.minTlsVersion, "TLSv1.3");
+  assert.equal((await https("disabledProtocols=tlsv1.3"))?.maxTlsVersion, "TLSv1.2");
+  assert.deepEqual((await https("disabledCipherSuites=A B"))?.disabledCipherSuites, ["A", "B"]);
+  assert.equal((await https())?.cors, undefined);
+  assert.deepEqual(
+    (await https("enableCORS=true", "CORS_allowedOrigins=https://a.example,https://b.example"))?.cors,
+    {
+      origins: ["https://a.example", "https://b.example"],
+      methods: ["GET", "PUT", "POST", "DELETE", "HEAD"],
+      requestHeaders: ["*"],
+      exposedHeaders: ["Location", "Content-Type"],
+    },
+  );
+});

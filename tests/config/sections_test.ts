@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import type { Key } from "../../src/config/key.ts";
+import { SECTIONS } from "../../src/config/sections.ts";
+
+/** Every key of every section, by its name in the file. */
+function* allKeys(): Generator<[name: string, key: Key<unknown>]> {
+  for (const { prefix, keys } of SECTIONS) {
+    for (const [field, key] of Object.entries(keys)) {
+      const name = prefix + (key.name ?? field);
+      yield key.shape === "many" ? [`${name}.<x>`, key.item] : [name, key];
+    }
+  }
+}
+
+Deno.test("SECTIONS explain every key in a sentence without full stop", () => {
+  for (const [name, { help, type }] of allKeys()) {
+    assert.match(help, /^[A-Z].{10,130}[^.]$/, name);
+    assert.notEqual(type, "", name);
+  }
+});
+
+Deno.test("SECTIONS have defaults that their own keys accept", () => {
+  for (const [name, { absent, parse }] of allKeys()) {
+    if (absent?.value === undefined) continue;
+    const written = Array.isArray(absent.value) ? absent.value.join(" ") : String(absent.value);
+    assert.deepEqual(parse(written, { workingDirectory: "/" }), absent.value, name);
+  }
+});
+
+Deno.test("SECTIONS offer choices that their own keys accept", () => {
+  for (const [name, { choices, parse }] of allKeys()) {
+    for (const choice of choices) assert.doesNotThrow(() => parse(choice, { workingDirectory: "/" }), name);
+  }
+});
+
+Deno.test("SECTIONS give reasons that continue the word ignored", () => {
+  for (const { ignored = {} } of SECTIONS) {
+    for (const [key, why] of Object.entries(ignored)) assert.match(why, /^[a-zA-Z].{5,130}[^.]$/, key);
+  }
+});
+
+Deno.test("SECTIONS know no key both as used and as ignored", () => {
+  for (const { prefix, keys, ignored = {} } of SECTIONS) {
+    for (const [field, { name = field }] of Object.entries(keys)) {
+      assert.ok(!(name in ignored), prefix + name);
+    }
+  }
+});

@@ -1,0 +1,261 @@
+import assert from "node:assert/strict";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { chmod, copyFile, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadTlsMaterial } from "../../../src/config/tls/load_tls_material.ts";
+import type { CredentialConfig } from "../../../src/config/service_config.ts";
+import { formatProblem } from "../../../src/model/problem.ts";
+
+const FIXTURES = join(import.meta.dirname ?? "", "fixtures");
+const HOST = "C=DE\nO=Site-A\nCN=auth.site-a.example";
+const NOW = Date.UTC(2030, 0, 1);
+
+type Settings = Partial<
+  Pick<CredentialConfig, "format" | "password" | "keyPath" | "keyPassword" | "keyAlias">
+>;
+
+/** Loads a credential out of the fixtures, copied to where only we can read them. */
+async function load(path: string, settings: Settings = {}, now = NOW) {
+  const folder = await mkdtemp(join(tmpdir(), "credential-"));
+  const privately = async (name: string) => {
+    const target = join(folder, name);
+    await copyFile(join(FIXTURES, name), target).catch(() => {});
+    await chmod(target, 0o600).catch(() => {});
+    return target;
+  };
+  const credential: CredentialConfig = {
+    origin: { file: "conf/container.properties", line: 3, key: "container.security.credential.path" },
+    path: await privately(path),
+    format: settings.format ?? "auto",
+    password: settings.password,
+    keyPath: settings.keyPath === undefined ? undefined : await privately(settings.keyPath),
+    keyPassword: settings.keyPassword,
+    keyAlias: settings.keyAlias,
+    reloadOnChange: true,
+  };
+  const loaded = await loadTlsMaterial({ credential, truststore: undefined }, now);
+  await Deno.remove(folder, { recursive: true });
+  return {
+    ...loaded,
+    messages: loaded.problems.map((problem) => formatProblem(problem).replaceAll(`${folder}/`, "")),
+  };
+}
+
+const GOOD: [what: string, path: string, settings: Settings, chain: number][] = [
+  ["PKCS#12", "host.p12", { password: "fixture" }, 2],
+  ["PKCS#12, named so", "host.p12", { password: "fixture", format: "pkcs12" }, 2],
+  [
+    "PKCS#12 with the key's password given too",
+    "host.p12",
+    { password: "fixture", keyPassword: "fixture" },
+    2,
+  ],
+  ["PKCS#12 with RC2-40 and 3DES", "host-legacy.p12", { password: "fixture" }, 2],
+  ["PEM with everything in one file", "bundle.pem", {}, 2],
+  ["PEM and key", "host.pem", { keyPath: "host.key" }, 1],
+  ["PEM with the chain in another order", "ca-first.pem", { keyPath: "host.key" }, 2],
+  ["PEM and encrypted PKCS#8 key", "host.pem", { keyPath: "encrypted.key", password: "fixture" }, 1],
+  [
+    "PEM and traditional encrypted EC key",
+    "host.pem",
+    { keyPath: "traditional.key", password: "fixture" },
+    1,
+  ],
+  ["DER and PKCS#8 key", "host.der", { keyPath: "host.pk8" }, 1],
+  ["DER and SEC 1 key", "host.der", { keyPath: "sec1.der", format: "der" }, 1],
+  ["DER and encrypted PKCS#8 key", "host.der", { keyPath: "encrypted.pk8", password: "fixture" }, 1],
+  ["DER certificate and PEM key", "host.der", { keyPath: "host.key" }, 1],
+];
+
+for (const [what, path, settings, chain] of GOOD) {
+  Deno.test(`loadTlsMaterial() reads ${what}`, async () => {
+    const { material, messages } = await load(path, settings);
+    assert.deepEqual(messages, []);
+    assert.ok(material);
+    const own = new X509Certificate(material.certificate);
+    assert.equal(own.subject, HOST);
+    assert.ok(own.checkPrivateKey(createPrivateKey(material.key)));
+    assert.equal(material.certificate.match(/BEGIN CERTIFICATE/g)?.length, chain);
+    assert.match(material.key, /^-----BEGIN PRIVATE KEY-----\n/);
+    assert.deepEqual(material.anchors, []);
+  });
+}
+
+for (
+  const [what, keyPath, password] of [
+    ["a traditional encrypted RSA key", "rsa-traditional.key", "fixture"],
+    ["a PKCS#1 key in DER form", "pkcs1.der", undefined],
+  ] as const
+) {
+  Deno.test(`loadTlsMaterial() reads ${what}`, async () => {
+    const { material, messages } = await load("rsa.pem", { keyPath, password });
+    assert.deepEqual(messages, []);
+    assert.equal(createPrivateKey(material?.key ?? "").asymmetricKeyType, "rsa");
+  });
+}
+
+const PASSWORD = "container.security.credential.password";
+const JKS = "host.jks: expected PKCS#12, this is a Java key store; convert it: " +
+  "keytool -importkeystore -srckeystore host.jks -destkeystore host.p12 -deststoretype pkcs12";
+
+const BAD: [what: string, path: string, settings: Settings, message: string][] = [
+  ["a missing file", "none.pem", {}, "cannot read none.pem: there is no such file"],
+  ["a missing key file", "host.pem", { keyPath: "none.key" }, "cannot read none.key: there is no such file"],
+  ["a Java key store", "host.jks", { password: "fixture" }, JKS],
+  [
+    "a wrong password",
+    "host.p12",
+    { password: "Fixture" },
+    "host.p12: expected the right password of the key store, or the file is damaged",
+  ],
+  ["no password", "host.p12", {}, `host.p12: expected ${PASSWORD} too, the key store is encrypted`],
+  [
+    "another password for the key",
+    "host.p12",
+    { password: "fixture", keyPassword: "another" },
+    "host.p12: expected a key store whose key has the password of the store, without keyPassword",
+  ],
+  [
+    "a store without key",
+    "trust.p12",
+    { password: "fixture" },
+    "trust.p12: expected a key store with a private key, this one holds certificates only",
+  ],
+  [
+    "a lone certificate in DER form",
+    "host.der",
+    {},
+    "host.der: expected a PKCS#12 key store, this file cannot be read as one",
+  ],
+  [
+    "a lone certificate in DER form, named so",
+    "host.der",
+    { format: "der" },
+    "host.der: expected container.security.credential.keyPath too, DER has one key or certificate a file",
+  ],
+  [
+    "a lone certificate",
+    "host.pem",
+    {},
+    "host.pem: expected a private key in the same file, or container.security.credential.keyPath too",
+  ],
+  ["a key without certificate", "host.key", {}, "host.key: expected a certificate in PEM or DER form"],
+  [
+    "the key of another certificate",
+    "host.pem",
+    { keyPath: "other.key" },
+    "host.pem, other.key: expected the certificate of the private key, they do not belong together",
+  ],
+  [
+    "an encrypted key without password",
+    "host.pem",
+    { keyPath: "encrypted.key" },
+    `host.pem, encrypted.key: expected ${PASSWORD} too, the private key is encrypted`,
+  ],
+  [
+    "an encrypted key with the wrong password",
+    "host.pem",
+    { keyPath: "encrypted.key", password: "x" },
+    "host.pem, encrypted.key: expected the right password of the key",
+  ],
+  [
+    "a traditional key with the wrong password",
+    "host.pem",
+    { keyPath: "traditional.key", password: "x" },
+    "host.pem, traditional.key: expected the right password of the key",
+  ],
+  [
+    "a key with outdated encryption",
+    "host.pem",
+    { keyPath: "old.key", password: "fixture" },
+    "host.pem, old.key: expected a private key with current encryption, convert it: " +
+    "openssl pkcs8 -topk8 -v2 aes256 -in <old> -out <new>",
+  ],
+  [
+    "a DER key with the wrong password",
+    "host.der",
+    { keyPath: "encrypted.pk8", password: "x" },
+    "host.der, encrypted.pk8: expected a private key in DER form and its right password",
+  ],
+  [
+    "a certificate in place of the key",
+    "host.pem",
+    { keyPath: "ca.pem" },
+    "host.pem, ca.pem: expected a private key in PEM form",
+  ],
+  [
+    "something else",
+    "make.sh",
+    { password: "x" },
+    "make.sh: expected a PKCS#12 key store, this file cannot be read as one",
+  ],
+];
+
+for (const [what, path, settings, message] of BAD) {
+  Deno.test(`loadTlsMaterial() refuses ${what}`, async () => {
+    const { material, messages, problems } = await load(path, settings);
+    assert.equal(material, undefined);
+    assert.deepEqual(messages, [
+      `conf/container.properties:3: container.security.credential.path: ${message}`,
+    ]);
+    assert.deepEqual(problems.map(({ severity }) => severity), ["error"]);
+    assert.doesNotMatch(messages.join(), /[Ff]ixture\b/);
+  });
+}
+
+Deno.test("loadTlsMaterial() refuses an expired certificate, and one that is not valid yet", async () => {
+  const { validToDate, validFromDate } = new X509Certificate(await Deno.readFile(join(FIXTURES, "host.pem")));
+  const at = (date: Date, days: number) => load("bundle.pem", {}, date.getTime() + days * 86_400_000);
+  const place = "conf/container.properties:3: container.security.credential.path: " +
+    "the certificate of CN=auth.site-a.example, O=Site-A, C=DE in bundle.pem";
+  const day = (date: Date) => date.toISOString().slice(0, 10);
+
+  const expired = await at(validToDate, 0);
+  assert.deepEqual(expired.messages, [`${place} has expired on ${day(validToDate)}`]);
+  assert.equal(expired.material, undefined);
+
+  const early = await at(validFromDate, -1);
+  assert.deepEqual(early.messages, [`${place} is not valid before ${day(validFromDate)}`]);
+  assert.equal(early.material, undefined);
+
+  const soon = await at(validToDate, -6.9);
+  assert.deepEqual(soon.messages, [`${place} expires on ${day(validToDate)}`]);
+  assert.deepEqual(soon.problems.map(({ severity }) => severity), ["warning"]);
+  assert.ok(soon.material);
+
+  assert.deepEqual((await at(validToDate, -7.1)).messages, []);
+});
+
+Deno.test("loadTlsMaterial() warns of a key that every user can read, and of an alias", async () => {
+  const file = await Deno.makeTempFile();
+  await Deno.copyFile(join(FIXTURES, "host.p12"), file);
+  await Deno.chmod(file, 0o644);
+  const { material, problems, files } = await loadTlsMaterial({
+    credential: {
+      origin: { file: "f", key: "k" },
+      path: file,
+      format: "auto",
+      password: "fixture",
+      keyPath: undefined,
+      keyPassword: undefined,
+      keyAlias: "host",
+      reloadOnChange: true,
+    },
+    truststore: undefined,
+  }, NOW);
+  await Deno.remove(file);
+  assert.deepEqual(problems.map(formatProblem), [
+    `f: k: every user of this machine can read the private key, expected: chmod o-r ${file}`,
+    "f: k: keyAlias is ignored: the only key of the key store is used",
+  ]);
+  assert.ok(material);
+  assert.deepEqual(files, [file]);
+});
+
+Deno.test("loadTlsMaterial() has nothing to load without configuration", async () => {
+  assert.deepEqual(await loadTlsMaterial({ credential: undefined, truststore: undefined }, NOW), {
+    problems: [],
+    files: [],
+  });
+});

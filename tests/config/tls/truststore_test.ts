@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
+import { join } from "node:path";
+import { loadTruststore } from "../../../src/config/tls/truststore.ts";
+import type { TruststoreConfig } from "../../../src/config/service_config.ts";
+import { formatProblem } from "../../../src/model/problem.ts";
+
+const FIXTURES = join(import.meta.dirname ?? "", "fixtures");
+const NOW = Date.UTC(2030, 0, 1);
+const COMMON = { updateIntervalSeconds: 600, origin: { file: "f", line: 1, key: "k" } };
+const CA = "C=DE\nO=Site-A\nCN=Test CA";
+const RSA = "C=DE\nO=Site-A\nCN=rsa.site-a.example";
+const HOST = "C=DE\nO=Site-A\nCN=auth.site-a.example";
+
+function directory(...names: string[]): TruststoreConfig {
+  return {
+    ...COMMON,
+    type: "directory",
+    encoding: "PEM",
+    locations: names.map((name) => join(FIXTURES, name)),
+  };
+}
+
+function keystore(name: string, password = "fixture"): TruststoreConfig {
+  return { ...COMMON, type: "keystore", path: join(FIXTURES, name), password, format: "auto" };
+}
+
+async function load(config: TruststoreConfig, now = NOW) {
+  const { anchors, problems, files } = await loadTruststore(config, now);
+  return {
+    subjects: anchors.map((pem) => new X509Certificate(pem).subject),
+    messages: problems.map((problem) =>
+      `${problem.severity} ${formatProblem(problem)}`.replaceAll(`${FIXTURES}/`, "")
+    ),
+    files: files.map((file) => file.replace(`${FIXTURES}/`, "")),
+  };
+}
+
+const GOOD: [what: string, config: TruststoreConfig, subjects: string[], files: string[]][] = [
+  ["a PEM file", directory("ca.pem"), [CA], ["ca.pem"]],
+  ["several certificates of one PEM file", directory("ca-first.pem"), [CA, HOST], ["ca-first.pem"]],
+  ["a DER file", directory("ca.der"), [CA], ["ca.der"]],
+  ["a certificate that is there twice once", directory("ca.pem", "ca.der"), [CA], ["ca.pem", "ca.der"]],
+  ["a pattern", directory("??.pem"), [CA], ["ca.pem", FIXTURES]],
+  ["certificates next to a key", directory("bundle.pem"), [HOST, CA], ["bundle.pem"]],
+  ["PKCS#12 with AES", keystore("trust.p12"), [CA, RSA], ["trust.p12"]],
+  ["PKCS#12 with RC2 of 40 bits", keystore("trust-rc2-40.p12"), [CA, RSA], ["trust-rc2-40.p12"]],
+  ["PKCS#12 with RC2 of 128 bits", keystore("trust-rc2-128.p12"), [CA, RSA], ["trust-rc2-128.p12"]],
+  ["PKCS#12 with 3DES", keystore("trust-3des.p12"), [CA, RSA], ["trust-3des.p12"]],
+  ["PKCS#12 without encryption", keystore("trust-plain.p12"), [CA, RSA], ["trust-plain.p12"]],
+  ["PKCS#12 made by keytool", keystore("trust-keytool.p12"), [CA], ["trust-keytool.p12"]],
+  ["the certificates of PKCS#12 with a key", keystore("host.p12"), [HOST, CA], ["host.p12"]],
+];
+
+for (const [what, config, subjects, files] of GOOD) {
+  Deno.test(`loadTruststore() reads ${what}`, async () => {
+    assert.deepEqual(await load(config), { subjects, messages: [], files });
+  });
+}
+
+const WRONG_PASSWORD = "expected the right password of the key store, or the file is damaged";
+
+const BAD: [what: string, config: TruststoreConfig, messages: string[]][] = [
+  ["a missing file", directory("none.pem"), [
+    "error f:1: k: none.pem: cannot read it: there is no such file",
+  ]],
+  ["a pattern without files", directory("none*.pem"), [
+    "warning f:1: k: there are no files like none*.pem",
+    "error f:1: k: expected at least one trusted certificate",
+  ]],
+  ["a file without certificate", directory("host.key"), ["error f:1: k: host.key: expected a certificate"]],
+  ["a PKCS#7 bundle", directory("pkcs7.pem"), [
+    "error f:1: k: pkcs7.pem: expected a certificate",
+  ]],
+  ["a Java key store", keystore("trust.jks"), [
+    "error f:1: k: trust.jks: expected PKCS#12, this is a Java key store; convert it: keytool -importkeystore " +
+    "-srckeystore trust.jks -destkeystore trust.p12 -deststoretype pkcs12",
+  ]],
+  ["a wrong password", keystore("trust.p12", "x"), [`error f:1: k: trust.p12: ${WRONG_PASSWORD}`]],
+  ["a wrong password of unencrypted certificates", keystore("trust-plain.p12", "x"), [
+    `error f:1: k: trust-plain.p12: ${WRONG_PASSWORD}`,
+  ]],
+  ["a script as key store", keystore("make.sh"), [
+    "error f:1: k: make.sh: expected a PKCS#12 key store, this file cannot be read as one",
+  ]],
+  ["a PEM file as key store", keystore("ca.pem"), [
+    "error f:1: k: ca.pem: expected a PKCS#12 key store, this file cannot be read as one",
+  ]],
+];
+
+for (const [what, config, messages] of BAD) {
+  Deno.test(`loadTruststore() refuses ${what}`, async () => {
+    const loaded = await load(config);
+    assert.deepEqual(loaded.messages, messages);
+    assert.deepEqual(loaded.subjects, []);
+  });
+}
+
+Deno.test("loadTruststore() passes over useless files that a pattern finds, with a warning", async () => {
+  const { subjects, messages } = await load(directory("?a.*"));
+  assert.deepEqual(subjects, [CA]);
+  assert.deepEqual(messages, ["warning f:1: k: ca.key: expected a certificate"]);
+});
+
+Deno.test("loadTruststore() does not trust certificates that are out of date", async () => {
+  const { validToDate } = new X509Certificate(await Deno.readFile(join(FIXTURES, "ca.pem")));
+  const { subjects, messages } = await load(directory("ca.pem"), validToDate.getTime() + 1);
+  assert.deepEqual(subjects, []);
+  assert.deepEqual(messages, [
+    "warning f:1: k: not trusted, CN=Test CA, O=Site-A, C=DE in ca.pem " +
+    `has expired on ${validToDate.toISOString().slice(0, 10)}`,
+    "error f:1: k: expected a trusted certificate that is valid",
+  ]);
+});
+
+Deno.test("loadTruststore() reads a folder as OpenSSL keeps it", async () => {
+  const path = await Deno.makeTempDir();
+  await Deno.copyFile(join(FIXTURES, "ca.pem"), join(path, "1a2b3c4d.0"));
+  await Deno.copyFile(join(FIXTURES, "rsa.pem"), join(path, "1a2b3c4d.1"));
+  await Deno.copyFile(join(FIXTURES, "host.pem"), join(path, "1a2b3c4d.r0"));
+  await Deno.copyFile(join(FIXTURES, "host.pem"), join(path, "host.pem"));
+  const { subjects, messages, files } = await load({ ...COMMON, type: "openssl", path });
+  await Deno.remove(path, { recursive: true });
+  assert.deepEqual(messages, []);
+  assert.deepEqual(subjects, [CA, RSA]);
+  assert.deepEqual(files, [join(path, "1a2b3c4d.0"), join(path, "1a2b3c4d.1"), path]);
+});

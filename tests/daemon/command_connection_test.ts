@@ -1,0 +1,244 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import {
+  type CommandSocket,
+  exchange,
+  type ExchangeLimits,
+  MAX_REPLY_BYTES,
+} from "../../src/daemon/command_connection.ts";
+import { encodePing } from "../../src/daemon/encode_command.ts";
+import { describeFailure, type Exchange, type Fault } from "../../src/daemon/exchange.ts";
+import type { CommandFault } from "../daemon_simulator/command_fault.ts";
+import { type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
+import { type Authority, createAuthority, type Credential } from "../pki/authority.ts";
+import { authority, commandSocket, daemons, material, ours, startTlsDaemon } from "./setting.ts";
+
+const LIMITS: ExchangeLimits = { connect: 2000, handshake: 2000, reply: 2000 };
+
+function ping(
+  socket: CommandSocket,
+  { limits = {}, signal = new AbortController().signal, request = encodePing() }: {
+    limits?: Partial<ExchangeLimits>;
+    signal?: AbortSignal;
+    request?: string;
+  } = {},
+): Promise<Exchange> {
+  return exchange(socket, request, { limits: { ...LIMITS, ...limits }, signal, clock: Date.now });
+}
+
+function assertFailed(result: Exchange, fault: Fault, phase: "before" | "after", fact?: string) {
+  assert(result.kind === "failed", `${fact}: answered`);
+  assert.deepEqual([result.fault, result.phase], [fault, phase], `${fact}: ${describeFailure(result)}`);
+}
+
+/** What arrived on the latest connection but the one that this asks with: one is served after the other. */
+async function lastRequest(daemon: DaemonSimulator, socket: CommandSocket): Promise<string> {
+  assertAnswered(await ping(socket), "asking once more");
+  return new TextDecoder().decode(daemon.requests.at(-2)?.raw);
+}
+
+const VERSION = "Version: 3.5.3\nListenPort: ";
+
+function assertAnswered(result: Exchange, fact?: string) {
+  assert(result.kind === "answered", `${fact}: ${result.kind === "failed" ? describeFailure(result) : ""}`);
+  assert.equal(result.reply.slice(0, VERSION.length), VERSION, fact);
+}
+
+Deno.test("exchange() brings the reply, over TLS and plain TCP, with and without close_notify", async () => {
+  await using secure = await startTlsDaemon();
+  await using plain = await startDaemon();
+  for (const closeNotify of [false, true]) {
+    secure.closeNotify = plain.closeNotify = closeNotify;
+    assertAnswered(await ping(commandSocket(secure)));
+    assertAnswered(await ping({ host: plain.host, port: plain.commandPort }));
+  }
+  assert.equal(secure.connections, 2);
+});
+
+Deno.test("exchange() accepts daemons' certificates of both versions and our own of version 1 or behind an intermediate", async () => {
+  const middle = authority.subordinate({ subject: "CN=Middle,O=Demo,C=EU" });
+  const chained = middle.issue({ subject: "CN=UFTPD" });
+  const shown = [
+    authority.issue({ subject: "CN=UFTPD", version: 1 }),
+    { certificate: chained.certificate + middle.certificate, key: chained.key },
+    { certificate: daemons.certificate + authority.certificate, key: daemons.key },
+    authority.issue({ subject: "CN=UFTPD", keyType: "rsa-2048" }),
+  ];
+  for (const credential of shown) {
+    await using daemon = await startTlsDaemon({ tls: { ...credential, trusted: [authority.certificate] } });
+    assertAnswered(await ping(commandSocket(daemon)));
+  }
+});
+
+Deno.test("exchange() refuses daemons that are not who they should be, without wedging them", async () => {
+  const expired = { notBefore: new Date("2020-01-01"), notAfter: new Date("2020-12-31") };
+  const subject = "CN=UFTPD,O=Demo,C=EU";
+  const issue = (from: Authority, version: 1 | 3, dates = {}) => from.issue({ subject, version, ...dates });
+  const stranger = createAuthority({ subject: "CN=Other" });
+  const facts: [string, Credential, string][] = [
+    ["expired, version 3", issue(authority, 3, expired), ""],
+    ["expired, version 1", issue(authority, 1, expired), "END\n"],
+    ["signed by another key of the same name, version 3", issue(authority.impostor(), 3), ""],
+    ["signed by another key of the same name, version 1", issue(authority.impostor(), 1), "END\n"],
+    ["signed by somebody else, version 3", issue(stranger, 3), ""],
+    ["signed by somebody else, version 1", issue(stranger, 1), ""],
+  ];
+  for (const [fact, credential, sent] of facts) {
+    await using daemon = await startTlsDaemon();
+    daemon.fault = { kind: "certificate", credential };
+    assertFailed(await ping(commandSocket(daemon)), "untrusted", "before", fact);
+    daemon.fault = undefined;
+    // What the platform lets pass is told `END` and nothing else; from what it refuses, there is no way to send.
+    assert.equal(await lastRequest(daemon, commandSocket(daemon)), sent, fact);
+  }
+});
+
+Deno.test("exchange() pins the daemon's name", async () => {
+  await using daemon = await startTlsDaemon();
+  const pinned = (expectedDn: string): CommandSocket => ({
+    host: daemon.host,
+    port: daemon.commandPort,
+    tls: { material: () => material, expectedDn },
+  });
+  assertAnswered(await ping(pinned("cn=UFTPD, o=Demo, c=EU")));
+  assertFailed(await ping(pinned("CN=UFTPD2,O=Demo,C=EU")), "untrusted", "before");
+  assert.equal(await lastRequest(daemon, commandSocket(daemon)), "END\n");
+});
+
+Deno.test("exchange() tells what went wrong, and whether the request had been written", async () => {
+  const facts: [CommandFault, Fault, "before" | "after"][] = [
+    [{ kind: "hang-before-handshake" }, "handshake-timeout", "before"],
+    [{ kind: "close-at-once" }, "handshake-closed", "before"],
+    [{ kind: "reset-at-once" }, "handshake-closed", "before"],
+    [{ kind: "plain-text" }, "not-tls", "before"],
+    [{ kind: "not-in-acl" }, "empty-reply", "after"],
+    [{ kind: "close-without-reply" }, "empty-reply", "after"],
+    [{ kind: "hang-after-request" }, "reply-timeout", "after"],
+    [{ kind: "partial-reply", bytes: 5 }, "invalid-reply", "after"],
+    [{ kind: "hang-after-partial-reply", bytes: 5 }, "reply-timeout", "after"],
+    [{ kind: "unterminated-reply" }, "invalid-reply", "after"],
+    [{ kind: "reply", reply: Uint8Array.of(0xff, 0xfe, 0x0a) }, "invalid-reply", "after"],
+    [{ kind: "reply", reply: "x".repeat(MAX_REPLY_BYTES + 1) }, "invalid-reply", "after"],
+  ];
+  await using daemon = await startTlsDaemon();
+  for (const [fault, expected, phase] of facts) {
+    daemon.fault = fault;
+    assertFailed(
+      await ping(commandSocket(daemon), { limits: { handshake: 300, reply: 300 } }),
+      expected,
+      phase,
+      fault.kind,
+    );
+  }
+  // A complete reply counts, however rudely the connection ends behind it, if it arrived.
+  daemon.fault = { kind: "reset-after-reply" };
+  const result = await ping(commandSocket(daemon));
+  assert(result.kind === "answered" || result.fault === "empty-reply", JSON.stringify(result));
+  daemon.fault = { kind: "reply", reply: "x".repeat(MAX_REPLY_BYTES - 1) + "\n" };
+  assert.equal((await ping(commandSocket(daemon))).kind, "answered");
+  daemon.fault = undefined;
+  assertAnswered(await ping(commandSocket(daemon)), "after all that");
+});
+
+Deno.test("exchange() over plain TCP tells the same", async () => {
+  const facts: [CommandFault, Fault][] = [
+    [{ kind: "hang-before-handshake" }, "reply-timeout"],
+    [{ kind: "close-at-once" }, "empty-reply"],
+    [{ kind: "hang-after-request" }, "reply-timeout"],
+    [{ kind: "close-without-reply" }, "empty-reply"],
+    [{ kind: "partial-reply", bytes: 5 }, "invalid-reply"],
+  ];
+  await using daemon = await startDaemon();
+  for (const [fault, expected] of facts) {
+    daemon.fault = fault;
+    const result = await ping({ host: daemon.host, port: daemon.commandPort }, { limits: { reply: 200 } });
+    assertFailed(result, expected, "after", fault.kind);
+  }
+});
+
+Deno.test("exchange() tells why it found no daemon", async () => {
+  const daemon = await startTlsDaemon();
+  const socket = commandSocket(daemon);
+  await daemon.close();
+  assertFailed(await ping(socket), "refused", "before");
+  assertFailed(await ping({ ...socket, host: "no-such-host.invalid" }), "unresolved", "before");
+  const broken = () => {
+    throw new RangeError("no material");
+  };
+  assertFailed(await ping({ ...socket, tls: { material: broken } }), "unreachable", "before");
+});
+
+Deno.test("exchange() tells that the daemon does not accept our certificate, if the daemon says so", async () => {
+  const alerts: [number, Fault][] = [
+    [42, "own-certificate-refused"], // bad_certificate
+    [43, "own-certificate-refused"], // unsupported_certificate
+    [45, "own-certificate-refused"], // certificate_expired
+    [48, "own-certificate-refused"], // unknown_ca
+    [116, "own-certificate-refused"], // certificate_required
+    [40, "handshake-failed"], // handshake_failure
+    [70, "handshake-failed"], // protocol_version
+  ];
+  for (const [alert, fault] of alerts) {
+    const server = createServer((peer) => {
+      peer.on("error", () => {}).resume();
+      peer.end(Uint8Array.of(21, 3, 3, 0, 2, 2, alert));
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const address = server.address();
+    assert(address !== null && typeof address !== "string");
+    const result = await ping({ host: "127.0.0.1", port: address.port, tls: { material: () => material } });
+    assertFailed(result, fault, "before", `alert ${alert}`);
+    const closed = once(server, "close");
+    server.close();
+    await closed;
+  }
+});
+
+Deno.test("exchange() has no reply if the daemon does not know our name", async () => {
+  await using daemon = await startTlsDaemon();
+  const stranger = { ...authority.issue({ subject: "CN=OTHER" }), anchors: [authority.certificate] };
+  assertFailed(await ping(commandSocket(daemon, stranger)), "empty-reply", "after");
+});
+
+Deno.test("exchange() uses renewed certificates for the next connection", async () => {
+  await using daemon = await startTlsDaemon();
+  let current = { ...authority.issue({ subject: "CN=OLD" }), anchors: [authority.certificate] };
+  const socket: CommandSocket = { ...commandSocket(daemon), tls: { material: () => current } };
+  assertFailed(await ping(socket), "empty-reply", "after");
+  current = { ...ours, anchors: [authority.certificate] };
+  assertAnswered(await ping(socket));
+});
+
+Deno.test("exchange() sends END alone if its caller left before the request was written", async () => {
+  await using secure = await startTlsDaemon();
+  await using plain = await startDaemon();
+  for (
+    const [daemon, socket] of [
+      [secure, commandSocket(secure)],
+      [plain, { host: plain.host, port: plain.commandPort }],
+    ] as const
+  ) {
+    assertFailed(await ping(socket, { signal: AbortSignal.abort() }), "aborted", "before");
+    assert.equal(await lastRequest(daemon, socket), "END\n");
+  }
+});
+
+Deno.test("exchange() never wedges a daemon, whenever its time is up", async () => {
+  await using secure = await startTlsDaemon();
+  await using plain = await startDaemon();
+  const long = `${"x".repeat(4000)}=${"y".repeat(4000)}\n`.repeat(8) + encodePing();
+  for (const daemon of [secure, plain]) {
+    const socket = daemon === secure ? commandSocket(secure) : { host: plain.host, port: plain.commandPort };
+    for (let i = 0; i < 100; i++) {
+      // The daemon holds the first connection a little, so that the second waits in the midst of its handshake.
+      daemon.delay = i % 8;
+      const limits = { connect: 1 + i % 5, handshake: 1 + i % 13, reply: 1 + i % 7 };
+      await Promise.all([
+        ping(socket, { request: long }),
+        ping(socket, { limits, request: i % 2 === 0 ? long : encodePing() }),
+      ]);
+    }
+    assertAnswered(await ping(socket), "after all that");
+  }
+});

@@ -1,0 +1,409 @@
+import assert from "node:assert/strict";
+import type { DaemonGroup, SessionOrder } from "../../src/daemon/daemon_group.ts";
+import { createDaemonGroup, type DaemonLimits } from "../../src/daemon/daemon_pool.ts";
+import {
+  DaemonRefused,
+  DaemonReplyInvalid,
+  DaemonTimeout,
+  DaemonUnavailable,
+  InstanceUnknown,
+  SessionLimitReached,
+} from "../../src/daemon/daemon_error.ts";
+import { InvalidOrder } from "../../src/daemon/invalid_order.ts";
+import { createLogger, SILENT } from "../../src/logging/logger.ts";
+import type { ServiceError } from "../../src/model/service_error.ts";
+import type { CommandFault } from "../daemon_simulator/command_fault.ts";
+import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
+import { material, settle, startTlsDaemon } from "./setting.ts";
+import { VirtualTime } from "./virtual_time.ts";
+
+const ORDER: SessionOrder = {
+  user: "alice",
+  clientAddresses: ["192.0.2.7"],
+  file: "/data/",
+  permission: "FULL",
+  persistent: false,
+  streams: 1,
+  compress: false,
+  rateLimit: 0,
+};
+
+/** A group of daemons in virtual time. Ends with the check that none of them was wedged. */
+class Setting implements AsyncDisposable {
+  readonly log: string[] = [];
+  readonly group: DaemonGroup;
+  readonly time = new VirtualTime();
+
+  private constructor(readonly daemons: readonly DaemonSimulator[], limits: Partial<DaemonLimits>) {
+    this.group = createDaemonGroup({
+      name: "HPC",
+      description: "Cluster",
+      instances: daemons.map((daemon, i) => ({
+        host: `hpc${i + 1}.example.org`,
+        port: 64434,
+        commandHost: daemon.host,
+        commandPort: daemon.commandPort,
+        ssl: true,
+      })),
+    }, {
+      tls: () => material,
+      clock: this.time.clock,
+      schedule: this.time.schedule,
+      random: () => 0.5,
+      log: createLogger((line) => this.log.push(line.slice(25)), { now: this.time.clock }),
+      limits: { handshake: 100, reply: 200, userInfoReply: 200, ...limits },
+    });
+  }
+
+  static async start(
+    size: number,
+    { limits = {}, options = {} }: { limits?: Partial<DaemonLimits>; options?: DaemonOptions } = {},
+  ): Promise<Setting> {
+    const daemons = await Promise.all(Array.from({ length: size }, () => startTlsDaemon(options)));
+    const setting = new Setting(daemons, limits);
+    await setting.rest();
+    return setting;
+  }
+
+  open(order: Partial<SessionOrder> = {}, instance?: number, signal = new AbortController().signal) {
+    return this.group.openSession({ ...ORDER, ...order }, { instance, signal });
+  }
+
+  /** Until the checks under way have come to an end: each plans the next. */
+  async rest(): Promise<void> {
+    while (this.time.pending < this.daemons.length) await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+
+  advance(seconds: number): Promise<void> {
+    return this.time.advance(seconds * 1000, () => this.rest());
+  }
+
+  /** What the daemons were asked, without the pings. */
+  sessions(): number[] {
+    return this.daemons.map(({ requests }) =>
+      requests.filter(({ values }) => values?.get("request-type") === "uftp-transfer-request").length
+    );
+  }
+
+  up(): boolean[] {
+    return this.group.status().instances.map(({ up }) => up);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.group.close();
+    for (const daemon of this.daemons) {
+      await settle(daemon);
+      await daemon[Symbol.asyncDispose]();
+    }
+    assert.equal(this.time.pending, 0);
+  }
+}
+
+async function assertFails(
+  promise: Promise<unknown>,
+  kind: new (...args: never[]) => ServiceError,
+  fact = "",
+) {
+  await assert.rejects(promise, (error) => {
+    assert(error instanceof kind, `${fact}: ${error}`);
+    assert.doesNotMatch(error.publicMessage, /127\.0\.0\.1|example|alice|HPC/);
+    return true;
+  });
+}
+
+Deno.test("openSession() has a daemon expect the session, with one connection", async () => {
+  await using setting = await Setting.start(1);
+  const [daemon] = setting.daemons;
+  assert.equal(daemon?.connections, 1, "the first ping");
+  const grant = await setting.open({ group: "users", permission: "READ" });
+  assert.deepEqual([grant.host, grant.port, grant.instance], ["hpc1.example.org", daemon?.listenPort, 1]);
+  assert.equal(daemon?.connections, 2);
+  const values = daemon?.requests.at(-1)?.values;
+  assert.equal(values?.get("secret"), grant.secret.reveal());
+  assert.deepEqual([values?.get("user"), values?.get("group")], ["alice", "users"]);
+  assert.notEqual((await setting.open()).secret.reveal(), grant.secret.reveal());
+});
+
+Deno.test("openSession() takes the instances in turn, and one by its number", async () => {
+  await using setting = await Setting.start(3);
+  const turns: number[] = [];
+  for (let i = 0; i < 7; i++) turns.push((await setting.open()).instance);
+  assert.deepEqual(turns, [1, 2, 3, 1, 2, 3, 1]);
+  for (const instance of [3, 3, 2]) assert.equal((await setting.open({}, instance)).instance, instance);
+  assert.equal((await setting.open()).instance, 2);
+  for (const instance of [0, 4, -1, 1.5]) await assertFails(setting.open({}, instance), InstanceUnknown);
+});
+
+Deno.test("openSession() and userInfo() send nothing that must not be sent", async () => {
+  await using setting = await Setting.start(1);
+  await assertFails(setting.open({ user: "root" }), InvalidOrder);
+  await assertFails(setting.open({ file: "/a\rb/" }), InvalidOrder);
+  await assert.rejects(
+    async () => await setting.group.userInfo("a\nb", new AbortController().signal),
+    InvalidOrder,
+  );
+  assert.equal(setting.daemons[0]?.connections, 1);
+});
+
+Deno.test("userInfo() tells keys, and who is unknown", async () => {
+  const users = {
+    alice: {
+      uid: 1000,
+      home: "/home/alice",
+      groups: ["users"],
+      keyFiles: { ".ssh/authorized_keys": "ssh-ed25519 AAAA a\n" },
+    },
+    admin: { uid: 0, home: "/root", groups: ["wheel"] },
+  };
+  await using setting = await Setting.start(1, { options: { users } });
+  const { signal } = new AbortController();
+  assert.deepEqual(await setting.group.userInfo("alice", signal), {
+    kind: "known",
+    home: "/home/alice",
+    keyLines: ["ssh-ed25519 AAAA a"],
+  });
+  assert.deepEqual(await setting.group.userInfo("nobody", signal), { kind: "unknown" });
+  assert.deepEqual(await setting.group.userInfo("admin", signal), { kind: "unknown" });
+});
+
+Deno.test("a group without TLS works the same", async () => {
+  await using daemon = await startDaemon();
+  const group = createDaemonGroup({
+    name: "TEST",
+    description: "",
+    instances: [{
+      host: "h",
+      port: 1,
+      commandHost: daemon.host,
+      commandPort: daemon.commandPort,
+      ssl: false,
+    }],
+  }, { tls: () => material, clock: Date.now, log: SILENT });
+  const { signal } = new AbortController();
+  assert.equal((await group.openSession(ORDER, { signal })).port, daemon.listenPort);
+  assert.deepEqual(await group.userInfo("alice", signal), { kind: "unknown" });
+  await group.close();
+});
+
+Deno.test("status() tells version, limit and who is up", async () => {
+  await using setting = await Setting.start(2);
+  assert.deepEqual(setting.group.status(), {
+    usable: true,
+    total: 2,
+    available: 2,
+    instances: [
+      { instance: 1, address: "hpc1.example.org:64434", up: true },
+      { instance: 2, address: "hpc2.example.org:64434", up: true },
+    ],
+    version: "3.5.3",
+    sessionLimit: 8,
+  });
+  await setting.daemons[0]?.stop();
+  await setting.open();
+  const { usable, available, instances } = setting.group.status();
+  assert.deepEqual([usable, available, setting.up()], [true, 1, [false, true]]);
+  assert.match(instances[0]?.reason ?? "", /connection refused/);
+});
+
+Deno.test("a group of none is not usable and says so", async () => {
+  await using setting = await Setting.start(0);
+  assert.equal(setting.group.status().usable, false);
+  await assertFails(setting.open(), DaemonUnavailable);
+});
+
+const FAULTS: [CommandFault, new (...args: never[]) => ServiceError][] = [
+  [{ kind: "hang-before-handshake" }, DaemonUnavailable],
+  [{ kind: "close-at-once" }, DaemonUnavailable],
+  [{ kind: "reset-at-once" }, DaemonUnavailable],
+  [{ kind: "plain-text" }, DaemonUnavailable],
+  [{ kind: "not-in-acl" }, DaemonReplyInvalid],
+  [{ kind: "close-without-reply" }, DaemonReplyInvalid],
+  [{ kind: "hang-after-request" }, DaemonTimeout],
+  [{ kind: "partial-reply", bytes: 5 }, DaemonReplyInvalid],
+  [{ kind: "hang-after-partial-reply", bytes: 5 }, DaemonTimeout],
+  [{ kind: "unterminated-reply" }, DaemonReplyInvalid],
+  [{ kind: "reply", reply: "OK::0\n" }, DaemonReplyInvalid],
+  [{ kind: "reply", reply: "rubbish\n" }, DaemonReplyInvalid],
+  [{ kind: "reply", reply: Uint8Array.of(0xff, 0x0a) }, DaemonReplyInvalid],
+  [{ kind: "reply", reply: "ERROR::No such thing for 'alice'\n" }, DaemonRefused],
+  [
+    { kind: "reply", reply: "ERROR::Too many active sessions for 'alice' - server limit is 8\n" },
+    SessionLimitReached,
+  ],
+];
+
+Deno.test("openSession() alone: every fault is an error of its kind", async () => {
+  for (const [fault, expected] of FAULTS) {
+    await using setting = await Setting.start(1);
+    const [daemon] = setting.daemons;
+    daemon?.commandFaults.queue.push(fault);
+    await assertFails(setting.open(), expected, JSON.stringify(fault));
+  }
+  await using setting = await Setting.start(1);
+  await setting.daemons[0]?.stop();
+  await assertFails(setting.open(), DaemonUnavailable);
+  assert.equal(new DaemonUnavailable("a", "b").headers["retry-after"], "5");
+  assert.equal(new SessionLimitReached("a", "b").headers["retry-after"], "5");
+});
+
+Deno.test("openSession() in a group: another instance takes over, with a fresh secret where one may be known", async () => {
+  for (const [fault, expected] of FAULTS) {
+    await using setting = await Setting.start(2);
+    const [first, second] = setting.daemons;
+    first?.commandFaults.queue.push(fault);
+    if (expected === DaemonRefused) {
+      await assertFails(setting.open(), DaemonRefused);
+      continue;
+    }
+    const grant = await setting.open();
+    assert.equal(grant.instance, 2, fault.kind);
+    const [sent] = (first?.requests ?? []).flatMap(({ values }) => values?.get("secret") ?? []);
+    const sure = expected === SessionLimitReached;
+    if (sent !== undefined) assert.equal(sent === grant.secret.reveal(), sure, fault.kind);
+    assert.equal(second?.requests.at(-1)?.values?.get("secret"), grant.secret.reveal());
+  }
+});
+
+Deno.test("openSession(): full accounts are a limit only when every instance says so", async () => {
+  await using setting = await Setting.start(2, { options: { maxSessions: 2 } });
+  const turns: number[] = [];
+  for (let i = 0; i < 4; i++) turns.push((await setting.open()).instance);
+  assert.deepEqual(turns.sort(), [1, 1, 2, 2]);
+  await assertFails(setting.open(), SessionLimitReached);
+  assert.deepEqual(setting.up(), [true, true]);
+  assert.equal(setting.group.status().sessionLimit, 2);
+  await setting.daemons[0]?.stop();
+  await assertFails(setting.open(), SessionLimitReached, "one full, one down");
+});
+
+Deno.test("with one of two dead, 1,000 sessions out of 1,000 are opened, and it is asked once", async () => {
+  await using setting = await Setting.start(2, { options: { maxSessions: 2000 } });
+  const [dead, alive] = setting.daemons;
+  await dead?.stop();
+  const grants: number[] = [];
+  await Promise.all(Array.from({ length: 10 }, async (_, lane) => {
+    for (let i = 0; i < 100; i++) grants.push((await setting.open({ user: `user${lane}` })).instance);
+  }));
+  assert.equal(grants.length, 1000);
+  assert(grants.every((instance) => instance === 2));
+  assert.equal(alive?.connections, 1001);
+  assert.deepEqual(setting.log.map((line) => line.replace(/reason=.*/, "reason")), [
+    "warn  daemon is down server=HPC instance=1 address=hpc1.example.org:64434 reason",
+  ]);
+});
+
+Deno.test("a daemon that is back is used again within 10 s, and no request pays for finding out", async () => {
+  for (const outage of ["refused", "hang-before-handshake", "not-in-acl"] as const) {
+    await using setting = await Setting.start(2);
+    const [ill, well] = setting.daemons;
+    if (outage === "refused") await ill?.stop();
+    else if (ill !== undefined) ill.fault = { kind: outage };
+    for (let i = 0; i < 6; i++) assert.equal((await setting.open()).instance, 2, outage);
+    await setting.advance(30);
+    assert.deepEqual(setting.up(), [false, true], outage);
+    const before = ill?.connections ?? 0;
+    assert.equal((await setting.open()).instance, 2);
+    assert.equal(ill?.connections, before, "no request goes there");
+    if (outage === "refused") await ill?.start();
+    else if (ill !== undefined) ill.fault = undefined;
+    await setting.advance(10);
+    assert.deepEqual(setting.up(), [true, true], outage);
+    const turns = [(await setting.open()).instance, (await setting.open()).instance];
+    assert.deepEqual(turns.sort(), [1, 2], outage);
+    assert.equal(well?.wedged, 0);
+    assert.deepEqual(setting.log.map((line) => line.slice(6, 22).trimEnd()), [
+      "daemon is down s",
+      "daemon is up aga",
+    ]);
+  }
+});
+
+Deno.test("with all down requests fail at once, until one finds a daemon back", async () => {
+  await using setting = await Setting.start(1);
+  const [daemon] = setting.daemons;
+  if (daemon === undefined) return;
+  daemon.fault = { kind: "hang-before-handshake" };
+  await assertFails(setting.open(), DaemonUnavailable);
+  const connections = daemon.connections;
+  await Promise.all(Array.from({ length: 20 }, () => assertFails(setting.open(), DaemonUnavailable)));
+  assert.equal(daemon.connections, connections, "the next trial is a second away");
+  daemon.fault = undefined;
+  setting.time.now += 1000;
+  assert.equal((await setting.open()).instance, 1);
+  assert.deepEqual(setting.up(), [true]);
+});
+
+Deno.test("odd requests alone never take a live daemon out", async () => {
+  await using setting = await Setting.start(1);
+  for (let i = 0; i < 5; i++) {
+    setting.daemons[0]?.commandFaults.queue.push({ kind: "close-without-reply" });
+    await assertFails(setting.open(), DaemonReplyInvalid);
+    await setting.rest();
+    assert.deepEqual(setting.up(), [true]);
+  }
+  assert.deepEqual(setting.log, []);
+});
+
+Deno.test("an idle daemon is pinged about once a minute, a busy one every ten", async () => {
+  await using setting = await Setting.start(1);
+  const [daemon] = setting.daemons;
+  await setting.advance(600);
+  const pings = (daemon?.connections ?? 0) - 1;
+  assert(pings >= 8 && pings <= 10, `${pings} pings in 10 idle minutes`);
+  const before = daemon?.connections ?? 0;
+  for (let i = 0; i < 40; i++) {
+    await setting.open({ user: `user${i}` });
+    await setting.advance(30);
+  }
+  const busy = (daemon?.connections ?? 0) - before - 40;
+  assert(busy >= 1 && busy <= 3, `${busy} pings in 20 busy minutes`);
+});
+
+Deno.test("a full queue spills over to the next instance, and when all are full there is a clear answer", async () => {
+  await using setting = await Setting.start(2, { limits: { reply: 60_000 }, options: { maxSessions: 200 } });
+  const [first, second] = setting.daemons;
+  const grants = Array.from({ length: 80 }, (_, i) => setting.open({ user: `u${i % 3}` }, 1));
+  // An instance keeps 64 of one account beside the one under way; the rest of the crowd goes to the other.
+  const crowd = Array.from({ length: 150 }, () => setting.open({ user: "bob" }));
+  const results = await Promise.allSettled([...grants, ...crowd]);
+  const failed = results.filter((result) => result.status === "rejected");
+  for (const { reason } of failed) assert(reason instanceof DaemonUnavailable, String(reason));
+  assert(failed.length > 0 && failed.length < 80, `${failed.length} were sent away`);
+  assert((first?.connections ?? 0) > 80 && (second?.connections ?? 0) > 40);
+});
+
+Deno.test("callers that leave get no session made if they leave in time, and never cut a connection", async () => {
+  await using setting = await Setting.start(2, {
+    options: { maxSessions: 1000 },
+    limits: { handshake: 2000, reply: 2000 },
+  });
+  const outcomes = await Promise.allSettled(Array.from({ length: 60 }, async (_, i) => {
+    const leaving = new AbortController();
+    const opened = setting.open({ user: `user${i % 10}` }, undefined, leaving.signal);
+    setTimeout(() => leaving.abort(new DOMException("left", "AbortError")), i % 30);
+    return await opened;
+  }));
+  for (const outcome of outcomes) {
+    if (outcome.status === "rejected") assert.equal(outcome.reason.name, "AbortError");
+  }
+  await assert.rejects(
+    setting.open({}, undefined, AbortSignal.abort(new DOMException("left", "AbortError"))),
+    {
+      name: "AbortError",
+    },
+  );
+  assert.equal((await setting.open()).host.endsWith(".example.org"), true);
+});
+
+Deno.test("close() waits for what is under way and refuses what waits", async () => {
+  await using setting = await Setting.start(1, { limits: { reply: 5000 } });
+  const [daemon] = setting.daemons;
+  if (daemon === undefined) return;
+  daemon.delay = 50;
+  const [underWay, waiting] = [setting.open(), assertFails(setting.open(), DaemonUnavailable)];
+  await setting.group.close();
+  assert.equal((await underWay).instance, 1);
+  await waiting;
+  await assertFails(setting.open(), DaemonUnavailable);
+  assert.deepEqual(setting.sessions(), [1]);
+});

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { type Exchange, failure } from "../../src/daemon/exchange.ts";
+import { Queue } from "../../src/daemon/queue.ts";
+
+const answered = <T>(reply: T): Exchange<T> => ({ kind: "answered", reply });
+
+/** A queue whose runs end when told, and the order in which they began. */
+class Desk {
+  readonly begun: string[] = [];
+  readonly #ends = new Map<string, () => void>();
+  underWay = 0;
+  most = 0;
+
+  constructor(readonly queue = new Queue({ capacity: 6, perLane: 4 })) {}
+
+  come(name: string, { lane = "a", patience = 60_000, signal = new AbortController().signal } = {}) {
+    return this.queue.take({
+      lane,
+      patience,
+      signal,
+      run: async () => {
+        this.begun.push(name);
+        this.most = Math.max(this.most, ++this.underWay);
+        await new Promise<void>((resolve) => this.#ends.set(name, resolve));
+        this.underWay--;
+        return answered(name);
+      },
+    });
+  }
+
+  end(name: string): void {
+    this.#ends.get(name)?.();
+  }
+}
+
+/** Ends whatever has begun until nothing begins any more. */
+async function serveAll(desk: Desk, all: readonly Promise<unknown>[]): Promise<void> {
+  let over = false;
+  const done = Promise.all(all).then(() => over = true);
+  for (let next = 0; !over;) {
+    const name = desk.begun[next];
+    if (name !== undefined) {
+      desk.end(name);
+      next++;
+    }
+    await Promise.resolve();
+  }
+  await done;
+}
+
+Deno.test("Queue serves one at a time, in the order of arrival", async () => {
+  const desk = new Desk();
+  const all = ["1", "2", "3", "4"].map((name) => desk.come(name));
+  assert.deepEqual([desk.begun, desk.queue.length, desk.queue.idle], [["1"], 3, false]);
+  await serveAll(desk, all);
+  assert.deepEqual(await Promise.all(all), ["1", "2", "3", "4"].map(answered));
+  assert.deepEqual([desk.begun, desk.most, desk.queue.idle], [["1", "2", "3", "4"], 1, true]);
+});
+
+Deno.test("Queue serves lanes in turn, so that a crowd delays nobody else by more than one turn", async () => {
+  const desk = new Desk();
+  const crowd = ["a1", "a2", "a3", "a4"].map((name) => desk.come(name));
+  const others = [
+    desk.come("b1", { lane: "b" }),
+    desk.come("c1", { lane: "c" }),
+    desk.come("b2", { lane: "b" }),
+  ];
+  await serveAll(desk, [...crowd, ...others]);
+  assert.deepEqual(desk.begun, ["a1", "a2", "b1", "c1", "a3", "b2", "a4"]);
+});
+
+Deno.test("Queue is busy when full, or when a lane has its share", async () => {
+  const desk = new Desk();
+  const all = [0, 1, 2, 3, 4].map((i) => desk.come(`a${i}`));
+  assert.deepEqual(await desk.come("a5"), failure("busy", "before"));
+  all.push(desk.come("b1", { lane: "b" }), desk.come("b2", { lane: "b" }));
+  assert.deepEqual(await desk.come("c1", { lane: "c" }), failure("busy", "before"));
+  await serveAll(desk, all);
+  assert(!desk.begun.includes("a5") && !desk.begun.includes("c1"));
+});
+
+Deno.test("Queue lets go of those who leave while they wait, at once and with their place", async () => {
+  const desk = new Desk();
+  const leaving = new AbortController();
+  const [first, second, third] = [desk.come("1"), desk.come("2", { signal: leaving.signal }), desk.come("3")];
+  leaving.abort();
+  assert.deepEqual(await second, failure("aborted", "before"));
+  assert.equal(desk.queue.length, 1);
+  assert.deepEqual(await desk.come("4", { signal: AbortSignal.abort() }), failure("aborted", "before"));
+  await serveAll(desk, [first, third]);
+  assert.deepEqual(desk.begun, ["1", "3"]);
+});
+
+Deno.test("Queue finishes what is under way, whoever leaves", async () => {
+  const desk = new Desk();
+  const leaving = new AbortController();
+  const first = desk.come("1", { signal: leaving.signal });
+  leaving.abort();
+  desk.end("1");
+  assert.deepEqual(await first, answered("1"));
+});
+
+Deno.test("Queue sends those away whose patience is at its end", async () => {
+  const desk = new Desk();
+  const first = desk.come("1");
+  assert.deepEqual(await desk.come("2", { patience: 1 }), failure("busy", "before"));
+  desk.end("1");
+  await first;
+  assert.deepEqual(desk.begun, ["1"]);
+});
+
+Deno.test("Queue.drain() sends away all who wait, and goes on", async () => {
+  const desk = new Desk();
+  const first = desk.come("1");
+  const waiting = [desk.come("2"), desk.come("3", { lane: "b" })];
+  desk.queue.drain(failure("refused", "before"));
+  assert.deepEqual(await Promise.all(waiting), [failure("refused", "before"), failure("refused", "before")]);
+  await serveAll(desk, [first, desk.come("4")]);
+  assert.deepEqual(desk.begun, ["1", "4"]);
+});
+
+Deno.test("Queue.close() waits for the one under way and takes no more", async () => {
+  const desk = new Desk();
+  const [first, second] = [desk.come("1"), desk.come("2")];
+  let closed = false;
+  const closing = desk.queue.close().then(() => closed = true);
+  assert.deepEqual(await second, failure("closing", "before"));
+  assert.deepEqual(await desk.come("3"), failure("closing", "before"));
+  assert.equal(closed, false);
+  desk.end("1");
+  assert.deepEqual(await first, answered("1"));
+  await closing;
+});

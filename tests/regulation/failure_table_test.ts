@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { FailureTable, type WaitPolicy } from "../../src/regulation/failure_table.ts";
+
+const POLICY: WaitPolicy = { free: 2, baseMs: 1000, maxMs: 16_000, windowMs: 60_000, underWay: 4 };
+
+function create(capacity = 1000, policy: Partial<WaitPolicy> = {}) {
+  const clock = { now: 1_000_000 };
+  const table = new FailureTable<string>({
+    policy: { ...POLICY, ...policy },
+    capacity,
+    now: () => clock.now,
+  });
+  return {
+    table,
+    clock,
+    fail: (key: string, times = 1) => {
+      for (let i = 0; i < times; i++) table.fail(key, key);
+    },
+  };
+}
+
+Deno.test("FailureTable grants free failures, then doubles the wait up to its longest", () => {
+  const { table, clock, fail } = create();
+  const waits: number[] = [];
+  for (let i = 0; i < 9; i++) {
+    fail("a");
+    const wait = table.waitOf("a");
+    waits.push(wait);
+    clock.now += wait;
+    assert.equal(table.waitOf("a"), 0);
+  }
+  assert.deepEqual(waits, [0, 0, 1000, 2000, 4000, 8000, 16_000, 16_000, 16_000]);
+});
+
+Deno.test("FailureTable keeps keys apart", () => {
+  const { table, fail } = create();
+  fail("a", 5);
+  assert.equal(table.waitOf("b"), 0);
+});
+
+Deno.test("FailureTable lets waits run down with the clock", () => {
+  const { table, clock, fail } = create();
+  fail("a", 5);
+  assert.equal(table.waitOf("a"), 4000);
+  clock.now += 3999;
+  assert.equal(table.waitOf("a"), 1);
+  assert.equal(table.waiting().length, 1);
+  clock.now += 1;
+  assert.equal(table.waitOf("a"), 0);
+  assert.deepEqual(table.waiting(), []);
+});
+
+Deno.test("FailureTable never shortens a running wait", () => {
+  const { table, clock, fail } = create(1000, { baseMs: 10_000 });
+  fail("a", 4);
+  assert.equal(table.waitOf("a"), 16_000);
+  clock.now += 1;
+  fail("a");
+  assert.equal(table.waitOf("a"), 16_000);
+});
+
+Deno.test("FailureTable forgets when the window after the last failure and its wait is over", () => {
+  const { table, clock, fail } = create();
+  fail("a", 3);
+  clock.now += 1000 + 59_999;
+  fail("a"); // still the fourth
+  assert.equal(table.waitOf("a"), 2000);
+  clock.now += 2000 + 60_000;
+  fail("a"); // the first again
+  assert.equal(table.waitOf("a"), 0);
+});
+
+Deno.test("FailureTable forgets a key, and all whose subject matches", () => {
+  const { table, fail } = create();
+  fail("a", 5);
+  fail("b", 5);
+  fail("c", 1);
+  table.forget("a");
+  assert.equal(table.waitOf("a"), 0);
+  assert.equal(table.forgetWhere((subject) => subject !== "a"), 2);
+  assert.equal(table.size, 0);
+});
+
+Deno.test("FailureTable bounds attempts under way, and allows one at a time after the free failures", () => {
+  const { table, clock, fail } = create();
+  for (let i = 0; i < 4; i++) {
+    assert.equal(table.waitOf("a"), 0);
+    table.enter("a");
+  }
+  assert.equal(table.waitOf("a"), 1000);
+  table.leave("a");
+  assert.equal(table.waitOf("a"), 0);
+  for (let i = 0; i < 3; i++) table.leave("a");
+
+  fail("a", 3);
+  clock.now += 1000;
+  assert.equal(table.waitOf("a"), 0);
+  table.enter("a");
+  assert.equal(table.waitOf("a"), 1000);
+  table.leave("a");
+  assert.equal(table.waitOf("a"), 0);
+});
+
+Deno.test("FailureTable makes room at the expense of the key idle longest, never of a running wait", () => {
+  const { table, fail } = create(3, { free: 3 });
+  fail("banned", 5);
+  fail("old", 3);
+  fail("new", 3);
+  fail("newest");
+  assert.equal(table.size, 3);
+  assert.ok(table.waitOf("banned") > 0);
+  fail("new"); // its fourth: it was kept
+  assert.ok(table.waitOf("new") > 0);
+  fail("old"); // its first again: it had to go
+  assert.equal(table.waitOf("old"), 0);
+});
+
+Deno.test("FailureTable uses the room of waits that ended", () => {
+  const { table, clock, fail } = create(2);
+  fail("a", 3);
+  fail("b", 3);
+  clock.now += 1000;
+  fail("c", 3);
+  assert.equal(table.size, 2);
+  assert.equal(table.waiting().length, 1);
+  assert.equal(table.waitOf("c", { ownOnly: true }), 1000);
+});
+
+Deno.test("FailureTable full of running waits has further keys share, and gives no free guesses by it", () => {
+  const { table, fail } = create(10);
+  for (let i = 0; i < 10; i++) fail(`banned ${i}`, 8);
+  for (let i = 0; i < 5000; i++) fail(`stranger ${i}`);
+  assert.equal(table.size, 10);
+  for (let i = 0; i < 10; i++) assert.equal(table.waitOf(`banned ${i}`), 16_000);
+  // 5,000 failures over 1,024 shared records: nearly all of them are beyond the free ones.
+  const waits = Array.from({ length: 1000 }, (_, i) => table.waitOf(`newcomer ${i}`));
+  assert.ok(waits.filter((wait) => wait > 0).length > 800);
+  assert.ok(waits.every((wait) => wait <= 10_000));
+  assert.equal(table.waitOf("newcomer 1", { ownOnly: true }), 0);
+});
+
+Deno.test("FailureTable keeps every running wait and its bound, whatever happens", () => {
+  const step = fc.oneof(
+    fc.record({ fail: fc.nat({ max: 30 }) }),
+    fc.record({ pass: fc.nat({ max: 20_000 }) }),
+    fc.record({ look: fc.nat({ max: 30 }) }),
+  );
+  fc.assert(fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+    const { table, clock } = create(5);
+    const until = new Map<string, number>();
+    for (const step of steps) {
+      if ("pass" in step) clock.now += step.pass;
+      else if ("look" in step) table.waitOf(`${step.look}`);
+      else {
+        const record = table.fail(`${step.fail}`, "");
+        if (record !== undefined) until.set(`${step.fail}`, record.until);
+      }
+      assert.ok(table.size <= 5);
+      for (const [key, moment] of until) {
+        if (moment > clock.now) assert.equal(table.waitOf(key), moment - clock.now);
+      }
+    }
+  }));
+});

@@ -1,0 +1,356 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { createLogger, SILENT } from "../../src/logging/logger.ts";
+import type { Credentials } from "../../src/model/credentials.ts";
+import { ServiceError } from "../../src/model/service_error.ts";
+import { regulate } from "../../src/regulation/regulate.ts";
+import { type Attempt, Regulator } from "../../src/regulation/regulator.ts";
+import { TooManyFailures } from "../../src/regulation/too_many_failures.ts";
+import { basic, bearer, MALFORMED, NO_CREDENTIALS, sshLegacy } from "../authentication/sample_credentials.ts";
+
+const CONFIG = {
+  enabled: true,
+  maxFailures: 5,
+  windowSeconds: 3600,
+  baseDelaySeconds: 1,
+  maxDelaySeconds: 900,
+};
+const HERE = "192.0.2.17";
+
+function create(config: Partial<typeof CONFIG> = {}, log = SILENT) {
+  const clock = { now: 1_700_000_000_000 };
+  const regulator = new Regulator({ config: { ...CONFIG, ...config }, log, now: () => clock.now });
+  return {
+    regulator,
+    clock,
+    /** Milliseconds to wait, 0 if credentials may be checked. */
+    wait(credentials: Credentials): number {
+      try {
+        regulator.admit(credentials).undecided();
+        return 0;
+      } catch (error) {
+        assert.ok(error instanceof TooManyFailures);
+        return error.waitMs;
+      }
+    },
+    /** Fails so often as is admitted, waiting in between. */
+    fail(credentials: Credentials, times = 1) {
+      for (let i = 0; i < times; i++) regulator.admit(credentials).failed();
+    },
+    succeed(credentials: Credentials) {
+      regulator.admit(credentials).succeeded();
+    },
+  };
+}
+
+Deno.test("Regulator makes a user at an address wait after the free failures, longer each time", () => {
+  const { wait, fail, clock } = create();
+  const ann = basic("ann", "x");
+  fail(ann, 5);
+  assert.equal(wait(ann), 0);
+  const waits: number[] = [];
+  for (let i = 0; i < 12; i++) {
+    fail(ann);
+    waits.push(wait(ann));
+    clock.now += wait(ann);
+  }
+  const seconds = waits.map((wait) => wait / 1000);
+  assert.deepEqual(seconds, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
+});
+
+Deno.test("Regulator answers 429 with the seconds to wait, the same for users who do not exist", () => {
+  const { regulator, fail } = create();
+  fail(basic("ann", "x"), 6);
+  assert.throws(() => regulator.admit(basic("ann", "right")), (error: unknown) => {
+    assert.ok(error instanceof TooManyFailures);
+    const { status, code, headers, publicMessage } = error;
+    assert.deepEqual({ status, code, headers, publicMessage }, {
+      status: 429,
+      code: "ERR_TOO_MANY_FAILURES",
+      headers: { "Retry-After": "1" },
+      publicMessage: "Too many failed attempts, please try again later",
+    });
+    return true;
+  });
+});
+
+Deno.test("Regulator clears a user at an address by a right password, and counts anew", () => {
+  const { wait, fail, succeed } = create();
+  const ann = basic("ann", "x");
+  fail(ann, 5);
+  succeed(ann);
+  fail(ann, 5);
+  assert.equal(wait(ann), 0);
+  fail(ann);
+  assert.equal(wait(ann), 1000);
+});
+
+Deno.test("Regulator does not clear an address by the right password of one of its users", () => {
+  const { wait, fail, succeed, clock } = create();
+  for (let i = 0; i < 20; i++) fail(basic(`victim${i}`, "x"));
+  succeed(basic("mallory", "right"));
+  fail(basic("victim20", "x"));
+  assert.equal(wait(basic("victim21", "x")), 1000);
+  assert.equal(wait(basic("mallory", "right")), 1000);
+  assert.equal(wait(basic("ann", "x", "192.0.2.18")), 0);
+  clock.now += 1000;
+  assert.equal(wait(basic("victim21", "x")), 0);
+});
+
+Deno.test("Regulator takes a /64 for one address", () => {
+  const { wait, fail } = create();
+  for (let i = 0; i < 21; i++) fail(basic(`user${i}`, "x", `2001:db8::${i + 1}`));
+  assert.equal(wait(basic("ann", "x", "2001:db8::ffff")), 1000);
+  assert.equal(wait(basic("ann", "x", "2001:db8:0:1::1")), 0);
+});
+
+Deno.test("Regulator makes a user wait who is guessed at from many addresses, a minute at most", () => {
+  const { wait, fail, clock } = create();
+  for (let i = 0; i < 20; i++) fail(basic("ann", "x", `198.51.100.${i}`));
+  assert.equal(wait(basic("ann", "x", HERE)), 0);
+  for (let i = 0; i < 20; i++) {
+    fail(basic("ann", "x", `203.0.113.${i}`));
+    clock.now += wait(basic("ann", "x", HERE)) - 1;
+    assert.equal(wait(basic("ann", "x", HERE)), 1);
+    clock.now += 1;
+  }
+  fail(basic("ann", "x", "203.0.113.99"));
+  assert.equal(wait(basic("ann", "x", HERE)), 60_000);
+});
+
+Deno.test("Regulator lets a user in where he is known, in spite of guesses elsewhere, for a day", () => {
+  const { wait, fail, succeed, clock } = create({ windowSeconds: 100_000 });
+  succeed(basic("ann", "right"));
+  for (let i = 0; i < 21; i++) fail(basic("ann", "x", `198.51.100.${i}`));
+  assert.equal(wait(basic("ann", "right")), 0);
+  assert.equal(wait(basic("ann", "right", "192.0.2.18")), 1000);
+  clock.now += 24 * 3600_000;
+  fail(basic("ann", "x", "198.51.100.99"));
+  assert.equal(wait(basic("ann", "right")), 2000);
+});
+
+Deno.test("Regulator never keeps a key or token out for guesses at passwords", () => {
+  const { wait, fail, clock } = create();
+  for (let i = 0; i < 20; i++) fail(basic(`user${i}`, "x"));
+  for (let i = 0; i < 31; i++) {
+    clock.now += wait(basic("ann", "x"));
+    fail(basic("ann", "x"));
+  }
+  assert.ok(wait(basic("ann", "x")) > 0);
+  assert.equal(wait(bearer("token")), 0);
+  assert.equal(wait(sshLegacy("ann")), 0);
+});
+
+Deno.test("Regulator slows down failing tokens by address, gently, and no passwords", () => {
+  const { wait, fail, clock } = create();
+  fail(bearer("x"), 60);
+  fail(sshLegacy("ann"), 40);
+  assert.equal(wait(bearer("x")), 0);
+  for (let i = 0; i < 10; i++) {
+    fail(bearer("x"));
+    clock.now += wait(bearer("x"));
+  }
+  fail(bearer("x"));
+  assert.equal(wait(bearer("x")), 60_000);
+  assert.equal(wait(sshLegacy("ann")), 60_000);
+  assert.equal(wait(basic("ann", "x")), 0);
+  assert.equal(wait(bearer("x", "192.0.2.18")), 0);
+});
+
+for (const [what, credentials] of [["no", NO_CREDENTIALS], ["malformed", MALFORMED]] as const) {
+  Deno.test(`Regulator does not count ${what} credentials`, () => {
+    const { regulator, wait, fail } = create();
+    fail(credentials, 1000);
+    assert.equal(wait(credentials), 0);
+    assert.deepEqual(regulator.bans(), []);
+  });
+}
+
+Deno.test("Regulator counts nothing for attempts that nobody could decide", () => {
+  const { regulator, wait } = create();
+  for (let i = 0; i < 100; i++) regulator.admit(basic("ann", "x")).undecided();
+  assert.equal(wait(basic("ann", "x")), 0);
+});
+
+Deno.test("Regulator bounds the guesses that can be made before the first is counted", () => {
+  const { regulator, wait } = create();
+  const ann = basic("ann", "x");
+  const attempts: Attempt[] = [];
+  while (wait(ann) === 0) attempts.push(regulator.admit(ann));
+  assert.equal(attempts.length, 32);
+  assert.equal(wait(ann), 1000);
+  attempts.forEach((attempt) => attempt.failed());
+  assert.equal(wait(ann), 900_000);
+});
+
+Deno.test("Regulator lets a client that is right make as many requests at once as it likes, once the first are done", () => {
+  const { regulator, wait } = create();
+  const ann = basic("ann", "right");
+  for (let round = 0; round < 100; round++) {
+    const attempts = Array.from({ length: 32 }, () => regulator.admit(ann));
+    attempts.forEach((attempt) => attempt.succeeded());
+  }
+  assert.equal(wait(ann), 0);
+});
+
+Deno.test("Regulator counts an attempt once, however often it ends", () => {
+  const { regulator, wait } = create({ maxFailures: 1 });
+  const attempt = regulator.admit(basic("ann", "x"));
+  attempt.failed();
+  attempt.failed();
+  attempt.undecided();
+  assert.equal(wait(basic("ann", "x")), 0);
+});
+
+Deno.test("Regulator that is switched off counts nothing, but keeps bans by hand", () => {
+  const { regulator, wait, fail, clock } = create({ enabled: false });
+  fail(basic("ann", "x"), 1000);
+  fail(bearer("x"), 1000);
+  assert.equal(wait(basic("ann", "x")), 0);
+  regulator.ban({ user: "ann" }, clock.now + 1000);
+  assert.equal(wait(basic("ann", "x")), 1000);
+});
+
+const BANS: [string, { user?: string; address?: string }, [Credentials, boolean][]][] = [
+  ["a user", { user: "ann" }, [
+    [basic("ann", "right"), true],
+    [basic("ann", "right", "192.0.2.18"), true],
+    [sshLegacy("ann"), true],
+    [basic("bob", "right"), false],
+    [bearer("x"), false],
+  ]],
+  ["an address", { address: HERE }, [
+    [basic("ann", "right"), true],
+    [bearer("x"), true],
+    [sshLegacy("ann"), true],
+    [NO_CREDENTIALS, false],
+    [basic("ann", "right", "192.0.2.18"), false],
+  ]],
+  ["an IPv6 address, and so its /64", { address: "2001:db8::1" }, [
+    [basic("ann", "right", "2001:db8::2"), true],
+    [basic("ann", "right", "2001:db8:0:1::2"), false],
+  ]],
+  ["a user at an address", { user: "ann", address: HERE }, [
+    [basic("ann", "right"), true],
+    [basic("ann", "right", "192.0.2.18"), false],
+    [basic("bob", "right"), false],
+    [bearer("x"), false],
+  ]],
+];
+
+for (const [what, subject, attempts] of BANS) {
+  Deno.test(`Regulator bans ${what} by hand, until the moment given or a change of mind`, () => {
+    const { regulator, wait, clock } = create();
+    regulator.ban(subject, clock.now + 5000);
+    for (const [credentials, banned] of attempts) assert.equal(wait(credentials), banned ? 5000 : 0);
+    assert.equal(regulator.bans().length, 1);
+    clock.now += 5000;
+    for (const [credentials] of attempts) assert.equal(wait(credentials), 0);
+    assert.deepEqual(regulator.bans(), []);
+
+    regulator.ban(subject, clock.now + 5000);
+    regulator.ban(subject, clock.now + 7000);
+    assert.equal(regulator.bans().length, 1);
+    assert.equal(regulator.lift(subject), 1);
+    for (const [credentials] of attempts) assert.equal(wait(credentials), 0);
+  });
+}
+
+Deno.test("Regulator wants to know whom to ban", () => {
+  const { regulator } = create();
+  assert.throws(() => regulator.ban({}, 1), TypeError);
+});
+
+Deno.test("Regulator lists whoever has to wait, and lifts waits by user or address", () => {
+  const { regulator, wait, fail, clock } = create();
+  fail(basic("ann", "x"), 6);
+  fail(bearer("x", "198.51.100.1"), 101);
+  const until = clock.now + 1000;
+  assert.deepEqual(regulator.bans(), [
+    { user: "ann", address: HERE, reason: "passwords", failures: 6, until },
+    { address: "198.51.100.1", reason: "tokens", failures: 101, until },
+  ]);
+  assert.equal(regulator.lift({ user: "bob" }), 0);
+  assert.equal(regulator.lift({ user: "ann" }), 2); // at the address, and everywhere
+  assert.equal(wait(basic("ann", "x")), 0);
+  assert.equal(regulator.lift({ address: "198.51.100.1" }), 1);
+  assert.deepEqual(regulator.bans(), []);
+});
+
+Deno.test("Regulator tells the log of each wait, without secrets", () => {
+  const lines: string[] = [];
+  const { fail } = create({}, createLogger((line) => lines.push(line.slice(25)), { now: () => 0 }));
+  fail(basic("ann", "hunter2"), 6);
+  assert.deepEqual(lines, [
+    'warn  too many failed attempts scope="user at address" user=ann address=192.0.2.17 failures=6 waitMs=1000',
+  ]);
+});
+
+Deno.test("Regulator treats a user who exists and one who does not alike, whatever happens before", () => {
+  // Failures are all that the regulator learns of a user who does not exist; one who exists, and never logged in
+  // from the same address, must get the same answers.
+  const move = fc.record({
+    user: fc.constantFrom("ann", "nobody"),
+    from: fc.integer({ min: 1, max: 4 }),
+    pass: fc.nat({ max: 3000 }),
+  });
+  fc.assert(fc.property(fc.array(move, { maxLength: 80 }), (moves) => {
+    const swapped = { ann: "nobody", nobody: "ann" } as const;
+    const one = create();
+    const two = create();
+    for (const { user, from, pass } of moves) {
+      const address = `198.51.100.${from}`;
+      const name = user === "ann" ? "ann" : "nobody";
+      const [a, b] = [basic(name, "x", address), basic(swapped[name], "x", address)];
+      one.clock.now += pass;
+      two.clock.now += pass;
+      assert.equal(one.wait(a), two.wait(b));
+      if (one.wait(a) === 0) {
+        one.fail(a);
+        two.fail(b);
+      }
+    }
+  }));
+});
+
+class Refused extends ServiceError {
+  readonly code = "ERR_REFUSED";
+  readonly publicMessage = "";
+  constructor(readonly status: number) {
+    super();
+  }
+}
+
+const OUTCOMES: [string, () => Promise<string>, boolean][] = [
+  ["a 401 as a failure", () => Promise.reject(new Refused(401)), true],
+  ["a 503 not as a failure", () => Promise.reject(new Refused(503)), false],
+  ["another error not as a failure", () => Promise.reject(new Error("gone")), false],
+  ["a result as a success", () => Promise.resolve("ann"), false],
+];
+
+for (const [what, check, counts] of OUTCOMES) {
+  Deno.test(`regulate() counts ${what}`, async () => {
+    const { regulator, wait } = create({ maxFailures: 1 });
+    const ann = basic("ann", "x");
+    for (let i = 0; i < 2; i++) await regulate(regulator, ann, check).catch(() => {});
+    assert.equal(wait(ann) > 0, counts);
+  });
+}
+
+Deno.test("regulate() passes on results and errors, and does not check while there is a wait", async () => {
+  const { regulator } = create({ maxFailures: 1 });
+  const ann = basic("ann", "x");
+  assert.equal(await regulate(regulator, ann, () => Promise.resolve("ann")), "ann");
+  for (let i = 0; i < 2; i++) {
+    await assert.rejects(regulate(regulator, ann, () => Promise.reject(new Refused(401))), Refused);
+  }
+  let asked = false;
+  await assert.rejects(
+    regulate(regulator, ann, () => {
+      asked = true;
+      return Promise.resolve("ann");
+    }),
+    TooManyFailures,
+  );
+  assert.equal(asked, false);
+});
