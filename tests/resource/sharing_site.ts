@@ -35,7 +35,7 @@ export class SharingSite implements AsyncDisposable {
   /** What owners may reach now. */
   limits: OwnerLimits = {};
   /** Attributes of alice on the server, beyond her account. */
-  attributes: OwnerLimits & { readonly rateLimit?: number } = {};
+  attributes: OwnerLimits & { readonly rateLimit?: string; readonly xlogin?: string } = {};
   readonly time = { ahead: 0 };
   parts: SharingParts;
   readonly #router: Router;
@@ -58,7 +58,6 @@ export class SharingSite implements AsyncDisposable {
       ownerLimits: () => Promise.resolve(this.limits),
       unauthenticated: (reason) => new Unauthenticated(reason),
       clock,
-      log: SILENT,
     };
     this.#router = new Router(this.#routes());
   }
@@ -142,6 +141,7 @@ export class SharingSite implements AsyncDisposable {
       base: BASE,
       requestId: "r1",
       log: SILENT,
+      audit: () => {},
       signal: signal ?? new AbortController().signal,
     };
   }
@@ -155,13 +155,12 @@ export class SharingSite implements AsyncDisposable {
       availableUids: [],
       availableGroups: known ? ["users", "hpc"] : [],
       supplementaryGroups: [],
-      servers: new Map([["HPC", {
-        uid: "alice",
-        gid: "users",
-        availableGroups: ["users"],
-        rateLimit: 0,
-        ...this.attributes,
-      }]]),
+      availableQueues: [],
+      extra: new Map(
+        Object.entries(known ? this.attributes : {}).map((
+          [suffix, value],
+        ) => [`uftpd.HPC.${suffix}`, [value]]),
+      ),
     };
   }
 

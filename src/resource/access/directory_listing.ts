@@ -15,9 +15,9 @@ export async function directoryListing(
   { session, use }: { readonly session: DaemonSession; readonly use: UseOfShare | undefined },
   { ownerLimits }: SharingParts,
 ): Promise<Response> {
-  const { server, share } = opened;
+  const { share } = opened;
   const directory = opened.path.endsWith("/") ? opened.path : `${opened.path}/`;
-  const limits = await ownerLimits(share.owner, server.name, call.signal);
+  const limits = await ownerLimits(share, call.signal);
   const { entries, complete } = await session.list(directory);
   session.close();
   const below = directory.slice(share.path.length);

@@ -34,7 +34,7 @@ export async function openedShare(
   if (share === undefined || isOver(share, parts.clock())) throw new ShareNotFound();
   checkUser(call, share, wanted, parts);
   const path = containedPath(share, call.params.get("rest")?.split("/") ?? []);
-  await checkOwner(server.name, share, path, call.signal, parts);
+  await checkOwner(share, path, call.signal, parts);
   return { server, share, path };
 }
 
@@ -50,13 +50,12 @@ export function checkUser(call: Call, share: Share, wanted: AccessLevel, parts: 
 
 /** Whether the owner may still reach the path: attributes can have changed since the share was made (D20). */
 export async function checkOwner(
-  server: string,
   share: Share,
   path: string,
   signal: AbortSignal,
   { ownerLimits }: SharingParts,
 ): Promise<void> {
-  if (!withinLimits(await ownerLimits(share.owner, server, signal), path)) {
+  if (!withinLimits(await ownerLimits(share, signal), path)) {
     throw new NothingThere("outside of what the owner may reach");
   }
 }

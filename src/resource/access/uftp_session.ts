@@ -1,5 +1,4 @@
-import { forServer } from "../../attributes/user_attributes.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { attributesOnServer, NoAccount } from "../../attributes/server_attributes.ts";
 import { grants } from "../../sharing/access_level.ts";
 import { absolutePath } from "../../sharing/rules/absolute_path.ts";
 import { coveringPaths, mostSpecific } from "../../sharing/rules/applicable_share.ts";
@@ -32,8 +31,8 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   checkUser(call, share, request.send ? "READ" : "WRITE", parts);
   // A shared directory asked for without its last slash is still a directory.
   const path = share.path === `${asked}/` ? share.path : asked;
-  await checkOwner(server.name, share, path, call.signal, parts);
-  const scope = grantedScope(path, await parts.ownerLimits(share.owner, server.name, call.signal));
+  await checkOwner(share, path, call.signal, parts);
+  const scope = grantedScope(path, await parts.ownerLimits(share, call.signal));
   const status = server.facts.daemons.status();
   if (server.instance === undefined && !status.usable) throw new ServerDown(statusText(status));
 
@@ -52,6 +51,7 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
       ...(request.encryption && { encryption: request.encryption }),
       rateLimit: callersLimit(call, server),
     }, { ...(server.instance !== undefined && { instance: server.instance }), signal: call.signal });
+    call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
     return grantResponse(grant);
   } catch (error) {
     await use.giveBack();
@@ -59,15 +59,13 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   }
 }
 
-/** Rate limit and reservations are those of the caller, not of the owner. */
-function callersLimit({ user }: Call, { name, facts }: SharedServer): number {
-  let account;
+/** Rate limit and reservations are those of the caller, not of the owner; a caller needs no account here. */
+function callersLimit({ user, log }: Call, { name, facts }: SharedServer): number {
   try {
-    account = forServer(user, name);
+    const { uid, rateLimit } = attributesOnServer(user, name, { log });
+    return lowestLimit(rateLimit, facts.reservations.limitFor(uid));
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    // A caller without account on this server, such as anybody.
-    if (user.uid !== undefined) throw error;
+    if (!(error instanceof NoAccount)) throw error;
+    return lowestLimit(facts.reservations.limitFor(undefined));
   }
-  return lowestLimit(account?.rateLimit, facts.reservations.limitFor(account?.uid));
 }

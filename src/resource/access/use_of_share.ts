@@ -28,6 +28,7 @@ export async function useShare(
   const claim = await store.claim(share.server, share.id, { who, address, kind, path });
   if (claim === undefined) throw new ShareNotFound("used up while the request was under way");
   const facts = { via: kind, server: share.server, who, address, uid: share.uid, gid: share.gid, path };
+  call.audit(facts);
   call.log.info("share used", facts);
   const giveBack = async () => {
     await store.giveBack(claim);

@@ -1,4 +1,4 @@
-import { forServer } from "../../attributes/user_attributes.ts";
+import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import type { AccessLevel } from "../../sharing/access_level.ts";
 import { grants } from "../../sharing/access_level.ts";
 import { absolutePath, InvalidPath, withoutSlash } from "../../sharing/rules/absolute_path.ts";
@@ -23,7 +23,10 @@ export interface ShareAccount {
  * @throws {NotPermitted} For `nobody`; and what the attributes throw for callers without account or group.
  */
 export function shareAccount(call: Call, server: string, group?: string): ShareAccount {
-  const account = forServer(call.user, server, group);
+  const account = attributesOnServer(call.user, server, {
+    ...(group !== undefined && { requestedGroup: group }),
+    log: call.log,
+  });
   if (account.uid.toLowerCase() === "nobody") throw new NotPermitted("This account cannot share anything");
   return account;
 }

@@ -37,7 +37,7 @@ export async function createShare(call: Call, parts: SharingParts): Promise<Resp
     ...(fields.maxUses !== undefined && { usesLeft: fields.maxUses }),
     sources: fields.sources,
   });
-  call.log.info("share made", {
+  call.audit({
     server: server.name,
     owner: share.owner,
     target: share.target,
@@ -70,6 +70,6 @@ async function removeShares(
   const toggled = exact.endsWith("/") ? withoutSlash(exact) : `${exact}/`;
   const removed = await store.removeByPath(name, owner, exact, target) ||
     await store.removeByPath(name, owner, toggled, target);
-  if (removed > 0) call.log.info("share removed", { server: name, owner, target, path: exact });
+  if (removed > 0) call.audit({ server: name, owner, target, path: exact });
   return new Response(null, { status: 200, headers: { "Content-Length": "0" } });
 }

@@ -8,7 +8,7 @@ export async function deleteShare(call: Call, parts: SharingParts): Promise<Resp
   const { name } = sharedServer(call, parts);
   const share = await ownShare(call, name, parts);
   if (share !== undefined && await parts.store.remove(name, share.id)) {
-    call.log.info("share removed", { server: name, owner: share.owner, path: share.path });
+    call.audit({ server: name, owner: share.owner, path: share.path });
   }
   return new Response(null, { status: 200, headers: { "Content-Length": "0" } });
 }

@@ -1,7 +1,7 @@
-import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { ServiceError } from "../../model/service_error.ts";
 import type { OwnerLimits } from "../../sharing/rules/owner_limits.ts";
+import type { Share } from "../../sharing/share.ts";
 import type { SessionClient } from "../../sharing/session_client/session_client.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
 import type { ServerFacts } from "../server_facts.ts";
@@ -17,10 +17,9 @@ export interface SharingParts {
   readonly allowWriteAccess: boolean;
   /** Longest life of a share in seconds, `share.maxLifetime`; 0 is no bound. */
   readonly maxLifetimeSeconds: number;
-  /** What an owner, by comparable name, may reach on a server now: attributes may have changed since the share was made. */
-  readonly ownerLimits: (owner: string, server: string, signal: AbortSignal) => Promise<OwnerLimits>;
+  /** What a share's owner may reach now, see {@link ownerLimitsNow}: attributes can have changed since it was made. */
+  readonly ownerLimits: (share: Share, signal: AbortSignal) => Promise<OwnerLimits>;
   /** The error that asks a caller without credentials for some; the reason is for the log. */
   readonly unauthenticated: (reason: string) => ServiceError;
   readonly clock: Clock;
-  readonly log: Logger;
 }

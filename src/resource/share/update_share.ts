@@ -40,7 +40,7 @@ export async function updateShare(call: Call, parts: SharingParts): Promise<Resp
     ...(sources !== undefined && { sources }),
   };
   if (await parts.store.change(server.name, share.id, change) === undefined) throw new ShareNotFound();
-  call.log.info("share changed", {
+  call.audit({
     server: server.name,
     owner: share.owner,
     path: change.path ?? share.path,

@@ -1,4 +1,4 @@
-import { forServer } from "../../attributes/user_attributes.ts";
+import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import type { Call } from "../call.ts";
 import { callerName } from "./names.ts";
@@ -7,7 +7,7 @@ import { callerName } from "./names.ts";
  * The member `userInfo` of the share service's answers: who the caller is on a server, as far as that is known.
  * @param server Absent: on no server in particular.
  */
-export function userInfo({ caller, user }: Call, server?: string) {
+export function userInfo({ caller, user, log }: Call, server?: string) {
   const dn = callerName(caller);
   if (server === undefined) {
     const { uid, group, availableGroups } = user;
@@ -16,7 +16,7 @@ export function userInfo({ caller, user }: Call, server?: string) {
       : { uid, ...(group !== undefined && { gid: group }), groups: availableGroups, dn };
   }
   try {
-    const { uid, gid, availableGroups } = forServer(user, server);
+    const { uid, gid, availableGroups } = attributesOnServer(user, server, { log });
     return { uid, ...(gid !== undefined && { gid }), groups: availableGroups, dn };
   } catch (error) {
     if (error instanceof ServiceError) return { dn };

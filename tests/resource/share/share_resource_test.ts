@@ -134,6 +134,9 @@ Deno.test("createShare() refuses the anonymous, nobody, and write access that th
   assert.equal((await site.ask("anonymous", "POST", "share/HPC", { body })).status, 401);
   assert.equal((await site.ask("alice", "POST", "share/HPC", { body: "no json" })).status, 400);
   assert.equal((await site.ask("alice", "POST", "share/NONE", { body })).status, 404);
+  site.attributes = { xlogin: "Nobody" };
+  assert.equal((await site.ask("alice", "POST", "share/HPC", { body })).status, 403);
+  site.attributes = {};
   site.parts = { ...site.parts, allowWriteAccess: false };
   for (const access of ["WRITE", "MODIFY"]) {
     assert.equal((await site.ask("alice", "POST", "share/HPC", { body: { ...body, access } })).status, 403);
