@@ -1,0 +1,107 @@
+import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
+import type { Clock } from "../model/clock.ts";
+import { comparableForm } from "../model/distinguished_name.ts";
+import { parseShareDump } from "./import/share_dump.ts";
+import type { Share, Use } from "./share.ts";
+import type { ShareStore } from "./store/share_store.ts";
+
+/** An operator's request that cannot be carried out; the message says why. */
+export class AdministrationError extends Error {
+  override readonly name = "AdministrationError";
+}
+
+/** What the operator can do about shares, whoever owns them: `authserver share …`. */
+export class ShareAdministration {
+  constructor(readonly store: ShareStore, readonly clock: Clock) {}
+
+  /** `list`: shares of one server or all, of one owner or all. @param filter.owner In any spelling. */
+  async list(filter: { readonly server?: string; readonly owner?: string } = {}): Promise<readonly Share[]> {
+    const shares = await this.store.all(filter.server);
+    if (filter.owner === undefined) return shares;
+    const owner = comparableForm(filter.owner);
+    return shares.filter((share) => share.owner === owner);
+  }
+
+  /** `show`: one share with its latest uses. @throws {AdministrationError} */
+  async show(id: string, server?: string): Promise<{ readonly share: Share; readonly uses: readonly Use[] }> {
+    const share = await this.#find(id, server);
+    return { share, uses: await this.store.usesOf(share.server, share.id, 1000) };
+  }
+
+  /** `remove`. @throws {AdministrationError} */
+  async remove(id: string, server?: string): Promise<Share> {
+    const share = await this.#find(id, server);
+    await this.store.remove(share.server, share.id);
+    return share;
+  }
+
+  /**
+   * `chown`: gives a share to another owner, under their account.
+   * @throws {AdministrationError | InvalidName}
+   */
+  async chown(
+    id: string,
+    to: { readonly owner: string; readonly uid: string; readonly gid?: string },
+    server?: string,
+  ): Promise<Share> {
+    for (const name of [to.uid, ...(to.gid === undefined ? [] : [to.gid])]) {
+      if (!isAccountName(name) || isPrivilegedAccount(name)) {
+        throw new AdministrationError(
+          `${JSON.stringify(name)} is not the name of an unprivileged account or group`,
+        );
+      }
+    }
+    const share = await this.#find(id, server);
+    const changed = await this.store.changeOwner(share.server, id, {
+      ...to,
+      owner: comparableForm(to.owner),
+    });
+    if (changed === undefined) throw new AdministrationError(`Share ${id} has just ended`);
+    return changed;
+  }
+
+  /**
+   * `import`: takes shares from a dump; nothing of it if anything in it is wrong. Ids that are there already stay as they
+   * are and are reported.
+   * @throws {InvalidFile}
+   */
+  async import(
+    text: string,
+    source: { readonly file: string; readonly server?: string },
+  ): Promise<{ readonly added: number; readonly present: readonly string[] }> {
+    const shares = parseShareDump(text, { ...source, now: this.clock() });
+    const present: string[] = [];
+    for (const share of shares) {
+      if (!await this.store.add(share)) present.push(share.id);
+    }
+    return { added: shares.length - present.length, present };
+  }
+
+  async #find(id: string, server?: string): Promise<Share> {
+    const found = (await this.store.all(server)).filter((share) => share.id === id);
+    if (found.length > 1) throw new AdministrationError(`Share ${id} is on several servers, name one`);
+    const [share] = found;
+    if (share === undefined) throw new AdministrationError(`There is no share ${id}`);
+    return share;
+  }
+}
+
+/** One line per share for a terminal; control characters cannot be in any of it. */
+export function shareTable(shares: readonly Share[], now: number): string {
+  const rows = shares.map((share) => [
+    share.server,
+    share.id,
+    share.access,
+    share.usesLeft === 0 ? "used up" : share.oneTime ? "one-time" : String(share.usesLeft ?? ""),
+    share.expires === 0 ? "" : `${Math.max(0, share.expires - Math.floor(now / 1000))} s`,
+    String(share.accessCount),
+    share.owner,
+    share.target,
+    share.path,
+  ]);
+  const all = [["SERVER", "ID", "ACCESS", "LEFT", "ENDS IN", "USES", "OWNER", "TARGET", "PATH"], ...rows];
+  const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))) ?? [];
+  const line = (row: readonly string[]) =>
+    row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ").trimEnd();
+  return `${all.map(line).join("\n")}\n`;
+}

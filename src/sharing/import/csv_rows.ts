@@ -1,0 +1,65 @@
+/** A row of a CSV text, with the line it begins on, counted from 1. */
+export interface CsvRow {
+  readonly line: number;
+  readonly fields: readonly string[];
+}
+
+/** A CSV text with a quote that is never closed, or with text behind a closing quote. */
+export class InvalidCsv extends Error {
+  override readonly name = "InvalidCsv";
+
+  constructor(readonly line: number, message: string) {
+    super(message);
+  }
+}
+
+/**
+ * Reads comma-separated values (RFC 4180): fields may be quoted, quotes inside are doubled, quoted fields may hold commas
+ * and line breaks. Blank lines are left out.
+ * @throws {InvalidCsv}
+ */
+export function csvRows(text: string): readonly CsvRow[] {
+  const rows: CsvRow[] = [];
+  const separator = /,|\r?\n/g;
+  let fields: string[] = [];
+  let line = 1;
+  let first = 1;
+  for (let at = 0; at < text.length || fields.length > 0;) {
+    const start = line;
+    let field: string;
+    if (text[at] === '"') {
+      const end = closingQuote(text, at, start);
+      field = text.slice(at + 1, end).replaceAll('""', '"');
+      line += text.slice(at, end).split("\n").length - 1;
+      at = end + 1;
+      if (at < text.length && !/^(?:,|\r?\n)/.test(text.slice(at, at + 2))) {
+        throw new InvalidCsv(line, "expected a comma or the end of the line behind a closing quote");
+      }
+    } else {
+      separator.lastIndex = at;
+      const end = separator.exec(text)?.index ?? text.length;
+      field = text.slice(at, end);
+      at = end;
+    }
+    fields.push(field);
+    if (text[at] === ",") {
+      at++;
+      if (at < text.length) continue;
+      fields.push("");
+    }
+    if (fields.length > 1 || fields[0] !== "") rows.push({ line: first, fields });
+    fields = [];
+    at += text.startsWith("\r\n", at) ? 2 : 1;
+    first = ++line;
+  }
+  return rows;
+}
+
+function closingQuote(text: string, start: number, line: number): number {
+  for (let at = start + 1;;) {
+    const quote = text.indexOf('"', at);
+    if (quote < 0) throw new InvalidCsv(line, "expected a closing quote");
+    if (text[quote + 1] !== '"') return quote;
+    at = quote + 2;
+  }
+}

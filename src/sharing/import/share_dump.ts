@@ -1,0 +1,176 @@
+import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
+import { comparableForm } from "../../model/distinguished_name.ts";
+import { InvalidFile, type Problem } from "../../model/problem.ts";
+import { ServiceError } from "../../model/service_error.ts";
+import { parseAccessLevel } from "../access_level.ts";
+import { absolutePath } from "../rules/absolute_path.ts";
+import type { Share } from "../share.ts";
+import { isShareId, newShareId } from "../share_id.ts";
+import { csvRows, InvalidCsv } from "./csv_rows.ts";
+
+/** Members of an entry, named as in the records of the Java service (rest-api.md 2.1), any case; the rest is ignored. */
+const MEMBERS = [
+  "server",
+  "id",
+  "path",
+  "isDirectory",
+  "ownerID",
+  "uid",
+  "gid",
+  "targetID",
+  "access",
+  "oneTime",
+  "expires",
+  "accessCount",
+] as const;
+
+type Member = typeof MEMBERS[number];
+
+/** One entry as it stands in the dump. */
+interface Entry {
+  readonly line?: number;
+  readonly place?: string;
+  readonly values: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads a dump of shares: CSV with a header line, or JSON, an array of objects. Required are `path`, `ownerID`, `uid`
+ * and `targetID`; without `id` a share gets a new one, without `access` it is for reading.
+ * @param options.server Logical server of entries that name none.
+ * @param options.now Milliseconds since the epoch; what expired before is left out.
+ * @throws {InvalidFile} With everything that is wrong in it; nothing should then be imported.
+ */
+export function parseShareDump(
+  text: string,
+  { file, server, now }: { readonly file: string; readonly server?: string; readonly now: number },
+): readonly Share[] {
+  const problems: Problem[] = [];
+  const shares = readEntries(text, file).flatMap((entry) => {
+    const report = (key: Member, expected: string) => {
+      const { line, place } = entry;
+      problems.push({
+        severity: "error",
+        file,
+        ...(line !== undefined && { line }),
+        key: place === undefined ? key : `${place}.${key}`,
+        expected,
+      });
+    };
+    const share = toShare(entry.values, { server, now, report });
+    return share === undefined || (share.expires > 0 && share.expires * 1000 < now) ? [] : [share];
+  });
+  if (problems.length > 0) throw new InvalidFile(problems);
+  return shares;
+}
+
+function readEntries(text: string, file: string): readonly Entry[] {
+  const fail = (expected: string, line?: number): never => {
+    throw new InvalidFile([{ severity: "error", file, ...(line !== undefined && { line }), expected }]);
+  };
+  if (/^\s*\[/.test(text)) {
+    let list: unknown;
+    try {
+      list = JSON.parse(text);
+    } catch {
+      return fail("not valid JSON");
+    }
+    if (!Array.isArray(list)) return fail("expected an array of shares");
+    return list.map((item: unknown, i): Entry => {
+      if (typeof item !== "object" || item === null) return fail(`entry ${i + 1}: expected an object`);
+      const values = Object.entries(item).filter(([, value]) => value !== null);
+      return {
+        place: `[${i}]`,
+        values: new Map(values.map(([key, value]) => [key.toLowerCase(), String(value)])),
+      };
+    });
+  }
+  try {
+    const [header, ...rows] = csvRows(text);
+    if (header === undefined) return fail("expected a header line or a JSON array");
+    const names = header.fields.map((name) => name.trim().toLowerCase());
+    return rows.map(({ line, fields }): Entry => {
+      if (fields.length !== names.length) {
+        fail(`expected ${names.length} fields, found ${fields.length}`, line);
+      }
+      return { line, values: new Map(names.map((name, i) => [name, fields[i] ?? ""])) };
+    });
+  } catch (error) {
+    if (error instanceof InvalidCsv) return fail(error.message, error.line);
+    throw error;
+  }
+}
+
+/** The share that an entry describes; undefined if something about it was reported. */
+function toShare(
+  values: ReadonlyMap<string, string>,
+  { server, now, report }: {
+    readonly server: string | undefined;
+    readonly now: number;
+    readonly report: (key: Member, expected: string) => void;
+  },
+): Share | undefined {
+  let good = true;
+  const bad = (key: Member, expected: string): undefined => {
+    good = false;
+    report(key, expected);
+  };
+  const given = (key: Member) => values.get(key.toLowerCase())?.trim() || undefined;
+  const attempt = (key: Member, text: string | undefined, read: (text: string) => string) => {
+    if (text === undefined) return bad(key, "missing");
+    try {
+      return read(text);
+    } catch (error) {
+      if (error instanceof ServiceError) return bad(key, error.publicMessage);
+      throw error;
+    }
+  };
+  const count = (key: Member) => {
+    const text = given(key) ?? "0";
+    return /^\d{1,15}$/.test(text) ? Number(text) : bad(key, "expected a whole number");
+  };
+  const flag = (key: Member) => {
+    const text = given(key)?.toLowerCase() ?? "false";
+    if (text === "true" || text === "1") return true;
+    return text === "false" || text === "0" ? false : bad(key, "expected true or false");
+  };
+  const name = (key: "uid" | "gid", text: string | undefined) =>
+    text === undefined || (isAccountName(text) && !isPrivilegedAccount(text))
+      ? text
+      : bad(key, "expected the name of an unprivileged account or group");
+
+  const home = given("server") ?? server ?? bad("server", "missing, and none was named for the import");
+  const id = given("id") ?? newShareId();
+  if (!isShareId(id)) bad("id", "expected up to 22 letters and digits");
+  const directory = flag("isDirectory");
+  // Blanks at the ends of a path belong to it.
+  const path = attempt("path", values.get("path") || undefined, absolutePath);
+  const owner = attempt("ownerID", given("ownerID"), comparableForm);
+  const target = attempt("targetID", given("targetID"), comparableForm);
+  const uid = name("uid", given("uid")) ?? (given("uid") === undefined ? bad("uid", "missing") : undefined);
+  const gid = name("gid", given("gid"));
+  const access = parseAccessLevel(given("access") ?? "READ");
+  if (access === undefined || access === "NONE") bad("access", "expected READ, WRITE or MODIFY");
+  const oneTime = flag("oneTime");
+  const expires = count("expires");
+  const accessCount = count("accessCount");
+  if (
+    !good || home === undefined || path === undefined || owner === undefined || target === undefined ||
+    uid === undefined || access === undefined || access === "NONE" || oneTime === undefined ||
+    expires === undefined || accessCount === undefined
+  ) return undefined;
+  return {
+    server: home,
+    id,
+    path: directory && !path.endsWith("/") ? `${path}/` : path,
+    owner,
+    target,
+    uid,
+    ...(gid !== undefined && { gid }),
+    access,
+    oneTime,
+    expires,
+    accessCount,
+    sources: [],
+    created: now,
+  };
+}

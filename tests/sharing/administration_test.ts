@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { InvalidFile } from "../../src/model/problem.ts";
+import { AdministrationError, ShareAdministration, shareTable } from "../../src/sharing/administration.ts";
+import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
+import { DRAFT, USE } from "./store/conformance.ts";
+
+const NOW = 1_700_000_000_000;
+
+async function withStore(check: (administration: ShareAdministration) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  const store = openShareStore(`${folder}/shares.sqlite`, () => NOW);
+  try {
+    await check(new ShareAdministration(store, () => NOW));
+  } finally {
+    store.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("ShareAdministration lists, shows, gives away and removes", () =>
+  withStore(async (administration) => {
+    const { store } = administration;
+    const { id } = await store.put("A", DRAFT);
+    await store.put("B", { ...DRAFT, owner: "cn=bob" });
+    await store.claim("A", id, USE);
+    assert.equal((await administration.list()).length, 2);
+    assert.equal((await administration.list({ server: "B" })).length, 1);
+    assert.deepEqual((await administration.list({ owner: "CN=Alice, O=Example" })).map((share) => share.id), [
+      id,
+    ]);
+    assert.equal((await administration.show(id)).uses.length, 1);
+    const given = await administration.chown(id, { owner: "CN=Bob", uid: "bob", gid: "staff" });
+    assert.deepEqual([given.owner, given.uid, given.gid], ["cn=bob", "bob", "staff"]);
+    await assert.rejects(administration.chown(id, { owner: "CN=Bob", uid: "root" }), AdministrationError);
+    await assert.rejects(administration.chown(id, { owner: "CN=Bob", uid: "a b" }), AdministrationError);
+    await administration.remove(id);
+    await assert.rejects(administration.remove(id), AdministrationError);
+    await assert.rejects(administration.show(id), /There is no share/);
+  }));
+
+const CSV = `ID,path,isDirectory,ownerID,uid,gid,targetID,access,oneTime,expires,accessCount
+2aXf9Kq01bZ,/data/d,true,"CN=Alice, O=Example",alice,hpc,"CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN",WRITE,false,0,7
+3bYg0Lr12cA,/data/f,false,"CN=Alice, O=Example",alice,,"CN=Bob",READ,true,1800000000,0
+4cZh1Ms23dB,/data/g,false,"CN=Alice, O=Example",alice,,"CN=Bob",READ,true,1600000000,0
+`;
+
+Deno.test("ShareAdministration imports a CSV dump, leaving out what has expired", () =>
+  withStore(async (administration) => {
+    const result = await administration.import(CSV, { file: "dump.csv", server: "A" });
+    assert.deepEqual(result, { added: 2, present: [] });
+    const [first, second] = await administration.list();
+    assert.deepEqual(first, {
+      server: "A",
+      id: "2aXf9Kq01bZ",
+      path: "/data/d/",
+      owner: "cn=alice,o=example",
+      target: "cn=anonymous,o=unknown,ou=unknown",
+      uid: "alice",
+      gid: "hpc",
+      access: "WRITE",
+      oneTime: false,
+      usesLeft: undefined,
+      expires: 0,
+      accessCount: 7,
+      sources: [],
+      created: NOW,
+    });
+    assert.deepEqual([second?.usesLeft, second?.expires, second?.gid], [1, 1800000000, undefined]);
+    const again = await administration.import(CSV, { file: "dump.csv", server: "A" });
+    assert.deepEqual(again, { added: 0, present: ["2aXf9Kq01bZ", "3bYg0Lr12cA"] });
+  }));
+
+Deno.test("ShareAdministration imports a JSON dump", () =>
+  withStore(async (administration) => {
+    const entry = {
+      server: "B",
+      path: "/x",
+      ownerID: "CN=a",
+      targetID: "CN=b",
+      uid: "a",
+      gid: null,
+      expires: 0,
+    };
+    const result = await administration.import(JSON.stringify([entry]), { file: "dump.json" });
+    assert.equal(result.added, 1);
+    const [share] = await administration.list();
+    assert.deepEqual([share?.server, share?.access, share?.id.length], ["B", "READ", 22]);
+  }));
+
+const BAD: [string, string, RegExp[]][] = [
+  ["an empty file", "", [/^dump: expected a header line/]],
+  ["JSON that is none", "[{", [/^dump: not valid JSON/]],
+  ["JSON without objects", "[1]", [/entry 1: expected an object/]],
+  ["an unclosed quote", 'path\n"a', [/^dump:2: expected a closing quote/]],
+  ["a row with too few fields", "path,uid\n/x\n", [/^dump:2: expected 2 fields, found 1/]],
+  [
+    "all that is wrong, with its place",
+    "server,id,path,ownerID,uid,targetID,access,oneTime,expires\n" +
+    ",a-b,x,nobody,root,CN=b,ALL,maybe,soon\n" +
+    "A,,/x,CN=a,,CN=b,,,\n",
+    [
+      /^dump:2: server: missing/m,
+      /^dump:2: id: /m,
+      /^dump:2: path: Invalid path/m,
+      /^dump:2: ownerID: /m,
+      /^dump:2: uid: expected the name of an unprivileged/m,
+      /^dump:2: access: /m,
+      /^dump:2: oneTime: /m,
+      /^dump:2: expires: /m,
+      /^dump:3: uid: missing/m,
+    ],
+  ],
+  ["a place in JSON", '[{"server":"A","path":"/x","ownerID":"CN=a","uid":"a"}]', [
+    /^dump: \[0\]\.targetID: missing/,
+  ]],
+];
+
+for (const [what, text, messages] of BAD) {
+  Deno.test(`ShareAdministration imports nothing of a dump with ${what}`, () =>
+    withStore(async (administration) => {
+      await assert.rejects(administration.import(text, { file: "dump" }), (error) => {
+        assert.ok(error instanceof InvalidFile, String(error));
+        for (const message of messages) assert.match(error.message, message);
+        return true;
+      });
+      assert.deepEqual(await administration.list(), []);
+    }));
+}
+
+Deno.test("shareTable() aligns its columns", () =>
+  withStore(async (administration) => {
+    await administration.store.put("A", { ...DRAFT, oneTime: true, expires: NOW / 1000 + 60 });
+    await administration.store.put("LONGNAME", DRAFT);
+    const lines = shareTable(await administration.list(), NOW).trimEnd().split("\n");
+    assert.equal(lines.length, 3);
+    const column = lines[0]?.indexOf("PATH") ?? -1;
+    for (const line of lines.slice(1)) assert.equal(line.slice(column), DRAFT.path);
+    assert.match(lines[1] ?? "", /one-time +60 s/);
+  }));
