@@ -41,15 +41,18 @@ export class ControlConnection {
     await this.socket.write(new TextEncoder().encode(`${text}\n`), this.replyMs);
   }
 
-  /** @throws {SessionFailed} At the end of the stream, or if it is no reply. */
-  async readReply(): Promise<Reply> {
-    const first = /^([1-5]\d\d)([ -])(.*)$/.exec(await this.#readLine());
+  /**
+   * @param ms How long each piece may take to come.
+   * @throws {SessionFailed} At the end of the stream, or if it is no reply.
+   */
+  async readReply(ms = this.replyMs): Promise<Reply> {
+    const first = /^([1-5]\d\d)([ -])(.*)$/.exec(await this.#readLine(ms));
     if (first === null) throw this.#broken("no reply code");
     const code = Number(first[1]);
     if (first[2] === " ") return { code, text: first[3] ?? "", inner: [] };
     const inner: string[] = [];
     for (let size = 0; size <= MAX_REPLY;) {
-      const line = await this.#readLine();
+      const line = await this.#readLine(ms);
       if (line.startsWith(`${code} `)) return { code, text: line.slice(4), inner };
       if (!line.startsWith(" ")) throw this.#broken("a line out of place in a reply");
       inner.push(line.slice(1));
@@ -58,7 +61,7 @@ export class ControlConnection {
     throw this.#broken("a reply that is too long");
   }
 
-  async #readLine(): Promise<string> {
+  async #readLine(ms: number): Promise<string> {
     for (let searched = 0;;) {
       const end = this.#buffer.indexOf(LF, searched);
       if (end >= 0) {
@@ -70,7 +73,7 @@ export class ControlConnection {
       searched = this.#buffer.length;
       if (searched > MAX_LINE) throw this.#broken("a line that is too long");
       const more = new Uint8Array(4096);
-      const count = await this.socket.read(more, this.replyMs);
+      const count = await this.socket.read(more, ms);
       if (count === null) throw new SessionEnded("Daemon ended the session instead of a reply");
       const joined = new Uint8Array(searched + count);
       joined.set(this.#buffer);

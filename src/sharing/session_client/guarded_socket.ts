@@ -1,4 +1,4 @@
-import { ListenSocketUnreachable, SessionFailed, SessionTimeout } from "./session_errors.ts";
+import { ListenSocketUnreachable, SessionEnded, SessionFailed, SessionTimeout } from "./session_errors.ts";
 
 /** A TCP connection on which every step has a deadline, and which an abort signal closes at once. */
 export class GuardedSocket {
@@ -66,7 +66,7 @@ export class GuardedSocket {
       return await action();
     } catch (error) {
       this.#check();
-      throw new SessionFailed("Connection to the daemon lost", { cause: error });
+      throw new SessionEnded("Connection to the daemon lost", { cause: error });
     } finally {
       clearTimeout(timer);
     }

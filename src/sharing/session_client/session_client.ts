@@ -9,6 +9,7 @@ import { connectToPeer, DaemonSession } from "./daemon_session.ts";
 import { GuardedSocket } from "./guarded_socket.ts";
 import { ListenSocketUnreachable, SessionFailed } from "./session_errors.ts";
 import { SESSION_TIMES, type SessionTimes } from "./session_times.ts";
+import { Turnstile } from "./turnstile.ts";
 
 /** A session that this service wants for itself, for one HTTP request. */
 export interface OwnSession {
@@ -57,6 +58,14 @@ export interface SessionClientOptions {
   readonly budget?: Partial<Omit<BudgetOptions, "clock">>;
 }
 
+/** A physical daemon. */
+interface Candidate {
+  /** Counted from 1. */
+  readonly instance: number;
+  /** `host:port` of its listen socket. */
+  readonly address: string;
+}
+
 /** Sessions an account may have if the daemon has not said yet; what it ships with. */
 const USUAL_LIMIT = 8;
 
@@ -64,6 +73,7 @@ const USUAL_LIMIT = 8;
 export class SessionClient {
   readonly #budget: AccountBudget;
   readonly #times: SessionTimes;
+  readonly #turnstiles = new Map<number, Turnstile>();
   #turn = 0;
 
   constructor(readonly daemons: SessionDaemons, readonly options: SessionClientOptions) {
@@ -93,12 +103,12 @@ export class SessionClient {
       let used = false;
       try {
         if (candidate === undefined) throw new ListenSocketUnreachable("No such instance");
-        const socket = await this.#connect(candidate.address, signal);
+        const control = await this.#connect(candidate, signal);
         try {
           used = true;
-          return await this.#logIn(socket, candidate, wanted, () => slot.release(true));
+          return await this.#logIn(control, candidate, wanted, () => slot.release(true));
         } catch (error) {
-          socket.close();
+          control.socket.close();
           throw error;
         }
       } catch (error) {
@@ -111,7 +121,7 @@ export class SessionClient {
   }
 
   /** Live instances, each in turn first; all if none is known to live. */
-  #candidates(wanted: number | undefined): { readonly instance: number; readonly address: string }[] {
+  #candidates(wanted: number | undefined): Candidate[] {
     const { instances } = this.daemons.status();
     if (wanted !== undefined) return instances.filter(({ instance }) => instance === wanted);
     const live = instances.filter(({ up }) => up);
@@ -120,9 +130,28 @@ export class SessionClient {
     return [...usable.slice(first), ...usable.slice(0, first)];
   }
 
-  async #connect(address: string, signal: AbortSignal): Promise<GuardedSocket> {
+  /**
+   * Connects and reads the greeting. The daemon accepts one connection after the other with next to no backlog, and
+   * what it drops is tried again by the system after a second at the earliest: so one at a time is faster.
+   */
+  async #connect({ instance, address }: Candidate, signal: AbortSignal): Promise<ControlConnection> {
     const { host, port } = splitAddress(address);
-    return await GuardedSocket.connect(host, port, this.#times.connectMs, signal);
+    const turnstile = this.#turnstiles.get(instance) ?? new Turnstile();
+    this.#turnstiles.set(instance, turnstile);
+    const late = AbortSignal.timeout(this.#times.connectMs * 2);
+    const patience = AbortSignal.any([signal, late]);
+    try {
+      return await turnstile.pass(
+        async () =>
+          await this.#greeting(await GuardedSocket.connect(host, port, this.#times.connectMs, signal)),
+        patience,
+      );
+    } catch (error) {
+      if (error === late.reason) {
+        throw new ListenSocketUnreachable(`No turn to connect to ${address} in time`);
+      }
+      throw error;
+    }
   }
 
   /**
@@ -130,14 +159,14 @@ export class SessionClient {
    * to name. The daemon looks for the session only at `PASS`.
    */
   async #logIn(
-    first: GuardedSocket,
-    { instance, address }: { readonly instance: number; readonly address: string },
+    first: ControlConnection,
+    { instance, address }: Candidate,
     { user, group, scope, permission }: OwnSession,
     onClose: () => void,
   ): Promise<DaemonSession> {
     const { host, port } = splitAddress(address);
-    let control = await this.#greeting(first);
-    const local = this.options.clientAddress ?? first.connection.localAddr.hostname;
+    const { socket } = first;
+    const local = this.options.clientAddress ?? socket.connection.localAddr.hostname;
     const grant = await this.daemons.openSession({
       user,
       ...(group !== undefined && { group }),
@@ -148,10 +177,11 @@ export class SessionClient {
       streams: 1,
       compress: false,
       rateLimit: 0,
-    }, { instance, signal: first.signal });
+    }, { instance, signal: socket.signal });
+    let control = first;
     if (grant.port !== port) {
-      first.close();
-      control = await this.#greeting(await connectToPeer(first, host, grant.port, this.#times));
+      socket.close();
+      control = await this.#greeting(await connectToPeer(socket, host, grant.port, this.#times));
     }
     try {
       return await DaemonSession.logIn(control, { host, secret: grant.secret, times: this.#times, onClose });
@@ -164,7 +194,7 @@ export class SessionClient {
   async #greeting(socket: GuardedSocket): Promise<ControlConnection> {
     try {
       const control = new ControlConnection(socket, this.#times.replyMs);
-      const { code, text } = await control.readReply();
+      const { code, text } = await control.readReply(this.#times.connectMs);
       if (code !== 220) throw new SessionFailed(`Greeting was ${code} ${text}`);
       return control;
     } catch (error) {

@@ -15,7 +15,7 @@ export class SessionFailed extends ServiceError {
   readonly publicMessage = "The transfer server did not complete the request";
 }
 
-/** The daemon ended the session where a reply was due. */
+/** The daemon ended the session, or the connection broke, where something else was due. */
 export class SessionEnded extends SessionFailed {}
 
 /** The daemon, or the client behind us, was silent for too long. */
