@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { InvalidRequest } from "../../../src/resource/request_errors.ts";
+import { parseLifetime, parseShareFields, parseSources } from "../../../src/resource/share/share_fields.ts";
+
+const FIELDS = { path: "/x", user: "CN=bob" };
+
+Deno.test("parseShareFields() has the defaults of the Java service", () => {
+  assert.deepEqual(parseShareFields(FIELDS), {
+    path: "/x",
+    target: "cn=bob",
+    access: "READ",
+    lifetime: 0,
+    oneTime: false,
+    sources: [],
+  });
+});
+
+Deno.test("parseShareFields() takes what stock clients send", () => {
+  const python = { ...FIELDS, access: "WRITE", onetime: "true", lifetime: "3600" };
+  const java = { ...FIELDS, access: "MODIFY", onetime: true, lifetime: 3600, group: "hpc", unknown: {} };
+  assert.deepEqual([parseShareFields(python).oneTime, parseShareFields(python).lifetime], [true, 3600]);
+  assert.deepEqual([parseShareFields(java).oneTime, parseShareFields(java).group], [true, "hpc"]);
+  assert.equal(parseShareFields({ ...FIELDS, onetime: "yes", lifetime: -5 }).oneTime, false);
+});
+
+const LIFETIMES: [unknown, number | undefined][] = [
+  [undefined, undefined],
+  [0, 0],
+  [-1, 0],
+  ["-1", 0],
+  [" 60 ", 60],
+  ["60.0", 60],
+  [60, 60],
+];
+
+for (const [value, expected] of LIFETIMES) {
+  Deno.test(`parseLifetime() of ${JSON.stringify(value)}`, () =>
+    assert.equal(parseLifetime(value), expected));
+}
+
+for (const value of ["", "x", "1e9", 1.5, 1e15, Infinity, NaN, true, {}, []]) {
+  Deno.test(`parseLifetime() refuses ${Deno.inspect(value)}`, () => {
+    assert.throws(() => parseLifetime(value), InvalidRequest);
+  });
+}
+
+Deno.test("parseSources() takes lists and text of addresses and ranges", () => {
+  assert.deepEqual(parseSources("192.0.2.7, 10.0.0.0/8\n::1"), ["192.0.2.7", "10.0.0.0/8", "::1"]);
+  assert.deepEqual(parseSources(["2001:db8::/32"]), ["2001:db8::/32"]);
+  assert.deepEqual(parseSources(""), []);
+  assert.equal(parseSources(undefined), undefined);
+  for (const value of [7, {}, [7], ["host"], ["10.0.0.1/8"], "1.2.3", Array(33).fill("::1")]) {
+    assert.throws(() => parseSources(value), InvalidRequest);
+  }
+});
+
+Deno.test("parseShareFields() makes fields or its own error of any JSON", () => {
+  const value = fc.oneof(fc.jsonValue(), fc.constantFrom("READ", "CN=x", "/x", "true", "10.0.0.0/8"));
+  const keys = ["path", "user", "access", "lifetime", "onetime", "group", "maxUses", "sources", "__proto__"];
+  const body = fc.dictionary(fc.constantFrom(...keys), value);
+  fc.assert(fc.property(fc.oneof(body, fc.jsonValue()), (input) => {
+    try {
+      parseShareFields(input);
+    } catch (error) {
+      assert.ok(error instanceof InvalidRequest, String(error));
+    }
+  }));
+});
