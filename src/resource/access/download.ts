@@ -32,7 +32,7 @@ export async function download(call: Call, parts: SharingParts): Promise<Respons
   let session: DaemonSession | undefined;
   try {
     session = await openReadSession(opened, call.signal);
-    const entry = await session.entry(opened.path);
+    const entry = await session.datedEntry(opened.path);
     if (entry.kind === "special" || (entry.kind === "file" && opened.path.endsWith("/"))) {
       throw new NothingThere("not a file or directory as asked for");
     }
@@ -60,12 +60,11 @@ function openReadSession({ server, share, path }: OpenedShare, signal: AbortSign
 async function fileResponse(
   call: Call,
   { path }: OpenedShare,
-  { size, modified }: Entry,
+  { size, modified, modifiedAt }: Entry & { readonly modifiedAt?: number },
   { session, use }: { readonly session: DaemonSession; readonly use: UseOfShare | undefined },
   { clock }: SharingParts,
 ): Promise<Response> {
-  const lastModified = await session.modifiedAt(path);
-  const validators = validatorsOf(size, modified ?? String(lastModified), lastModified);
+  const validators = validatorsOf(size, modified ?? String(modifiedAt), modifiedAt);
   const headers = fileHeaders(path, validators);
   const requested = call.request.headers;
   const condition = evaluateConditions(requested, validators);

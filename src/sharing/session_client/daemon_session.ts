@@ -60,24 +60,20 @@ export class DaemonSession {
    * @throws {NothingThere} If nothing is, or the account cannot see it.
    */
   async entry(path: string): Promise<Entry> {
-    const reply = await this.control.command(`MLST ${argument(path)}`);
-    if (reply.code === 550) throw new NothingThere(`MLST refused: ${reply.text}`);
-    const entry = reply.code === 250 && reply.inner.length === 1
-      ? parseEntry(reply.inner[0] ?? "")
-      : undefined;
-    if (entry === undefined) throw refusal("MLST", reply);
-    return entry;
+    return entryOf(await this.control.command(`MLST ${argument(path)}`));
   }
 
   /**
-   * Time of the last change in milliseconds since the epoch, in whole seconds. `MLST` tells it in the daemon's zone,
-   * only `STAT` without; undefined if this daemon does not say.
+   * What is at a path, and when it was last changed: milliseconds since the epoch, in whole seconds. `MLST` tells the
+   * time in the daemon's zone, only `STAT` without; absent if this daemon does not say.
+   * @throws {NothingThere}
    */
-  async modifiedAt(path: string): Promise<number | undefined> {
-    const reply = await this.control.command(`STAT F ${argument(path)}`);
-    const line = reply.code === 211 && reply.inner.length === 1 ? reply.inner[0] ?? "" : "";
+  async datedEntry(path: string): Promise<Entry & { readonly modifiedAt?: number }> {
+    const [facts, status] = await this.control.commands(`MLST ${argument(path)}`, `STAT F ${argument(path)}`);
+    if (facts === undefined) throw new SessionFailed("No reply to MLST");
+    const line = status?.code === 211 && status.inner.length === 1 ? status.inner[0] ?? "" : "";
     const milliseconds = /^[-d][-rwx]{3} \d+ (\d{1,15}) /.exec(line)?.[1];
-    return milliseconds === undefined ? undefined : Number(milliseconds);
+    return { ...entryOf(facts), ...(milliseconds !== undefined && { modifiedAt: Number(milliseconds) }) };
   }
 
   /** The entries of a directory, in no order. @throws {NothingThere} */
@@ -182,6 +178,13 @@ export class DaemonSession {
     if (!(port >= 1 && port <= 65535)) throw refusal("EPSV", reply);
     return await connectToPeer(this.control.socket, this.host, port, this.times);
   }
+}
+
+function entryOf(reply: Reply): Entry {
+  if (reply.code === 550) throw new NothingThere(`MLST refused: ${reply.text}`);
+  const entry = reply.code === 250 && reply.inner.length === 1 ? parseEntry(reply.inner[0] ?? "") : undefined;
+  if (entry === undefined) throw refusal("MLST", reply);
+  return entry;
 }
 
 /** After `230` the daemon drops a session whose base directory it cannot enter (daemon-protocol.md 1.8). */

@@ -47,11 +47,14 @@ Deno.test("DaemonSession tells what is at a path", async () => {
     "20260304050607",
   ]);
   assert.match(file.permissions, /r/);
-  assert.equal(await session.modifiedAt(`${site.root}/d/ten.txt`), 1772600767000);
+  assert.deepEqual(await session.datedEntry(`${site.root}/d/ten.txt`), {
+    ...file,
+    modifiedAt: 1772600767000,
+  });
   assert.equal((await session.entry(`${site.root}/d/sub`)).kind, "directory");
   assert.equal((await session.entry(`${site.root}/d/`)).kind, "directory");
   await assert.rejects(session.entry(`${site.root}/d/none`), NothingThere);
-  assert.equal(await session.modifiedAt(`${site.root}/d/none`), undefined);
+  await assert.rejects(session.datedEntry(`${site.root}/d/none`), NothingThere);
 });
 
 Deno.test("DaemonSession asks for the least: one stream, base, include pattern, the local address", async () => {
