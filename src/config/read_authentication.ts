@@ -130,10 +130,6 @@ function readSshKey(
     const expected = `expected ${prefix}file too, there are no keys otherwise`;
     reader.error(`${prefix}useAuthorizedKeys`, expected, "false");
   }
-  if (!keys.dnTemplate.includes("%s")) {
-    const expected = "expected %s in place of the user name, all users would have one name otherwise";
-    reader.error(`${prefix}dnTemplate`, expected, keys.dnTemplate);
-  }
   if (keys.legacyToken) {
     reader.warn(`${prefix}legacyToken`, "who has seen such a token can use it again, expected false", "true");
   }
