@@ -220,6 +220,7 @@ async function readExpression(
   if (text === undefined) return undefined;
   if (!text.startsWith("@")) return { text, origin: reader.origin(key) };
   const file = resolve(reader.workingDirectory, text.slice(1).trim());
+  reader.addSource(file);
   try {
     const content = new TextDecoder("utf-8", { fatal: true }).decode(await Deno.readFile(file));
     return { text: content, origin: { file, line: 1, key } };

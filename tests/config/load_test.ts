@@ -31,6 +31,7 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
     externalUrl: "https://gw.site-a.example:8080/AUTH",
     externalUrlGiven: true,
   });
+  assert.deepEqual(config.sources, { main: "/conf/c", all: ["/conf/c", "/conf/identity.expr"] });
   assert.deepEqual(config.features, { auth: true, share: true, access: true });
   assert.equal(config.credential?.path, "/conf/host.p12");
   assert.equal(config.credential?.password, "secret");
