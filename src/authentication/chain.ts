@@ -31,11 +31,7 @@ export async function authenticate(
   { log, signal }: { log: Logger; signal: AbortSignal },
 ): Promise<Caller> {
   const { authorization } = credentials;
-  const refuse = (reason: string) => {
-    const methods = chain.issuedTokens === undefined ? chain.methods : [...chain.methods, chain.issuedTokens];
-    const challenges = methods.flatMap((method) => method.challenges);
-    return new Unauthenticated({ realm: chain.realm, challenges, reason });
-  };
+  const refuse = (reason: string) => unauthenticated(chain, reason);
   if (authorization.kind === "malformed") throw refuse(authorization.reason);
 
   if (chain.issuedTokens !== undefined) {
@@ -51,6 +47,15 @@ export async function authenticate(
   if (authorization.kind !== "none") throw refuse("no method for credentials of this kind");
   if (chain.failOnMissingCredentials) throw refuse("no credentials");
   return { kind: "anonymous" };
+}
+
+/** The one 401 of a chain, with all its challenges; also for callers who are nobody where somebody is needed. */
+export function unauthenticated(
+  { methods, issuedTokens, realm }: AuthenticationChain,
+  reason: string,
+): Unauthenticated {
+  const all = issuedTokens === undefined ? methods : [...methods, issuedTokens];
+  return new Unauthenticated({ realm, challenges: all.flatMap((method) => method.challenges), reason });
 }
 
 interface Listening {

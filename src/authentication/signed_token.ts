@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { KeyObject } from "node:crypto";
+import { createHash, type KeyObject } from "node:crypto";
 import { compactVerify, errors } from "jose";
 import { parseJsonObject } from "./json_object.ts";
 
@@ -7,6 +7,8 @@ import { parseJsonObject } from "./json_object.ts";
 export interface SignedToken {
   /** The token itself, a secret. */
   readonly text: string;
+  /** SHA-256 of the text in base64, by which the token can be remembered. */
+  readonly digest: string;
   readonly algorithm: string;
   readonly claims: ReadonlyMap<string, unknown>;
   /** Seconds since the epoch. */
@@ -50,7 +52,8 @@ export function parseSignedToken(text: string): SignedToken {
   if (typeof type !== "string" || type.toUpperCase() !== "JWT") throw new InvalidToken("not of type JWT");
   const expires = claims.get("exp");
   if (typeof expires !== "number") throw new InvalidToken("no expiry");
-  return { text, algorithm, claims, expires };
+  const digest = createHash("sha256").update(text).digest("base64");
+  return { text, digest, algorithm, claims, expires };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createHash, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { BoundedMap } from "./bounded_map.ts";
 import { isSignedBy, type SignedToken } from "./signed_token.ts";
 
@@ -16,7 +16,7 @@ export class TokenVerifier {
    * @param fingerprint The same for the same key, different for every other.
    */
   async isSignedBy(token: SignedToken, key: KeyObject, fingerprint: string): Promise<boolean> {
-    const id = `${createHash("sha256").update(token.text).digest("base64")} ${fingerprint}`;
+    const id = `${token.digest} ${fingerprint}`;
     if (this.#right.get(id)) return true;
     let running = this.#running.get(id);
     if (running === undefined) {

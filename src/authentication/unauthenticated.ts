@@ -23,9 +23,14 @@ export class Unauthenticated extends ServiceError {
     { realm, challenges, reason }: { realm: string; challenges: readonly Challenge[]; reason: string },
   ) {
     super(`Not authenticated: ${reason}`);
-    const offered = challenges.length === 0 ? ["Bearer" as const] : [...new Set(challenges)];
-    this.headers = { "WWW-Authenticate": offered.map((challenge) => format(challenge, realm)).join(", ") };
+    this.headers = { "WWW-Authenticate": challengeHeader(realm, challenges) };
   }
+}
+
+/** Value of `WWW-Authenticate` that offers these ways, or `Bearer` if there are none. */
+export function challengeHeader(realm: string, challenges: readonly Challenge[]): string {
+  const offered = challenges.length === 0 ? ["Bearer" as const] : [...new Set(challenges)];
+  return offered.map((challenge) => format(challenge, realm)).join(", ");
 }
 
 /** RFC 7617 (with `charset`) or RFC 6750, which wants a parameter too. */

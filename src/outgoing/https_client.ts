@@ -2,79 +2,75 @@ import { Buffer } from "node:buffer";
 import { Agent, request as startRequest } from "node:https";
 import type { IncomingMessage } from "node:http";
 import { rootCertificates } from "node:tls";
+import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
-import { certificateCheck, type HostnameChecking } from "./server_certificate.ts";
+import { certificateCheck } from "./server_certificate.ts";
 
-/** Whom to trust and how long to wait on connections to other systems. */
-export interface HttpsClientOptions {
-  /** Trust anchors as PEM, one certificate each; they replace the public roots. */
+/** Whom to trust on connections to other systems, and as whom to appear. */
+export interface HttpsTrust {
+  /** Trust anchors as PEM, one certificate each; they replace the public roots unless those are switched on. */
   readonly anchors: readonly string[];
-  /** Also trust the public roots, say for an identity provider with a certificate of a public CA. */
-  readonly publicRoots: boolean;
-  readonly hostnameChecking: HostnameChecking;
   /** Own certificate chain and key as PEM, to be shown to servers that ask. */
   readonly clientCertificate?: { readonly certificate: string; readonly key: string };
-  /** From the socket's creation to the end of the TLS handshake; default 10,000. */
-  readonly connectMs?: number;
-  /** From the call to the last byte of the answer; default 20,000. */
-  readonly totalMs?: number;
-  /** Default 1 MiB. */
-  readonly maxBodyBytes?: number;
-  /** Connections per host; default 8. Further requests wait their turn, within `totalMs`. */
-  readonly maxConnections?: number;
 }
+
+/** Longest answer that is read. */
+const MAX_BODY_BYTES = 1024 * 1024;
 
 /** {@link OutgoingHttp} over `node:https`: no redirects, no compression, no proxies. */
 export class HttpsClient implements OutgoingHttp {
-  readonly #agent: Agent;
-  readonly #trustsNobody: boolean;
-  readonly #connectMs: number;
-  readonly #totalMs: number;
-  readonly #maxBodyBytes: number;
+  readonly #config: OutgoingConfig;
+  readonly #log: Logger;
+  #agent: Agent;
+  #trustsNobody = true;
 
-  constructor(options: HttpsClientOptions, log: Logger) {
-    if (options.hostnameChecking === "NONE") {
+  constructor(config: OutgoingConfig, trust: HttpsTrust, log: Logger) {
+    this.#config = config;
+    this.#log = log;
+    if (config.hostnameChecking === "NONE") {
       log.warn(
         "HOST NAMES OF OUTGOING CONNECTIONS ARE NOT CHECKED: any trusted certificate may pose as any host",
       );
     }
-    this.#connectMs = options.connectMs ?? 10_000;
-    this.#totalMs = options.totalMs ?? 20_000;
-    this.#maxBodyBytes = options.maxBodyBytes ?? 1024 * 1024;
-    const ca = [...options.anchors, ...(options.publicRoots ? rootCertificates : [])];
+    this.#agent = this.#createAgent(trust);
+  }
+
+  /** Takes over changed certificates; connections under way end with their requests, kept ones when idle. */
+  renew(trust: HttpsTrust): void {
+    this.#agent = this.#createAgent(trust);
+  }
+
+  #createAgent({ anchors, clientCertificate }: HttpsTrust): Agent {
+    const ca = [...anchors, ...(this.#config.publicRoots ? rootCertificates : [])];
     this.#trustsNobody = ca.length === 0;
-    this.#agent = new Agent({
+    return new Agent({
       keepAlive: true,
-      maxSockets: options.maxConnections ?? 8,
+      maxSockets: this.#config.maxConnectionsPerHost,
+      maxTotalSockets: this.#config.maxConnections,
       maxFreeSockets: 2,
+      timeout: this.#config.idleTimeoutMs,
       ca,
-      cert: options.clientCertificate?.certificate,
-      key: options.clientCertificate?.key,
-      checkServerIdentity: certificateCheck(options.hostnameChecking, log),
+      cert: clientCertificate?.certificate,
+      key: clientCertificate?.key,
+      checkServerIdentity: certificateCheck(this.#config.hostnameChecking, this.#log),
     });
   }
 
   async send(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResponse> {
     const url = parseAddress(request.url);
     if (this.#trustsNobody) throw new RemoteUnavailable(url.host, "no trust anchors are configured");
-    const limit = AbortSignal.timeout(this.#totalMs);
+    const limit = AbortSignal.timeout(this.#config.timeoutMs);
     const either = AbortSignal.any([signal, limit]);
     try {
-      try {
-        return await this.#attempt(url, request, either);
-      } catch (error) {
-        // A kept connection may have been closed by the server just now; a fresh one tells.
-        if (!(error instanceof StaleConnection) || either.aborted) throw error;
-        return await this.#attempt(url, request, either);
-      }
+      return await this.#exchange(url, request, either);
     } catch (error) {
       if (error instanceof RemoteUnavailable) throw error;
       const reason = signal.aborted
         ? "given up by the caller"
         : limit.aborted
-        ? `no complete answer within ${this.#totalMs} ms`
+        ? `no complete answer within ${this.#config.timeoutMs} ms`
         : "no answer";
       throw new RemoteUnavailable(url.host, reason, { cause: error });
     }
@@ -85,9 +81,11 @@ export class HttpsClient implements OutgoingHttp {
     this.#agent.destroy();
   }
 
-  #attempt(url: URL, request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResponse> {
+  /** A kept connection that turns out to be closed is replaced by a new one by `node:https` itself. */
+  #exchange(url: URL, request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResponse> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
+      const { connectTimeoutMs } = this.#config;
       const call = startRequest(url, {
         method: request.method,
         agent: this.#agent,
@@ -96,48 +94,44 @@ export class HttpsClient implements OutgoingHttp {
           ...(request.body === undefined ? {} : { "Content-Length": Buffer.byteLength(request.body) }),
         },
       });
-      const fail = (error: Error) => call.destroy(error);
-      const stop = () => fail(signal.reason instanceof Error ? signal.reason : new Error("aborted"));
-      signal.addEventListener("abort", stop, { once: true });
-
-      let reused = false;
-      let answered = false;
       let handshake: ReturnType<typeof setTimeout> | undefined;
-      call.on("socket", (socket) => {
-        reused = call.reusedSocket;
-        if (reused) return;
-        const late = new Error(`no TLS connection within ${this.#connectMs} ms`);
-        handshake = setTimeout(() => fail(late), this.#connectMs);
-        socket.once("secureConnect", () => clearTimeout(handshake));
-      });
-      call.on("response", (response) => {
-        answered = true;
-        readBody(response, this.#maxBodyBytes).then(
-          (body) => resolve({ status: response.statusCode ?? 0, headers: plainHeaders(response), body }),
-          (error) => {
-            reject(error);
-            call.destroy();
-          },
-        );
-      });
-      call.on(
-        "error",
-        (error) => reject(reused && !answered && !signal.aborted ? new StaleConnection(error) : error),
-      );
-      call.on("close", () => {
+      let done = false;
+      const end = () => {
+        done = true;
         clearTimeout(handshake);
         signal.removeEventListener("abort", stop);
-        if (!answered) reject(new Error("the connection was closed"));
+      };
+      const fail = (error: unknown) => {
+        end();
+        reject(error);
+        call.destroy();
+      };
+      const stop = () => fail(signal.reason);
+      signal.addEventListener("abort", stop, { once: true });
+
+      call.on("socket", (socket) => {
+        // Deno 2.9.6 opens a further connection for a call that was destroyed while it waited on a kept one.
+        if (done) socket.destroy();
+        else if (!call.reusedSocket) {
+          const late = new Error(`no TLS connection within ${connectTimeoutMs} ms`);
+          handshake = setTimeout(() => fail(late), connectTimeoutMs);
+          socket.once("secureConnect", () => clearTimeout(handshake));
+        }
+      });
+      let answered = false;
+      call.on("response", (response) => {
+        answered = true;
+        readBody(response).then((body) => {
+          end();
+          resolve({ status: response.statusCode ?? 0, headers: plainHeaders(response), body });
+        }, fail);
+      });
+      call.on("error", fail);
+      call.on("close", () => {
+        if (!answered) fail(new Error("the connection was closed"));
       });
       call.end(request.body);
     });
-  }
-}
-
-/** A kept connection failed before the answer began. */
-class StaleConnection extends Error {
-  constructor(cause: unknown) {
-    super("the kept connection is gone", { cause });
   }
 }
 
@@ -148,7 +142,7 @@ function parseAddress(text: string): URL {
   return url;
 }
 
-function readBody(response: IncomingMessage, maxBytes: number): Promise<string> {
+function readBody(response: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     const coding = response.headers["content-encoding"] ?? "identity";
     if (coding !== "identity") return reject(new Error("the answer is compressed, which was not asked for"));
@@ -156,7 +150,7 @@ function readBody(response: IncomingMessage, maxBytes: number): Promise<string> 
     let length = 0;
     response.on("data", (chunk: Buffer) => {
       length += chunk.length;
-      if (length > maxBytes) reject(new Error(`the answer is longer than ${maxBytes} bytes`));
+      if (length > MAX_BODY_BYTES) reject(new Error(`the answer is longer than ${MAX_BODY_BYTES} bytes`));
       else chunks.push(chunk);
     });
     response.on("error", reject);

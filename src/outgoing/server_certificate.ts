@@ -1,8 +1,6 @@
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
-
-/** `container.client.serverHostnameChecking`: what to do about a certificate that does not name the host (rest-api.md 3.4). */
-export type HostnameChecking = "FAIL" | "WARN" | "NONE";
 
 /**
  * A last look at the certificate of an HTTPS server, after the TLS library has verified its chain and dates.
@@ -10,7 +8,7 @@ export type HostnameChecking = "FAIL" | "WARN" | "NONE";
  * signature, so that anybody could have made it. And it must name the host, as far as `checking` demands.
  */
 export function certificateCheck(
-  checking: HostnameChecking,
+  checking: OutgoingConfig["hostnameChecking"],
   log: Logger,
 ): (host: string, certificate: PeerCertificate) => Error | undefined {
   return (host, certificate) => {

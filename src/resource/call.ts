@@ -1,5 +1,5 @@
 import type { UserAttributes } from "../attributes/user_attributes.ts";
-import type { Logger } from "../logging/logger.ts";
+import type { Fields, Logger } from "../logging/logger.ts";
 import type { Caller } from "../model/identity.ts";
 
 /** A request whose caller is known: all that a resource needs to answer it. */
@@ -16,6 +16,8 @@ export interface Call {
   readonly clientAddress: string;
   /** Base of links for this caller, without trailing slash: the gateway's address if the request came through one. */
   readonly base: string;
+  /** Adds particulars to the audit line of this request, such as the account a session runs under. */
+  readonly audit: (particulars: Fields) => void;
   readonly requestId: string;
   readonly log: Logger;
   readonly signal: AbortSignal;

@@ -11,7 +11,7 @@ export async function issueToken(call: Call, tokens: TokenIssuer | undefined): P
   const request = readTokenRequest(call.query);
   const token = await tokens.issue(call.caller, request, call.preferences);
   const { renewable, limited, lifetime } = request;
-  call.log.info("token issued", { renewable, limited, lifetime, client: call.clientAddress });
+  call.audit({ renewable, limited, lifetime });
   return textResponse(token, PLAIN);
 }
 

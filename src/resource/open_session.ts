@@ -19,6 +19,7 @@ const MAX_ADDRESSES = 16;
  */
 export async function openSession(call: Call, servers: ReadonlyMap<string, ServerFacts>): Promise<Response> {
   const { name, instance } = parseServerAddress(call.params.get("server") ?? "");
+  call.audit({ server: name });
   const server = servers.get(name);
   if (server === undefined) throw new UnknownServer();
   if (instance !== undefined && (instance < 1 || instance > server.daemons.size)) throw new UnknownServer();
@@ -32,6 +33,7 @@ export async function openSession(call: Call, servers: ReadonlyMap<string, Serve
   if (instance === undefined && !status.usable) throw new ServerDown(statusText(status));
 
   const { uid, gid, includes, excludes } = account;
+  call.audit({ uid, gid });
   const grant = await server.daemons.openSession({
     user: uid,
     ...(gid !== undefined && { group: gid }),
@@ -46,13 +48,7 @@ export async function openSession(call: Call, servers: ReadonlyMap<string, Serve
     ...(includes !== undefined && { includes }),
     ...(excludes !== undefined && { excludes }),
   }, { ...(instance !== undefined && { instance }), signal: call.signal });
-  call.log.info("session granted", {
-    server: name,
-    instance: grant.instance,
-    uid,
-    gid,
-    daemon: `${grant.host}:${grant.port}`,
-  });
+  call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
   return grantResponse(grant);
 }
 

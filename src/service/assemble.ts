@@ -1,6 +1,7 @@
 import { createAttributes } from "../attributes/registry.ts";
 import { TokenIssuer } from "../authentication/issued_token/issue.ts";
 import { issuedToken } from "../authentication/issued_token/verify.ts";
+import { challengeHeader } from "../authentication/unauthenticated.ts";
 import { createMethods } from "../authentication/registry.ts";
 import { externalUrlAt } from "../config/read_site.ts";
 import type { LogicalServerConfig, ServiceConfig } from "../config/service_config.ts";
@@ -38,6 +39,8 @@ export interface ServiceParts extends IdentityParts {
   /** Base of links, without trailing slash. */
   readonly externalUrl: string;
   readonly routes: readonly Route[];
+  /** `WWW-Authenticate` of a 401 that comes from elsewhere than authentication. */
+  readonly challenge: string;
   renewTls(material: TlsMaterial): void;
   close(): Promise<void>;
 }
@@ -86,6 +89,7 @@ export async function assemble(
         failOnMissingCredentials: config.authentication.failOnMissingCredentials,
         realm: config.site.name,
       },
+      challenge: challengeHeader(config.site.name, methods.flatMap(({ challenges }) => challenges)),
       regulator: new Regulator({ config: config.regulation, log, now }),
       attributes,
       accessControl: config.accessControl.enabled,

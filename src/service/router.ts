@@ -15,6 +15,8 @@ export interface Route {
   readonly consumes?: "application/json";
   /** Media types on offer; absent: whatever the data is. */
   readonly produces?: readonly string[];
+  /** What is decided here; each decision gets a line in the log that says who, from where, what and why. */
+  readonly audit?: "session" | "token" | "share";
   readonly answer: (call: Call) => Promise<Response> | Response;
 }
 

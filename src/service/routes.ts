@@ -49,6 +49,7 @@ export function routesOf({ servers, facts, tokens, certificate: own, generation 
       path: "/rest/auth/token",
       service: "auth",
       produces: ["text/plain"],
+      audit: "token",
       answer: (call) => issueToken(call, tokens),
     },
     {
@@ -71,6 +72,7 @@ export function routesOf({ servers, facts, tokens, certificate: own, generation 
       service: "auth",
       consumes: "application/json",
       produces: JSON_TYPE,
+      audit: "session",
       answer: (call) => openSession(call, servers),
     },
   ];

@@ -9,7 +9,7 @@ import { originOf } from "./forwarding.ts";
 import { accepts } from "./negotiation.ts";
 import { NotAcceptable, UnsupportedMediaType } from "./request_refusals.ts";
 import { addCommonHeaders } from "./response_headers.ts";
-import { type RouteMatch, Router } from "./router.ts";
+import { type Route, type RouteMatch, Router } from "./router.ts";
 import { identify, PREFERENCES_HEADER } from "./identify.ts";
 import type { Call } from "../resource/call.ts";
 
@@ -33,9 +33,12 @@ export async function createService(
 
 /** What is known of a request, as far as it got; for the log. */
 interface Trace {
-  route?: string;
+  route?: Route;
   client?: string;
   dn?: string;
+  /** How the caller was recognised. */
+  method?: string;
+  readonly particulars: Record<string, unknown>;
 }
 
 class RoutedService implements Service {
@@ -53,7 +56,7 @@ class RoutedService implements Service {
     const began = performance.now();
     const requestId = crypto.randomUUID();
     const log = this.#log.child({ request: requestId });
-    const trace: Trace = {};
+    const trace: Trace = { particulars: {} };
     let response: Response;
     let failure: ServiceError | undefined;
     try {
@@ -61,18 +64,16 @@ class RoutedService implements Service {
     } catch (error) {
       failure = asServiceError(error);
       response = errorResponse(failure, requestId, request.headers.get("Accept"));
+      if (response.status === 401 && !response.headers.has("WWW-Authenticate")) {
+        response.headers.set("WWW-Authenticate", this.#parts.challenge); // RFC 9110, 15.5.2
+      }
     }
     addCommonHeaders(response.headers, requestId, request, this.#parts.config.https);
-    const { status } = response;
-    const level = status === 500 ? "error" : status > 500 ? "warn" : "info";
-    log[level]("request answered", {
-      method: request.method,
-      route: trace.route,
-      status,
+    record(log, request.method, {
+      trace: { ...trace, client: trace.client ?? peer.address },
+      response,
+      failure,
       ms: Math.round((performance.now() - began) * 10) / 10,
-      client: trace.client ?? peer.address,
-      dn: trace.dn,
-      error: failure,
     });
     return response;
   }
@@ -95,7 +96,7 @@ class RoutedService implements Service {
     const path = withoutSite(pathname, config.site.name);
     if (request.method === "OPTIONS") return this.#options(path);
     const match = this.#router.match(request.method, path);
-    trace.route = match.route.path;
+    trace.route = match.route;
     negotiate(request, match);
 
     const { clientAddress, base, consignor } = originOf(request.headers, peer, config.gateway, externalUrl);
@@ -110,6 +111,7 @@ class RoutedService implements Service {
       signal: request.signal,
     });
     trace.dn = nameOf(caller);
+    trace.method = caller.kind === "anonymous" ? undefined : caller.identity.via;
     const { signal } = request;
     const preferences = request.headers.get(PREFERENCES_HEADER);
     const call: Call = {
@@ -121,6 +123,7 @@ class RoutedService implements Service {
       ...(preferences !== null && { preferences }),
       clientAddress,
       base,
+      audit: (particulars) => Object.assign(trace.particulars, particulars),
       requestId,
       log,
       signal,
@@ -155,4 +158,29 @@ function negotiate(request: Request, { route }: RouteMatch): void {
 
 function nameOf(caller: Caller): string {
   return caller.kind === "anonymous" ? ANONYMOUS_DN : caller.identity.dn;
+}
+
+/** The line of a request, and where something was decided the audit line. */
+function record(
+  log: Logger,
+  method: string,
+  { trace, response: { status }, failure, ms }: {
+    readonly trace: Trace;
+    readonly response: Response;
+    readonly failure: ServiceError | undefined;
+    readonly ms: number;
+  },
+): void {
+  const { route, client, dn } = trace;
+  const level = status === 500 ? "error" : status > 500 ? "warn" : "info";
+  log[level]("request answered", { method, route: route?.path, status, ms, client, dn, error: failure });
+  if (route?.audit === undefined) return;
+  log.info(`audit ${route.audit}`, {
+    decision: failure === undefined ? "granted" : "refused",
+    dn,
+    method: trace.method,
+    client,
+    ...trace.particulars,
+    reason: failure?.code,
+  });
 }

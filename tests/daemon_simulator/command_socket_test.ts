@@ -213,6 +213,17 @@ Deno.test("Connections are served one after the other", async () => {
   silent.destroy();
 });
 
+Deno.test("A client that leaves before its turn harms nobody", async () => {
+  await using daemon = await startDaemon({ tls });
+  const silent = await openCommand(target(daemon));
+  const gone = await openCommand({ port: daemon.commandPort });
+  while (daemon.connections < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+  gone.destroy();
+  silent.write("END\n");
+  assert.match((await exchange(target(daemon), PING)).reply, /^Version/);
+  assert.equal(daemon.failedHandshakes, 1);
+});
+
 Deno.test("A job expires 300 s after its request, with the next sweep", async () => {
   let now = 1_700_000_000_000;
   await using daemon = await startDaemon({ clock: () => now });

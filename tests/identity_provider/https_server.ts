@@ -28,6 +28,8 @@ export interface HttpsServer extends AsyncDisposable {
   readonly connections: number;
   /** Cuts all open connections. */
   cut(): void;
+  /** Resolves once no connection is open. */
+  idle(): Promise<void>;
 }
 
 /** An HTTPS server on the loopback that shows `credential` and hands each request, body read, to `answer`. */
@@ -81,6 +83,9 @@ export async function startHttpsServer(
       return connections;
     },
     cut,
+    async idle() {
+      while (sockets.size > 0) await Promise.all([...sockets].map((socket) => once(socket, "close")));
+    },
     async [Symbol.asyncDispose]() {
       cut();
       const closed = once(server, "close");

@@ -2,28 +2,41 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
-import { HttpsClient, type HttpsClientOptions } from "../../src/outgoing/https_client.ts";
+import type { OutgoingConfig } from "../../src/config/service_config.ts";
+import { HttpsClient } from "../../src/outgoing/https_client.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { type Answer, startHttpsServer } from "../identity_provider/https_server.ts";
 import { createAuthority } from "../pki/authority.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA,O=Site-A" });
 const good = authority.issue({ subject: "CN=idp", names: ["localhost", "127.0.0.1"] });
-const defaults: HttpsClientOptions = {
-  anchors: [authority.certificate],
+const trust = { anchors: [authority.certificate] };
+const defaults: OutgoingConfig = {
   publicRoots: false,
+  showCertificate: false,
   hostnameChecking: "FAIL",
+  connectTimeoutMs: 10_000,
+  timeoutMs: 20_000,
+  maxConnectionsPerHost: 6,
+  maxConnections: 20,
+  idleTimeoutMs: 30_000,
 };
 const never = new AbortController().signal;
 
 /** Sends one request to a server that answers so. */
 async function ask(
   answer: Answer,
-  { credential = good, options = {}, signal = never, log = SILENT, body = undefined as string | undefined } =
-    {},
+  {
+    credential = good,
+    options = {},
+    anchors = trust.anchors,
+    signal = never,
+    log = SILENT,
+    body = undefined as string | undefined,
+  } = {},
 ) {
   await using server = await startHttpsServer(credential, answer);
-  const client = new HttpsClient({ ...defaults, ...options }, log);
+  const client = new HttpsClient({ ...defaults, ...options }, { anchors }, log);
   try {
     const method = body === undefined ? "GET" : "POST";
     return await client.send({ method, url: `${server.origin}/userinfo?x=1`, body }, signal);
@@ -49,7 +62,7 @@ Deno.test("HttpsClient returns status, headers and body, whatever the status", a
 
 Deno.test("HttpsClient sends method, path, headers and body as given", async () => {
   await using server = await startHttpsServer(good, hello);
-  const client = new HttpsClient(defaults, SILENT);
+  const client = new HttpsClient(defaults, trust, SILENT);
   const headers = { "Content-Type": "text/plain", Authorization: "Bearer abc" };
   await client.send({ method: "POST", url: `${server.origin}/a?b=c`, headers, body: "Grüße" }, never);
   client.close();
@@ -63,7 +76,7 @@ Deno.test("HttpsClient sends method, path, headers and body as given", async () 
 
 Deno.test("HttpsClient keeps connections, and sends again once if a kept one is gone", async () => {
   await using server = await startHttpsServer(good, hello);
-  const client = new HttpsClient(defaults, SILENT);
+  const client = new HttpsClient(defaults, trust, SILENT);
   const url = `${server.origin}/`;
   for (let round = 0; round < 3; round++) {
     assert.equal((await client.send({ method: "GET", url }, never)).status, 200);
@@ -76,7 +89,7 @@ Deno.test("HttpsClient keeps connections, and sends again once if a kept one is 
 
 Deno.test("HttpsClient opens no more connections than allowed", async () => {
   await using server = await startHttpsServer(good, hello);
-  const client = new HttpsClient({ ...defaults, maxConnections: 2 }, SILENT);
+  const client = new HttpsClient({ ...defaults, maxConnectionsPerHost: 2 }, trust, SILENT);
   const all = Array.from({ length: 20 }, () => client.send({ method: "GET", url: server.origin }, never));
   for (const answer of await Promise.all(all)) assert.equal(answer.body, "hello");
   assert.ok(server.connections <= 2, `${server.connections} connections`);
@@ -106,8 +119,8 @@ const untrusted: [string, Parameters<typeof ask>[1]][] = [
     credential: authority.impostor().issue({ subject: "CN=localhost", version: 1 }),
     options: { hostnameChecking: "NONE" },
   }],
-  ["of our authority, if only the public roots are trusted", { options: { anchors: [], publicRoots: true } }],
-  ["of our authority, if nobody is trusted", { options: { anchors: [] } }],
+  ["of our authority, if only the public roots are trusted", { anchors: [], options: { publicRoots: true } }],
+  ["of our authority, if nobody is trusted", { anchors: [] }],
 ];
 for (const [what, how] of untrusted) {
   Deno.test(`HttpsClient refuses a certificate ${what}`, async () => {
@@ -134,19 +147,19 @@ Deno.test("HttpsClient shows its certificate if it was given one", async () => {
   const own = authority.issue({ subject: "CN=AUTH" });
   await using server = await startHttpsServer(good, hello, authority.certificate);
   for (const clientCertificate of [own, undefined]) {
-    const client = new HttpsClient({ ...defaults, clientCertificate }, SILENT);
+    const client = new HttpsClient(defaults, { ...trust, clientCertificate }, SILENT);
     await client.send({ method: "GET", url: server.origin }, never);
     client.close();
   }
   assert.deepEqual(server.seen.map((request) => request.withCertificate), [true, false]);
 });
 
-const faults: [string, Answer, Partial<HttpsClientOptions>, RegExp][] = [
-  ["that says nothing", () => {}, { totalMs: 200 }, /no complete answer within 200 ms/],
+const faults: [string, Answer, Partial<OutgoingConfig>, RegExp][] = [
+  ["that says nothing", () => {}, { timeoutMs: 200 }, /no complete answer within 200 ms/],
   [
     "that stops in the middle",
     (_request, response) => void response.writeHead(200, { "Content-Length": 9 }).write("half"),
-    { totalMs: 200 },
+    { timeoutMs: 200 },
     /within 200 ms/,
   ],
   [
@@ -161,8 +174,8 @@ const faults: [string, Answer, Partial<HttpsClientOptions>, RegExp][] = [
   ["that closes at once", (_request, response) => void response.destroy(), {}, /no answer/],
   [
     "that sends too much",
-    (_request, response) => void response.end("x".repeat(1025)),
-    { maxBodyBytes: 1024 },
+    (_request, response) => void response.end("x".repeat(1024 * 1024 + 1)),
+    {},
     /no answer/,
   ],
   [
@@ -192,8 +205,8 @@ for (const [what, answer, options, reason] of faults) {
 }
 
 Deno.test("HttpsClient takes a body of exactly the allowed length", async () => {
-  const answer: Answer = (_request, response) => response.end("x".repeat(1024));
-  assert.equal((await ask(answer, { options: { maxBodyBytes: 1024 } })).body.length, 1024);
+  const answer: Answer = (_request, response) => response.end("x".repeat(1024 * 1024));
+  assert.equal((await ask(answer)).body.length, 1024 * 1024);
 });
 
 Deno.test("HttpsClient gives up a TLS handshake that does not end", async () => {
@@ -205,7 +218,7 @@ Deno.test("HttpsClient gives up a TLS handshake that does not end", async () => 
   await once(mute, "listening");
   const address = mute.address();
   assert.ok(address !== null && typeof address === "object");
-  const client = new HttpsClient({ ...defaults, connectMs: 150 }, SILENT);
+  const client = new HttpsClient({ ...defaults, connectTimeoutMs: 150 }, trust, SILENT);
   const url = `https://127.0.0.1:${address.port}/`;
   await assert.rejects(client.send({ method: "GET", url }, never), (error) => {
     assert.ok(error instanceof RemoteUnavailable && error.cause instanceof Error);
@@ -229,15 +242,46 @@ Deno.test("HttpsClient stops when the caller does", async () => {
 Deno.test("HttpsClient reports a refused connection", async () => {
   const server = await startHttpsServer(good, hello);
   await server[Symbol.asyncDispose]();
-  const client = new HttpsClient(defaults, SILENT);
+  const client = new HttpsClient(defaults, trust, SILENT);
   await assert.rejects(client.send({ method: "GET", url: server.origin }, never), RemoteUnavailable);
   client.close();
 });
 
 Deno.test("HttpsClient calls https addresses only", async () => {
-  const client = new HttpsClient(defaults, SILENT);
+  const client = new HttpsClient(defaults, trust, SILENT);
   for (const url of ["http://localhost/", "file:///etc/passwd", "", "idp.example", "data:,x"]) {
     await assert.rejects(client.send({ method: "GET", url }, never), RemoteUnavailable, url);
   }
+  client.close();
+});
+
+Deno.test("HttpsClient closes kept connections that stay idle", async () => {
+  await using server = await startHttpsServer(good, hello);
+  const client = new HttpsClient({ ...defaults, idleTimeoutMs: 100 }, trust, SILENT);
+  await client.send({ method: "GET", url: server.origin }, never);
+  await server.idle();
+  client.close();
+});
+
+Deno.test("HttpsClient trusts others after renew()", async () => {
+  await using server = await startHttpsServer(good, hello);
+  const client = new HttpsClient(defaults, { anchors: [] }, SILENT);
+  await assert.rejects(client.send({ method: "GET", url: server.origin }, never), /no trust anchors/);
+  client.renew(trust);
+  assert.equal((await client.send({ method: "GET", url: server.origin }, never)).status, 200);
+  client.renew({ anchors: [createAuthority({ subject: "CN=Other" }).certificate] });
+  await assert.rejects(client.send({ method: "GET", url: server.origin }, never), RemoteUnavailable);
+  client.close();
+});
+
+Deno.test("HttpsClient gives up a server that falls silent on a kept connection", async () => {
+  let silent = false;
+  const answer: Answer = (_request, response) => void (silent || response.end("hello"));
+  await using server = await startHttpsServer(good, answer);
+  const client = new HttpsClient({ ...defaults, timeoutMs: 200 }, trust, SILENT);
+  await client.send({ method: "GET", url: server.origin }, never);
+  silent = true;
+  await assert.rejects(client.send({ method: "GET", url: server.origin }, never), /within 200 ms/);
+  await server.idle();
   client.close();
 });

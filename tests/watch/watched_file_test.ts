@@ -69,9 +69,15 @@ function listening(): { options: Partial<WatchOptions<string>>; next: () => Prom
     },
     async next() {
       // Watching does not keep a process alive; waiting for it has to.
-      const alive = setInterval(() => {}, 1000);
-      while (contents.length === 0) await new Promise<void>((resolve) => wake = resolve);
-      clearInterval(alive);
+      const { promise: late, reject } = Promise.withResolvers<never>();
+      const deadline = setTimeout(() => reject(new Error("the change was not seen")), 5000);
+      try {
+        while (contents.length === 0) {
+          await Promise.race([new Promise<void>((resolve) => wake = resolve), late]);
+        }
+      } finally {
+        clearTimeout(deadline);
+      }
       return contents.shift() ?? "";
     },
   };

@@ -18,6 +18,8 @@ export interface FileSourceOptions {
   /** Absent: told by the first character, at each load anew. */
   readonly format?: MapFormat;
   readonly log: Logger;
+  /** Milliseconds between two looks at the file; default as for other watched files. */
+  readonly intervalMs?: number;
 }
 
 /**
@@ -25,14 +27,14 @@ export interface FileSourceOptions {
  * @throws {InvalidFile} If the first content cannot be used, or a `Deno.errors` error if the file cannot be read.
  */
 export async function fileAttributeSource(options: FileSourceOptions): Promise<AttributeSource> {
-  const { name, file, matching, format, log } = options;
+  const { name, file, matching, format, log, intervalMs } = options;
   const watched = await watchFile(file, async (text) => {
     const index = createMapIndex(matching);
     const take = index.add.bind(index);
     const warnings = await readMapFile(text, { file, take, ...(format === undefined ? {} : { format }) });
     for (const warning of warnings) log.warn("map file", { problem: formatProblem(warning) });
     return index;
-  }, { log, maxBytes: MAX_MAP_LENGTH });
+  }, { log, maxBytes: MAX_MAP_LENGTH, ...(intervalMs === undefined ? {} : { intervalMs }) });
   return new FileAttributeSource(name, watched);
 }
 

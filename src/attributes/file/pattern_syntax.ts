@@ -56,8 +56,10 @@ class PatternReader {
   #sequence(): Pattern {
     const parts: Pattern[] = [];
     while (this.#at < this.text.length && this.text[this.#at] !== "|" && this.text[this.#at] !== ")") {
-      if (this.text.startsWith("\\Q", this.#at)) parts.push(...this.#quotation());
-      else parts.push(this.#quantified(this.#atom()));
+      const atoms = this.text.startsWith("\\Q", this.#at) ? this.#quotation() : [this.#atom()];
+      const last = atoms.at(-1);
+      // After a quotation, a quantifier belongs to its last character.
+      if (last !== undefined) parts.push(...atoms.slice(0, -1), this.#quantified(last));
     }
     return { kind: "sequence", parts };
   }

@@ -28,8 +28,8 @@ export interface TokenLimits {
   /** If the caller names no lifetime; `container.security.rest.jwt.lifetime`. */
   readonly defaultLifetime: number;
   readonly maxLifetime: number;
-  /** From the first token to the end of the last one that was got by renewal. */
-  readonly renewalPeriod: number;
+  /** From the first token to the end of the last one that was got by renewal; default a week. */
+  readonly renewalPeriod?: number;
 }
 
 /** @throws {InvalidTokenRequest} */
@@ -105,7 +105,7 @@ export class TokenIssuer {
 
   /** Seconds since the epoch. */
   #renewableUntil({ issuedToken }: Identity, now: number): number {
-    const { maxLifetime, renewalPeriod } = this.options.limits;
+    const { maxLifetime, renewalPeriod = 7 * 86_400 } = this.options.limits;
     const latest = now + Math.max(maxLifetime, renewalPeriod);
     if (issuedToken === undefined) return latest;
     if (!issuedToken.renewable) throw new TokenNotRenewable("it was not asked for as renewable");

@@ -3,12 +3,12 @@ import { escapeNameValue, parseName } from "../../model/distinguished_name.ts";
 /** The names that users get whose key a daemon reported, unless another template is configured (seed 5). */
 export const DEFAULT_DN_TEMPLATE = "CN=%s, OU=ssh-local-users";
 
-/**
- * The name of a user: each `%s` of the template is replaced by the user name, escaped for a DN.
- * @throws {InvalidName} If the template is none for a DN.
- */
+/** The name of a user: each `%s` of the template is replaced by the user name, escaped for a DN. */
 export function nameFromTemplate(template: string, user: string): string {
-  const dn = template.replaceAll("%s", () => escapeNameValue(user));
-  parseName(dn);
-  return dn;
+  return template.replaceAll("%s", () => escapeNameValue(user));
+}
+
+/** @throws {InvalidName} If the template is none for a DN. */
+export function checkTemplate(template: string): void {
+  parseName(nameFromTemplate(template, "user"));
 }

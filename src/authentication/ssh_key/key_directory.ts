@@ -11,9 +11,13 @@ export interface Confirmation {
   readonly failed: readonly string[];
 }
 
+/** Whether one of a server's keys is the one that is looked for. */
+export type KeyTest = (keys: readonly AuthorizedKey[]) => Promise<boolean>;
+
 /** The keys that the transfer daemons report, server by server: an account on one is not the same one on another. */
 export class KeyDirectory {
   readonly #servers: readonly ServerKeys[];
+  readonly #names: readonly string[];
   readonly #closed = new AbortController();
 
   constructor(
@@ -21,6 +25,7 @@ export class KeyDirectory {
     times: KeyCacheTimes,
     parts: { readonly clock: Clock; readonly log: Logger },
   ) {
+    this.#names = sources.map(({ server }) => server);
     this.#servers = sources.map((source) =>
       new ServerKeys(source, times, { ...parts, closed: this.#closed.signal })
     );
@@ -32,26 +37,43 @@ export class KeyDirectory {
    */
   async confirm(
     user: string,
-    test: (keys: readonly AuthorizedKey[]) => Promise<boolean>,
+    test: KeyTest,
+    signal: AbortSignal,
+  ): Promise<Confirmation> {
+    const known = this.#servers.some((server) => server.hasKeys(user));
+    const fresh = this.#servers.map((server) => server.fresh(user, known));
+    if (fresh.every((keys) => keys !== undefined)) {
+      const passed = await Promise.all(fresh.map(test));
+      return { confirmed: this.#names.filter((_, i) => passed[i]), failed: [] };
+    }
+    const asked = this.#servers.map((server, i) => fresh[i] ?? server.ask(user));
+    return await this.#await(user, asked, test, signal);
+  }
+
+  async #await(
+    user: string,
+    answers: readonly (readonly AuthorizedKey[] | Promise<readonly AuthorizedKey[]>)[],
+    test: KeyTest,
     signal: AbortSignal,
   ): Promise<Confirmation> {
     const confirmed: string[] = [];
     const failed: string[] = [];
     const first = Promise.withResolvers<void>();
-    const asked = this.#servers.map(async (server) => {
+    const tested = this.#names.map(async (server, i) => {
       try {
-        if (!await test(await server.keysOf(user))) return;
-        confirmed.push(server.source.server);
+        if (!await test(await answers[i] ?? [])) return;
+        confirmed.push(server);
         first.resolve();
       } catch (error) {
         if (!(error instanceof KeysUnknown)) throw error;
-        failed.push(server.source.server);
+        failed.push(server);
       }
     });
     const patience = first.promise.then(() =>
-      Promise.all(asked.map((answered, i) => Promise.race([answered, this.#servers[i]?.overdue(user)])))
+      Promise.all(tested.map((done, i) => Promise.race([done, this.#servers[i]?.overdue(user)])))
     );
-    await unlessAborted(Promise.race([Promise.all(asked), patience]), signal);
+    await unlessAborted(Promise.race([Promise.all(tested), patience]), signal);
+    // Copies: whoever answers later changes nothing any more.
     return { confirmed: [...confirmed], failed: [...failed] };
   }
 

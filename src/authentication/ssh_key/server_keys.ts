@@ -20,7 +20,7 @@ export interface KeySource {
 export interface KeyCacheTimes {
   /** Until a user's keys are asked for again. */
   readonly updateMs: number;
-  /** Until a user without keys is asked for again; default 30 s, at most `updateMs`. */
+  /** Until a user who has keys on no server is asked for again; default 30 s, at most `updateMs`. */
   readonly negativeMs?: number;
   /** After a failed lookup, until the next; default 5 s. */
   readonly errorMs?: number;
@@ -71,23 +71,41 @@ export class ServerKeys {
     this.#times = { negativeMs: 30_000, errorMs: 5_000, deadlineMs: 10_000, graceMs: 500, ...times };
   }
 
+  /** Whether the user is known to have keys on this server. */
+  hasKeys(user: string): boolean {
+    return this.#known.get(user) !== undefined;
+  }
+
   /**
-   * A user's keys on this server. If a refresh fails or takes long, the last answer counts for one interval more.
+   * A user's keys on this server, if they were asked for not long ago.
+   * @param elsewhere Whether the user has keys on some server: that there are none here then counts as long as keys do, or
+   * every user would be asked for every half minute wherever they are not.
+   */
+  fresh(user: string, elsewhere: boolean): readonly AuthorizedKey[] | undefined {
+    const last = this.#known.get(user) ?? this.#empty.get(user);
+    if (last === undefined) return undefined;
+    const { updateMs, negativeMs } = this.#times;
+    const limit = elsewhere ? updateMs : Math.min(negativeMs, updateMs);
+    return this.parts.clock() - last.at < limit ? last.keys : undefined;
+  }
+
+  /**
+   * Asks for a user's keys on this server. If that fails or takes long, the last answer counts for one interval more.
    * @throws {KeysUnknown}
    */
-  async keysOf(user: string): Promise<readonly AuthorizedKey[]> {
-    const { updateMs, negativeMs } = this.#times;
-    const now = this.parts.clock();
-    const last = this.#known.get(user) ?? this.#empty.get(user);
-    const age = last === undefined ? Infinity : now - last.at;
-    if (last !== undefined && age < (last.keys.length > 0 ? updateMs : Math.min(negativeMs, updateMs))) {
-      return last.keys;
-    }
-    const fallback = last !== undefined && last.keys.length > 0 && age < 2 * updateMs ? last.keys : undefined;
-    if ((this.#failed.get(user) ?? -Infinity) > now) return fallback ?? this.#unknown();
+  async ask(user: string): Promise<readonly AuthorizedKey[]> {
+    const fallback = this.#fallback(user);
+    if ((this.#failed.get(user) ?? -Infinity) > this.parts.clock()) return fallback ?? this.#unknown();
     const { answer, overdue } = this.#lookUp(user);
     if (fallback === undefined) return await answer;
     return await Promise.race([answer.catch(() => fallback), overdue.then(() => fallback)]);
+  }
+
+  #fallback(user: string): readonly AuthorizedKey[] | undefined {
+    const last = this.#known.get(user);
+    return last !== undefined && this.parts.clock() - last.at < 2 * this.#times.updateMs
+      ? last.keys
+      : undefined;
   }
 
   /** Fulfilled when a lookup that is under way takes too long for others to wait; pending for ever if there is none. */
@@ -101,7 +119,7 @@ export class ServerKeys {
     if (lookup === undefined) {
       const { promise: overdue, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, this.#times.graceMs);
-      const answer = this.#ask(user).finally(() => {
+      const answer = this.#answer(user).finally(() => {
         clearTimeout(timer);
         this.#lookups.delete(user);
       });
@@ -111,7 +129,7 @@ export class ServerKeys {
     return lookup;
   }
 
-  async #ask(user: string): Promise<readonly AuthorizedKey[]> {
+  async #answer(user: string): Promise<readonly AuthorizedKey[]> {
     const deadline = new AbortController();
     const timer = setTimeout(
       () => deadline.abort(new DOMException("no answer in time", "TimeoutError")),

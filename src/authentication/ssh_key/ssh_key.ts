@@ -9,7 +9,7 @@ import { routeBearer } from "../route_bearer.ts";
 import { InvalidToken, isSignedBy } from "../signed_token.ts";
 import { TokenVerifier } from "../token_verifier.ts";
 import { type AuthorizedKey, hindrance } from "./authorized_keys.ts";
-import { nameFromTemplate } from "./dn_template.ts";
+import { checkTemplate, nameFromTemplate } from "./dn_template.ts";
 import { KeyDirectory } from "./key_directory.ts";
 import { KeyLookupFailed } from "./key_lookup_failed.ts";
 import { type KeysFile, parseKeysFile } from "./keys_file.ts";
@@ -45,7 +45,7 @@ export interface SshKeyOptions {
  * @throws {InvalidName} If the template is none for a DN; what {@link watchFile} throws for the keys file.
  */
 export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
-  nameFromTemplate(options.dnTemplate, "user");
+  checkTemplate(options.dnTemplate);
   if (!options.dnTemplate.includes("%s")) {
     options.log.warn("the DN template has no %s, so all users get one name", { method: options.name });
   }

@@ -1,0 +1,111 @@
+import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
+import { InvalidFile, type Problem } from "../../model/problem.ts";
+import { parseRate } from "../../model/rate.ts";
+import { SERVER_PREFIXES, SERVER_SUFFIXES } from "../server_attributes.ts";
+import { type MapAttribute, type MapEntry, standardAttribute } from "./map_entry.ts";
+import { type MapFormat, readMapFile, type Report } from "./map_file.ts";
+import { createMapIndex, type Matching } from "./map_index.ts";
+
+/** A server that a map file speaks of. */
+export interface ServerMention {
+  readonly server: string;
+  readonly file: string;
+  /** Of the first mention. */
+  readonly line: number;
+  readonly mentions: number;
+}
+
+export interface MapInspection {
+  /** What is wrong, with what a session would be refused for; the file may be usable nevertheless. */
+  readonly problems: readonly Problem[];
+  /** To be held against the configured servers. */
+  readonly servers: readonly ServerMention[];
+  readonly entries: number;
+}
+
+/** Looks through a map file for an operator: everything that is wrong with it, and which servers it speaks of. */
+export async function inspectMapFile(
+  text: string,
+  { file, matching, format }: {
+    readonly file: string;
+    readonly matching: Matching;
+    readonly format?: MapFormat;
+  },
+): Promise<MapInspection> {
+  const index = createMapIndex(matching);
+  const servers = new Map<string, ServerMention>();
+  let entries = 0;
+  const take = (entry: MapEntry, report: Report) => {
+    entries++;
+    index.add(entry, report);
+    for (const attribute of entry.attributes) inspect(entry, attribute, report);
+    for (const { name, line } of entry.attributes) {
+      const server = serverAttribute(name)?.server;
+      if (server === undefined) continue;
+      const earlier = servers.get(server);
+      servers.set(server, {
+        server,
+        file,
+        line: earlier?.line ?? line,
+        mentions: (earlier?.mentions ?? 0) + 1,
+      });
+    }
+  };
+  let problems: readonly Problem[];
+  try {
+    problems = await readMapFile(text, { file, take, ...(format === undefined ? {} : { format }) });
+  } catch (error) {
+    if (!(error instanceof InvalidFile)) throw error;
+    problems = error.problems;
+  }
+  return { problems, servers: [...servers.values()], entries };
+}
+
+function inspect(entry: MapEntry, { name, values, line }: MapAttribute, report: Report): void {
+  const key = `${entry.key}: ${name}`;
+  const server = serverAttribute(name);
+  if (server !== undefined) {
+    const warn = (expected: string) => report({ severity: "warning", line, key, expected });
+    if (!SERVER_SUFFIXES.some((suffix) => suffix === server.suffix)) {
+      warn(`expected one of ${SERVER_SUFFIXES.join(", ")} after the server`);
+    } else if ((values.at(-1) ?? "") === "") {
+      report({ line, key, expected: "expected a value" });
+    }
+    const twin = `uftpd.${server.server}.${server.suffix}`;
+    if (name !== twin && entry.attributes.some((other) => other.name === twin)) {
+      warn(`not used, ${twin} holds`);
+    }
+  }
+  for (const found of values) {
+    const expected = found === ""
+      ? undefined
+      : expectedInstead(server?.suffix ?? standardAttribute(name), found);
+    if (expected !== undefined) report({ line, key, found: found.slice(0, 50), expected });
+  }
+}
+
+/** What should stand in place of a value that sessions are refused for. */
+function expectedInstead(meaning: string | undefined, value: string): string | undefined {
+  switch (meaning) {
+    case "rateLimit": {
+      const rate = parseRate(value);
+      return rate.kind === "invalid" ? rate.expected : undefined;
+    }
+    case "xlogin":
+      if (isPrivilegedAccount(value)) return "expected an account without privileges, sessions are refused";
+      return isAccountName(value) ? undefined : "expected the name of an account";
+    case "group":
+    case "supplementaryGroups":
+      return isAccountName(value) ? undefined : "expected the name of a group";
+    default:
+      return undefined;
+  }
+}
+
+/** Takes `uftpd.<server>.<suffix>` apart, in either spelling. */
+function serverAttribute(name: string): { readonly server: string; readonly suffix: string } | undefined {
+  const prefix = SERVER_PREFIXES.find((candidate) => name.startsWith(`${candidate}.`));
+  const end = name.lastIndexOf(".");
+  if (prefix === undefined || end <= prefix.length) return undefined;
+  return { server: name.slice(prefix.length + 1, end), suffix: name.slice(end + 1) };
+}

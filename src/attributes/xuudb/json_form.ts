@@ -1,0 +1,31 @@
+import { recordOf, UnreadableAnswer, type WireForm } from "./wire_form.ts";
+
+/** The REST interface: an object of texts, empty for an unknown user. */
+export const JSON_FORM: WireForm = {
+  request: (address, gcid, dn) => ({
+    method: "GET",
+    url: `${address}/rest/xuudb/query/${encodeURIComponent(gcid)}?dn=${encodeURIComponent(dn)}`,
+    headers: { Accept: "application/json" },
+  }),
+  read: (body) => {
+    const members = new Map(Object.entries(parseObject(body)));
+    return recordOf((name) => {
+      const value: unknown = members.get(name) ?? undefined;
+      if (value !== undefined && typeof value !== "string") throw new UnreadableAnswer(`${name} is no text`);
+      return value;
+    });
+  },
+};
+
+function parseObject(body: string): object {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch (cause) {
+    throw new UnreadableAnswer("the answer is not JSON", { cause });
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new UnreadableAnswer("the answer is no object");
+  }
+  return value;
+}

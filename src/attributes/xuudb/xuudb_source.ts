@@ -1,0 +1,95 @@
+import { type AttributeSet, type AttributeValues, attributeValues } from "../../model/attributes.ts";
+import type { StandardAttribute } from "../../model/attributes.ts";
+import type { Clock } from "../../model/clock.ts";
+import type { Identity } from "../../model/identity.ts";
+import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
+import type { AttributeSource } from "../attribute_source.ts";
+import { AttributeSourceFailed } from "../attribute_source_failed.ts";
+import { AnswerCache } from "./answer_cache.ts";
+import { JSON_FORM } from "./json_form.ts";
+import { SOAP_FORM } from "./soap_form.ts";
+import { UnreadableAnswer, type WireForm, type XuudbRecord } from "./wire_form.ts";
+
+export interface XuudbOptions {
+  /** In the configured order, such as `XUUDB`. */
+  readonly name: string;
+  readonly form: "soap" | "json";
+  /** With scheme, such as `https://xuudb.example`. */
+  readonly host: string;
+  readonly port: number;
+  /** The site's name in the XUUDB. */
+  readonly gcid: string;
+  /** Whether answers are kept for ten seconds. */
+  readonly cache: boolean;
+  readonly http: OutgoingHttp;
+  readonly clock: Clock;
+}
+
+const LIFETIME_MS = 10_000;
+const CACHE_SIZE = 100;
+
+/**
+ * The user database of a UNICORE site (authentication.md 7.6). An unknown user has no attributes; a database that cannot
+ * be reached, or is not understood, is an error.
+ */
+export class XuudbSource implements AttributeSource {
+  readonly name: string;
+  readonly #options: XuudbOptions;
+  readonly #form: WireForm;
+  readonly #cache: AnswerCache<AttributeSet>;
+  readonly #closed = new AbortController();
+
+  constructor(options: XuudbOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#form = options.form === "soap" ? SOAP_FORM : JSON_FORM;
+    this.#cache = new AnswerCache({
+      lifetimeMs: options.cache ? LIFETIME_MS : 0,
+      size: CACHE_SIZE,
+      clock: options.clock,
+    });
+  }
+
+  attributesOf({ dn }: Identity, signal: AbortSignal): Promise<AttributeSet> {
+    // Several requests may wait for one answer: when one of them is given up, the others still want it.
+    return unlessAborted(this.#cache.get(dn, () => this.#ask(dn)), signal);
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  async #ask(dn: string): Promise<AttributeSet> {
+    const { host, port, gcid, http } = this.#options;
+    const request = this.#form.request(`${host.replace(/\/+$/, "")}:${port}`, gcid, dn);
+    try {
+      const { status, body } = await http.send(request, this.#closed.signal);
+      if (status !== 200) {
+        throw new AttributeSourceFailed(this.name, `the XUUDB answered with status ${status}`);
+      }
+      return attributesOfRecord(this.#form.read(body));
+    } catch (error) {
+      if (error instanceof AttributeSourceFailed) throw error;
+      const reason = error instanceof UnreadableAnswer ? "not understood" : "the XUUDB cannot be reached";
+      throw new AttributeSourceFailed(this.name, reason, error);
+    }
+  }
+}
+
+function attributesOfRecord({ xlogin, role, projects }: XuudbRecord): AttributeSet {
+  const standard = new Map<StandardAttribute, AttributeValues>();
+  for (const [name, text] of [["xlogin", xlogin], ["role", role], ["group", projects]] as const) {
+    const values = (text ?? "").split(":").map((value) => value.trim()).filter((value) => value !== "");
+    if (values.length > 0) standard.set(name, attributeValues(name, values));
+  }
+  return { standard, extra: new Map() };
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

@@ -1,0 +1,124 @@
+import type { AssignmentsConfig, ExpressionConfig } from "../config/service_config.ts";
+import type { Logger } from "../logging/logger.ts";
+import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
+import { InvalidFile, type Problem } from "../model/problem.ts";
+import { checkIdentity, NoIdentity } from "./check_identity.ts";
+import { compileExpression, type Expression } from "./expression/expression.ts";
+import { ExpressionError } from "./expression/expression_error.ts";
+import type { Variables } from "./expression/value.ts";
+
+/** What an identity provider's answer makes of a user, besides the name. */
+export interface AssignedAttributes {
+  readonly uid?: string;
+  readonly role?: string;
+  readonly groups?: readonly string[];
+}
+
+/** A role that opens nothing but public reads (authentication.md 8.3); for users whose role cannot be told. */
+const NO_ROLE = "anonymous";
+
+/**
+ * The expressions `identityAssign`, `uidAssign`, `roleAssign` and `groupsAssign` of one method (authentication.md 6).
+ * Each stands alone: where one fails, its attribute is missing and the log says why. A role that fails is not left to
+ * the default, which would be `user`.
+ */
+export class Assignments {
+  readonly #identity: Expression | undefined;
+  readonly #uid: Expression | undefined;
+  readonly #role: Expression | undefined;
+  readonly #groups: Expression | undefined;
+  readonly #log: Logger;
+
+  /** @throws {InvalidFile} With everything that is wrong with the expressions. */
+  constructor(config: AssignmentsConfig, log: Logger) {
+    const problems: Problem[] = [];
+    const compile = (expression: ExpressionConfig | undefined) => {
+      try {
+        return expression === undefined ? undefined : compileExpression(expression.text);
+      } catch (error) {
+        if (!(error instanceof ExpressionError) || expression === undefined) throw error;
+        const { file, line, key } = expression.origin;
+        const expected = `Expected an expression as the manual describes: ${error.message}`;
+        problems.push({ severity: "error", file, line, key, found: expression.text.slice(0, 200), expected });
+      }
+    };
+    this.#identity = compile(config.identity);
+    this.#uid = compile(config.uid);
+    this.#role = compile(config.role);
+    this.#groups = compile(config.groups);
+    this.#log = log;
+    if (problems.length > 0) throw new InvalidFile(problems);
+  }
+
+  /** Whether there is an `identityAssign`. */
+  get namesUsers(): boolean {
+    return this.#identity !== undefined;
+  }
+
+  /**
+   * The user's name as `identityAssign` gives it.
+   * @throws {NoIdentity}
+   */
+  identity(variables: Variables): string {
+    try {
+      const name = this.#identity?.name(variables);
+      if (name === undefined) throw new NoIdentity("identityAssign gives nothing");
+      return checkIdentity(name);
+    } catch (error) {
+      if (error instanceof ExpressionError) throw new NoIdentity(`identityAssign fails: ${error.message}`);
+      throw error;
+    }
+  }
+
+  /** Account, role and groups; what cannot be told, or must not be used, is missing. */
+  attributes(variables: Variables): AssignedAttributes {
+    const uid = this.#attempt("uidAssign", () => {
+      const uid = this.#uid?.text(variables);
+      if (uid !== undefined && !isUsableAccount(uid)) throw new UnusableResult("is no account name");
+      return uid;
+    });
+    const role = this.#attempt("roleAssign", () => {
+      const role = this.#role?.text(variables);
+      if (role !== undefined && !/^[A-Za-z][A-Za-z0-9_-]*$/.test(role)) {
+        throw new UnusableResult("is no role");
+      }
+      return role;
+    }, NO_ROLE);
+    const groups = this.#attempt("groupsAssign", () => this.#usableGroups(this.#groups?.list(variables)));
+    return {
+      ...(uid === undefined ? {} : { uid }),
+      ...(role === undefined ? {} : { role }),
+      ...(groups === undefined || groups.length === 0 ? {} : { groups }),
+    };
+  }
+
+  /** Providers list many groups that are no Unix groups; those that can be are used. */
+  #usableGroups(groups: readonly string[] | undefined): readonly string[] | undefined {
+    if (groups === undefined) return undefined;
+    const usable = groups.filter(isUsableAccount);
+    if (usable.length < groups.length) {
+      const example = groups.find((group) => !isUsableAccount(group));
+      const left = groups.length - usable.length;
+      this.#log.debug("groups left out that are no group names", { property: "groupsAssign", left, example });
+    }
+    return [...new Set(usable)];
+  }
+
+  #attempt<T>(property: string, evaluate: () => T, fallback?: T): T | undefined {
+    try {
+      return evaluate();
+    } catch (error) {
+      if (!(error instanceof ExpressionError || error instanceof UnusableResult)) throw error;
+      this.#log.warn("assignment failed", { property, error });
+      return fallback;
+    }
+  }
+}
+
+class UnusableResult extends Error {
+  override readonly name = "UnusableResult";
+}
+
+function isUsableAccount(name: string): boolean {
+  return isAccountName(name) && !isPrivilegedAccount(name);
+}

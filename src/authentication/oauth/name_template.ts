@@ -1,0 +1,30 @@
+import { escapeNameValue } from "../../model/distinguished_name.ts";
+import type { Variable, Variables } from "../expression/value.ts";
+
+/**
+ * The deprecated `dnTemplate` of OAUTH: `%name` stands for the reply's member of that name, of a list for its first
+ * item, escaped for use in a distinguished name (RFC 4514, 2.4). Of several names that fit the longest is meant.
+ * @returns `undefined` if nothing was replaced.
+ */
+export function fillNameTemplate(template: string, variables: Variables): string | undefined {
+  const texts = [...variables].flatMap(([name, variable]) => {
+    const text = firstText(variable);
+    return text === undefined || name === "" ? [] : [{ name, text }];
+  }).sort((a, b) => b.name.length - a.name.length);
+  let replaced = false;
+  const [start = "", ...others] = template.split("%");
+  const filled = others.map((part) => {
+    const found = texts.find(({ name }) => part.startsWith(name));
+    if (found === undefined) return `%${part}`;
+    replaced = true;
+    return escapeNameValue(found.text) + part.slice(found.name.length);
+  });
+  return replaced ? start + filled.join("") : undefined;
+}
+
+function firstText(variable: Variable): string | undefined {
+  if (typeof variable === "string") return variable;
+  if (variable instanceof Map) return undefined;
+  const [first]: Iterable<unknown> = variable;
+  return typeof first === "string" ? first : undefined;
+}

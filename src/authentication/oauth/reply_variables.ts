@@ -1,0 +1,54 @@
+import type { Variable, Variables } from "../expression/value.ts";
+
+/** Deepest nesting of a reply that is read. */
+const MAX_DEPTH = 16;
+
+/** A reply that is not what the protocol asks for; the message is for the log. */
+export class InvalidReply extends Error {
+  override readonly name = "InvalidReply";
+}
+
+/**
+ * The members of a JSON object as variables (authentication.md 5.3). Numbers and truth values become text, numbers
+ * exactly as they are written: two long identifiers must not become the same by rounding. Null members are left out,
+ * objects within a list are given as their JSON text.
+ * @throws {InvalidReply}
+ */
+export function parseReply(body: string): Variables {
+  try {
+    const reply: unknown = JSON.parse(body, keepDigits);
+    const variables = isObject(reply) ? toVariable(reply, 0) : undefined;
+    if (variables instanceof Map) return variables;
+  } catch (error) {
+    if (error instanceof InvalidReply) throw error;
+    throw new InvalidReply("the reply is not JSON that can be read", { cause: error });
+  }
+  throw new InvalidReply("the reply is no JSON object");
+}
+
+/** Reviver (ECMAScript 2026, "JSON.parse source text access"). */
+function keepDigits(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === "number" ? context?.source ?? String(value) : value;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function toVariable(value: unknown, depth: number): Variable | undefined {
+  if (depth > MAX_DEPTH) throw new InvalidReply(`the reply is nested deeper than ${MAX_DEPTH} levels`);
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean") return String(value);
+  if (Array.isArray(value)) return value.filter((item) => item !== null).map(itemText);
+  if (!isObject(value)) return undefined;
+  const members = new Map<string, Variable>();
+  for (const [name, member] of Object.entries(value)) {
+    const variable = toVariable(member, depth + 1);
+    if (variable !== undefined) members.set(name, variable);
+  }
+  return members;
+}
+
+function itemText(item: unknown): string {
+  return typeof item === "string" ? item : JSON.stringify(item);
+}

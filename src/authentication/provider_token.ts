@@ -1,0 +1,25 @@
+import type { Credentials } from "../model/credentials.ts";
+import type { Verdict } from "./authenticator.ts";
+import { routeBearer } from "./route_bearer.ts";
+
+/** Longest token that is passed on, in characters. */
+const MAX_TOKEN_LENGTH = 8192;
+
+/**
+ * The bearer token that an identity provider may be shown; otherwise what to answer. Tokens of our own and tokens made
+ * with SSH keys are nobody else's business (authentication.md 1.5).
+ */
+export function tokenForProvider({ authorization }: Credentials): string | Verdict {
+  if (authorization.kind !== "bearer" || routeBearer(authorization.token) !== "provider") {
+    return { kind: "skipped" };
+  }
+  const token = authorization.token.reveal();
+  if (token.length > MAX_TOKEN_LENGTH) {
+    return { kind: "refused", reason: `the token is longer than ${MAX_TOKEN_LENGTH} characters` };
+  }
+  // RFC 6750 section 2.1
+  if (!/^[A-Za-z0-9\-._~+/]+=*$/.test(token)) {
+    return { kind: "refused", reason: "the token has characters no token has" };
+  }
+  return token;
+}

@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { dirname, join, relative } from "node:path";
+
+/**
+ * The floors of the house, from the top down. Imports go down, never up and never to a neighbour on the same floor: what
+ * one folder needs of its neighbour is handed in from above.
+ */
+const FLOORS: readonly (readonly string[])[] = [
+  ["command"],
+  ["rooms"],
+  ["edge", "service"],
+  ["resource"],
+  ["authentication", "attributes", "reservations", "regulation", "daemon", "sharing"],
+  ["watch", "outgoing"],
+  ["config"],
+  ["logging"],
+  ["model"],
+];
+
+/** Packages, and the one place that may import each. */
+const PACKAGES: Readonly<Record<string, RegExp>> = {
+  "jose": /^authentication\//,
+  "xml-crypto": /^authentication\/unity\//,
+  "@xmldom/xmldom": /^(?:attributes|authentication\/unity)\//,
+};
+
+const SRC = new URL("../src/", import.meta.url).pathname;
+
+async function* sources(folder = SRC): AsyncGenerator<string> {
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = join(folder, name);
+    if (isDirectory) yield* sources(path);
+    else if (name.endsWith(".ts")) yield path;
+  }
+}
+
+interface Import {
+  /** Relative to `src`. */
+  readonly from: string;
+  readonly specifier: string;
+  /** Whether only types are imported, so that nothing is loaded. */
+  readonly types: boolean;
+}
+
+/** `import … from "x"`, `export … from "x"`, `import "x"`, `import("x")`; a first group tells imports of types. */
+const STATEMENTS = [
+  /^import(\s+type)?\s+(?:[\w*{][^;"']*?\s+from\s+)?"([^"\n]+)"/gm,
+  /^export(\s+type)?\s*(?:\{[^}]*\}|\*(?:\s+as\s+\w+)?)\s*from\s+"([^"\n]+)"/gm,
+  /\bimport(\s+type)?\(\s*"([^"\n]+)"/g,
+];
+
+async function imports(): Promise<Import[]> {
+  const found: Import[] = [];
+  for await (const path of sources()) {
+    const text = await Deno.readTextFile(path);
+    for (const [, type, specifier = ""] of STATEMENTS.flatMap((form) => [...text.matchAll(form)])) {
+      found.push({ from: relative(SRC, path), specifier, types: type !== undefined });
+    }
+  }
+  return found;
+}
+
+function floorOf(folder: string): number {
+  return FLOORS.findIndex((folders) => folders.includes(folder));
+}
+
+Deno.test("src has no folder that the table of floors does not know, and no loose files", async () => {
+  for await (const { name, isDirectory } of Deno.readDir(SRC)) {
+    assert(isDirectory && floorOf(name) >= 0, `src/${name} has no floor`);
+  }
+});
+
+Deno.test("imports between folders go down", async () => {
+  const wrong = (await imports()).filter(({ from, specifier }) => {
+    if (!specifier.startsWith(".")) return false;
+    const target = relative(SRC, join(SRC, dirname(from), specifier));
+    const [here = "", there = ""] = [from.split("/")[0], target.split("/")[0]];
+    // The project file is data: name and version.
+    return here !== there && target !== "../deno.json" && floorOf(there) <= floorOf(here);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+Deno.test("no file imports from main or from the tests", async () => {
+  const wrong = (await imports()).filter(({ specifier }) => /(?:^|\/)(?:tests\/|main\.ts$)/.test(specifier));
+  assert.deepEqual(wrong, []);
+});
+
+Deno.test("only node: modules and the packages of the table are imported, each where it belongs", async () => {
+  const wrong = (await imports()).filter(({ from, specifier }) => {
+    if (specifier.startsWith(".") || specifier.startsWith("node:")) return false;
+    return !PACKAGES[specifier]?.test(from);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+Deno.test("no file is loaded by one that it loads itself", async () => {
+  const edges = new Map<string, Set<string>>();
+  for (const { from, specifier, types } of await imports()) {
+    if (types || !specifier.startsWith(".")) continue;
+    const target = relative(SRC, join(SRC, dirname(from), specifier));
+    edges.set(from, (edges.get(from) ?? new Set()).add(target));
+  }
+  const state = new Map<string, "open" | "done">();
+  const visit = (file: string, way: readonly string[]) => {
+    if (state.get(file) === "done") return;
+    assert.notEqual(state.get(file), "open", `circle: ${[...way, file].join(" -> ")}`);
+    state.set(file, "open");
+    for (const next of edges.get(file) ?? []) visit(next, [...way, file]);
+    state.set(file, "done");
+  };
+  for (const file of edges.keys()) visit(file, []);
+});

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
+import { type AttributeSet, NO_ATTRIBUTES } from "../../src/model/attributes.ts";
+import type { Identity } from "../../src/model/identity.ts";
+import { ServiceError } from "../../src/model/service_error.ts";
+
+/** A source under test; released after each fact. */
+export interface Subject extends AsyncDisposable {
+  readonly source: AttributeSource;
+}
+
+export interface Expectations {
+  /** What the tests are about, such as `fileAttributeSource()`. */
+  readonly name: string;
+  create(): Promise<Subject>;
+  /** Name the source was created with. */
+  readonly configuredName: string;
+  /** A user the source knows, and the same user with the name spelled differently. */
+  readonly known: Identity;
+  readonly knownOtherwise: Identity;
+  readonly attributes: AttributeSet;
+  readonly unknown: Identity;
+  /** A source that is out of order, if there is such a state. */
+  createBroken?(): Promise<Subject>;
+}
+
+const signal = new AbortController().signal;
+
+/** What every attribute source keeps to. */
+export function testAttributeSource(expectations: Expectations): void {
+  const { name, create, configuredName, known, knownOtherwise, attributes, unknown, createBroken } =
+    expectations;
+
+  const facts: readonly (readonly [string, (source: AttributeSource) => Promise<void>])[] = [
+    ["carries its configured name", (source) => Promise.resolve(assert.equal(source.name, configuredName))],
+    ["gives what it knows about a user", async (source) => {
+      assert.deepEqual(await source.attributesOf(known, signal), attributes);
+    }],
+    ["knows the user however the name is spelled", async (source) => {
+      assert.deepEqual(await source.attributesOf(knownOtherwise, signal), attributes);
+    }],
+    ["gives no attributes to an unknown user, and no error", async (source) => {
+      assert.deepEqual(await source.attributesOf(unknown, signal), NO_ATTRIBUTES);
+    }],
+    ["keeps users apart who ask at the same time", async (source) => {
+      const users = [known, unknown, knownOtherwise, unknown, known];
+      const answers = await Promise.all(users.map((user) => source.attributesOf(user, signal)));
+      assert.deepEqual(answers, [attributes, NO_ATTRIBUTES, attributes, NO_ATTRIBUTES, attributes]);
+    }],
+    ["gives the same answer again", async (source) => {
+      await source.attributesOf(known, signal);
+      assert.deepEqual(await source.attributesOf(known, signal), attributes);
+    }],
+    ["can be closed twice", (source) => {
+      source.close();
+      source.close();
+      return Promise.resolve();
+    }],
+  ];
+  for (const [fact, test] of facts) {
+    Deno.test(`${name} ${fact}`, async () => {
+      await using subject = await create();
+      await test(subject.source);
+    });
+  }
+
+  if (createBroken === undefined) return;
+  Deno.test(`${name} fails with status 503 while it is out of order`, async () => {
+    await using subject = await createBroken();
+    await assert.rejects(
+      () => subject.source.attributesOf(known, signal),
+      (error) => error instanceof ServiceError && error.status === 503,
+    );
+  });
+}
+
+/** An attribute set from plain values; of standard attributes the defaults follow the rule. */
+export function attributeSet(
+  standard: Readonly<Record<string, readonly string[]>>,
+  extra: Readonly<Record<string, readonly string[]>> = {},
+): AttributeSet {
+  const names = ["role", "xlogin", "group", "supplementaryGroups", "addDefaultGroups", "queue"] as const;
+  return {
+    standard: new Map(names.flatMap((key) => {
+      const allowed = standard[key];
+      if (allowed === undefined) return [];
+      return [[key, { allowed, preferred: key === "supplementaryGroups" ? allowed : allowed.slice(0, 1) }]];
+    })),
+    extra: new Map(Object.entries(extra)),
+  };
+}
+
+/** Somebody of that name. */
+export function identity(dn: string, more: Partial<Identity> = {}): Identity {
+  return { dn, method: "PASSWORD_FILE", via: "PASSWORD", ...more };
+}

@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { fileAttributeSource } from "../../../src/attributes/file/file_attribute_source.ts";
+import type { Matching } from "../../../src/attributes/file/map_index.ts";
+import { createLogger, SILENT } from "../../../src/logging/logger.ts";
+import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
+import { InvalidFile } from "../../../src/model/problem.ts";
+import { attributeSet, identity, type Subject, testAttributeSource } from "../conformance.ts";
+
+const signal = new AbortController().signal;
+
+async function subject(
+  text: string,
+  matching: Matching = "strict",
+  log = SILENT,
+): Promise<Subject & { file: string }> {
+  const file = await Deno.makeTempFile({ suffix: ".map" });
+  await Deno.writeTextFile(file, text);
+  const source = await fileAttributeSource({ name: "FILE", file, matching, log, intervalMs: 10 });
+  // The watcher itself keeps no program alive.
+  const alive = setInterval(() => {}, 1000);
+  return {
+    source,
+    file,
+    [Symbol.asyncDispose]: async () => {
+      source.close();
+      clearInterval(alive);
+      await Deno.remove(file).catch(() => {});
+    },
+  };
+}
+
+const fixture = (name: string) =>
+  Deno.readTextFile(new URL(`../../fixtures/attributes/${name}`, import.meta.url));
+
+const ANN = attributeSet(
+  { role: ["user"], xlogin: ["a1001", "a1002"], group: ["proj1", "proj2"], supplementaryGroups: ["fast"] },
+  {
+    "uftpd.ALPHA.xlogin": ["alpha7"],
+    "uftpd.ALPHA.rateLimit": ["200M"],
+    "uftpd.ALPHA.includes": ["/data/*:/scratch/*"],
+  },
+);
+
+for (const file of ["variant_a.json", "variant_b.xml"]) {
+  testAttributeSource({
+    name: `fileAttributeSource() of ${file}`,
+    create: async () => await subject(await fixture(file)),
+    configuredName: "FILE",
+    known: identity("CN=Ann Example, OU=Lab 2, O=Site-A, C=DE"),
+    knownOtherwise: identity("cn=ann  EXAMPLE,ou=lab 2,o=Site-A ,c=de"),
+    attributes: ANN,
+    unknown: identity("CN=Eve, O=Site-A, C=DE"),
+  });
+}
+
+testAttributeSource({
+  name: "fileAttributeSource() with patterns",
+  create: () => subject('{"cn=ann.*, ?o=site-a.*": {"role": "user"}}', "regexp"),
+  configuredName: "FILE",
+  known: identity("CN=Ann Example,O=Site-A,C=DE"),
+  knownOtherwise: identity("cn=ANN example , o=SITE-A,c=de"),
+  attributes: attributeSet({ role: ["user"] }),
+  unknown: identity("CN=Eve,O=Site-A"),
+});
+
+Deno.test("fileAttributeSource() gives of two entries for one name the last, and says so", async () => {
+  const lines: string[] = [];
+  await using made = await subject(
+    '{"CN=Ann": {"role": "user"},\n"cn=ann ": {"role": "banned"}}',
+    "strict",
+    createLogger((line) => lines.push(line)),
+  );
+  assert.deepEqual(
+    await made.source.attributesOf(identity("CN=Ann"), signal),
+    attributeSet({ role: ["banned"] }),
+  );
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? "", /warn .*:2: cn=ann : expected each name once; line 1 names the same user/);
+});
+
+Deno.test("fileAttributeSource() gives of several patterns that match the first in the file", async () => {
+  const entries = ["cn=b.*", "cn=a.*", "cn=.*"].map((key, i) => [key, i]);
+  const json = `{${entries.map(([key, i]) => `"${key}": {"role": "r${i}"}`).join()}}`;
+  const xml = `<fileAttributeSource>${
+    entries.map(([key, i]) =>
+      `<entry key="${key}"><attribute name="role"><value>r${i}</value></attribute></entry>`
+    ).join("")
+  }</fileAttributeSource>`;
+  for (const text of [json, xml]) {
+    await using made = await subject(text, "regexp");
+    for (
+      const [dn, role] of [["CN=Bob", "r0"], ["CN=Ann", "r1"], ["CN=Eve", "r2"], ["CN=Bob", "r0"]] as const
+    ) {
+      assert.deepEqual(await made.source.attributesOf(identity(dn), signal), attributeSet({ role: [role] }));
+    }
+  }
+});
+
+Deno.test("fileAttributeSource() refuses to start on keys that are no names or patterns", async () => {
+  const rejects = (text: string, matching: Matching, message: RegExp) =>
+    assert.rejects(
+      () => subject(text, matching),
+      (error) => error instanceof InvalidFile && message.test(error.message),
+    );
+  await rejects(
+    '{\n"demouser": {}}',
+    "strict",
+    /:2: demouser: expected a distinguished name: expected an attribute/,
+  );
+  await rejects('{\n"cn=(": {}}', "regexp", /:2: cn=\(: expected \) \(at character 5 of the pattern\)/);
+});
+
+Deno.test("fileAttributeSource() fails closed for a name it cannot read", async () => {
+  await using made = await subject("{}");
+  await assert.rejects(() => made.source.attributesOf(identity("ann"), signal), {
+    name: "AttributeSourceFailed",
+    status: 503,
+  });
+});
+
+Deno.test("fileAttributeSource() follows changes, of content and of format", async () => {
+  const reread = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const refused = Promise.withResolvers<string>();
+  const log = createLogger((line, level) => {
+    if (level === "error") refused.resolve(line);
+    if (line.includes("file read again")) reread.shift()?.resolve();
+  });
+  await using made = await subject('{"CN=Ann": {"role": "user"}}', "strict", log);
+  const role = () => made.source.attributesOf(identity("CN=Ann"), signal);
+  assert.deepEqual(await role(), attributeSet({ role: ["user"] }));
+
+  const first = reread[0]?.promise;
+  await Deno.writeTextFile(
+    made.file,
+    '<fileAttributeSource><entry key="CN=Ann"><attribute name="role"><value>admin</value></attribute></entry></fileAttributeSource>',
+  );
+  await first;
+  assert.deepEqual(await role(), attributeSet({ role: ["admin"] }));
+
+  await Deno.writeTextFile(made.file, '{"CN=Ann":\n {"role": 5}}');
+  assert.match(await refused.promise, /last good content stays.*:2: CN=Ann: role = 5/);
+  assert.deepEqual(await role(), attributeSet({ role: ["admin"] }));
+
+  const second = reread[0]?.promise;
+  await Deno.writeTextFile(made.file, "{}");
+  await second;
+  assert.deepEqual(await role(), NO_ATTRIBUTES);
+});
+
+Deno.test("fileAttributeSource() refuses a file that is far too long before reading it", async () => {
+  const file = await Deno.makeTempFile();
+  await Deno.truncate(file, 100 * 1024 * 1024);
+  const before = Deno.memoryUsage().rss;
+  const start = performance.now();
+  await assert.rejects(
+    () => fileAttributeSource({ name: "FILE", file, matching: "strict", log: SILENT }),
+    RangeError,
+  );
+  assert.ok(performance.now() - start < 500);
+  assert.ok(Deno.memoryUsage().rss - before < 50 * 1024 * 1024);
+  await Deno.remove(file);
+});

@@ -1,0 +1,272 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import fc from "fast-check";
+import {
+  readTokenRequest,
+  TokenIssuer,
+  type TokenLimits,
+} from "../../../src/authentication/issued_token/issue.ts";
+import { issuedToken } from "../../../src/authentication/issued_token/verify.ts";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { ANONYMOUS_DN, type Caller, type Identity } from "../../../src/model/identity.ts";
+import { ServiceError } from "../../../src/model/service_error.ts";
+import type { TlsMaterial } from "../../../src/model/tls_material.ts";
+import { createAuthority } from "../../pki/authority.ts";
+import { bearer } from "../sample_credentials.ts";
+
+const NOW = 1_800_000_000;
+const SERVER = "CN=auth.site-a.example,O=Site-A,C=DE";
+const AUTHORITY = createAuthority({ subject: "CN=Test CA" });
+const ANN: Identity = {
+  dn: "CN=ann, OU=ssh-local-users",
+  method: "SSHKEY",
+  via: "SSHKEY",
+  uid: "ann",
+  role: "user",
+};
+const PLAIN = { renewable: false, limited: false };
+const LIMITS: TokenLimits = { defaultLifetime: 300, maxLifetime: 86_400, renewalPeriod: 200_000 };
+
+function material(options: Partial<Parameters<typeof AUTHORITY.issue>[0]> = {}): TlsMaterial {
+  return { ...AUTHORITY.issue({ subject: SERVER, ...options }), anchors: [] };
+}
+
+const TLS = material();
+
+/** An issuer and a check that share a clock, which a test moves, and a certificate. */
+function service(tls: TlsMaterial = TLS, limits = LIMITS) {
+  const state = { now: NOW, tls };
+  const parts = { tls: () => state.tls, clock: () => state.now * 1000 };
+  const issuer = new TokenIssuer({ ...parts, limits });
+  const check = issuedToken({ ...parts, trustedIssuers: [], log: SILENT });
+  return {
+    state,
+    issue: (
+      identity: Identity,
+      request: Partial<Parameters<typeof issuer.issue>[1]> = {},
+      preferences?: string,
+    ) => issuer.issue({ kind: "authenticated", identity }, { ...PLAIN, ...request }, preferences),
+    issueTo: (caller: Caller) => issuer.issue(caller, PLAIN),
+    async accept(token: string): Promise<Identity> {
+      const verdict = await check.authenticate(bearer(token), new AbortController().signal);
+      assert.equal(verdict.kind, "accepted", verdict.kind === "refused" ? verdict.reason : "");
+      if (verdict.kind !== "accepted") throw new TypeError("unreachable");
+      return verdict.identity;
+    },
+  };
+}
+
+function contents(token: string): { header: unknown; claims: Record<string, unknown> } {
+  const [header, claims] = token.split(".").map((part) => Buffer.from(part, "base64url").toString());
+  return { header: JSON.parse(header ?? ""), claims: JSON.parse(claims ?? "") };
+}
+
+async function assertRefused(promise: Promise<unknown>, status: number, code: string): Promise<ServiceError> {
+  const error = await promise.then(() => assert.fail("a token was issued"), (error: unknown) => error);
+  assert.ok(error instanceof ServiceError, String(error));
+  assert.deepEqual([error.status, error.code], [status, code]);
+  return error;
+}
+
+Deno.test("TokenIssuer issues the claims of the sheet, as clients expect them", async () => {
+  const { issue } = service();
+  const token = await issue(ANN, { lifetime: 3600, renewable: true, limited: true }, "group:proj2");
+  assert.deepEqual(contents(token), {
+    header: { alg: "ES256" },
+    claims: {
+      sub: "CN=ann, OU=ssh-local-users",
+      iss: SERVER,
+      iat: NOW,
+      exp: NOW + 3600,
+      etd: "true",
+      uid: "ann",
+      preferences: "group:proj2",
+      renewable: "true",
+      renewableUntil: NOW + 200_000,
+      aud: SERVER,
+    },
+  });
+});
+
+Deno.test("TokenIssuer leaves out what there is not, and uses the default lifetime", async () => {
+  const { claims } = contents(
+    await service().issue({ dn: "CN=Bob", method: "PASSWORD_FILE", via: "PASSWORD" }, {}, ""),
+  );
+  assert.deepEqual(claims, { sub: "CN=Bob", iss: SERVER, iat: NOW, exp: NOW + 300, etd: "true" });
+});
+
+for (const [keyType, alg] of [["ec-p256", "ES256"], ["rsa-2048", "RS256"], ["ed25519", "EdDSA"]] as const) {
+  Deno.test(`TokenIssuer signs with ${alg} for a key of type ${keyType}, and the token is accepted`, async () => {
+    const { issue, accept } = service(material({ keyType }));
+    const token = await issue(ANN);
+    assert.deepEqual(contents(token).header, { alg });
+    assert.deepEqual(await accept(token), {
+      dn: ANN.dn,
+      method: "ETD",
+      via: "ETD",
+      uid: "ann",
+      role: "user",
+      issuedToken: {
+        issuer: SERVER,
+        renewable: false,
+        limitedTo: undefined,
+        preferences: undefined,
+        renewableUntil: NOW + 300,
+      },
+    });
+  });
+}
+
+Deno.test("TokenIssuer issues nothing to anonymous callers, nor to whoever goes by the server's name", async () => {
+  const { issue, issueTo } = service();
+  await assertRefused(issueTo({ kind: "anonymous" }), 401, "ERR_TOKEN_NEEDS_IDENTITY");
+  for (const dn of [ANONYMOUS_DN, "cn=auth.site-a.example, o=Site-A, c=DE", "", "ann"]) {
+    await assertRefused(issue({ ...ANN, dn }), 401, "ERR_TOKEN_NEEDS_IDENTITY");
+  }
+});
+
+Deno.test("TokenIssuer keeps the lifetime within the maximum and the certificate's validity, in seconds", async () => {
+  const { issue, state } = service();
+  assert.equal(contents(await issue(ANN, { lifetime: 86_400 })).claims.exp, NOW + 86_400);
+  const error = await assertRefused(issue(ANN, { lifetime: 86_401 }), 400, "ERR_TOKEN_LIFETIME");
+  assert.match(error.publicMessage, /token lifetime must not exceed 86400 seconds/);
+  state.tls = material({ notAfter: new Date((NOW + 100) * 1000) });
+  assert.equal(contents(await issue(ANN)).claims.exp, NOW + 100, "the default gives way");
+  assert.equal(contents(await issue(ANN, { lifetime: 100 })).claims.exp, NOW + 100);
+  await assertRefused(issue(ANN, { lifetime: 101 }), 400, "ERR_TOKEN_LIFETIME");
+  state.now = NOW + 100;
+  await assertRefused(issue(ANN), 503, "ERR_TOKENS_UNAVAILABLE");
+  state.now = NOW + 5000;
+  await assertRefused(issue(ANN), 503, "ERR_TOKENS_UNAVAILABLE");
+});
+
+Deno.test("TokenIssuer renews only tokens that were asked for as renewable", async () => {
+  const { issue, accept } = service();
+  const plain = await accept(await issue(ANN));
+  await assertRefused(issue(plain, { renewable: true }), 403, "ERR_TOKEN_NOT_RENEWABLE");
+  const renewable = await accept(await issue(ANN, { renewable: true }));
+  const renewed = await accept(await issue(renewable));
+  assert.equal(renewed.dn, ANN.dn);
+  await assertRefused(issue(renewed), 403, "ERR_TOKEN_NOT_RENEWABLE");
+});
+
+Deno.test("TokenIssuer makes no limited token an unlimited one, however often it is renewed", async () => {
+  const { issue, accept } = service();
+  const servers = { ...ANN, uidServers: ["HPC"] };
+  let identity = await accept(
+    await issue(servers, { renewable: true, limited: true }, "uid:ann,group:proj2"),
+  );
+  for (let i = 0; i < 3; i++) {
+    const { claims } = contents(await issue(identity, { renewable: true }, "group:other"));
+    assert.equal(claims.aud, SERVER);
+    assert.equal(claims.preferences, "uid:ann,group:proj2");
+    assert.equal(claims.uid, "ann");
+    assert.deepEqual(claims.uidServers, ["HPC"]);
+    identity = await accept(await issue(identity, { renewable: true }));
+    assert.deepEqual(identity.uidServers, ["HPC"]);
+  }
+});
+
+Deno.test("TokenIssuer renews to an absolute end, which no renewal moves", async () => {
+  const { issue, accept, state } = service();
+  let token = await issue(ANN, { renewable: true, lifetime: 86_400 });
+  state.now = NOW + 80_000;
+  token = await issue(await accept(token), { renewable: true, lifetime: 86_400 });
+  state.now = NOW + 150_000;
+  const identity = await accept(token);
+  await assertRefused(issue(identity, { renewable: true, lifetime: 50_001 }), 400, "ERR_TOKEN_LIFETIME");
+  token = await issue(identity, { renewable: true, lifetime: 50_000 });
+  assert.equal(contents(token).claims.renewableUntil, NOW + 200_000);
+  state.now = NOW + 199_900;
+  token = await issue(await accept(token), { renewable: true });
+  assert.equal(contents(token).claims.exp, NOW + 200_000);
+  state.now = NOW + 200_010;
+  await assertRefused(issue(await accept(token), { renewable: true }), 403, "ERR_TOKEN_NOT_RENEWABLE");
+});
+
+Deno.test("TokenIssuer gives long tokens that are not renewable, whatever the period of renewal", async () => {
+  const { issue } = service(TLS, { ...LIMITS, renewalPeriod: 60 });
+  assert.equal(contents(await issue(ANN, { lifetime: 86_400 })).claims.exp, NOW + 86_400);
+});
+
+Deno.test("TokenIssuer signs with a new certificate's key at once, and the old one's tokens no longer count", async () => {
+  const { issue, accept, state } = service();
+  const old = await issue(ANN);
+  state.tls = material();
+  await accept(await issue(ANN));
+  await assert.rejects(accept(old), /not signed by an issuer that is trusted/);
+});
+
+Deno.test("TokenIssuer says that it is out of order if the key cannot be used", async () => {
+  await assertRefused(service({ ...TLS, key: "no key" }).issue(ANN), 503, "ERR_TOKENS_UNAVAILABLE");
+});
+
+Deno.test("readTokenRequest() reads what clients ask for", () => {
+  const read = (query: string) => readTokenRequest(new URLSearchParams(query));
+  assert.deepEqual(read(""), { lifetime: undefined, renewable: false, limited: false });
+  assert.deepEqual(read("lifetime=3600&renewable=true&limited=TRUE"), {
+    lifetime: 3600,
+    renewable: true,
+    limited: true,
+  });
+  assert.deepEqual(read("renewable=false&limited=1&other=x"), {
+    lifetime: undefined,
+    renewable: false,
+    limited: false,
+  });
+});
+
+Deno.test("readTokenRequest() answers 400 for a lifetime that is no whole number from 1", async () => {
+  const bad = [
+    "",
+    "0",
+    "-1",
+    "+1",
+    "1.5",
+    "1e3",
+    "abc",
+    "0x10",
+    "010",
+    " 1",
+    "1 ",
+    "NaN",
+    "Infinity",
+    "99999999999",
+    "１",
+  ];
+  for (const lifetime of bad) {
+    const read = () => Promise.resolve(readTokenRequest(new URLSearchParams({ lifetime })));
+    await assertRefused(Promise.resolve().then(read), 400, "ERR_INVALID_TOKEN_REQUEST");
+  }
+  const twice = () => readTokenRequest(new URLSearchParams("lifetime=1&lifetime=2"));
+  await assertRefused(Promise.resolve().then(twice), 400, "ERR_INVALID_TOKEN_REQUEST");
+});
+
+Deno.test("TokenIssuer never issues more than was allowed, whatever is asked for in turn", async () => {
+  const step = fc.record({
+    lifetime: fc.option(fc.integer({ min: 1, max: 200_000 }), { nil: undefined }),
+    renewable: fc.boolean(),
+    limited: fc.boolean(),
+    pause: fc.integer({ min: 0, max: 90_000 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+      const { issue, accept, state } = service();
+      let token = await issue({ ...ANN, uidServers: ["HPC"] }, { renewable: true, limited: true }, "group:a");
+      for (const { pause, ...request } of steps) {
+        state.now += pause;
+        try {
+          token = await issue(await accept(token), request, "group:b");
+        } catch {
+          return; // expired, not renewable or too long
+        }
+        const { claims } = contents(token);
+        assert.equal(claims.aud, SERVER);
+        assert.deepEqual(claims.uidServers, ["HPC"]);
+        assert.equal(claims.preferences, "group:a");
+        assert.ok(Number(claims.exp) <= NOW + 200_000 && Number(claims.exp) <= state.now + 86_400);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,264 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { createPrivateKey, createPublicKey, createSecretKey, X509Certificate } from "node:crypto";
+import { issuedToken, type IssuedTokenOptions } from "../../../src/authentication/issued_token/verify.ts";
+import type { Verdict } from "../../../src/authentication/authenticator.ts";
+import { createLogger, SILENT } from "../../../src/logging/logger.ts";
+import { ANONYMOUS_DN, type Identity } from "../../../src/model/identity.ts";
+import { createAuthority } from "../../pki/authority.ts";
+import { testAuthenticator } from "../conformance.ts";
+import { basic, bearer, sshLegacy } from "../sample_credentials.ts";
+import { signToken, type TokenParts } from "../sign_token.ts";
+
+const NOW = 1_800_000_000;
+const SERVER = "CN=auth.site-a.example,O=Site-A,C=DE";
+const OTHER = "CN=other.site-b.example,O=Site-B,C=DE";
+const SECRET = "0123456789abcdef0123456789abcdef";
+const AUTHORITY = createAuthority({ subject: "CN=Test CA" });
+const OWN = AUTHORITY.issue({ subject: SERVER, keyType: "rsa-2048" });
+const FRIEND = AUTHORITY.issue({ subject: OTHER });
+const STRANGER = AUTHORITY.issue({ subject: OTHER });
+const KEYS = {
+  own: createPrivateKey(OWN.key),
+  friend: createPrivateKey(FRIEND.key),
+  stranger: createPrivateKey(STRANGER.key),
+  secret: createSecretKey(Buffer.from(SECRET)),
+};
+const ANN = "CN=Ann Example,O=Site-A,C=DE";
+
+const DEFAULTS: IssuedTokenOptions = {
+  tls: () => ({ ...OWN, anchors: [] }),
+  trustedIssuers: [FRIEND.certificate],
+  clock: () => NOW * 1000,
+  log: SILENT,
+};
+
+const CLAIMS = { sub: ANN, iss: SERVER, iat: NOW, exp: NOW + 300, etd: "true" };
+
+function own(claims: Readonly<Record<string, unknown>> = {}, parts: Partial<TokenParts> = {}): string {
+  return signToken({ header: { alg: "RS256" }, claims: { ...CLAIMS, ...claims }, key: KEYS.own, ...parts });
+}
+
+function friends(claims: Readonly<Record<string, unknown>> = {}, parts: Partial<TokenParts> = {}): string {
+  return own({ iss: OTHER, ...claims }, { header: { alg: "ES256" }, key: KEYS.friend, ...parts });
+}
+
+function hmac(claims: Readonly<Record<string, unknown>> = {}, alg = "HS256"): string {
+  return own(claims, { header: { alg }, key: KEYS.secret });
+}
+
+function ask(token: string, options: Partial<IssuedTokenOptions> = {}): Promise<Verdict> {
+  return issuedToken({ ...DEFAULTS, ...options }).authenticate(bearer(token), new AbortController().signal);
+}
+
+async function accepted(token: string, options: Partial<IssuedTokenOptions> = {}): Promise<Identity> {
+  const verdict = await ask(token, options);
+  assert.equal(verdict.kind, "accepted", verdict.kind === "refused" ? verdict.reason : verdict.kind);
+  if (verdict.kind !== "accepted") throw new TypeError("unreachable");
+  return verdict.identity;
+}
+
+testAuthenticator({
+  name: "issuedToken()",
+  // Its name is fixed, for it stands before the configured methods.
+  create: () => Object.defineProperty(issuedToken(DEFAULTS), "name", { value: "SUBJECT" }),
+  method: "ETD",
+  good: bearer(own()),
+  bad: {
+    "an expired token": bearer(own({ exp: NOW - 61 })),
+    "a token of a stranger": bearer(friends({}, { key: KEYS.stranger })),
+    "a token without sub": bearer(own({ sub: undefined })),
+  },
+  foreign: {
+    "a password": basic("ann", "sesame"),
+    "an SSH token": bearer(own({ iss: ANN, etd: "false" })),
+    "an opaque token": bearer("abc"),
+    "a legacy token": sshLegacy("ann"),
+  },
+});
+
+Deno.test("issuedToken() honours account, servers and limits in a token of our own", async () => {
+  const claims = {
+    uid: "ann",
+    uidServers: ["HPC", "ARCHIVE"],
+    aud: SERVER,
+    preferences: "group:a",
+    renewable: "true",
+  };
+  assert.deepEqual(await accepted(own({ ...claims, renewableUntil: NOW + 9000 })), {
+    dn: ANN,
+    method: "ETD",
+    via: "ETD",
+    uid: "ann",
+    role: "user",
+    uidServers: ["HPC", "ARCHIVE"],
+    issuedToken: {
+      issuer: SERVER,
+      renewable: true,
+      limitedTo: SERVER,
+      preferences: "group:a",
+      renewableUntil: NOW + 9000,
+    },
+  });
+});
+
+Deno.test("issuedToken() honours no account in another's token, nor its idea of how long to renew", async () => {
+  const claims = {
+    uid: "ann",
+    uidServers: ["HPC"],
+    renewable: true,
+    renewableUntil: NOW + 10 ** 9,
+    preferences: "uid:bob",
+  };
+  for (
+    const identity of [
+      await accepted(friends(claims)),
+      await accepted(hmac({ ...claims, iss: OTHER }), { hmacSecret: SECRET }),
+      await accepted(hmac(claims), { hmacSecret: SECRET }),
+    ]
+  ) {
+    assert.equal(identity.uid, undefined);
+    assert.equal(identity.uidServers, undefined);
+    assert.equal(identity.role, undefined);
+    assert.equal(identity.issuedToken?.renewable, true);
+    assert.equal(identity.issuedToken?.renewableUntil, NOW + 300);
+    assert.equal(identity.issuedToken?.preferences, "uid:bob");
+  }
+});
+
+Deno.test("issuedToken() compares issuers as names, not as text", async () => {
+  assert.equal(
+    (await accepted(own({ iss: "cn=AUTH.site-a.example, o=site-a, c=de", uid: "ann" }))).uid,
+    "ann",
+  );
+  await accepted(friends({ iss: "CN=Other.Site-B.example, O=Site-B, C=DE" }));
+});
+
+Deno.test("issuedToken() takes etd as text in any case, or as a boolean", async () => {
+  for (const etd of ["true", "TRUE", true]) await accepted(own({ etd }));
+});
+
+const publicText = createPublicKey(KEYS.own).export({ type: "spki", format: "pem" }).toString();
+const certificateText = OWN.certificate;
+
+const BAD: [string, string, RegExp][] = [
+  ["alg none", own({}, { header: { alg: "none" } }), /base64url/],
+  [
+    "HS256 with the public key",
+    own({}, { header: { alg: "HS256" }, key: createSecretKey(Buffer.from(publicText)) }),
+    /secret/,
+  ],
+  [
+    "HS256 with the certificate",
+    own({}, { header: { alg: "HS256" }, key: createSecretKey(Buffer.from(certificateText)) }),
+    /secret/,
+  ],
+  ["HS256 while no secret is set", hmac(), /secret/],
+  ["RS512 with a key for RS256", own({}, { header: { alg: "RS512" } }), /issuer/],
+  ["PS256 with a key for RS256", own({}, { header: { alg: "PS256" } }), /issuer/],
+  ["ES256 said, RS256 signed", own({}, { header: { alg: "ES256" }, signWith: "RS256" }), /issuer/],
+  ["ES384 with a P-256 key", friends({}, { header: { alg: "ES384" }, signWith: "ES256" }), /issuer/],
+  ["jwk in the header", own({}, { header: { alg: "RS256", jwk: {} }, signWith: "RS256" }), /more than/],
+  [
+    "jku in the header",
+    own({}, { header: { alg: "RS256", jku: "https://x" }, signWith: "RS256" }),
+    /more than/,
+  ],
+  [
+    "crit in the header",
+    own({}, { header: { alg: "RS256", crit: ["exp"] }, signWith: "RS256" }),
+    /more than/,
+  ],
+  ["our name, a friend's key", own({}, { header: { alg: "ES256" }, key: KEYS.friend }), /issuer/],
+  ["a friend's name, our key", own({ iss: OTHER }), /issuer/],
+  ["a friend's name, another key", friends({}, { key: KEYS.stranger }), /issuer/],
+  ["an unknown issuer", own({ iss: "CN=unknown" }), /issuer/],
+  ["an issuer that is no DN", own({ iss: "https://idp.example" }), /iss is not a DN/],
+  ["no issuer", own({ iss: undefined }), /iss/],
+  ["sub that is no DN", own({ sub: "ann" }), /sub/],
+  ["sub that is empty", own({ sub: "" }), /sub/],
+  ["sub that is the server", own({ sub: SERVER.toLowerCase() }), /sub/],
+  ["sub that is the server, by a friend", friends({ sub: SERVER }), /sub/],
+  ["sub that is the anonymous caller", own({ sub: ANONYMOUS_DN }), /sub/],
+  ["no exp", own({ exp: undefined }), /expiry/],
+  ["exp as text", own({ exp: "1900000000" }), /expiry/],
+  ["an expired one", own({ exp: NOW - 60 }), /expired/],
+  ["one not valid yet", own({ nbf: NOW + 61 }), /not valid yet/],
+  ["one for another server", own({ aud: OTHER }), /another server/],
+  ["one for a friend's server", friends({ aud: OTHER }), /another server/],
+  ["uid that is root", own({ uid: "root" }), /uid/],
+  ["uid that is no account", own({ uid: "a\nb" }), /uid/],
+  ["uid as a number", own({ uid: 0 }), /uid/],
+  ["uidServers as text", own({ uid: "ann", uidServers: "HPC" }), /uidServers/],
+  ["preferences as a list", own({ preferences: ["a"] }), /preferences/],
+  [
+    "claims given twice",
+    own({}, { claims: `{"sub":"${ANN}","sub":"CN=x","iss":"${SERVER}","exp":1900000000,"etd":"true"}` }),
+    /once/,
+  ],
+  [
+    "etd given twice",
+    own({}, { claims: `{"sub":"${ANN}","iss":"${SERVER}","exp":1900000000,"etd":"false","etd":"true"}` }),
+    /once/,
+  ],
+  ["more than 8 KiB", own({ pad: "x".repeat(8000) }), /too long/],
+  ["a cut signature", own().replace(/[^.]*$/, (signature) => signature.slice(0, 40)), /issuer/],
+  ["no signature", own().replace(/[^.]*$/, ""), /base64url/],
+];
+
+Deno.test(`issuedToken() refuses each of ${BAD.length} kinds of bad token, and says why`, async () => {
+  for (const [what, token, reason] of BAD) {
+    const verdict = await ask(token);
+    assert.match(verdict.kind === "refused" ? verdict.reason : verdict.kind, reason, what);
+  }
+});
+
+Deno.test("issuedToken() accepts HMAC tokens with the secret, HS256 only, and takes a short secret for a mistake", async () => {
+  await accepted(hmac(), { hmacSecret: SECRET });
+  await accepted(own(), { hmacSecret: SECRET });
+  for (const alg of ["HS384", "HS512"]) {
+    assert.equal((await ask(hmac({}, alg), { hmacSecret: SECRET })).kind, "refused");
+  }
+  assert.equal((await ask(hmac(), { hmacSecret: `${SECRET}!` })).kind, "refused");
+  assert.throws(() => issuedToken({ ...DEFAULTS, hmacSecret: SECRET.slice(1) }), RangeError);
+});
+
+Deno.test("issuedToken() trusts an issuer only while its certificate is in date", async () => {
+  const from = new Date(NOW * 1000 - 1000);
+  const until = new Date(NOW * 1000 + 1000);
+  const issuer = AUTHORITY.issue({ subject: OTHER, notBefore: from, notAfter: until });
+  const token = friends({ exp: NOW + 9000 }, { key: createPrivateKey(issuer.key) });
+  let now = NOW * 1000;
+  const lines: string[] = [];
+  const options = {
+    ...DEFAULTS,
+    trustedIssuers: [issuer.certificate],
+    clock: () => now,
+    log: createLogger((line) => lines.push(line)),
+  };
+  const check = issuedToken(options);
+  const kind = async () => (await check.authenticate(bearer(token), new AbortController().signal)).kind;
+  assert.equal(await kind(), "accepted");
+  now += 2000;
+  assert.equal(await kind(), "refused");
+  now -= 4000;
+  assert.equal(await kind(), "refused");
+  assert.deepEqual(lines, []);
+  issuedToken(options);
+  assert.match(lines.join(), /trusted token issuer is out of date issuer="?CN=other/);
+});
+
+Deno.test("issuedToken() tries every certificate of an issuer, so that keys can be changed", async () => {
+  const trustedIssuers = [STRANGER.certificate, FRIEND.certificate];
+  await accepted(friends(), { trustedIssuers });
+  await accepted(friends({}, { key: KEYS.stranger }), { trustedIssuers });
+});
+
+Deno.test("issuedToken() fails to start with a trusted issuer that cannot be used", () => {
+  const text = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----";
+  assert.throws(() => issuedToken({ ...DEFAULTS, trustedIssuers: [text] }), TypeError);
+  assert.throws(
+    () => issuedToken({ ...DEFAULTS, trustedIssuers: [new X509Certificate(FRIEND.certificate).subject] }),
+    TypeError,
+  );
+});

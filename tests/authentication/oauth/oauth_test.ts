@@ -1,0 +1,458 @@
+import assert from "node:assert/strict";
+import { OAuth } from "../../../src/authentication/oauth/oauth.ts";
+import type { OAuthConfig } from "../../../src/config/service_config.ts";
+import { createLogger, SILENT } from "../../../src/logging/logger.ts";
+import type { Identity } from "../../../src/model/identity.ts";
+import { InvalidFile } from "../../../src/model/problem.ts";
+import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
+import type { Answer } from "../../identity_provider/https_server.ts";
+import {
+  CLIENT,
+  type OidcProvider,
+  sendJson,
+  startOidcProvider,
+} from "../../identity_provider/oidc_provider.ts";
+import { testAuthenticator } from "../conformance.ts";
+import { alsoClosing, assignments, httpsClient, PROVIDER_TLS } from "../remote_subject.ts";
+import { basic, bearer, NO_CREDENTIALS, sshLegacy, unsignedJwt } from "../sample_credentials.ts";
+
+const GOOD_TOKEN = "2YotnFZFEjr1zCsicMWpAA";
+const ANN = { sub: "u1", email: "ann+x@site-a.example", preferred_username: "ann", groups: ["hpc", "users"] };
+const NOW = Date.UTC(2027, 0, 15, 8);
+
+const CONFIG: OAuthConfig = {
+  kind: "OAuthAuthenticator",
+  name: "SUBJECT",
+  address: "https://localhost/",
+  introspection: undefined,
+  assignments: assignments({ identity: `"UID="+email`, uid: "preferred_username", groups: "groups" }),
+  dnTemplate: undefined,
+  showCertificate: false,
+  requiredAudience: undefined,
+  requiredClient: undefined,
+  requiredScope: undefined,
+};
+
+interface Setting {
+  readonly provider: OidcProvider;
+  readonly time: { now: number };
+  readonly lines: string[];
+  readonly subject: OAuth;
+  /** The verdict about a token, as `kind` or as reason. */
+  ask(token: string, signal?: AbortSignal): Promise<string>;
+  identity(token?: string): Promise<Identity>;
+}
+
+/** A method and the provider it asks, for the length of one test. */
+async function withProvider(
+  config: Partial<OAuthConfig> & { introspect?: boolean; timeoutMs?: number },
+  run: (setting: Setting) => Promise<void>,
+): Promise<void> {
+  const { introspect = false, timeoutMs = 10_000, ...more } = config;
+  await using provider = await startOidcProvider(PROVIDER_TLS);
+  provider.tokens.set(GOOD_TOKEN, ANN);
+  const time = { now: NOW };
+  const lines: string[] = [];
+  const http = httpsClient({ timeoutMs });
+  const address = introspect ? provider.introspection : provider.userinfo;
+  const introspection = introspect ? CLIENT : undefined;
+  const subject = new OAuth({ ...CONFIG, address, introspection, ...more }, {
+    http,
+    clock: () => time.now,
+    log: createLogger((line) => lines.push(line), { threshold: "debug" }),
+  });
+  const authenticate = (token: string, signal = new AbortController().signal) =>
+    subject.authenticate(bearer(token), signal);
+  try {
+    await run({
+      provider,
+      time,
+      lines,
+      subject,
+      async ask(token, signal) {
+        const verdict = await authenticate(token, signal);
+        return verdict.kind === "refused" ? verdict.reason : verdict.kind;
+      },
+      async identity(token = GOOD_TOKEN) {
+        const verdict = await authenticate(token);
+        assert.ok(verdict.kind === "accepted", JSON.stringify(verdict));
+        return verdict.identity;
+      },
+    });
+  } finally {
+    subject.close();
+    http.close();
+  }
+}
+
+for (const introspect of [false, true]) {
+  const make = (broken: boolean) => async () => {
+    const provider = await startOidcProvider(PROVIDER_TLS);
+    provider.tokens.set(GOOD_TOKEN, ANN);
+    if (broken) provider.fault = (_request, response) => response.writeHead(503).end();
+    const http = httpsClient();
+    const address = introspect ? provider.introspection : provider.userinfo;
+    const subject = new OAuth({ ...CONFIG, address, introspection: introspect ? CLIENT : undefined }, {
+      http,
+      clock: () => NOW,
+      log: SILENT,
+    });
+    return alsoClosing(subject, () => {
+      http.close();
+      void provider[Symbol.asyncDispose]();
+    });
+  };
+  testAuthenticator({
+    name: introspect ? "OAuth with introspection" : "OAuth",
+    create: make(false),
+    method: "OAUTH",
+    good: bearer(GOOD_TOKEN),
+    bad: {
+      "an unknown token": bearer("unknown"),
+      "an empty token": bearer(""),
+      "a token with a line end": bearer("abc\r\nX-Evil: 1"),
+      "a token with a blank": bearer("abc def"),
+      "a token that is too long": bearer("a".repeat(8193)),
+      "an unknown JWT": bearer(unsignedJwt({ sub: "ann", iss: "https://idp.example" })),
+    },
+    foreign: {
+      "name and password": basic("ann", "sesame"),
+      "a legacy SSH header": sshLegacy("ann"),
+      "an SSH token": bearer(unsignedJwt({ sub: "ann", iss: "ann" })),
+      "a token of ours": bearer(unsignedJwt({ sub: "CN=ann", iss: "CN=auth", etd: "true" })),
+    },
+    broken: make(true),
+  });
+}
+
+Deno.test("OAuth makes an identity of the userinfo reply", () =>
+  withProvider({}, async ({ identity, provider }) => {
+    assert.deepEqual(await identity(), {
+      dn: String.raw`UID=ann\+x@site-a.example`,
+      method: "OAUTH",
+      via: "SUBJECT",
+      uid: "ann",
+      groups: ["hpc", "users"],
+    });
+    const [seen] = provider.server.seen;
+    assert.equal(seen?.method, "GET");
+    assert.equal(seen?.headers.accept, "application/json");
+    assert.equal(seen?.headers.authorization, `Bearer ${GOOD_TOKEN}`);
+  }));
+
+Deno.test("OAuth introspects with client id, secret and token in this order", () =>
+  withProvider({ introspect: true }, async ({ identity, provider }) => {
+    assert.equal((await identity()).uid, "ann");
+    const [seen] = provider.server.seen;
+    assert.equal(seen?.method, "POST");
+    assert.equal(seen?.headers["content-type"], "application/x-www-form-urlencoded; charset=UTF-8");
+    assert.equal(seen?.headers.authorization, undefined);
+    assert.equal(seen?.body, `client_id=uftp&client_secret=s%26cret+%2B%25&token=${GOOD_TOKEN}`);
+  }));
+
+Deno.test("OAuth never sends what is not for the provider", () =>
+  withProvider({}, async ({ subject, provider, ask }) => {
+    const never = new AbortController().signal;
+    await subject.authenticate(NO_CREDENTIALS, never);
+    await subject.authenticate(basic("ann", "sesame"), never);
+    for (const token of [unsignedJwt({ sub: "a", iss: "a" }), unsignedJwt({ etd: true }), "a b", "", "ä"]) {
+      await ask(token);
+    }
+    assert.equal(provider.server.seen.length, 0);
+  }));
+
+Deno.test("OAuth uses numbers and truth values, and keeps long numbers apart", () =>
+  withProvider({
+    assignments: assignments({ identity: `"UID="+id`, uid: `verified == true ? "u"+id : null` }),
+  }, async (
+    { provider, identity },
+  ) => {
+    provider.fault = (_request, response) => response.end('{"id":12345678901234567891,"verified":true}');
+    const { dn, uid } = await identity();
+    assert.deepEqual({ dn, uid }, { dn: "UID=12345678901234567891", uid: "u12345678901234567891" });
+  }));
+
+Deno.test("OAuth loses only the attribute whose expression fails, and says so", () =>
+  withProvider({
+    assignments: assignments({
+      identity: `"UID="+email`,
+      uid: "missing",
+      groups: "groups",
+      role: "preferred_username",
+    }),
+  }, async ({ identity, lines }) => {
+    const { uid, groups, role } = await identity();
+    assert.deepEqual({ uid, groups, role }, { uid: undefined, groups: ["hpc", "users"], role: "ann" });
+    assert.match(lines.join("\n"), /warn .*assignment failed.*property=uidAssign.*No value is named missing/);
+  }));
+
+Deno.test("OAuth leaves no default role to a user whose role cannot be told", () =>
+  withProvider({
+    assignments: assignments({ identity: "'CN=x'", uid: "'ann'", role: "banned ? 'banned' : 'user'" }),
+  }, async (
+    { identity },
+  ) => assert.equal((await identity()).role, "anonymous")));
+
+const UNUSABLE: [string, Partial<Parameters<typeof assignments>[0]>, Partial<Identity>][] = [
+  ["an account that is none", { uid: "email" }, { uid: undefined }],
+  ["the account root", { uid: "'root'" }, { uid: undefined }],
+  ["an account with a line end", { uid: String.raw`'ann\nfile=/'` }, { uid: undefined }],
+  ["an empty account", { uid: "''" }, { uid: undefined }],
+  ["a role that is none", { role: "'us er'" }, { role: "anonymous" }],
+  ["an empty role", { role: "''" }, { role: undefined }],
+  ["groups of which some are none", { groups: "['/hpc', 'lab2', 'a:b', 'lab2', 'root', '']" }, {
+    groups: ["lab2"],
+  }],
+  ["no group that is one", { groups: "['/hpc']" }, { groups: undefined }],
+];
+for (const [what, texts, expected] of UNUSABLE) {
+  Deno.test(`OAuth does not use ${what}`, () =>
+    withProvider({ assignments: assignments({ identity: "'CN=x'", ...texts }) }, async ({ identity }) => {
+      const found = await identity();
+      for (const [key, value] of Object.entries(expected)) assert.deepEqual(Reflect.get(found, key), value);
+    }));
+}
+
+const NAMELESS: [string, string, RegExp][] = [
+  ["fails", "missing", /identityAssign fails: line 1, column 1/],
+  ["is null", "null", /identityAssign gives nothing/],
+  ["is blank", "' '", /identityAssign gives nothing/],
+  ["is an empty list", "[]", /identityAssign gives nothing/],
+  ["is no name", "preferred_username", /no distinguished name/],
+  ["has an empty value", "'CN=a,UID='+empty", /empty value/],
+  ["has a blank value", `"UID="+" "`, /empty value/],
+  ["has a line end", String.raw`'CN=a\nb'`, /control character|no distinguished name/],
+];
+for (const [what, identity, reason] of NAMELESS) {
+  Deno.test(`OAuth refuses a user whose identity ${what}`, () =>
+    withProvider({ assignments: assignments({ identity }) }, async ({ ask, provider }) => {
+      provider.tokens.set(GOOD_TOKEN, { ...ANN, empty: "" });
+      assert.match(await ask(GOOD_TOKEN), reason);
+    }));
+}
+
+Deno.test("OAuth names users with dnTemplate only if there is no identityAssign, and warns", async () => {
+  const noExpressions = assignments({});
+  const dnTemplate = "CN=%email, OU=%preferred_username%x, O=%em";
+  await withProvider({ assignments: noExpressions, dnTemplate }, async ({ identity, provider, lines }) => {
+    provider.tokens.set(GOOD_TOKEN, { ...ANN, em: ["x,O=Admins", "y"], p: "no" });
+    assert.equal((await identity()).dn, String.raw`CN=ann\+x@site-a.example, OU=ann%x, O=x\,O\=Admins`);
+    assert.match(lines.join("\n"), /deprecated/);
+  });
+  await withProvider({ dnTemplate }, async ({ identity }) => assert.match((await identity()).dn, /^UID=ann/));
+  await withProvider({ assignments: noExpressions, dnTemplate: "CN=%x" }, async ({ ask }) => {
+    assert.match(await ask(GOOD_TOKEN), /nothing to replace/);
+  });
+});
+
+const made = { aud: ["uftp", "other"], azp: "portal", scope: "openid uftp-transfer" };
+const REQUIREMENTS: [string, Partial<OAuthConfig>, Record<string, unknown>, boolean][] = [
+  ["a list of audiences with ours", { requiredAudience: "uftp" }, made, true],
+  ["our audience", { requiredAudience: "uftp" }, { aud: "uftp" }, true],
+  ["another audience", { requiredAudience: "uftp" }, { aud: "uftpx" }, false],
+  ["no audience", { requiredAudience: "uftp" }, {}, false],
+  ["an audience that is an object", { requiredAudience: "uftp" }, { aud: { uftp: "uftp" } }, false],
+  ["our client", { requiredClient: "portal" }, made, true],
+  ["our client by the other name", { requiredClient: "portal" }, { client_id: "portal" }, true],
+  ["another client", { requiredClient: "portal" }, { azp: "evil" }, false],
+  ["two clients", { requiredClient: "portal" }, { azp: "portal", client_id: "evil" }, false],
+  ["no client", { requiredClient: "portal" }, {}, false],
+  ["our scope", { requiredScope: "uftp-transfer" }, made, true],
+  ["a scope that begins alike", { requiredScope: "uftp" }, made, false],
+  ["no scope", { requiredScope: "uftp" }, {}, false],
+  [
+    "all of them",
+    { requiredAudience: "other", requiredClient: "portal", requiredScope: "openid" },
+    made,
+    true,
+  ],
+  ["all but one", { requiredAudience: "other", requiredClient: "portal", requiredScope: "x" }, made, false],
+];
+for (const [what, config, claims, accepted] of REQUIREMENTS) {
+  Deno.test(`OAuth ${accepted ? "accepts" : "refuses"} a token with ${what}`, async () => {
+    const check = async ({ ask, provider }: Setting) => {
+      // In the reply; in the token itself; and in the token while the reply says something else.
+      provider.tokens.set("opaque", { ...ANN, ...claims });
+      assert.equal(await ask("opaque") === "accepted", accepted);
+      const jwt = unsignedJwt({ iss: "https://idp.example", ...claims });
+      provider.tokens.set(jwt, ANN);
+      assert.equal(await ask(jwt) === "accepted", accepted);
+      const contradicted = unsignedJwt({ ...claims, jti: "1" });
+      provider.tokens.set(contradicted, { ...ANN, aud: "x", azp: "x", scope: "x" });
+      assert.notEqual(await ask(contradicted), "accepted");
+    };
+    await withProvider(config, check);
+    await withProvider({ introspect: true, ...config }, check);
+  });
+}
+
+Deno.test("OAuth asks again after five minutes, or when the token ends before", async () => {
+  const ends = NOW / 1000 + 120;
+  const tokens: [string, Record<string, unknown>, number][] = [
+    ["opaque", {}, 300_000],
+    ["reply", { exp: ends }, 120_000],
+    [unsignedJwt({ exp: ends }), {}, 120_000],
+    [unsignedJwt({ exp: ends + 9999 }), {}, 300_000],
+    [unsignedJwt({ exp: ends }), { exp: ends - 60 }, 60_000],
+    [unsignedJwt({ exp: "soon" }), {}, 0],
+    ["ended", { exp: ends - 1000 }, 0],
+  ];
+  for (const [token, claims, lifetime] of tokens) {
+    await withProvider({ introspect: true }, async ({ ask, provider, time }) => {
+      provider.tokens.set(token, { ...ANN, ...claims });
+      assert.equal(await ask(token), "accepted");
+      const calls = () => provider.server.seen.length;
+      if (lifetime > 0) {
+        time.now += lifetime - 1;
+        assert.equal(await ask(token), "accepted");
+        assert.equal(calls(), 1);
+        time.now += 1;
+      }
+      provider.tokens.delete(token);
+      assert.equal(await ask(token), "the token is not active");
+      assert.equal(calls(), 2);
+    });
+  }
+});
+
+Deno.test("OAuth remembers a refusal for five seconds", () =>
+  withProvider({}, async ({ ask, provider, time }) => {
+    assert.match(await ask("late"), /status 401/);
+    provider.tokens.set("late", ANN);
+    time.now += 4_999;
+    assert.match(await ask("late"), /status 401/);
+    time.now += 1;
+    assert.equal(await ask("late"), "accepted");
+    assert.equal(provider.server.seen.length, 2);
+  }));
+
+Deno.test("OAuth asks once for many who come at once, and one who leaves takes nothing from the others", () =>
+  withProvider({}, async ({ ask, provider }) => {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    provider.fault = async (_request, response) => {
+      asked.resolve();
+      await answer.promise;
+      sendJson(response, ANN);
+    };
+    const leaving = new AbortController();
+    const first = ask(GOOD_TOKEN, leaving.signal);
+    const others = Array.from({ length: 20 }, () => ask(GOOD_TOKEN));
+    await asked.promise;
+    leaving.abort(new Error("gone"));
+    await assert.rejects(first, /gone/);
+    answer.resolve();
+    assert.deepEqual(new Set(await Promise.all(others)), new Set(["accepted"]));
+    assert.equal(provider.server.seen.length, 1);
+  }));
+
+const OUTAGES: [string, Answer][] = [
+  ["status 500", (_request, response) => response.writeHead(500).end()],
+  [
+    "a redirect",
+    (_request, response) => response.writeHead(302, { Location: "https://evil.example/" }).end(),
+  ],
+  ["status 404", (_request, response) => response.writeHead(404).end()],
+  ["status 429", (_request, response) => response.writeHead(429).end()],
+  ["a cut connection", (_request, response) => void response.destroy()],
+  ["silence", () => {}],
+  [
+    "half an answer",
+    (_request, response) => void response.writeHead(200, { "Content-Length": 99 }).write("{"),
+  ],
+  ["a body without end", (_request, response) => {
+    const more = () => {
+      while (!response.destroyed && response.write("x".repeat(65536)));
+      if (!response.destroyed) response.once("drain", more);
+    };
+    more();
+  }],
+  ["no JSON", (_request, response) => response.end("<html>")],
+  ["a JSON list", (_request, response) => response.end("[]")],
+  ["a JSON text", (_request, response) => response.end('"ann"')],
+  ["deep JSON", (_request, response) => response.end('{"a":'.repeat(50_000) + "1" + "}".repeat(50_000))],
+  [
+    "deep JSON lists",
+    (_request, response) => response.end(`{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`),
+  ],
+  [
+    "a signed reply",
+    (_request, response) => response.writeHead(200, { "Content-Type": "application/jwt" }).end("a.b.c"),
+  ],
+];
+for (const [what, fault] of OUTAGES) {
+  Deno.test(`OAuth is out of order if the provider answers with ${what}`, () =>
+    withProvider({ timeoutMs: 300 }, async ({ ask, provider, time }) => {
+      provider.fault = fault;
+      await assert.rejects(ask(GOOD_TOKEN), (error) => {
+        assert.ok(error instanceof RemoteUnavailable);
+        assert.ok(!`${error.message} ${error.publicMessage}`.includes(GOOD_TOKEN));
+        return true;
+      });
+      provider.fault = undefined;
+      time.now += 60_000;
+      assert.equal(await ask(GOOD_TOKEN), "accepted");
+    }));
+}
+
+Deno.test("OAuth is out of order if the provider does not know us as a client", () =>
+  withProvider({ introspect: true }, async ({ ask, provider, subject }) => {
+    provider.fault = (_request, response) => response.writeHead(401).end();
+    await assert.rejects(ask(GOOD_TOKEN), /unexpected status 401/);
+    assert.equal(subject.status().up, true);
+  }));
+
+for (
+  const [what, reply] of [["false", { active: false }], ["text", { active: "no" }], ["a list", {
+    active: ["true"],
+  }]] as const
+) {
+  Deno.test(`OAuth refuses a userinfo reply in which active is ${what}`, () =>
+    withProvider({}, async ({ ask, provider }) => {
+      provider.tokens.set(GOOD_TOKEN, { ...ANN, ...reply });
+      assert.equal(await ask(GOOD_TOKEN), "the token is not active");
+    }));
+}
+
+Deno.test("OAuth refuses an introspection reply without active", () =>
+  withProvider({ introspect: true }, async ({ ask, provider }) => {
+    provider.fault = (_request, response) => sendJson(response, ANN);
+    assert.equal(await ask(GOOD_TOKEN), "the token is not active");
+  }));
+
+Deno.test("OAuth is not thrown by hostile member names", () =>
+  withProvider(
+    { assignments: assignments({ identity: `"UID="+sub`, uid: "constructor" }) },
+    async ({ provider, identity }) => {
+      provider.fault = (_request, response) =>
+        response.end('{"sub":"a","__proto__":{"uid":"root"},"toString":"x"}');
+      assert.deepEqual(await identity(), { dn: "UID=a", method: "OAUTH", via: "SUBJECT" });
+    },
+  ));
+
+Deno.test("OAuth says what is wrong with its expressions, all at once and with their places", () => {
+  const broken = assignments({ identity: `"UID=" + `, uid: "a b", role: "'user'", groups: "new X()" });
+  const parts = { http: httpsClient(), clock: () => NOW, log: SILENT };
+  assert.throws(() => new OAuth({ ...CONFIG, assignments: broken }, parts), (error) => {
+    assert.ok(error instanceof InvalidFile);
+    assert.deepEqual(error.problems.map(({ file, line, key }) => [file, line, key]), [
+      ["container.properties", 7, "P.identityAssign"],
+      ["container.properties", 7, "P.uidAssign"],
+      ["container.properties", 7, "P.groupsAssign"],
+    ]);
+    assert.match(error.message, /line 1, column 10: Expected a value, found the end/);
+    return true;
+  });
+  parts.http.close();
+});
+
+Deno.test("OAuth logs no token", () =>
+  withProvider({ timeoutMs: 200 }, async ({ ask, provider, lines }) => {
+    await ask(GOOD_TOKEN);
+    await ask("another-token");
+    provider.fault = () => {};
+    await assert.rejects(ask("third-token"));
+    for (const token of [GOOD_TOKEN, "another-token", "third-token"]) {
+      assert.ok(!lines.join("\n").includes(token));
+    }
+  }));

@@ -1,0 +1,55 @@
+import type { AssignmentsConfig, ExpressionConfig, OutgoingConfig } from "../../src/config/service_config.ts";
+import type { Authenticator } from "../../src/authentication/authenticator.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import { HttpsClient } from "../../src/outgoing/https_client.ts";
+import { createAuthority } from "../pki/authority.ts";
+
+/** The authority that the tests' identity providers and the service both trust. */
+export const AUTHORITY = createAuthority({ subject: "CN=Test CA,O=Site-A,C=DE" });
+/** What identity providers show on TLS connections. */
+export const PROVIDER_TLS = AUTHORITY.issue({ subject: "CN=idp", names: ["localhost"] });
+
+const OUTGOING: OutgoingConfig = {
+  publicRoots: false,
+  showCertificate: false,
+  hostnameChecking: "FAIL",
+  connectTimeoutMs: 5_000,
+  timeoutMs: 10_000,
+  maxConnectionsPerHost: 6,
+  maxConnections: 20,
+  idleTimeoutMs: 30_000,
+};
+
+/** An outgoing client as the service has it. */
+export function httpsClient(config: Partial<OutgoingConfig> = {}): HttpsClient {
+  return new HttpsClient({ ...OUTGOING, ...config }, { anchors: [AUTHORITY.certificate] }, SILENT);
+}
+
+/** Assignment expressions as configured. */
+export function assignments(texts: Partial<Record<keyof AssignmentsConfig, string>>): AssignmentsConfig {
+  const expression = (name: keyof AssignmentsConfig): ExpressionConfig | undefined => {
+    const text = texts[name];
+    return text === undefined
+      ? undefined
+      : { text, origin: { file: "container.properties", line: 7, key: `P.${name}Assign` } };
+  };
+  return {
+    identity: expression("identity"),
+    uid: expression("uid"),
+    role: expression("role"),
+    groups: expression("groups"),
+  };
+}
+
+/** A method that, once closed, also gives back what else was made for it. */
+export function alsoClosing(subject: Authenticator, close: () => void): Authenticator {
+  return {
+    name: subject.name,
+    challenges: subject.challenges,
+    authenticate: (credentials, signal) => subject.authenticate(credentials, signal),
+    close() {
+      subject.close();
+      close();
+    },
+  };
+}

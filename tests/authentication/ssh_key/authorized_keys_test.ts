@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { hindrance, parseKeyLine } from "../../../src/authentication/ssh_key/authorized_keys.ts";
+import { publicKeyWords, publicLine, SHEET_KEY_LINE, wireString } from "./user_keys.ts";
+
+/** 2026-01-15 12:00 UTC. */
+const NOW = Date.UTC(2026, 0, 15, 12);
+const KEY = publicLine("user_ed25519");
+const [TYPE, BLOB] = publicKeyWords("user_ed25519");
+
+/** What becomes of a caller at 192.0.2.17 with a key on this line: `accepted`, `empty`, or the reason. */
+function judge(line: string, clientAddress = "192.0.2.17", now = NOW): string {
+  const parsed = parseKeyLine(line);
+  if (parsed.kind === "empty") return "empty";
+  if (parsed.kind === "refused") return parsed.reason;
+  return hindrance(parsed.key, { clientAddress, now }) ?? "accepted";
+}
+
+const ACCEPTED = "accepted";
+const ELSEWHERE = "the key may not be used from there";
+const EXPIRED = "the key has expired";
+const NO_KEY = "no key type where one belongs";
+const UNREADABLE = "options cannot be read";
+const UNKNOWN = "unknown option, or one without its value";
+const BAD_FROM = "option from: expected addresses, ranges or patterns";
+const BAD_TIME = "option expiry-time: expected YYYYMMDD[HHMM[SS]], with Z if it is UTC";
+const COMMAND = "option command: the key may run only one command";
+const AUTHORITY = "option cert-authority: the key signs certificates, it is no user's";
+
+const LINES: [string, string][] = [
+  // The line as such.
+  [KEY, ACCEPTED],
+  [SHEET_KEY_LINE, ACCEPTED],
+  [`${TYPE} ${BLOB}`, ACCEPTED],
+  [` \t${TYPE}\t ${BLOB}\r\n`, ACCEPTED],
+  [`${KEY} a comment with "quotes", #, = and ${BLOB}`, ACCEPTED],
+  ["", "empty"],
+  [" \t ", "empty"],
+  [`# ${KEY}`, "empty"],
+  [`  \t#${KEY}`, "empty"],
+  [`#no-pty ${KEY}`, "empty"],
+  [TYPE, "key is not in base64"],
+  [BLOB, NO_KEY],
+  [`ssh-rsa ${BLOB}`, "key is not of the type named before it"],
+  [`${TYPE.toUpperCase()} ${BLOB}`, UNKNOWN],
+  [`${TYPE} comment ${BLOB}`, "key is not in base64"],
+  [`something ${KEY}`, UNKNOWN],
+  [publicLine("old_dsa"), "key type is not supported"],
+  [publicLine("user_ed25519-cert"), "key type is not supported"],
+  [`sk-ssh-ed25519@openssh.com ${BLOB}`, "key type is not supported"],
+  [publicLine("weak_rsa1024"), "RSA key of 1024 bits, expected 2048 to 8192"],
+  [`${KEY}${"x".repeat(17_000)}`, "line is too long"],
+  // Options that do not matter here.
+  [`restrict ${KEY}`, ACCEPTED],
+  [`restrict,pty,port-forwarding,agent-forwarding,X11-forwarding,user-rc ${KEY}`, ACCEPTED],
+  [`no-pty,no-port-forwarding,no-X11-forwarding,no-agent-forwarding,no-user-rc ${KEY}`, ACCEPTED],
+  [`NO-PTY,Restrict ${KEY}`, ACCEPTED],
+  [`no-touch-required,verify-required ${KEY}`, ACCEPTED],
+  [`environment="A=b c",permitopen="[2001:db8::1]:80",permitlisten="8080",tunnel="0" ${KEY}`, ACCEPTED],
+  [`environment="A=\\"#, ${BLOB}" ${KEY}`, ACCEPTED],
+  [`environment="ends in \\\\" ${KEY}`, NO_KEY],
+  // Options that forbid.
+  [`command="/bin/true" ${KEY}`, COMMAND],
+  [`no-pty,COMMAND="a, b" ${KEY}`, COMMAND],
+  [`command="" ${KEY}`, COMMAND],
+  [`cert-authority ${KEY}`, AUTHORITY],
+  [`Cert-Authority,from="*" ${KEY}`, AUTHORITY],
+  [`cert-authority,principals="ann" ${KEY}`, AUTHORITY],
+  [`principals="ann" ${KEY}`, "option principals: the key signs certificates, it is no user's"],
+  // Options that are none, or not written as options are.
+  [`no-such-option ${KEY}`, UNKNOWN],
+  [`no-no-pty ${KEY}`, UNKNOWN],
+  [`no-restrict ${KEY}`, UNKNOWN],
+  [`no-cert-authority ${KEY}`, UNKNOWN],
+  [`future="x" ${KEY}`, UNKNOWN],
+  [`pty="x" ${KEY}`, UNKNOWN],
+  [`environment ${KEY}`, UNKNOWN],
+  [`from ${KEY}`, UNKNOWN],
+  [`no-pty, ${KEY}`, UNREADABLE],
+  [`,no-pty ${KEY}`, UNREADABLE],
+  [`no-pty,,restrict ${KEY}`, UNREADABLE],
+  [`from=192.0.2.17 ${KEY}`, UNREADABLE],
+  [`from="192.0.2.17"no-pty ${KEY}`, UNREADABLE],
+  [`from="192.0.2.17 ${KEY}`, NO_KEY],
+  [`from="192.0.2.17\\" ${KEY}`, NO_KEY],
+  [`from="a\\",no-pty ${KEY}" x`, BAD_FROM],
+  [`no-pty , restrict ${KEY}`, NO_KEY],
+  [`from="${KEY}" ssh-rsa AAAA`, BAD_FROM],
+  // from=
+  [`from="192.0.2.17" ${KEY}`, ACCEPTED],
+  [`from="192.0.2.18" ${KEY}`, ELSEWHERE],
+  [`from="192.0.2.0/24" ${KEY}`, ACCEPTED],
+  [`from="192.0.3.0/24,10.0.0.0/8" ${KEY}`, ELSEWHERE],
+  [`FROM="10.0.0.0/8,192.0.2.*" ${KEY}`, ACCEPTED],
+  [`from="192.0.2.1?" ${KEY}`, ACCEPTED],
+  [`from="192.0.2.1*7*" ${KEY}`, ACCEPTED],
+  [`from="192.0.2.?" ${KEY}`, ELSEWHERE],
+  [`from="192.0.2" ${KEY}`, ELSEWHERE],
+  [`from="*" ${KEY}`, ACCEPTED],
+  [`from="!192.0.2.17,*" ${KEY}`, ELSEWHERE],
+  [`from="*,!192.0.2.0/28" ${KEY}`, ACCEPTED],
+  [`from="*,!192.0.2.0/27" ${KEY}`, ELSEWHERE],
+  [`from="!10.0.0.1" ${KEY}`, ELSEWHERE],
+  [`from="laptop.example.org" ${KEY}`, ELSEWHERE],
+  [`from="*.example.org" ${KEY}`, ELSEWHERE],
+  [`from="2001:db8::/32" ${KEY}`, ELSEWHERE],
+  [`from="::ffff:192.0.2.17" ${KEY}`, ACCEPTED],
+  [`from="" ${KEY}`, BAD_FROM],
+  [`from="192.0.2.17," ${KEY}`, BAD_FROM],
+  [`from="192.0.2.17,!" ${KEY}`, BAD_FROM],
+  [`from="192.0.2.17, 10.0.0.1" ${KEY}`, BAD_FROM],
+  [`from="192.0.2.17/24" ${KEY}`, BAD_FROM],
+  [`from="192.0.2.0/33" ${KEY}`, BAD_FROM],
+  [`from="*/8" ${KEY}`, BAD_FROM],
+  [`from="192.0.2.17",from="192.0.2.17" ${KEY}`, "option from: given twice"],
+  // expiry-time=
+  [`expiry-time="20260115120000Z" ${KEY}`, ACCEPTED],
+  [`expiry-time="20260115115959Z" ${KEY}`, EXPIRED],
+  [`expiry-time="202601151200Z" ${KEY}`, ACCEPTED],
+  [`expiry-time="202601151159z" ${KEY}`, EXPIRED],
+  [`expiry-time="202601151200UTC" ${KEY}`, ACCEPTED],
+  [`expiry-time="20260116Z" ${KEY}`, ACCEPTED],
+  [`expiry-time="20260115Z" ${KEY}`, EXPIRED],
+  [`expiry-time="20260117" ${KEY}`, ACCEPTED],
+  [`expiry-time="20260113" ${KEY}`, EXPIRED],
+  [`expiry-time="20991231",expiry-time="20200101" ${KEY}`, EXPIRED],
+  [`expiry-time="20200101",expiry-time="20991231" ${KEY}`, EXPIRED],
+  [`expiry-time="20240229Z" ${KEY}`, EXPIRED],
+  [`expiry-time="20270229Z" ${KEY}`, BAD_TIME],
+  [`expiry-time="20271301Z" ${KEY}`, BAD_TIME],
+  [`expiry-time="202701012460Z" ${KEY}`, BAD_TIME],
+  [`expiry-time="2027010112Z" ${KEY}`, BAD_TIME],
+  [`expiry-time="2027-01-01" ${KEY}`, BAD_TIME],
+  [`expiry-time="19690101Z" ${KEY}`, BAD_TIME],
+  [`expiry-time="00990101Z" ${KEY}`, BAD_TIME],
+  [`expiry-time="" ${KEY}`, BAD_TIME],
+  [`expiry-time=20270101 ${KEY}`, UNREADABLE],
+  [`expiry-time="20270101Z",from="192.0.2.0/24",no-pty ${KEY}`, ACCEPTED],
+  [`expiry-time="20200101Z",from="10.0.0.1" ${KEY}`, EXPIRED],
+];
+
+Deno.test(`parseKeyLine() and hindrance() judge each of ${LINES.length} lines as OpenSSH would, or stricter`, () => {
+  for (const [line, expected] of LINES) assert.equal(judge(line), expected, line);
+});
+
+Deno.test("hindrance() refuses a key with from= to a caller without a proper address", () => {
+  for (const address of ["", "unknown", "localhost", "192.0.2.17:80", "fe80::1%eth0"]) {
+    assert.equal(judge(`from="*" ${KEY}`, address), ELSEWHERE, address);
+    assert.equal(judge(KEY, address), ACCEPTED, address);
+  }
+});
+
+Deno.test("hindrance() compares IPv6 addresses by value and by pattern", () => {
+  const from = (patterns: string, address: string) => judge(`from="${patterns}" ${KEY}`, address);
+  assert.equal(from("2001:db8::/32", "2001:DB8:0::17"), ACCEPTED);
+  assert.equal(from("2001:0DB8::0017", "2001:db8::17"), ACCEPTED);
+  assert.equal(from("2001:db8:*", "2001:db8::17"), ACCEPTED);
+  assert.equal(from("*,!2001:db8::/32", "2001:db8::17"), ELSEWHERE);
+  assert.equal(from("::ffff:192.0.2.0/120", "192.0.2.9"), ACCEPTED);
+});
+
+Deno.test("hindrance() reads a time without Z in the zone of the host", () => {
+  const local = new Date(2026, 5, 1, 10, 30, 0).getTime();
+  assert.equal(judge(`expiry-time="202606011030" ${KEY}`, "192.0.2.17", local + 999), ACCEPTED);
+  assert.equal(judge(`expiry-time="202606011030" ${KEY}`, "192.0.2.17", local + 1000), EXPIRED);
+});
+
+Deno.test("parseKeyLine() takes wildcards for long without slowing down", () => {
+  const pattern = "*1".repeat(4000);
+  const started = performance.now();
+  assert.equal(judge(`from="${pattern}" ${KEY}`, "2001:db8:1111:1111:1111:1111:1111:1112"), ELSEWHERE);
+  assert.ok(performance.now() - started < 500);
+});
+
+Deno.test("parseKeyLine() never takes a key from inside an option or a comment", () => {
+  const [otherType, otherBlob] = publicKeyWords("other_ed25519");
+  const place = fc.constantFrom("environment", "permitopen", "tunnel");
+  fc.assert(fc.property(place, fc.string(), (name, text) => {
+    const value = `${text.replace(/["\\\r\n]/g, "")} ${otherType} ${otherBlob}`;
+    const parsed = parseKeyLine(`${name}="${value}" ${KEY} ${otherBlob}`);
+    assert.equal(parsed.kind, "key");
+    const plain = parseKeyLine(KEY);
+    assert.ok(parsed.kind === "key" && plain.kind === "key");
+    assert.equal(parsed.key.publicKey.fingerprint, plain.key.publicKey.fingerprint);
+  }));
+});
+
+Deno.test("parseKeyLine() throws nothing, whatever the line, and repeats nothing of it", () => {
+  const piece = fc.oneof(
+    fc.string(),
+    fc.constantFrom(
+      TYPE,
+      BLOB,
+      "ssh-rsa",
+      'from="',
+      '"',
+      "\\",
+      ",",
+      " ",
+      "\t",
+      "!",
+      "expiry-time=",
+      "no-pty",
+      "#",
+    ),
+    fc.uint8Array({ maxLength: 40 }).map((bytes) => wireString(bytes).toString("base64")),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const parsed = parseKeyLine(pieces.join(""));
+      assert.ok(["key", "empty", "refused"].includes(parsed.kind));
+      if (parsed.kind === "refused") assert.ok(!parsed.reason.includes("AAAA"));
+    }),
+    { numRuns: 3000 },
+  );
+});

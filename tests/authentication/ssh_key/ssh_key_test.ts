@@ -1,0 +1,378 @@
+import assert from "node:assert/strict";
+import type { Verdict } from "../../../src/authentication/authenticator.ts";
+import { KeyLookupFailed } from "../../../src/authentication/ssh_key/key_lookup_failed.ts";
+import type { KeySource } from "../../../src/authentication/ssh_key/server_keys.ts";
+import { sshKey, type SshKeyOptions } from "../../../src/authentication/ssh_key/ssh_key.ts";
+import { createLogger, SILENT } from "../../../src/logging/logger.ts";
+import { InvalidName } from "../../../src/model/distinguished_name.ts";
+import type { Identity } from "../../../src/model/identity.ts";
+import { testAuthenticator } from "../conformance.ts";
+import { basic, bearer, sshLegacy } from "../sample_credentials.ts";
+import { signToken } from "../sign_token.ts";
+import { privateKey, publicLine, SHEET_KEY_LINE } from "./user_keys.ts";
+
+const NOW = 1_800_000_100_000;
+const SERVER = "CN=auth.site-a.example,O=Site-A,C=DE";
+const SIGNAL = new AbortController().signal;
+
+/** The sheet's tokens (authentication.md 3.7) with `alg` `EdDSA` and `Ed25519`. */
+const SHEET_TOKENS = [
+  "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhbm4iLCJpc3MiOiJhbm4iLCJpYXQiOjE4MDAwMDAwMDAsImV4cCI6MTgwMDAwMDMwMH0.im2vsrndG95IXhSH6fGzqDbtyQS1Ib1CYHJ6DTHAZJWYDFa1VZrOws_pG77MZCVuo0U_Gb59_NLIt6odFWFlBg",
+  "eyJhbGciOiJFZDI1NTE5In0.eyJzdWIiOiJhbm4iLCJpc3MiOiJhbm4iLCJpYXQiOjE4MDAwMDAwMDAsImV4cCI6MTgwMDAwMDMwMH0.jtHVqHTKP-BrYQRMPiP9cJGYruqsFWWbprn24RvWls3HVYm0rYM6ZHRk7vNDIZonV5dkHkTZsVHHHjBx0rpKAg",
+] as const;
+
+/** The sheet's legacy token (authentication.md 3.8). */
+const SHEET_LEGACY = sshLegacy(
+  "ann",
+  "XiYaw8LEsI6VuobhwccV+uD7/TNkZbhaufUM9qQU4Xy9EuEY1nZB6TorjJA13J9M+AGLRxjFikilA4sKXCApCg==",
+  Uint8Array.from(atob("r4wgr7hR8o5cwkMCkHs5Lstsu3w="), (c) => c.charCodeAt(0)),
+);
+
+function source(server: string, lines: Readonly<Record<string, readonly string[]>>): KeySource {
+  return { server, keyLines: (user) => Promise.resolve(lines[user] ?? []) };
+}
+
+function broken(server: string): KeySource {
+  return { server, keyLines: () => Promise.reject(new Error("down")) };
+}
+
+const DEFAULTS: SshKeyOptions = {
+  name: "SUBJECT",
+  dnTemplate: "CN=%s, OU=ssh-local-users",
+  sources: [source("HPC", { ann: [SHEET_KEY_LINE] })],
+  times: { updateMs: 600_000 },
+  maxLifetime: 86_400,
+  legacyToken: false,
+  serverName: () => SERVER,
+  clock: () => NOW,
+  log: SILENT,
+};
+
+function token(
+  user: string,
+  key: string,
+  alg: string,
+  claims: Readonly<Record<string, unknown>> = {},
+): string {
+  const seconds = NOW / 1000;
+  return signToken({
+    header: { alg },
+    claims: { sub: user, iss: user, iat: seconds, exp: seconds + 300, ...claims },
+    key: privateKey(key),
+  });
+}
+
+/** What a method with these options makes of credentials. */
+async function ask(
+  options: Partial<SshKeyOptions>,
+  credentials: Parameters<typeof judge>[1],
+): Promise<Verdict> {
+  const method = await sshKey({ ...DEFAULTS, ...options });
+  try {
+    return await judge(method, credentials);
+  } finally {
+    method.close();
+  }
+}
+
+function judge(
+  method: Awaited<ReturnType<typeof sshKey>>,
+  credentials: ReturnType<typeof bearer>,
+): Promise<Verdict> {
+  return method.authenticate(credentials, SIGNAL);
+}
+
+function identityOf(verdict: Verdict): Identity {
+  assert.equal(verdict.kind, "accepted", verdict.kind === "refused" ? verdict.reason : verdict.kind);
+  if (verdict.kind !== "accepted") throw new TypeError("unreachable");
+  return verdict.identity;
+}
+
+async function withKeysFile(text: string, run: (path: string) => Promise<void>): Promise<void> {
+  const path = await Deno.makeTempFile();
+  try {
+    await Deno.writeTextFile(path, text);
+    await run(path);
+  } finally {
+    await Deno.remove(path);
+  }
+}
+
+testAuthenticator({
+  name: "sshKey()",
+  create: () => sshKey(DEFAULTS),
+  method: "SSHKEY",
+  good: bearer(SHEET_TOKENS[0]),
+  bad: {
+    "another user's key": bearer(token("ann", "other_ed25519", "EdDSA")),
+    "an unknown user": bearer(token("bob", "other_ed25519", "EdDSA")),
+    "a token that is cut": bearer(SHEET_TOKENS[0].slice(0, -10)),
+    "an expired token": bearer(token("ann", "user_ed25519", "EdDSA", { exp: NOW / 1000 - 61 })),
+    "a user name with a line feed": bearer(token("ann\nEND", "user_ed25519", "EdDSA")),
+    "root": bearer(token("root", "user_ed25519", "EdDSA")),
+    "a legacy token while those are off": SHEET_LEGACY,
+  },
+  foreign: {
+    "a password": basic("ann", "sesame"),
+    "an opaque token": bearer("abcdef"),
+    "a provider's token": bearer(token("ann", "user_ed25519", "EdDSA", { iss: "https://idp.example" })),
+    "an issued token": bearer(token("CN=Ann", "user_ed25519", "EdDSA", { etd: "true" })),
+  },
+  broken: () => sshKey({ ...DEFAULTS, sources: [broken("HPC")] }),
+});
+
+for (const text of SHEET_TOKENS) {
+  Deno.test(`sshKey() accepts the sheet's token ${text.slice(0, 24)}`, async () => {
+    assert.deepEqual(identityOf(await ask({}, bearer(text))), {
+      dn: "CN=ann, OU=ssh-local-users",
+      method: "SSHKEY",
+      via: "SUBJECT",
+      uid: "ann",
+      role: "user",
+      uidServers: ["HPC"],
+    });
+  });
+}
+
+const KEY_TYPES: [string, readonly string[]][] = [
+  ["user_rsa2048", ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]],
+  ["user_rsa3072", ["RS256"]],
+  ["user_ecdsa256", ["ES256"]],
+  ["user_ecdsa384", ["ES384"]],
+  ["user_ecdsa521", ["ES512"]],
+  ["user_ed25519", ["EdDSA", "Ed25519"]],
+];
+
+for (const [name, algorithms] of KEY_TYPES) {
+  Deno.test(`sshKey() accepts tokens made with ${name}: ${algorithms.join(", ")}`, async () => {
+    const lines = KEY_TYPES.map(([key]) => publicLine(key));
+    const method = await sshKey({ ...DEFAULTS, sources: [source("HPC", { ann: ["", ...lines] })] });
+    for (const alg of algorithms) {
+      assert.equal(identityOf(await judge(method, bearer(token("ann", name, alg)))).uid, "ann");
+    }
+    method.close();
+  });
+}
+
+Deno.test("sshKey() refuses what pyuftp signs with P-384 and P-521 keys, as ES256", async () => {
+  for (const [name, signWith] of [["user_ecdsa384", "ES256"], ["user_ecdsa521", "ES512"]] as const) {
+    const text = signToken({
+      header: { alg: "ES256", typ: "JWT" },
+      claims: { sub: "ann", iss: "ann", exp: NOW / 1000 + 300, etd: "false" },
+      key: privateKey(name),
+      signWith,
+    });
+    const verdict = await ask({ sources: [source("HPC", { ann: [publicLine(name)] })] }, bearer(text));
+    assert.equal(verdict.kind, "refused", name);
+  }
+});
+
+Deno.test("sshKey() accepts no key that may not be used here", async () => {
+  const weak = [
+    publicLine("user_ed25519-cert"),
+    `cert-authority ${publicLine("user_ed25519")}`,
+    `command="id" ${publicLine("user_ed25519")}`,
+    `  # ${publicLine("user_ed25519")}`,
+    `environment="A=${publicLine("user_ed25519")}" ${publicLine("other_ed25519")}`,
+    `expiry-time="20200101" ${publicLine("user_ed25519")}`,
+    `from="10.0.0.0/8" ${publicLine("user_ed25519")}`,
+  ];
+  const proof = bearer(token("ann", "user_ed25519", "EdDSA"));
+  for (const line of weak) {
+    assert.equal((await ask({ sources: [source("HPC", { ann: [line] })] }, proof)).kind, "refused", line);
+  }
+  const usable = `from="192.0.2.0/24",expiry-time="20991231" ${publicLine("user_ed25519")}`;
+  assert.equal((await ask({ sources: [source("HPC", { ann: [...weak, usable] })] }, proof)).kind, "accepted");
+});
+
+Deno.test("sshKey() judges the conditions of a key anew each time, also for a token it knows", async () => {
+  const line = `from="192.0.2.17",expiry-time="202701150801Z" ${SHEET_KEY_LINE}`;
+  let now = Date.UTC(2027, 0, 15, 8, 0, 30);
+  const method = await sshKey({ ...DEFAULTS, clock: () => now, sources: [source("HPC", { ann: [line] })] });
+  const kind = async (address: string) => (await judge(method, bearer(SHEET_TOKENS[0], address))).kind;
+  assert.equal(await kind("192.0.2.17"), "accepted");
+  assert.equal(await kind("192.0.2.18"), "refused");
+  assert.equal(await kind("192.0.2.17"), "accepted");
+  now += 31_000;
+  assert.equal(await kind("192.0.2.17"), "refused");
+  method.close();
+});
+
+Deno.test("sshKey() names the servers on which the key proves the account", async () => {
+  const sources = [
+    source("A", { ann: [SHEET_KEY_LINE] }),
+    source("B", {}),
+    source("C", { ann: [SHEET_KEY_LINE] }),
+  ];
+  const identity = identityOf(await ask({ sources }, bearer(SHEET_TOKENS[0])));
+  assert.deepEqual([...identity.uidServers ?? []].sort(), ["A", "C"]);
+  const half = identityOf(await ask({ sources: [...sources, broken("D")] }, bearer(SHEET_TOKENS[0])));
+  assert.deepEqual([...half.uidServers ?? []].sort(), ["A", "C"]);
+});
+
+Deno.test("sshKey() says 503 with the server in the log if a server that was not reached might know the key", async () => {
+  const sources = [source("A", {}), broken("B")];
+  await assert.rejects(ask({ sources }, bearer(SHEET_TOKENS[0])), (error: unknown) => {
+    assert.ok(error instanceof KeyLookupFailed);
+    assert.deepEqual(error.servers, ["B"]);
+    assert.equal(error.headers["Retry-After"], "5");
+    assert.ok(!error.publicMessage.includes("B"));
+    return true;
+  });
+});
+
+Deno.test("sshKey() gives the name of the line in the keys file, and asks no daemon about its users", async () => {
+  const asked: string[] = [];
+  const spy: KeySource = {
+    server: "HPC",
+    keyLines: (user) => Promise.resolve((asked.push(user), [publicLine("other_ed25519")])),
+  };
+  const text =
+    `ann:${SHEET_KEY_LINE}:CN=Ann Example, O=Site-A, C=DE\nbob:command="x" ${SHEET_KEY_LINE}:CN=Bob\n`;
+  await withKeysFile(text, async (file) => {
+    const options = { file, sources: [spy] };
+    assert.deepEqual(identityOf(await ask(options, bearer(SHEET_TOKENS[0]))), {
+      dn: "CN=Ann Example, O=Site-A, C=DE",
+      method: "SSHKEY",
+      via: "SUBJECT",
+      uid: "ann",
+      role: "user",
+    });
+    // The file overrides: a key that only the daemon has does not count, nor if the file's own cannot be used.
+    for (const user of ["ann", "bob"]) {
+      const proof = bearer(token(user, "other_ed25519", "EdDSA"));
+      assert.equal((await ask(options, proof)).kind, "refused", user);
+    }
+    assert.deepEqual(asked, []);
+    const carl = bearer(token("carl", "other_ed25519", "EdDSA"));
+    assert.equal(identityOf(await ask(options, carl)).dn, "CN=carl, OU=ssh-local-users");
+    assert.deepEqual(asked, ["carl"]);
+  });
+});
+
+Deno.test("sshKey() follows a change of the keys file as a whole, and reports its bad lines by number", async () => {
+  await withKeysFile(`ann:${SHEET_KEY_LINE}:CN=Ann\n`, async (file) => {
+    const lines: string[] = [];
+    const log = createLogger((line) => lines.push(line));
+    const method = await sshKey({ ...DEFAULTS, file, sources: [], log });
+    try {
+      assert.equal((await judge(method, bearer(SHEET_TOKENS[0]))).kind, "accepted");
+      await Deno.writeTextFile(file, `# none\nbob:garbage:CN=Bob\n`);
+      const until = Date.now() + 10_000;
+      while ((await judge(method, bearer(SHEET_TOKENS[0]))).kind === "accepted" && Date.now() < until) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      assert.equal((await judge(method, bearer(SHEET_TOKENS[0]))).kind, "refused");
+      assert.ok(lines.some((line) => /line of the keys file not used .*line=2/.test(line)), lines.join("\n"));
+      assert.ok(!lines.join("\n").includes("garbage"));
+    } finally {
+      method.close();
+    }
+  });
+});
+
+Deno.test("sshKey() fails to start if the keys file is missing or the template is no DN", async () => {
+  await assert.rejects(sshKey({ ...DEFAULTS, file: "/nonexistent/keys.txt" }), Deno.errors.NotFound);
+  for (const dnTemplate of ["%s", "CN=%s,", "ssh-local-users"]) {
+    await assert.rejects(sshKey({ ...DEFAULTS, dnTemplate }), InvalidName, dnTemplate);
+  }
+});
+
+Deno.test("sshKey() fills each %s of the template and nothing else, and warns if there is none", async () => {
+  const dn = async (dnTemplate: string) => identityOf(await ask({ dnTemplate }, bearer(SHEET_TOKENS[0]))).dn;
+  assert.equal(await dn("UID=%s,CN=%s,O=100%d"), "UID=ann,CN=ann,O=100%d");
+  const lines: string[] = [];
+  (await sshKey({ ...DEFAULTS, dnTemplate: "CN=all", log: createLogger((line) => lines.push(line)) }))
+    .close();
+  assert.match(lines.join(), /template has no %s/);
+});
+
+Deno.test("sshKey() asks no daemon about a name that is no account's", async () => {
+  const asked: string[] = [];
+  const spy: KeySource = {
+    server: "HPC",
+    keyLines: (user) => Promise.resolve((asked.push(user), [SHEET_KEY_LINE])),
+  };
+  const names = [
+    "root",
+    "0",
+    "toor",
+    "a b",
+    "a\nuser=root",
+    "ann\r",
+    "-x",
+    "../x",
+    "x".repeat(65),
+    "änn",
+    "a:b",
+    "a\0",
+  ];
+  for (const name of names) {
+    const verdict = await ask({ sources: [spy] }, bearer(token(name, "user_ed25519", "EdDSA")));
+    assert.equal(verdict.kind, "refused", name);
+  }
+  assert.deepEqual(asked, []);
+});
+
+Deno.test("sshKey() answers alike for an unknown user and for a wrong key, whatever the algorithm", async () => {
+  const lines = KEY_TYPES.map(([key]) => publicLine(key));
+  const method = await sshKey({ ...DEFAULTS, sources: [source("HPC", { ann: lines, bob: [] })] });
+  const signers: [string, string][] = [["user_rsa2048", "RS256"], ["user_rsa2048", "PS512"], [
+    "user_ecdsa256",
+    "ES256",
+  ]];
+  signers.push(["user_ecdsa384", "ES384"], ["user_ecdsa521", "ES512"], ["other_ed25519", "EdDSA"]);
+  for (const [key, alg] of signers) {
+    const [head = "", body = ""] = token("ann", key, alg).split(".");
+    const wrong = token("carl", key, alg).split(".")[2] ?? "";
+    const verdict = await judge(method, bearer(`${head}.${body}.${wrong}`));
+    assert.deepEqual(verdict, { kind: "refused", reason: "no key of the user made the signature" }, alg);
+    for (const user of ["bob", "nobody"]) {
+      assert.deepEqual(await judge(method, bearer(token(user, key, alg))), verdict, alg);
+    }
+  }
+  method.close();
+});
+
+Deno.test("sshKey() verifies a signature also for an unknown user", async () => {
+  const method = await sshKey({
+    ...DEFAULTS,
+    sources: [source("HPC", { ann: [publicLine("user_ecdsa521")] })],
+  });
+  const signatures = Array.from(
+    { length: 20 },
+    (_, i) => token(`x${i}`, "user_ecdsa521", "ES512").split(".")[2],
+  );
+  /** Milliseconds for as many wrong signatures; verifying one takes about 3. */
+  const time = async (user: string) => {
+    const unsigned = token(user, "user_ecdsa521", "ES512").replace(/\.[^.]*$/, "");
+    const started = performance.now();
+    for (const signature of signatures) {
+      assert.equal((await judge(method, bearer(`${unsigned}.${signature}`))).kind, "refused");
+    }
+    return performance.now() - started;
+  };
+  const [known, unknown] = [await time("ann"), await time("nobody")];
+  assert.ok(unknown > known / 4 && unknown < known * 4, `known ${known} ms, unknown ${unknown} ms`);
+  method.close();
+});
+
+Deno.test("sshKey() accepts the sheet's legacy token if that is switched on, for an hour and from one address", async () => {
+  let now = NOW;
+  const lines: string[] = [];
+  const log = createLogger((line) => lines.push(line));
+  const method = await sshKey({ ...DEFAULTS, legacyToken: true, clock: () => now, log });
+  const kind = async (clientAddress: string) =>
+    (await judge(method, { ...SHEET_LEGACY, clientAddress })).kind;
+  assert.equal(await kind("192.0.2.17"), "accepted");
+  assert.equal(await kind("192.0.2.17"), "accepted");
+  assert.equal(await kind("192.0.2.18"), "refused");
+  now += 3_599_000;
+  assert.equal(await kind("192.0.2.17"), "accepted");
+  now += 1_000;
+  assert.equal(await kind("192.0.2.17"), "refused");
+  assert.match(lines.join("\n"), /warn .*outdated token of an old client user=ann/);
+  const bob = { ...sshLegacy("bob", "AAAA"), authorization: { ...SHEET_LEGACY.authorization, user: "bob" } };
+  assert.equal((await judge(method, bob)).kind, "refused");
+  method.close();
+});

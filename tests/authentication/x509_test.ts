@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { createHash, createPrivateKey, sign } from "node:crypto";
+import fc from "fast-check";
+import type { Verdict } from "../../src/authentication/authenticator.ts";
+import { parseConsignor, x509, type X509Options } from "../../src/authentication/x509.ts";
+import type { Credentials } from "../../src/model/credentials.ts";
+import { ANONYMOUS_DN } from "../../src/model/identity.ts";
+import { createAuthority } from "../pki/authority.ts";
+import { testAuthenticator } from "./conformance.ts";
+import { basic, bearer, NO_CREDENTIALS } from "./sample_credentials.ts";
+
+const NOW = Date.UTC(2026, 5, 1);
+const SERVER = "CN=auth.site-a.example,O=Site-A,C=DE";
+const ANN = "CN=Ann Example,O=Site-A,C=DE";
+const AUTHORITY = createAuthority({ subject: "CN=Test CA" });
+const GATEWAY = AUTHORITY.issue({ subject: "CN=gateway", keyType: "rsa-2048" });
+const OTHER = AUTHORITY.issue({ subject: "CN=gateway", keyType: "rsa-2048" });
+
+const DIRECT: X509Options = { name: "SUBJECT", serverName: () => SERVER, clock: () => NOW };
+const BEHIND: X509Options = { ...DIRECT, gateway: { certificate: () => GATEWAY.certificate } };
+
+function withCertificate(subject: string): Credentials {
+  return { ...NO_CREDENTIALS, certificate: { subject, pem: "" } };
+}
+
+/** The header as a gateway makes it. */
+function consignorOf(dn: string, key = GATEWAY.key): string {
+  const digest = createHash("sha1").update(dn, "utf8").digest();
+  return `DN="${dn}";DSIG=${sign("sha1", digest, createPrivateKey(key)).toString("base64")}`;
+}
+
+function withConsignor(consignor: string): Credentials {
+  return { ...NO_CREDENTIALS, consignor };
+}
+
+function ask(options: X509Options, credentials: Credentials): Promise<Verdict> {
+  return x509(options).authenticate(credentials, new AbortController().signal);
+}
+
+const FOREIGN = { "a password": basic("ann", "sesame"), "a token": bearer("abc") };
+
+testAuthenticator({
+  name: "x509() without gateway",
+  create: () => x509(DIRECT),
+  method: "X509",
+  good: withCertificate(ANN),
+  bad: {
+    "the server's own name": withCertificate(SERVER),
+    "the anonymous name": withCertificate(ANONYMOUS_DN),
+  },
+  foreign: { ...FOREIGN, "a consignor": withConsignor(consignorOf(ANN)) },
+});
+
+testAuthenticator({
+  name: "x509() behind a gateway",
+  create: () => x509(BEHIND),
+  method: "X509",
+  good: withConsignor(consignorOf(ANN)),
+  bad: {
+    "a signature by another key": withConsignor(consignorOf(ANN, OTHER.key)),
+    "a signature over another name": withConsignor(consignorOf("CN=Bob").replace("Bob", "Ann")),
+    "the server's own name": withConsignor(consignorOf(SERVER)),
+    "a name that is none": withConsignor(consignorOf("ann")),
+    "a signature of one byte": withConsignor(`DN="${ANN}";DSIG=AA==`),
+  },
+  foreign: {
+    ...FOREIGN,
+    "the client's certificate, which is the gateway's": withCertificate(ANN),
+    "a consignor without signature": withConsignor(`DN="${ANN}";DSIG=`),
+    "a consignor that is empty": withConsignor(""),
+  },
+});
+
+Deno.test("x509() reads names with quotes and backslashes as the gateway writes them", async () => {
+  for (
+    const dn of [
+      'CN=A\\"b\\",O=x',
+      "CN=a\\,b,C=DE",
+      'CN="quoted, value",C=DE',
+      "CN=Müller,C=DE",
+      'CN=x\\"\\;DSIG\\=y,C=DE',
+    ]
+  ) {
+    const verdict = await ask(BEHIND, withConsignor(consignorOf(dn)));
+    assert.ok(verdict.kind === "accepted", dn);
+    assert.equal(verdict.identity.dn, dn);
+  }
+});
+
+Deno.test("x509() refuses consignors while the gateway's certificate is unknown or out of date", async () => {
+  const header = withConsignor(consignorOf(ANN));
+  assert.equal((await ask({ ...DIRECT, gateway: { certificate: () => undefined } }, header)).kind, "refused");
+  const { notBefore, notAfter } = { notBefore: Date.UTC(2019, 0, 1), notAfter: Date.UTC(2050, 0, 1) };
+  for (const now of [notBefore, notAfter]) {
+    assert.equal((await ask({ ...BEHIND, clock: () => now }, header)).kind, "refused");
+  }
+});
+
+Deno.test("x509() refuses a gateway whose key is not RSA", async () => {
+  const gateway = AUTHORITY.issue({ subject: "CN=gateway" });
+  const options = { ...DIRECT, gateway: { certificate: () => gateway.certificate } };
+  assert.equal((await ask(options, withConsignor(consignorOf(ANN, gateway.key)))).kind, "refused");
+});
+
+Deno.test("parseConsignor() reads both parts in either order, and nothing less", () => {
+  assert.deepEqual(parseConsignor('DN="CN=x";DSIG=QUJD'), { dn: "CN=x", signature: "QUJD" });
+  assert.deepEqual(parseConsignor('DSIG=QUI=; DN="CN=x"'), { dn: "CN=x", signature: "QUI=" });
+  const bad = [
+    "DN=CN=x;DSIG=QUJD",
+    'DN="";DSIG=QUJD',
+    'DN="CN=x"',
+    "DSIG=QUJD",
+    'DN="CN=x";DSIG=QU JD',
+    'DN="CN=x";DSIG=%%',
+    'DN="CN=x" DSIG=QUJD',
+  ];
+  for (const header of bad) assert.equal(parseConsignor(header), undefined, header);
+});
+
+Deno.test("parseConsignor() gives back what it was made of, and takes no long time for anything", () => {
+  const dn = fc.string({ minLength: 1, maxLength: 200 }).filter((text) => !text.includes('";'));
+  fc.assert(fc.property(dn, fc.uint8Array({ minLength: 1 }), (name, bytes) => {
+    const signature = Buffer.from(bytes).toString("base64");
+    assert.deepEqual(parseConsignor(`DN="${name}";DSIG=${signature}`), { dn: name, signature });
+  }));
+  const started = performance.now();
+  for (const piece of ['";DSIG=', '" ;', 'DN="', "=", "A"]) {
+    parseConsignor(`DN="${piece.repeat(8000 / piece.length)}`);
+  }
+  assert.ok(performance.now() - started < 500);
+});
