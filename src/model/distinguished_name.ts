@@ -1,3 +1,4 @@
+import { BoundedMap } from "./bounded_map.ts";
 import { attributeType, comparisonOf } from "./name_attribute_types.ts";
 import { contentOf, decodeText, encodeText } from "./name_value_encoding.ts";
 import { ServiceError } from "./service_error.ts";
@@ -54,8 +55,16 @@ export function parseName(text: string): readonly RelativeName[] {
  * @throws {InvalidName}
  */
 export function comparableForm(text: string): string {
-  return parseName(text).map(comparableRelativeName).join(",");
+  const known = FORMS.get(text);
+  if (known !== undefined) return known;
+  const form = parseName(text).map(comparableRelativeName).join(",");
+  if (text.length <= MAX_REMEMBERED_LENGTH) FORMS.set(text, form);
+  return form;
 }
+
+/** Forms of the names that came last: every request compares the caller's with the server's and with the map's. */
+const FORMS = new BoundedMap<string, string>(2048);
+const MAX_REMEMBERED_LENGTH = 512;
 
 /** Whether two texts name the same; a text that is no name is the same as nothing. */
 export function sameName(a: string, b: string): boolean {
