@@ -10,8 +10,7 @@ export interface XuudbUser {
 
 /** An XUUDB on loopback that speaks both wire forms of authentication.md 7.6. */
 export interface XuudbSimulator extends AsyncDisposable {
-  readonly host: string;
-  readonly port: number;
+  readonly address: string;
   /** Requests so far, by path without query. */
   readonly requests: readonly string[];
   /** While set, every request waits for it. */
@@ -46,8 +45,7 @@ export function startXuudb(
     return Response.json(user === undefined ? {} : { gcid: site, token: comparableForm(dn), ...user });
   });
   const simulator: XuudbSimulator = {
-    host: "http://127.0.0.1",
-    port: server.addr.port,
+    address: `http://127.0.0.1:${server.addr.port}`,
     requests,
     hold: undefined,
     reply: undefined,

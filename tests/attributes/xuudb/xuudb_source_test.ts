@@ -27,12 +27,11 @@ function make(
   { cache = true, clock = () => 0 }: { cache?: boolean; clock?: Clock } = {},
 ): Made {
   const xuudb = startXuudb(USERS);
-  const { host, port } = xuudb;
+  const { address } = xuudb;
   const source = new XuudbSource({
     name: "XUUDB",
     form,
-    host,
-    port,
+    address,
     gcid: SITE,
     cache,
     http: LOOPBACK_HTTP,
@@ -177,8 +176,7 @@ Deno.test("XuudbSource keeps a hundred answers and no more", async () => {
   const options = {
     name: "X",
     form: "json",
-    host: "https://x/",
-    port: 1,
+    address: "https://x:1",
     gcid: "G",
     cache: true,
     http,
