@@ -100,6 +100,14 @@ Deno.test("addReservation() keeps the owner of the file", { ignore: Deno.uid() !
   assert.deepEqual([uid, gid], [12345, 54321]);
 });
 
+Deno.test("addReservation() loses nothing when many are added at once", async () => {
+  await using made = await folder();
+  const names = Array.from({ length: 12 }, (_, i) => `n${i}`);
+  await Promise.all(names.map((name) => addReservation({ ...NIGHT, name }, made.context)));
+  assert.deepEqual((await made.names()).toSorted(), names.toSorted());
+  assert.deepEqual([...Deno.readDirSync(made.path)].map(({ name }) => name), ["res.json"]);
+});
+
 Deno.test("readers of the file see the old or the new content, never a part", async () => {
   await using made = await folder(JSON.stringify({ reservations: [] }));
   let writing = true;
