@@ -112,12 +112,15 @@ function comparableAttribute({ type, value }: NameAttribute): string {
 
 /** Case, Unicode form and blanks that make no difference. */
 function fold(value: string): string {
-  const cased = isAscii(value) ? value.toLowerCase() : foldUnicode(value);
+  const cased = isAscii(value) ? value.toLowerCase() : foldCharacters(value);
   return /[\t-\r]| {2}|^ | $/.test(cased) ? cased.replace(/[\t-\r ]+/g, " ").replace(/^ | $/g, "") : cased;
 }
 
-/** Changing the case may compose or split characters anew, so it is repeated until nothing changes. */
-function foldUnicode(value: string): string {
+/**
+ * Text without case and in Unicode NFKD, as values are compared. Repeated until nothing changes: `ẞ` becomes `ß`, and
+ * only that becomes `ss`.
+ */
+export function foldCharacters(value: string): string {
   let before = value;
   for (let round = 0; round < 4; round++) {
     const after = before.normalize("NFKD").toUpperCase().toLowerCase().normalize("NFKD");

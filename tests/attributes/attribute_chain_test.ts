@@ -1,0 +1,207 @@
+import assert from "node:assert/strict";
+import { AttributeChain, type ChainLink, withAutomaticSource } from "../../src/attributes/attribute_chain.ts";
+import { AttributeSourceFailed } from "../../src/attributes/attribute_source_failed.ts";
+import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
+import { AutomaticSource } from "../../src/attributes/automatic.ts";
+import { COMBINING_POLICIES, type CombiningPolicy } from "../../src/attributes/combine.ts";
+import { createLogger, SILENT } from "../../src/logging/logger.ts";
+import { type AttributeSet, NO_ATTRIBUTES } from "../../src/model/attributes.ts";
+import { attributeSet, identity, testAttributeSource } from "./conformance.ts";
+
+const signal = new AbortController().signal;
+const ANN = identity("CN=Ann", { uid: "ann", method: "SSHKEY" });
+
+/** A source that gives everybody the same, or fails. */
+function fixed(
+  name: string,
+  answer: AttributeSet | Error,
+): AttributeSource & { asked: number; closed: number } {
+  return {
+    name,
+    asked: 0,
+    closed: 0,
+    attributesOf() {
+      this.asked++;
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+    },
+    close() {
+      this.closed++;
+    },
+  };
+}
+
+const down = (name: string) => fixed(name, new AttributeSourceFailed(name, "the XUUDB cannot be reached"));
+const required = (source: AttributeSource): ChainLink => ({ source, optional: false });
+
+function chain(policy: CombiningPolicy, links: readonly ChainLink[], log = SILENT): AttributeChain {
+  return new AttributeChain({ name: "chain", links: withAutomaticSource(links, policy), policy, log });
+}
+
+// The worked example of authentication.md 7.7.
+const XUUDB = attributeSet({ role: ["user"], xlogin: ["a1001", "a1002"], group: ["hpc"] });
+const FILE = attributeSet({ role: ["user", "admin"], group: ["proj1", "proj2"] }, {
+  "uftpd.ALPHA.group": ["fast"],
+});
+
+/** Allowed values and default, such as `user, admin / user`, of role, account and group. */
+function row({ standard, extra }: AttributeSet): readonly string[] {
+  const show = (name: "role" | "xlogin" | "group") => {
+    const values = standard.get(name);
+    return values === undefined ? "none" : `${values.allowed.join(", ")} / ${values.preferred.join(", ")}`;
+  };
+  return [show("role"), show("xlogin"), show("group"), extra.get("uftpd.ALPHA.group")?.join(", ") ?? "none"];
+}
+
+const WORKED: readonly (readonly [CombiningPolicy, readonly string[]])[] = [
+  ["MERGE_LAST_OVERRIDES", ["user, admin / user", "a1001, a1002 / a1001", "proj1, proj2 / proj1", "fast"]],
+  ["MERGE", ["user, admin / user", "a1001, a1002, ann / ann", "hpc, proj1, proj2 / proj1", "fast"]],
+  ["FIRST_APPLICABLE", ["user / user", "a1001, a1002 / a1001", "hpc / hpc", "none"]],
+  ["FIRST_ACCESSIBLE", ["user / user", "a1001, a1002 / a1001", "hpc / hpc", "none"]],
+];
+
+for (const [policy, expected] of WORKED) {
+  Deno.test(`AttributeChain combines the worked example by ${policy}`, async () => {
+    const links = [required(fixed("XUUDB", XUUDB)), required(fixed("FILE", FILE))];
+    assert.deepEqual(row(await chain(policy, links).attributesOf(ANN, signal)), expected);
+  });
+}
+
+Deno.test("AttributeChain by FIRST_ACCESSIBLE goes on to the next source while one is down", async () => {
+  const links = [required(down("XUUDB")), required(fixed("FILE", FILE))];
+  const attributes = await chain("FIRST_ACCESSIBLE", links).attributesOf(ANN, signal);
+  assert.deepEqual(row(attributes), ["user, admin / user", "none", "proj1, proj2 / proj1", "fast"]);
+});
+
+Deno.test("AttributeChain by FIRST_ACCESSIBLE is content with an empty answer", async () => {
+  const later = fixed("FILE", FILE);
+  const links = [required(fixed("XUUDB", NO_ATTRIBUTES)), required(later)];
+  assert.deepEqual(await chain("FIRST_ACCESSIBLE", links).attributesOf(ANN, signal), NO_ATTRIBUTES);
+  assert.equal(later.asked, 0);
+});
+
+Deno.test("AttributeChain by FIRST_ACCESSIBLE fails if nobody answers", async () => {
+  const failing = new AttributeChain({
+    name: "chain",
+    links: [required(down("A")), required(down("B"))],
+    policy: "FIRST_ACCESSIBLE",
+    log: SILENT,
+  });
+  await assert.rejects(failing.attributesOf(ANN, signal), AttributeSourceFailed);
+});
+
+Deno.test("AttributeChain by FIRST_APPLICABLE passes over empty answers, and stops at an extra attribute", async () => {
+  const extra = attributeSet({}, { note: ["x"] });
+  const later = fixed("LATER", FILE);
+  const links = [required(fixed("EMPTY", NO_ATTRIBUTES)), required(fixed("EXTRA", extra)), required(later)];
+  assert.deepEqual(await chain("FIRST_APPLICABLE", links).attributesOf(ANN, signal), extra);
+  assert.equal(later.asked, 0);
+});
+
+Deno.test("AttributeChain by FIRST_APPLICABLE ends with the automatic source", async () => {
+  const links = [required(fixed("EMPTY", NO_ATTRIBUTES))];
+  const attributes = await chain("FIRST_APPLICABLE", links).attributesOf(ANN, signal);
+  assert.deepEqual(attributes, attributeSet({ role: ["user"], xlogin: ["ann"] }));
+});
+
+Deno.test("AttributeChain by MERGE joins extra values and keeps a default that a later source leaves open", async () => {
+  const a = fixed("A", attributeSet({ group: ["g1"] }, { note: ["x", "y"] }));
+  const b = fixed("B", attributeSet({ group: [] }, { note: ["y", "z"], other: [] }));
+  const attributes = await chain("MERGE", [required(a), required(b)]).attributesOf(identity("CN=x"), signal);
+  assert.deepEqual(attributes, attributeSet({ group: ["g1"] }, { note: ["x", "y", "z"], other: [] }));
+});
+
+Deno.test("AttributeChain by MERGE_LAST_OVERRIDES lets a map override what the identity provider assigned", async () => {
+  const caller = identity("CN=x", { uid: "idp", role: "user", groups: ["idp1", "idp2"] });
+  const links = [required(fixed("FILE", attributeSet({ role: ["banned"], xlogin: [], group: ["hpc"] })))];
+  assert.deepEqual(
+    await chain("MERGE_LAST_OVERRIDES", links).attributesOf(caller, signal),
+    attributeSet({ role: ["banned"], xlogin: [], group: ["hpc"] }),
+  );
+});
+
+for (const policy of ["MERGE_LAST_OVERRIDES", "MERGE", "FIRST_APPLICABLE"] as const) {
+  Deno.test(`AttributeChain by ${policy} fails while a required source is down`, async () => {
+    const links = [required(down("XUUDB")), required(fixed("FILE", FILE))];
+    await assert.rejects(chain(policy, links).attributesOf(ANN, signal), { status: 503 });
+  });
+
+  Deno.test(`AttributeChain by ${policy} does without an optional source that is down, and says so`, async () => {
+    const lines: string[] = [];
+    const links = [{ source: down("XUUDB"), optional: true }, required(fixed("FILE", FILE))];
+    const attributes = await chain(policy, links, createLogger((line) => lines.push(line))).attributesOf(
+      ANN,
+      signal,
+    );
+    assert.equal(row(attributes)[3], "fast");
+    assert.match(lines.join("\n"), /warn {2}attribute source skipped source=XUUDB/);
+  });
+}
+
+Deno.test("AttributeChain does not take a programming error for a source that is down", async () => {
+  const links = [{ source: fixed("A", new TypeError("x")), optional: true }];
+  for (const policy of COMBINING_POLICIES) {
+    await assert.rejects(chain(policy, links).attributesOf(ANN, signal), TypeError);
+  }
+});
+
+Deno.test("withAutomaticSource() adds the source first or last, and only once", () => {
+  const names = (links: readonly ChainLink[], policy: CombiningPolicy) =>
+    withAutomaticSource(links, policy).map(({ source }) => source.name);
+  const file = required(fixed("FILE", FILE));
+  assert.deepEqual(names([file], "MERGE_LAST_OVERRIDES"), ["AUTO", "FILE"]);
+  for (const policy of ["MERGE", "FIRST_APPLICABLE", "FIRST_ACCESSIBLE"] as const) {
+    assert.deepEqual(names([file], policy), ["FILE", "AUTO"]);
+  }
+  const pam = required(new AutomaticSource("PAM"));
+  for (const policy of COMBINING_POLICIES) assert.deepEqual(names([file, pam], policy), ["FILE", "PAM"]);
+});
+
+Deno.test("AttributeChain closes its sources", () => {
+  const [a, b] = [fixed("A", FILE), fixed("B", FILE)];
+  chain("MERGE", [required(a), required(b)]).close();
+  assert.deepEqual([a.closed, b.closed], [1, 1]);
+});
+
+Deno.test("AutomaticSource gives the role user to whoever has an account", async () => {
+  const of = (more: Parameters<typeof identity>[1]) =>
+    new AutomaticSource().attributesOf(identity("CN=x", more));
+  assert.deepEqual(await of({ uid: "ann" }), attributeSet({ role: ["user"], xlogin: ["ann"] }));
+  assert.deepEqual(
+    await of({ uid: "ann", role: "admin" }),
+    attributeSet({ role: ["admin"], xlogin: ["ann"] }),
+  );
+  assert.deepEqual(await of({ role: "staff" }), attributeSet({ role: ["staff"] }));
+  assert.deepEqual(
+    await of({ uid: "a", groups: ["g", "h"] }),
+    attributeSet({ role: ["user"], xlogin: ["a"], group: ["g", "h"] }),
+  );
+  assert.deepEqual(await of({ groups: [] }), NO_ATTRIBUTES);
+});
+
+const nobody = identity("CN=Nobody");
+testAttributeSource({
+  name: "AutomaticSource",
+  create: () =>
+    Promise.resolve({ source: new AutomaticSource("PAM"), [Symbol.asyncDispose]: () => Promise.resolve() }),
+  configuredName: "PAM",
+  known: ANN,
+  knownOtherwise: { ...ANN, dn: "cn=ann" },
+  attributes: attributeSet({ role: ["user"], xlogin: ["ann"] }),
+  unknown: nobody,
+});
+
+testAttributeSource({
+  name: "AttributeChain",
+  create: () =>
+    Promise.resolve({ source: chain("MERGE", []), [Symbol.asyncDispose]: () => Promise.resolve() }),
+  configuredName: "chain",
+  known: ANN,
+  knownOtherwise: { ...ANN, dn: "cn=ann" },
+  attributes: attributeSet({ role: ["user"], xlogin: ["ann"] }),
+  unknown: nobody,
+  createBroken: () =>
+    Promise.resolve({
+      source: chain("MERGE", [required(down("X"))]),
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    }),
+});

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { inspectMapFile } from "../../../src/attributes/file/map_inspection.ts";
+import { formatProblem } from "../../../src/model/problem.ts";
+
+async function inspect(text: string, matching: "strict" | "regexp" = "strict") {
+  const { problems, servers, entries } = await inspectMapFile(text, { file: "map", matching });
+  return { problems: problems.map((p) => `${p.severity} ${formatProblem(p)}`), servers, entries };
+}
+
+Deno.test("inspectMapFile() finds nothing wrong with the examples, and the servers they name", async () => {
+  for (const [name, lines] of [["variant_a.json", [7, 18]], ["variant_b.xml", [19, 47]]] as const) {
+    const text = await Deno.readTextFile(new URL(`../../fixtures/attributes/${name}`, import.meta.url));
+    assert.deepEqual(await inspect(text), {
+      problems: [],
+      servers: [
+        { server: "ALPHA", file: "map", line: lines[0], mentions: 3 },
+        { server: "BETA", file: "map", line: lines[1], mentions: 5 },
+      ],
+      entries: 3,
+    });
+  }
+});
+
+/** One attribute of an entry, and the problem with it. */
+const PROBLEMS: readonly (readonly [string, string])[] = [
+  [
+    '"uftpd.S.rateLimit": "fast"',
+    "error map:2: CN=x: uftpd.S.rateLimit = fast: expected bytes per second, such as",
+  ],
+  ['"daemon.S.rateLimit": "-5"', "error map:2: CN=x: daemon.S.rateLimit = -5: expected bytes per second"],
+  ['"uftpd.S.rateLimit": []', "error map:2: CN=x: uftpd.S.rateLimit: expected a value"],
+  ['"uftpd.S.includes": ""', "error map:2: CN=x: uftpd.S.includes: expected a value"],
+  ['"xlogin": ["ann", "root"]', "error map:2: CN=x: xlogin = root: expected an account without privileges"],
+  ['"uftpd.S.xlogin": "0"', "error map:2: CN=x: uftpd.S.xlogin = 0: expected an account without privileges"],
+  ['"XLOGIN": "a b"', "error map:2: CN=x: XLOGIN = a b: expected the name of an account"],
+  ['"group": "g1:g2"', "error map:2: CN=x: group = g1:g2: expected the name of a group"],
+  [
+    '"supplementaryGroups": ["a", "-"]',
+    "error map:2: CN=x: supplementaryGroups = -: expected the name of a group",
+  ],
+  [
+    '"uftpd.S.ratelimit": "5"',
+    "warning map:2: CN=x: uftpd.S.ratelimit: expected one of xlogin, group, rateLimit",
+  ],
+  [
+    '"daemon.S.group": "a", "uftpd.S.group": "b"',
+    "warning map:2: CN=x: daemon.S.group: not used, uftpd.S.group holds",
+  ],
+];
+
+Deno.test("inspectMapFile() tells what sessions would be refused for, and what has no effect", async () => {
+  for (const [attributes, problem] of PROBLEMS) {
+    const { problems } = await inspect(`{"CN=x":\n{${attributes}}}`);
+    assert.equal(problems.length, 1, attributes);
+    assert.ok(problems[0]?.startsWith(problem), problems[0]);
+  }
+});
+
+Deno.test("inspectMapFile() tells also what makes the file unusable", async () => {
+  assert.deepEqual((await inspect('{"demouser": {}}')).problems.map((p) => p.slice(0, 56)), [
+    "error map:1: demouser: expected a distinguished name: ex",
+  ]);
+  assert.deepEqual((await inspect("nonsense")).problems.length, 1);
+  assert.deepEqual((await inspect('{"cn=(": {}}', "regexp")).problems.length, 1);
+});

@@ -1,0 +1,288 @@
+import assert from "node:assert/strict";
+import { AttributeChain, withAutomaticSource } from "../../src/attributes/attribute_chain.ts";
+import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
+import { PreferenceNotAllowed, type Preferences } from "../../src/attributes/preferences.ts";
+import { attributesOnServer } from "../../src/attributes/server_attributes.ts";
+import { selectAttributes, userAttributes } from "../../src/attributes/user_attributes.ts";
+import { createLogger, SILENT } from "../../src/logging/logger.ts";
+import type { AttributeSet } from "../../src/model/attributes.ts";
+import type { Identity } from "../../src/model/identity.ts";
+import { attributeSet, identity } from "./conformance.ts";
+
+const signal = new AbortController().signal;
+const log = SILENT;
+
+const ANN = attributeSet({
+  role: ["user", "admin"],
+  xlogin: ["a1001", "a1002"],
+  group: ["proj1", "proj2"],
+  supplementaryGroups: ["fast", "lab", "proj1"],
+  queue: ["normal", "big"],
+}, { note: ["x"] });
+
+function source(attributes: AttributeSet): AttributeSource {
+  return { name: "FILE", attributesOf: () => Promise.resolve(attributes), close: () => {} };
+}
+
+/** What a map gives beside the automatic source. */
+function mapped(attributes: AttributeSet): AttributeSource {
+  const policy = "MERGE_LAST_OVERRIDES";
+  const links = withAutomaticSource([{ source: source(attributes), optional: false }], policy);
+  return new AttributeChain({ name: "chain", links, policy, log });
+}
+
+Deno.test("selectAttributes() takes the defaults", () => {
+  assert.deepEqual(selectAttributes(ANN, {}), {
+    role: "user",
+    availableRoles: ["user", "admin"],
+    uid: "a1001",
+    availableUids: ["a1001", "a1002"],
+    group: "proj1",
+    availableGroups: ["proj1", "proj2", "fast", "lab"],
+    supplementaryGroups: ["fast", "lab", "proj1"],
+    queue: "normal",
+    availableQueues: ["normal", "big"],
+    extra: ANN.extra,
+  });
+});
+
+Deno.test("selectAttributes() takes what the caller prefers", () => {
+  const preferences = { uid: "a1002", group: "lab", role: "admin", supplementaryGroups: ["proj2", "lab"] };
+  const { uid, group, role, supplementaryGroups } = selectAttributes(ANN, preferences);
+  assert.deepEqual({ uid, group, role, supplementaryGroups }, preferences);
+});
+
+Deno.test("selectAttributes() refuses what is not among the caller's values", () => {
+  const wrong: readonly Preferences[] = [
+    { uid: "root" },
+    { uid: "A1001" },
+    { group: "other" },
+    { role: "server" },
+    { supplementaryGroups: ["fast", "other"] },
+  ];
+  for (const preferences of wrong) {
+    assert.throws(
+      () => selectAttributes(ANN, preferences),
+      (error) => error instanceof PreferenceNotAllowed && error.status === 403,
+    );
+  }
+});
+
+Deno.test("selectAttributes() ignores a preference for something the caller has nothing of", () => {
+  const preferences = { uid: "a", group: "g", role: "admin", supplementaryGroups: ["s"] };
+  assert.deepEqual(selectAttributes(attributeSet({}), preferences), {
+    role: "anonymous",
+    availableRoles: ["anonymous"],
+    availableUids: [],
+    availableGroups: [],
+    supplementaryGroups: [],
+    availableQueues: [],
+    extra: new Map(),
+  });
+  const { group, supplementaryGroups } = selectAttributes(attributeSet({ xlogin: ["a"] }), preferences);
+  assert.deepEqual({ group, supplementaryGroups }, { group: undefined, supplementaryGroups: [] });
+});
+
+Deno.test("selectAttributes() gives groups only with an account", () => {
+  const { uid, group, availableGroups } = selectAttributes(
+    attributeSet({ role: ["user"], group: ["g"] }),
+    {},
+  );
+  assert.deepEqual({ uid, group, availableGroups }, {
+    uid: undefined,
+    group: undefined,
+    availableGroups: [],
+  });
+});
+
+Deno.test("selectAttributes() takes the first group there is, values of group before supplementary ones", () => {
+  assert.equal(
+    selectAttributes(attributeSet({ xlogin: ["a"], supplementaryGroups: ["s1", "s2"] }), {}).group,
+    "s1",
+  );
+});
+
+Deno.test("selectAttributes() lets nobody out of a ban", () => {
+  const merged = attributeSet({ role: ["user", "banned"] });
+  assert.equal(selectAttributes(merged, {}).role, "banned");
+  assert.equal(selectAttributes(merged, { role: "user" }).role, "banned");
+});
+
+Deno.test("userAttributes() prefers the preferences frozen in a token to those of the request", async () => {
+  const token = { issuer: "CN=x", renewable: false, preferences: "uid:a1002" };
+  const user = await userAttributes(source(ANN), identity("CN=Ann", { issuedToken: token }), {
+    preferences: { uid: "a1001", role: "admin" },
+    signal,
+  });
+  assert.deepEqual([user.uid, user.role], ["a1002", "user"]);
+});
+
+// An account proven by the key of daemon ALPHA only (design decision "Account names across daemons").
+const PROVEN = identity("CN=ann, OU=ssh-local-users", {
+  uid: "ann",
+  role: "user",
+  groups: ["g"],
+  uidServers: ["ALPHA"],
+});
+
+async function accountOn(
+  server: string,
+  attributes: AttributeSet,
+  who: Identity = PROVEN,
+  preferences: Preferences = {},
+) {
+  const user = await userAttributes(mapped(attributes), who, { preferences, signal });
+  try {
+    return attributesOnServer(user, server, { log }).uid;
+  } catch (error) {
+    return error instanceof Error ? error.name : error;
+  }
+}
+
+Deno.test("userAttributes() gives an account proven on some servers only there", async () => {
+  assert.equal(await accountOn("ALPHA", attributeSet({})), "ann");
+  assert.equal(await accountOn("BETA", attributeSet({})), "NoAccount");
+  assert.equal(
+    await accountOn("BETA", attributeSet({}), { ...PROVEN, uidServers: ["ALPHA", "BETA"] }),
+    "ann",
+  );
+  const { uidServers: _, ...everywhere } = PROVEN;
+  assert.equal(await accountOn("BETA", attributeSet({}), everywhere), "ann");
+});
+
+Deno.test("userAttributes() gives elsewhere the account that a source assigns", async () => {
+  assert.equal(await accountOn("BETA", attributeSet({ xlogin: ["ann"] })), "ann");
+  assert.equal(await accountOn("BETA", attributeSet({ xlogin: ["a7"] })), "a7");
+  assert.equal(await accountOn("BETA", attributeSet({}, { "uftpd.BETA.xlogin": ["b7"] })), "b7");
+  assert.equal(await accountOn("GAMMA", attributeSet({}, { "uftpd.BETA.xlogin": ["b7"] })), "NoAccount");
+});
+
+Deno.test("userAttributes() gives no other account elsewhere than the preferred one", async () => {
+  const attributes = attributeSet({ xlogin: ["a7", "a8"] });
+  assert.equal(await accountOn("BETA", attributes, PROVEN, { uid: "a8" }), "a8");
+  const merged = new AttributeChain({
+    name: "chain",
+    links: withAutomaticSource([{ source: source(attributes), optional: false }], "MERGE"),
+    policy: "MERGE",
+    log,
+  });
+  const user = await userAttributes(merged, PROVEN, { preferences: { uid: "ann" }, signal });
+  assert.equal(attributesOnServer(user, "ALPHA", { log }).uid, "ann");
+  assert.throws(() => attributesOnServer(user, "BETA", { log }), { code: "ERR_NO_ACCOUNT" });
+});
+
+/** The user with these extra attributes on server S. */
+const onS = (extra: Record<string, string[]>, standard = ANN.standard, requestedGroup?: string) =>
+  attributesOnServer(selectAttributes({ standard, extra: new Map(Object.entries(extra)) }, {}), "S", {
+    log,
+    ...(requestedGroup === undefined ? {} : { requestedGroup }),
+  });
+
+Deno.test("attributesOnServer() without attributes for the server gives the user's selection", () => {
+  assert.deepEqual(
+    onS({ "uftpd.T.xlogin": ["t"], "uftpd.s.xlogin": ["t"], "UFTPD.S.xlogin": ["t"], "uftpd.S.other": [] }),
+    {
+      uid: "a1001",
+      gid: "proj1",
+      availableGroups: ["proj1", "proj2", "fast", "lab"],
+      rateLimit: 0,
+    },
+  );
+});
+
+for (const prefix of ["uftpd", "daemon"]) {
+  Deno.test(`attributesOnServer() takes the server's own attributes, spelled ${prefix}`, () => {
+    assert.deepEqual(
+      onS({
+        [`${prefix}.S.xlogin`]: ["first", "s7"],
+        [`${prefix}.S.group`]: ["sgroup"],
+        [`${prefix}.S.rateLimit`]: ["200M"],
+        [`${prefix}.S.includes`]: ["/data/*:/scratch/*"],
+        [`${prefix}.S.excludes`]: ["/data/secret/*"],
+      }),
+      {
+        uid: "s7",
+        gid: "sgroup",
+        availableGroups: ["proj1", "proj2", "fast", "lab"],
+        rateLimit: 209715200,
+        includes: "/data/*:/scratch/*",
+        excludes: "/data/secret/*",
+      },
+    );
+  });
+}
+
+Deno.test("attributesOnServer() prefers the uftpd spelling, and says so", () => {
+  const lines: string[] = [];
+  const extra = new Map([["daemon.S.xlogin", ["d"]], ["uftpd.S.xlogin", ["u"]]]);
+  const user = selectAttributes({ standard: ANN.standard, extra }, {});
+  assert.equal(attributesOnServer(user, "S", { log: createLogger((line) => lines.push(line)) }).uid, "u");
+  assert.match(
+    lines.join("\n"),
+    /warn {2}two spellings of one attribute used=uftpd.S.xlogin ignored=daemon.S.xlogin/,
+  );
+});
+
+Deno.test("attributesOnServer() gives a requested group, unless the server has its own", () => {
+  assert.equal(onS({}, ANN.standard, "fast").gid, "fast");
+  assert.equal(onS({ "uftpd.S.group": ["own"] }, ANN.standard, "fast").gid, "own");
+  for (const group of ["other", "", "own", "Fast"]) {
+    assert.throws(() => onS({ "uftpd.S.group": ["own"] }, ANN.standard, group), {
+      code: "ERR_GROUP_NOT_AVAILABLE",
+      status: 400,
+    });
+  }
+});
+
+Deno.test("attributesOnServer() needs an account, of the user or of the server", () => {
+  const none = attributeSet({ role: ["user"], group: ["g"] }).standard;
+  assert.throws(() => onS({}, none), { code: "ERR_NO_ACCOUNT", status: 401 });
+  assert.throws(() => onS({ "uftpd.T.xlogin": ["t"] }, none), { code: "ERR_NO_ACCOUNT" });
+  assert.throws(() => onS({}, none, "g"), { code: "ERR_GROUP_NOT_AVAILABLE" });
+  assert.deepEqual(onS({ "uftpd.S.xlogin": ["s"] }, none), { uid: "s", availableGroups: [], rateLimit: 0 });
+});
+
+Deno.test("attributesOnServer() never gives a privileged account", () => {
+  for (const account of ["root", "toor", "0", "00"]) {
+    assert.throws(() => onS({ "uftpd.S.xlogin": [account] }), { code: "ERR_ACCOUNT_REFUSED", status: 403 });
+    assert.throws(() => onS({}, attributeSet({ xlogin: [account] }).standard), {
+      code: "ERR_ACCOUNT_REFUSED",
+    });
+  }
+});
+
+/** A bad value must refuse the session: read as anything else, it would lift a limit or name somebody else. */
+const UNUSABLE: readonly (readonly [string, readonly string[]])[] = [
+  ...["-5", "1.5M", "100 Tera", "fast", "99999999999999999999", ""].map((rate) =>
+    ["rateLimit", [rate]] as const
+  ),
+  ["rateLimit", []],
+  ["includes", []],
+  ["includes", [""]],
+  ["excludes", []],
+  ["xlogin", []],
+  ["xlogin", [""]],
+  ["xlogin", ["a b"]],
+  ["xlogin", ["a\nuser=root"]],
+  ["xlogin", ["-a"]],
+  ["group", ["g1:g2"]],
+  ["group", ["g\n"]],
+];
+
+Deno.test("attributesOnServer() refuses a session over a value it cannot use", () => {
+  for (const [suffix, values] of UNUSABLE) {
+    assert.throws(
+      () => onS({ [`uftpd.S.${suffix}`]: [...values] }),
+      { code: "ERR_USER_ATTRIBUTE", status: 500 },
+      `${suffix} ${values}`,
+    );
+  }
+});
+
+Deno.test("attributesOnServer() tells the caller nothing of what is wrong inside", () => {
+  assert.throws(() => onS({ "uftpd.S.rateLimit": ["secret7"] }), (error) => {
+    assert.ok(error instanceof Error && "publicMessage" in error);
+    assert.ok(!String(error.publicMessage).includes("secret7") && !error.message.includes("secret7"));
+    return true;
+  });
+});
