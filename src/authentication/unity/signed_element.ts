@@ -94,11 +94,11 @@ function checkForm(signature: XmlElement, id: string) {
   if (!DIGEST_METHODS.has(digest) || digestMethod?.children.length !== 0) {
     throw new InvalidResponse(`the digest method ${digest} is not accepted`);
   }
-  const [first, second] = children(transforms, ["Transform", "Transform"]);
-  const prefixes = second?.children ?? [];
-  const inOrder = first?.attribute("Algorithm") === ENVELOPED && first.children.length === 0 &&
-    second?.attribute("Algorithm") === EXCLUSIVE_C14N && prefixes.length <= 1 &&
-    prefixes.every((prefix) => prefix.is(EXCLUSIVE_C14N, "InclusiveNamespaces"));
+  const used = children(transforms, ["Transform", "Transform"]);
+  // A prefix list, as other products than Unity add it, would be a child of the second.
+  const inOrder = used.every((transform, at) =>
+    transform.attribute("Algorithm") === [ENVELOPED, EXCLUSIVE_C14N][at] && transform.children.length === 0
+  );
   if (!inOrder) throw new InvalidResponse("the signature has transforms that are not accepted");
   return { uri, ...method };
 }
