@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-import { BoundedMap } from "./bounded_map.ts";
+import { BoundedMap } from "../model/bounded_map.ts";
 import { isSignedBy, type SignedToken } from "./signed_token.ts";
 
 /**

@@ -1,5 +1,7 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
+import { isAddressRange } from "../model/address.ts";
+import { InvalidName, parseName } from "../model/distinguished_name.ts";
 
 /** A value that does not fit its key; the message says what would. */
 export class UnexpectedValue extends Error {
@@ -231,11 +233,25 @@ export function addressRanges(options: Options<readonly string[]>): Key<readonly
   });
 }
 
-function isAddressRange(range: string): boolean {
-  const [address = "", bits, ...more] = range.split("/");
-  const version = isIP(address);
-  if (version === 0 || more.length > 0 || address.includes("%")) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+/**
+ * A distinguished name, as RFC 4514 has it.
+ * @param options.placeholder Text in it that stands for a value, such as `%s`.
+ */
+export function distinguishedName(options: Options<string> & { readonly placeholder?: string }): Key<string> {
+  const { placeholder } = options;
+  const type = placeholder === undefined
+    ? "a distinguished name such as CN=Ann Example,O=Site-A,C=DE"
+    : `a distinguished name with ${placeholder} in it`;
+  return key(options, type, (found) => {
+    if (placeholder !== undefined && !found.includes(placeholder)) refuse(type);
+    const example = placeholder === undefined ? found : found.replaceAll(placeholder, "x");
+    try {
+      if (parseName(example).length > 0) return found;
+    } catch (error) {
+      if (!(error instanceof InvalidName)) throw error;
+    }
+    return refuse(type);
+  });
 }
 
 /** A time zone of the IANA database, such as `Europe/Berlin`. */

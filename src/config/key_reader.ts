@@ -22,6 +22,7 @@ export class KeyReader {
   readonly #claimed = new Set<string>();
   readonly #known = new Set<string>();
   readonly #sections: ReadSection[] = [];
+  readonly #sources = new Set<string>();
   readonly #files: { key: string; path: string }[] = [];
   /** Secrets written in files, the first of each file. */
   readonly #secrets = new Map<string, string>();
@@ -96,6 +97,16 @@ export class KeyReader {
   /** Leaves everything below a prefix alone, because something about it was reported already. */
   skip(prefix: string): void {
     for (const key of this.properties.entries.keys()) if (key.startsWith(prefix)) this.#claimed.add(key);
+  }
+
+  /** Notes a file whose content became part of the configuration. */
+  addSource(path: string): void {
+    this.#sources.add(path);
+  }
+
+  /** Files that the configuration was made of, absolute, the main file first. */
+  get sources(): readonly string[] {
+    return [...new Set([...this.properties.files, ...this.#sources])];
   }
 
   /** Notes a file that has to be there; see `checkFiles`. */

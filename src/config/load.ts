@@ -93,9 +93,9 @@ async function readAll(reader: KeyReader, hostName: () => string): Promise<Servi
     dynamicAttributes === undefined || issuedTokens === undefined || regulation === undefined ||
     sharing === undefined || outgoing === undefined || logging === undefined || metrics === undefined
   ) return undefined;
-  const { mainFile, files } = reader.properties;
+  const [main = reader.properties.mainFile] = reader.sources;
   return {
-    sources: { main: files[0] ?? mainFile, all: files },
+    sources: { main, all: reader.sources },
     ...site,
     features,
     https,

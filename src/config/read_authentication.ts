@@ -130,10 +130,6 @@ function readSshKey(
     const expected = `expected ${prefix}file too, there are no keys otherwise`;
     reader.error(`${prefix}useAuthorizedKeys`, expected, "false");
   }
-  if (!keys.dnTemplate.includes("%s")) {
-    const expected = "expected %s in place of the user name, all users would have one name otherwise";
-    reader.error(`${prefix}dnTemplate`, expected, keys.dnTemplate);
-  }
   if (keys.legacyToken) {
     reader.warn(`${prefix}legacyToken`, "who has seen such a token can use it again, expected false", "true");
   }
@@ -224,6 +220,7 @@ async function readExpression(
   if (text === undefined) return undefined;
   if (!text.startsWith("@")) return { text, origin: reader.origin(key) };
   const file = resolve(reader.workingDirectory, text.slice(1).trim());
+  reader.addSource(file);
   try {
     const content = new TextDecoder("utf-8", { fatal: true }).decode(await Deno.readFile(file));
     return { text: content, origin: { file, line: 1, key } };

@@ -1,4 +1,5 @@
 import { isIPv6 } from "node:net";
+import { resolve } from "node:path";
 import { UnexpectedValue, url } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
 import { CONTAINER, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
@@ -123,7 +124,10 @@ export function readHttps(reader: KeyReader, tls: boolean): HttpsConfig | undefi
 }
 
 export function readLogging(reader: KeyReader): LoggingConfig | undefined {
-  return reader.read(LOGGING);
+  const keys = reader.read(LOGGING);
+  if (keys === undefined) return undefined;
+  const { file, ...rest } = keys;
+  return { ...rest, file: file === "-" ? undefined : resolve(reader.workingDirectory, file) };
 }
 
 export function readMetrics(reader: KeyReader): MetricsConfig | undefined {

@@ -41,7 +41,7 @@ export interface ServiceConfig {
 export interface SourceFiles {
   /** Absolute. */
   readonly main: string;
-  /** Main file and all included ones, absolute: watch these. */
+  /** Main file, included ones and files of expressions, absolute: watch these. */
   readonly all: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { X509Certificate } from "node:crypto";
 import { sameName } from "../model/distinguished_name.ts";
-import { certificateSubject } from "./certificate_subject.ts";
+import { certificateSubject } from "../model/certificate_subject.ts";
 
 export interface PeerCheck {
   /** Certificates the service trusts to name daemons, as PEM. */

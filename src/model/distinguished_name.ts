@@ -1,3 +1,4 @@
+import { BoundedMap } from "./bounded_map.ts";
 import { attributeType, comparisonOf } from "./name_attribute_types.ts";
 import { contentOf, decodeText, encodeText } from "./name_value_encoding.ts";
 import { ServiceError } from "./service_error.ts";
@@ -54,8 +55,16 @@ export function parseName(text: string): readonly RelativeName[] {
  * @throws {InvalidName}
  */
 export function comparableForm(text: string): string {
-  return parseName(text).map(comparableRelativeName).join(",");
+  const known = FORMS.get(text);
+  if (known !== undefined) return known;
+  const form = parseName(text).map(comparableRelativeName).join(",");
+  if (text.length <= MAX_REMEMBERED_LENGTH) FORMS.set(text, form);
+  return form;
 }
+
+/** Forms of the names that came last: every request compares the caller's with the server's and with the map's. */
+const FORMS = new BoundedMap<string, string>(2048);
+const MAX_REMEMBERED_LENGTH = 512;
 
 /** Whether two texts name the same; a text that is no name is the same as nothing. */
 export function sameName(a: string, b: string): boolean {
@@ -103,12 +112,15 @@ function comparableAttribute({ type, value }: NameAttribute): string {
 
 /** Case, Unicode form and blanks that make no difference. */
 function fold(value: string): string {
-  const cased = isAscii(value) ? value.toLowerCase() : foldUnicode(value);
+  const cased = isAscii(value) ? value.toLowerCase() : foldCharacters(value);
   return /[\t-\r]| {2}|^ | $/.test(cased) ? cased.replace(/[\t-\r ]+/g, " ").replace(/^ | $/g, "") : cased;
 }
 
-/** Changing the case may compose or split characters anew, so it is repeated until nothing changes. */
-function foldUnicode(value: string): string {
+/**
+ * Text without case and in Unicode NFKD, as values are compared. Repeated until nothing changes: `ẞ` becomes `ß`, and
+ * only that becomes `ss`.
+ */
+export function foldCharacters(value: string): string {
   let before = value;
   for (let round = 0; round < 4; round++) {
     const after = before.normalize("NFKD").toUpperCase().toLowerCase().normalize("NFKD");

@@ -27,8 +27,3 @@ export function parseRate(text: string): Rate {
     ? { kind: "rate", bytesPerSecond }
     : { kind: "invalid", expected: "expected a smaller number" };
 }
-
-/** The stricter of two limits in bytes per second, where 0 is none. */
-export function stricterRate(a: number, b: number): number {
-  return a === 0 ? b : b === 0 ? a : Math.min(a, b);
-}

@@ -18,7 +18,7 @@ export interface Reservation {
  * Whoever owns one of the active reservations is not limited by any; for others the lowest of the limits holds.
  * @param uid Unix account; absent for callers without one.
  * @param at Moment of the new connection, in milliseconds since the epoch.
- * @returns Bytes per second, 0 for no limit: combine it with other limits by `stricterRate`.
+ * @returns Bytes per second, 0 for no limit; the user's own limit may be lower.
  */
 export function activeLimit(all: readonly Reservation[], uid: string | undefined, at: number): number {
   const active = all.filter(({ from, to }) => from <= at && at < to);

@@ -58,32 +58,58 @@ export async function removeReservation(name: string, context: ReadingContext): 
   });
 }
 
-/** Writes a new file beside the old one and puts it in its place: readers see the one or the other, never a part. */
+/**
+ * Writes a new file beside the old one and puts it in its place: readers see the one or the other, never a part. Changes
+ * made by this function at the same time wait for each other.
+ */
 async function change(
   context: ReadingContext,
   edit: (entries: readonly unknown[]) => readonly unknown[],
 ): Promise<void> {
   const { file } = context;
-  const before = await readText(file);
-  readReservationFile(before ?? EMPTY, context); // what is not valid is not rewritten
-  const content: unknown = JSON.parse((before ?? EMPTY).replace(/^\ufeff/, ""));
+  using _lock = await lock(file);
+  const text = await Deno.readTextFile(file);
+  readReservationFile(text, context); // what is not valid is not rewritten
+  const content: unknown = JSON.parse(text.replace(/^\ufeff/, ""));
   if (!hasReservations(content)) throw new ReservationNotChanged(`${file} has no array of reservations`);
   const after = { ...content, reservations: edit(content.reservations) };
 
-  const target = before === undefined ? file : await Deno.realPath(file);
+  const target = await Deno.realPath(file);
   const draft = `${target}.${crypto.randomUUID()}.tmp`;
   try {
     await Deno.writeTextFile(draft, `${JSON.stringify(after, null, 2)}\n`, { createNew: true });
-    if (before !== undefined) await takeOverOwner(target, draft);
+    await takeOverOwner(target, draft);
     await flush(draft);
-    if (await readText(file) !== before) {
-      throw new ReservationNotChanged(`${file} was changed meanwhile, try again`);
-    }
     await Deno.rename(draft, target);
   } catch (error) {
     await Deno.remove(draft).catch(() => {});
     throw error;
   }
+}
+
+/** Locks the file, which is made if there is none; the system unlocks it when it is closed, also after a crash. */
+async function lock(file: string): Promise<Deno.FsFile> {
+  for (;;) {
+    const handle = await openOrCreate(file);
+    await handle.lock(true);
+    const [held, current] = [await handle.stat(), await Deno.stat(file)];
+    if (held.ino === current.ino && held.dev === current.dev) return handle;
+    handle.close(); // replaced while we waited
+  }
+}
+
+async function openOrCreate(file: string): Promise<Deno.FsFile> {
+  try {
+    return await Deno.open(file);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+  try {
+    await Deno.writeTextFile(file, EMPTY, { createNew: true });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+  }
+  return await Deno.open(file);
 }
 
 /** The service must be able to read the new file as it could the old one, also if root made the change. */

@@ -86,10 +86,23 @@ function about({ caller }: Call, service: ServiceFacts) {
   };
 }
 
+/** The last few timestamps made: most requests of a second ask for the same ones. */
+const MADE = new Map<number, string>();
+const MOST_MADE = 16;
+
 /** `2026-01-05T09:15:00+0100`: local time, offset without colon. */
 export function timestamp(at: number): string {
-  const date = new Date(at);
-  const offset = -date.getTimezoneOffset();
+  const second = Math.floor(at / 1000);
+  const known = MADE.get(second);
+  if (known !== undefined) return known;
+  const text = formatTimestamp(second * 1000);
+  if (MADE.size >= MOST_MADE) MADE.clear();
+  MADE.set(second, text);
+  return text;
+}
+
+function formatTimestamp(at: number): string {
+  const offset = -new Date(at).getTimezoneOffset();
   const local = new Date(at + offset * 60_000).toISOString().slice(0, 19);
   const two = (n: number) => String(Math.trunc(n)).padStart(2, "0");
   return `${local}${offset < 0 ? "-" : "+"}${two(Math.abs(offset) / 60)}${two(Math.abs(offset) % 60)}`;

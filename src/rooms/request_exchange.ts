@@ -1,5 +1,6 @@
 import type { Answer, EdgeRequest, EdgeResponse } from "../edge/message.ts";
 import type { Peer } from "../model/peer.ts";
+import { WholeResponse } from "../resource/text_response.ts";
 
 /** The service as a function of web standard values; the same that a host server mounts. */
 export type Handle = (request: Request, peer: Peer) => Promise<Response>;
@@ -26,13 +27,11 @@ function toBodyInit(body: Uint8Array | ReadableStream<Uint8Array>): BodyInit {
   return body instanceof ReadableStream ? body : new Uint8Array(body);
 }
 
-/** A body of known, small length crosses whole; everything else flows. */
-async function toEdgeResponse(response: Response): Promise<EdgeResponse> {
+/** A complete body crosses whole if it is small; everything else flows. */
+function toEdgeResponse(response: Response): EdgeResponse {
   const headers: string[] = [];
   for (const [name, value] of response.headers) headers.push(name, value);
-  const { status, body } = response;
-  if (body === null) return { status, headers, body };
-  const length = response.headers.get("Content-Length");
-  const whole = length !== null && Number(length) <= WHOLE_BYTES;
-  return { status, headers, body: whole ? new Uint8Array(await response.arrayBuffer()) : body };
+  const { status } = response;
+  const whole = response instanceof WholeResponse && response.content.length <= WHOLE_BYTES;
+  return { status, headers, body: whole ? response.content : response.body };
 }

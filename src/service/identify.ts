@@ -2,9 +2,8 @@ import { ANONYMOUS_ROLE, type UserAttributes, userAttributes } from "../attribut
 import { mayAccess } from "../attributes/access_rules.ts";
 import { parsePreferences } from "../attributes/preferences.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
-import { authenticate, type AuthenticationChain } from "../authentication/chain.ts";
+import { authenticate, type AuthenticationChain, unauthenticated } from "../authentication/chain.ts";
 import { parseCredentials } from "../authentication/parse_credentials.ts";
-import { Unauthenticated } from "../authentication/unauthenticated.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Credentials } from "../model/credentials.ts";
 import { sameName } from "../model/distinguished_name.ts";
@@ -41,7 +40,7 @@ const NOBODY: IdentifiedUser = {
 
 /**
  * Credentials to caller, caller to attributes, and whether these allow the request (rest-api.md 1.3, steps 2 to 5).
- * @throws {Unauthenticated} 401, also for anonymous callers where a known one might pass.
+ * @throws 401, also for anonymous callers where a known one might pass.
  * @throws {Forbidden} 403 for a known caller. What the stages throw.
  */
 export async function identify(
@@ -95,8 +94,8 @@ function attributesOfRole(role: string): UserAttributes {
   };
 }
 
-function refusalFor(caller: Caller, role: string, { realm, methods }: AuthenticationChain): Error {
-  if (caller.kind === "authenticated") return new Forbidden(`role ${role}`);
-  const challenges = methods.flatMap((method) => method.challenges);
-  return new Unauthenticated({ realm, challenges, reason: "anonymous callers may not" });
+function refusalFor(caller: Caller, role: string, chain: AuthenticationChain): Error {
+  return caller.kind === "authenticated"
+    ? new Forbidden(`role ${role}`)
+    : unauthenticated(chain, "anonymous callers may not");
 }

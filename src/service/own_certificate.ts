@@ -2,42 +2,58 @@ import { X509Certificate } from "node:crypto";
 import { certificateSubject } from "../model/certificate_subject.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 
+/** What the status page says about the service's certificate. */
+export interface CertificateFacts {
+  /** RFC 2253 text without blanks. */
+  readonly dn: string;
+  readonly issuer: string;
+  /** Milliseconds since the epoch. */
+  readonly expires: number;
+}
+
+/** What there is to know about one version of the certificate; read once, since every request asks. */
+interface Known {
+  readonly material: TlsMaterial;
+  readonly pem: string;
+  readonly facts: CertificateFacts;
+  readonly trusted: readonly string[];
+}
+
 /** The service's certificate and whom it trusts, as they are now; they may be renewed while the service runs. */
 export class OwnCertificate {
-  #material: TlsMaterial | undefined;
-  #certificate: X509Certificate | undefined;
-  #trusted: readonly string[] = [];
+  #known: Known | undefined;
 
   constructor(material: TlsMaterial | undefined) {
     if (material) this.renew(material);
   }
 
   renew(material: TlsMaterial): void {
-    this.#certificate = new X509Certificate(material.certificate);
-    this.#trusted = material.anchors.map((anchor) => certificateSubject(new X509Certificate(anchor)));
-    this.#material = material;
+    const certificate = new X509Certificate(material.certificate);
+    this.#known = {
+      material,
+      pem: certificate.toString(),
+      facts: {
+        dn: certificateSubject(certificate),
+        issuer: certificate.issuer.split("\n").reverse().join(","),
+        expires: Date.parse(certificate.validTo),
+      },
+      trusted: material.anchors.map((anchor) => certificateSubject(anchor)),
+    };
   }
 
   /** @throws {TypeError} If there is none; the configuration makes sure that nobody who asks gets there. */
   readonly material = (): TlsMaterial => {
-    if (this.#material === undefined) throw new TypeError("the service has no certificate");
-    return this.#material;
+    if (this.#known === undefined) throw new TypeError("the service has no certificate");
+    return this.#known.material;
   };
 
   /** Subject as RFC 2253 text without blanks. */
-  readonly name = (): string | undefined => this.#certificate && certificateSubject(this.#certificate);
+  readonly name = (): string | undefined => this.#known?.facts.dn;
 
-  readonly pem = (): string | undefined => this.#certificate?.toString();
+  readonly pem = (): string | undefined => this.#known?.pem;
 
-  readonly facts = ():
-    | { readonly dn: string; readonly issuer: string; readonly expires: number }
-    | undefined =>
-    this.#certificate && {
-      dn: certificateSubject(this.#certificate),
-      issuer: this.#certificate.issuer.split("\n").reverse().join(","),
-      expires: Date.parse(this.#certificate.validTo),
-    };
+  readonly facts = (): CertificateFacts | undefined => this.#known?.facts;
 
   /** Subjects of the trust anchors. */
-  readonly trusted = (): readonly string[] => this.#trusted;
+  readonly trusted = (): readonly string[] => this.#known?.trusted ?? [];
 }

@@ -31,6 +31,7 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
     externalUrl: "https://gw.site-a.example:8080/AUTH",
     externalUrlGiven: true,
   });
+  assert.deepEqual(config.sources, { main: "/conf/c", all: ["/conf/c", "/conf/identity.expr"] });
   assert.deepEqual(config.features, { auth: true, share: true, access: true });
   assert.equal(config.credential?.path, "/conf/host.p12");
   assert.equal(config.credential?.password, "secret");
@@ -334,6 +335,16 @@ const ERRORS: [added: string, message: string][] = [
   [
     "authservice.server.HPC.reservations.timezone=Mars/Olympus",
     "authservice.server.HPC.reservations.timezone = Mars/Olympus: expected a time zone such as Europe/Berlin",
+  ],
+  [
+    "authservice.server.HPC.sslExpectedDN=daemon.example",
+    "authservice.server.HPC.sslExpectedDN = daemon.example: " +
+    "expected a distinguished name such as CN=Ann Example,O=Site-A,C=DE",
+  ],
+  [
+    "container.security.credential.keyPath=k\ncontainer.security.credential.keyAlias=a",
+    "container.security.credential.keyPath = /k: " +
+    "expected either keyPath (PEM, DER) or keyAlias (key stores), both are ambiguous",
   ],
   ["share.servers=OTHER", "share.servers = OTHER: expected names out of authservice.servers, not OTHER"],
   [

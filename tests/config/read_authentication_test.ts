@@ -159,7 +159,10 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "2: SSHKEY.file: cannot read /none: there is no such file",
   ]],
   ["one name for all users", ["order=SSHKEY", "SSHKEY.dnTemplate=CN=user"], [
-    "2: SSHKEY.dnTemplate = CN=user: expected %s in place of the user name, all users would have one name otherwise",
+    "2: SSHKEY.dnTemplate = CN=user: expected a distinguished name with %s in it",
+  ]],
+  ["a name that is none", ["order=SSHKEY", "SSHKEY.dnTemplate=%s"], [
+    "2: SSHKEY.dnTemplate = %s: expected a distinguished name with %s in it",
   ]],
   ["an interval of nothing", ["order=SSHKEY", "SSHKEY.updateInterval=0"], [
     "2: SSHKEY.updateInterval = 0: expected a whole number from 1 to 2147483647 (seconds)",

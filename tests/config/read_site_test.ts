@@ -108,3 +108,18 @@ Deno.test("readHttps() reads what concerns TLS and browsers", async () => {
     },
   );
 });
+
+Deno.test("readLogging() logs to a file, unless the console is enough", async () => {
+  const file = async (...lines: string[]) =>
+    (await loadText(MINIMAL + lines.join("\n"))).config?.logging.file;
+  assert.equal(await file(), "/logs/authserver.log");
+  assert.equal(await file("container.logging.file=other.log"), "/other.log");
+  assert.equal(await file("container.logging.file=-"), undefined);
+});
+
+Deno.test("readMetrics() is off unless there is a port", async () => {
+  const metrics = async (...lines: string[]) =>
+    (await loadText(MINIMAL + lines.join("\n"))).config?.metrics.listen;
+  assert.equal(await metrics("container.metrics.host=::1"), undefined);
+  assert.deepEqual(await metrics("container.metrics.port=9100"), { host: "127.0.0.1", port: 9100 });
+});

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { certificateSubject } from "../../src/daemon/certificate_subject.ts";
+import { certificateSubject } from "../../src/model/certificate_subject.ts";
 import { checkPeer } from "../../src/daemon/peer_check.ts";
 import { comparableForm } from "../../src/model/distinguished_name.ts";
 import { createAuthority } from "../pki/authority.ts";

@@ -35,7 +35,8 @@ export interface ReceivedRequest {
  * The command socket (daemon-protocol.md 1): one connection after the other, each from its handshake to its end.
  * Unlike the real one it goes on after a connection that ended without `END`, and counts it in `wedged`; and a queue
  * of any length is accepted at TCP level, where a real backlog of 2 drops connections. A client certificate that is not
- * accepted ends the connection, without the alert that a real daemon sends first; one of version 1 never is.
+ * accepted ends the connection, without the alert that a real daemon sends first; one of version 1 never is. A client
+ * that ends its side of TLS together with the request gets no reply, where a real daemon would still answer.
  */
 export class CommandSocket {
   readonly faults = new FaultPlan<CommandFault>();
@@ -194,6 +195,8 @@ async function hang(socket: Socket): Promise<void> {
 
 /** The server's side of a TLS handshake on a connection at hand; `undefined` if it fails. */
 function handshake(raw: Socket, { trusted }: CommandTls, shown: Credential): Promise<TLSSocket | undefined> {
+  // During the handshake the connection must not stay half open, or the TLS layer does not notice a client that left.
+  raw.allowHalfOpen = false;
   return new Promise((resolve) => {
     const server = createTlsServer({
       cert: shown.certificate,

@@ -213,15 +213,34 @@ Deno.test("Connections are served one after the other", async () => {
   silent.destroy();
 });
 
-Deno.test("A client that leaves before its turn harms nobody", async () => {
-  await using daemon = await startDaemon({ tls });
-  const silent = await openCommand(target(daemon));
-  const gone = await openCommand({ port: daemon.commandPort });
-  while (daemon.connections < 2) await new Promise((resolve) => setTimeout(resolve, 1));
-  gone.destroy();
-  silent.write("END\n");
-  assert.match((await exchange(target(daemon), PING)).reply, /^Version/);
-  assert.equal(daemon.failedHandshakes, 1);
+for (const action of ["destroy", "end", "resetAndDestroy"] as const) {
+  Deno.test(`A client that leaves before or in its handshake (${action}) harms nobody`, async () => {
+    await using daemon = await startDaemon({ tls });
+    const silent = await openCommand(target(daemon));
+    const [gone, half] = [
+      await openCommand({ port: daemon.commandPort }),
+      await openCommand({ port: daemon.commandPort }),
+    ];
+    half.write(Uint8Array.of(0x16, 0x03, 0x01));
+    while (daemon.connections < 3) await new Promise((resolve) => setTimeout(resolve, 1));
+    gone[action]();
+    silent.write("END\n");
+    while (daemon.failedHandshakes < 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    half[action]();
+    assert.match((await exchange(target(daemon), PING)).reply, /^Version/);
+    assert.equal(daemon.failedHandshakes, 2);
+    gone.destroy();
+    half.destroy();
+  });
+}
+
+Deno.test("A client that has sent all gets its reply, without TLS", async () => {
+  await using daemon = await startDaemon();
+  const socket = await openCommand({ port: daemon.commandPort });
+  const reply = once(socket, "data");
+  socket.end(PING);
+  assert.match(String((await reply)[0]), /^Version/);
+  socket.destroy();
 });
 
 Deno.test("A job expires 300 s after its request, with the next sweep", async () => {

@@ -10,6 +10,7 @@ export class Listener {
   constructor(
     readonly host: string,
     private readonly accept: (socket: Socket) => void,
+    /** Whether a client that has sent all still gets its reply. */
     private readonly halfOpen = true,
   ) {}
 

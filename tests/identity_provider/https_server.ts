@@ -17,7 +17,7 @@ export interface SeenRequest {
 }
 
 /** Answers a request; what it does not end stays open until the server closes. */
-export type Answer = (request: SeenRequest, response: ServerResponse) => void;
+export type Answer = (request: SeenRequest, response: ServerResponse) => unknown;
 
 export interface HttpsServer extends AsyncDisposable {
   readonly port: number;

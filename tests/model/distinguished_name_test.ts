@@ -49,6 +49,7 @@ const FORMS: readonly (readonly [string, string])[] = [
   ["CN=é", "cn=e\u0301"],
   ["CN=ß", "cn=ss"],
   ["CN=ﬁx", "cn=fix"],
+  ["CN=STRAẞE", "cn=strasse"],
   ["CN=a\\=b", "cn=a=b"],
   ["CN=a=b", "cn=a=b"],
   ["CN=\\#1", "cn=\\#1"],

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { parseRate, stricterRate } from "../../src/model/rate.ts";
+import { parseRate } from "../../src/model/rate.ts";
 
 const GOOD: readonly (readonly [string, number])[] = [
   ["10M", 10485760],
@@ -78,10 +78,4 @@ Deno.test("parseRate() of any text is a safe whole number from 0, or invalid", (
       assert.ok(/^\s*[0-9]/.test(text));
     }
   }));
-});
-
-Deno.test("stricterRate() takes the smaller limit, and 0 for none", () => {
-  for (const [a, b, limit] of [[0, 0, 0], [0, 5, 5], [5, 0, 5], [5, 9, 5], [9, 5, 5]] as const) {
-    assert.equal(stricterRate(a, b), limit);
-  }
 });

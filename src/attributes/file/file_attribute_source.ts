@@ -1,5 +1,6 @@
 import type { Logger } from "../../logging/logger.ts";
 import { type AttributeSet, NO_ATTRIBUTES } from "../../model/attributes.ts";
+import { BoundedMap } from "../../model/bounded_map.ts";
 import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { formatProblem } from "../../model/problem.ts";
@@ -38,8 +39,12 @@ export async function fileAttributeSource(options: FileSourceOptions): Promise<A
   return new FileAttributeSource(name, watched);
 }
 
+/** Answers kept; a new version of the file begins with none. */
+const MAX_ANSWERS = 2048;
+
 class FileAttributeSource implements AttributeSource {
   readonly #watched: WatchedFile<MapIndex>;
+  #answers: { readonly of: MapIndex; readonly byName: BoundedMap<string, AttributeSet> } | undefined;
 
   constructor(readonly name: string, watched: WatchedFile<MapIndex>) {
     this.#watched = watched;
@@ -47,8 +52,15 @@ class FileAttributeSource implements AttributeSource {
 
   attributesOf({ dn }: Identity): Promise<AttributeSet> {
     return Promise.try(() => {
-      const entry = this.#watched.current.find(this.#nameOf(dn));
-      return entry === undefined ? NO_ATTRIBUTES : attributesOfEntry(entry);
+      const name = this.#nameOf(dn);
+      const index = this.#watched.current;
+      if (this.#answers?.of !== index) this.#answers = { of: index, byName: new BoundedMap(MAX_ANSWERS) };
+      const known = this.#answers.byName.get(name);
+      if (known !== undefined) return known;
+      const entry = index.find(name);
+      const answer = entry === undefined ? NO_ATTRIBUTES : attributesOfEntry(entry);
+      this.#answers.byName.set(name, answer);
+      return answer;
     });
   }
 

@@ -1,3 +1,5 @@
+import { foldCharacters } from "../../model/distinguished_name.ts";
+
 /** A pattern taken apart. Texts are compared character by character, without case. */
 export type Pattern =
   | { readonly kind: "character"; readonly matches: (character: string) => boolean }
@@ -175,7 +177,7 @@ class PatternReader {
 }
 
 function literalPattern(literal: string): Pattern {
-  const parts = [...literal.normalize("NFKD").toUpperCase().toLowerCase().normalize("NFKD")].map(
+  const parts = [...foldCharacters(literal)].map(
     (wanted): Pattern => ({ kind: "character", matches: (character) => character === wanted }),
   );
   return { kind: "sequence", parts };

@@ -14,9 +14,8 @@ export interface XuudbOptions {
   /** In the configured order, such as `XUUDB`. */
   readonly name: string;
   readonly form: "soap" | "json";
-  /** With scheme, such as `https://xuudb.example`. */
-  readonly host: string;
-  readonly port: number;
+  /** `https://host:port`, without path. */
+  readonly address: string;
   /** The site's name in the XUUDB. */
   readonly gcid: string;
   /** Whether answers are kept for ten seconds. */
@@ -60,8 +59,8 @@ export class XuudbSource implements AttributeSource {
   }
 
   async #ask(dn: string): Promise<AttributeSet> {
-    const { host, port, gcid, http } = this.#options;
-    const request = this.#form.request(`${host.replace(/\/+$/, "")}:${port}`, gcid, dn);
+    const { address, gcid, http } = this.#options;
+    const request = this.#form.request(address, gcid, dn);
     try {
       const { status, body } = await http.send(request, this.#closed.signal);
       if (status !== 200) {

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createHash, type KeyObject, verify } from "node:crypto";
 import type { Clock } from "../../model/clock.ts";
-import { BoundedMap } from "../bounded_map.ts";
+import { BoundedMap } from "../../model/bounded_map.ts";
 import type { SshKeyType, SshPublicKey } from "./public_key.ts";
 
 /** What old Java clients send instead of a token: a signature over bytes of their choice (authentication.md 3.8). */

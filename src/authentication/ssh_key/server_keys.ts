@@ -1,7 +1,7 @@
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
-import { BoundedMap } from "../bounded_map.ts";
+import { BoundedMap } from "../../model/bounded_map.ts";
 import { LookupSlots } from "./lookup_slots.ts";
 
 /** Where keys come from: one logical server, whose daemon reads the users' own `authorized_keys`. */

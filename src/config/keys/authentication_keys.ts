@@ -1,4 +1,15 @@
-import { className, flag, integer, list, optional, path, secretText, text, url } from "../key.ts";
+import {
+  className,
+  distinguishedName,
+  flag,
+  integer,
+  list,
+  optional,
+  path,
+  secretText,
+  text,
+  url,
+} from "../key.ts";
 import { section } from "../section.ts";
 
 /** Which methods authenticate users (specification 5; authentication.md 1.1). */
@@ -65,8 +76,9 @@ export const SSH_KEY = section({
   keys: {
     class: METHOD_CLASS,
     file: optional(path({ help: "Keys file, lines user:key:DN; its users' other keys do not count" })),
-    dnTemplate: text({
+    dnTemplate: distinguishedName({
       help: "Name of users whose key comes from a daemon; %s is the user name",
+      placeholder: "%s",
       default: "CN=%s, OU=ssh-local-users",
     }),
     useAuthorizedKeys: flag({ help: "Ask the daemons for users' authorized_keys", default: true }),

@@ -1,4 +1,4 @@
-import { flag, host, integer, oneOf, optional, path, port, text, url } from "../key.ts";
+import { flag, host, integer, oneOf, optional, port, text, url } from "../key.ts";
 import { section } from "../section.ts";
 
 /** Address of the service and general settings (specification 1; rest-api.md 3.3). */
@@ -78,9 +78,11 @@ export const LOGGING = section({
       default: "info",
       added: true,
     }),
-    file: optional(
-      path({ help: "Log file, besides the console; without it, the console only", added: true }),
-    ),
+    file: text({
+      help: "Log file, besides the console; with -, the console only",
+      default: "logs/authserver.log",
+      added: true,
+    }),
     keepDays: integer({
       help: "How long old log files are kept",
       default: 30,

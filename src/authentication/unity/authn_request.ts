@@ -1,0 +1,31 @@
+import { ASSERTION, NAME_FORMAT_ENTITY, NAME_FORMAT_X509, PROTOCOL, SOAP } from "./saml_names.ts";
+
+/**
+ * The SOAP message that asks an identity provider who a user is (authentication.md 5.4). Not signed.
+ * @param id 128 random bits or more, as an XML name.
+ * @param url Own URL: issuer of the request, and where the assertion is consumed.
+ * @param at Milliseconds since the epoch.
+ */
+export function authnRequest(id: string, url: string, at: number): string {
+  const instant = new Date(at).toISOString().replace(/\.[0-9]+Z$/, "Z");
+  const here = escapeXml(url);
+  return `<soap:Envelope xmlns:soap="${SOAP}"><soap:Body>` +
+    `<samlp:AuthnRequest xmlns:samlp="${PROTOCOL}" ID="${
+      escapeXml(id)
+    }" Version="2.0" IssueInstant="${instant}"` +
+    ` AssertionConsumerServiceURL="${here}">` +
+    `<saml:Issuer xmlns:saml="${ASSERTION}" Format="${NAME_FORMAT_ENTITY}">${here}</saml:Issuer>` +
+    `<samlp:NameIDPolicy Format="${NAME_FORMAT_X509}" AllowCreate="true"/>` +
+    `</samlp:AuthnRequest></soap:Body></soap:Envelope>`;
+}
+
+const REFERENCES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+};
+
+function escapeXml(text: string): string {
+  return text.replace(/[&<>"]/g, (sign) => REFERENCES[sign] ?? sign);
+}

@@ -1,0 +1,72 @@
+import { Buffer } from "node:buffer";
+import { createHash, type KeyObject, verify, type X509Certificate } from "node:crypto";
+
+/** A way to sign (RFC 9231 section 2.3): what may make it, and with which digest. */
+interface SignatureMethod {
+  readonly keyType: "rsa" | "ec";
+  readonly hash: "sha256" | "sha384" | "sha512";
+}
+
+/** The methods that are accepted: RSA (PKCS#1 v1.5) and ECDSA with SHA-256 or better. No SHA-1, no DSA, no HMAC. */
+export const SIGNATURE_METHODS: ReadonlyMap<string, SignatureMethod> = new Map([
+  ["http://www.w3.org/2001/04/xmldsig-more#rsa-sha256", { keyType: "rsa", hash: "sha256" }],
+  ["http://www.w3.org/2001/04/xmldsig-more#rsa-sha384", { keyType: "rsa", hash: "sha384" }],
+  ["http://www.w3.org/2001/04/xmldsig-more#rsa-sha512", { keyType: "rsa", hash: "sha512" }],
+  ["http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256", { keyType: "ec", hash: "sha256" }],
+  ["http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha384", { keyType: "ec", hash: "sha384" }],
+  ["http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha512", { keyType: "ec", hash: "sha512" }],
+]);
+
+export const DIGEST_METHODS: ReadonlyMap<string, SignatureMethod["hash"]> = new Map([
+  ["http://www.w3.org/2001/04/xmlenc#sha256", "sha256"],
+  ["http://www.w3.org/2001/04/xmldsig-more#sha384", "sha384"],
+  ["http://www.w3.org/2001/04/xmlenc#sha512", "sha512"],
+]);
+
+const CURVES: ReadonlySet<unknown> = new Set([
+  "prime256v1",
+  "P-256",
+  "secp384r1",
+  "P-384",
+  "secp521r1",
+  "P-521",
+]);
+const MIN_RSA_BITS = 2048;
+
+/** Whether a certificate's key may sign with a method. */
+export function mayUse(certificate: X509Certificate, { keyType }: SignatureMethod): boolean {
+  const { asymmetricKeyType, asymmetricKeyDetails } = certificate.publicKey;
+  if (asymmetricKeyType !== keyType) return false;
+  return keyType === "rsa"
+    ? (asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_BITS
+    : CURVES.has(asymmetricKeyDetails?.namedCurve);
+}
+
+/** The digest methods in the form the signature library wants them. */
+export function digestClasses() {
+  return Object.fromEntries(
+    Array.from(DIGEST_METHODS, ([uri, hash]) => [
+      uri,
+      class {
+        getAlgorithmName = () => uri;
+        getHash = (xml: string) => createHash(hash).update(xml, "utf8").digest("base64");
+      },
+    ]),
+  );
+}
+
+/** One signature method, bound to the one key, in the form the signature library wants it; it cannot sign. */
+export function signatureClass(uri: string, { keyType, hash }: SignatureMethod, publicKey: KeyObject) {
+  return class {
+    getAlgorithmName = () => uri;
+    getSignature = (): string => {
+      throw new TypeError("Signatures are verified here, not made");
+    };
+    verifySignature = (material: string, _key: unknown, value: string): boolean => {
+      const signature = Buffer.from(value, "base64");
+      // XML signatures hold r and s side by side (RFC 9231 section 2.3.6), not in DER.
+      const key = keyType === "rsa" ? publicKey : { key: publicKey, dsaEncoding: "ieee-p1363" as const };
+      return verify(hash, Buffer.from(material, "utf8"), key, signature);
+    };
+  };
+}

@@ -1,0 +1,123 @@
+import { Buffer } from "node:buffer";
+import type { X509Certificate } from "node:crypto";
+import { InvalidResponse } from "./invalid_response.ts";
+import { ENVELOPED, EXCLUSIVE_C14N, SIGNATURE } from "./saml_names.ts";
+import {
+  DIGEST_METHODS,
+  digestClasses,
+  mayUse,
+  SIGNATURE_METHODS,
+  signatureClass,
+} from "./signature_algorithms.ts";
+import { parseXml, type XmlElement } from "./xml_element.ts";
+
+/** Finds the certificate that was shown among those that may sign; `undefined` if it may not. */
+export type Signers = (shown: Uint8Array) => X509Certificate | undefined;
+
+/** An element as its signer signed it. */
+export interface SignedElement {
+  /** Read anew from the very bytes that were signed, without the signature. */
+  readonly element: XmlElement;
+  readonly signer: X509Certificate;
+}
+
+const TRANSFORMS: ReadonlySet<string> = new Set([ENVELOPED, EXCLUSIVE_C14N]);
+
+/**
+ * Verifies the enveloped signature of an element (authentication.md 5.4). The form of the signature is checked before
+ * the signature library sees it: one signature, one reference, to this element, by the two permitted transforms. What is
+ * read afterwards is the signed bytes, not the document around them.
+ * @param text The whole message.
+ * @param element The element in the message that {@link parseXml} made of the text.
+ * @throws {InvalidResponse}
+ */
+export async function verifySignature(
+  text: string,
+  element: XmlElement,
+  signers: Signers,
+): Promise<SignedElement> {
+  const id = element.requiredAttribute("ID");
+  if (!/^[A-Za-z_][A-Za-z0-9_.-]*$/.test(id)) {
+    throw new InvalidResponse(`${element.name} has an ID that is none`);
+  }
+  const signature = element.one(SIGNATURE, "Signature");
+  const method = checkForm(signature, id);
+  const signer = findSigner(signature, signers);
+  if (!mayUse(signer, method)) throw new InvalidResponse("the signer's key is too weak, or of another kind");
+
+  const { SignedXml } = await import("xml-crypto");
+  const verifier = new SignedXml({ publicCert: signer.publicKey, getCertFromKeyInfo: () => null });
+  verifier.CanonicalizationAlgorithms = Object.fromEntries(
+    Object.entries(verifier.CanonicalizationAlgorithms).filter(([uri]) => TRANSFORMS.has(uri)),
+  );
+  verifier.HashAlgorithms = digestClasses();
+  verifier.SignatureAlgorithms = { [method.uri]: signatureClass(method.uri, method, signer.publicKey) };
+  let signed: readonly string[];
+  try {
+    verifier.loadSignature(signature.node);
+    signed = verifier.checkSignature(text) ? verifier.getSignedReferences() : [];
+  } catch (error) {
+    throw new InvalidResponse(`the signature of ${element.name} does not verify`, { cause: error });
+  }
+  const [bytes] = signed;
+  if (bytes === undefined || signed.length !== 1) {
+    throw new InvalidResponse(`the signature of ${element.name} does not verify`);
+  }
+  const copy = await parseXml(bytes);
+  if (!copy.is(element.namespace, element.name) || copy.attribute("ID") !== id) {
+    throw new InvalidResponse("what is signed is something else");
+  }
+  return { element: copy, signer };
+}
+
+/** Asserts that a signature has the one form that is accepted. @returns Its method. */
+function checkForm(signature: XmlElement, id: string) {
+  const [info] = children(signature, ["SignedInfo", "SignatureValue", "KeyInfo"]);
+  const [c14n, signatureMethod, reference] = children(info, [
+    "CanonicalizationMethod",
+    "SignatureMethod",
+    "Reference",
+  ]);
+  if (c14n?.attribute("Algorithm") !== EXCLUSIVE_C14N || c14n.children.length > 0) {
+    throw new InvalidResponse("the signature is not canonicalized exclusively");
+  }
+  const uri = signatureMethod?.attribute("Algorithm") ?? "";
+  const method = SIGNATURE_METHODS.get(uri);
+  if (method === undefined || signatureMethod?.children.length !== 0) {
+    throw new InvalidResponse(`the signature method ${uri} is not accepted`);
+  }
+  if (reference?.attribute("URI") !== `#${id}`) {
+    throw new InvalidResponse("the signature does not refer to the element that holds it");
+  }
+  const [transforms, digestMethod] = children(reference, ["Transforms", "DigestMethod", "DigestValue"]);
+  const digest = digestMethod?.attribute("Algorithm") ?? "";
+  if (!DIGEST_METHODS.has(digest) || digestMethod?.children.length !== 0) {
+    throw new InvalidResponse(`the digest method ${digest} is not accepted`);
+  }
+  const used = children(transforms, ["Transform", "Transform"]);
+  // A prefix list, as other products than Unity add it, would be a child of the second.
+  const inOrder = used.every((transform, at) =>
+    transform.attribute("Algorithm") === [ENVELOPED, EXCLUSIVE_C14N][at] && transform.children.length === 0
+  );
+  if (!inOrder) throw new InvalidResponse("the signature has transforms that are not accepted");
+  return { uri, ...method };
+}
+
+/** The children of an element of a signature, which must have these names in this order. */
+function children(parent: XmlElement | undefined, names: readonly string[]): readonly XmlElement[] {
+  const found = parent?.children ?? [];
+  const asNamed = found.length === names.length &&
+    found.every((child, at) => child.is(SIGNATURE, names[at] ?? ""));
+  if (!asNamed) throw new InvalidResponse(`the signature has not exactly: ${names.join(", ")}`);
+  return found;
+}
+
+function findSigner(signature: XmlElement, signers: Signers): X509Certificate {
+  for (const element of signature.one(SIGNATURE, "KeyInfo").tree()) {
+    if (!element.is(SIGNATURE, "X509Certificate")) continue;
+    const signer = signers(Buffer.from(element.text, "base64"));
+    if (signer === undefined) break;
+    return signer;
+  }
+  throw new InvalidResponse("the signer's certificate is not among the trusted ones, or not valid now");
+}

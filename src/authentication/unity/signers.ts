@@ -1,0 +1,39 @@
+import { X509Certificate } from "node:crypto";
+import type { Signers } from "./signed_element.ts";
+
+/** The trusted issuers themselves: the certificate shown must be one of them, byte for byte, and valid. */
+export function exactly(issuers: readonly string[], at: number): Signers {
+  return (shown) => find(issuers, shown, at);
+}
+
+/** Like {@link exactly}, or a certificate that one of the anchors has signed. */
+export function anchored(issuers: readonly string[], anchors: readonly string[], at: number): Signers {
+  return (shown) => {
+    const known = find([...issuers, ...anchors], shown, at);
+    if (known !== undefined) return known;
+    const certificate = read(shown);
+    if (certificate === undefined || !isValid(certificate, at)) return undefined;
+    const isSigned = anchors.some((pem) => {
+      const anchor = new X509Certificate(pem);
+      return isValid(anchor, at) && certificate.checkIssued(anchor) && certificate.verify(anchor.publicKey);
+    });
+    return isSigned ? certificate : undefined;
+  };
+}
+
+function find(trusted: readonly string[], shown: Uint8Array, at: number): X509Certificate | undefined {
+  return trusted.map((pem) => new X509Certificate(pem))
+    .find((certificate) => certificate.raw.equals(shown) && isValid(certificate, at));
+}
+
+function read(der: Uint8Array): X509Certificate | undefined {
+  try {
+    return new X509Certificate(der);
+  } catch {
+    return undefined; // no certificate, so nobody's
+  }
+}
+
+function isValid({ validFrom, validTo }: X509Certificate, at: number): boolean {
+  return Date.parse(validFrom) <= at && at <= Date.parse(validTo);
+}

@@ -1,0 +1,171 @@
+import { randomBytes } from "node:crypto";
+import type { UnityConfig } from "../../config/service_config.ts";
+import type { Logger } from "../../logging/logger.ts";
+import type { Clock } from "../../model/clock.ts";
+import type { Credentials } from "../../model/credentials.ts";
+import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
+import { type RemoteStatus, RemoteSystem } from "../../outgoing/remote_system.ts";
+import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
+import { Assignments } from "../assignments.ts";
+import type { Authenticator, Verdict } from "../authenticator.ts";
+import { type Answer, CredentialCache } from "../credential_cache.ts";
+import { authnRequest } from "./authn_request.ts";
+import { InvalidResponse } from "./invalid_response.ts";
+import { readSamlResponse } from "./saml_response.ts";
+import { anchored, exactly } from "./signers.ts";
+
+/** What the UNITY methods need of the service. */
+export interface UnityParts {
+  readonly http: OutgoingHttp;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Own URL, without trailing slash: issuer of requests, recipient and audience of assertions. */
+  readonly url: string;
+  /** `container.security.additionalServiceIdentifier.<n>`: further names as recipient and audience. */
+  readonly additionalIdentifiers: readonly string[];
+  /** Subject of the own certificate, another name as audience. */
+  readonly serverDn: string | undefined;
+  /** The certificates of trusted issuers of assertions as they are now, as PEM, one certificate each. */
+  readonly issuers: () => readonly string[];
+  /** The trust anchors of the service as they are now; they count for signatures where `validate` is off. */
+  readonly anchors: () => readonly string[];
+}
+
+/** Credentials in the form in which they are passed on. */
+export interface PassedOn {
+  /** What makes them different from others. */
+  readonly key: readonly string[];
+  /** Value of the header `Authorization`. */
+  readonly authorization: string;
+}
+
+/** How long the provider's word on good credentials, and on bad ones, is taken again. */
+const GOOD_MS = 5 * 60_000;
+const BAD_MS = 5_000;
+
+/**
+ * Passes credentials on to a Unity identity provider and gets a SAML assertion about the user back
+ * (authentication.md 5.4). The two methods differ in what they pass on.
+ */
+export class Unity implements Authenticator {
+  readonly name: string;
+  readonly #config: UnityConfig;
+  readonly #parts: UnityParts;
+  readonly #log: Logger;
+  readonly #assignments: Assignments;
+  readonly #remote: RemoteSystem;
+  readonly #cache: CredentialCache<Verdict>;
+
+  /**
+   * @param passOn The credentials to pass on, or what to answer without asking.
+   * @throws {InvalidFile} If an assignment expression cannot be read.
+   */
+  constructor(
+    config: UnityConfig,
+    parts: UnityParts,
+    readonly challenges: readonly ("Basic" | "Bearer")[],
+    readonly passOn: (credentials: Credentials) => PassedOn | Verdict,
+  ) {
+    this.name = config.name;
+    this.#config = config;
+    this.#parts = parts;
+    this.#log = parts.log.child({ method: config.name });
+    this.#assignments = new Assignments(config.assignments, this.#log);
+    this.#remote = new RemoteSystem({
+      address: config.address,
+      http: parts.http,
+      clock: parts.clock,
+      log: this.#log,
+    });
+    this.#cache = new CredentialCache({ clock: parts.clock });
+    if (!config.validate) {
+      this.#log.warn(
+        "SIGNATURES OF ASSERTIONS ARE NOT REQUIRED (validate=false): only TLS vouches for the users",
+      );
+    } else if (parts.issuers().length === 0) {
+      this.#log.warn("no trusted issuers of assertions are configured: all users will be refused");
+    }
+  }
+
+  async authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict> {
+    const passed = this.passOn(credentials);
+    if ("kind" in passed) return passed;
+    return await this.#cache.get(passed.key, (signal) => this.#ask(passed.authorization, signal), signal);
+  }
+
+  /** Whether the provider answers. */
+  status(): RemoteStatus {
+    return this.#remote.status();
+  }
+
+  close(): void {
+    this.#cache.close();
+  }
+
+  async #ask(authorization: string, signal: AbortSignal): Promise<Answer<Verdict>> {
+    const requestId = `_${randomBytes(20).toString("hex")}`;
+    const response = await this.#remote.send(
+      {
+        method: "POST",
+        url: this.#config.address,
+        headers: {
+          Authorization: authorization,
+          "Content-Type": "text/xml; charset=UTF-8",
+          SOAPAction: '"http://www.oasis-open.org/committees/security"',
+        },
+        body: authnRequest(requestId, this.#parts.url, this.#parts.clock()),
+      },
+      signal,
+      isSoapFault,
+    );
+    const { status, body } = response;
+    if (status === 401 || status === 403) return this.#refused(`the provider answered with status ${status}`);
+    if (isSoapFault(response)) return this.#refused("the provider answered with a SOAP fault");
+    if (status < 200 || status >= 300) {
+      throw new RemoteUnavailable(this.#remote.status().remote, `unexpected status ${status}`);
+    }
+    try {
+      return await this.#accept(body, requestId);
+    } catch (error) {
+      if (!(error instanceof InvalidResponse)) throw error;
+      this.#log.warn("response of the identity provider not believed", { error });
+      return this.#refused(error.message);
+    }
+  }
+
+  async #accept(body: string, requestId: string): Promise<Answer<Verdict>> {
+    const { url, additionalIdentifiers, serverDn, clock, issuers, anchors } = this.#parts;
+    const now = clock();
+    const { dn, attributes, usableUntil } = await readSamlResponse(
+      body,
+      {
+        requestId,
+        identifiers: [url, ...additionalIdentifiers],
+        serverDn,
+        now,
+        strict: this.#config.validate,
+      },
+      { issuers: exactly(issuers(), now), anchored: anchored(issuers(), anchors(), now) },
+    );
+    const identity = {
+      dn,
+      method: "UNITY-SAML",
+      via: this.name,
+      ...this.#assignments.attributes(attributes),
+    };
+    return {
+      value: { kind: "accepted", identity },
+      good: true,
+      usableUntil: Math.min(usableUntil, now + GOOD_MS),
+    };
+  }
+
+  #refused(reason: string): Answer<Verdict> {
+    return { value: { kind: "refused", reason }, good: false, usableUntil: this.#parts.clock() + BAD_MS };
+  }
+}
+
+/** SOAP 1.1 sends faults with status 500: the provider is up, and has refused. */
+function isSoapFault({ status, body }: OutgoingResponse): boolean {
+  return status === 500 && /<(?:[\w.-]+:)?Fault[\s>]/.test(body);
+}

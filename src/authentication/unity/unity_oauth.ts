@@ -1,0 +1,11 @@
+import type { UnityConfig } from "../../config/service_config.ts";
+import { tokenForProvider } from "../provider_token.ts";
+import { Unity, type UnityParts } from "./unity.ts";
+
+/** UNITY-OAUTH: passes a bearer token on to a Unity identity provider. */
+export function unityOAuth(config: UnityConfig, parts: UnityParts): Unity {
+  return new Unity(config, parts, ["Bearer"], (credentials) => {
+    const token = tokenForProvider(credentials);
+    return typeof token === "string" ? { key: [token], authorization: `Bearer ${token}` } : token;
+  });
+}

@@ -1,0 +1,16 @@
+import { Buffer } from "node:buffer";
+import type { UnityConfig } from "../../config/service_config.ts";
+import { Unity, type UnityParts } from "./unity.ts";
+
+/** UNITY: passes user name and password on to a Unity identity provider. */
+export function unitySaml(config: UnityConfig, parts: UnityParts): Unity {
+  return new Unity(config, parts, ["Basic"], ({ authorization }) => {
+    if (authorization.kind !== "basic") return { kind: "skipped" };
+    const { user } = authorization;
+    const password = authorization.password.reveal();
+    // Directories behind a provider may take a name without password for an anonymous login.
+    if (user === "" || password === "") return { kind: "refused", reason: "user name or password is empty" };
+    const encoded = Buffer.from(`${user}:${password}`, "utf8").toString("base64");
+    return { key: [user, password], authorization: `Basic ${encoded}` };
+  });
+}

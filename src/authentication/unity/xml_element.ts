@@ -1,0 +1,138 @@
+import { InvalidResponse } from "./invalid_response.ts";
+
+/** Elements inside each other. */
+const MAX_DEPTH = 64;
+
+/** An element of a document that {@link parseXml} has checked. */
+export class XmlElement {
+  /** @param node The element in the document, for the signature library alone. */
+  constructor(readonly node: Element) {}
+
+  get namespace(): string {
+    return this.node.namespaceURI ?? "";
+  }
+
+  get name(): string {
+    return this.node.localName;
+  }
+
+  is(namespace: string, name: string): boolean {
+    return this.namespace === namespace && this.name === name;
+  }
+
+  /** An attribute without prefix. */
+  attribute(name: string): string | undefined {
+    return this.node.hasAttribute(name) ? this.node.getAttribute(name) ?? undefined : undefined;
+  }
+
+  /** @throws {InvalidResponse} */
+  requiredAttribute(name: string): string {
+    const value = this.attribute(name);
+    if (value === undefined || value === "") throw new InvalidResponse(`${this.name} has no ${name}`);
+    return value;
+  }
+
+  get children(): readonly XmlElement[] {
+    return Array.from(this.node.childNodes).filter(isElement).map((node) => new XmlElement(node));
+  }
+
+  all(namespace: string, name: string): readonly XmlElement[] {
+    return this.children.filter((child) => child.is(namespace, name));
+  }
+
+  /** The one child of this name. @throws {InvalidResponse} If there is none, or more than one. */
+  one(namespace: string, name: string): XmlElement {
+    const [first, second] = this.all(namespace, name);
+    if (first === undefined || second !== undefined) {
+      throw new InvalidResponse(`${this.name} has ${first === undefined ? "no" : "more than one"} ${name}`);
+    }
+    return first;
+  }
+
+  /** This element and all below it. */
+  *tree(): Iterable<XmlElement> {
+    yield this;
+    for (const child of this.children) yield* child.tree();
+  }
+
+  /** The text of an element that holds nothing else, without blanks around it. @throws {InvalidResponse} */
+  get text(): string {
+    if (this.children.length > 0) throw new InvalidResponse(`${this.name} holds more than text`);
+    return (this.node.textContent ?? "").replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "");
+  }
+}
+
+/**
+ * Reads an XML document strictly: well-formed, namespaces bound, no document type, no comments, no processing
+ * instructions, no CDATA, no identifier twice. None of these has a place in a SAML message, and each has been used to
+ * make two readers see different things in one.
+ * @throws {InvalidResponse}
+ */
+export async function parseXml(text: string): Promise<XmlElement> {
+  if (/<!(?!--|\[CDATA\[)/.test(text)) throw new InvalidResponse("the message has a document type");
+  const { DOMParser } = await import("@xmldom/xmldom");
+  const complain = (message: string) => {
+    throw new InvalidResponse(`the message is not XML: ${message.split("\n")[0]}`);
+  };
+  const parser = new DOMParser({
+    errorHandler: { warning: complain, error: complain, fatalError: complain },
+  });
+  let document: Document;
+  try {
+    document = parser.parseFromString(text, "text/xml");
+  } catch (error) {
+    if (error instanceof InvalidResponse) throw error;
+    throw new InvalidResponse("the message is not XML", { cause: error });
+  }
+  return new XmlElement(checkDocument(document));
+}
+
+function checkDocument(document: Document): Element {
+  const declaration = document.firstChild;
+  const nodes = Array.from(document.childNodes);
+  if (declaration?.nodeType === PROCESSING_INSTRUCTION && declaration.nodeName === "xml") nodes.shift();
+  const roots = nodes.filter(isElement);
+  const [root] = roots;
+  if (root === undefined || roots.length > 1) {
+    throw new InvalidResponse("the message has not one root element");
+  }
+  for (const node of nodes) {
+    if (node !== root && !(node.nodeType === TEXT && /^\s*$/.test(node.nodeValue ?? ""))) {
+      throw new InvalidResponse(`the message has a ${nodeKind(node)} outside of its root element`);
+    }
+  }
+  checkElement(root, new Set(), 1);
+  return root;
+}
+
+function checkElement(element: Element, ids: Set<string>, depth: number): void {
+  if (depth > MAX_DEPTH) throw new InvalidResponse(`the message is nested deeper than ${MAX_DEPTH} levels`);
+  if (element.prefix && !element.namespaceURI) {
+    throw new InvalidResponse(`the prefix ${element.prefix} is not bound`);
+  }
+  for (const { localName, value } of Array.from(element.attributes)) {
+    if (localName?.toLowerCase() !== "id") continue;
+    if (ids.has(value)) throw new InvalidResponse("an identifier occurs twice");
+    ids.add(value);
+  }
+  for (const node of Array.from(element.childNodes)) {
+    if (isElement(node)) checkElement(node, ids, depth + 1);
+    else if (node.nodeType !== TEXT) throw new InvalidResponse(`the message has a ${nodeKind(node)}`);
+  }
+}
+
+const [ELEMENT, TEXT, CDATA, PROCESSING_INSTRUCTION, COMMENT] = [1, 3, 4, 7, 8];
+
+function isElement(node: Node): node is Element {
+  return node.nodeType === ELEMENT;
+}
+
+function nodeKind({ nodeType }: Node): string {
+  const kinds = new Map([
+    [TEXT, "text"],
+    [CDATA, "CDATA section"],
+    [PROCESSING_INSTRUCTION, "processing instruction"],
+    [COMMENT, "comment"],
+  ]);
+  return kinds.get(nodeType) ?? `node of type ${nodeType}`;
+}

@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import { XuudbSource } from "../../../src/attributes/xuudb/xuudb_source.ts";
+import type { Clock } from "../../../src/model/clock.ts";
+import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
+import type { OutgoingHttp } from "../../../src/outgoing/outgoing_http.ts";
+import { attributeSet, identity, type Subject, testAttributeSource } from "../conformance.ts";
+import { LOOPBACK_HTTP, startXuudb, type XuudbSimulator } from "./xuudb_simulator.ts";
+
+const signal = new AbortController().signal;
+const SITE = "SITE-A/ü & <x>";
+const ANN = identity("CN=Ann Example, O=Site-A, C=DE");
+const USERS = {
+  [SITE]: {
+    "CN=Ann Example, O=Site-A, C=DE": { xlogin: "a1001:a1002", role: "user", projects: "proj1: :proj2:" },
+    "CN=R&D <1>, O=\\+x": { xlogin: "rd" },
+    "CN=Colons": { xlogin: ":", role: "::", projects: "" },
+  },
+};
+
+interface Made extends Subject {
+  readonly xuudb: XuudbSimulator;
+  readonly source: XuudbSource;
+}
+
+function make(
+  form: "soap" | "json",
+  { cache = true, clock = () => 0 }: { cache?: boolean; clock?: Clock } = {},
+): Made {
+  const xuudb = startXuudb(USERS);
+  const { address } = xuudb;
+  const source = new XuudbSource({
+    name: "XUUDB",
+    form,
+    address,
+    gcid: SITE,
+    cache,
+    http: LOOPBACK_HTTP,
+    clock,
+  });
+  return {
+    xuudb,
+    source,
+    [Symbol.asyncDispose]: async () => {
+      source.close();
+      await xuudb[Symbol.asyncDispose]();
+    },
+  };
+}
+
+for (const form of ["soap", "json"] as const) {
+  const subject = `XuudbSource (${form})`;
+
+  testAttributeSource({
+    name: subject,
+    create: () => Promise.resolve(make(form)),
+    configuredName: "XUUDB",
+    known: ANN,
+    knownOtherwise: identity("cn=ann  example,O=SITE-A,c=de"),
+    attributes: attributeSet({ role: ["user"], xlogin: ["a1001", "a1002"], group: ["proj1", "proj2"] }),
+    unknown: identity("CN=Eve"),
+    createBroken: async () => {
+      const made = make(form);
+      await made.xuudb[Symbol.asyncDispose]();
+      return { source: made.source, [Symbol.asyncDispose]: () => Promise.resolve() };
+    },
+  });
+
+  Deno.test(`${subject} passes on names that need escaping`, async () => {
+    await using made = make(form);
+    const attributes = await made.source.attributesOf(identity("CN=R&D <1>, O=\\+x"), signal);
+    assert.deepEqual(attributes, attributeSet({ xlogin: ["rd"] }));
+  });
+
+  Deno.test(`${subject} takes lists without a value for absent`, async () => {
+    await using made = make(form);
+    assert.deepEqual(await made.source.attributesOf(identity("CN=Colons"), signal), NO_ATTRIBUTES);
+  });
+
+  Deno.test(`${subject} asks once in ten seconds, for unknown users too`, async () => {
+    let now = 1000;
+    await using made = make(form, { clock: () => now });
+    for (const step of [0, 5000, 4999]) {
+      now += step;
+      await made.source.attributesOf(ANN, signal);
+      await made.source.attributesOf(identity("CN=Eve"), signal);
+      assert.equal(made.xuudb.requests.length, 2);
+    }
+    now += 1;
+    await made.source.attributesOf(ANN, signal);
+    assert.equal(made.xuudb.requests.length, 3);
+  });
+
+  Deno.test(`${subject} asks each time without cache`, async () => {
+    await using made = make(form, { cache: false });
+    await made.source.attributesOf(ANN, signal);
+    await made.source.attributesOf(ANN, signal);
+    assert.equal(made.xuudb.requests.length, 2);
+  });
+
+  Deno.test(`${subject} asks once for all who wait, and goes on when one of them gives up`, async () => {
+    await using made = make(form, { cache: false });
+    const held = Promise.withResolvers<void>();
+    made.xuudb.hold = held.promise;
+    const impatient = new AbortController();
+    const first = made.source.attributesOf(ANN, impatient.signal);
+    const others = [1, 2, 3].map(() => made.source.attributesOf(ANN, signal));
+    impatient.abort(new Error("gave up"));
+    await assert.rejects(first, /gave up/);
+    held.resolve();
+    for (const attributes of await Promise.all(others)) assert.equal(attributes.standard.size, 3);
+    assert.equal(made.xuudb.requests.length, 1);
+  });
+
+  Deno.test(`${subject} does not keep failures`, async () => {
+    await using made = make(form);
+    made.xuudb.reply = { status: 500, body: "{}" };
+    await assert.rejects(made.source.attributesOf(ANN, signal), {
+      code: "ERR_ATTRIBUTE_SOURCE",
+      status: 503,
+    });
+    made.xuudb.reply = undefined;
+    assert.equal((await made.source.attributesOf(ANN, signal)).standard.size, 3);
+  });
+}
+
+const ENVELOPE = (inside: string) => `<e:Envelope xmlns:e="x"><e:Body>${inside}</e:Body></e:Envelope>`;
+
+/** Bodies with status 200 that are no answer. None may pass for "unknown user". */
+const UNREADABLE = {
+  json: ["", "null", "[]", '"x"', "{", '{"xlogin": 5}', '{"role": ["user"]}', '{"projects": {}}', "<html/>"],
+  soap: [
+    "",
+    "{}",
+    "<html/>",
+    "<CheckDNResponse/>",
+    ENVELOPE(""),
+    ENVELOPE("<Fault/>"),
+    ENVELOPE("<CheckCertificateResponse/>"),
+    ENVELOPE("<CheckDNResponse>"),
+    `<!DOCTYPE x>${ENVELOPE("<CheckDNResponse/>")}`,
+  ],
+};
+
+for (const form of ["soap", "json"] as const) {
+  Deno.test(`XuudbSource (${form}) fails on an answer it does not understand`, async () => {
+    await using made = make(form, { cache: false });
+    for (const body of UNREADABLE[form]) {
+      made.xuudb.reply = { status: 200, body };
+      await assert.rejects(
+        made.source.attributesOf(ANN, signal),
+        { code: "ERR_ATTRIBUTE_SOURCE", message: "Attribute source XUUDB: not understood" },
+        body,
+      );
+    }
+    for (const status of [201, 401, 403, 404, 500]) {
+      made.xuudb.reply = { status, body: "{}" };
+      await assert.rejects(made.source.attributesOf(ANN, signal), { status: 503 });
+    }
+  });
+}
+
+Deno.test("XuudbSource (json) takes null for absent and ignores other members", async () => {
+  await using made = make("json", { cache: false });
+  made.xuudb.reply = { status: 200, body: '{"xlogin": null, "role": "user", "__proto__": 5, "more": [1]}' };
+  assert.deepEqual(await made.source.attributesOf(ANN, signal), attributeSet({ role: ["user"] }));
+});
+
+Deno.test("XuudbSource keeps a hundred answers and no more", async () => {
+  const asked: string[] = [];
+  const http: OutgoingHttp = {
+    send: ({ url }) => {
+      asked.push(url);
+      return Promise.resolve({ status: 200, headers: {}, body: "{}" });
+    },
+  };
+  const options = {
+    name: "X",
+    form: "json",
+    address: "https://x:1",
+    gcid: "G",
+    cache: true,
+    http,
+    clock: () => 0,
+  } as const;
+  const source = new XuudbSource(options);
+  const ask = (i: number) => source.attributesOf(identity(`CN=${i}`), signal);
+  for (let i = 0; i <= 100; i++) await ask(i);
+  assert.equal(asked[0], "https://x:1/rest/xuudb/query/G?dn=CN%3D0");
+  await ask(1);
+  assert.equal(asked.length, 101);
+  await ask(0);
+  assert.equal(asked.length, 102);
+});

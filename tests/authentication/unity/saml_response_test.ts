@@ -1,0 +1,844 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { InvalidResponse } from "../../../src/authentication/unity/invalid_response.ts";
+import { readSamlResponse } from "../../../src/authentication/unity/saml_response.ts";
+import { anchored, exactly } from "../../../src/authentication/unity/signers.ts";
+import {
+  after,
+  attributeAssertion,
+  authnAssertion,
+  certificateText,
+  ENVELOPED,
+  EXCLUSIVE,
+  type ResponseOptions,
+  RSA_SHA256,
+  samlMessage,
+  samlResponse,
+  signElement,
+  soapEnvelope,
+} from "../../identity_provider/saml_message.ts";
+import { createAuthority } from "../../pki/authority.ts";
+
+const NOW = Date.UTC(2027, 0, 15, 8);
+const URL_OF_SERVICE = "https://auth.site-a.example:9000";
+const SERVER_DN = "CN=auth.site-a.example,O=Site-A,C=DE";
+const OPTIONS: ResponseOptions = { requestId: "_7c1e0f6a9d2b4e53", url: URL_OF_SERVICE, now: NOW };
+
+const authority = createAuthority({ subject: "CN=Test CA" });
+const unity = authority.issue({ subject: "CN=unity", keyType: "rsa-2048" });
+const unityEc = authority.issue({ subject: "CN=unity ec" });
+const unityEd = authority.issue({ subject: "CN=unity ed", keyType: "ed25519" });
+const stranger = createAuthority({ subject: "CN=unity", keyType: "rsa-2048", ca: false });
+const sibling = authority.issue({ subject: "CN=other service", keyType: "rsa-2048" });
+const expired = authority.issue({ subject: "CN=unity", keyType: "rsa-2048", notAfter: new Date(NOW - 1000) });
+const early = authority.issue({ subject: "CN=unity", keyType: "rsa-2048", notBefore: new Date(NOW + 1000) });
+const ISSUERS = [unity, unityEc, unityEd, expired, early].map(({ certificate }) => certificate);
+
+const EXPECTED = {
+  requestId: OPTIONS.requestId,
+  identifiers: [URL_OF_SERVICE, "urn:our:other:name"],
+  serverDn: SERVER_DN,
+  now: NOW,
+  strict: true,
+};
+
+function read(message: string, expected: Partial<typeof EXPECTED> = {}) {
+  const now = expected.now ?? NOW;
+  return readSamlResponse(message, { ...EXPECTED, ...expected }, {
+    issuers: exactly(ISSUERS, now),
+    anchored: anchored(ISSUERS, [authority.certificate], now),
+  });
+}
+
+const make = (options: Partial<ResponseOptions> = {}, signer = unity) =>
+  samlMessage({ ...OPTIONS, ...options }, signer);
+const replace = (from: string | RegExp, to: string) => (text: string) => {
+  const result = text.replace(from, () => to);
+  assert.notEqual(result, text, `nothing to replace: ${from}`);
+  return result;
+};
+
+// What is accepted
+
+Deno.test("readSamlResponse() gives name, attributes and end of a good response", async () => {
+  const { dn, attributes, usableUntil } = await read(await make());
+  assert.equal(dn, "CN=Ann Example,O=Site-A,C=DE");
+  assert.deepEqual([...attributes], [["preferredUsername", ["ann"]], ["memberOf", ["hpc", "lab2"]]]);
+  assert.equal(usableUntil, NOW + 600_000);
+});
+
+const RSA = "http://www.w3.org/2001/04/xmldsig-more#rsa-";
+const ECDSA = "http://www.w3.org/2001/04/xmldsig-more#ecdsa-";
+const ACCEPTED: [string, Partial<ResponseOptions>, typeof unity?][] = [
+  ["RSA with SHA-512", {
+    sign: (xml) =>
+      signElement(xml, {
+        signer: unity,
+        method: `${RSA}sha512`,
+        digest: "http://www.w3.org/2001/04/xmlenc#sha512",
+      }),
+  }],
+  ["ECDSA with SHA-256", { sign: (xml) => signElement(xml, { signer: unityEc, method: `${ECDSA}sha256` }) }],
+  ["ECDSA with SHA-384", { sign: (xml) => signElement(xml, { signer: unityEc, method: `${ECDSA}sha384` }) }],
+  ["our certificate's subject as audience", {
+    edit: replace(/<saml:Audience>[^<]*/, "<saml:Audience>cn=auth.site-a.example, o=Site-A, c=DE"),
+  }],
+  ["one audience of several that is ours", {
+    edit: replace("<saml:Audience>", "<saml:Audience>https://x.example</saml:Audience><saml:Audience>"),
+  }],
+  ["an additional identifier as recipient and audience", {
+    edit: (xml) => xml.replaceAll(URL_OF_SERVICE, "urn:our:other:name"),
+  }],
+  ["no InResponseTo in the response", { tamper: replace(` InResponseTo="${OPTIONS.requestId}">`, ">") }],
+  ["no issuer in the response", {
+    tamper: replace(
+      /(InResponseTo="[^"]*">)<saml:Issuer[^>]*>[^<]*<\/saml:Issuer>/,
+      `InResponseTo="${OPTIONS.requestId}">`,
+    ),
+  }],
+  ["blanks between elements of the envelope", { tamper: replace("<soap:Body>", "\n <soap:Body>\n  ") }],
+  ["an XML declaration", { tamper: (xml) => `<?xml version="1.0" encoding="UTF-8"?>\n${xml}` }],
+  ["an encrypted assertion beside it", { more: "<saml:EncryptedAssertion/>" }],
+  ["no attributes", { attributes: {} }],
+  ["a proxy restriction", {
+    edit: replace("</saml:Conditions>", "<saml:ProxyRestriction/></saml:Conditions>"),
+  }],
+];
+for (const [what, options] of ACCEPTED) {
+  Deno.test(`readSamlResponse() accepts ${what}`, async () => {
+    assert.equal((await read(await make(options))).dn, "CN=Ann Example,O=Site-A,C=DE");
+  });
+}
+
+Deno.test("readSamlResponse() accepts the response signed as well", async () => {
+  const assertion = await signElement(authnAssertion(OPTIONS), { signer: unity });
+  const response = samlResponse(OPTIONS, assertion);
+  for (const signer of [unity, sibling]) {
+    const message = soapEnvelope(await signElement(response, { signer, id: "_r5501" }));
+    assert.equal((await read(message)).dn, "CN=Ann Example,O=Site-A,C=DE");
+  }
+});
+
+Deno.test("readSamlResponse() adds attributes of a second assertion by the same signer", async () => {
+  const more = await signElement(attributeAssertion(OPTIONS, { memberOf: ["bio"], x: ["y"] }), {
+    signer: unity,
+  });
+  const { attributes } = await read(await make({ more }));
+  assert.deepEqual([...attributes], [["preferredUsername", ["ann"]], ["memberOf", ["bio"]], ["x", ["y"]]]);
+});
+
+Deno.test("readSamlResponse() keeps no assertion that is for one use", async () => {
+  const edit = replace("</saml:Conditions>", "<saml:OneTimeUse/></saml:Conditions>");
+  assert.equal((await read(await make({ edit }))).usableUntil, 0);
+});
+
+Deno.test("readSamlResponse() lets no clock differ if strict, and three minutes if not", async () => {
+  const message = await make();
+  const moments: [number, boolean, boolean][] = [
+    [-240_001, false, false],
+    [-240_000, false, true],
+    [-60_001, false, true],
+    [-60_000, true, true],
+    [599_999, true, true],
+    [600_000, false, true],
+    [779_999, false, true],
+    [780_000, false, false],
+  ];
+  for (const [offset, strictly, loosely] of moments) {
+    for (const [strict, accepted] of [[true, strictly], [false, loosely]] as const) {
+      const outcome = read(message, { now: NOW + offset, strict }).then(() => true, () => false);
+      assert.equal(await outcome, accepted, `${offset} ms, strict: ${strict}`);
+    }
+  }
+});
+
+// Forgeries. Each begins with what an attacker can get: a good message, and a signing key of his own.
+
+/** The evil twin of the signed assertion. */
+const evil = (id: string) => authnAssertion({ ...OPTIONS, nameId: "CN=Mallory" }, id);
+const signature = (signed: string) => /<ds:Signature[^]*<\/ds:Signature>/.exec(signed)?.[0] ?? "";
+const withoutSignature = (signed: string) => signed.replace(/<ds:Signature[^]*<\/ds:Signature>/, "");
+
+/** A message whose response holds what `wrap` makes of the signed assertion. */
+const wrapped = (wrap: (signed: string) => string | Promise<string>) => async () =>
+  soapEnvelope(
+    samlResponse(OPTIONS, await wrap(await signElement(authnAssertion(OPTIONS), { signer: unity }))),
+  );
+/** A message whose assertion is changed, then signed by its provider. */
+const edited = (edit: (assertion: string) => string) => () => make({ edit });
+/** A good message, changed after it was signed. */
+const tampered = (tamper: (message: string) => string) => () => make({ tamper });
+/** A message signed in another way. */
+const signed = (options: Partial<Parameters<typeof signElement>[1]>) => () =>
+  make({ sign: (xml) => signElement(xml, { signer: unity, ...options }) });
+
+const CONDITIONS_END = "</saml:Conditions>";
+const C14N = "http://www.w3.org/TR/2001/REC-xml-c14n-20010315";
+
+const FORGERIES: [string, () => string | Promise<string>, RegExp][] = [
+  // Signature wrapping (Somorovsky et al., "On Breaking SAML", XSW 1 to 8)
+  ["XSW1: evil response around the signed one", async () => {
+    const response = await signElement(samlResponse(OPTIONS, authnAssertion(OPTIONS)), {
+      signer: unity,
+      id: "_r5501",
+    });
+    const twin = samlResponse(OPTIONS, evil("_evil")).replace("_r5501", "_r6666");
+    return soapEnvelope(
+      twin.replace(
+        "</saml:Issuer>",
+        `</saml:Issuer>${
+          signature(response).replace(
+            "</ds:Signature>",
+            `<ds:Object>${withoutSignature(response)}</ds:Object></ds:Signature>`,
+          )
+        }`,
+      ),
+    );
+  }, /hidden|not exactly/],
+  ["XSW2: evil response, signed one beside its signature", async () => {
+    const response = await signElement(samlResponse(OPTIONS, authnAssertion(OPTIONS)), {
+      signer: unity,
+      id: "_r5501",
+    });
+    const twin = samlResponse(OPTIONS, evil("_evil")).replace("_r5501", "_r6666");
+    return soapEnvelope(
+      twin.replace("</saml:Issuer>", `</saml:Issuer>${withoutSignature(response)}${signature(response)}`),
+    );
+  }, /does not refer|hidden|more than one/],
+  ["XSW3: evil assertion before the signed one", wrapped((good) => evil("_evil") + good), /not signed/],
+  [
+    "XSW3 the other way: evil assertion after the signed one",
+    wrapped((good) => good + evil("_evil")),
+    /not signed/,
+  ],
+  [
+    "XSW4: signed assertion within the evil one",
+    wrapped((good) => evil("_evil").replace("</saml:Assertion>", `${good}</saml:Assertion>`)),
+    /hidden/,
+  ],
+  [
+    "XSW5: signature in the evil assertion, original after it",
+    wrapped((good) =>
+      evil("_evil").replace("</saml:Issuer>", `</saml:Issuer>${signature(good)}`) + withoutSignature(good)
+    ),
+    /does not refer/,
+  ],
+  [
+    "XSW6: original within the signature in the evil assertion",
+    wrapped((good) =>
+      evil("_evil").replace(
+        "</saml:Issuer>",
+        `</saml:Issuer>${
+          signature(good).replace("</ds:Signature>", `${withoutSignature(good)}</ds:Signature>`)
+        }`,
+      )
+    ),
+    /hidden/,
+  ],
+  [
+    "XSW7: evil assertion in extensions",
+    wrapped((good) => `<samlp:Extensions>${evil("_evil")}</samlp:Extensions>${good}`),
+    /hidden/,
+  ],
+  [
+    "XSW7 turned: original in extensions, evil twin with its signature",
+    wrapped((good) =>
+      `<samlp:Extensions>${withoutSignature(good)}</samlp:Extensions>${
+        evil("_evil").replace("</saml:Issuer>", `</saml:Issuer>${signature(good)}`)
+      }`
+    ),
+    /hidden/,
+  ],
+  [
+    "XSW8: original in an object of the evil twin's signature",
+    wrapped((good) =>
+      evil("_evil").replace(
+        "</saml:Issuer>",
+        `</saml:Issuer>${
+          signature(good).replace(
+            "</ds:Signature>",
+            `<ds:Object>${withoutSignature(good)}</ds:Object></ds:Signature>`,
+          )
+        }`,
+      )
+    ),
+    /hidden/,
+  ],
+  [
+    "an evil twin of the same ID before the original",
+    wrapped((good) => evil("_a9001") + good),
+    /identifier occurs twice/,
+  ],
+  [
+    "an evil twin of the same ID with the signature, original elsewhere",
+    wrapped((good) =>
+      evil("_a9001").replace("</saml:Issuer>", `</saml:Issuer>${signature(good)}`) +
+      `<samlp:Extensions>${withoutSignature(good)}</samlp:Extensions>`
+    ),
+    /identifier occurs twice/,
+  ],
+  ["the original in the SOAP header, evil twin in the body", async () => {
+    const good = await signElement(authnAssertion(OPTIONS), { signer: unity });
+    return soapEnvelope(
+      samlResponse(OPTIONS, evil("_evil").replace("</saml:Issuer>", `</saml:Issuer>${signature(good)}`)),
+    ).replace("<soap:Body>", `<soap:Header>${withoutSignature(good)}</soap:Header><soap:Body>`);
+  }, /outside of the response/],
+  [
+    "a second response",
+    async () =>
+      soapEnvelope(
+        samlResponse(OPTIONS, evil("_evil")).replace("_r5501", "_r1") +
+          (await make()).replace(/<\/?soap:[^>]*>/g, ""),
+      ),
+    /exactly one SAML response/,
+  ],
+  [
+    "a second authentication, signed too",
+    wrapped(async (good) => good + await signElement(evil("_evil"), { signer: unity })),
+    /2 assertions say/,
+  ],
+  [
+    "a second assertion of attributes that is not signed",
+    wrapped((good) => good + attributeAssertion(OPTIONS, { memberOf: ["admins"] })),
+    /not signed/,
+  ],
+  [
+    "attributes signed by another trusted issuer",
+    wrapped(async (good) =>
+      good +
+      await signElement(attributeAssertion(OPTIONS, { memberOf: ["admins"] }), {
+        signer: unityEc,
+        method: `${ECDSA}sha256`,
+      })
+    ),
+    /different issuers/,
+  ],
+  [
+    "attributes of another user",
+    wrapped(async (good) =>
+      good +
+      await signElement(attributeAssertion({ ...OPTIONS, nameId: "CN=Root" }, { a: ["b"] }), {
+        signer: unity,
+      })
+    ),
+    /another user/,
+  ],
+  [
+    "attributes of yesterday",
+    wrapped(async (good) =>
+      good +
+      await signElement(attributeAssertion({ ...OPTIONS, now: NOW - 86_400_000 }, { a: ["b"] }), {
+        signer: unity,
+      })
+    ),
+    /not fresh/,
+  ],
+  [
+    "attributes for another audience",
+    wrapped(async (good) =>
+      good +
+      await signElement(
+        attributeAssertion(OPTIONS, { a: ["b"] }).replace(
+          "</saml:Subject>",
+          "</saml:Subject><saml:Conditions><saml:AudienceRestriction><saml:Audience>x</saml:Audience></saml:AudienceRestriction></saml:Conditions>",
+        ),
+        { signer: unity },
+      )
+    ),
+    /another audience/,
+  ],
+  [
+    "attributes alone",
+    async () =>
+      soapEnvelope(
+        samlResponse(
+          OPTIONS,
+          await signElement(attributeAssertion(OPTIONS, { a: ["b"] }), { signer: unity }),
+        ),
+      ),
+    /0 assertions say/,
+  ],
+  // Signatures
+  ["no signature", () => make({ sign: (xml) => Promise.resolve(xml) }), /not signed/],
+  ["a signature taken off", tampered(replace(/<ds:Signature[^]*<\/ds:Signature>/, "")), /not signed/],
+  [
+    "only the response signed",
+    async () =>
+      soapEnvelope(
+        await signElement(samlResponse(OPTIONS, authnAssertion(OPTIONS)), { signer: unity, id: "_r5501" }),
+      ),
+    /not signed/,
+  ],
+  ["a response signature that does not verify", async () => {
+    const response = samlResponse(OPTIONS, await signElement(authnAssertion(OPTIONS), { signer: unity }));
+    return soapEnvelope(
+      (await signElement(response, { signer: unity, id: "_r5501" })).replace(
+        `InResponseTo="${OPTIONS.requestId}"`,
+        "",
+      ),
+    );
+  }, /signature of Response does not verify/],
+  ["a response signature by a stranger", async () => {
+    const response = samlResponse(OPTIONS, await signElement(authnAssertion(OPTIONS), { signer: unity }));
+    return soapEnvelope(await signElement(response, { signer: stranger, id: "_r5501" }));
+  }, /not among the trusted/],
+  ["a stranger's key and certificate", signed({ signer: stranger }), /not among the trusted/],
+  [
+    "a stranger's key under the trusted certificate",
+    signed({ signer: stranger, shown: unity.certificate }),
+    /does not verify/,
+  ],
+  [
+    "a certificate of the same authority that is no trusted issuer",
+    signed({ signer: sibling }),
+    /not among the trusted/,
+  ],
+  ["an expired certificate", signed({ signer: expired }), /not among the trusted/],
+  ["a certificate that is not valid yet", signed({ signer: early }), /not among the trusted/],
+  ["no certificate", tampered(replace(/<ds:KeyInfo>.*<\/ds:KeyInfo>/, "")), /not exactly/],
+  ["an empty KeyInfo", tampered(replace(/<ds:X509Data>.*<\/ds:X509Data>/, "")), /not among the trusted/],
+  [
+    "a stranger's certificate before the trusted one",
+    tampered(
+      replace(
+        "<ds:X509Certificate>",
+        `<ds:X509Certificate>${
+          certificateText(stranger.certificate)
+        }</ds:X509Certificate><ds:X509Certificate>`,
+      ),
+    ),
+    /not among the trusted/,
+  ],
+  [
+    "a certificate that is none",
+    tampered(replace(/<ds:X509Certificate>[^<]*/, "<ds:X509Certificate>AAAA")),
+    /not among the trusted/,
+  ],
+  ["a changed name", tampered(replace("CN=Ann Example", "CN=Mallory")), /does not verify/],
+  ["a changed attribute", tampered(replace("hpc", "adm")), /does not verify/],
+  ["another digest", tampered(replace(/<ds:DigestValue>./, "<ds:DigestValue>#")), /does not verify/],
+  ["an empty digest", tampered(replace(/<ds:DigestValue>[^<]*/, "<ds:DigestValue>")), /does not verify/],
+  [
+    "two digests",
+    tampered(replace("<ds:DigestValue>", "<ds:DigestValue>AA==</ds:DigestValue><ds:DigestValue>")),
+    /not exactly/,
+  ],
+  [
+    "another signature value",
+    tampered(replace(/<ds:SignatureValue>.{4}/, "<ds:SignatureValue>AAAA")),
+    /does not verify/,
+  ],
+  [
+    "an empty signature value",
+    tampered(replace(/<ds:SignatureValue>[^<]*/, "<ds:SignatureValue>")),
+    /does not verify/,
+  ],
+  [
+    "RSA with SHA-1",
+    signed({ method: "http://www.w3.org/2000/09/xmldsig#rsa-sha1" }),
+    /method .*rsa-sha1 is not accepted/,
+  ],
+  [
+    "a SHA-1 digest",
+    signed({ digest: "http://www.w3.org/2000/09/xmldsig#sha1" }),
+    /digest method .*sha1 is not accepted/,
+  ],
+  [
+    "HMAC with the certificate as key",
+    signed({
+      signer: { key: unity.certificate, certificate: unity.certificate },
+      method: "http://www.w3.org/2000/09/xmldsig#hmac-sha1",
+    }),
+    /not exactly|hmac-sha1 is not accepted/,
+  ],
+  [
+    "HMAC with a KeyInfo",
+    tampered(replace(RSA_SHA256, "http://www.w3.org/2000/09/xmldsig#hmac-sha1")),
+    /hmac-sha1 is not accepted/,
+  ],
+  ["ECDSA claimed for an RSA key", tampered(replace(RSA_SHA256, `${ECDSA}sha256`)), /of another kind/],
+  [
+    "a trusted key of a kind that is not accepted",
+    signed({ signer: unity, shown: unityEd.certificate }),
+    /of another kind/,
+  ],
+  ["no method", tampered(replace(RSA_SHA256, "")), /is not accepted/],
+  [
+    "inclusive canonicalization of the signature",
+    signed({ canonicalization: C14N }),
+    /not canonicalized exclusively/,
+  ],
+  [
+    "canonicalization with comments",
+    signed({ canonicalization: `${EXCLUSIVE}WithComments` }),
+    /not canonicalized exclusively/,
+  ],
+  [
+    "inclusive canonicalization of the assertion",
+    signed({ transforms: [ENVELOPED, C14N] }),
+    /transforms that are not accepted/,
+  ],
+  ["the enveloped transform alone", signed({ transforms: [ENVELOPED] }), /not exactly/],
+  ["a further transform", signed({ transforms: [ENVELOPED, EXCLUSIVE, EXCLUSIVE] }), /not exactly/],
+  [
+    "an XPath transform",
+    tampered(
+      replace(
+        `<ds:Transform Algorithm="${ENVELOPED}"/>`,
+        `<ds:Transform Algorithm="http://www.w3.org/TR/1999/REC-xpath-19991116"><ds:XPath>self::x</ds:XPath></ds:Transform>`,
+      ),
+    ),
+    /transforms that are not accepted/,
+  ],
+  [
+    "an XSLT transform",
+    tampered(
+      replace(
+        `<ds:Transform Algorithm="${ENVELOPED}"/>`,
+        `<ds:Transform Algorithm="http://www.w3.org/TR/1999/REC-xslt-19991116"/>`,
+      ),
+    ),
+    /transforms that are not accepted/,
+  ],
+  ["a reference to nothing", tampered(replace(/ URI="#_a9001"/, "")), /does not refer/],
+  ["a reference to the whole document", tampered(replace(/ URI="#_a9001"/, ' URI=""')), /does not refer/],
+  ["a reference to the response", tampered(replace(/ URI="#_a9001"/, ' URI="#_r5501"')), /does not refer/],
+  [
+    "a reference to another site",
+    tampered(replace(/ URI="#_a9001"/, ' URI="https://evil.example/a.xml"')),
+    /does not refer/,
+  ],
+  [
+    "two references",
+    tampered(
+      replace(
+        /(<ds:Reference [^]*<\/ds:Reference>)/,
+        `<ds:Reference URI="#_a9001"/><ds:Reference URI="#_a9001"/>`,
+      ),
+    ),
+    /not exactly/,
+  ],
+  [
+    "two signatures",
+    tampered((xml) => xml.replace(/(<ds:Signature [^]*<\/ds:Signature>)/, "$1$1")),
+    /more than one signature/,
+  ],
+  [
+    "a second SignedInfo",
+    tampered((xml) => xml.replace(/(<ds:SignedInfo>[^]*<\/ds:SignedInfo>)/, "$1$1")),
+    /not exactly/,
+  ],
+  [
+    "an object in the signature",
+    tampered(replace("</ds:Signature>", "<ds:Object/></ds:Signature>")),
+    /not exactly/,
+  ],
+  [
+    "a signature deeper in the assertion",
+    tampered((xml) => {
+      const found = signature(xml);
+      return xml.replace(found, "").replace("<saml:NameID", `${found}<saml:NameID`);
+    }),
+    /in another place/,
+  ],
+  ["an ID with a quote", tampered((xml) => xml.replaceAll("_a9001", "_a'or'")), /ID that is none/],
+  ["a prefix list", signed({ inclusivePrefixes: ["saml"] }), /transforms that are not accepted/],
+  ["no ID", tampered(replace(' ID="_a9001"', "")), /no ID/],
+  // XML
+  ["a document type", tampered((xml) => `<!DOCTYPE x>${xml}`), /document type/],
+  [
+    "an entity",
+    tampered((xml) => `<!DOCTYPE x [<!ENTITY a "CN=Mallory">]>${xml.replace("CN=Ann", "&a;")}`),
+    /document type/,
+  ],
+  ["a document type after a comment", tampered((xml) => `<!-- --><!DOCTYPE x>${xml}`), /document type/],
+  ["a comment in the name", tampered(replace("CN=Ann Example,", "CN=Ann Example<!---->,")), /comment/],
+  ["a comment that cuts the name", edited(replace("CN=Ann Example,", "CN=Ann Example<!-- -->,")), /comment/],
+  ["a CDATA section in the name", edited(replace("CN=Ann Example,", "<![CDATA[CN=Ann Example]]>,")), /CDATA/],
+  [
+    "a processing instruction",
+    tampered(replace("<saml:Subject>", "<?x y?><saml:Subject>")),
+    /processing instruction/,
+  ],
+  ["a comment before the envelope", tampered((xml) => `<!-- x -->${xml}`), /comment/],
+  ["a prefix that is not bound", tampered(replace("<soap:Body>", "<soap:Body><x:y/>")), /not XML|not bound/],
+  [
+    "markup within the name",
+    edited(replace("CN=Ann Example,", "CN=Ann Example<saml:x/>,")),
+    /more than text/,
+  ],
+  ["text after the envelope", tampered((xml) => `${xml}x`), /not XML|outside of its root/],
+  ["two envelopes", tampered((xml) => xml + xml), /not XML|not one root/],
+  ["half a message", tampered((xml) => xml.slice(0, xml.length / 2)), /not XML/],
+  [
+    "elements nested very deep",
+    tampered(
+      replace(
+        "<soap:Body>",
+        `<soap:Header>${"<a>".repeat(5000)}${"</a>".repeat(5000)}</soap:Header><soap:Body>`,
+      ),
+    ),
+    /nested deeper/,
+  ],
+  // What is said, truly signed
+  [
+    "another audience",
+    edited(replace(/<saml:Audience>[^<]*/, "<saml:Audience>https://other.example")),
+    /another audience/,
+  ],
+  [
+    "an audience that begins with ours",
+    edited(replace(/<saml:Audience>[^<]*/, `<saml:Audience>${URL_OF_SERVICE}/x`)),
+    /another audience/,
+  ],
+  [
+    "two audience restrictions of which one is not for us",
+    edited(
+      replace(
+        CONDITIONS_END,
+        `<saml:AudienceRestriction><saml:Audience>x</saml:Audience></saml:AudienceRestriction>${CONDITIONS_END}`,
+      ),
+    ),
+    /another audience/,
+  ],
+  [
+    "no audience restriction",
+    edited(replace(/<saml:AudienceRestriction>.*<\/saml:AudienceRestriction>/, "")),
+    /not restricted/,
+  ],
+  [
+    "an empty audience restriction",
+    edited(replace(/<saml:Audience>.*<\/saml:Audience>/, "")),
+    /another audience/,
+  ],
+  [
+    "another recipient",
+    edited(replace(/Recipient="[^"]*"/, 'Recipient="https://other.example"')),
+    /another recipient/,
+  ],
+  [
+    "our subject as recipient",
+    edited(replace(/Recipient="[^"]*"/, `Recipient="${SERVER_DN}"`)),
+    /another recipient/,
+  ],
+  ["no recipient", edited(replace(/Recipient="[^"]*"/, "")), /no Recipient/],
+  ["an answer to another request", edited(replace(OPTIONS.requestId, "_other")), /not in response/],
+  ["an answer to no request", edited(replace(/ InResponseTo="[^"]*"/, "")), /not in response/],
+  [
+    "a response to another request",
+    tampered(replace(`InResponseTo="${OPTIONS.requestId}">`, 'InResponseTo="_other">')),
+    /to another request/,
+  ],
+  [
+    "an assertion that has ended",
+    edited(
+      replace(
+        /(NotBefore="[^"]*" NotOnOrAfter=")[^"]*/,
+        `NotBefore="${after(-60, OPTIONS)}" NotOnOrAfter="${after(0, OPTIONS)}`,
+      ),
+    ),
+    /no longer valid/,
+  ],
+  [
+    "an assertion of the future",
+    edited(replace(/NotBefore="[^"]*"/, `NotBefore="${after(1, OPTIONS)}"`)),
+    /not valid yet/,
+  ],
+  [
+    "a confirmation that has ended",
+    edited(replace(/NotOnOrAfter="[^"]*" InResponseTo/, `NotOnOrAfter="${after(0, OPTIONS)}" InResponseTo`)),
+    /no longer valid/,
+  ],
+  [
+    "a confirmation without end",
+    edited(replace(/NotOnOrAfter="[^"]*" InResponseTo/, "InResponseTo")),
+    /no NotOnOrAfter/,
+  ],
+  [
+    "a confirmation with a beginning",
+    edited(
+      replace(
+        "<saml:SubjectConfirmationData",
+        `<saml:SubjectConfirmationData NotBefore="${after(-60, OPTIONS)}"`,
+      ),
+    ),
+    /has NotBefore/,
+  ],
+  [
+    "a session that has ended",
+    edited(
+      replace("<saml:AuthnStatement", `<saml:AuthnStatement SessionNotOnOrAfter="${after(0, OPTIONS)}"`),
+    ),
+    /session has ended/,
+  ],
+  ["a time that is none", edited(replace(/NotBefore="[^"]*"/, 'NotBefore="yesterday"')), /not given in UTC/],
+  [
+    "a time in another zone",
+    edited(replace(/NotBefore="[^"]*"/, 'NotBefore="2027-01-15T07:00:00+02:00"')),
+    /not given in UTC/,
+  ],
+  [
+    "a day that is none",
+    edited(replace(/NotBefore="[^"]*"/, 'NotBefore="2026-02-31T07:00:00Z"')),
+    /not given in UTC/,
+  ],
+  [
+    "no confirmation for a bearer",
+    edited(replace("cm:bearer", "cm:holder-of-key")),
+    /not confirmed for a bearer/,
+  ],
+  [
+    "no confirmation",
+    edited(replace(/<saml:SubjectConfirmation [^]*<\/saml:SubjectConfirmation>/, "")),
+    /not confirmed for a bearer/,
+  ],
+  ["no conditions", edited(replace(/<saml:Conditions[^]*<\/saml:Conditions>/, "")), /no Conditions/],
+  [
+    "conditions twice",
+    edited((xml) => xml.replace(/(<saml:Conditions[^]*<\/saml:Conditions>)/, "$1$1")),
+    /more than one Conditions/,
+  ],
+  [
+    "an unknown condition",
+    edited(replace(CONDITIONS_END, `<saml:Condition/>${CONDITIONS_END}`)),
+    /condition Condition is not known/,
+  ],
+  [
+    "OneTimeUse twice",
+    edited(replace(CONDITIONS_END, `<saml:OneTimeUse/><saml:OneTimeUse/>${CONDITIONS_END}`)),
+    /more than one OneTimeUse/,
+  ],
+  [
+    "no statement of authentication",
+    edited(replace(/<saml:AuthnStatement[^]*<\/saml:AuthnStatement>/, "")),
+    /0 assertions say/,
+  ],
+  ["no subject", edited(replace(/<saml:Subject>[^]*<\/saml:Subject>/, "")), /no Subject/],
+  ["no name", edited(replace(/<saml:NameID[^]*<\/saml:NameID>/, "")), /no NameID/],
+  [
+    "an encrypted name",
+    edited(replace(/<saml:NameID[^]*<\/saml:NameID>/, "<saml:EncryptedID/>")),
+    /no NameID/,
+  ],
+  [
+    "two names",
+    edited((xml) => xml.replace(/(<saml:NameID[^]*<\/saml:NameID>)/, "$1$1")),
+    /more than one NameID/,
+  ],
+  [
+    "a name of another format",
+    edited(replace("nameid-format:X509SubjectName", "nameid-format:unspecified")),
+    /not named by an X.509 name/,
+  ],
+  ["a name that is none", edited(replace("CN=Ann Example,O=Site-A,C=DE", "ann")), /no distinguished name/],
+  ["an empty name", edited(replace("CN=Ann Example,O=Site-A,C=DE", "")), /empty/],
+  [
+    "another issuer than the response's",
+    tampered(replace("https://unity.site-a.example:2443/idp", "https://evil.example")),
+    /different issuers/,
+  ],
+  [
+    "an issuer that is no entity",
+    edited(replace("nameid-format:entity", "nameid-format:persistent")),
+    /no entity/,
+  ],
+  [
+    "no issuer",
+    tampered((xml) => xml.replaceAll(/<saml:Issuer[^>]*>[^<]*<\/saml:Issuer>(?=<ds)/g, "")),
+    /does not verify|no Issuer/,
+  ],
+  ["SAML 1.1", edited(replace('Version="2.0"', 'Version="1.1"')), /not of SAML 2.0/],
+  ["a response of SAML 1.1", tampered(replace('Version="2.0"', 'Version="1.1"')), /not of SAML 2.0/],
+  // The response as a whole
+  ["a refusal", tampered(replace("status:Success", "status:Requester")), /refused with .*status:Requester/],
+  ["no status", tampered(replace(/<samlp:Status>.*<\/samlp:Status>/, "")), /no Status/],
+  [
+    "two status codes",
+    tampered((xml) => xml.replace(/(<samlp:StatusCode[^>]*>)/, "$1$1")),
+    /more than one StatusCode/,
+  ],
+  [
+    "only an encrypted assertion",
+    () => soapEnvelope(samlResponse(OPTIONS, "<saml:EncryptedAssertion/>")),
+    /0 assertions say/,
+  ],
+  ["no assertion", () => soapEnvelope(samlResponse(OPTIONS, "")), /0 assertions say/],
+  [
+    "an assertion in another namespace",
+    tampered((xml) => xml.replaceAll(/xmlns:saml="[^"]*"/g, 'xmlns:saml="urn:x"')),
+    /0 assertions say|not/,
+  ],
+  [
+    "a SOAP fault",
+    () => soapEnvelope("<soap:Fault><faultcode>x</faultcode></soap:Fault>"),
+    /SOAP fault/,
+  ],
+  ["an empty body", () => soapEnvelope(""), /exactly one SAML response/],
+  ["no envelope", () => samlResponse(OPTIONS, ""), /no SOAP envelope/],
+  ["a web page", () => "<html><body>Sign in</body></html>", /no SOAP envelope/],
+  ["nothing", () => "", /not XML/],
+];
+
+for (const [what, forge, reason] of FORGERIES) {
+  Deno.test(`readSamlResponse() refuses ${what}`, async () => {
+    await assert.rejects(read(await forge()), (error) => {
+      assert.ok(error instanceof InvalidResponse, `${error}`);
+      assert.match(error.message, reason);
+      return true;
+    });
+  });
+}
+
+// Without validate
+
+const LOOSE: [string, () => Promise<string>, boolean][] = [
+  ["no signature", () => make({ sign: (xml) => Promise.resolve(xml) }), true],
+  ["the signature of a certificate of our authority", signed({ signer: sibling }), true],
+  ["the signature of a trusted issuer", signed({}), true],
+  [
+    "another audience and recipient",
+    edited((xml) => xml.replaceAll(URL_OF_SERVICE, "https://other.example")),
+    true,
+  ],
+  ["the signature of a stranger", signed({ signer: stranger }), false],
+  ["a signature that does not verify", tampered(replace("CN=Ann Example", "CN=Mallory")), false],
+  ["an answer to another request", edited(replace(OPTIONS.requestId, "_other")), false],
+  [
+    "no audience restriction",
+    edited(replace(/<saml:AudienceRestriction>.*<\/saml:AudienceRestriction>/, "")),
+    false,
+  ],
+  ["two authentications", wrapped((good) => good + evil("_evil")), false],
+  ["a refusal", tampered(replace("status:Success", "status:Responder")), false],
+  ["a document type", tampered((xml) => `<!DOCTYPE x>${xml}`), false],
+];
+for (const [what, forge, accepted] of LOOSE) {
+  Deno.test(`readSamlResponse() that is not strict ${accepted ? "accepts" : "refuses"} ${what}`, async () => {
+    const outcome = read(await forge(), { strict: false });
+    if (accepted) await outcome;
+    else await assert.rejects(outcome, InvalidResponse);
+  });
+}
+
+Deno.test("readSamlResponse() fails in one way only, and never lets another in", async () => {
+  const message = await make();
+  const edit = fc.tuple(
+    fc.nat(message.length),
+    fc.nat(40),
+    fc.oneof(fc.string(), fc.constantFrom("<saml:Assertion>", "<!--", "]]>", "&lt;", "/>", '"')),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 3 }), async (edits) => {
+      let changed = message;
+      for (const [at, length, text] of edits) {
+        changed = changed.slice(0, at) + text + changed.slice(at + length);
+      }
+      try {
+        assert.equal((await read(changed)).dn, "CN=Ann Example,O=Site-A,C=DE");
+      } catch (error) {
+        assert.ok(error instanceof InvalidResponse, `${error}`);
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
