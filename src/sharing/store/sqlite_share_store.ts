@@ -1,65 +1,26 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { parseAccessLevel } from "../access_level.ts";
 import type { Clock } from "../../model/clock.ts";
-import type { Share, ShareDraft, ShareTerms, Use, UseKind, UseStart } from "../share.ts";
+import type { Share, ShareDraft, Use, UseStart } from "../share.ts";
 import { newShareId } from "../share_id.ts";
 import { migrate } from "./schema.ts";
+import {
+  number,
+  type Row,
+  shareColumns,
+  termColumns,
+  text,
+  toShare,
+  toUse,
+  type Values,
+} from "./share_row.ts";
+import { SQL } from "./share_sql.ts";
 import type { Claim, ShareChange, ShareStore } from "./share_store.ts";
 
 /** How long a used up share, with its record of uses, stays readable for its owner: 30 days. */
 const KEEP_USED_UP_MS = 30 * 24 * 3600 * 1000;
 
-/** Use records kept per share; older ones go first. */
-const KEEP_USES = 1000;
-
 /** Milliseconds to wait for the lock of another process, such as the operator's command or a core being replaced. */
 const LOCK_WAIT_MS = 5000;
-
-/** Statements by name; all values are bound. `:now` is in seconds. */
-const SQL = {
-  insert:
-    `INSERT INTO share (server, id, path, owner, target, uid, gid, access, one_time, uses_left, expires, sources,
-       access_count, created)
-     VALUES (:server, :id, :path, :owner, :target, :uid, :gid, :access, :oneTime, :usesLeft, :expires, :sources,
-       :accessCount, :created)
-     ON CONFLICT DO NOTHING RETURNING *`,
-  same: `SELECT id FROM share WHERE server = :server AND owner = :owner AND path = :path AND target = :target
-     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created LIMIT 1`,
-  terms:
-    `UPDATE share SET path = :path, access = :access, one_time = :oneTime, uses_left = :usesLeft, expires = :expires,
-       sources = :sources
-     WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
-  change: `UPDATE share SET path = ifnull(:path, path), expires = ifnull(:expires, expires),
-       sources = ifnull(:sources, sources)
-     WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
-  get: `SELECT * FROM share WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now)`,
-  ownedBy: `SELECT * FROM share WHERE server = :server AND owner = :name
-     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id`,
-  targetedAt: `SELECT * FROM share WHERE server = :server AND target = :name
-     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id`,
-  withPaths: `SELECT * FROM share WHERE server = :server AND path IN (SELECT value FROM json_each(:paths))
-     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id`,
-  all: `SELECT * FROM share WHERE (:server IS NULL OR server = :server)
-     AND (expires = 0 OR expires >= :now) ORDER BY server, created, id`,
-  remove: `DELETE FROM share WHERE server = :server AND id = :id`,
-  removeByPath:
-    `DELETE FROM share WHERE server = :server AND owner = :owner AND path = :path AND target = :target`,
-  changeOwner: `UPDATE share SET owner = :owner, uid = :uid, gid = :gid
-     WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
-  take: `UPDATE share SET uses_left = uses_left - 1, access_count = access_count + 1, last_used = :now
-     WHERE server = :server AND id = :id AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) RETURNING *`,
-  putBack: `UPDATE share SET uses_left = uses_left + 1, access_count = access_count - 1
-     WHERE server = :server AND id = :id`,
-  record: `INSERT INTO share_use (server, id, at, who, address, kind, path)
-     VALUES (:server, :id, :at, :who, :address, :kind, :path) RETURNING key`,
-  trimUses: `DELETE FROM share_use WHERE key <= (SELECT key FROM share_use WHERE server = :server AND id = :id
-     ORDER BY key DESC LIMIT 1 OFFSET ${KEEP_USES}) AND server = :server AND id = :id`,
-  unrecord: `DELETE FROM share_use WHERE key = :key`,
-  finish: `UPDATE share_use SET bytes = :bytes, complete = :complete WHERE key = :key`,
-  uses: `SELECT * FROM share_use WHERE server = :server AND id = :id ORDER BY key DESC LIMIT :limit`,
-  purge:
-    `DELETE FROM share WHERE (expires > 0 AND expires < :now) OR (uses_left = 0 AND last_used < :usedUp)`,
-} as const;
 
 /**
  * Opens the share store in an SQLite file, which is made if it is not there.
@@ -80,9 +41,6 @@ export function openShareStore(file: string, clock: Clock): ShareStore {
   }
 }
 
-type Row = Record<string, unknown>;
-type Values = Record<string, string | number | null>;
-
 class SqliteShareStore implements ShareStore {
   readonly #statements = new Map<string, StatementSync>();
 
@@ -97,7 +55,7 @@ class SqliteShareStore implements ShareStore {
           server,
           id: text(existing, "id"),
           now: this.#now(),
-          ...terms(draft),
+          ...termColumns(draft),
         });
         if (row !== undefined) return toShare(row);
       }
@@ -186,7 +144,7 @@ class SqliteShareStore implements ShareStore {
   }
 
   add(share: Share): Promise<boolean> {
-    return this.#change(() => this.#share("insert", fields(share)) !== undefined);
+    return this.#change(() => this.#share("insert", shareColumns(share)) !== undefined);
   }
 
   purge(): Promise<number> {
@@ -200,7 +158,7 @@ class SqliteShareStore implements ShareStore {
   }
 
   #insert(share: Share): Share {
-    const stored = this.#share("insert", fields(share));
+    const stored = this.#share("insert", shareColumns(share));
     if (stored === undefined) throw new Error("share id already taken");
     return stored;
   }
@@ -266,75 +224,4 @@ function checked(values: Values): Values {
     }
   }
   return values;
-}
-
-function terms({ path, access, expires, oneTime, usesLeft, sources }: ShareTerms): Values {
-  const left = oneTime ? Math.min(1, usesLeft ?? 1) : usesLeft ?? null;
-  return {
-    path,
-    access,
-    expires,
-    oneTime: oneTime ? 1 : 0,
-    usesLeft: left,
-    sources: JSON.stringify(sources),
-  };
-}
-
-function fields(share: Share): Values {
-  const { server, id, owner, target, uid, gid, accessCount, created } = share;
-  return { server, id, owner, target, uid, gid: gid ?? null, accessCount, created, ...terms(share) };
-}
-
-function toShare(row: Row): Share {
-  const access = parseAccessLevel(text(row, "access"));
-  if (access === undefined || access === "NONE") throw new TypeError("share with an unknown access level");
-  const sources: unknown = JSON.parse(text(row, "sources"));
-  if (!Array.isArray(sources) || !sources.every((s) => typeof s === "string")) {
-    throw new TypeError("share with an unreadable source list");
-  }
-  return {
-    server: text(row, "server"),
-    id: text(row, "id"),
-    path: text(row, "path"),
-    owner: text(row, "owner"),
-    target: text(row, "target"),
-    uid: text(row, "uid"),
-    gid: row.gid === null ? undefined : text(row, "gid"),
-    access,
-    oneTime: number(row, "one_time") === 1,
-    usesLeft: row.uses_left === null ? undefined : number(row, "uses_left"),
-    expires: number(row, "expires"),
-    sources,
-    accessCount: number(row, "access_count"),
-    created: number(row, "created"),
-  };
-}
-
-function toUse(row: Row): Use {
-  return {
-    at: number(row, "at"),
-    who: text(row, "who"),
-    address: text(row, "address"),
-    kind: useKind(text(row, "kind")),
-    path: text(row, "path"),
-    bytes: row.bytes === null ? undefined : number(row, "bytes"),
-    complete: row.complete === null ? undefined : number(row, "complete") === 1,
-  };
-}
-
-function useKind(word: string): UseKind {
-  if (word === "HTTP-download" || word === "HTTP-upload" || word === "UFTP") return word;
-  throw new TypeError("share use of an unknown kind");
-}
-
-function text(row: Row, column: string): string {
-  const value = row[column];
-  if (typeof value !== "string") throw new TypeError(`share database: ${column} is not text`);
-  return value;
-}
-
-function number(row: Row, column: string): number {
-  const value = row[column];
-  if (typeof value !== "number") throw new TypeError(`share database: ${column} is not a number`);
-  return value;
 }

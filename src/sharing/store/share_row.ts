@@ -1,0 +1,83 @@
+import { parseAccessLevel } from "../access_level.ts";
+import type { Share, ShareTerms, Use, UseKind } from "../share.ts";
+
+/** A row as SQLite gives it. */
+export type Row = Record<string, unknown>;
+
+/** Values to bind, by the name of their parameter. */
+export type Values = Record<string, string | number | null>;
+
+/** Columns of what an owner decides; a one-time share has one use left unless it was used. */
+export function termColumns({ path, access, expires, oneTime, usesLeft, sources }: ShareTerms): Values {
+  const left = oneTime ? Math.min(1, usesLeft ?? 1) : usesLeft ?? null;
+  return {
+    path,
+    access,
+    expires,
+    oneTime: oneTime ? 1 : 0,
+    usesLeft: left,
+    sources: JSON.stringify(sources),
+  };
+}
+
+/** All columns of a share. */
+export function shareColumns(share: Share): Values {
+  const { server, id, owner, target, uid, gid, accessCount, created } = share;
+  return { server, id, owner, target, uid, gid: gid ?? null, accessCount, created, ...termColumns(share) };
+}
+
+/** @throws {TypeError} If the database holds what this service does not write. */
+export function toShare(row: Row): Share {
+  const access = parseAccessLevel(text(row, "access"));
+  if (access === undefined || access === "NONE") throw new TypeError("share with an unknown access level");
+  const sources: unknown = JSON.parse(text(row, "sources"));
+  if (!Array.isArray(sources) || !sources.every((s) => typeof s === "string")) {
+    throw new TypeError("share with an unreadable source list");
+  }
+  return {
+    server: text(row, "server"),
+    id: text(row, "id"),
+    path: text(row, "path"),
+    owner: text(row, "owner"),
+    target: text(row, "target"),
+    uid: text(row, "uid"),
+    gid: row.gid === null ? undefined : text(row, "gid"),
+    access,
+    oneTime: number(row, "one_time") === 1,
+    usesLeft: row.uses_left === null ? undefined : number(row, "uses_left"),
+    expires: number(row, "expires"),
+    sources,
+    accessCount: number(row, "access_count"),
+    created: number(row, "created"),
+  };
+}
+
+/** @throws {TypeError} As {@link toShare}. */
+export function toUse(row: Row): Use {
+  return {
+    at: number(row, "at"),
+    who: text(row, "who"),
+    address: text(row, "address"),
+    kind: useKind(text(row, "kind")),
+    path: text(row, "path"),
+    bytes: row.bytes === null ? undefined : number(row, "bytes"),
+    complete: row.complete === null ? undefined : number(row, "complete") === 1,
+  };
+}
+
+function useKind(word: string): UseKind {
+  if (word === "HTTP-download" || word === "HTTP-upload" || word === "UFTP") return word;
+  throw new TypeError("share use of an unknown kind");
+}
+
+export function text(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value !== "string") throw new TypeError(`share database: ${column} is not text`);
+  return value;
+}
+
+export function number(row: Row, column: string): number {
+  const value = row[column];
+  if (typeof value !== "number") throw new TypeError(`share database: ${column} is not a number`);
+  return value;
+}

@@ -1,0 +1,48 @@
+/** Use records kept per share; older ones go first. */
+const KEEP_USES = 1000;
+
+/** Statements by name; all values are bound. `:now` is in seconds. */
+export const SQL = {
+  insert:
+    `INSERT INTO share (server, id, path, owner, target, uid, gid, access, one_time, uses_left, expires, sources,
+       access_count, created)
+     VALUES (:server, :id, :path, :owner, :target, :uid, :gid, :access, :oneTime, :usesLeft, :expires, :sources,
+       :accessCount, :created)
+     ON CONFLICT DO NOTHING RETURNING *`,
+  same: `SELECT id FROM share WHERE server = :server AND owner = :owner AND path = :path AND target = :target
+     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created LIMIT 1`,
+  terms:
+    `UPDATE share SET path = :path, access = :access, one_time = :oneTime, uses_left = :usesLeft, expires = :expires,
+       sources = :sources
+     WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
+  change: `UPDATE share SET path = ifnull(:path, path), expires = ifnull(:expires, expires),
+       sources = ifnull(:sources, sources)
+     WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
+  get: `SELECT * FROM share WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now)`,
+  ownedBy: `SELECT * FROM share WHERE server = :server AND owner = :name
+     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id`,
+  targetedAt: `SELECT * FROM share WHERE server = :server AND target = :name
+     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id`,
+  withPaths: `SELECT * FROM share WHERE server = :server AND path IN (SELECT value FROM json_each(:paths))
+     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id`,
+  all: `SELECT * FROM share WHERE (:server IS NULL OR server = :server)
+     AND (expires = 0 OR expires >= :now) ORDER BY server, created, id`,
+  remove: `DELETE FROM share WHERE server = :server AND id = :id`,
+  removeByPath:
+    `DELETE FROM share WHERE server = :server AND owner = :owner AND path = :path AND target = :target`,
+  changeOwner: `UPDATE share SET owner = :owner, uid = :uid, gid = :gid
+     WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
+  take: `UPDATE share SET uses_left = uses_left - 1, access_count = access_count + 1, last_used = :now
+     WHERE server = :server AND id = :id AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) RETURNING *`,
+  putBack: `UPDATE share SET uses_left = uses_left + 1, access_count = access_count - 1
+     WHERE server = :server AND id = :id`,
+  record: `INSERT INTO share_use (server, id, at, who, address, kind, path)
+     VALUES (:server, :id, :at, :who, :address, :kind, :path) RETURNING key`,
+  trimUses: `DELETE FROM share_use WHERE key <= (SELECT key FROM share_use WHERE server = :server AND id = :id
+     ORDER BY key DESC LIMIT 1 OFFSET ${KEEP_USES}) AND server = :server AND id = :id`,
+  unrecord: `DELETE FROM share_use WHERE key = :key`,
+  finish: `UPDATE share_use SET bytes = :bytes, complete = :complete WHERE key = :key`,
+  uses: `SELECT * FROM share_use WHERE server = :server AND id = :id ORDER BY key DESC LIMIT :limit`,
+  purge:
+    `DELETE FROM share WHERE (expires > 0 AND expires < :now) OR (uses_left = 0 AND last_used < :usedUp)`,
+} as const;
