@@ -3,7 +3,6 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { SessionClient } from "../../sharing/session_client/session_client.ts";
 import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
-import type { ServerFacts } from "../server_facts.ts";
 import { ownerLimitsNow } from "./owner_limits_now.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
