@@ -31,7 +31,10 @@ const PROBLEMS: readonly (readonly [string, string])[] = [
   ['"uftpd.S.rateLimit": []', "warning map:2: CN=x: uftpd.S.rateLimit: expected a value"],
   ['"uftpd.S.includes": ""', "warning map:2: CN=x: uftpd.S.includes: expected a value"],
   ['"xlogin": ["ann", "root"]', "warning map:2: CN=x: xlogin = root: expected an account without privileges"],
-  ['"uftpd.S.xlogin": "0"', "warning map:2: CN=x: uftpd.S.xlogin = 0: expected an account without privileges"],
+  [
+    '"uftpd.S.xlogin": "0"',
+    "warning map:2: CN=x: uftpd.S.xlogin = 0: expected an account without privileges",
+  ],
   ['"XLOGIN": "a b"', "warning map:2: CN=x: XLOGIN = a b: expected the name of an account"],
   ['"group": "g1:g2"', "warning map:2: CN=x: group = g1:g2: expected the name of a group"],
   [
