@@ -31,7 +31,10 @@ const PROBLEMS: readonly (readonly [string, string])[] = [
   ['"uftpd.S.rateLimit": []', "warning map:2: CN=x: uftpd.S.rateLimit: expected a value"],
   ['"uftpd.S.includes": ""', "warning map:2: CN=x: uftpd.S.includes: expected a value"],
   ['"xlogin": ["ann", "root"]', "warning map:2: CN=x: xlogin = root: expected an account without privileges"],
-  ['"uftpd.S.xlogin": "0"', "warning map:2: CN=x: uftpd.S.xlogin = 0: expected an account without privileges"],
+  [
+    '"uftpd.S.xlogin": "0"',
+    "warning map:2: CN=x: uftpd.S.xlogin = 0: expected an account without privileges",
+  ],
   ['"XLOGIN": "a b"', "warning map:2: CN=x: XLOGIN = a b: expected the name of an account"],
   ['"group": "g1:g2"', "warning map:2: CN=x: group = g1:g2: expected the name of a group"],
   [
@@ -58,7 +61,7 @@ Deno.test("inspectMapFile() tells what sessions would be refused for, and what h
 
 Deno.test("inspectMapFile() tells also what makes the file unusable", async () => {
   assert.deepEqual((await inspect('{"demouser": {}}')).problems.map((p) => p.slice(0, 56)), [
-    "warning map:1: demouser: expected a distinguished name: ex",
+    "error map:1: demouser: expected a distinguished name: ex",
   ]);
   assert.deepEqual((await inspect("nonsense")).problems.length, 1);
   assert.deepEqual((await inspect('{"cn=(": {}}', "regexp")).problems.length, 1);
