@@ -2,7 +2,7 @@ import { loadConfiguration } from "../config/load.ts";
 import { loadTlsMaterial } from "../config/tls/load_tls_material.ts";
 import { loadTruststore } from "../config/tls/truststore.ts";
 import type { Problem } from "../model/problem.ts";
-import type { Setup } from "../rooms/supervisor.ts";
+import type { Setup } from "../rooms/setup.ts";
 import { inspectDataFiles } from "./inspect_data_files.ts";
 
 /** All that can be said about a configuration without starting anything. */
