@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { type EdgeOptions, LIMITS } from "../edge/edge_options.ts";
 import { LogFile } from "../logging/log_file.ts";
 import { createLogger, type Logger } from "../logging/logger.ts";
@@ -239,10 +238,14 @@ export class Supervisor {
     } else core.room.tell({ kind: "ping" });
   }
 
-  /** A core may reach the addresses that its hosts had at its start; where they moved, another core takes over. */
+  /**
+   * A core may reach the addresses that its hosts had at its start; where they moved, another core takes over. A name that
+   * cannot be looked up now says nothing.
+   */
   async #lookUpHosts(): Promise<void> {
-    const permissions = await corePermissions(this.#setup.config, this.#resolve);
-    if (this.#core === undefined || isDeepStrictEqual(permissions, this.#core.permissions)) return;
+    const { net } = await corePermissions(this.#setup.config, this.#resolve);
+    const known = this.#core?.permissions.net || [];
+    if (this.#core === undefined || net === false || net.every((host) => known.includes(host))) return;
     this.log.info("addresses of hosts changed");
     await this.#startCore(this.#setup).catch((error) =>
       this.log.error("core could not be replaced", { error })
