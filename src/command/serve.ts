@@ -1,3 +1,5 @@
+import { LogFile } from "../logging/log_file.ts";
+import type { LineSink } from "../logging/logger.ts";
 import { formatProblem, type Problem } from "../model/problem.ts";
 import { CannotStart } from "../rooms/cannot_start.ts";
 import { Supervisor } from "../rooms/supervisor.ts";
@@ -54,16 +56,19 @@ export interface RunningService {
 /**
  * Starts the service from its main configuration file.
  * @param report Told of every problem that there is, before the start.
+ * @param options.console Where log lines go besides the log file; default standard output.
  * @throws {CommandFailed} If there is an error among them, or the rooms cannot start.
  */
 export async function startService(
   file: string,
   report: (problem: Problem) => void,
+  { console }: { readonly console?: LineSink } = {},
 ): Promise<RunningService> {
   let inspection = await inspect(file);
   inspection.problems.forEach(report);
   if (inspection.setup === undefined) throw new CommandFailed(`the configuration in ${file} cannot be used`);
-  const supervisor = await Supervisor.start(inspection.setup).catch((error: unknown) => {
+  const logFile = new LogFile(inspection.setup.config.logging.file, console);
+  const supervisor = await Supervisor.start(inspection.setup, { logFile }).catch((error: unknown) => {
     throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
   });
   const { log } = supervisor;

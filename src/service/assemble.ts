@@ -130,6 +130,7 @@ export async function assemble(
     };
     const sharing = startSharing(config, { servers, attributes, chain, log, now });
     if (sharing) keep(sharing);
+    const challenging = verifier === undefined ? methods : [...methods, verifier];
     const facts = {
       siteName: config.site.name,
       version: VERSION,
@@ -148,7 +149,7 @@ export async function assemble(
       config,
       externalUrl,
       chain,
-      challenge: challengeHeader(config.site.name, methods.flatMap(({ challenges }) => challenges)),
+      challenge: challengeHeader(config.site.name, challenging.flatMap(({ challenges }) => challenges)),
       regulator: new Regulator({ config: config.regulation, log, now }),
       attributes,
       accessControl: config.accessControl.enabled,

@@ -47,8 +47,10 @@ export async function identify(
   request: Request,
   { service }: Route,
   parts: IdentityParts,
-  { facts, log, signal }: {
+  { facts, known, log, signal }: {
     readonly facts: Omit<Credentials, "authorization">;
+    /** Told who calls as soon as that is known, for the log: what follows may fail. */
+    readonly known: (caller: Caller) => void;
     readonly log: Logger;
     readonly signal: AbortSignal;
   },
@@ -60,6 +62,7 @@ export async function identify(
     credentials,
     () => authenticate(parts.chain, credentials, { log, signal }),
   );
+  known(caller);
   const identified = caller.kind === "anonymous"
     ? NOBODY
     : { caller, user: await attributesOf(caller, request, parts) };
