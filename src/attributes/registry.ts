@@ -31,9 +31,13 @@ export async function createAttributes(
   const links = withAutomaticSource(await createLinks(config.sources, parts), config.policy);
   const chain = new AttributeChain({ name: "attributes", links, policy: config.policy, log });
   if (dynamic.sources.length === 0) return chain;
+  const dynamicLinks = await createLinks(dynamic.sources, parts).catch((error: unknown) => {
+    chain.close();
+    throw error;
+  });
   const last = new AttributeChain({
     name: "dynamicAttributes",
-    links: await createLinks(dynamic.sources, parts),
+    links: dynamicLinks,
     policy: dynamic.policy,
     log,
   });

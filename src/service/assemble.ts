@@ -1,4 +1,3 @@
-import { X509Certificate } from "node:crypto";
 import { createAttributes } from "../attributes/registry.ts";
 import type { Authenticator } from "../authentication/authenticator.ts";
 import { TokenIssuer } from "../authentication/issued_token/issue.ts";
@@ -29,6 +28,7 @@ import {
   openReservationBook,
   type ReservationBook,
 } from "../reservations/reservation_book.ts";
+import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import type { IdentityParts } from "./identify.ts";
 import { OwnCertificate } from "./own_certificate.ts";
@@ -76,7 +76,6 @@ export async function assemble(
   { log, now }: { readonly log: Logger; readonly now: Clock },
 ): Promise<ServiceParts> {
   const own = new OwnCertificate(material);
-  const outgoing = new OutgoingClients(config.outgoing, own, log);
   const externalUrl = externalUrlAt(config.site, port);
   const releases: (() => Promise<void> | void)[] = [];
   const release = async () => {
@@ -86,6 +85,7 @@ export async function assemble(
     releases.push(() => part.close());
     return part;
   };
+  const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
   try {
     const groups = config.servers.map((server) => keep(createGroup(server, own, { log, now })));
     const attributes = keep(
@@ -111,10 +111,10 @@ export async function assemble(
     });
     methods.forEach(keep);
     const { tokens, verifier } = await createIssued(config, own, { log, now });
-    const books = await Promise.all(
-      config.servers.map(({ reservations }) => openBook(reservations, { log, now })),
-    );
-    books.forEach(keep);
+    const books: ReservationBook[] = [];
+    for (const { reservations } of config.servers) {
+      books.push(keep(await openBook(reservations, { log, now })));
+    }
     const servers = new Map(groups.map((daemons, i) => [daemons.name, {
       name: daemons.name,
       description: daemons.description,
@@ -209,7 +209,7 @@ async function createIssued(
 ) {
   if (own.pem() === undefined) return { tokens: undefined, verifier: undefined };
   const { lifetimeSeconds, maxLifetimeSeconds, hmacSecret, trustedIssuerFiles } = config.issuedTokens;
-  const trustedIssuers = await Promise.all(trustedIssuerFiles.map((file) => Deno.readTextFile(file)));
+  const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
   const limits = {
     defaultLifetime: lifetimeSeconds,
     maxLifetime: maxLifetimeSeconds,
@@ -269,11 +269,10 @@ async function openBook(
   });
 }
 
-/** The gateway's certificate as PEM, whether its file holds PEM or DER. */
 async function readGateway({ enabled, certificate }: GatewayConfig): Promise<MethodParts["gateway"]> {
   if (!enabled) return undefined;
   if (certificate === undefined) return { certificate: () => undefined };
-  const pem = new X509Certificate(await Deno.readFile(certificate)).toString();
+  const pem = await readGatewayCertificate(certificate);
   return { certificate: () => pem };
 }
 
