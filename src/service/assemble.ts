@@ -1,4 +1,4 @@
-import { createAttributes } from "../attributes/registry.ts";
+import { createAttributes, type SourceParts } from "../attributes/registry.ts";
 import type { Authenticator } from "../authentication/authenticator.ts";
 import { TokenIssuer } from "../authentication/issued_token/issue.ts";
 import { issuedToken } from "../authentication/issued_token/verify.ts";
@@ -29,6 +29,7 @@ import {
   type ReservationBook,
 } from "../reservations/reservation_book.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.ts";
+import type { ServerFacts } from "../resource/server_facts.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import type { IdentityParts } from "./identify.ts";
 import { OwnCertificate } from "./own_certificate.ts";
@@ -57,6 +58,8 @@ export interface ServiceParts extends IdentityParts {
   /** Base of links, without trailing slash. */
   readonly externalUrl: string;
   readonly routes: readonly Route[];
+  /** Logical servers by name, in the configured order. */
+  readonly servers: ReadonlyMap<string, ServerFacts>;
   /** `WWW-Authenticate` of a 401 that comes from elsewhere than authentication. */
   readonly challenge: string;
   renewTls(material: TlsMaterial): void;
@@ -73,7 +76,12 @@ const RENEWAL_PERIOD = 30 * 24 * 3600;
  */
 export async function assemble(
   { config, material, assertionIssuers, generation, upSince, port }: ServiceOptions,
-  { log, now }: { readonly log: Logger; readonly now: Clock },
+  { log, now, onAnswer }: {
+    readonly log: Logger;
+    readonly now: Clock;
+    /** Told of the answer of each attribute source. */
+    readonly onAnswer?: SourceParts["onAnswer"];
+  },
 ): Promise<ServiceParts> {
   const own = new OwnCertificate(material);
   const externalUrl = externalUrlAt(config.site, port);
@@ -93,6 +101,7 @@ export async function assemble(
         log,
         now,
         outgoing: () => outgoing.client(config.outgoing.showCertificate),
+        ...(onAnswer && { onAnswer }),
       }),
     );
     const methods = await createMethods(config.authentication.methods, {
@@ -154,6 +163,7 @@ export async function assemble(
       attributes,
       accessControl: config.accessControl.enabled,
       serverName: own.name,
+      servers,
       routes: routesOf({
         servers,
         facts,
