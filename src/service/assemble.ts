@@ -29,7 +29,6 @@ import {
   type ReservationBook,
 } from "../reservations/reservation_book.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.ts";
-import type { ServerFacts } from "../resource/server_facts.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import type { IdentityParts } from "./identify.ts";
 import { OwnCertificate } from "./own_certificate.ts";
