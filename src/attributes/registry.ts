@@ -1,25 +1,48 @@
 import type { AttributesConfig, AttributeSourceConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import { AttributeChain, type ChainLink, withAutomaticSource } from "./attribute_chain.ts";
+import type { Clock } from "../model/clock.ts";
+import type { OutgoingHttp } from "../outgoing/outgoing_http.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 import { AutomaticSource } from "./automatic.ts";
+import { AccountsOnly } from "./accounts_only.ts";
 import { fileAttributeSource } from "./file/file_attribute_source.ts";
+import { XuudbSource } from "./xuudb/xuudb_source.ts";
 
 /** What sources are made with besides their configuration. */
 export interface SourceParts {
   readonly log: Logger;
+  readonly now: Clock;
+  /** A client for other systems, which shows the server's certificate to those that ask if it is configured to. */
+  readonly outgoing: () => OutgoingHttp;
 }
 
 /**
  * Makes the configured sources, and the chain that asks them.
+ * @param dynamic Sources whose accounts and groups hold whatever the others say (authentication.md 7.3).
  * @throws What a source throws that cannot start; the others are closed again.
  */
 export async function createAttributes(
   config: AttributesConfig,
+  dynamic: AttributesConfig,
   parts: SourceParts,
 ): Promise<AttributeSource> {
+  const { log } = parts;
   const links = withAutomaticSource(await createLinks(config.sources, parts), config.policy);
-  return new AttributeChain({ name: "attributes", links, policy: config.policy, log: parts.log });
+  const chain = new AttributeChain({ name: "attributes", links, policy: config.policy, log });
+  if (dynamic.sources.length === 0) return chain;
+  const last = new AttributeChain({
+    name: "dynamicAttributes",
+    links: await createLinks(dynamic.sources, parts),
+    policy: dynamic.policy,
+    log,
+  });
+  return new AttributeChain({
+    name: "all attributes",
+    links: [{ source: chain, optional: false }, { source: new AccountsOnly(last), optional: false }],
+    policy: "MERGE_LAST_OVERRIDES",
+    log,
+  });
 }
 
 async function createLinks(
@@ -56,7 +79,20 @@ async function createLink(config: AttributeSourceConfig, parts: SourceParts): Pr
       const links = await createLinks(config.sources, parts);
       return { source: new AttributeChain({ name, links, policy: config.policy, log: parts.log }), optional };
     }
-    default:
-      throw new TypeError(`${name}: this service has no ${config.kind}`);
+    case "XUUDBAttributeSource":
+    case "XUUDBJSONAttributeSource": {
+      const { address, gcid, cache } = config;
+      const form = config.kind === "XUUDBAttributeSource" ? "soap" : "json";
+      const source = new XuudbSource({
+        name,
+        form,
+        address,
+        gcid,
+        cache,
+        http: parts.outgoing(),
+        clock: parts.now,
+      });
+      return { source, optional };
+    }
   }
 }

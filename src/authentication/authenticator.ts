@@ -1,4 +1,5 @@
 import type { Credentials } from "../model/credentials.ts";
+import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { Identity } from "../model/identity.ts";
 
 /** What one method made of the caller's credentials. */
@@ -17,6 +18,8 @@ export interface Authenticator {
   readonly challenges: readonly ("Basic" | "Bearer")[];
   /** @throws {ServiceError} Only if the method itself is out of order, say its provider is down. */
   authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict>;
+  /** State of the system that this method asks, if it asks one. */
+  status?(): RemoteStatus;
   /** Releases watchers and connections. */
   close(): void;
 }

@@ -1,10 +1,15 @@
 import type { MethodConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
+import type { OutgoingHttp } from "../outgoing/outgoing_http.ts";
 import type { Authenticator } from "./authenticator.ts";
-import { sshKey } from "./ssh_key/ssh_key.ts";
-import type { KeySource } from "./ssh_key/server_keys.ts";
+import { OAuth } from "./oauth/oauth.ts";
 import { passwordFile } from "./password/password_file.ts";
+import type { KeySource } from "./ssh_key/server_keys.ts";
+import { sshKey } from "./ssh_key/ssh_key.ts";
+import { unityOAuth } from "./unity/unity_oauth.ts";
+import { unitySaml } from "./unity/unity_saml.ts";
+import { x509 } from "./x509.ts";
 
 /** What the methods are made with besides their configuration. */
 export interface MethodParts {
@@ -12,8 +17,20 @@ export interface MethodParts {
   readonly now: Clock;
   /** The logical servers, whose daemons know users' own keys. */
   readonly keySources: readonly KeySource[];
-  /** The server's own name, from the certificate in use. */
+  /** The server's own name, from the certificate in use; empty without one. */
   readonly serverName: () => string;
+  /** A client for other systems that shows the server's certificate, or one that does not. */
+  readonly outgoing: (showCertificate: boolean) => OutgoingHttp;
+  /** What assertions are held against. */
+  readonly assertions: {
+    /** The service's own URL, without trailing slash. */
+    readonly url: string;
+    readonly additionalIdentifiers: readonly string[];
+    readonly issuers: () => readonly string[];
+    readonly anchors: () => readonly string[];
+  };
+  /** Present if gateway support is on. */
+  readonly gateway: { readonly certificate: () => string | undefined } | undefined;
 }
 
 /**
@@ -33,12 +50,13 @@ export async function createMethods(
 }
 
 /** The one place that names every method: simple name of the class -> what makes it. */
-function createMethod(config: MethodConfig, parts: MethodParts): Promise<Authenticator> {
+async function createMethod(config: MethodConfig, parts: MethodParts): Promise<Authenticator> {
+  const { log, now: clock, serverName } = parts;
   switch (config.kind) {
     case "FilebasedAuthenticator":
-      return passwordFile({ ...parts, name: config.name, file: config.file });
+      return await passwordFile({ name: config.name, file: config.file, log, now: clock });
     case "SSHKeyAuthenticator":
-      return sshKey({
+      return await sshKey({
         name: config.name,
         ...(config.file !== undefined && { file: config.file }),
         dnTemplate: config.dnTemplate,
@@ -46,11 +64,24 @@ function createMethod(config: MethodConfig, parts: MethodParts): Promise<Authent
         times: { updateMs: config.updateIntervalSeconds * 1000 },
         maxLifetime: config.maxTokenLifetimeSeconds,
         legacyToken: config.legacyToken,
-        serverName: parts.serverName,
-        clock: parts.now,
-        log: parts.log,
+        serverName,
+        clock,
+        log,
       });
-    default:
-      return Promise.reject(new TypeError(`${config.name}: this service has no ${config.kind}`));
+    case "OAuthAuthenticator":
+      return new OAuth(config, { http: parts.outgoing(config.showCertificate), clock, log });
+    case "UnitySAMLAuthenticator":
+    case "UnityOAuthAuthenticator": {
+      const create = config.kind === "UnitySAMLAuthenticator" ? unitySaml : unityOAuth;
+      const http = parts.outgoing(config.showCertificate);
+      return create(config, { ...parts.assertions, serverDn: serverName() || undefined, http, clock, log });
+    }
+    case "X509Authenticator":
+      return x509({
+        name: config.name,
+        ...(parts.gateway && { gateway: parts.gateway }),
+        serverName,
+        clock,
+      });
   }
 }

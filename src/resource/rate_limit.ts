@@ -1,5 +1,5 @@
-/** The lower of limits in bytes per second; 0 and `undefined` are no limit, and if none is left, 0 is the answer. */
-export function lowestLimit(...limits: readonly (number | undefined)[]): number {
-  const real = limits.filter((limit) => limit !== undefined && limit > 0);
-  return real.length === 0 ? 0 : Math.min(...real.map(Number));
+/** The lower of limits in bytes per second, of which 0 is none; 0 if there is no limit at all. */
+export function lowestLimit(...limits: readonly number[]): number {
+  const real = limits.filter((limit) => limit > 0);
+  return real.length === 0 ? 0 : Math.min(...real);
 }

@@ -12,8 +12,8 @@ export interface ServerFacts {
 
 /** What reservations say about users of one server; see `src/reservations`. */
 export interface ServerReservations {
-  /** Limit on a session that begins now, in bytes per second; `undefined` is none. */
-  limitFor(uid: string | undefined): number | undefined;
+  /** Limit on a session that begins now, in bytes per second; 0 is none. */
+  limitFor(uid: string | undefined): number;
   /** Reservations that name the user, in words. */
   descriptionsFor(uid: string | undefined): readonly string[];
 }

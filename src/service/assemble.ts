@@ -1,17 +1,31 @@
+import { X509Certificate } from "node:crypto";
 import { createAttributes } from "../attributes/registry.ts";
+import type { Authenticator } from "../authentication/authenticator.ts";
 import { TokenIssuer } from "../authentication/issued_token/issue.ts";
 import { issuedToken } from "../authentication/issued_token/verify.ts";
 import { challengeHeader } from "../authentication/unauthenticated.ts";
-import { createMethods } from "../authentication/registry.ts";
+import { createMethods, type MethodParts } from "../authentication/registry.ts";
 import { externalUrlAt } from "../config/read_site.ts";
-import type { LogicalServerConfig, ServiceConfig } from "../config/service_config.ts";
+import type {
+  GatewayConfig,
+  LogicalServerConfig,
+  MethodConfig,
+  ReservationsConfig,
+  ServiceConfig,
+} from "../config/service_config.ts";
 import type { DaemonGroup } from "../daemon/daemon_group.ts";
 import { createDaemonGroup } from "../daemon/daemon_pool.ts";
 import type { Logger } from "../logging/logger.ts";
+import { certificateSubject } from "../model/certificate_subject.ts";
 import type { Clock } from "../model/clock.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { Regulator } from "../regulation/regulator.ts";
-import type { ServerFacts, ServerReservations } from "../resource/server_facts.ts";
+import {
+  NO_RESERVATIONS,
+  openReservationBook,
+  type ReservationBook,
+} from "../reservations/reservation_book.ts";
+import { OutgoingClients } from "./outgoing_clients.ts";
 import type { IdentityParts } from "./identify.ts";
 import { OwnCertificate } from "./own_certificate.ts";
 import type { Route } from "./router.ts";
@@ -58,17 +72,52 @@ export async function assemble(
   { log, now }: { readonly log: Logger; readonly now: Clock },
 ): Promise<ServiceParts> {
   const own = new OwnCertificate(material);
-  const groups = config.servers.map((server) => createGroup(server, own, { log, now }));
+  const outgoing = new OutgoingClients(config.outgoing, own, log);
+  const externalUrl = externalUrlAt(config.site, port);
+  const releases: (() => Promise<void> | void)[] = [];
+  const release = async () => {
+    await Promise.all(releases.map((release) => release()));
+  };
+  const keep = <T extends { close(): Promise<void> | void }>(part: T): T => {
+    releases.push(() => part.close());
+    return part;
+  };
   try {
-    const attributes = await createAttributes(config.attributes, { log });
+    const groups = config.servers.map((server) => keep(createGroup(server, own, { log, now })));
+    const attributes = keep(
+      await createAttributes(config.attributes, config.dynamicAttributes, {
+        log,
+        now,
+        outgoing: () => outgoing.client(config.outgoing.showCertificate),
+      }),
+    );
     const methods = await createMethods(config.authentication.methods, {
       log,
       now,
       keySources: groups.map(keySource),
       serverName: () => own.name() ?? "",
+      outgoing: outgoing.client,
+      assertions: {
+        url: externalUrl,
+        additionalIdentifiers: config.additionalServiceIdentifiers,
+        issuers: () => assertionIssuers,
+        anchors: () => own.material().anchors,
+      },
+      gateway: await readGateway(config.gateway),
     });
-    const issued = await createIssued(config, own, { log, now });
-    const servers = await createServers(config, groups);
+    methods.forEach(keep);
+    const { tokens, verifier } = await createIssued(config, own, { log, now });
+    const books = await Promise.all(
+      config.servers.map(({ reservations }) => openBook(reservations, { log, now })),
+    );
+    books.forEach(keep);
+    const servers = new Map(groups.map((daemons, i) => [daemons.name, {
+      name: daemons.name,
+      description: daemons.description,
+      daemons,
+      sharing: config.features.share && config.sharing.servers.includes(daemons.name),
+      reservations: books[i] ?? NO_RESERVATIONS,
+    }]));
     const facts = {
       siteName: config.site.name,
       version: VERSION,
@@ -76,13 +125,16 @@ export async function assemble(
       now,
       credential: own.facts,
       trustedCAs: own.trusted,
-      trustedSAMLIssuers: () => assertionIssuers,
-      externalConnections: () => Object.fromEntries(groups.flatMap(connections)),
+      trustedSAMLIssuers: () => assertionIssuers.map((issuer) => certificateSubject(issuer)),
+      externalConnections: () =>
+        Object.fromEntries([
+          ...groups.flatMap(daemonStates),
+          ...config.authentication.methods.flatMap((method, i) => providerState(method, methods[i])),
+        ]),
     };
-    const { tokens, verifier } = issued;
     return {
       config,
-      externalUrl: externalUrlAt(config.site, port),
+      externalUrl,
       chain: {
         ...(verifier && { issuedTokens: verifier }),
         methods,
@@ -95,15 +147,14 @@ export async function assemble(
       accessControl: config.accessControl.enabled,
       serverName: own.name,
       routes: routesOf({ servers, facts, tokens, certificate: own.pem, generation }),
-      renewTls: (renewed) => own.renew(renewed),
-      close: async () => {
-        methods.forEach((method) => method.close());
-        attributes.close();
-        await Promise.all(groups.map((group) => group.close()));
+      renewTls: (renewed) => {
+        own.renew(renewed);
+        outgoing.renew();
       },
+      close: release,
     };
   } catch (error) {
-    await Promise.all(groups.map((group) => group.close()));
+    await release();
     throw error;
   }
 }
@@ -160,28 +211,41 @@ async function createIssued(
   };
 }
 
-const NO_RESERVATIONS: ServerReservations = { limitFor: () => undefined, descriptionsFor: () => [] };
+async function openBook(
+  reservations: ReservationsConfig | undefined,
+  { log, now }: { readonly log: Logger; readonly now: Clock },
+): Promise<ReservationBook> {
+  if (reservations === undefined) return NO_RESERVATIONS;
+  const { file, timeZone } = reservations;
+  return await openReservationBook({
+    file,
+    ...(timeZone !== undefined && { zone: timeZone }),
+    clock: now,
+    log,
+  });
+}
 
-// deno-lint-ignore require-await
-async function createServers(
-  config: ServiceConfig,
-  groups: readonly DaemonGroup[],
-): Promise<ReadonlyMap<string, ServerFacts>> {
-  const sharing = config.features.share ? config.sharing.servers : [];
-  return new Map(groups.map((daemons) => [daemons.name, {
-    name: daemons.name,
-    description: daemons.description,
-    daemons,
-    sharing: sharing.includes(daemons.name),
-    reservations: NO_RESERVATIONS,
-  }]));
+/** The gateway's certificate as PEM, whether its file holds PEM or DER. */
+async function readGateway({ enabled, certificate }: GatewayConfig): Promise<MethodParts["gateway"]> {
+  if (!enabled) return undefined;
+  if (certificate === undefined) return { certificate: () => undefined };
+  const pem = new X509Certificate(await Deno.readFile(certificate)).toString();
+  return { certificate: () => pem };
 }
 
 /** States of a server's daemons, under the names the Java service gives them (rest-api.md 1.9). */
-function connections(group: DaemonGroup): [string, string][] {
+function daemonStates(group: DaemonGroup): [string, string][] {
   const { name, size } = group;
   return group.status().instances.map(({ instance, up }) => [
     `UFTPD server '${size === 1 ? name : `${name}-${instance}`}'`,
     up ? "OK" : "DOWN",
   ]);
+}
+
+/** State of the identity provider that a method asks, if it asks one; not known before the first answer. */
+function providerState(config: MethodConfig, method: Authenticator | undefined): [string, string][] {
+  if (!("address" in config) || method?.status === undefined) return [];
+  const kind = config.kind === "OAuthAuthenticator" ? "OIDC Server" : "Unity";
+  const { up, since } = method.status();
+  return [[`${kind} ${config.address}`, since === undefined ? "UNKNOWN" : up ? "OK" : "DOWN"]];
 }

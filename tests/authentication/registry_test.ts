@@ -1,10 +1,18 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { createMethods } from "../../src/authentication/registry.ts";
+import { createMethods, type MethodParts } from "../../src/authentication/registry.ts";
 import type { MethodConfig } from "../../src/config/service_config.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 
-const PARTS = { log: SILENT, now: Date.now, keySources: [], serverName: () => "CN=auth" };
+const PARTS: MethodParts = {
+  log: SILENT,
+  now: Date.now,
+  keySources: [],
+  serverName: () => "CN=auth",
+  outgoing: () => ({ send: () => Promise.reject(new Error("nobody is asked here")) }),
+  assertions: { url: "https://localhost", additionalIdentifiers: [], issuers: () => [], anchors: () => [] },
+  gateway: undefined,
+};
 
 const passwords = (name: string, file: string): MethodConfig => ({
   kind: "FilebasedAuthenticator",

@@ -35,6 +35,20 @@ function xmlMap(rate: string): string {
   return `<fileAttributeSource>\n${entries.join("\n")}\n</fileAttributeSource>\n`;
 }
 
+/** The longest time, in milliseconds, that a timer of one millisecond comes late while the work goes on. */
+async function longestWait(work: Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let last = performance.now();
+  const tick = setInterval(() => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last - 1);
+    last = now;
+  }, 1);
+  await work;
+  clearInterval(tick);
+  return longest;
+}
+
 async function measure(name: string, map: (rate: string) => string, matching: Matching): Promise<void> {
   const file = await Deno.makeTempFile();
   await Deno.writeTextFile(file, map("100M"));
@@ -45,26 +59,17 @@ async function measure(name: string, map: (rate: string) => string, matching: Ma
   const source = await fileAttributeSource({ name: "FILE", file, matching, log });
   const loaded = performance.now() - start;
 
+  const idle = await longestWait(new Promise((resolve) => setTimeout(resolve, 1000)));
   await Deno.writeTextFile(file, map("200M"));
-  let longest = 0;
-  let last = performance.now();
-  const tick = setInterval(() => {
-    const now = performance.now();
-    longest = Math.max(longest, now - last - 1);
-    last = now;
-  }, 1);
-  last = performance.now();
-  await reread.promise;
-  clearInterval(tick);
+  const longest = await longestWait(reread.promise);
   source.close();
   await Deno.remove(file);
-  const { rss } = Deno.memoryUsage();
-  console.log(
-    `${name}: ${USERS} users in ${loaded.toFixed(0)} ms, longest wait during reload ${
-      longest.toFixed(0)
-    } ms, ` +
-      `${(rss / 1e6).toFixed(0)} MB resident`,
-  );
+  const results = [
+    `${USERS} users in ${loaded.toFixed(0)} ms`,
+    `longest wait during reload ${longest.toFixed(0)} ms (idle: ${idle.toFixed(0)} ms)`,
+    `${(Deno.memoryUsage().rss / 1e6).toFixed(0)} MB resident`,
+  ];
+  console.log(`${name}: ${results.join(", ")}`);
 }
 
 await measure("JSON", jsonMap, "strict");

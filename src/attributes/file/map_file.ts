@@ -44,7 +44,7 @@ export async function readMapFile(
     if (list.length < MAX_PROBLEMS) list.push({ severity: "error", file, ...problem });
   };
   try {
-    let pauseAt = performance.now() + STEP_MS;
+    let pauseAt = 0; // the caller has just read and hashed the file, so the first step is short
     let count = 0;
     for (const entry of entriesOf(text, format, report)) {
       take(entry, report);

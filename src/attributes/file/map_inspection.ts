@@ -61,15 +61,17 @@ export async function inspectMapFile(
   return { problems, servers: [...servers.values()], entries };
 }
 
+/** What is wrong with a value refuses that user's sessions, and nothing else: the file stays usable. */
 function inspect(entry: MapEntry, { name, values, line }: MapAttribute, report: Report): void {
   const key = `${entry.key}: ${name}`;
+  const warn = (expected: string, found?: string) =>
+    report({ severity: "warning", line, key, ...(found !== undefined && { found }), expected });
   const server = serverAttribute(name);
   if (server !== undefined) {
-    const warn = (expected: string) => report({ severity: "warning", line, key, expected });
     if (!SERVER_SUFFIXES.some((suffix) => suffix === server.suffix)) {
       warn(`expected one of ${SERVER_SUFFIXES.join(", ")} after the server`);
     } else if ((values.at(-1) ?? "") === "") {
-      report({ line, key, expected: "expected a value" });
+      warn("expected a value");
     }
     const twin = `uftpd.${server.server}.${server.suffix}`;
     if (name !== twin && entry.attributes.some((other) => other.name === twin)) {
@@ -80,7 +82,7 @@ function inspect(entry: MapEntry, { name, values, line }: MapAttribute, report: 
     const expected = found === ""
       ? undefined
       : expectedInstead(server?.suffix ?? standardAttribute(name), found);
-    if (expected !== undefined) report({ line, key, found: found.slice(0, 50), expected });
+    if (expected !== undefined) warn(expected, found.slice(0, 50));
   }
 }
 

@@ -25,18 +25,21 @@ Deno.test("inspectMapFile() finds nothing wrong with the examples, and the serve
 const PROBLEMS: readonly (readonly [string, string])[] = [
   [
     '"uftpd.S.rateLimit": "fast"',
-    "error map:2: CN=x: uftpd.S.rateLimit = fast: expected bytes per second, such as",
+    "warning map:2: CN=x: uftpd.S.rateLimit = fast: expected bytes per second, such as",
   ],
-  ['"daemon.S.rateLimit": "-5"', "error map:2: CN=x: daemon.S.rateLimit = -5: expected bytes per second"],
-  ['"uftpd.S.rateLimit": []', "error map:2: CN=x: uftpd.S.rateLimit: expected a value"],
-  ['"uftpd.S.includes": ""', "error map:2: CN=x: uftpd.S.includes: expected a value"],
-  ['"xlogin": ["ann", "root"]', "error map:2: CN=x: xlogin = root: expected an account without privileges"],
-  ['"uftpd.S.xlogin": "0"', "error map:2: CN=x: uftpd.S.xlogin = 0: expected an account without privileges"],
-  ['"XLOGIN": "a b"', "error map:2: CN=x: XLOGIN = a b: expected the name of an account"],
-  ['"group": "g1:g2"', "error map:2: CN=x: group = g1:g2: expected the name of a group"],
+  ['"daemon.S.rateLimit": "-5"', "warning map:2: CN=x: daemon.S.rateLimit = -5: expected bytes per second"],
+  ['"uftpd.S.rateLimit": []', "warning map:2: CN=x: uftpd.S.rateLimit: expected a value"],
+  ['"uftpd.S.includes": ""', "warning map:2: CN=x: uftpd.S.includes: expected a value"],
+  ['"xlogin": ["ann", "root"]', "warning map:2: CN=x: xlogin = root: expected an account without privileges"],
+  [
+    '"uftpd.S.xlogin": "0"',
+    "warning map:2: CN=x: uftpd.S.xlogin = 0: expected an account without privileges",
+  ],
+  ['"XLOGIN": "a b"', "warning map:2: CN=x: XLOGIN = a b: expected the name of an account"],
+  ['"group": "g1:g2"', "warning map:2: CN=x: group = g1:g2: expected the name of a group"],
   [
     '"supplementaryGroups": ["a", "-"]',
-    "error map:2: CN=x: supplementaryGroups = -: expected the name of a group",
+    "warning map:2: CN=x: supplementaryGroups = -: expected the name of a group",
   ],
   [
     '"uftpd.S.ratelimit": "5"',
@@ -58,7 +61,7 @@ Deno.test("inspectMapFile() tells what sessions would be refused for, and what h
 
 Deno.test("inspectMapFile() tells also what makes the file unusable", async () => {
   assert.deepEqual((await inspect('{"demouser": {}}')).problems.map((p) => p.slice(0, 56)), [
-    "error map:1: demouser: expected a distinguished name: ex",
+    "warning map:1: demouser: expected a distinguished name: ex",
   ]);
   assert.deepEqual((await inspect("nonsense")).problems.length, 1);
   assert.deepEqual((await inspect('{"cn=(": {}}', "regexp")).problems.length, 1);

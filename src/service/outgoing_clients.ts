@@ -1,0 +1,31 @@
+import type { OutgoingConfig } from "../config/service_config.ts";
+import type { Logger } from "../logging/logger.ts";
+import { HttpsClient, type HttpsTrust } from "../outgoing/https_client.ts";
+import type { OutgoingHttp } from "../outgoing/outgoing_http.ts";
+import type { OwnCertificate } from "./own_certificate.ts";
+
+/** The clients by which the service reaches other systems: one that shows its certificate, one that does not. */
+export class OutgoingClients {
+  readonly #clients = new Map<boolean, HttpsClient>();
+
+  constructor(readonly config: OutgoingConfig, readonly own: OwnCertificate, readonly log: Logger) {}
+
+  /** Made when first asked for: most services need none, or one. */
+  readonly client = (showCertificate: boolean): OutgoingHttp => {
+    const known = this.#clients.get(showCertificate);
+    if (known !== undefined) return known;
+    const made = new HttpsClient(this.config, this.#trust(showCertificate), this.log);
+    this.#clients.set(showCertificate, made);
+    return made;
+  };
+
+  /** Takes over renewed certificates. */
+  renew(): void {
+    for (const [showCertificate, client] of this.#clients) client.renew(this.#trust(showCertificate));
+  }
+
+  #trust(showCertificate: boolean): HttpsTrust {
+    const { anchors, certificate, key } = this.own.material();
+    return { anchors, ...(showCertificate && { clientCertificate: { certificate, key } }) };
+  }
+}

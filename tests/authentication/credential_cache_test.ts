@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { type Answer, CredentialCache } from "../../src/authentication/credential_cache.ts";
+
+const never = new AbortController().signal;
+
+function subject(capacity?: number) {
+  const time = { now: 1_000 };
+  const asked: string[] = [];
+  const cache = new CredentialCache<string>({ clock: () => time.now, capacity });
+  const get = (credential: string, { good = true, lifetime = 100 } = {}) =>
+    cache.get([credential], () => {
+      asked.push(credential);
+      const answer: Answer<string> = { value: `of ${credential}`, good, usableUntil: time.now + lifetime };
+      return Promise.resolve(answer);
+    }, never);
+  return { time, asked, cache, get };
+}
+
+Deno.test("CredentialCache gives the answer again until it ends", async () => {
+  const { time, asked, get } = subject();
+  assert.equal(await get("a"), "of a");
+  time.now += 99;
+  assert.equal(await get("a"), "of a");
+  assert.deepEqual(asked, ["a"]);
+  time.now += 1;
+  await get("a");
+  assert.deepEqual(asked, ["a", "a"]);
+});
+
+Deno.test("CredentialCache keeps no answer that has ended already", async () => {
+  const { asked, get } = subject();
+  await get("a", { lifetime: 0 });
+  await get("a", { lifetime: -5 });
+  assert.equal(asked.length, 2);
+});
+
+Deno.test("CredentialCache forgets the answer that was not used for longest, good and bad ones apart", async () => {
+  const { asked, get } = subject(2);
+  for (const credential of ["a", "b", "a", "c"]) await get(credential);
+  for (let guess = 0; guess < 50; guess++) await get(`guess ${guess}`, { good: false });
+  asked.length = 0;
+  for (const credential of ["a", "c", "guess 49", "guess 48", "b"]) await get(credential);
+  assert.deepEqual(asked, ["b"]);
+  await get("guess 47");
+  assert.deepEqual(asked, ["b", "guess 47"]);
+});
+
+Deno.test("CredentialCache does not remember that there was no answer", async () => {
+  const { cache, get } = subject();
+  await assert.rejects(cache.get(["a"], () => Promise.reject(new Error("down")), never), /down/);
+  assert.equal(await get("a"), "of a");
+});
+
+Deno.test("CredentialCache tells credentials apart by their parts", async () => {
+  const { cache } = subject();
+  const value = (text: string) => () => Promise.resolve({ value: text, good: true, usableUntil: Infinity });
+  const parts = [["ab", "c"], ["a", "bc"], ["abc"], ["abc", ""], ["a,b", "c"], ["a", "b,c"], ['a","b', "c"], [
+    "a",
+    'b","c',
+  ]];
+  for (const [at, credential] of parts.entries()) await cache.get(credential, value(String(at)), never);
+  for (const [at, credential] of parts.entries()) {
+    assert.equal(await cache.get(credential, value("other"), never), String(at));
+  }
+});
+
+Deno.test("CredentialCache ends what is under way when it closes, and keeps nothing after", async () => {
+  const { cache, get, asked } = subject();
+  await get("a");
+  const hanging = cache.get(
+    ["b"],
+    (signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    never,
+  );
+  cache.close();
+  await assert.rejects(hanging, /closing/);
+  await get("a");
+  await get("a");
+  assert.equal(asked.length, 3);
+});
+
+Deno.test("CredentialCache holds no credential in clear", async () => {
+  const { cache } = subject();
+  await cache.get(
+    ["s3cr3t"],
+    () => Promise.resolve({ value: "x", good: true, usableUntil: Infinity }),
+    never,
+  );
+  assert.doesNotMatch(Deno.inspect(cache, { showHidden: true, depth: 9 }), /s3cr3t/);
+});
