@@ -49,7 +49,7 @@ export class SharingSite implements AsyncDisposable {
         description: "Main cluster",
         daemons: site.group,
         sharing: true,
-        reservations: { limitFor: (uid) => uid === undefined ? 1000 : undefined, descriptionsFor: () => [] },
+        reservations: { limitFor: (uid) => uid === undefined ? 1000 : 0, descriptionsFor: () => [] },
       }]]),
       sessions: new Map([["HPC", site.sessions]]),
       store: openShareStore(`${this.#storeFolder}/shares.sqlite`, clock),
