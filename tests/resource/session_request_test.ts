@@ -5,6 +5,7 @@ import { parseSessionRequest } from "../../src/resource/session_request.ts";
 
 Deno.test("parseSessionRequest() fills in the defaults", () => {
   assert.deepEqual(parseSessionRequest({ serverPath: "" }), {
+    serverPath: "",
     file: "",
     streamCount: 1,
     compress: false,
@@ -122,4 +123,11 @@ Deno.test("parseSessionRequest() takes or refuses any JSON value, and nothing el
       assert(error instanceof InvalidRequest);
     }
   }));
+});
+
+Deno.test("parseSessionRequest() keeps the path as it was given, without the tag of older clients", () => {
+  const path = (serverPath: string) => parseSessionRequest({ serverPath }).serverPath;
+  assert.equal(path("/work/file"), "/work/file");
+  assert.equal(path("/work/___UFTP___MULTI___FILE___SESSION___MODE___"), "/work/");
+  assert.equal(path("___UFTP___MULTI___FILE___SESSION___MODE___"), "");
 });

@@ -4,7 +4,7 @@ import { InvalidFile, type Problem } from "../../model/problem.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { parseAccessLevel } from "../access_level.ts";
 import { absolutePath } from "../rules/absolute_path.ts";
-import type { Share } from "../share.ts";
+import { isExpired, type Share } from "../share.ts";
 import { isShareId, newShareId } from "../share_id.ts";
 import { csvRows, InvalidCsv } from "./csv_rows.ts";
 
@@ -57,7 +57,7 @@ export function parseShareDump(
       });
     };
     const share = toShare(entry.values, { server, now, report });
-    return share === undefined || (share.expires > 0 && share.expires * 1000 < now) ? [] : [share];
+    return share === undefined || isExpired(share, now) ? [] : [share];
   });
   if (problems.length > 0) throw new InvalidFile(problems);
   return shares;

@@ -61,8 +61,3 @@ export function nameOf(path: string): string {
 export function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
-
-/** Whether a path is a directory or something below it. `directory` ends in a slash, so `/d2` is not within `/d/`. */
-export function isWithin(path: string, directory: string): boolean {
-  return path.startsWith(directory) || `${path}/` === directory;
-}

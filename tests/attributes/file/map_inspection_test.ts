@@ -61,7 +61,7 @@ Deno.test("inspectMapFile() tells what sessions would be refused for, and what h
 
 Deno.test("inspectMapFile() tells also what makes the file unusable", async () => {
   assert.deepEqual((await inspect('{"demouser": {}}')).problems.map((p) => p.slice(0, 56)), [
-    "warning map:1: demouser: expected a distinguished name: ex",
+    "error map:1: demouser: expected a distinguished name: ex",
   ]);
   assert.deepEqual((await inspect("nonsense")).problems.length, 1);
   assert.deepEqual((await inspect('{"cn=(": {}}', "regexp")).problems.length, 1);

@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import {
-  absolutePath,
-  InvalidPath,
-  isWithin,
-  nameOf,
-  parentOf,
-} from "../../../src/sharing/rules/absolute_path.ts";
+import { absolutePath, InvalidPath, nameOf, parentOf } from "../../../src/sharing/rules/absolute_path.ts";
 
 const NORMAL: [string, string][] = [
   ["/", "/"],
@@ -77,12 +71,4 @@ Deno.test("parentOf() and nameOf() take a path apart", () => {
   assert.deepEqual([parentOf("/a/b/"), nameOf("/a/b/")], ["/a/", "b"]);
   assert.deepEqual([parentOf("/a"), nameOf("/a")], ["/", "a"]);
   assert.deepEqual([parentOf("/"), nameOf("/")], ["/", ""]);
-});
-
-Deno.test("isWithin() minds the boundary", () => {
-  assert.ok(isWithin("/d/x", "/d/"));
-  assert.ok(isWithin("/d/", "/d/"));
-  assert.ok(isWithin("/d", "/d/"));
-  assert.ok(isWithin("/d", "/"));
-  assert.ok(!isWithin("/d2/x", "/d/"));
 });

@@ -9,6 +9,7 @@ async function readReplies(pieces: readonly Uint8Array[], count: number): Promis
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const serving = (async () => {
     using connection = await listener.accept();
+    connection.setNoDelay(true);
     // A client that gave up resets the connection.
     for (const piece of pieces) await connection.write(piece).catch(() => 0);
   })();

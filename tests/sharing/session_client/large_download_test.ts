@@ -3,8 +3,8 @@ import { Site } from "../site.ts";
 
 const MIB = 1024 ** 2;
 
-/** Size of the file: 512 MiB in a normal run, 2 GiB with `AUTHSERVER_LONG_TESTS=1`. */
-const SIZE = (Deno.env.get("AUTHSERVER_LONG_TESTS") === undefined ? 512 : 2048) * MIB;
+/** Size of the file: 256 MiB in a normal run, 2 GiB with `AUTHSERVER_LONG_TESTS=1`. */
+const SIZE = (Deno.env.get("AUTHSERVER_LONG_TESTS") === undefined ? 256 : 2048) * MIB;
 
 /** Bytes of resident memory that the process may grow by; the simulated daemon lives in it as well. */
 const ALLOWED = 50_000_000;
@@ -27,7 +27,7 @@ Deno.test(`DaemonSession downloads ${SIZE / MIB} MiB in constant memory`, async 
     return rss;
   };
   // What the engine takes for its first garbage is not what is measured.
-  const before = await fetch(128 * MIB);
+  const before = await fetch(64 * MIB);
   const after = await fetch(SIZE);
   assert.ok(after - before < ALLOWED, `resident memory grew by ${after - before} bytes`);
 });

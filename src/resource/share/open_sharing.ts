@@ -1,0 +1,65 @@
+import type { AttributeSource } from "../../attributes/attribute_source.ts";
+import type { Logger } from "../../logging/logger.ts";
+import type { Clock } from "../../model/clock.ts";
+import { SessionClient } from "../../sharing/session_client/session_client.ts";
+import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
+import { ownerLimitsNow } from "./owner_limits_now.ts";
+import type { SharingParts } from "./sharing_parts.ts";
+
+/** How often shares that have ended are deleted, in milliseconds. */
+const PURGE_INTERVAL = 10 * 60 * 1000;
+
+export interface SharingOptions
+  extends Pick<SharingParts, "servers" | "allowWriteAccess" | "maxLifetimeSeconds" | "unauthenticated"> {
+  /** Folder of the share database, `persistence.directory`; it must be there. */
+  readonly directory: string;
+  /** Address that daemons are to expect (`share.clientIP`); absent: the local end of each connection. */
+  readonly clientAddress?: string;
+  /** All attribute sources, combined. */
+  readonly attributes: AttributeSource;
+  readonly log: Logger;
+  readonly clock: Clock;
+}
+
+/** Sharing as it runs: its parts, and how to end it. */
+export interface OpenSharing extends SharingParts {
+  /** Closes the database; requests still under way can then not be recorded, so let them finish first. */
+  close(): void;
+}
+
+/** Name of the database in `persistence.directory`. */
+export const SHARE_DATABASE = "shares.sqlite";
+
+/**
+ * Opens the share store and keeps it free of shares that have ended.
+ * @throws {UnknownDatabase} and what the file system throws.
+ */
+export function openSharing(options: SharingOptions): OpenSharing {
+  const { servers, directory, clientAddress, attributes, log, clock } = options;
+  const store = openShareStore(`${directory}/${SHARE_DATABASE}`, clock);
+  const purge = () => {
+    store.purge().then(
+      (ended) => ended > 0 && log.info("ended shares deleted", { shares: ended }),
+      (error) => log.error("ended shares not deleted", { error }),
+    );
+  };
+  const timer = setInterval(purge, PURGE_INTERVAL);
+  const shared = [...servers.values()].filter(({ sharing }) => sharing);
+  return {
+    servers,
+    store,
+    sessions: new Map(shared.map(({ name, daemons }) => [
+      name,
+      new SessionClient(daemons, { clock, ...(clientAddress !== undefined && { clientAddress }) }),
+    ])),
+    allowWriteAccess: options.allowWriteAccess,
+    maxLifetimeSeconds: options.maxLifetimeSeconds,
+    ownerLimits: ownerLimitsNow(attributes, log),
+    unauthenticated: options.unauthenticated,
+    clock,
+    close: () => {
+      clearInterval(timer);
+      store.close();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import type { AttributeSource } from "../../../src/attributes/attribute_source.ts";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
+import { ServiceError } from "../../../src/model/service_error.ts";
+import { openSharing, SHARE_DATABASE } from "../../../src/resource/share/open_sharing.ts";
+import { DRAFT } from "../../sharing/store/conformance.ts";
+import { Site } from "../../sharing/site.ts";
+
+const SOURCE: AttributeSource = {
+  name: "NONE",
+  attributesOf: () => Promise.resolve(NO_ATTRIBUTES),
+  close: () => {},
+};
+
+class Unauthenticated extends ServiceError {
+  readonly code = "ERR_UNAUTHENTICATED";
+  readonly status = 401;
+  readonly publicMessage = "";
+}
+
+Deno.test("openSharing() has a session client for each server with sharing, and a store that lasts", async () => {
+  await using site = await Site.open();
+  const directory = await Deno.makeTempDir();
+  const server = (name: string, sharing: boolean) => ({
+    name,
+    description: "",
+    daemons: site.group,
+    sharing,
+    reservations: { limitFor: () => 0, descriptionsFor: () => [] },
+  });
+  const open = () =>
+    openSharing({
+      servers: new Map([["HPC", server("HPC", true)], ["OTHER", server("OTHER", false)]]),
+      directory,
+      attributes: SOURCE,
+      allowWriteAccess: false,
+      maxLifetimeSeconds: 0,
+      unauthenticated: () => new Unauthenticated(),
+      log: SILENT,
+      clock: Date.now,
+    });
+  const first = open();
+  assert.deepEqual([...first.sessions.keys()], ["HPC"]);
+  const share = await first.store.put("HPC", DRAFT);
+  assert.deepEqual(await first.ownerLimits(share, new AbortController().signal), {});
+  first.close();
+  const second = open();
+  assert.equal((await second.store.get("HPC", share.id))?.path, DRAFT.path);
+  second.close();
+  assert.ok((await Deno.stat(`${directory}/${SHARE_DATABASE}`)).isFile);
+  await Deno.remove(directory, { recursive: true });
+});
