@@ -1,6 +1,6 @@
 import type { ErrorBody } from "../model/error_body.ts";
 import { ServiceError } from "../model/service_error.ts";
-import { html } from "../resource/page/html.ts";
+import { markup } from "../resource/page/markup.ts";
 import { pageResponse } from "../resource/page/page.ts";
 import { jsonResponse } from "../resource/text_response.ts";
 import { prefersHtml } from "./negotiation.ts";
@@ -32,16 +32,8 @@ function errorPage(
 ): Response {
   return pageResponse({
     title: errorMessage,
-    body: html`
-      <dl>
-        <dt>Status</dt>
-        <dd>${status}</dd>
-        <dt>Code</dt>
-        <dd><code>${code}</code></dd>
-        <dt>Request</dt>
-        <dd><code>${requestId}</code></dd>
-      </dl>
-      <p class="quiet">If you ask for help, name the request.</p>
-    `,
+    body: markup`<dl><dt>Status</dt><dd>${status}</dd><dt>Code</dt><dd><code>${code}</code></dd>
+<dt>Request</dt><dd><code>${requestId}</code></dd></dl>
+<p class="quiet">If you ask for help, name the request.</p>`,
   }, { status, headers });
 }

@@ -1,4 +1,4 @@
-import { type Html, html } from "../page/html.ts";
+import { type Markup, markup } from "../page/markup.ts";
 import { pageText } from "../page/page.ts";
 
 /** One line of a directory listing. */
@@ -29,34 +29,21 @@ export function listingPage({ path, parent, entries, complete }: Listing): strin
   const count = entries.length === 1 ? "1 entry" : `${entries.length} entries`;
   return pageText({
     title: path === "" ? "Shared files" : `Shared files: ${path}`,
-    body: html`
-      ${parent !== undefined && html`<p><a href="${parent}">Up to the directory above</a></p>`}
-      <div class="wide">
-        <table>
-          <caption>${count}${!complete && ", and more that are not shown"}</caption>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Modified</th>
-              <th scope="col" class="number">Size</th>
-            </tr>
-          </thead>
-          <tbody>
-      ${entries.map(row)}</tbody>
-        </table>
-      </div>
-    `,
+    body: markup`${parent !== undefined && markup`<p><a href="${parent}">Up to the directory above</a></p>`}
+<div class="wide"><table>
+<caption>${count}${!complete && ", and more that are not shown"}</caption>
+<thead><tr><th scope="col">Name</th><th scope="col">Modified</th><th scope="col" class="number">Size</th></tr></thead>
+<tbody>
+${entries.map(row)}</tbody>
+</table></div>`,
   });
 }
 
-function row({ name, directory, size, modified, href }: ListingEntry): Html {
+function row({ name, directory, size, modified, href }: ListingEntry): Markup {
   const time = modified !== undefined &&
-    html`<time datetime="${modified}">${modified.slice(0, 16).replace("T", " ")}</time>`;
-  return html`
-    <tr>
-      <td><a href="${href}">${name}${directory && "/"}</a></td>
-      <td>${time}</td>
-      <td class="number">${size}</td>
-    </tr>
-  `;
+    markup`<time datetime="${modified}">${modified.slice(0, 16).replace("T", " ")}</time>`;
+  return markup`<tr><td><a href="${href}">${name}${
+    directory && "/"
+  }</a></td><td>${time}</td><td class="number">${size}</td></tr>
+`;
 }

@@ -1,5 +1,5 @@
 import { textResponse, type WholeResponse } from "../text_response.ts";
-import { type Content, Html, html } from "./html.ts";
+import { type Content, Markup, markup } from "./markup.ts";
 import { PAGE_POLICY, STYLE } from "./style.ts";
 
 /** What a page consists of besides its frame. */
@@ -14,26 +14,25 @@ export interface PageContent {
 
 /** A page without scripts that loads nothing from anywhere; the frame of all pages of this service. */
 export function pageText({ title, aside, body, footer }: PageContent): string {
-  return html`
-    <!doctype html>
-    <html lang="en">
-      <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
-    <meta name="referrer" content="no-referrer">
-    <title>${title}</title>
-    ${Html.style(STYLE)}
-      </head>
-      <body>
-    <header><h1>${title}</h1>${aside !== undefined && html`<p>${aside}</p>`}</header>
-    <main>
-    ${body}
-    </main>
-    ${footer !== undefined && html`<footer>${footer}</footer>`}
-      </body>
-    </html>
-  `.toString();
+  return markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>${title}</title>
+${Markup.style(STYLE)}
+</head>
+<body>
+<header><h1>${title}</h1>${aside !== undefined && markup`<p>${aside}</p>`}</header>
+<main>
+${body}
+</main>
+${footer !== undefined && markup`<footer>${footer}</footer>`}
+</body>
+</html>
+`.toString();
 }
 
 /** The same as an answer. */
