@@ -14,6 +14,7 @@ import type { EdgeLimits, EdgeOptions, EdgeTls } from "./edge_options.ts";
 import type { Answer, EdgeResponse } from "./message.ts";
 import { readBody } from "./read_body.ts";
 import { ClientGone, EdgeFailure, HeadersTooLarge, NotHttp, rawRefusal, refusal } from "./refusal.ts";
+import { Delivery } from "./delivery.ts";
 import { clientCertificate, tlsServerOptions } from "./tls_server_options.ts";
 
 /** The HTTPS server that faces the world: keeps the limits, hands requests on, writes the answers. */
@@ -93,11 +94,12 @@ export class HttpsEdge {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#underWay++;
     const gone = new AbortController();
+    const delivery = new Delivery(response);
     response.once("close", () => {
-      if (!response.writableFinished) gone.abort();
+      if (!delivery.complete) gone.abort();
     });
     try {
-      await writeResponse(response, await this.#respond(request, response, gone.signal));
+      await delivery.send(await this.#respond(request, response, gone.signal));
     } catch (error) {
       if (!gone.signal.aborted) this.#log.warn("response not sent whole", { error });
       response.destroy();
@@ -153,35 +155,4 @@ function peerOf(socket: Socket): Peer {
   const address = socket.remoteAddress ?? "";
   const certificate = socket instanceof TLSSocket ? clientCertificate(socket) : undefined;
   return certificate === undefined ? { address } : { address, certificate };
-}
-
-async function writeResponse(
-  response: ServerResponse,
-  { status, headers, body }: EdgeResponse,
-): Promise<void> {
-  response.writeHead(status, [...headers]);
-  if (body === null || typeof body === "string" || body instanceof Uint8Array) {
-    response.end(body ?? undefined);
-    return;
-  }
-  for await (const part of body) {
-    if (!response.write(part)) await drained(response);
-  }
-  response.end();
-}
-
-/** Resolves when the client has taken what was written; rejects if it is gone. */
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onDrain = () => {
-      response.off("close", onClose);
-      resolve();
-    };
-    const onClose = () => {
-      response.off("drain", onDrain);
-      reject(new ClientGone());
-    };
-    response.once("drain", onDrain);
-    response.once("close", onClose);
-  });
 }

@@ -5,14 +5,14 @@
 import type { Logger } from "../logging/logger.ts";
 import { createService, type Service } from "../service/service.ts";
 import { EdgeLink } from "./edge_link.ts";
-import { answerWith } from "./request_exchange.ts";
+import { answerWith, type Handle } from "./request_exchange.ts";
 import { roomLogger } from "./room_log.ts";
 import type { ServiceOptions } from "../service/assemble.ts";
 import type { ToCoreRoom } from "./room_message.ts";
 import { hear, tell } from "./worker_scope.ts";
 
 let log: Logger | undefined;
-let service: Promise<Service> | undefined;
+let service: Promise<Service | undefined> | undefined;
 
 hear((message: ToCoreRoom) => {
   switch (message.kind) {
@@ -24,28 +24,33 @@ hear((message: ToCoreRoom) => {
       if (service && log) link(message.port, service, log);
       break;
     case "material":
-      void service?.then((running) => running.renewTls(message.material));
+      void service?.then((running) => running?.renewTls(message.material));
       break;
     case "ping":
       tell({ kind: "pong" });
       break;
     case "close":
-      void service?.then((running) => running.close()).then(() => tell({ kind: "closed" }));
+      void service?.then((running) => running?.close()).then(() => tell({ kind: "closed" }));
       break;
   }
 });
 
-async function start(options: ServiceOptions, log: Logger): Promise<Service> {
+async function start(options: ServiceOptions, log: Logger): Promise<Service | undefined> {
   try {
     const running = await createService(options, { log });
     tell({ kind: "ready", port: options.port });
     return running;
   } catch (error) {
     tell({ kind: "failed", problems: [error instanceof Error ? error.message : String(error)] });
-    throw error;
+    return undefined;
   }
 }
 
-function link(port: MessagePort, service: Promise<Service>, log: Logger): void {
-  new EdgeLink(port, answerWith(async (request, peer) => (await service).handle(request, peer)), log);
+function link(port: MessagePort, service: Promise<Service | undefined>, log: Logger): void {
+  const handle: Handle = async (request, peer) => {
+    const running = await service;
+    if (running === undefined) throw new TypeError("a core that could not start was linked");
+    return await running.handle(request, peer);
+  };
+  new EdgeLink(port, answerWith(handle), log);
 }

@@ -14,7 +14,7 @@ import { hear, tell } from "./worker_scope.ts";
 const cores = new Map<number, CoreLink>();
 /** Generation of the core that requests go to; 0 before there is one. */
 let current = 0;
-let edge: Promise<HttpsEdge> | undefined;
+let edge: Promise<HttpsEdge | undefined> | undefined;
 
 const answer: Answer = (request, signal) =>
   cores.get(current)?.exchange(request, signal) ?? Promise.reject(new ServiceStarting());
@@ -33,22 +33,25 @@ hear((message: ToEdgeRoom) => {
       break;
     }
     case "tls":
-      void edge?.then((running) => running.renewTls(message.tls));
+      void edge?.then((running) => running?.renewTls(message.tls));
       break;
     case "drain":
-      void edge?.then((running) => running.drain(message.withinMs)).then(() => tell({ kind: "closed" }));
+      void edge?.then((running) => running?.drain(message.withinMs)).then(() => tell({ kind: "closed" }));
       break;
   }
 });
 
-async function start({ options }: ToEdgeRoom & { kind: "start" }, log: Logger): Promise<HttpsEdge> {
+async function start(
+  { options }: ToEdgeRoom & { kind: "start" },
+  log: Logger,
+): Promise<HttpsEdge | undefined> {
   try {
     const running = await HttpsEdge.start(options, answer, log);
     tell({ kind: "ready", port: running.port });
     return running;
   } catch (error) {
     tell({ kind: "failed", problems: [listenProblem(error, options.address, options.port)] });
-    throw error;
+    return undefined;
   }
 }
 

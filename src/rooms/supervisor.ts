@@ -173,6 +173,8 @@ export class Supervisor {
     const generation = ++this.#generation;
     const name = `core ${generation}`;
     const permissions = await corePermissions(setup.config, this.#resolve);
+    const { directory } = setup.config.sharing;
+    if (directory !== undefined) await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
     const ready = this.#ready(name);
     const room = new Room<ToCoreRoom>(new URL("./core_room.ts", import.meta.url), name, permissions, {
       said: (message) => this.#hear(name, message),

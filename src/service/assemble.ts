@@ -3,6 +3,10 @@ import { createAttributes } from "../attributes/registry.ts";
 import type { Authenticator } from "../authentication/authenticator.ts";
 import { TokenIssuer } from "../authentication/issued_token/issue.ts";
 import { issuedToken } from "../authentication/issued_token/verify.ts";
+import { type AuthenticationChain, unauthenticated } from "../authentication/chain.ts";
+import type { AttributeSource } from "../attributes/attribute_source.ts";
+import type { ServerFacts } from "../resource/server_facts.ts";
+import { type OpenSharing, openSharing } from "../resource/share/open_sharing.ts";
 import { challengeHeader } from "../authentication/unauthenticated.ts";
 import { createMethods, type MethodParts } from "../authentication/registry.ts";
 import { externalUrlAt } from "../config/read_site.ts";
@@ -118,6 +122,14 @@ export async function assemble(
       sharing: config.features.share && config.sharing.servers.includes(daemons.name),
       reservations: books[i] ?? NO_RESERVATIONS,
     }]));
+    const chain = {
+      ...(verifier && { issuedTokens: verifier }),
+      methods,
+      failOnMissingCredentials: config.authentication.failOnMissingCredentials,
+      realm: config.site.name,
+    };
+    const sharing = startSharing(config, { servers, attributes, chain, log, now });
+    if (sharing) keep(sharing);
     const facts = {
       siteName: config.site.name,
       version: VERSION,
@@ -135,18 +147,21 @@ export async function assemble(
     return {
       config,
       externalUrl,
-      chain: {
-        ...(verifier && { issuedTokens: verifier }),
-        methods,
-        failOnMissingCredentials: config.authentication.failOnMissingCredentials,
-        realm: config.site.name,
-      },
+      chain,
       challenge: challengeHeader(config.site.name, methods.flatMap(({ challenges }) => challenges)),
       regulator: new Regulator({ config: config.regulation, log, now }),
       attributes,
       accessControl: config.accessControl.enabled,
       serverName: own.name,
-      routes: routesOf({ servers, facts, tokens, certificate: own.pem, generation }),
+      routes: routesOf({
+        servers,
+        facts,
+        tokens,
+        certificate: own.pem,
+        generation,
+        sharing,
+        features: config.features,
+      }),
       renewTls: (renewed) => {
         own.renew(renewed);
         outgoing.renew();
@@ -209,6 +224,34 @@ async function createIssued(
       log,
     }),
   };
+}
+
+/** Data sharing, if some server has it; the database is made when it is not there. */
+function startSharing(
+  { sharing, features }: ServiceConfig,
+  { servers, attributes, chain, log, now }: {
+    readonly servers: ReadonlyMap<string, ServerFacts>;
+    readonly attributes: AttributeSource;
+    readonly chain: AuthenticationChain;
+    readonly log: Logger;
+    readonly now: Clock;
+  },
+): OpenSharing | undefined {
+  const { servers: shared, directory, clientAddress, allowWriteAccess, maxLifetimeSeconds } = sharing;
+  if (shared.length === 0 || directory === undefined || !(features.share || features.access)) {
+    return undefined;
+  }
+  return openSharing({
+    servers,
+    directory,
+    ...(clientAddress !== undefined && { clientAddress }),
+    allowWriteAccess,
+    maxLifetimeSeconds,
+    attributes,
+    unauthenticated: (reason) => unauthenticated(chain, reason),
+    log,
+    clock: now,
+  });
 }
 
 async function openBook(

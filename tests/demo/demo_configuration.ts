@@ -60,6 +60,10 @@ authservice.server.DEMO.port=${daemon.listenPort}
 authservice.server.DEMO.commandHost=${daemon.host}
 authservice.server.DEMO.commandPort=${daemon.commandPort}
 
+share.servers=DEMO
+share.allowWriteAccess=true
+persistence.directory=${folder}/data
+
 container.security.rest.authentication.order=PASSWORD
 container.security.rest.authentication.PASSWORD.class=eu.unicore.services.rest.security.FilebasedAuthenticator
 container.security.rest.authentication.PASSWORD.file=${folder}/conf/users.txt

@@ -1,0 +1,58 @@
+import type { ServerResponse } from "node:http";
+import type { EdgeResponse } from "./message.ts";
+import { ClientGone } from "./refusal.ts";
+
+/** The writing of one answer to its client. */
+export class Delivery {
+  readonly #response: ServerResponse;
+  /** Bytes that the answer says it has; a client that has them all may leave before the answer is seen to its end. */
+  #announced = Infinity;
+  #written = 0;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  /** Whether the client has all there is for it. */
+  get complete(): boolean {
+    return this.#response.writableFinished || this.#written >= this.#announced;
+  }
+
+  /** @throws {ClientGone} If the client leaves before it has everything; what the body throws. */
+  async send({ status, headers, body }: EdgeResponse): Promise<void> {
+    const response = this.#response;
+    response.writeHead(status, [...headers]);
+    if (body === null || typeof body === "string" || body instanceof Uint8Array) {
+      response.end(body ?? undefined);
+      return;
+    }
+    this.#announced = announcedLength(headers);
+    for await (const part of body) {
+      this.#written += part.length;
+      if (!response.write(part) && !this.complete) await this.#drained();
+    }
+    response.end();
+  }
+
+  /** Resolves when the client has taken what was written. */
+  #drained(): Promise<void> {
+    const response = this.#response;
+    return new Promise((resolve, reject) => {
+      const onDrain = () => {
+        response.off("close", onClose);
+        resolve();
+      };
+      const onClose = () => {
+        response.off("drain", onDrain);
+        reject(new ClientGone());
+      };
+      response.once("drain", onDrain);
+      response.once("close", onClose);
+    });
+  }
+}
+
+function announcedLength(headers: readonly string[]): number {
+  const at = headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === "content-length");
+  return at === -1 ? Infinity : Number(headers[at + 1]);
+}
