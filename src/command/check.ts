@@ -1,7 +1,7 @@
 import { formatProblem } from "../model/problem.ts";
 import { corePermissions, edgePermissions } from "../rooms/permissions.ts";
 import { resolveHost } from "../rooms/resolve_host.ts";
-import type { Setup } from "../rooms/supervisor.ts";
+import type { Setup } from "../rooms/setup.ts";
 import { type CommandIo, defineCommand } from "./command.ts";
 import { CONFIG_OPTION } from "./config_option.ts";
 import { inspect } from "./inspect.ts";

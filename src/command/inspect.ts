@@ -1,5 +1,5 @@
 import type { Problem } from "../model/problem.ts";
-import type { Setup } from "../rooms/supervisor.ts";
+import type { Setup } from "../rooms/setup.ts";
 import { isError, loadSetup } from "../service/load_setup.ts";
 import { inspectDataFiles } from "./inspect_data_files.ts";
 

@@ -1,5 +1,6 @@
 import { formatProblem, type Problem } from "../model/problem.ts";
-import { CannotStart, Supervisor } from "../rooms/supervisor.ts";
+import { CannotStart } from "../rooms/cannot_start.ts";
+import { Supervisor } from "../rooms/supervisor.ts";
 import { VERSION } from "../service/version.ts";
 import { watchPaths } from "../watch/watch_paths.ts";
 import { CommandFailed, defineCommand } from "./command.ts";

@@ -1,26 +1,40 @@
+import { CannotStart } from "./cannot_start.ts";
 import type { RoomPermissions } from "./permissions.ts";
 import type { FromRoom } from "./room_message.ts";
 
-/** What happened to a room. */
+/** What a room does without being asked. */
 export interface RoomEvents {
-  /** Everything it says, `ready` and `failed` included. */
+  /** Says something. */
   readonly said: (message: FromRoom) => void;
-  /** It ended without being told to. */
+  /** Ends without being told to. */
   readonly died: (reason: string) => void;
 }
 
+type Message<K extends FromRoom["kind"]> = FromRoom & { readonly kind: K };
+
+/** How long a room may take to start, in milliseconds. */
+const START_MS = 30_000;
+
 /** A worker with a permission list, as the supervisor sees it. */
 export class Room<In> {
+  readonly name: string;
   readonly #worker: Worker;
+  readonly #waiting = new Set<(message: FromRoom) => void>();
   #over = false;
 
+  /** @param module Of the rooms, with the worker's code. */
   constructor(module: URL, name: string, permissions: RoomPermissions, { said, died }: RoomEvents) {
+    this.name = name;
     this.#worker = new Worker(module, { type: "module", name, deno: { permissions } });
-    this.#worker.onmessage = ({ data }: MessageEvent<FromRoom>) => said(data);
+    this.#worker.onmessage = ({ data }: MessageEvent<FromRoom>) => {
+      said(data);
+      for (const take of [...this.#waiting]) take(data);
+    };
     this.#worker.onerror = (event) => {
       event.preventDefault();
       if (this.#over) return;
       this.end();
+      for (const take of [...this.#waiting]) take({ kind: "failed", problems: [event.message] });
       died(event.message);
     };
   }
@@ -29,8 +43,45 @@ export class Room<In> {
     if (!this.#over) this.#worker.postMessage(message, transfer);
   }
 
+  /**
+   * Waits until it is ready.
+   * @returns What it said then.
+   * @throws {CannotStart} If it says that it cannot start, dies, or takes too long.
+   */
+  async ready(): Promise<Message<"ready">> {
+    const first = await this.#next(
+      START_MS,
+      (message) => message.kind === "ready" || message.kind === "failed",
+    );
+    if (first?.kind === "ready") return first;
+    throw new CannotStart(
+      first?.kind === "failed" ? first.problems : [`the ${this.name} did not start in time`],
+    );
+  }
+
+  /** Waits until it has closed, but not for longer than that. */
+  async closed(withinMs: number): Promise<void> {
+    await this.#next(withinMs, ({ kind }) => kind === "closed" || kind === "failed");
+  }
+
   end(): void {
     this.#over = true;
     this.#worker.terminate();
+  }
+
+  /** The next message that is wanted; `undefined` if none comes in time. */
+  #next(withinMs: number, wanted: (message: FromRoom) => boolean): Promise<FromRoom | undefined> {
+    return new Promise((resolve) => {
+      const settle = (message: FromRoom | undefined) => {
+        clearTimeout(timer);
+        this.#waiting.delete(take);
+        resolve(message);
+      };
+      const take = (message: FromRoom) => {
+        if (wanted(message)) settle(message);
+      };
+      const timer = setTimeout(() => settle(undefined), withinMs);
+      this.#waiting.add(take);
+    });
   }
 }

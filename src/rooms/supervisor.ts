@@ -1,42 +1,30 @@
-import { isDeepStrictEqual } from "node:util";
-import type { ServiceConfig } from "../config/service_config.ts";
-import { type EdgeOptions, type EdgeTls, LIMITS } from "../edge/edge_options.ts";
+import { type EdgeOptions, LIMITS } from "../edge/edge_options.ts";
 import { LogFile } from "../logging/log_file.ts";
 import { createLogger, type Logger } from "../logging/logger.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
-import { corePermissions, edgePermissions, type Resolve } from "./permissions.ts";
+import { CannotStart } from "./cannot_start.ts";
+import { corePermissions, edgePermissions, type Resolve, type RoomPermissions } from "./permissions.ts";
 import { resolveHost } from "./resolve_host.ts";
 import { Room } from "./room.ts";
 import type { FromRoom, ToCoreRoom, ToEdgeRoom } from "./room_message.ts";
-
-/** A configuration that was read and found good, with everything it names on files already read. */
-export interface Setup {
-  readonly config: ServiceConfig;
-  readonly material: TlsMaterial | undefined;
-  /** Certificates of trusted SAML issuers, PEM, one each. */
-  readonly assertionIssuers: readonly string[];
-}
-
-/** The service cannot start, or not with the new configuration; the lines are for the operator. */
-export class CannotStart extends Error {
-  override readonly name = "CannotStart";
-
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join("\n"));
-  }
-}
+import { edgeTls, sameEdge, type Setup } from "./setup.ts";
 
 /** Time limits in milliseconds. */
-const START_MS = 30_000;
 const DRAIN_MS = 20_000;
 const CLOSE_MS = 10_000;
 const PING_MS = 5_000;
 const SILENT_MS = 20_000;
 const LONGEST_PAUSE_MS = 30_000;
+const RESOLVE_MS = 60_000;
+
+const EDGE_MODULE = new URL("./edge_room.ts", import.meta.url);
+const CORE_MODULE = new URL("./core_room.ts", import.meta.url);
 
 interface Core {
   readonly room: Room<ToCoreRoom>;
   readonly generation: number;
+  readonly permissions: RoomPermissions;
+  /** When it last answered, milliseconds since the epoch. */
   heardAt: number;
 }
 
@@ -47,8 +35,8 @@ interface Core {
 export class Supervisor {
   readonly log: Logger;
   readonly #logFile: LogFile;
-  readonly #upSince = Date.now();
   readonly #resolve: Resolve;
+  readonly #upSince = Date.now();
   #setup: Setup;
   #edge: Room<ToEdgeRoom> | undefined;
   #core: Core | undefined;
@@ -56,10 +44,10 @@ export class Supervisor {
   readonly #leaving = new Map<number, Core>();
   #generation = 0;
   #port = 0;
+  /** Before the next attempt to replace a room that died. */
   #pauseMs = 0;
   #stopping = false;
-  #watchdog: ReturnType<typeof setInterval> | undefined;
-  #waiting = new Map<string, (message: FromRoom) => void>();
+  readonly #timers: ReturnType<typeof setInterval>[] = [];
 
   private constructor(setup: Setup, logFile: LogFile, resolve: Resolve) {
     this.#setup = setup;
@@ -78,14 +66,17 @@ export class Supervisor {
   ): Promise<Supervisor> {
     const supervisor = new Supervisor(setup, logFile, resolve);
     try {
-      const portKnown = setup.config.site.port !== 0;
-      const edge = supervisor.#startEdge();
-      if (!portKnown) await edge;
+      const edge = supervisor.#startEdge(setup);
+      // The core makes links with the port; where the system chooses it, the edge must have it first.
+      if (setup.config.site.port === 0) await edge;
       await Promise.all([edge, supervisor.#startCore(setup)]);
-      supervisor.#watchdog = setInterval(() => supervisor.#lookAfterCore(), PING_MS);
+      supervisor.#timers.push(
+        setInterval(() => supervisor.#lookAfterCore(), PING_MS),
+        setInterval(() => void supervisor.#lookUpHosts(), RESOLVE_MS),
+      );
       return supervisor;
     } catch (error) {
-      await supervisor.#endAll();
+      supervisor.#endAll();
       throw error;
     }
   }
@@ -103,24 +94,22 @@ export class Supervisor {
   /** Shows and trusts other certificates from the next connection on. */
   renewTls(material: TlsMaterial): void {
     this.#setup = { ...this.#setup, material };
-    const tls = edgeTls(this.#setup);
-    if (tls) this.#edge?.tell({ kind: "tls", tls });
+    this.#showCertificate();
     this.#core?.room.tell({ kind: "material", material });
     this.log.info("certificates renewed");
   }
 
   /**
-   * Starts a core with another configuration and hands over to it; connections stay.
+   * Starts a core with another configuration and hands over to it; connections stay. Only another address or other limits
+   * of the HTTPS server need a new edge; the one before lets its requests finish.
    * @throws {CannotStart} The running core stays as it is.
    */
   async reload(setup: Setup): Promise<void> {
-    if (needsNewEdge(this.#setup, setup)) {
-      this.log.warn("address, port or limits of the HTTPS server changed: restart the service to use them");
-    }
+    const before = this.#setup;
     await this.#startCore(setup);
     this.#setup = setup;
-    const tls = edgeTls(setup);
-    if (tls) this.#edge?.tell({ kind: "tls", tls });
+    if (sameEdge(before, setup)) this.#showCertificate();
+    else await this.#replaceEdge(before, setup);
     this.log.info("configuration reloaded", { generation: this.#generation });
   }
 
@@ -129,100 +118,114 @@ export class Supervisor {
     if (this.#stopping) return;
     this.#stopping = true;
     this.log.info("shutting down");
-    const drained = this.#said("edge", "closed", DRAIN_MS + CLOSE_MS);
-    this.#edge?.tell({ kind: "drain", withinMs: DRAIN_MS });
-    await drained.catch(() => {}); // an edge that does not answer is ended below
-    if (this.#core) {
-      const closed = this.#said(`core ${this.#core.generation}`, "closed", CLOSE_MS);
-      this.#core.room.tell({ kind: "close" });
-      await closed.catch(() => {}); // likewise
-    }
+    if (this.#edge) await drain(this.#edge);
+    if (this.#core) await close(this.#core.room);
     this.log.info("stopped");
-    await this.#endAll();
+    this.#endAll();
   }
 
-  async #startEdge(): Promise<void> {
-    const { config } = this.#setup;
-    const [address] = await this.#resolve(config.site.host);
-    if (address === undefined) throw new CannotStart([`container.host = ${config.site.host}: no such host`]);
-    const port = this.#port || config.site.port;
-    const tls = edgeTls(this.#setup);
+  async #startEdge(setup: Setup): Promise<void> {
+    const { site, https, logging } = setup.config;
+    const [address] = await this.#resolve(site.host);
+    if (address === undefined) throw new CannotStart([`container.host = ${site.host}: no such host`]);
+    const tls = edgeTls(setup);
     const options: EdgeOptions = {
       address,
-      port,
-      maxConnections: config.https.maxConnections,
+      port: site.port || this.#port,
+      maxConnections: https.maxConnections,
       limits: LIMITS,
       ...(tls && { tls }),
     };
-    const ready = this.#ready("edge");
-    this.#edge = new Room<ToEdgeRoom>(
-      new URL("./edge_room.ts", import.meta.url),
-      "edge",
-      edgePermissions(address, port),
-      {
-        said: (message) => this.#hear("edge", message),
-        died: (reason) => this.#edgeDied(reason),
-      },
-    );
-    this.#edge.tell({ kind: "start", options, logLevel: config.logging.level });
-    this.#port = await ready;
+    const edge = new Room<ToEdgeRoom>(EDGE_MODULE, "edge", edgePermissions(address, options.port), {
+      said: (message) => this.#hear(message),
+      died: (reason) => this.#edgeDied(edge, reason),
+    });
+    edge.tell({ kind: "start", options, logLevel: logging.level });
+    try {
+      this.#port = (await edge.ready()).port;
+    } catch (error) {
+      edge.end();
+      throw error;
+    }
+    this.#edge = edge;
     if (this.#core) this.#link(this.#core);
+  }
+
+  /** Two edges cannot listen on one address, so the one before must let go of it first; else the new one comes first. */
+  async #replaceEdge(before: Setup, after: Setup): Promise<void> {
+    const old = this.#edge;
+    const sameAddress = before.config.site.host === after.config.site.host &&
+      before.config.site.port === after.config.site.port;
+    if (sameAddress && old) {
+      const drained = drain(old);
+      try {
+        await this.#startEdge(after);
+      } catch {
+        await drained; // the address was still in use
+        await this.#startEdge(after);
+      }
+      return;
+    }
+    await this.#startEdge(after);
+    if (old) void drain(old);
   }
 
   async #startCore(setup: Setup): Promise<void> {
     const generation = ++this.#generation;
-    const name = `core ${generation}`;
     const permissions = await corePermissions(setup.config, this.#resolve);
     const { directory } = setup.config.sharing;
     if (directory !== undefined) await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
-    const ready = this.#ready(name);
-    const room = new Room<ToCoreRoom>(new URL("./core_room.ts", import.meta.url), name, permissions, {
-      said: (message) => this.#hear(name, message),
+    const room = new Room<ToCoreRoom>(CORE_MODULE, `core ${generation}`, permissions, {
+      said: (message) => this.#hear(message, generation),
       died: (reason) => this.#coreDied(generation, reason),
     });
-    const core: Core = { room, generation, heardAt: Date.now() };
-    const port = this.#port || setup.config.site.port;
+    const port = setup.config.site.port || this.#port;
     room.tell({ kind: "start", options: { ...setup, generation, upSince: this.#upSince, port } });
     try {
-      await ready;
+      await room.ready();
     } catch (error) {
       room.end();
       throw error;
     }
     const before = this.#core;
-    this.#core = core;
+    this.#core = { room, generation, permissions, heardAt: Date.now() };
     if (before) this.#leaving.set(before.generation, before);
-    this.#link(core);
+    this.#link(this.#core);
   }
 
   /** Gives edge and core the two ends of a link. */
   #link({ room, generation }: Core): void {
+    if (this.#edge === undefined) return;
     const { port1, port2 } = new MessageChannel();
     room.tell({ kind: "link", port: port1 }, [port1]);
-    this.#edge?.tell({ kind: "core", generation, port: port2 }, [port2]);
+    this.#edge.tell({ kind: "core", generation, port: port2 }, [port2]);
   }
 
-  #hear(from: string, message: FromRoom): void {
-    if (message.kind === "log") {
-      this.#logFile.writeAll(message.lines);
-      return;
+  #showCertificate(): void {
+    const tls = edgeTls(this.#setup);
+    if (tls) this.#edge?.tell({ kind: "tls", tls });
+  }
+
+  /** @param generation Of the core that says it; absent: the edge does. */
+  #hear(message: FromRoom, generation?: number): void {
+    switch (message.kind) {
+      case "log":
+        this.#logFile.writeAll(message.lines);
+        break;
+      case "pong":
+        if (this.#core && this.#core.generation === generation) this.#core.heardAt = Date.now();
+        break;
+      case "core-idle":
+        void this.#dismiss(message.generation);
+        break;
     }
-    const core = this.#core;
-    if (message.kind === "pong" && core !== undefined && from === `core ${core.generation}`) {
-      core.heardAt = Date.now();
-    }
-    if (message.kind === "core-idle") void this.#dismiss(message.generation);
-    this.#waiting.get(`${from} ${message.kind}`)?.(message);
   }
 
   /** A core that no request waits for any more ends what it has with the daemons, and goes. */
   async #dismiss(generation: number): Promise<void> {
     const core = this.#leaving.get(generation);
     if (core === undefined) return;
-    const closed = this.#said(`core ${generation}`, "closed", CLOSE_MS + DRAIN_MS);
-    core.room.tell({ kind: "close" });
-    await closed.catch(() => {}); // one that does not answer is ended all the same
-    core.room.end();
+    await close(core.room);
     this.#leaving.delete(generation);
   }
 
@@ -235,8 +238,21 @@ export class Supervisor {
     } else core.room.tell({ kind: "ping" });
   }
 
+  /**
+   * A core may reach the addresses that its hosts had at its start; where they moved, another core takes over. A name that
+   * cannot be looked up now says nothing.
+   */
+  async #lookUpHosts(): Promise<void> {
+    const { net } = await corePermissions(this.#setup.config, this.#resolve);
+    const known = this.#core?.permissions.net || [];
+    if (this.#core === undefined || net === false || net.every((host) => known.includes(host))) return;
+    this.log.info("addresses of hosts changed");
+    await this.#startCore(this.#setup).catch((error) =>
+      this.log.error("core could not be replaced", { error })
+    );
+  }
+
   #coreDied(generation: number, reason: string): void {
-    this.#waiting.get(`core ${generation} failed`)?.({ kind: "failed", problems: [reason] });
     this.#edge?.tell({ kind: "core-lost", generation });
     this.#leaving.delete(generation);
     if (this.#core?.generation !== generation || this.#stopping) return;
@@ -245,11 +261,11 @@ export class Supervisor {
     void this.#replace("core", () => this.#startCore(this.#setup));
   }
 
-  #edgeDied(reason: string): void {
-    this.#waiting.get("edge failed")?.({ kind: "failed", problems: [reason] });
-    if (this.#port === 0 || this.#stopping) return;
+  #edgeDied(edge: Room<ToEdgeRoom>, reason: string): void {
+    if (this.#edge !== edge || this.#stopping) return;
+    this.#edge = undefined;
     this.log.error("edge died, starting another", { reason });
-    void this.#replace("edge", () => this.#startEdge());
+    void this.#replace("edge", () => this.#startEdge(this.#setup));
   }
 
   /** Tries until it works, with growing pauses: whatever killed the room may kill the next one too. */
@@ -261,7 +277,7 @@ export class Supervisor {
       try {
         await start();
         this.log.warn("room replaced", { what });
-        setTimeout(() => this.#pauseMs = 0, LONGEST_PAUSE_MS * 2);
+        Deno.unrefTimer(setTimeout(() => this.#pauseMs = 0, LONGEST_PAUSE_MS * 2));
         return;
       } catch (error) {
         this.log.error("room could not be replaced, trying again", { what, error });
@@ -269,36 +285,9 @@ export class Supervisor {
     }
   }
 
-  async #ready(from: string): Promise<number> {
-    const failed = this.#said(from, "failed", START_MS);
-    const ready = this.#said(from, "ready", START_MS);
-    const first = await Promise.race([ready, failed]);
-    ready.catch(() => {}); // the race is over: nobody waits for the other one
-    failed.catch(() => {});
-    this.#waiting.delete(`${from} failed`);
-    if (first.kind === "failed") throw new CannotStart(first.problems);
-    return first.kind === "ready" ? first.port : 0;
-  }
-
-  #said(from: string, kind: FromRoom["kind"], withinMs: number): Promise<FromRoom> {
-    return new Promise((resolve, reject) => {
-      const key = `${from} ${kind}`;
-      const timer = setTimeout(() => {
-        this.#waiting.delete(key);
-        reject(new CannotStart([`${from} did not answer within ${withinMs / 1000} s`]));
-      }, withinMs);
-      this.#waiting.set(key, (message) => {
-        clearTimeout(timer);
-        this.#waiting.delete(key);
-        resolve(message);
-      });
-    });
-  }
-
-  // deno-lint-ignore require-await
-  async #endAll(): Promise<void> {
+  #endAll(): void {
     this.#stopping = true;
-    clearInterval(this.#watchdog);
+    this.#timers.forEach(clearInterval);
     this.#edge?.end();
     this.#core?.room.end();
     for (const { room } of this.#leaving.values()) room.end();
@@ -306,20 +295,16 @@ export class Supervisor {
   }
 }
 
-function edgeTls({ config, material }: Setup): EdgeTls | undefined {
-  if (!config.https.tls || material === undefined) return undefined;
-  const { certificate, key, anchors } = material;
-  const policy = { none: "none", requested: "want", required: "require" } as const;
-  return { certificate, key, anchors, clientCertificate: policy[config.https.clientCertificate] };
+/** Requests under way finish, new connections are refused. */
+async function drain(edge: Room<ToEdgeRoom>): Promise<void> {
+  edge.tell({ kind: "drain", withinMs: DRAIN_MS });
+  await edge.closed(DRAIN_MS + CLOSE_MS);
+  edge.end();
 }
 
-function needsNewEdge(before: Setup, after: Setup): boolean {
-  const fixed = ({ config }: Setup) => [
-    config.site.host,
-    config.site.port,
-    config.https.tls,
-    config.https.clientCertificate,
-    config.https.maxConnections,
-  ];
-  return !isDeepStrictEqual(fixed(before), fixed(after));
+/** What is under way with the daemons comes to its end. */
+async function close(core: Room<ToCoreRoom>): Promise<void> {
+  core.tell({ kind: "close" });
+  await core.closed(CLOSE_MS + DRAIN_MS);
+  core.end();
 }

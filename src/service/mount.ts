@@ -84,6 +84,10 @@ async function answerBelow(
   if (url.pathname !== prefix && !url.pathname.startsWith(`${prefix}/`)) {
     return errorResponse(new NoSuchResource(), crypto.randomUUID(), request.headers.get("Accept"));
   }
-  url.pathname = url.pathname.slice(prefix.length) || "/";
+  // The page's links are relative, so that its path must end in a slash.
+  if (url.pathname === prefix) {
+    return new Response(null, { status: 308, headers: { Location: `${prefix}/` } });
+  }
+  url.pathname = url.pathname.slice(prefix.length);
   return await service.handle(new Request(url, request), peer);
 }

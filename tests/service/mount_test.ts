@@ -83,7 +83,7 @@ Deno.test("mountService() answers below a path, with links there, and every answ
     assert.equal(JSON.parse(session.text).serverPort, site.daemon.listenPort);
 
     const html = { Accept: "text/html,*/*;q=0.5" };
-    assert.match((await asked("/uftp", { headers: html })).text, /<h1>DEMO: UFTP/);
+    assert.match((await asked("/uftp/", { headers: html })).text, /<h1>DEMO: UFTP/);
     assert.match((await asked("/uftp/rest/auth", { headers: { ...html, ...known } })).text, /demouser/);
     assert.equal((await asked("/uftp/rest/auth", { headers: { Authorization: "Basic eDp5" } })).status, 401);
     assert.equal((await asked("/uftp/login", { headers: known })).status, 303);
@@ -91,6 +91,7 @@ Deno.test("mountService() answers below a path, with links there, and every answ
     assert.equal((await asked("/uftp/health/ready")).status, 200);
     assert.equal((await asked("/uftp/rest/auth/token", { headers: known })).status, 200);
     assert.equal((await asked("/uftp/rest/auth/certificate")).status, 200);
+    assert.equal((await send("/uftp")).headers.get("Location"), "/uftp/");
     assert.equal((await send("/elsewhere/rest/auth")).status, 404);
     assert.equal((await send("/uftpd/rest/auth")).status, 404);
   } finally {

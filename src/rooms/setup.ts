@@ -1,0 +1,33 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ServiceConfig } from "../config/service_config.ts";
+import type { EdgeTls } from "../edge/edge_options.ts";
+import type { TlsMaterial } from "../model/tls_material.ts";
+
+/** A configuration that was read and found good, with all certificates that it names. */
+export interface Setup {
+  readonly config: ServiceConfig;
+  /** Absent if nothing speaks TLS. */
+  readonly material: TlsMaterial | undefined;
+  /** Certificates of trusted SAML issuers, PEM, one each. */
+  readonly assertionIssuers: readonly string[];
+}
+
+/** TLS as the edge is to offer it; absent: plain HTTP. */
+export function edgeTls({ config, material }: Setup): EdgeTls | undefined {
+  if (!config.https.tls || material === undefined) return undefined;
+  const { certificate, key, anchors } = material;
+  const policy = { none: "none", requested: "want", required: "require" } as const;
+  return { certificate, key, anchors, clientCertificate: policy[config.https.clientCertificate] };
+}
+
+/** Whether two setups can be served by one listening edge: its address and limits hold for its life. */
+export function sameEdge(a: Setup, b: Setup): boolean {
+  const fixed = ({ config: { site, https } }: Setup) => [
+    site.host,
+    site.port,
+    https.tls,
+    https.clientCertificate,
+    https.maxConnections,
+  ];
+  return isDeepStrictEqual(fixed(a), fixed(b));
+}
