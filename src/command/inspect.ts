@@ -1,8 +1,6 @@
-import { loadConfiguration } from "../config/load.ts";
-import { loadTlsMaterial } from "../config/tls/load_tls_material.ts";
-import { loadTruststore } from "../config/tls/truststore.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Setup } from "../rooms/setup.ts";
+import { isError, loadSetup } from "../service/load_setup.ts";
 import { inspectDataFiles } from "./inspect_data_files.ts";
 
 /** All that can be said about a configuration without starting anything. */
@@ -20,18 +18,9 @@ export interface Inspection {
  * reload start from it, so that they cannot judge differently.
  */
 export async function inspect(mainFile: string): Promise<Inspection> {
-  const { config, problems } = await loadConfiguration(mainFile, {
-    environment: (name) => Deno.env.get(name),
-  });
-  if (config === undefined) return { problems, certificateFiles: [] };
-  const now = Date.now();
-  const tls = await loadTlsMaterial(config, now);
-  const issuers = config.trustedAssertionIssuers === undefined
-    ? { anchors: [], problems: [], files: [] }
-    : await loadTruststore(config.trustedAssertionIssuers, now);
-  const all = [...problems, ...tls.problems, ...issuers.problems, ...await inspectDataFiles(config)];
-  const certificateFiles = [...tls.files, ...issuers.files];
-  if (all.some(({ severity }) => severity === "error")) return { problems: all, certificateFiles };
-  const setup = { config, material: tls.material, assertionIssuers: issuers.anchors };
-  return { setup, problems: all, certificateFiles };
+  const loaded = await loadSetup(mainFile, { environment: (name) => Deno.env.get(name) });
+  if (loaded.config === undefined) return loaded;
+  const { setup, certificateFiles } = loaded;
+  const problems = [...loaded.problems, ...await inspectDataFiles(loaded.config)];
+  return problems.some(isError) ? { problems, certificateFiles } : { setup, problems, certificateFiles };
 }

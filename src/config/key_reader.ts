@@ -140,14 +140,17 @@ export class KeyReader {
     this.#report("warning", key, expected, found);
   }
 
-  /** Reports keys that no section has read. To be called last. */
-  reportUnknown(): void {
+  /**
+   * Reports keys that no section has read. To be called last.
+   * @param worst `warning`: the file has other readers as well, whose keys may begin like ours.
+   */
+  reportUnknown(worst: Problem["severity"] = "error"): void {
     for (const { key } of this.properties.entries.values()) {
       if (this.#claimed.has(key)) continue;
       const guess = didYouMean(key, this.#known);
       const hint = guess === undefined ? "" : `, did you mean ${guess}?`;
       if (OWN_PREFIXES.some((prefix) => key.startsWith(prefix))) {
-        this.#report(this.#severityOf(key), key, `unknown key${hint}`);
+        this.#report(worst === "error" ? this.#severityOf(key) : worst, key, `unknown key${hint}`);
       } else if (guess !== undefined) {
         this.warn(key, `not a key of this service${hint}`);
       }

@@ -27,6 +27,8 @@ export interface LoadOptions {
   readonly workingDirectory?: string;
   /** Name of this machine, for the external URL of a service that listens on all interfaces. */
   readonly hostName?: () => string;
+  /** What keys are that this service does not know, though they begin like its own; a host's files have many. */
+  readonly unknownKeys?: Problem["severity"];
 }
 
 /**
@@ -35,7 +37,8 @@ export interface LoadOptions {
  */
 export async function loadConfiguration(
   mainFile: string,
-  { environment, workingDirectory = Deno.cwd(), hostName = Deno.hostname }: LoadOptions,
+  { environment, workingDirectory = Deno.cwd(), hostName = Deno.hostname, unknownKeys = "error" }:
+    LoadOptions,
 ): Promise<{ readonly config?: ServiceConfig; readonly problems: readonly Problem[] }> {
   const problems: Problem[] = [];
   const properties = await loadProperties(mainFile, { environment, workingDirectory }, problems);
@@ -43,7 +46,7 @@ export async function loadConfiguration(
   const reader = new KeyReader(properties, workingDirectory, problems);
   const config = await readAll(reader, hostName);
   await reader.checkFiles();
-  reader.reportUnknown();
+  reader.reportUnknown(unknownKeys);
   problems.sort(byPlace(mainFile));
   return config === undefined || problems.some(({ severity }) => severity === "error")
     ? { problems }

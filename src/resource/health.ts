@@ -1,6 +1,15 @@
 import type { ErrorBody } from "../model/error_body.ts";
+import { ServiceError } from "../model/service_error.ts";
 import type { ServerFacts } from "./server_facts.ts";
 import { jsonResponse } from "./text_response.ts";
+
+/** No session can be created on any logical server. */
+export class NotReady extends ServiceError {
+  readonly code = "ERR_NOT_READY";
+  readonly status = 503;
+  readonly publicMessage = "No transfer server can take a session";
+  override readonly headers = { "Retry-After": "10" };
+}
 
 /** `GET /health/live`: the service answers, so it lives. */
 export function liveness(): Response {
@@ -21,11 +30,7 @@ export function readiness(
   const ready = usable > 0 || all.length === 0;
   const facts = { ready, servers: { total: all.length, usable }, generation };
   if (ready) return jsonResponse(facts);
-  const error: ErrorBody = {
-    status: 503,
-    errorMessage: "No transfer server can take a session",
-    code: "ERR_NOT_READY",
-    requestId,
-  };
-  return jsonResponse({ ...error, ...facts }, { status: 503, headers: { "Retry-After": "10" } });
+  const { status, publicMessage: errorMessage, code, headers } = new NotReady();
+  const error: ErrorBody = { status, errorMessage, code, requestId };
+  return jsonResponse({ ...error, ...facts }, { status, headers });
 }

@@ -31,7 +31,7 @@ export function serverList(
   servers: ReadonlyMap<string, ServerFacts>,
   service: ServiceFacts,
 ): Response {
-  const audience = audienceOf(call);
+  const audience = entryAudience(call);
   const entries = Object.fromEntries(
     [...servers.values()].map((server) => [server.name, serverEntry(server, audience)]),
   );
@@ -44,10 +44,11 @@ export function serverDetail(call: Call, servers: ReadonlyMap<string, ServerFact
   const server = servers.get(name);
   if (server === undefined) throw new UnknownServer();
   if (instance !== undefined && (instance < 1 || instance > server.daemons.size)) throw new UnknownServer();
-  return jsonResponse(serverEntry(server, audienceOf(call)), { indent: 2 });
+  return jsonResponse(serverEntry(server, entryAudience(call)), { indent: 2 });
 }
 
-function audienceOf({ base, caller, user, log }: Call): EntryAudience {
+/** What an entry shows depends on its reader. */
+export function entryAudience({ base, caller, user, log }: Call): EntryAudience {
   return { base, user: caller.kind === "anonymous" ? undefined : user, log };
 }
 

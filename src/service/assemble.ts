@@ -171,6 +171,7 @@ export async function assemble(
         generation,
         sharing,
         features: config.features,
+        unauthenticated: (reason) => unauthenticated(chain, reason),
       }),
       renewTls: (renewed) => {
         own.renew(renewed);

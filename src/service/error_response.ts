@@ -1,6 +1,8 @@
 import type { ErrorBody } from "../model/error_body.ts";
 import { ServiceError } from "../model/service_error.ts";
-import { jsonResponse, textResponse } from "../resource/text_response.ts";
+import { markup } from "../resource/page/markup.ts";
+import { pageResponse } from "../resource/page/page.ts";
+import { jsonResponse } from "../resource/text_response.ts";
 import { prefersHtml } from "./negotiation.ts";
 
 /** A failure that no class names: a defect of ours. */
@@ -23,16 +25,15 @@ export function errorResponse(error: ServiceError, requestId: string, accept: st
   return jsonResponse(body, { status, headers });
 }
 
-function errorPage(body: ErrorBody, headers: Readonly<Record<string, string>>): Response {
-  const text = (value: string) => value.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
-  const page = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark"><title>${body.status}</title></head>
-<body><h1>${body.status}</h1><p>${text(body.errorMessage)}</p>
-<p><small>${text(body.code)}, request ${text(body.requestId)}</small></p></body></html>
-`;
-  return textResponse(page, "text/html; charset=utf-8", {
-    status: body.status,
-    headers: { ...headers, "Content-Security-Policy": "default-src 'none'" },
-  });
+/** Says what happened, and what to tell the operator; a caller without credentials is told how to sign in. */
+function errorPage(
+  { status, errorMessage, code, requestId }: ErrorBody,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  return pageResponse({
+    title: errorMessage,
+    body: markup`<dl><dt>Status</dt><dd>${status}</dd><dt>Code</dt><dd><code>${code}</code></dd>
+<dt>Request</dt><dd><code>${requestId}</code></dd></dl>
+<p class="quiet">If you ask for help, name the request.</p>`,
+  }, { status, headers });
 }

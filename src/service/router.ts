@@ -1,6 +1,7 @@
 import { ServiceError } from "../model/service_error.ts";
 import type { Call } from "../resource/call.ts";
 import { InvalidRequest } from "../resource/request_errors.ts";
+import type { Operation } from "./openapi/operation.ts";
 
 /** Whose access rules a route follows; `open` ones know no caller. */
 export type RouteService = "auth" | "share" | "access" | "open";
@@ -18,7 +19,14 @@ export interface Route {
   /** What is decided here; each decision gets a line in the log that says who, from where, what and why. */
   readonly audit?: "session" | "token" | "share";
   readonly answer: (call: Call) => Promise<Response> | Response;
+  /** Answers in place of `answer` whoever would rather have a page. */
+  readonly page?: (call: Call) => Promise<Response> | Response;
+  /** What the API description says about it. */
+  readonly doc?: Operation;
 }
+
+/** A route that is part of the API: it cannot be there without its description. */
+export type PublishedRoute = Route & { readonly doc: Operation };
 
 /** No resource has that path. */
 export class NoSuchResource extends ServiceError {

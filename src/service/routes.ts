@@ -3,11 +3,18 @@ import { liveness, readiness } from "../resource/health.ts";
 import { certificate, issueToken } from "../resource/issued_token.ts";
 import { openSession } from "../resource/open_session.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
+import { signIn, statusPage } from "../resource/status_page.ts";
+import { jsonResponse } from "../resource/text_response.ts";
+import type { Call } from "../resource/call.ts";
+import { flag, integer } from "./openapi/schema.ts";
+import { OF_SESSIONS } from "./openapi/refusals.ts";
 import { serverDetail, serverList, type ServiceFacts } from "../resource/server_list.ts";
 import type { ServiceConfig } from "../config/service_config.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
 import { shareRoutes } from "./share_routes.ts";
-import type { Route } from "./router.ts";
+import { openApiDocument } from "./openapi/document.ts";
+import { PAGE } from "./openapi/operation.ts";
+import type { PublishedRoute } from "./router.ts";
 
 /** What the resources are made of. */
 export interface ResourceParts {
@@ -21,20 +28,34 @@ export interface ResourceParts {
   /** Absent: data sharing is off. */
   readonly sharing: SharingParts | undefined;
   readonly features: ServiceConfig["features"];
+  /** The error that asks a caller for credentials; the reason is for the log. */
+  readonly unauthenticated: (reason: string) => Error;
 }
 
 const JSON_TYPE = ["application/json"] as const;
 const HTML_OR_JSON = [...JSON_TYPE, "text/html"] as const;
 
 /** Every resource of the service, and who answers it. */
-export function routesOf(parts: ResourceParts): Route[] {
+export function routesOf(parts: ResourceParts): PublishedRoute[] {
   const { features, sharing } = parts;
-  return [
+  const routes: PublishedRoute[] = [
     ...healthRoutes(parts),
     ...(features.auth ? authRoutes(parts) : []),
     ...(sharing === undefined ? [] : shareRoutes(sharing, features)),
     ...enabledServices(features).flatMap((service) => tokenRoutes(service, parts)),
+    {
+      method: "GET",
+      path: "/openapi.json",
+      service: "open",
+      produces: JSON_TYPE,
+      doc: {
+        summary: "This description",
+        answers: { 200: { description: "OpenAPI 3.1", content: { "application/json": "Description" } } },
+      },
+      answer: ({ base }) => jsonResponse(openApiDocument(routes, base)),
+    },
   ];
+  return routes;
 }
 
 function enabledServices(
@@ -47,13 +68,17 @@ function enabledServices(
   ];
 }
 
-function healthRoutes({ servers, generation }: ResourceParts): Route[] {
+function healthRoutes({ servers, generation }: ResourceParts): PublishedRoute[] {
   return [
     {
       method: "GET",
       path: "/health/live",
       service: "open",
       produces: JSON_TYPE,
+      doc: {
+        summary: "Whether the service answers",
+        answers: { 200: { description: "It does", content: { "application/json": "Live" } } },
+      },
       answer: () => liveness(),
     },
     {
@@ -61,25 +86,70 @@ function healthRoutes({ servers, generation }: ResourceParts): Route[] {
       path: "/health/ready",
       service: "open",
       produces: JSON_TYPE,
+      doc: {
+        summary: "Whether a session can be created on some server",
+        answers: {
+          200: { description: "It can", content: { "application/json": "Ready" } },
+          503: { description: "It cannot", content: { "application/json": "NotReady" } },
+        },
+      },
       answer: ({ requestId }) => readiness(servers, generation, requestId),
     },
   ];
 }
 
-function authRoutes({ servers, facts }: ResourceParts): Route[] {
+function authRoutes({ servers, facts, sharing, unauthenticated }: ResourceParts): PublishedRoute[] {
+  const list = {
+    method: "GET",
+    service: "auth",
+    produces: HTML_OR_JSON,
+    answer: (call: Call) => serverList(call, servers, facts),
+    page: (call: Call) => statusPage(call, { servers, facts, sharing }),
+  } as const;
   return [
     {
-      method: "GET",
+      ...list,
       path: "/rest/auth",
+      doc: {
+        summary: "All servers, and what the caller may do on each",
+        details:
+          "One member for each server, besides client and server. Anonymous callers see less. Browsers get a page.",
+        answers: {
+          200: { description: "The list", content: { "application/json": "ServerList", ...PAGE } },
+        },
+      },
+    },
+    {
+      ...list,
+      path: "/",
+      doc: {
+        summary: "The same",
+        answers: {
+          200: { description: "The list", content: { "application/json": "ServerList", ...PAGE } },
+        },
+      },
+    },
+    {
+      method: "GET",
+      path: "/login",
       service: "auth",
-      produces: HTML_OR_JSON,
-      answer: (call) => serverList(call, servers, facts),
+      doc: {
+        summary: "Has a browser ask for user name and password",
+        answers: { 303: { description: "Signed in", headers: { Location: "The status page" } } },
+      },
+      answer: (call) => signIn(call, unauthenticated),
     },
     {
       method: "GET",
       path: "/rest/auth/:server",
       service: "auth",
       produces: JSON_TYPE,
+      doc: {
+        summary: "One server, or one instance of it",
+        details: "An instance is addressed by <server>-<number>, counted from 1.",
+        answers: { 200: { description: "Its entry", content: { "application/json": "Server" } } },
+        refusals: [404],
+      },
       answer: (call) => serverDetail(call, servers),
     },
     {
@@ -89,6 +159,13 @@ function authRoutes({ servers, facts }: ResourceParts): Route[] {
       consumes: "application/json",
       produces: JSON_TYPE,
       audit: "session",
+      doc: {
+        summary: "Get a transfer session",
+        details: "Has a daemon expect the caller, and says where to connect with which one-time password.",
+        body: "SessionRequest",
+        answers: { 200: { description: "The session", content: { "application/json": "SessionGrant" } } },
+        refusals: OF_SESSIONS,
+      },
       answer: (call) => openSession(call, servers),
     },
   ];
@@ -98,7 +175,7 @@ function authRoutes({ servers, facts }: ResourceParts): Route[] {
 function tokenRoutes(
   service: "auth" | "share" | "access",
   { tokens, certificate: own }: ResourceParts,
-): Route[] {
+): PublishedRoute[] {
   return [
     {
       method: "GET",
@@ -106,6 +183,15 @@ function tokenRoutes(
       service,
       produces: ["text/plain"],
       audit: "token",
+      doc: {
+        summary: "A token that stands for the caller",
+        query: {
+          lifetime: integer("Seconds", { minimum: 1 }),
+          renewable: flag("Whether it can be used to get another one"),
+          limited: flag("Whether it is for this service only"),
+        },
+        answers: { 200: { description: "A JSON Web Token", content: { "text/plain": "text" } } },
+      },
       answer: (call) => issueToken(call, tokens),
     },
     {
@@ -113,6 +199,13 @@ function tokenRoutes(
       path: `/rest/${service}/certificate`,
       service: "auth",
       produces: ["text/plain"],
+      doc: {
+        summary: "The certificate of the service",
+        answers: {
+          200: { description: "The certificate, PEM", content: { "text/plain": "text" } },
+          204: { description: "The service has none" },
+        },
+      },
       answer: () => certificate(own()),
     },
   ];

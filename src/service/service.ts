@@ -6,7 +6,7 @@ import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceOptions, type ServiceParts } from "./assemble.ts";
 import { asServiceError, errorResponse } from "./error_response.ts";
 import { originOf } from "./forwarding.ts";
-import { accepts } from "./negotiation.ts";
+import { accepts, prefersHtml } from "./negotiation.ts";
 import { NotAcceptable, UnsupportedMediaType } from "./request_refusals.ts";
 import { addCommonHeaders } from "./response_headers.ts";
 import { type Route, type RouteMatch, Router } from "./router.ts";
@@ -130,7 +130,10 @@ class RoutedService implements Service {
       log,
       signal,
     };
-    const response = await match.route.answer(call);
+    const { answer, page } = match.route;
+    const wantsPage = page !== undefined && prefersHtml(request.headers.get("Accept"));
+    const response = await (wantsPage ? page : answer)(call);
+    if (page !== undefined && !wantsPage) response.headers.append("Vary", "Accept");
     return request.method === "HEAD" ? new Response(null, response) : response;
   }
 

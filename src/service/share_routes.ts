@@ -8,46 +8,162 @@ import { readShare } from "../resource/share/read_share.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
 import { updateShare } from "../resource/share/update_share.ts";
 import type { ServiceConfig } from "../config/service_config.ts";
-import type { Route } from "./router.ts";
+import type { Call } from "../resource/call.ts";
+import { type Operation, PAGE } from "./openapi/operation.ts";
+import { OF_SESSIONS } from "./openapi/refusals.ts";
+import type { PublishedRoute } from "./router.ts";
 
 const JSON_TYPE = ["application/json"] as const;
 const SHARE = "/rest/share/:server/:id";
 const SHARED = "/rest/access/:server/:id";
 
 /** The resources of data sharing; a feature that is off has none. */
-export function shareRoutes(parts: SharingParts, features: ServiceConfig["features"]): Route[] {
+export function shareRoutes(parts: SharingParts, features: ServiceConfig["features"]): PublishedRoute[] {
   return [...(features.share ? ownersRoutes(parts) : []), ...(features.access ? usersRoutes(parts) : [])];
 }
 
 /** What owners do with their shares (rest-api.md 1.12). */
-function ownersRoutes(parts: SharingParts): Route[] {
+function ownersRoutes(parts: SharingParts): PublishedRoute[] {
   const common = { service: "share", produces: JSON_TYPE } as const;
   const change = { ...common, consumes: "application/json", audit: "share" } as const;
   return [
-    { ...common, method: "GET", path: "/rest/share", answer: (call) => listSharedServers(call, parts) },
-    { ...common, method: "GET", path: "/rest/share/:server", answer: (call) => listShares(call, parts) },
-    { ...change, method: "POST", path: "/rest/share/:server", answer: (call) => createShare(call, parts) },
-    { ...common, method: "GET", path: SHARE, answer: (call) => readShare(call, parts) },
-    { ...change, method: "PUT", path: SHARE, answer: (call) => updateShare(call, parts) },
-    { ...common, method: "DELETE", path: SHARE, audit: "share", answer: (call) => deleteShare(call, parts) },
+    {
+      ...common,
+      method: "GET",
+      path: "/rest/share",
+      doc: {
+        summary: "The servers with sharing",
+        answers: { 200: { description: "The servers", content: { "application/json": "SharedServers" } } },
+      },
+      answer: (call) => listSharedServers(call, parts),
+    },
+    {
+      ...common,
+      method: "GET",
+      path: "/rest/share/:server",
+      doc: {
+        summary: "What the caller shares, and what is shared with the caller",
+        answers: { 200: { description: "The shares", content: { "application/json": "ShareList" } } },
+        refusals: [404],
+      },
+      answer: (call) => listShares(call, parts),
+    },
+    {
+      ...change,
+      method: "POST",
+      path: "/rest/share/:server",
+      doc: {
+        summary: "Share a file or directory, or change or end that",
+        details:
+          "A share of the same path for the same user gets the new terms; with access NONE it is removed.",
+        body: "ShareRequest",
+        answers: {
+          200: { description: "Removed" },
+          201: { description: "Shared", headers: { Location: "Address of the share" } },
+        },
+        refusals: OF_SESSIONS,
+      },
+      answer: (call) => createShare(call, parts),
+    },
+    {
+      ...common,
+      method: "GET",
+      path: SHARE,
+      doc: {
+        summary: "One of the caller's shares, and who used it",
+        answers: { 200: { description: "The share", content: { "application/json": "Share" } } },
+        refusals: [404],
+      },
+      answer: (call) => readShare(call, parts),
+    },
+    {
+      ...change,
+      method: "PUT",
+      path: SHARE,
+      doc: {
+        summary: "Change path or lifetime of a share",
+        body: "ShareChange",
+        answers: {
+          200: { description: "What became of each member", content: { "application/json": "ShareChanged" } },
+        },
+        refusals: OF_SESSIONS,
+      },
+      answer: (call) => updateShare(call, parts),
+    },
+    {
+      ...common,
+      method: "DELETE",
+      path: SHARE,
+      audit: "share",
+      doc: {
+        summary: "End a share",
+        answers: { 200: { description: "There is no such share, now or from the start" } },
+        refusals: [404],
+      },
+      answer: (call) => deleteShare(call, parts),
+    },
   ];
 }
 
 /** How shared files are reached (rest-api.md 1.13). */
-function usersRoutes(parts: SharingParts): Route[] {
+function usersRoutes(parts: SharingParts): PublishedRoute[] {
   const common = { service: "access", audit: "share" } as const;
+  const downloads = { ...common, method: "GET", answer: (call: Call) => download(call, parts) } as const;
+  const uploads = { ...common, method: "PUT", answer: (call: Call) => upload(call, parts) } as const;
   return [
-    { ...common, method: "GET", path: SHARED, answer: (call) => download(call, parts) },
-    { ...common, method: "GET", path: `${SHARED}/*rest`, answer: (call) => download(call, parts) },
-    { ...common, method: "PUT", path: SHARED, answer: (call) => upload(call, parts) },
-    { ...common, method: "PUT", path: `${SHARED}/*rest`, answer: (call) => upload(call, parts) },
+    { ...downloads, path: SHARED, doc: DOWNLOAD },
+    {
+      ...downloads,
+      path: `${SHARED}/*rest`,
+      doc: { ...DOWNLOAD, summary: "Get a file of a shared directory" },
+    },
+    { ...uploads, path: SHARED, doc: UPLOAD },
+    {
+      ...uploads,
+      path: `${SHARED}/*rest`,
+      doc: { ...UPLOAD, summary: "Put a file into a shared directory" },
+    },
     {
       ...common,
       method: "POST",
       path: "/rest/access/:server",
       consumes: "application/json",
       produces: JSON_TYPE,
+      doc: {
+        summary: "Get a transfer session for shared files",
+        body: "SessionRequest",
+        answers: { 200: { description: "The session", content: { "application/json": "SessionGrant" } } },
+        refusals: OF_SESSIONS,
+      },
       answer: (call) => sharedUftpSession(call, parts),
     },
   ];
 }
+
+const FILE = { "application/octet-stream": "bytes" } as const;
+
+const DOWNLOAD: Operation = {
+  summary: "Get a shared file, or the listing of a shared directory",
+  answers: {
+    200: {
+      description: "The file; a directory's listing as a page, or as JSON if that is asked for",
+      content: { ...FILE, ...PAGE, "application/json": "Listing" },
+    },
+    206: {
+      description: "Part of the file",
+      content: FILE,
+      headers: { "Content-Range": "Which part" },
+    },
+    304: { description: "Not modified", headers: { ETag: "Of the file" } },
+    412: { description: "A precondition failed" },
+    416: { description: "The file has no such part", headers: { "Content-Range": "Its length" } },
+  },
+  refusals: OF_SESSIONS,
+};
+
+const UPLOAD: Operation = {
+  summary: "Put a shared file",
+  body: "bytes",
+  answers: { 200: { description: "All of it is written" } },
+  refusals: [...OF_SESSIONS, 409],
+};

@@ -2,21 +2,16 @@ import type { UserAttributes } from "../../src/attributes/user_attributes.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import type { Caller } from "../../src/model/identity.ts";
 import { ServiceError } from "../../src/model/service_error.ts";
-import { download } from "../../src/resource/access/download.ts";
-import { sharedUftpSession } from "../../src/resource/access/uftp_session.ts";
-import { upload } from "../../src/resource/access/upload.ts";
 import type { Call } from "../../src/resource/call.ts";
-import { createShare } from "../../src/resource/share/create_share.ts";
-import { deleteShare } from "../../src/resource/share/delete_share.ts";
-import { listSharedServers, listShares } from "../../src/resource/share/list_shares.ts";
-import { readShare } from "../../src/resource/share/read_share.ts";
 import type { SharingParts } from "../../src/resource/share/sharing_parts.ts";
-import { updateShare } from "../../src/resource/share/update_share.ts";
 import { asServiceError, errorResponse } from "../../src/service/error_response.ts";
-import { type Route, Router } from "../../src/service/router.ts";
+import { openApiDocument } from "../../src/service/openapi/document.ts";
+import { type PublishedRoute, Router } from "../../src/service/router.ts";
+import { shareRoutes } from "../../src/service/share_routes.ts";
 import type { OwnerLimits } from "../../src/sharing/rules/owner_limits.ts";
 import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
 import type { DaemonOptions } from "../daemon_simulator/daemon.ts";
+import { ApiDescription } from "../openapi/api_description.ts";
 import { SHORT_TIMES, Site } from "../sharing/site.ts";
 
 /** Who asks: a user of the tests by name, or nobody in particular. */
@@ -38,7 +33,7 @@ export class SharingSite implements AsyncDisposable {
   attributes: OwnerLimits & { readonly rateLimit?: string; readonly xlogin?: string } = {};
   readonly time = { ahead: 0 };
   parts: SharingParts;
-  readonly #router: Router;
+  readonly #description: ApiDescription;
   readonly #storeFolder = Deno.makeTempDirSync();
 
   private constructor(readonly site: Site) {
@@ -59,7 +54,7 @@ export class SharingSite implements AsyncDisposable {
       unauthenticated: (reason) => new Unauthenticated(reason),
       clock,
     };
-    this.#router = new Router(this.#routes());
+    this.#description = new ApiDescription(openApiDocument(this.#routes(), BASE));
   }
 
   static async open(options: DaemonOptions = {}): Promise<SharingSite> {
@@ -85,6 +80,29 @@ export class SharingSite implements AsyncDisposable {
       readonly clientAddress?: string;
     } = {},
   ): Promise<Response> {
+    const response = await this.#answer(who, method, path, { body, headers, signal, clientAddress });
+    const json = response.headers.get("Content-Type") === "application/json";
+    this.#description.check({
+      method,
+      path: `/rest/${path}`,
+      status: response.status,
+      header: (name) => response.headers.get(name) ?? undefined,
+      ...(json && { text: await response.clone().text() }),
+    });
+    return response;
+  }
+
+  async #answer(
+    who: Who,
+    method: string,
+    path: string,
+    { body, headers, signal, clientAddress }: {
+      readonly body: unknown;
+      readonly headers: Record<string, string> | undefined;
+      readonly signal: AbortSignal | undefined;
+      readonly clientAddress: string;
+    },
+  ): Promise<Response> {
     const payload = body instanceof ReadableStream || typeof body === "string" ? body : JSON.stringify(body);
     const request = new Request(`${BASE}/`, {
       method,
@@ -92,7 +110,7 @@ export class SharingSite implements AsyncDisposable {
       ...(body !== undefined && { body: payload }),
     });
     try {
-      const { route, params } = this.#router.match(method, `/rest/${path}`);
+      const { route, params } = new Router(this.#routes()).match(method, `/rest/${path}`);
       return await route.answer(this.#call(who, { request, params, clientAddress, signal }));
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -116,6 +134,11 @@ export class SharingSite implements AsyncDisposable {
     await this.site[Symbol.asyncDispose]();
     this.parts.store.close();
     await Deno.remove(this.#storeFolder, { recursive: true });
+  }
+
+  /** Made anew each time, since tests exchange the parts. */
+  #routes(): PublishedRoute[] {
+    return shareRoutes(this.parts, { auth: true, share: true, access: true });
   }
 
   #call(
@@ -162,31 +185,5 @@ export class SharingSite implements AsyncDisposable {
         ) => [`uftpd.HPC.${suffix}`, [value]]),
       ),
     };
-  }
-
-  #routes(): Route[] {
-    const route = (
-      method: Route["method"],
-      path: string,
-      answer: (call: Call, parts: SharingParts) => Promise<Response> | Response,
-    ): Route => ({
-      method,
-      path: `/rest/${path}`,
-      service: "open",
-      answer: (call) => answer(call, this.parts),
-    });
-    return [
-      route("GET", "share", listSharedServers),
-      route("GET", "share/:server", listShares),
-      route("POST", "share/:server", createShare),
-      route("GET", "share/:server/:id", readShare),
-      route("PUT", "share/:server/:id", updateShare),
-      route("DELETE", "share/:server/:id", deleteShare),
-      route("POST", "access/:server", sharedUftpSession),
-      route("GET", "access/:server/:id", download),
-      route("GET", "access/:server/:id/*rest", download),
-      route("PUT", "access/:server/:id", upload),
-      route("PUT", "access/:server/:id/*rest", upload),
-    ];
   }
 }

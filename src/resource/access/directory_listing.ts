@@ -4,7 +4,8 @@ import type { Entry } from "../../sharing/session_client/entry.ts";
 import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { textResponse } from "../text_response.ts";
-import { type Listing, type ListingEntry, listingPage, listingPolicy } from "./listing_page.ts";
+import { PAGE_POLICY } from "../page/style.ts";
+import { type Listing, type ListingEntry, listingPage } from "./listing_page.ts";
 import type { OpenedShare } from "./opened_share.ts";
 import type { UseOfShare } from "./use_of_share.ts";
 
@@ -39,7 +40,7 @@ export async function directoryListing(
   const { headers } = response;
   headers.set("Cache-Control", "private, no-cache");
   headers.set("Vary", "Accept");
-  headers.set("Content-Security-Policy", listingPolicy());
+  headers.set("Content-Security-Policy", PAGE_POLICY);
   headers.set("X-Content-Type-Options", "nosniff");
   headers.set("Referrer-Policy", "no-referrer");
   if (use === undefined) return new Response(null, { headers });

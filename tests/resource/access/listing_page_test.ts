@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { DOMParser } from "@xmldom/xmldom";
 import fc from "fast-check";
-import { listingPage, listingPolicy } from "../../../src/resource/access/listing_page.ts";
+import { listingPage } from "../../../src/resource/access/listing_page.ts";
+import { PAGE_POLICY } from "../../../src/resource/page/style.ts";
 
 const HOSTILE = [
   "<script>alert(1)</script>",
@@ -71,8 +72,8 @@ Deno.test("listingPage() has no script, and its policy admits its own style shee
   assert.doesNotMatch(html, /<script|\son\w+=|javascript:/i);
   const style = /<style>(.*)<\/style>/s.exec(html)?.[1] ?? "";
   const hash = createHash("sha256").update(style).digest("base64");
-  assert.ok(listingPolicy().includes(`style-src 'sha256-${hash}'`));
-  assert.ok(listingPolicy().startsWith("default-src 'none'"));
+  assert.ok(PAGE_POLICY.includes(`style-src 'sha256-${hash}'`));
+  assert.ok(PAGE_POLICY.startsWith("default-src 'none'"));
 });
 
 Deno.test("listingPage() marks directories, sizes, times, the way up and what is missing", () => {

@@ -1,0 +1,66 @@
+import type { Items, Key } from "../../src/config/key.ts";
+import type { Section } from "../../src/config/section.ts";
+
+/** The manual's reference of all keys, from the tables that the configuration is read by. */
+export function configurationReference(sections: readonly Section[]): string {
+  const titles = sections.map(({ title }) => `- [${title}](#${anchor(title)})`);
+  return `# Configuration reference
+
+<!-- Made by \`deno task docs\` from the tables in src/config/keys. -->
+
+The main file is \`conf/container.properties\`: \`key=value\` lines; \`#\` begins a comment. Other files are included by
+\`$include.<any>=<file>\`; \`\${NAME}\` stands for an environment variable or for a line \`$var.NAME=…\`. Relative paths start
+from the folder the service was started in. \`authserver check\` says what is wrong, with file and line.
+
+Keys marked + are known to this service only, not to the Java one. A list has blanks, \`|\` or \`,\` between its parts.
+
+${titles.join("\n")}
+
+${sections.map(sectionText).join("\n")}`;
+}
+
+function sectionText({ prefix, title, keys, ignored = {}, unknown }: Section): string {
+  const rows = Object.entries(keys).map(([field, key]) => row(prefix, field, key));
+  const left = Object.entries(ignored).map(([name, why]) => `- \`${prefix}${name}\`: ${why}`);
+  const note = unknown === "error"
+    ? "Other keys that begin like this are an error."
+    : "Other keys that begin like this give a warning.";
+  return `## ${title}
+
+${note}
+
+| Key | Value | Default | Meaning |
+| --- | --- | --- | --- |
+${rows.join("\n")}
+${
+    left.length === 0
+      ? ""
+      : `\nAccepted from files of the Java service, without effect:\n\n${left.join("\n")}\n`
+  }`;
+}
+
+function row(prefix: string, field: string, key: Key<unknown> | Items<unknown>): string {
+  const { item, suffix } = key.shape === "many"
+    ? { item: key.item, suffix: ".<any>" }
+    : { item: key, suffix: "" };
+  const name = `\`${prefix}${key.name ?? field}${suffix}\`${item.added ? " +" : ""}`;
+  const fallback = key.shape === "many" ? "none" : defaultOf(key);
+  return `| ${name} | ${cell(item.type)} | ${cell(fallback)} | ${cell(item.help)}. |`;
+}
+
+function defaultOf({ absent, unit }: Key<unknown>): string {
+  if (absent === undefined) return "**required**";
+  const { value } = absent;
+  if (value === undefined) return "none";
+  if (Array.isArray(value)) return value.length === 0 ? "none" : `\`${value.join(" ")}\``;
+  return `\`${value}\`${unit === undefined ? "" : ` ${unit}`}`;
+}
+
+/** Text for a cell of a table: angle brackets are no markup, bars no borders. */
+function cell(text: string): string {
+  return text.replace(/[|]/g, "\\|").replace(/<(?=\w)/g, "&lt;");
+}
+
+function anchor(title: string): string {
+  return title.toLowerCase().replace(/[^\w\s-]/g, "").replace(/\s/g, "-");
+}

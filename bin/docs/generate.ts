@@ -1,0 +1,33 @@
+/** `deno task docs [--check]`: writes the generated pages of the manual, or says which of them are out of date. */
+import { SECTIONS } from "../../src/config/sections.ts";
+import { configurationReference } from "./configuration_reference.ts";
+import { errorTable } from "./error_table.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** Path of each generated page -> its text. */
+export async function generatedPages(): Promise<ReadonlyMap<string, string>> {
+  return new Map([
+    ["docs/configuration.md", configurationReference(SECTIONS)],
+    ["docs/errors.md", await errorTable(`${ROOT}src`)],
+  ]);
+}
+
+/** Generated pages whose committed text is another one. */
+export async function outdatedPages(): Promise<string[]> {
+  const outdated: string[] = [];
+  for (const [path, text] of await generatedPages()) {
+    const committed = await Deno.readTextFile(ROOT + path).catch(() => undefined);
+    if (committed !== text) outdated.push(path);
+  }
+  return outdated;
+}
+
+if (import.meta.main) {
+  if (Deno.args.includes("--check")) {
+    const outdated = await outdatedPages();
+    outdated.forEach((path) => console.error(`${path} is out of date, run: deno task docs`));
+    Deno.exit(outdated.length === 0 ? 0 : 1);
+  }
+  for (const [path, text] of await generatedPages()) await Deno.writeTextFile(ROOT + path, text);
+}

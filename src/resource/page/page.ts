@@ -1,0 +1,46 @@
+import { textResponse, type WholeResponse } from "../text_response.ts";
+import { type Content, Markup, markup } from "./markup.ts";
+import { PAGE_POLICY, STYLE } from "./style.ts";
+
+/** What a page consists of besides its frame. */
+export interface PageContent {
+  /** Shown in the window's title and as heading. */
+  readonly title: string;
+  /** Beside the heading, such as who is signed in. */
+  readonly aside?: Content;
+  readonly body: Content;
+  readonly footer?: Content;
+}
+
+/** A page without scripts that loads nothing from anywhere; the frame of all pages of this service. */
+export function pageText({ title, aside, body, footer }: PageContent): string {
+  return markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>${title}</title>
+${Markup.style(STYLE)}
+</head>
+<body>
+<header><h1>${title}</h1>${aside !== undefined && markup`<p>${aside}</p>`}</header>
+<main>
+${body}
+</main>
+${footer !== undefined && markup`<footer>${footer}</footer>`}
+</body>
+</html>
+`.toString();
+}
+
+/** The same as an answer. */
+export function pageResponse(content: PageContent, init: ResponseInit = {}): WholeResponse {
+  const response = textResponse(pageText(content), "text/html; charset=utf-8", init);
+  const { headers } = response;
+  headers.set("Content-Security-Policy", PAGE_POLICY);
+  headers.set("Referrer-Policy", "no-referrer");
+  headers.append("Vary", "Accept");
+  return response;
+}

@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+
+/** The one style sheet of all pages: readable in light and dark, on a phone, enlarged, and on paper. */
+export const STYLE = `
+:root {
+  color-scheme: light dark;
+  --ink: #1c2430; --paper: #fbfbf9; --card: #fff; --line: #d5d9df; --quiet: #535d6b;
+  --link: #0b57a4; --up: #176534; --up-paper: #e2f4e7; --down: #9c1c1c; --down-paper: #fde8e6; --code: #f0f1f3;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ink: #e6e9ee; --paper: #14181e; --card: #1c222a; --line: #39424e; --quiet: #a9b3c0;
+    --link: #8cc2ff; --up: #8fdca8; --up-paper: #173423; --down: #ffb0a8; --down-paper: #45201d; --code: #11151a;
+  }
+}
+* { box-sizing: border-box }
+html { font: 100%/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper) }
+body { max-width: 60rem; margin: 0 auto; padding: 1rem }
+header, footer { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: baseline; justify-content: space-between }
+header { border-bottom: 1px solid var(--line); padding-bottom: .75rem; margin-bottom: 1.25rem }
+footer { border-top: 1px solid var(--line); margin-top: 2rem; padding-top: .75rem; color: var(--quiet); font-size: .875rem }
+header p, footer p { margin: 0 }
+h1 { font-size: 1.375rem; margin: 0; overflow-wrap: anywhere }
+h2 { font-size: 1.125rem; margin: 0; overflow-wrap: anywhere }
+h3 { font-size: 1rem; margin: 1rem 0 .25rem }
+a { color: var(--link) }
+:focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
+section { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; margin: 0 0 1rem }
+section > header { border: 0; padding: 0; margin: 0 0 .5rem; justify-content: flex-start }
+.state { border-radius: 1rem; padding: .125rem .75rem; font-weight: 600 }
+.up { color: var(--up); background: var(--up-paper) }
+.down { color: var(--down); background: var(--down-paper) }
+.quiet { color: var(--quiet) }
+dl { display: grid; grid-template-columns: minmax(8rem, max-content) 1fr; gap: .25rem 1rem; margin: .5rem 0 }
+dt { color: var(--quiet) }
+dd { margin: 0; overflow-wrap: anywhere }
+pre { background: var(--code); border: 1px solid var(--line); border-radius: .25rem; padding: .5rem .75rem; margin: .25rem 0 .75rem; overflow-x: auto }
+code { font: .875rem/1.5 ui-monospace, monospace }
+dd code { overflow-wrap: anywhere }
+.wide { overflow-x: auto }
+table { border-collapse: collapse; width: 100% }
+caption { text-align: left; color: var(--quiet); padding-bottom: .5rem }
+th, td { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line) }
+td:first-child { overflow-wrap: anywhere; unicode-bidi: isolate; min-width: 8rem }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
+@media (max-width: 36rem) { dl { grid-template-columns: 1fr; gap: 0 } dd { margin-bottom: .5rem } }
+@media print { section { break-inside: avoid } pre { white-space: pre-wrap } }
+`;
+
+/** Content security policy of the pages: their style sheet, known by its hash, and nothing else. */
+export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${
+  createHash("sha256").update(STYLE).digest("base64")
+}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

@@ -1,0 +1,196 @@
+import { parseCredentials } from "../authentication/parse_credentials.ts";
+import type { Call } from "./call.ts";
+import { commandLines } from "./command_lines.ts";
+import { type Content, type Markup, markup } from "./page/markup.ts";
+import { pageResponse } from "./page/page.ts";
+import { type ServerEntry, serverEntry } from "./server_entry.ts";
+import type { ServerFacts } from "./server_facts.ts";
+import { entryAudience, type ServiceFacts, timestamp } from "./server_list.ts";
+import { callerName } from "./share/names.ts";
+import { ownersView, targetsView } from "./share/share_json.ts";
+import type { SharingParts } from "./share/sharing_parts.ts";
+
+/** What the page is made of. */
+export interface StatusParts {
+  readonly servers: ReadonlyMap<string, ServerFacts>;
+  readonly facts: ServiceFacts;
+  /** Absent if nobody shares anything. */
+  readonly sharing: SharingParts | undefined;
+}
+
+/**
+ * `GET /`, and `GET /rest/auth` for browsers: which servers are up, and to a known caller the same as the JSON list says,
+ * with command lines to copy. Anonymous callers see what they see there (design decision "Anonymous").
+ */
+export async function statusPage(call: Call, { servers, facts, sharing }: StatusParts): Promise<Response> {
+  const known = call.caller.kind === "authenticated";
+  const sections = await Promise.all(
+    [...servers.values()].map((server) => serverSection(call, server, sharing)),
+  );
+  return pageResponse({
+    title: `${facts.siteName}: UFTP file transfer`,
+    aside: known
+      ? markup`Signed in as <strong>${userName(call) ?? callerName(call.caller)}</strong>`
+      : markup`<a href="${wayToRoot(call)}login">Sign in</a>`,
+    body: [
+      overview([...servers.values()]),
+      known && account(call),
+      sections,
+      servers.size === 0 && markup`<p>No transfer server is configured.</p>`,
+    ],
+    footer: [
+      known && markup`<p>authserver ${facts.version}, up since ${time(facts.upSince)}</p>`,
+      markup`<p>As of ${time(facts.now())}</p>`,
+    ],
+  });
+}
+
+/** `GET /login`: leads a browser to show credentials, and then back to the status page (RFC 9110, 15.4.4). */
+export function signIn({ caller }: Call, unauthenticated: (reason: string) => Error): Response {
+  if (caller.kind === "anonymous") throw unauthenticated("a browser is to sign in");
+  return new Response(null, { status: 303, headers: { Location: "./", "Content-Length": "0" } });
+}
+
+/** Relative, for whoever stands in front may have put the service below a path of its own. */
+function wayToRoot({ request }: Call): string {
+  const { pathname } = new URL(request.url);
+  if (pathname.endsWith("/rest/auth")) return "../";
+  return pathname.endsWith("/rest/auth/") ? "../../" : "";
+}
+
+/** The name of a caller who showed name and password. */
+function userName({ request, clientAddress }: Call): string | undefined {
+  const { authorization } = parseCredentials(request.headers, { clientAddress });
+  return authorization.kind === "basic" ? authorization.user : undefined;
+}
+
+function time(at: number): Markup {
+  const text = timestamp(at);
+  return markup`<time datetime="${text}">${text.replace("T", " ")}</time>`;
+}
+
+function overview(servers: readonly ServerFacts[]): Markup | undefined {
+  if (servers.length === 0) return undefined;
+  const usable = servers.filter(({ daemons }) => daemons.status().usable).length;
+  const text = usable === servers.length
+    ? "All transfer servers are up."
+    : usable === 0
+    ? "No transfer server is up."
+    : `${usable} of ${servers.length} transfer servers are up.`;
+  return markup`<p role="status">${text}</p>`;
+}
+
+/** Who the caller is, whatever the server. */
+function account({ caller, user }: Call): Markup {
+  const { uid, role, availableGroups } = user;
+  return markup`<section aria-labelledby="you">
+<header><h2 id="you">You</h2></header>
+${
+    facts([
+      ["Name", caller.kind === "authenticated" && caller.identity.dn],
+      ["Role", role],
+      ["Account", uid ?? "none"],
+      ["Groups", availableGroups.join(", ")],
+      ["Known by", caller.kind === "authenticated" && caller.identity.method],
+    ])
+  }
+<p class="quiet">To sign out, close the browser.</p>
+</section>
+`;
+}
+
+async function serverSection(
+  call: Call,
+  server: ServerFacts,
+  sharing: SharingParts | undefined,
+): Promise<Markup> {
+  const entry = serverEntry(server, entryAudience(call));
+  const up = entry.status.startsWith("OK");
+  const known = call.caller.kind === "authenticated";
+  const id = `server-${server.name}`;
+  return markup`<section aria-labelledby="${id}">
+<header><h2 id="${id}">${server.name}</h2><p class="state ${up ? "up" : "down"}">${
+    up ? "Up" : "Down"
+  }</p></header>
+<p>${entry.description}</p>
+${
+    facts([
+      ["Status", entry.status],
+      ["Account", entry.uid],
+      ["Group", entry.gid],
+      ["Groups", entry.availableGroups?.join(", ")],
+      ["Speed limit", entry.rateLimit !== undefined && speed(entry.rateLimit)],
+      ["Allowed paths", paths(entry.allowed)],
+      ["Forbidden paths", paths(entry.forbidden)],
+      ["Sessions at a time", entry.sessionLimit],
+      ["Daemon version", entry.uftpdServerVersion],
+    ])
+  }
+${list("Reservations", entry.reservations)}
+${known && sharing !== undefined && server.sharing && await shares(call, server.name, sharing)}
+${known && entry.uid !== undefined && commands(call, entry)}
+</section>
+`;
+}
+
+async function shares(call: Call, server: string, { store, clock }: SharingParts): Promise<Content> {
+  const caller = callerName(call.caller);
+  const [own, accessible] = await Promise.all([
+    store.ownedBy(server, caller),
+    store.targetedAt(server, caller),
+  ]);
+  const shown = (view: { path: string; access: string; http: string }, who: string) =>
+    markup`<a href="${view.http}">${view.path}</a>, ${view.access.toLowerCase()}, ${who}`;
+  return [
+    list(
+      "Your shares",
+      own.map((share) => shown(ownersView(share, call.base, clock()), `for ${share.target}`)),
+    ),
+    list(
+      "Shared with you",
+      accessible.map((share) => shown(targetsView(share, call.base, clock()), `by ${share.owner}`)),
+    ),
+  ];
+}
+
+function commands(call: Call, { href }: ServerEntry): Markup {
+  return markup`<h3>Command lines</h3>
+${
+    commandLines(href, userName(call)).map(({ what, line }) =>
+      markup`<p>${what}</p>
+<pre tabindex="0"><code>${line}</code></pre>
+`
+    )
+  }`;
+}
+
+/** A list of terms; what has no value is left out. */
+function facts(rows: readonly (readonly [string, Content])[]): Markup {
+  const given = rows.filter(([, value]) => value !== undefined && value !== false && value !== "");
+  return markup`<dl>
+${given.map(([term, value]) => markup`<dt>${term}</dt><dd>${value}</dd>\n`)}</dl>`;
+}
+
+function list(title: string, items: readonly Content[]): Content {
+  return items.length > 0 && markup`<h3>${title}</h3>
+<ul>${items.map((item) => markup`<li>${item}</li>`)}</ul>`;
+}
+
+/** Patterns as they come, separated by `:`. */
+function paths(patterns: string | undefined): Content {
+  if (patterns === undefined) return undefined;
+  const parts = patterns.split(":").filter((part) => part !== "");
+  return parts.map((part, i) => markup`${i > 0 && ", "}<code>${part}</code>`);
+}
+
+/** Bytes per second in the largest unit that leaves a short number; units count by 1024, as in the attributes. */
+function speed(bytes: number): string {
+  const units = ["B/s", "KiB/s", "MiB/s", "GiB/s"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${Number(value.toFixed(1))} ${units[unit]}`;
+}

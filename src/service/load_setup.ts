@@ -1,0 +1,47 @@
+import { loadConfiguration, type LoadOptions } from "../config/load.ts";
+import { loadTlsMaterial } from "../config/tls/load_tls_material.ts";
+import { loadTruststore } from "../config/tls/truststore.ts";
+import type { ServiceConfig } from "../config/service_config.ts";
+import type { Problem } from "../model/problem.ts";
+import type { ServiceOptions } from "./assemble.ts";
+
+/** What the files say a service is to be. */
+export type ServiceSetup = Pick<ServiceOptions, "config" | "material" | "assertionIssuers">;
+
+/** What became of reading configuration and certificates. */
+export interface LoadedSetup {
+  /** Absent if the configuration itself cannot be used. */
+  readonly config?: ServiceConfig;
+  /** Absent if there is any error among the problems. */
+  readonly setup?: ServiceSetup;
+  /** In the order of the files, the main file first. */
+  readonly problems: readonly Problem[];
+  /** Files and folders of certificates: look again if one of them changes. */
+  readonly certificateFiles: readonly string[];
+}
+
+/** Reads the configuration and the certificates that it names. */
+export async function loadSetup(mainFile: string, options: LoadOptions): Promise<LoadedSetup> {
+  const { config, problems } = await loadConfiguration(mainFile, options);
+  if (config === undefined) return { problems, certificateFiles: [] };
+  const now = Date.now();
+  const tls = await loadTlsMaterial(config, now);
+  const issuers = config.trustedAssertionIssuers === undefined
+    ? { anchors: [], problems: [], files: [] }
+    : await loadTruststore(config.trustedAssertionIssuers, now);
+  const all = [...problems, ...tls.problems, ...issuers.problems];
+  const certificateFiles = [...tls.files, ...issuers.files];
+  return {
+    config,
+    ...(!all.some(isError) && {
+      setup: { config, material: tls.material, assertionIssuers: issuers.anchors },
+    }),
+    problems: all,
+    certificateFiles,
+  };
+}
+
+/** Whether a problem keeps the service from starting. */
+export function isError({ severity }: Problem): boolean {
+  return severity === "error";
+}

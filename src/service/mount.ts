@@ -1,0 +1,93 @@
+/**
+ * The service as part of another server: a function from `Request` to `Response`. The host listens and speaks TLS; it
+ * runs the service in its own process and with its own permissions.
+ */
+import { createLogger, type LineSink } from "../logging/logger.ts";
+import type { Peer } from "../model/peer.ts";
+import { formatProblem, InvalidFile } from "../model/problem.ts";
+import { NoSuchResource } from "./router.ts";
+import { errorResponse } from "./error_response.ts";
+import { isError, loadSetup } from "./load_setup.ts";
+import { createService, type Service } from "./service.ts";
+
+/** How a host mounts the service. */
+export interface MountOptions {
+  /**
+   * Property file with the same keys as the service has alone: `container.properties`, or `uas.config` of the host.
+   * Keys it does not know are the host's; those of listener and log file have no effect. `container.externalurl` is
+   * where the host is reached.
+   */
+  readonly configuration: string;
+  /** Folder that relative paths in it start from; default: that of the process. */
+  readonly workingDirectory?: string;
+  /** Path of the host below which the service answers, such as `/uftp`; default: all of it. */
+  readonly path?: string;
+  /** Takes log lines, without line end; default: the console. */
+  readonly log?: LineSink;
+}
+
+/** A service at work in a host. */
+export interface MountedService {
+  /**
+   * Answers a request; never rejects.
+   * @param request With the path as the host has it.
+   * @param peer Who is at the other end of the connection: daemons expect the client to come from this address.
+   */
+  readonly handle: (request: Request, peer: Peer) => Promise<Response>;
+  /** What is doubtful about the configuration, one line each. */
+  readonly warnings: readonly string[];
+  /** Waits for what is under way with the daemons, then releases everything. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Starts the service inside a host.
+ * @throws {InvalidFile} With everything that is wrong with the configuration, file and line.
+ * @throws {TypeError} If `path` is none.
+ */
+export async function mountService(
+  { configuration, workingDirectory, path = "", log: sink = (line) => console.log(line) }: MountOptions,
+): Promise<MountedService> {
+  const prefix = path.replace(/\/+$/, "");
+  if (!/^(?:\/[A-Za-z0-9._~-]+)*$/.test(prefix)) throw new TypeError("path: expected a path such as /uftp");
+  const { setup, problems } = await loadSetup(configuration, {
+    environment: (name) => Deno.env.get(name),
+    unknownKeys: "warning",
+    ...(workingDirectory !== undefined && { workingDirectory }),
+  });
+  if (setup === undefined) throw new InvalidFile(problems.filter(isError));
+  const { site, sharing } = setup.config;
+  if (sharing.directory !== undefined) await Deno.mkdir(sharing.directory, { recursive: true, mode: 0o700 });
+  const log = createLogger(sink, { threshold: setup.config.logging.level });
+  const service = await createService({
+    ...setup,
+    config: { ...setup.config, site: { ...site, externalUrl: site.externalUrl + prefix } },
+    generation: 1,
+    upSince: Date.now(),
+    port: site.port,
+  }, { log });
+  return {
+    handle: (request, peer) => answerBelow(prefix, service, request, peer),
+    warnings: problems.map(formatProblem),
+    close: () => service.close(),
+  };
+}
+
+async function answerBelow(
+  prefix: string,
+  service: Service,
+  request: Request,
+  peer: Peer,
+): Promise<Response> {
+  if (prefix === "") return await service.handle(request, peer);
+  const url = new URL(request.url);
+  if (url.pathname !== prefix && !url.pathname.startsWith(`${prefix}/`)) {
+    return errorResponse(new NoSuchResource(), crypto.randomUUID(), request.headers.get("Accept"));
+  }
+  // The page's links are relative, so that its path must end in a slash.
+  if (url.pathname === prefix) {
+    return new Response(null, { status: 308, headers: { Location: `${prefix}/` } });
+  }
+  url.pathname = url.pathname.slice(prefix.length);
+  return await service.handle(new Request(url, request), peer);
+}

@@ -1,0 +1,28 @@
+import type { Schema } from "./schema.ts";
+import type { SchemaName } from "./schemas.ts";
+
+/** What the API description says about one method of one resource; part of its route, so that neither is without the other. */
+export interface Operation {
+  /** A few words, without final full stop. */
+  readonly summary: string;
+  /** Whole sentences. */
+  readonly details?: string;
+  readonly query?: Readonly<Record<string, Schema>>;
+  /** What the body is; absent: there is none. */
+  readonly body?: SchemaName | "bytes";
+  /** Status of each answer that is no error -> what it brings. */
+  readonly answers: Readonly<Record<number, AnswerContent>>;
+  /** Error statuses of this operation, beside those that `refusals.ts` knows every operation of its kind to have. */
+  readonly refusals?: readonly number[];
+}
+
+/** One answer. */
+export interface AnswerContent {
+  readonly description: string;
+  /** Media type -> what it holds; absent: there is no body. */
+  readonly content?: Readonly<Record<string, SchemaName | "text" | "bytes">>;
+  /** Name of a header -> what it says. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const PAGE = { "text/html": "text" } as const;

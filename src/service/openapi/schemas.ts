@@ -1,0 +1,193 @@
+import { flag, integer, listOf, object, type Schema, TEXT, text } from "./schema.ts";
+
+const DN = { examples: ["CN=Ann Example, O=Site, C=DE"] };
+const TIME = text("Local time with offset", {
+  pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d[+-]\\d{4}$",
+  examples: ["2026-01-05T09:15:00+0100"],
+});
+const STATUS = text("Begins with OK exactly when a session can be created", {
+  pattern: "^(OK|DOWN) \\[.*\\]$",
+  examples: ["OK [connected to daemon.example.org:64433]"],
+});
+const HREF = text("Absolute URL", { pattern: "^https?://" });
+
+const SERVER_ENTRY = object({
+  href: HREF,
+  description: TEXT,
+  status: STATUS,
+  dataSharing: object({ enabled: flag("Whether files on it can be shared"), "href?": HREF }),
+  reservations: listOf(TEXT, "Reservations that name the caller"),
+  "uftpdServerVersion?": text("n/a as long as it is not known"),
+  "sessionLimit?": integer("Sessions a user may have at a time", { minimum: 1 }),
+  "uid?": text("Unix account in effect"),
+  "gid?": text("Unix group in effect"),
+  "availableGroups?": listOf(TEXT),
+  "rateLimit?": integer("Bytes per second for each transfer; absent: no limit", { minimum: 1 }),
+  "allowed?": text("Patterns of allowed paths, separated by colons"),
+  "forbidden?": text("Patterns of forbidden paths, separated by colons"),
+});
+
+const USER_INFO = object({
+  "uid?": TEXT,
+  "gid?": TEXT,
+  "groups?": listOf(TEXT),
+  dn: text("Comparable form of the name"),
+});
+
+const ACCESS = { type: "string", enum: ["READ", "WRITE", "MODIFY"] } as const;
+
+const SHARE_TERMS = {
+  path: text("Ends in a slash if it is a directory"),
+  access: ACCESS,
+  "lifetime?": integer("Remaining seconds; absent: unlimited", { minimum: 0 }),
+  onetime: flag("Ends after one use"),
+  accessCount: integer("Uses so far", { minimum: 0 }),
+  "usesLeft?": integer("Uses that are left", { minimum: 0 }),
+  http: text("Link for browsers", { pattern: "^https?://" }),
+  uftp: text("Address for UFTP clients, path included"),
+};
+
+const OWN_SHARE = {
+  id: TEXT,
+  user: text("Whom it is for"),
+  directory: flag("Whether it is a directory"),
+  "sources?": listOf(TEXT, "Addresses and ranges it can be used from; absent: any"),
+  "usedUp?": { const: true },
+  ...SHARE_TERMS,
+} satisfies Record<string, Schema>;
+
+const USE = object({
+  time: text("ISO 8601, UTC"),
+  user: TEXT,
+  client: text("Address"),
+  via: TEXT,
+  path: TEXT,
+  "bytes?": integer("Known at the end", { minimum: 0 }),
+  "complete?": flag("Whether all of it went through"),
+});
+
+/** Numbers and flags may come as text, as stock clients send them. */
+const LENIENT_INTEGER: Schema = {
+  anyOf: [{ type: "integer" }, { type: "string", pattern: "^\\s*[+-]?\\d" }],
+};
+const LENIENT_FLAG: Schema = { anyOf: [{ type: "boolean" }, { type: "string" }] };
+
+/** The named schemas of the API description. */
+export const SCHEMAS = {
+  Error: object({
+    status: integer("The HTTP status", { minimum: 400, maximum: 599 }),
+    errorMessage: text("For people"),
+    code: text("For programs; the manual has the list", { pattern: "^ERR_[A-Z_]+$" }),
+    requestId: text("Names the request in the log of the service"),
+  }),
+  Live: object({ live: { const: true } }),
+  Ready: object({
+    ready: { const: true },
+    servers: object({ total: integer("", { minimum: 0 }), usable: integer("", { minimum: 0 }) }),
+    generation: integer("Counts the reloads of the configuration", { minimum: 1 }),
+  }),
+  NotReady: object({
+    status: { const: 503 },
+    errorMessage: TEXT,
+    code: { const: "ERR_NOT_READY" },
+    requestId: TEXT,
+    ready: { const: false },
+    servers: object({ total: integer("", { minimum: 0 }), usable: { const: 0 } }),
+    generation: integer("", { minimum: 1 }),
+  }),
+  Server: SERVER_ENTRY,
+  ServerList: object({
+    client: object({
+      dn: text("The caller's name", DN),
+      xlogin: object({
+        "UID?": TEXT,
+        "availableUIDs?": listOf(TEXT),
+        "group?": TEXT,
+        "availableGroups?": listOf(TEXT),
+        "selectedSupplementaryGroups?": listOf(TEXT),
+      }),
+      role: object({ selected: TEXT, "availableRoles?": listOf(TEXT) }),
+      "authenticationMethod?": TEXT,
+    }),
+    server: object({
+      siteName: TEXT,
+      currentTime: TIME,
+      "version?": TEXT,
+      "upSince?": TIME,
+      "credential?": object({ dn: TEXT, issuer: TEXT, expires: TIME }),
+      "trustedCAs?": listOf(TEXT),
+      "trustedSAMLIssuers?": listOf(TEXT),
+      "externalConnections?": object({}, {
+        type: "string",
+        enum: ["OK", "DOWN", "UNKNOWN", "NOT_APPLICABLE"],
+      }),
+    }),
+  }, { $ref: "#/components/schemas/Server" }),
+  SessionRequest: {
+    ...object({
+      serverPath: text(
+        "Base directory of the session; empty: the home directory, which the client may leave",
+      ),
+      "streamCount?": LENIENT_INTEGER,
+      "compress?": LENIENT_FLAG,
+      "persistent?": LENIENT_FLAG,
+      "encryptionKey?": text("base64"),
+      "encryptionAlgorithm?": text("AES or BLOWFISH, in any case"),
+      "group?": text("Primary group, one of availableGroups"),
+      "client?": text("Addresses the client will come from, instead of the request's own"),
+      "append?": LENIENT_FLAG,
+      "send?": LENIENT_FLAG,
+    }, true),
+  },
+  SessionGrant: object({
+    success: { const: true },
+    reason: TEXT,
+    serverHost: text("Where the client is to connect"),
+    serverPort: integer("", { minimum: 1, maximum: 65535 }),
+    secret: text("One-time password for that connection", { pattern: "^[A-Za-z0-9]{16,}$" }),
+  }),
+  SharedServers: object({ userInfo: USER_INFO }, object({ href: HREF, description: TEXT, status: STATUS })),
+  ShareList: object({
+    shares: listOf(object(OWN_SHARE), "The caller's own"),
+    accessible: listOf(object({ owner: TEXT, ...SHARE_TERMS }), "Those for the caller"),
+    status: STATUS,
+    userInfo: USER_INFO,
+  }),
+  Share: object({
+    share: object({ ...OWN_SHARE, uses: listOf(USE, "The latest uses, newest first") }),
+    owner: TEXT,
+    status: STATUS,
+    userInfo: USER_INFO,
+  }),
+  ShareRequest: object({
+    path: text("Absolute, or relative to the home directory"),
+    user: text("Whom it is for; CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN is everybody", DN),
+    "access?": { type: "string", enum: ["NONE", "READ", "WRITE", "MODIFY"] },
+    "group?": TEXT,
+    "lifetime?": LENIENT_INTEGER,
+    "onetime?": LENIENT_FLAG,
+    "maxUses?": LENIENT_INTEGER,
+    "sources?": { anyOf: [TEXT, listOf(TEXT)] },
+  }, true),
+  ShareChange: object({
+    "path?": TEXT,
+    "lifetime?": LENIENT_INTEGER,
+    "sources?": { anyOf: [TEXT, listOf(TEXT)] },
+  }, true),
+  ShareChanged: object({}, { type: "string", enum: ["OK", "Property not found!"] }),
+  Listing: object({
+    path: text("Below the share"),
+    "parent?": HREF,
+    entries: listOf(object({
+      name: TEXT,
+      directory: flag(""),
+      "size?": integer("Bytes", { minimum: 0 }),
+      "modified?": text("Local time on the daemon's host"),
+      href: HREF,
+    })),
+    complete: flag("Whether these are all"),
+  }),
+  Description: object({ openapi: { const: "3.1.0" } }, true),
+} as const satisfies Readonly<Record<string, Schema>>;
+
+export type SchemaName = keyof typeof SCHEMAS;

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import type { Schema } from "../../src/service/openapi/schema.ts";
+import { mismatches } from "./json_schema.ts";
+
+/** One answer, with the request it belongs to. */
+export interface Exchange {
+  readonly method: string;
+  /** Path and query, as sent. */
+  readonly path: string;
+  readonly status: number;
+  /** Value of a header of the answer. */
+  readonly header: (name: string) => string | undefined;
+  /** Body as text; absent: it was not read. */
+  readonly text?: string;
+}
+
+interface Described {
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
+}
+
+interface Document {
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Described>> }>>>
+  >;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** The service's description of itself, as what every answer in a test is held against. */
+export class ApiDescription {
+  readonly #document: Document;
+
+  /**
+   * @param document From `/openapi.json`.
+   * @param site Name of the site, which paths may begin with.
+   */
+  constructor(document: unknown, readonly site = "DEMO-SITE") {
+    assert(isDocument(document), "expected an OpenAPI document");
+    this.#document = document;
+  }
+
+  /** Fails if the answer has a status, media type, header or body that the description does not know. */
+  check(exchange: Exchange): void {
+    assert.deepEqual(
+      this.problems(exchange),
+      [],
+      `${exchange.method} ${exchange.path} -> ${exchange.status}`,
+    );
+  }
+
+  /** What the description does not know about an answer. */
+  problems(exchange: Exchange): string[] {
+    const { method, path, status } = exchange;
+    const methods = this.#methodsOf(path.replace(/\?.*/s, ""));
+    if (method === "OPTIONS") return methods === undefined || status === 204 ? [] : [`status ${status}`];
+    const operation = methods?.[method === "HEAD" ? "get" : method.toLowerCase()];
+    if (operation === undefined) {
+      // Nothing is said about what is not there, but errors look alike everywhere.
+      const usual = methods === undefined ? [400, 404, 408, 413, 431, 503] : [400, 405, 408, 413, 431, 503];
+      return usual.includes(status) ? this.#contentProblems(exchange, ERROR) : [`status ${status}`];
+    }
+    const described = operation.responses[status];
+    if (described === undefined) return [`status ${status} is not described`];
+    return [
+      ...Object.keys(described.headers ?? {}).filter((name) => exchange.header(name) === undefined)
+        .map((name) => `header ${name} is missing`),
+      ...this.#contentProblems(exchange, described),
+    ];
+  }
+
+  #contentProblems(exchange: Exchange, { content }: Described): string[] {
+    const { method, text } = exchange;
+    const type = exchange.header("Content-Type")?.replace(/;.*/, "");
+    if (content === undefined) return text ? [`a body of ${text.length} characters is not described`] : [];
+    if (type === undefined) return method === "HEAD" ? [] : ["there is no Content-Type"];
+    const described = content[type];
+    if (described === undefined) return [`media type ${type} is not described`];
+    if (method === "HEAD" || text === undefined || described.schema === undefined) return [];
+    const value: unknown = type === "application/json" ? JSON.parse(text) : text;
+    return mismatches(value, described.schema, (ref) => this.#schema(ref));
+  }
+
+  #schema(ref: string): Schema {
+    const schema = this.#document.components.schemas[ref.replace("#/components/schemas/", "")];
+    assert(schema !== undefined, `${ref} is not there`);
+    return schema;
+  }
+
+  /** The most exact template for a path; templates with fewer placeholders are more exact. */
+  #methodsOf(path: string) {
+    const prefix = `/${this.site}/`.toLowerCase();
+    const below = path.toLowerCase().startsWith(prefix) ? path.slice(prefix.length - 1) : path;
+    const matching = Object.entries(this.#document.paths).filter(([template]) => {
+      const pattern = template.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{rest\}/g, ".*")
+        .replace(/\{\w+\}/g, "[^/]+");
+      return new RegExp(`^${pattern}/?$`, "s").test(below);
+    });
+    matching.sort(([a], [b]) => a.split("{").length - b.split("{").length || b.length - a.length);
+    return matching[0]?.[1];
+  }
+}
+
+const ERROR: Described = {
+  content: {
+    "application/json": { schema: { $ref: "#/components/schemas/Error" } },
+    "text/html": { schema: { type: "string" } },
+  },
+};
+
+function isDocument(value: unknown): value is Document {
+  return typeof value === "object" && value !== null && "paths" in value && "components" in value;
+}

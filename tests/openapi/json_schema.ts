@@ -1,0 +1,86 @@
+import type { Schema } from "../../src/service/openapi/schema.ts";
+
+/** Looks up `#/components/schemas/…`. */
+export type Lookup = (ref: string) => Schema;
+
+/** The keywords that {@link mismatches} knows; a schema with another one is an error, never silently satisfied. */
+const KEYWORDS: ReadonlySet<string> = new Set<keyof Schema>([
+  "$ref",
+  "type",
+  "description",
+  "const",
+  "enum",
+  "pattern",
+  "format",
+  "minimum",
+  "maximum",
+  "items",
+  "properties",
+  "required",
+  "additionalProperties",
+  "anyOf",
+  "examples",
+]);
+
+/** What about a value is not as its schema says; empty if all is well. */
+export function mismatches(value: unknown, schema: Schema, lookup: Lookup, at = ""): string[] {
+  const unknown = Object.keys(schema).filter((keyword) => !KEYWORDS.has(keyword));
+  if (unknown.length > 0) throw new TypeError(`${at}: keywords ${unknown} are not supported`);
+  const found = `${at || "/"}: found ${JSON.stringify(value)?.slice(0, 80)}, expected`;
+  const wrong: string[] = [];
+  if (schema.$ref !== undefined) wrong.push(...mismatches(value, lookup(schema.$ref), lookup, at));
+  if (schema.const !== undefined && value !== schema.const) wrong.push(`${found} ${schema.const}`);
+  if (schema.anyOf && schema.anyOf.every((one) => mismatches(value, one, lookup, at).length > 0)) {
+    wrong.push(
+      `${found} one of: ${schema.anyOf.map((one) => mismatches(value, one, lookup, at)).join(" | ")}`,
+    );
+  }
+  if (schema.type !== undefined && !isOfType(value, schema.type)) {
+    return [...wrong, `${found} ${schema.type}`];
+  }
+  if (typeof value === "string") {
+    if (schema.enum && !schema.enum.includes(value)) wrong.push(`${found} one of ${schema.enum}`);
+    if (schema.pattern !== undefined && !new RegExp(schema.pattern, "u").test(value)) {
+      wrong.push(`${found} ${schema.pattern}`);
+    }
+  }
+  if (typeof value === "number") {
+    if (value < (schema.minimum ?? -Infinity)) wrong.push(`${found} at least ${schema.minimum}`);
+    if (value > (schema.maximum ?? Infinity)) wrong.push(`${found} at most ${schema.maximum}`);
+  }
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    if (items) wrong.push(...value.flatMap((item, i) => mismatches(item, items, lookup, `${at}/${i}`)));
+  } else if (typeof value === "object" && value !== null) {
+    wrong.push(...memberMismatches(value, schema, lookup, at));
+  }
+  return wrong;
+}
+
+function memberMismatches(value: object, schema: Schema, lookup: Lookup, at: string): string[] {
+  const { properties = {}, required = [], additionalProperties: more = true } = schema;
+  const missing = required.filter((name) => !Object.hasOwn(value, name));
+  return [
+    ...missing.map((name) => `${at}/${name}: is missing`),
+    ...Object.entries(value).flatMap(([name, member]) => {
+      const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      if (known !== undefined) return mismatches(member, known, lookup, `${at}/${name}`);
+      if (more === false) return [`${at}/${name}: is not described`];
+      return more === true ? [] : mismatches(member, more, lookup, `${at}/${name}`);
+    }),
+  ];
+}
+
+function isOfType(value: unknown, type: NonNullable<Schema["type"]>): boolean {
+  switch (type) {
+    case "object":
+      return typeof value === "object" && value !== null && !Array.isArray(value);
+    case "array":
+      return Array.isArray(value);
+    case "integer":
+      return Number.isInteger(value);
+    case "string":
+    case "boolean":
+      return typeof value === type;
+  }
+}

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import type { Schema } from "../../src/service/openapi/schema.ts";
+import { object, TEXT } from "../../src/service/openapi/schema.ts";
+import { mismatches } from "./json_schema.ts";
+
+const NAMED: Readonly<Record<string, Schema>> = { Name: TEXT };
+const check = (value: unknown, schema: Schema) =>
+  mismatches(value, schema, (ref) => NAMED[ref.replace(/.*\//, "")] ?? {});
+
+const GOOD: readonly (readonly [unknown, Schema])[] = [
+  ["x", TEXT],
+  [5, { type: "integer", minimum: 5, maximum: 5 }],
+  [{ a: "x" }, object({ a: TEXT, "b?": TEXT })],
+  [{ a: "x", c: 1 }, object({ a: TEXT }, true)],
+  [{ x: "a" }, object({}, { type: "string", enum: ["a"] })],
+  [["x"], { type: "array", items: { $ref: "#/components/schemas/Name" } }],
+  ["1", { anyOf: [{ type: "integer" }, { type: "string", pattern: "^\\d$" }] }],
+  [true, { const: true }],
+];
+
+const BAD: readonly (readonly [unknown, Schema, RegExp])[] = [
+  [5, TEXT, /expected string/],
+  [null, object({}), /expected object/],
+  [[], object({}), /expected object/],
+  [1.5, { type: "integer" }, /expected integer/],
+  [4, { type: "integer", minimum: 5 }, /at least 5/],
+  [6, { type: "integer", maximum: 5 }, /at most 5/],
+  [{}, object({ a: TEXT }), /a: is missing/],
+  [{ a: "x", b: 1 }, object({ a: TEXT }), /b: is not described/],
+  [{ x: "b" }, object({}, { type: "string", enum: ["a"] }), /one of a/],
+  [[1], { type: "array", items: { $ref: "#/components/schemas/Name" } }, /\/0: found 1/],
+  ["x", { anyOf: [{ type: "integer" }, { type: "string", pattern: "^\\d$" }] }, /one of/],
+  [false, { const: true }, /expected true/],
+];
+
+Deno.test("mismatches() is silent about what a schema admits", () => {
+  for (const [value, schema] of GOOD) assert.deepEqual(check(value, schema), []);
+});
+
+Deno.test("mismatches() names what a schema does not admit", () => {
+  for (const [value, schema, expected] of BAD) assert.match(check(value, schema).join(), expected);
+});
+
+Deno.test("mismatches() refuses a keyword it does not know", () => {
+  const strange: Schema = JSON.parse(`{"minLength": 3}`);
+  assert.throws(() => check("x", strange), /minLength/);
+});

@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { Markup, markup } from "../../../src/resource/page/markup.ts";
+
+Deno.test("markup`` escapes texts and numbers, keeps markup, joins lists and leaves out what is absent", () => {
+  const inner = markup`<b>${"a<b"}</b>`;
+  const shown = markup`<p title="${'"&`'}">${inner}${[1, "'", inner]}${undefined}${false}</p>`;
+  assert.equal(
+    shown.toString(),
+    '<p title="&#34;&#38;&#96;"><b>a&#60;b</b>1&#39;<b>a&#60;b</b></p>',
+  );
+});
+
+Deno.test("markup`` lets no character of a value be markup", () => {
+  fc.assert(fc.property(fc.string(), (text) => {
+    const shown = markup`${text}`.toString();
+    assert.doesNotMatch(shown, /[<>"'`]/);
+    assert.equal(shown.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))), text);
+  }));
+});
+
+Deno.test("Markup.style() refuses a text that could end the element", () => {
+  assert.equal(Markup.style("a > b {}").toString(), "<style>a > b {}</style>");
+  assert.throws(() => Markup.style("</style>"), TypeError);
+});
