@@ -11,9 +11,17 @@ export interface Inspection {
   readonly setup?: Setup;
   /** In the order of the files, the main file first. */
   readonly problems: readonly Problem[];
-  /** Files and folders of certificates: look again if one of them changes. */
-  readonly certificateFiles: readonly string[];
+  readonly files: CertificateFiles;
 }
+
+/** Files and folders of certificates: look again if one of them changes. */
+export interface CertificateFiles {
+  readonly credential: readonly string[];
+  readonly truststore: readonly string[];
+  readonly assertionIssuers: readonly string[];
+}
+
+const NO_FILES: CertificateFiles = { credential: [], truststore: [], assertionIssuers: [] };
 
 /**
  * Reads the configuration and every file that it names, and looks across them. `check` shows the outcome, `serve` and a
@@ -23,15 +31,19 @@ export async function inspect(mainFile: string): Promise<Inspection> {
   const { config, problems } = await loadConfiguration(mainFile, {
     environment: (name) => Deno.env.get(name),
   });
-  if (config === undefined) return { problems, certificateFiles: [] };
+  if (config === undefined) return { problems, files: NO_FILES };
   const now = Date.now();
   const tls = await loadTlsMaterial(config, now);
   const issuers = config.trustedAssertionIssuers === undefined
     ? { anchors: [], problems: [], files: [] }
     : await loadTruststore(config.trustedAssertionIssuers, now);
   const all = [...problems, ...tls.problems, ...issuers.problems, ...await inspectDataFiles(config)];
-  const certificateFiles = [...tls.files, ...issuers.files];
-  if (all.some(({ severity }) => severity === "error")) return { problems: all, certificateFiles };
+  const files = {
+    credential: tls.credentialFiles,
+    truststore: tls.truststoreFiles,
+    assertionIssuers: issuers.files,
+  };
+  if (all.some(({ severity }) => severity === "error")) return { problems: all, files };
   const setup = { config, material: tls.material, assertionIssuers: issuers.anchors };
-  return { setup, problems: all, certificateFiles };
+  return { setup, problems: all, files };
 }

@@ -2,10 +2,10 @@ import { formatProblem, type Problem } from "../model/problem.ts";
 import { CannotStart } from "../rooms/cannot_start.ts";
 import { Supervisor } from "../rooms/supervisor.ts";
 import { VERSION } from "../service/version.ts";
-import { watchPaths } from "../watch/watch_paths.ts";
 import { CommandFailed, defineCommand } from "./command.ts";
 import { CONFIG_OPTION } from "./config_option.ts";
 import { inspect } from "./inspect.ts";
+import { watchConfiguration, type Watched } from "./watch_configuration.ts";
 
 /** `authserver serve`: runs the service until it is told to stop. */
 export const serve = defineCommand({
@@ -60,7 +60,7 @@ export async function startService(
   file: string,
   report: (problem: Problem) => void,
 ): Promise<RunningService> {
-  let inspection = await inspect(file);
+  const inspection = await inspect(file);
   inspection.problems.forEach(report);
   if (inspection.setup === undefined) throw new CommandFailed(`the configuration in ${file} cannot be used`);
   const supervisor = await Supervisor.start(inspection.setup).catch((error: unknown) => {
@@ -76,6 +76,7 @@ export async function startService(
   });
   inspection.problems.forEach((problem) => log.warn("configuration", { problem: formatProblem(problem) }));
 
+  let watched: Watched = { config, files: inspection.files };
   let reloading: Promise<void> = Promise.resolve();
   const reload = () => {
     reloading = reloading.then(async () => {
@@ -88,25 +89,23 @@ export async function startService(
         return;
       }
       await supervisor.reload(next.setup);
-      inspection = next;
+      watched = { config: next.setup.config, files: next.files };
     }).catch((error) => log.error("reload failed, the configuration before stays", { file, error }));
+    return reloading;
   };
   const renewCertificates = async () => {
     const next = await inspect(file);
-    inspection = { ...inspection, certificateFiles: next.certificateFiles };
+    if (next.files.credential.length > 0) watched = { ...watched, files: next.files };
     next.problems.forEach((problem) =>
       log[problemLevel(problem)]("configuration", { problem: formatProblem(problem) })
     );
     if (next.setup?.material) supervisor.renewTls(next.setup.material);
     else log.error("the new certificates cannot be used, the ones before stay");
   };
-  const watches = [
-    watchPaths(() => inspection.setup?.config.sources.all ?? config.sources.all, reload),
-    watchPaths(() => inspection.certificateFiles, renewCertificates),
-  ];
+  const watch = watchConfiguration(() => watched, { reload, renewCertificates });
   const { promise: stopped, resolve: done } = Promise.withResolvers<void>();
   const stop = () => {
-    watches.forEach((watch) => watch.close());
+    watch.close();
     void supervisor.stop().then(done);
   };
   return { port: supervisor.port, reload, stop, stopped };
