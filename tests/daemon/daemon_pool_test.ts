@@ -192,8 +192,8 @@ Deno.test("status() tells version, limit and who is up", async () => {
     total: 2,
     available: 2,
     instances: [
-      { instance: 1, address: "hpc1.example.org:64434", up: true },
-      { instance: 2, address: "hpc2.example.org:64434", up: true },
+      { instance: 1, address: "hpc1.example.org:64434", up: true, latencyMs: 0 },
+      { instance: 2, address: "hpc2.example.org:64434", up: true, latencyMs: 0 },
     ],
     version: "3.5.3",
     sessionLimit: 8,
