@@ -19,7 +19,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 
 /** The edge listens on one address, and that is all it can do. */
 export function edgePermissions(address: string, port: number): RoomPermissions {
-  return { ...NOTHING, net: [endpoint(address, port)], read: false, write: false };
+  return { net: [endpoint(address, port)], read: false, write: false, ...NOTHING };
 }
 
 /** The core reads the configured files, writes the share store, and reaches the configured daemons and providers. */
@@ -32,10 +32,10 @@ export async function corePermissions(config: ServiceConfig, resolve: Resolve): 
   );
   const write = [...(config.sharing.directory === undefined ? [] : [config.sharing.directory])];
   return {
-    ...NOTHING,
     net: orNone(net.flat()),
     read: orNone([...dataFiles(config), ...write]),
     write: orNone(write),
+    ...NOTHING,
   };
 }
 

@@ -14,13 +14,14 @@ self.onmessage = async ({ data }) => {
   self.postMessage(await Promise.all(data.map(outcome)));
 };
 
-/** `allowed`, or the name of the error. */
+/** `allowed`, or the name of the error; the module loader wraps a refusal of its own. */
 async function outcome({ kind, what }: Attempt): Promise<string> {
   try {
     await attempt(kind, what);
     return "allowed";
   } catch (error) {
-    return error instanceof Error ? error.name : String(error);
+    if (!(error instanceof Error)) return String(error);
+    return /^Requires (?:import|read) access/.test(error.message) ? "NotCapable" : error.name;
   }
 }
 

@@ -1,0 +1,48 @@
+/** Certificates that are renewed while the service runs. */
+import assert from "node:assert/strict";
+import { connect } from "node:tls";
+import { once } from "node:events";
+import { ALICE, runService, settled, type SystemUnderTest } from "./running_service.ts";
+
+/** Common name that the service shows to a new connection. */
+async function shownName(system: SystemUnderTest): Promise<string> {
+  const socket = connect({
+    host: "localhost",
+    port: system.port,
+    servername: "localhost",
+    ca: system.authority.certificate,
+  });
+  await once(socket, "secureConnect");
+  const { subject } = socket.getPeerCertificate();
+  socket.destroy();
+  return String(subject.CN);
+}
+
+Deno.test("renewed certificates are shown from the next handshake on, to clients and daemons; broken ones never", async () => {
+  await using system = await runService({ servers: { HPC: [{ acl: "CN=AUTH\nCN=RENEWED\n" }] } });
+  await settled(system);
+  assert.equal(await shownName(system), "AUTH");
+  const names = ["localhost", "127.0.0.1"];
+  const renewed = system.authority.issue({ subject: "CN=RENEWED,O=Demo,C=EU", names });
+  let lines = system.log.length;
+  await system.replace("conf/auth-key.pem", renewed.key);
+  await system.replace("conf/auth-cert.pem", renewed.certificate);
+  await system.logged(/certificates renewed/, lines);
+  assert.equal(await shownName(system), "RENEWED");
+  const session = await system.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: "" } });
+  assert.equal(session.status, 200);
+  const server: unknown = (await system.ask("/rest/auth", { as: ALICE })).json().server;
+  assert.match(JSON.stringify(server), /"dn":"CN=RENEWED,O=Demo,C=EU"/);
+
+  lines = system.log.length;
+  await system.replace("conf/auth-cert.pem", "-----BEGIN CERTIFICATE-----\nbroken\n");
+  await system.logged(/new certificates cannot be used, the ones before stay/, lines);
+  assert.match(await system.logged(/ error configuration problem=/, lines), /auth-cert\.pem/);
+  assert.equal(await shownName(system), "RENEWED");
+
+  lines = system.log.length;
+  const other = system.authority.issue({ subject: "CN=OTHER", names });
+  await system.replace("conf/auth-cert.pem", other.certificate); // without its key
+  await system.logged(/new certificates cannot be used, the ones before stay/, lines);
+  assert.equal(await shownName(system), "RENEWED");
+});

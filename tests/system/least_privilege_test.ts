@@ -1,0 +1,136 @@
+/** What code of an attacker could do in the rooms: with the lists of a real configuration, nothing beyond them. */
+import assert from "node:assert/strict";
+import { runCommand } from "../../src/command/run_command.ts";
+import { inspect } from "../../src/command/inspect.ts";
+import { corePermissions, edgePermissions, type RoomPermissions } from "../../src/rooms/permissions.ts";
+import { resolveHost } from "../../src/rooms/resolve_host.ts";
+import { recordedIo } from "../command/recorded_io.ts";
+import type { Attempt } from "../rooms/planted_room.ts";
+import { createSite } from "./running_service.ts";
+
+const site = await createSite();
+const port = freePort();
+Deno.test.afterAll(() => site[Symbol.asyncDispose]());
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+async function config(main = site.main) {
+  const { setup, problems } = await inspect(main);
+  assert(setup !== undefined, JSON.stringify(problems));
+  return setup.config;
+}
+
+/** Runs attempts in a room with these permissions; what came of each. */
+async function attempt(
+  permissions: RoomPermissions,
+  attempts: readonly Attempt[],
+): Promise<readonly string[]> {
+  const room = new Worker(new URL("../rooms/planted_room.ts", import.meta.url), {
+    type: "module",
+    deno: { permissions },
+  });
+  try {
+    return await new Promise((resolve, reject) => {
+      room.onmessage = ({ data }) => resolve(data);
+      room.onerror = (event) => reject(new Error(event.message));
+      room.postMessage(attempts);
+    });
+  } finally {
+    room.terminate();
+  }
+}
+
+/** Checks that each attempt ends as it should. */
+async function expect(
+  permissions: RoomPermissions,
+  facts: readonly (readonly [Attempt["kind"], string, "allowed" | "NotCapable"])[],
+): Promise<void> {
+  const outcomes = await attempt(permissions, facts.map(([kind, what]) => ({ kind, what })));
+  const found = facts.map(([kind, what], i) => `${kind} ${what}: ${outcomes[i]}`);
+  assert.deepEqual(found, facts.map(([kind, what, expected]) => `${kind} ${what}: ${expected}`));
+}
+
+const REFUSED = "NotCapable";
+const NOBODY_MAY = [
+  ["read", "/etc/passwd", REFUSED],
+  ["read", "/proc/self/environ", REFUSED],
+  ["env", "PATH", REFUSED],
+  ["run", "/bin/true", REFUSED],
+  ["ffi", "/lib/x86_64-linux-gnu/libc.so.6", REFUSED],
+  ["sys", "hostname", REFUSED],
+  ["import", "https://127.0.0.1/evil.ts", REFUSED],
+  ["import", "file:///tmp/evil.ts", REFUSED],
+  ["connect", "127.0.0.1:22", REFUSED],
+  ["connect", "192.0.2.1:443", REFUSED],
+] as const;
+
+Deno.test("the edge listens where it is configured to, and can do nothing else, not even read its own certificate", async () => {
+  const { folder } = site;
+  await expect(edgePermissions("127.0.0.1", port), [
+    ...NOBODY_MAY,
+    ["listen", `127.0.0.1:${port}`, "allowed"],
+    ["listen", `127.0.0.1:${port + 1}`, REFUSED],
+    ["listen", `0.0.0.0:${port}`, REFUSED],
+    ["connect", `127.0.0.1:${site.daemon().commandPort}`, REFUSED],
+    ["read", `${folder}/conf/users.txt`, REFUSED],
+    ["read", `${folder}/conf/auth-cert.pem`, REFUSED],
+    ["read", site.main, REFUSED],
+    ["read", "main.ts", REFUSED],
+    ["write", `${folder}/logs/authserver.log`, REFUSED],
+    ["write", `${folder}/evil`, REFUSED],
+  ]);
+});
+
+Deno.test("the core reads its files, reaches its daemons, and can do nothing else", async () => {
+  const { folder } = site;
+  await expect(await corePermissions(await config(), resolveHost), [
+    ...NOBODY_MAY,
+    ["listen", "127.0.0.1:0", REFUSED],
+    ["listen", `127.0.0.1:${port}`, REFUSED],
+    ["connect", `127.0.0.1:${site.daemon().commandPort}`, "allowed"],
+    ["read", `${folder}/conf/users.txt`, "allowed"],
+    ["read", `${folder}/conf/mapfile.json`, "allowed"],
+    ["read", `${folder}/conf/auth-key.pem`, REFUSED],
+    ["read", site.main, REFUSED],
+    ["read", `${folder}/conf`, REFUSED],
+    ["write", `${folder}/conf/users.txt`, REFUSED],
+    ["write", `${folder}/logs/authserver.log`, REFUSED],
+  ]);
+});
+
+Deno.test("with shares the core also writes their folder, and reaches any port of the daemon's host", async () => {
+  await using sharing = await createSite({
+    properties: { "share.servers": "HPC", "persistence.directory": "{folder}/data" },
+  });
+  const { folder } = sharing;
+  await Deno.mkdir(`${folder}/data`);
+  await expect(await corePermissions(await config(sharing.main), resolveHost), [
+    ...NOBODY_MAY.filter(([, what]) => what !== "127.0.0.1:22"),
+    ["connect", `127.0.0.1:${sharing.daemon().listenPort}`, "allowed"],
+    ["write", `${folder}/data/shares.db`, "allowed"],
+    ["write", `${folder}/conf/users.txt`, REFUSED],
+    ["write", `${folder}/logs/authserver.log`, REFUSED],
+    ["read", `${folder}/conf/auth-key.pem`, REFUSED],
+  ]);
+});
+
+Deno.test("authserver check --permissions prints the lists that the rooms get", async () => {
+  const io = recordedIo();
+  assert.equal(await runCommand(["check", "--config", site.main, "--permissions", "--json"], io), 0);
+  const { ok, permissions } = JSON.parse(io.out);
+  assert.equal(ok, true);
+  const values = await config();
+  const [address = ""] = await resolveHost("localhost");
+  assert.deepEqual(permissions, {
+    edge: edgePermissions(address, 0),
+    core: await corePermissions(values, resolveHost),
+  });
+
+  const text = recordedIo();
+  assert.equal(await runCommand(["check", "--config", site.main, "--permissions"], text), 0);
+  assert.match(text.out, /^edge:\n {2}net {4}\S+:0\n {2}read {3}nothing\n/m);
+  assert.match(text.out, /conf\/users\.txt/);
+});
