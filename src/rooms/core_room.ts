@@ -6,22 +6,22 @@ import type { Logger } from "../logging/logger.ts";
 import { createService, type Service } from "../service/service.ts";
 import { EdgeLink } from "./edge_link.ts";
 import { answerWith, type Handle } from "./request_exchange.ts";
-import { roomLogger } from "./room_log.ts";
+import { type RoomLog, roomLog } from "./room_log.ts";
 import type { ServiceOptions } from "../service/assemble.ts";
 import type { ToCoreRoom } from "./room_message.ts";
 import { hear, tell } from "./worker_scope.ts";
 
-let log: Logger | undefined;
+let room: RoomLog | undefined;
 let service: Promise<Service | undefined> | undefined;
 
 hear((message: ToCoreRoom) => {
   switch (message.kind) {
     case "start":
-      log = roomLogger((lines) => tell({ kind: "log", lines }), message.options.config.logging.level);
-      service = start(message.options, log);
+      room = roomLog((lines) => tell({ kind: "log", lines }), message.options.config.logging.level);
+      service = start(message.options, room.log);
       break;
     case "link":
-      if (service && log) link(message.port, service, log);
+      if (service && room) link(message.port, service, room.log);
       break;
     case "material":
       void service?.then((running) => running?.renewTls(message.material));
@@ -30,7 +30,10 @@ hear((message: ToCoreRoom) => {
       tell({ kind: "pong" });
       break;
     case "close":
-      void service?.then((running) => running?.close()).then(() => tell({ kind: "closed" }));
+      void service?.then((running) => running?.close()).then(() => {
+        room?.flush();
+        tell({ kind: "closed" });
+      });
       break;
   }
 });

@@ -7,13 +7,14 @@ import type { Answer } from "../edge/message.ts";
 import { ServiceStarting } from "../edge/refusal.ts";
 import type { Logger } from "../logging/logger.ts";
 import { CoreLink } from "./core_link.ts";
-import { roomLogger } from "./room_log.ts";
+import { type RoomLog, roomLog } from "./room_log.ts";
 import type { ToEdgeRoom } from "./room_message.ts";
 import { hear, tell } from "./worker_scope.ts";
 
 const cores = new Map<number, CoreLink>();
 /** Generation of the core that requests go to; 0 before there is one. */
 let current = 0;
+let room: RoomLog | undefined;
 let edge: Promise<HttpsEdge | undefined> | undefined;
 
 const answer: Answer = (request, signal) =>
@@ -22,7 +23,8 @@ const answer: Answer = (request, signal) =>
 hear((message: ToEdgeRoom) => {
   switch (message.kind) {
     case "start":
-      edge = start(message, roomLogger((lines) => tell({ kind: "log", lines }), message.logLevel));
+      room = roomLog((lines) => tell({ kind: "log", lines }), message.logLevel);
+      edge = start(message, room.log);
       break;
     case "core":
       replaceCore(message.generation, new CoreLink(message.port));
@@ -39,7 +41,10 @@ hear((message: ToEdgeRoom) => {
       tell({ kind: "pong" });
       break;
     case "drain":
-      void edge?.then((running) => running?.drain(message.withinMs)).then(() => tell({ kind: "closed" }));
+      void edge?.then((running) => running?.drain(message.withinMs)).then(() => {
+        room?.flush();
+        tell({ kind: "closed" });
+      });
       break;
   }
 });

@@ -5,11 +5,18 @@ import type { LogLine } from "./room_message.ts";
 const BATCH_MS = 50;
 const BATCH_LINES = 500;
 
+/** The log of a room. */
+export interface RoomLog {
+  readonly log: Logger;
+  /** Sends what still waits for company; a room that ends does so last. */
+  flush(): void;
+}
+
 /**
  * A logger whose lines the supervisor writes, so that a room needs no right to write files. Lines travel in batches;
  * a warning or error takes everything before it along at once.
  */
-export function roomLogger(post: (lines: readonly LogLine[]) => void, threshold: Level): Logger {
+export function roomLog(post: (lines: readonly LogLine[]) => void, threshold: Level): RoomLog {
   let batch: LogLine[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = () => {
@@ -18,9 +25,10 @@ export function roomLogger(post: (lines: readonly LogLine[]) => void, threshold:
     if (batch.length > 0) post(batch);
     batch = [];
   };
-  return createLogger((line, level) => {
+  const log = createLogger((line, level) => {
     batch.push({ line, level });
     if (level === "warn" || level === "error" || batch.length >= BATCH_LINES) flush();
     else timer ??= setTimeout(flush, BATCH_MS);
   }, { threshold });
+  return { log, flush };
 }
