@@ -1,0 +1,128 @@
+/** `bin/authserver-{start,stop,status}.sh` (rest-api.md 5.1) in a copy of the checkout. */
+import assert from "node:assert/strict";
+import { ALICE, createSite, type Site } from "./running_service.ts";
+import { ask } from "./ask.ts";
+import { CHECKOUT } from "./service_process.ts";
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+}
+
+/** A folder as an operator has it after unpacking: program, scripts, configuration. */
+async function install(site: Site): Promise<void> {
+  for (const name of ["main.ts", "deno.json", "deno.lock", ".deno-version", "src"]) {
+    await Deno.symlink(`${CHECKOUT}${name}`, `${site.folder}/${name}`);
+  }
+  await Deno.mkdir(`${site.folder}/bin`);
+  for (
+    const name of ["start", "stop", "status"].map((each) => `authserver-${each}`).concat("launch-settings")
+  ) {
+    await Deno.copyFile(`${CHECKOUT}bin/${name}.sh`, `${site.folder}/bin/${name}.sh`);
+  }
+}
+
+async function script(site: Site, name: "start" | "stop" | "status"): Promise<Outcome> {
+  const { code, stdout, stderr } = await new Deno.Command(`${site.folder}/bin/authserver-${name}.sh`, {
+    cwd: "/",
+    env: { DENO: Deno.execPath(), NO_COLOR: "1" },
+  }).output();
+  const decoder = new TextDecoder();
+  return { code, out: decoder.decode(stdout) + decoder.decode(stderr) };
+}
+
+/** As the Java service's archive ships it, and sites have extended it. */
+const JAVA_STYLE = `#!/bin/bash
+JAVA=java
+MEM=-Xmx256m
+LIB=lib
+CONF=conf
+OPTS="-Dlog4j.configurationFile=file:conf/logging.properties -Xrs"
+DEFS="-Djava.security.egd=file:/dev/urandom"
+PID=logs/auth.pid
+STARTLOG=logs/authserver-startup.log
+MAIN_CONFIG=conf/container.properties
+SERVERNAME=AUTHSERVER
+`;
+
+async function settings(site: Site, text: string): Promise<void> {
+  await Deno.writeTextFile(`${site.folder}/conf/startup.properties`, text);
+}
+
+/** Waits until the service says on its console that it has started. */
+async function started(site: Site): Promise<number> {
+  for (;;) {
+    const text = await Deno.readTextFile(`${site.folder}/logs/authserver-startup.log`);
+    const match = /service started .*port=(\d+)/.exec(text);
+    if (match) return Number(match[1]);
+    assert(!/^authserver serve: /m.test(text), text);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+Deno.test("the scripts start the service, tell of it, and stop it", async () => {
+  await using site = await createSite();
+  await install(site);
+  await settings(site, JAVA_STYLE);
+  assert.deepEqual(await script(site, "status"), {
+    code: 7,
+    out: "service AUTHSERVER not running (no PID file)\n",
+  });
+  assert.deepEqual(await script(site, "stop"), {
+    code: 0,
+    out: "No PID file found, server probably already stopped.\n",
+  });
+
+  assert.deepEqual(await script(site, "start"), { code: 0, out: "UFTP AUTHSERVER starting\n" });
+  const port = await started(site);
+  const pid = (await Deno.readTextFile(`${site.folder}/logs/auth.pid`)).trim();
+  assert.match(pid, /^\d+$/);
+  const reply = await ask(`https://localhost:${port}/rest/auth`, site.authority.certificate, { as: ALICE });
+  assert.equal(reply.status, 200);
+  assert.deepEqual(await script(site, "status"), {
+    code: 0,
+    out: `service AUTHSERVER running with PID ${pid}\n`,
+  });
+  const again = await script(site, "start");
+  assert.equal(again.code, 1);
+  assert.match(again.out, new RegExp(`may already be running with PID ${pid}\\.`));
+
+  assert.deepEqual(await script(site, "stop"), {
+    code: 0,
+    out: "Waiting for server to stop...\nServer stopped.\n",
+  });
+  await assert.rejects(ask(`https://localhost:${port}/rest/auth`, site.authority.certificate));
+  assert.equal((await script(site, "status")).code, 7);
+  assert.match(await Deno.readTextFile(`${site.folder}/logs/authserver.log`), / stopped\n$/);
+});
+
+Deno.test("a stale PID file, also one whose number another process has, is told and overcome", async () => {
+  await using site = await createSite();
+  await install(site);
+  await settings(site, "SERVERNAME=AUTH-ELSE\n");
+  await Deno.mkdir(`${site.folder}/logs`);
+  // Process 1 is there on every machine, and it is not ours.
+  await Deno.writeTextFile(`${site.folder}/logs/authserver.pid`, "1\n");
+  assert.deepEqual(await script(site, "status"), {
+    code: 3,
+    out: "warn: service AUTH-ELSE not running, but PID file logs/authserver.pid found\n",
+  });
+  assert.equal((await script(site, "start")).code, 0);
+  await started(site);
+  assert.match((await script(site, "status")).out, /^service AUTH-ELSE running with PID \d+\n$/);
+  assert.equal((await script(site, "stop")).code, 0);
+});
+
+Deno.test("a start that fails is in the start-up log, and the status says so", async () => {
+  await using site = await createSite({ properties: { "container.port": "many" } });
+  await install(site);
+  assert.equal((await script(site, "start")).code, 0);
+  const log = `${site.folder}/logs/authserver-startup.log`;
+  while (!/cannot be used/.test(await Deno.readTextFile(log))) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.match(await Deno.readTextFile(log), /container\.properties:2: container\.port = many/);
+  while ((await script(site, "status")).code === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal((await script(site, "status")).code, 3);
+  assert.equal((await script(site, "stop")).code, 0);
+});
