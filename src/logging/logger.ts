@@ -71,7 +71,11 @@ export function describeError(error: unknown): string {
   return error.cause === undefined ? own : `${own} (cause: ${describeError(error.cause)})`;
 }
 
-function quote(text: string): string {
+/** Characters of a value that are written; what callers send may be longer. */
+const MAX_VALUE = 2000;
+
+function quote(whole: string): string {
+  const text = whole.length > MAX_VALUE ? `${whole.slice(0, MAX_VALUE)}…` : whole;
   if (/^[\w.:/@+,*()-]+$/.test(text)) return text;
   // JSON escapes C0 controls, quotes and backslashes; the remaining line separators and C1 controls follow suit.
   return JSON.stringify(text).replace(

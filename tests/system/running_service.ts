@@ -37,6 +37,8 @@ export interface Setting {
   readonly passwords?: string;
   /** Text of the map file. */
   readonly map?: string;
+  /** Further files by path below the folder. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** A configuration on disk with the daemons it names, which run. */
@@ -108,6 +110,7 @@ export async function createSite(setting: Setting = {}): Promise<Site> {
   await replace("conf/users.txt", setting.passwords ?? PASSWORDS);
   await replace("conf/mapfile.json", setting.map ?? JSON.stringify(MAP));
   await replace("conf/container.properties", mainFile(folder, servers, setting.properties ?? {}));
+  for (const [path, text] of Object.entries(setting.files ?? {})) await replace(path, text);
   const daemons = (server = "HPC") => servers.get(server) ?? [];
   return {
     folder,
