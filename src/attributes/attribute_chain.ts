@@ -18,7 +18,7 @@ export interface ChainOptions {
   readonly links: readonly ChainLink[];
   readonly policy: CombiningPolicy;
   readonly log: Logger;
-  /** Told of each answer, before it is combined with the others. */
+  /** Told of each answer or failure, before it is combined with the others. */
   readonly onAnswer?: (
     source: AttributeSource,
     identity: Identity,
@@ -43,7 +43,6 @@ export class AttributeChain implements AttributeSource {
     let answers = 0;
     for (const link of links) {
       const answer = await this.#ask(link, identity, signal);
-      this.#options.onAnswer?.(link.source, identity, answer);
       if (answer instanceof ServiceError) {
         failure = answer;
         continue;
@@ -67,9 +66,13 @@ export class AttributeChain implements AttributeSource {
     identity: Identity,
     signal: AbortSignal,
   ): Promise<AttributeSet | ServiceError> {
+    const { onAnswer } = this.#options;
     try {
-      return await source.attributesOf(identity, signal);
+      const answer = await source.attributesOf(identity, signal);
+      onAnswer?.(source, identity, answer);
+      return answer;
     } catch (error) {
+      if (error instanceof ServiceError) onAnswer?.(source, identity, error);
       const dispensable = optional || this.#options.policy === "FIRST_ACCESSIBLE";
       if (!dispensable || signal.aborted || !(error instanceof ServiceError)) throw error;
       this.#options.log.warn("attribute source skipped", { source: source.name, error });

@@ -69,7 +69,7 @@ async function createLinks(
 }
 
 /** The one place that names every source: simple name of the class -> what makes it. */
-async function createLink(config: AttributeSourceConfig, parts: SourceParts): Promise<ChainLink> {
+export async function createLink(config: AttributeSourceConfig, parts: SourceParts): Promise<ChainLink> {
   const optional = "optional" in config && config.optional;
   const { name } = config;
   switch (config.kind) {

@@ -1,19 +1,25 @@
+import { SILENT } from "../logging/logger.ts";
 import { formatProblem } from "../model/problem.ts";
 import { corePermissions, edgePermissions } from "../rooms/permissions.ts";
 import { resolveHost } from "../rooms/resolve_host.ts";
 import type { Setup } from "../rooms/setup.ts";
 import { type CommandIo, defineCommand } from "./command.ts";
+import { checkOnline } from "./check_online.ts";
 import { CONFIG_OPTION } from "./config_option.ts";
 import { inspect } from "./inspect.ts";
+import { printable } from "./printable.ts";
 
 /** `authserver check`: whether the service would start, and all that is doubtful. */
 export const check = defineCommand({
   name: "check",
   summary: "Read the configuration and all files it names, and say what is wrong",
-  details: ["Exit status 0: the service would start, though there may be warnings; 1: it would not."],
+  details: [
+    "Exit status 0: the service would start, though there may be warnings; 1: it would not, or with --online some other system is not as it should be.",
+  ],
   operands: {},
   options: {
     config: CONFIG_OPTION,
+    online: { help: "Contact each daemon, identity provider and XUUDB, and say what was found" },
     permissions: { help: "Print what the service's workers will be allowed to do" },
     json: { help: "Print the result as JSON" },
   },
@@ -22,15 +28,22 @@ export const check = defineCommand({
   const permissions = given.flag("permissions") && setup !== undefined
     ? await permissionLists(setup)
     : undefined;
+  const online = given.flag("online") && setup !== undefined
+    ? await checkOnline(setup, { log: SILENT, now: Date.now })
+    : undefined;
+  const ok = setup !== undefined && (online ?? []).every((finding) => finding.ok);
   if (given.flag("json")) {
-    const result = { ok: setup !== undefined, problems, ...(permissions && { permissions }) };
+    const result = { ok, problems, ...(permissions && { permissions }), ...(online && { online }) };
     io.stdout(`${JSON.stringify(result, undefined, 2)}\n`);
   } else {
     for (const problem of problems) io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`);
     if (permissions) printPermissions(permissions, io);
+    for (const { system, address, ok, found } of online ?? []) {
+      io.stdout(printable(`${ok ? "ok    " : "failed"}  ${system} ${address}: ${found}`) + "\n");
+    }
     io.stdout(summary(problems, setup !== undefined));
   }
-  return setup === undefined ? 1 : 0;
+  return ok ? 0 : 1;
 });
 
 function summary(problems: readonly { readonly severity: string }[], starts: boolean): string {

@@ -12,6 +12,7 @@ import {
 } from "./command.ts";
 import { editFile, readText } from "./edit_file.ts";
 import { lineFor, putLine, removeLines } from "./password_file_text.ts";
+import { printable } from "./printable.ts";
 
 const FILE = { help: "Password file", value: "FILE", default: "conf/users.txt" };
 const STDIN = { help: "Read the password from the first line of standard input instead of asking for it" };
@@ -238,9 +239,4 @@ async function edit(
 ): Promise<void> {
   const { remarks } = await editFile(file, change);
   for (const remark of remarks) io.stderr(`Note on ${file}: ${remark}\n`);
-}
-
-/** A text that cannot steer the terminal. */
-function printable(text: string): string {
-  return text.replace(/[^\P{Cc}\t]/gu, "?");
 }

@@ -4,9 +4,10 @@ import { passwd } from "./passwd.ts";
 import { serve } from "./serve.ts";
 import { share } from "./share.ts";
 import { version } from "./version.ts";
+import { whoamiTestCommand } from "./whoami_test_command.ts";
 
 /** All commands, in the order of `--help`. */
-export const COMMANDS: readonly Command[] = [serve, check, passwd, share, version];
+export const COMMANDS: readonly Command[] = [serve, check, whoamiTestCommand, passwd, share, version];
 
 /**
  * Runs the command that the arguments name.

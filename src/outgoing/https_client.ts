@@ -1,20 +1,11 @@
 import { Buffer } from "node:buffer";
 import { Agent, request as startRequest } from "node:https";
 import type { IncomingMessage } from "node:http";
-import { rootCertificates } from "node:tls";
 import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
-import { certificateCheck } from "./server_certificate.ts";
-
-/** Whom to trust on connections to other systems, and as whom to appear. */
-export interface HttpsTrust {
-  /** Trust anchors as PEM, one certificate each; they replace the public roots unless those are switched on. */
-  readonly anchors: readonly string[];
-  /** Own certificate chain and key as PEM, to be shown to servers that ask. */
-  readonly clientCertificate?: { readonly certificate: string; readonly key: string };
-}
+import { type HttpsTrust, tlsOptions } from "./tls_options.ts";
 
 /** Longest answer that is read. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -42,19 +33,16 @@ export class HttpsClient implements OutgoingHttp {
     this.#agent = this.#createAgent(trust);
   }
 
-  #createAgent({ anchors, clientCertificate }: HttpsTrust): Agent {
-    const ca = [...anchors, ...(this.#config.publicRoots ? rootCertificates : [])];
-    this.#trustsNobody = ca.length === 0;
+  #createAgent(trust: HttpsTrust): Agent {
+    const options = tlsOptions(this.#config, trust, this.#log);
+    this.#trustsNobody = options.ca.length === 0;
     return new Agent({
+      ...options,
       keepAlive: true,
       maxSockets: this.#config.maxConnectionsPerHost,
       maxTotalSockets: this.#config.maxConnections,
       maxFreeSockets: 2,
       timeout: this.#config.idleTimeoutMs,
-      ca,
-      cert: clientCertificate?.certificate,
-      key: clientCertificate?.key,
-      checkServerIdentity: certificateCheck(this.#config.hostnameChecking, this.#log),
     });
   }
 

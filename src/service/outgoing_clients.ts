@@ -1,7 +1,9 @@
 import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
-import { HttpsClient, type HttpsTrust } from "../outgoing/https_client.ts";
+import { HttpsClient } from "../outgoing/https_client.ts";
 import type { OutgoingHttp } from "../outgoing/outgoing_http.ts";
+import { probeCertificate } from "../outgoing/probe_certificate.ts";
+import type { HttpsTrust } from "../outgoing/tls_options.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
 /** The clients by which the service reaches other systems: one that shows its certificate, one that does not. */
@@ -18,6 +20,12 @@ export class OutgoingClients {
     this.#clients.set(showCertificate, made);
     return made;
   };
+
+  /** When the certificate of a server ends, as {@link probeCertificate}. */
+  probeCertificate(address: string, showCertificate: boolean): Promise<number> {
+    const { config, log } = this;
+    return probeCertificate(address, { config, trust: this.#trust(showCertificate), log });
+  }
 
   /** Takes over renewed certificates. */
   renew(): void {

@@ -37,8 +37,10 @@ export interface Setting {
   readonly passwords?: string;
   /** Text of the map file. */
   readonly map?: string;
-  /** Further files by path below the folder. */
+  /** Further files by path below the folder, such as `conf/keys.txt`. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Whom service and daemons trust, so that others can show its certificates too. */
+  readonly authority?: Authority;
 }
 
 /** A configuration on disk with the daemons it names, which run. */
@@ -79,7 +81,7 @@ const CREDENTIAL_SUBJECT = "CN=AUTH,O=Demo,C=EU";
 
 /** Writes a configuration below a temporary folder and starts its daemons. */
 export async function createSite(setting: Setting = {}): Promise<Site> {
-  const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+  const authority = setting.authority ?? createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   const folder = await Deno.makeTempDir({ prefix: "authserver-test-" });
   const own = authority.issue({ subject: CREDENTIAL_SUBJECT, names: ["localhost", "127.0.0.1"] });
   const shown = authority.issue({ subject: "CN=UFTPD,O=Demo,C=EU" });

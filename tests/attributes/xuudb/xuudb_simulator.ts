@@ -1,4 +1,5 @@
 import { comparableForm } from "../../../src/model/distinguished_name.ts";
+import type { Credential } from "../../pki/authority.ts";
 import type { OutgoingHttp } from "../../../src/outgoing/outgoing_http.ts";
 
 /** A user as an XUUDB has it; lists joined with `:`. */
@@ -19,16 +20,22 @@ export interface XuudbSimulator extends AsyncDisposable {
   reply: { readonly status: number; readonly body: string } | undefined;
 }
 
-/** @param users By site and name. */
+/**
+ * @param users By site and name.
+ * @param tls What it shows; plain HTTP without.
+ */
 export function startXuudb(
   users: Readonly<Record<string, Readonly<Record<string, XuudbUser>>>>,
+  tls?: Credential,
 ): XuudbSimulator {
   const requests: string[] = [];
   const find = (gcid: string, dn: string): XuudbUser | undefined => {
     const name = comparableForm(dn);
     return Object.entries(users[gcid] ?? {}).find(([other]) => comparableForm(other) === name)?.[1];
   };
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+  const address = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
+  const options = tls === undefined ? address : { ...address, cert: tls.certificate, key: tls.key };
+  const server = Deno.serve(options, async (request) => {
     const { pathname, searchParams } = new URL(request.url);
     requests.push(`${request.method} ${pathname}`);
     await simulator.hold;
@@ -45,7 +52,9 @@ export function startXuudb(
     return Response.json(user === undefined ? {} : { gcid: site, token: comparableForm(dn), ...user });
   });
   const simulator: XuudbSimulator = {
-    address: `http://127.0.0.1:${server.addr.port}`,
+    address: tls === undefined
+      ? `http://127.0.0.1:${server.addr.port}`
+      : `https://localhost:${server.addr.port}`,
     requests,
     hold: undefined,
     reply: undefined,

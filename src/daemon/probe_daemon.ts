@@ -1,0 +1,34 @@
+import type { Clock } from "../model/clock.ts";
+import type { TlsMaterial } from "../model/tls_material.ts";
+import { exchange } from "./command_connection.ts";
+import { DAEMON_LIMITS, type DaemonInstanceConfig } from "./daemon_pool.ts";
+import { encodePing } from "./encode_command.ts";
+import { describeFailure, failure } from "./exchange.ts";
+import { parsePing, type PingReply } from "./parse_reply.ts";
+
+/** What a daemon said to one ping. */
+export type DaemonProbe =
+  | ({ readonly kind: "answered" } & PingReply)
+  /** For the operator. */
+  | { readonly kind: "failed"; readonly reason: string };
+
+/**
+ * Pings a daemon once, as the service does. Each ping is brought to its end, since a daemon does not survive a
+ * connection that is broken off; it takes 25 s at most.
+ */
+export async function probeDaemon(
+  { commandHost: host, commandPort: port, ssl, expectedDn }: DaemonInstanceConfig,
+  { tls, clock }: { readonly tls: () => TlsMaterial; readonly clock: Clock },
+): Promise<DaemonProbe> {
+  const security = { material: tls, ...(expectedDn !== undefined && { expectedDn }) };
+  const result = await exchange({ host, port, ...(ssl && { tls: security }) }, encodePing(), {
+    limits: DAEMON_LIMITS,
+    signal: new AbortController().signal,
+    clock,
+  });
+  if (result.kind === "failed") return { kind: "failed", reason: describeFailure(result) };
+  const reply = parsePing(result.reply);
+  return reply === undefined
+    ? { kind: "failed", reason: describeFailure(failure("invalid-reply", "after")) }
+    : { kind: "answered", ...reply };
+}

@@ -1,0 +1,146 @@
+import { mayAccess } from "../../attributes/access_rules.ts";
+import { attributesOnServer } from "../../attributes/server_attributes.ts";
+import type { UserAttributes } from "../../attributes/user_attributes.ts";
+import { authenticate } from "../../authentication/chain.ts";
+import { parseCredentials } from "../../authentication/parse_credentials.ts";
+import type { Logger } from "../../logging/logger.ts";
+import type { Clock } from "../../model/clock.ts";
+import type { Identity } from "../../model/identity.ts";
+import { ServiceError } from "../../model/service_error.ts";
+import { lowestLimit } from "../../resource/rate_limit.ts";
+import type { ServerFacts } from "../../resource/server_facts.ts";
+import { assemble, type ServiceOptions, type ServiceParts } from "../assemble.ts";
+import { attributesOf } from "../identify.ts";
+import type { Explanation, ServerStep } from "./explanation.ts";
+import { DecisionRecord } from "./decision_record.ts";
+
+/** About whom to explain. */
+export interface ExplainedCaller {
+  /** Value of `Authorization`, as a client sends it; absent: `dn` is taken for granted. */
+  readonly authorization?: string;
+  readonly dn?: string;
+  /** Where the caller is, in canonical form. */
+  readonly clientAddress: string;
+}
+
+/**
+ * Goes the way of a session request up to the daemon with the parts of the service itself, and takes down each step.
+ * Failed logins do not count; daemons are asked for keys and whether they are there.
+ * @param server The one that counts; absent: any.
+ */
+export async function explain(
+  options: ServiceOptions,
+  { caller, server }: { readonly caller: ExplainedCaller; readonly server?: string },
+  { log, now }: { readonly log: Logger; readonly now: Clock },
+): Promise<Explanation> {
+  const record = new DecisionRecord();
+  const { config } = options;
+  // The share store belongs to the running service.
+  const withoutSharing = { ...config, sharing: { ...config.sharing, servers: [] } };
+  const parts = await assemble({ ...options, config: withoutSharing }, {
+    log,
+    now,
+    onAnswer: record.answer,
+  });
+  try {
+    return await explainWith(parts, { caller, server, record, log });
+  } finally {
+    await parts.close();
+  }
+}
+
+async function explainWith(
+  parts: ServiceParts,
+  { caller, server, record, log }: {
+    readonly caller: ExplainedCaller;
+    readonly server: string | undefined;
+    readonly record: DecisionRecord;
+    readonly log: Logger;
+  },
+): Promise<Explanation> {
+  const { methods, sources } = record; // these fill while we go
+  const request = requestOf(caller);
+  let identity: Identity | undefined;
+  let user: UserAttributes;
+  try {
+    identity = await identityOf(parts, request, { caller, record, log });
+    user = await attributesOf(identity, request, parts);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    // The chain speaks of all methods together, a method of what is wrong.
+    const refused = identity === undefined ? methods.find(({ reason }) => reason !== undefined) : undefined;
+    const refusal = refused === undefined ? error.message : `${refused.method}: ${refused.reason}`;
+    return { methods, ...(identity && { caller: identity }), sources, servers: [], refusal };
+  }
+  const mayAsk = !parts.accessControl || mayAccess("auth", "POST", user.role);
+  const servers = [...parts.servers.values()].filter(({ name }) => server === undefined || name === server)
+    .map((facts) => onServer(facts, user, log));
+  const refusal = !mayAsk
+    ? `The role ${user.role} may not ask for sessions`
+    : servers.some((step) => step.refusal === undefined)
+    ? undefined
+    : servers[0]?.refusal ?? "No transfer server is configured";
+  return {
+    methods,
+    caller: identity,
+    sources,
+    user,
+    mayAsk,
+    servers,
+    ...(refusal !== undefined && { refusal }),
+  };
+}
+
+function requestOf({ authorization }: ExplainedCaller): Request {
+  // A host that is none: nothing is sent.
+  return new Request("https://service.invalid/rest/auth", {
+    headers: authorization === undefined ? {} : { Authorization: authorization },
+  });
+}
+
+async function identityOf(
+  { chain }: ServiceParts,
+  { headers, signal }: Request,
+  { caller: { dn, clientAddress }, record, log }: {
+    readonly caller: ExplainedCaller;
+    readonly record: DecisionRecord;
+    readonly log: Logger;
+  },
+): Promise<Identity> {
+  if (dn !== undefined) return { dn, method: "ASSUMED", via: "ASSUMED" };
+  const recording = record.chain(chain);
+  try {
+    const caller = await authenticate(recording, parseCredentials(headers, { clientAddress }), {
+      log,
+      signal,
+    });
+    if (caller.kind === "authenticated") return caller.identity;
+    throw new TypeError("credentials make nobody anonymous");
+  } finally {
+    record.endMethods();
+  }
+}
+
+function onServer({ name, reservations }: ServerFacts, user: UserAttributes, log: Logger): ServerStep {
+  try {
+    const { uid, gid, availableGroups, rateLimit, includes, excludes } = attributesOnServer(user, name, {
+      log,
+    });
+    const reservationLimit = reservations.limitFor(uid);
+    const limit = lowestLimit(rateLimit, reservationLimit);
+    return {
+      server: name,
+      uid,
+      ...(gid !== undefined && { gid }),
+      availableGroups,
+      ...(limit > 0 && { rateLimit: limit }),
+      ...(reservationLimit > 0 && { reservationLimit }),
+      ...(includes !== undefined && { includes }),
+      ...(excludes !== undefined && { excludes }),
+      reservations: reservations.descriptionsFor(uid),
+    };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { server: name, refusal: error.message };
+  }
+}
