@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Authorization, Credentials } from "../model/credentials.ts";
+import type { HeaderReader } from "../model/header_list.ts";
 import { Secret } from "../model/secret.ts";
 
 /** Header of the legacy SSH token (authentication.md 3.8). */
@@ -18,17 +19,17 @@ const MAX_SIGNED = 1024;
  * Takes apart what a request brings to say who is calling (authentication.md 1.3, RFC 7617, RFC 6750). What cannot be
  * read is `malformed`, never `none`: credentials that are there but wrong do not make a caller anonymous.
  *
- * `Headers` joins a repeated header with `, `, which no form allows, so a repeated `Authorization` is malformed too.
+ * A repeated header comes joined with `, `, which no form allows, so a repeated `Authorization` is malformed too.
  * @param facts What the edge knows besides; `consignor` only for a request from a configured gateway.
  */
 export function parseCredentials(
-  headers: Headers,
+  headers: HeaderReader,
   facts: Omit<Credentials, "authorization">,
 ): Credentials {
   return { ...facts, authorization: parseAuthorization(headers) };
 }
 
-function parseAuthorization(headers: Headers): Authorization {
+function parseAuthorization(headers: HeaderReader): Authorization {
   const header = headers.get("authorization");
   const signed = headers.get(LEGACY_SSH_HEADER);
   if (header === null) {

@@ -21,6 +21,13 @@ export type LineSink = (line: string, level: Level) => void;
 
 const ORDER: Readonly<Record<Level, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
+/** Where lines go, and which. */
+interface Output {
+  readonly sink: LineSink;
+  readonly threshold: Level;
+  readonly now: () => number;
+}
+
 /**
  * A logger that writes `2026-01-05T09:15:00.123Z info  message key=value …` lines to a sink.
  * @param threshold Least level that is written.
@@ -33,17 +40,44 @@ export function createLogger(
     now?: () => number;
   } = {},
 ): Logger {
-  const write = (level: Level) => (message: string, more: Fields = {}) => {
+  return new LineLogger({ sink, threshold, now }, fields);
+}
+
+/** A class, and not functions in an object, since each request makes one. */
+class LineLogger implements Logger {
+  readonly #output: Output;
+  readonly #fields: Fields;
+
+  constructor(output: Output, fields: Fields) {
+    this.#output = output;
+    this.#fields = fields;
+  }
+
+  debug(message: string, fields?: Fields): void {
+    this.#write("debug", message, fields);
+  }
+
+  info(message: string, fields?: Fields): void {
+    this.#write("info", message, fields);
+  }
+
+  warn(message: string, fields?: Fields): void {
+    this.#write("warn", message, fields);
+  }
+
+  error(message: string, fields?: Fields): void {
+    this.#write("error", message, fields);
+  }
+
+  child(fields: Fields): Logger {
+    return new LineLogger(this.#output, { ...this.#fields, ...fields });
+  }
+
+  #write(level: Level, message: string, fields: Fields = {}): void {
+    const { sink, threshold, now } = this.#output;
     if (ORDER[level] < ORDER[threshold]) return;
-    sink(formatLine(now(), level, message, { ...fields, ...more }), level);
-  };
-  return {
-    debug: write("debug"),
-    info: write("info"),
-    warn: write("warn"),
-    error: write("error"),
-    child: (more) => createLogger(sink, { threshold, fields: { ...fields, ...more }, now }),
-  };
+    sink(formatLine(now(), level, message, { ...this.#fields, ...fields }), level);
+  }
 }
 
 /** A logger that drops everything, for tests and for code run without an operator. */

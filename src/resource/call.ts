@@ -1,10 +1,11 @@
 import type { UserAttributes } from "../attributes/user_attributes.ts";
 import type { Fields, Logger } from "../logging/logger.ts";
 import type { Caller } from "../model/identity.ts";
+import type { IncomingRequest } from "../model/incoming_request.ts";
 
 /** A request whose caller is known: all that a resource needs to answer it. */
 export interface Call {
-  readonly request: Request;
+  readonly request: IncomingRequest;
   /** Values of the route's placeholders, percent-decoded once. */
   readonly params: ReadonlyMap<string, string>;
   readonly query: URLSearchParams;

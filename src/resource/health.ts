@@ -1,7 +1,7 @@
 import type { ErrorBody } from "../model/error_body.ts";
 import { ServiceError } from "../model/service_error.ts";
 import type { ServerFacts } from "./server_facts.ts";
-import { jsonResponse } from "./text_response.ts";
+import { jsonResponse, type WholeResponse } from "./text_response.ts";
 
 /** No session can be created on any logical server. */
 export class NotReady extends ServiceError {
@@ -12,7 +12,7 @@ export class NotReady extends ServiceError {
 }
 
 /** `GET /health/live`: the service answers, so it lives. */
-export function liveness(): Response {
+export function liveness(): WholeResponse {
   return jsonResponse({ live: true });
 }
 
@@ -24,7 +24,7 @@ export function readiness(
   servers: ReadonlyMap<string, ServerFacts>,
   generation: number,
   requestId: string,
-): Response {
+): WholeResponse {
   const all = [...servers.values()];
   const usable = all.filter(({ daemons }) => daemons.status().usable).length;
   const ready = usable > 0 || all.length === 0;

@@ -1,12 +1,12 @@
 import { readTokenRequest, type TokenIssuer } from "../authentication/issued_token/issue.ts";
 import { TokensUnavailable } from "../authentication/issued_token/token_errors.ts";
 import type { Call } from "./call.ts";
-import { textResponse } from "./text_response.ts";
+import { type ResourceResponse, textResponse, type WholeResponse } from "./text_response.ts";
 
 const PLAIN = "text/plain; charset=utf-8";
 
 /** `GET …/token`: a token that stands for the caller (rest-api.md 1.11). */
-export async function issueToken(call: Call, tokens: TokenIssuer | undefined): Promise<Response> {
+export async function issueToken(call: Call, tokens: TokenIssuer | undefined): Promise<WholeResponse> {
   if (tokens === undefined) throw new TokensUnavailable("the server has no certificate");
   const request = readTokenRequest(call.query);
   const token = await tokens.issue(call.caller, request, call.preferences);
@@ -16,6 +16,6 @@ export async function issueToken(call: Call, tokens: TokenIssuer | undefined): P
 }
 
 /** `GET …/certificate`: the server's certificate as PEM; 204 if it has none. */
-export function certificate(pem: string | undefined): Response {
+export function certificate(pem: string | undefined): ResourceResponse {
   return pem === undefined ? new Response(null, { status: 204 }) : textResponse(pem, PLAIN);
 }

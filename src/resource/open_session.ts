@@ -1,13 +1,14 @@
 import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { SessionGrant } from "../daemon/daemon_group.ts";
 import { canonicalAddress } from "../model/address.ts";
+import type { IncomingRequest } from "../model/incoming_request.ts";
 import type { Call } from "./call.ts";
 import { lowestLimit } from "./rate_limit.ts";
 import { InvalidRequest, ServerDown, UnknownServer } from "./request_errors.ts";
 import { parseServerAddress } from "./server_address.ts";
 import { type ServerFacts, statusText } from "./server_facts.ts";
 import { parseSessionRequest } from "./session_request.ts";
-import { jsonResponse } from "./text_response.ts";
+import { jsonResponse, type WholeResponse } from "./text_response.ts";
 
 /** The longest list of client addresses a request may name. */
 const MAX_ADDRESSES = 16;
@@ -17,7 +18,10 @@ const MAX_ADDRESSES = 16;
  * secret (rest-api.md 1.10).
  * @throws {UnknownServer | ServerDown | InvalidRequest} and what attributes and daemons throw.
  */
-export async function openSession(call: Call, servers: ReadonlyMap<string, ServerFacts>): Promise<Response> {
+export async function openSession(
+  call: Call,
+  servers: ReadonlyMap<string, ServerFacts>,
+): Promise<WholeResponse> {
   const { name, instance } = parseServerAddress(call.params.get("server") ?? "");
   call.audit({ server: name });
   const server = servers.get(name);
@@ -53,7 +57,7 @@ export async function openSession(call: Call, servers: ReadonlyMap<string, Serve
 }
 
 /** The answer stock clients read: `serverPort` is a number, all five members are there. */
-export function grantResponse({ host, port, secret }: SessionGrant): Response {
+export function grantResponse({ host, port, secret }: SessionGrant): WholeResponse {
   return jsonResponse({
     success: true,
     reason: "",
@@ -64,7 +68,7 @@ export function grantResponse({ host, port, secret }: SessionGrant): Response {
 }
 
 /** @throws {InvalidRequest} If the body is not JSON. */
-export async function readJson(request: Request): Promise<unknown> {
+export async function readJson(request: IncomingRequest): Promise<unknown> {
   try {
     return await request.json();
   } catch (error) {

@@ -4,7 +4,7 @@ import { UnknownServer } from "./request_errors.ts";
 import { parseServerAddress } from "./server_address.ts";
 import { type EntryAudience, serverEntry } from "./server_entry.ts";
 import type { ServerFacts } from "./server_facts.ts";
-import { jsonResponse } from "./text_response.ts";
+import { jsonResponse, type WholeResponse } from "./text_response.ts";
 
 /** What `GET /rest/auth` says about the service itself. */
 export interface ServiceFacts {
@@ -30,7 +30,7 @@ export function serverList(
   call: Call,
   servers: ReadonlyMap<string, ServerFacts>,
   service: ServiceFacts,
-): Response {
+): WholeResponse {
   const audience = entryAudience(call);
   const entries = Object.fromEntries(
     [...servers.values()].map((server) => [server.name, serverEntry(server, audience)]),
@@ -39,7 +39,7 @@ export function serverList(
 }
 
 /** `GET /rest/auth/<server>`: the one entry of the list. */
-export function serverDetail(call: Call, servers: ReadonlyMap<string, ServerFacts>): Response {
+export function serverDetail(call: Call, servers: ReadonlyMap<string, ServerFacts>): WholeResponse {
   const { name, instance } = parseServerAddress(call.params.get("server") ?? "");
   const server = servers.get(name);
   if (server === undefined) throw new UnknownServer();

@@ -9,6 +9,7 @@ import { entryAudience, type ServiceFacts, timestamp } from "./server_list.ts";
 import { callerName } from "./share/names.ts";
 import { ownersView, targetsView } from "./share/share_json.ts";
 import type { SharingParts } from "./share/sharing_parts.ts";
+import type { WholeResponse } from "./text_response.ts";
 
 /** What the page is made of. */
 export interface StatusParts {
@@ -22,7 +23,10 @@ export interface StatusParts {
  * `GET /`, and `GET /rest/auth` for browsers: which servers are up, and to a known caller the same as the JSON list says,
  * with command lines to copy. Anonymous callers see what they see there (design decision "Anonymous").
  */
-export async function statusPage(call: Call, { servers, facts, sharing }: StatusParts): Promise<Response> {
+export async function statusPage(
+  call: Call,
+  { servers, facts, sharing }: StatusParts,
+): Promise<WholeResponse> {
   const known = call.caller.kind === "authenticated";
   const sections = await Promise.all(
     [...servers.values()].map((server) => serverSection(call, server, sharing)),

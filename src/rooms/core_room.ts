@@ -53,7 +53,7 @@ function link(port: MessagePort, service: Promise<Service | undefined>, log: Log
   const handle: Handle = async (request, peer) => {
     const running = await service;
     if (running === undefined) throw new TypeError("a core that could not start was linked");
-    return await running.handle(request, peer);
+    return await running.answer(request, peer);
   };
   new EdgeLink(port, answerWith(handle), log);
 }

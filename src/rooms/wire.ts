@@ -41,6 +41,9 @@ export const INITIAL_CREDIT = 16;
 /** Bytes in one chunk at most. */
 export const CHUNK_BYTES = 256 * 1024;
 
+/** Messages that travel together at most: the other room shall begin with the first before the last are made. */
+const BATCH_MESSAGES = 8;
+
 /**
  * One end of a link between two rooms. Messages of the same turn of the event loop travel together: posting has a price
  * of its own, whatever is posted. Chunks hand their memory over instead of copying it.
@@ -61,6 +64,7 @@ export class LinkEnd {
     }
     this.#batch.push(message);
     if (this.#batch.length === 1) setImmediate(() => this.#flush());
+    else if (this.#batch.length === BATCH_MESSAGES) this.#flush();
   }
 
   close(): void {
@@ -68,6 +72,7 @@ export class LinkEnd {
   }
 
   #flush(): void {
+    if (this.#batch.length === 0) return;
     const batch = this.#batch;
     const transfer = this.#transfer;
     this.#batch = [];

@@ -2,7 +2,7 @@ import type { ErrorBody } from "../model/error_body.ts";
 import { ServiceError } from "../model/service_error.ts";
 import { markup } from "../resource/page/markup.ts";
 import { pageResponse } from "../resource/page/page.ts";
-import { jsonResponse } from "../resource/text_response.ts";
+import { jsonResponse, type WholeResponse } from "../resource/text_response.ts";
 import { prefersHtml } from "./negotiation.ts";
 
 /** A failure that no class names: a defect of ours. */
@@ -18,7 +18,7 @@ export function asServiceError(error: unknown): ServiceError {
 }
 
 /** The one place where an error becomes an HTTP answer. */
-export function errorResponse(error: ServiceError, requestId: string, accept: string | null): Response {
+export function errorResponse(error: ServiceError, requestId: string, accept: string | null): WholeResponse {
   const { status, publicMessage: errorMessage, code, headers } = error;
   if (prefersHtml(accept)) return errorPage({ status, errorMessage, code, requestId }, headers);
   const body: ErrorBody = { status, errorMessage, code, requestId };
@@ -29,7 +29,7 @@ export function errorResponse(error: ServiceError, requestId: string, accept: st
 function errorPage(
   { status, errorMessage, code, requestId }: ErrorBody,
   headers: Readonly<Record<string, string>>,
-): Response {
+): WholeResponse {
   return pageResponse({
     title: errorMessage,
     body: markup`<dl><dt>Status</dt><dd>${status}</dd><dt>Code</dt><dd><code>${code}</code></dd>

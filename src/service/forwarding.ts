@@ -1,5 +1,6 @@
 import type { GatewayConfig } from "../config/service_config.ts";
 import { addressInRange, canonicalAddress } from "../model/address.ts";
+import type { HeaderReader } from "../model/header_list.ts";
 import type { Peer } from "../model/peer.ts";
 import { ServiceError } from "../model/service_error.ts";
 
@@ -26,7 +27,12 @@ export class BadForwarding extends ServiceError {
  * @param externalUrl The service's own base address.
  * @throws {BadForwarding}
  */
-export function originOf(headers: Headers, peer: Peer, gateway: GatewayConfig, externalUrl: string): Origin {
+export function originOf(
+  headers: HeaderReader,
+  peer: Peer,
+  gateway: GatewayConfig,
+  externalUrl: string,
+): Origin {
   const direct: Origin = { clientAddress: canonicalAddress(peer.address) ?? "", base: externalUrl };
   if (
     !gateway.enabled || !gateway.trustedPeers.some((range) => addressInRange(direct.clientAddress, range))

@@ -8,6 +8,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Credentials } from "../model/credentials.ts";
 import { sameName } from "../model/distinguished_name.ts";
 import type { Caller, Identity } from "../model/identity.ts";
+import type { IncomingRequest } from "../model/incoming_request.ts";
 import { regulate } from "../regulation/regulate.ts";
 import type { Regulator } from "../regulation/regulator.ts";
 import { Forbidden } from "./request_refusals.ts";
@@ -44,7 +45,7 @@ const NOBODY: IdentifiedUser = {
  * @throws {Forbidden} 403 for a known caller. What the stages throw.
  */
 export async function identify(
-  request: Request,
+  request: IncomingRequest,
   { service }: Route,
   parts: IdentityParts,
   { facts, known, log, signal }: {
@@ -79,7 +80,7 @@ export async function identify(
  */
 export async function attributesOf(
   identity: Identity,
-  request: Request,
+  request: IncomingRequest,
   { attributes, serverName }: Pick<IdentityParts, "attributes" | "serverName">,
 ): Promise<UserAttributes> {
   const own = serverName();

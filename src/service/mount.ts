@@ -5,6 +5,7 @@
 import { createLogger, type LineSink } from "../logging/logger.ts";
 import type { Peer } from "../model/peer.ts";
 import { formatProblem, InvalidFile } from "../model/problem.ts";
+import { webResponse } from "../resource/text_response.ts";
 import { NoSuchResource } from "./router.ts";
 import { errorResponse } from "./error_response.ts";
 import { isError, loadSetup } from "./load_setup.ts";
@@ -82,7 +83,9 @@ async function answerBelow(
   if (prefix === "") return await service.handle(request, peer);
   const url = new URL(request.url);
   if (url.pathname !== prefix && !url.pathname.startsWith(`${prefix}/`)) {
-    return errorResponse(new NoSuchResource(), crypto.randomUUID(), request.headers.get("Accept"));
+    return webResponse(
+      errorResponse(new NoSuchResource(), crypto.randomUUID(), request.headers.get("Accept")),
+    );
   }
   // The page's links are relative, so that its path must end in a slash.
   if (url.pathname === prefix) {

@@ -6,7 +6,7 @@ interface MediaRange {
 
 /** Whether an `Accept` header admits a media type (RFC 9110, 12.5.1); absent or unreadable, it admits all. */
 export function accepts(header: string | null, mediaType: string): boolean {
-  return header === null || qualityOf(header, mediaType) > 0;
+  return header === null || header === mediaType || qualityOf(header, mediaType) > 0;
 }
 
 /** Whether a caller would rather have a page than JSON: browsers say so, programs do not. */

@@ -1,11 +1,13 @@
 import type { CorsConfig, HttpsConfig } from "../config/service_config.ts";
 import { COMMON_HEADERS } from "../model/error_body.ts";
+import type { HeaderWriter } from "../model/header_list.ts";
+import type { IncomingRequest } from "../model/incoming_request.ts";
 
 /** Sets what every answer has, unless the resource has set it already. */
 export function addCommonHeaders(
-  headers: Headers,
+  headers: HeaderWriter,
   requestId: string,
-  request: Request,
+  request: IncomingRequest,
   https: HttpsConfig,
 ): void {
   for (const [name, value] of Object.entries(COMMON_HEADERS)) {
@@ -17,7 +19,7 @@ export function addCommonHeaders(
   if (https.cors !== undefined) addCors(headers, request, https.cors);
 }
 
-function addFrameOptions(headers: Headers, { policy, allowed }: HttpsConfig["frames"]): void {
+function addFrameOptions(headers: HeaderWriter, { policy, allowed }: HttpsConfig["frames"]): void {
   switch (policy) {
     case "deny":
       break; // among the common headers
@@ -34,7 +36,7 @@ function addFrameOptions(headers: Headers, { policy, allowed }: HttpsConfig["fra
 }
 
 /** Cross-origin requests (Fetch standard, 3.2); credentials are never included, since callers send their own header. */
-function addCors(headers: Headers, request: Request, cors: CorsConfig): void {
+function addCors(headers: HeaderWriter, request: IncomingRequest, cors: CorsConfig): void {
   const origin = request.headers.get("Origin");
   headers.append("Vary", "Origin");
   if (origin === null || !(cors.origins.includes("*") || cors.origins.includes(origin))) return;

@@ -1,5 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
+import type { IncomingRequest } from "../model/incoming_request.ts";
 import type { Peer } from "../model/peer.ts";
 import { ServiceError } from "../model/service_error.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
@@ -12,11 +13,14 @@ import { addCommonHeaders } from "./response_headers.ts";
 import { type Route, type RouteMatch, Router } from "./router.ts";
 import { identify, PREFERENCES_HEADER } from "./identify.ts";
 import type { Call } from "../resource/call.ts";
+import { type ResourceResponse, webResponse, withoutContent } from "../resource/text_response.ts";
 
 /** The whole service as one function; whoever listens, and however, it can be mounted there. */
 export interface Service {
   /** Answers a request; never rejects. */
   handle(request: Request, peer: Peer): Promise<Response>;
+  /** The same in plainer values, for the way between rooms. */
+  answer(request: IncomingRequest, peer: Peer): Promise<ResourceResponse>;
   /** Shows and trusts other certificates from now on. */
   renewTls(material: TlsMaterial): void;
   /** Waits for what is under way with the daemons, then releases everything. */
@@ -53,14 +57,18 @@ class RoutedService implements Service {
   }
 
   async handle(request: Request, peer: Peer): Promise<Response> {
+    return webResponse(await this.answer(request, peer));
+  }
+
+  async answer(request: IncomingRequest, peer: Peer): Promise<ResourceResponse> {
     const began = performance.now();
     const requestId = crypto.randomUUID();
     const log = this.#log.child({ request: requestId });
     const trace: Trace = { particulars: {} };
-    let response: Response;
+    let response: ResourceResponse;
     let failure: ServiceError | undefined;
     try {
-      response = await this.#answer(request, peer, { requestId, log, trace });
+      response = await this.#route(request, peer, { requestId, log, trace });
     } catch (error) {
       failure = asServiceError(error);
       response = errorResponse(failure, requestId, request.headers.get("Accept"));
@@ -86,11 +94,11 @@ class RoutedService implements Service {
     await this.#parts.close();
   }
 
-  async #answer(
-    request: Request,
+  async #route(
+    request: IncomingRequest,
     peer: Peer,
     { requestId, log, trace }: { requestId: string; log: Logger; trace: Trace },
-  ): Promise<Response> {
+  ): Promise<ResourceResponse> {
     const { config, externalUrl } = this.#parts;
     const { pathname, searchParams: query } = new URL(request.url);
     const path = withoutSite(pathname, config.site.name);
@@ -134,7 +142,7 @@ class RoutedService implements Service {
     const wantsPage = page !== undefined && prefersHtml(request.headers.get("Accept"));
     const response = await (wantsPage ? page : answer)(call);
     if (page !== undefined && !wantsPage) response.headers.append("Vary", "Accept");
-    return request.method === "HEAD" ? new Response(null, response) : response;
+    return request.method === "HEAD" ? withoutContent(response) : response;
   }
 
   /** Which methods a resource knows (RFC 9110, 9.3.7). */
@@ -150,7 +158,7 @@ function withoutSite(path: string, siteName: string): string {
 }
 
 /** @throws {UnsupportedMediaType | NotAcceptable} */
-function negotiate(request: Request, { route }: RouteMatch): void {
+function negotiate(request: IncomingRequest, { route }: RouteMatch): void {
   const type = request.headers.get("Content-Type");
   if (route.consumes !== undefined && type?.split(";")[0]?.trim().toLowerCase() !== route.consumes) {
     throw new UnsupportedMediaType(route.consumes);
@@ -171,7 +179,7 @@ function record(
   method: string,
   { trace, response: { status }, failure, ms }: {
     readonly trace: Trace;
-    readonly response: Response;
+    readonly response: ResourceResponse;
     readonly failure: ServiceError | undefined;
     readonly ms: number;
   },

@@ -4,6 +4,7 @@ import type { Caller } from "../../src/model/identity.ts";
 import { ServiceError } from "../../src/model/service_error.ts";
 import type { Call } from "../../src/resource/call.ts";
 import type { SharingParts } from "../../src/resource/share/sharing_parts.ts";
+import { webResponse } from "../../src/resource/text_response.ts";
 import { asServiceError, errorResponse } from "../../src/service/error_response.ts";
 import { openApiDocument } from "../../src/service/openapi/document.ts";
 import { type PublishedRoute, Router } from "../../src/service/router.ts";
@@ -111,10 +112,10 @@ export class SharingSite implements AsyncDisposable {
     });
     try {
       const { route, params } = new Router(this.#routes()).match(method, `/rest/${path}`);
-      return await route.answer(this.#call(who, { request, params, clientAddress, signal }));
+      return webResponse(await route.answer(this.#call(who, { request, params, clientAddress, signal })));
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      return errorResponse(asServiceError(error), "r1", null);
+      return webResponse(errorResponse(asServiceError(error), "r1", null));
     }
   }
 

@@ -3,7 +3,7 @@ import type { DaemonSession } from "../../sharing/session_client/daemon_session.
 import type { Entry } from "../../sharing/session_client/entry.ts";
 import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
-import { textResponse } from "../text_response.ts";
+import { type ResourceResponse, textResponse, withoutContent } from "../text_response.ts";
 import { PAGE_POLICY } from "../page/style.ts";
 import { type Listing, type ListingEntry, listingPage } from "./listing_page.ts";
 import type { OpenedShare } from "./opened_share.ts";
@@ -15,7 +15,7 @@ export async function directoryListing(
   opened: OpenedShare,
   { session, use }: { readonly session: DaemonSession; readonly use: UseOfShare | undefined },
   { ownerLimits }: SharingParts,
-): Promise<Response> {
+): Promise<ResourceResponse> {
   const { share } = opened;
   const directory = opened.path.endsWith("/") ? opened.path : `${opened.path}/`;
   const limits = await ownerLimits(share, call.signal);
@@ -43,7 +43,7 @@ export async function directoryListing(
   headers.set("Content-Security-Policy", PAGE_POLICY);
   headers.set("X-Content-Type-Options", "nosniff");
   headers.set("Referrer-Policy", "no-referrer");
-  if (use === undefined) return new Response(null, { headers });
+  if (use === undefined) return withoutContent(response);
   await use.finish({ bytes: Number(headers.get("Content-Length")), complete: true });
   return response;
 }

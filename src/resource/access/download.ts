@@ -4,6 +4,7 @@ import { NothingThere } from "../../sharing/nothing_there.ts";
 import type { DaemonSession } from "../../sharing/session_client/daemon_session.ts";
 import type { Entry } from "../../sharing/session_client/entry.ts";
 import type { Call } from "../call.ts";
+import type { ResourceResponse } from "../text_response.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { parseByteRange } from "./byte_range.ts";
 import { contentDisposition } from "./content_disposition.ts";
@@ -22,7 +23,7 @@ import {
  * `GET` and `HEAD` of `/rest/access/<server>/<id>[/<path>]`: a file, whole or in part, or the listing of a directory
  * (rest-api.md 1.13, 2.7, 2.8). A use counts once data is on its way; `HEAD`, 304, 412 and 416 do not count.
  */
-export async function download(call: Call, parts: SharingParts): Promise<Response> {
+export async function download(call: Call, parts: SharingParts): Promise<ResourceResponse> {
   const opened = await openedShare(call, "READ", parts);
   const head = call.request.method === "HEAD";
   // Claimed before a daemon is asked: of many requests for the last use only one costs a session.

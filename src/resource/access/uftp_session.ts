@@ -8,6 +8,7 @@ import { grantResponse, readJson } from "../open_session.ts";
 import { lowestLimit } from "../rate_limit.ts";
 import { ServerDown } from "../request_errors.ts";
 import { statusText } from "../server_facts.ts";
+import type { WholeResponse } from "../text_response.ts";
 import { parseSessionRequest } from "../session_request.ts";
 import { callerName, EVERYBODY } from "../share/names.ts";
 import { type SharedServer, sharedServer } from "../share/shared_server.ts";
@@ -20,7 +21,7 @@ import { useShare } from "./use_of_share.ts";
  * `POST /rest/access/<server>`: a UFTP session for shared data, under the account of the share's owner and confined to
  * what is asked for (rest-api.md 1.13, 2.5). The most specific share for the caller or for everybody decides.
  */
-export async function sharedUftpSession(call: Call, parts: SharingParts): Promise<Response> {
+export async function sharedUftpSession(call: Call, parts: SharingParts): Promise<WholeResponse> {
   const server = sharedServer(call, parts);
   const request = parseSessionRequest(await readJson(call.request));
   const asked = absolutePath(request.serverPath);

@@ -1,3 +1,4 @@
+import type { HeaderReader } from "../../model/header_list.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { NothingThere } from "../../sharing/nothing_there.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
@@ -65,7 +66,7 @@ async function refuseNonFile(session: DaemonSession, path: string): Promise<void
   }
 }
 
-function contentLength(headers: Headers): { readonly length?: number } {
+function contentLength(headers: HeaderReader): { readonly length?: number } {
   const text = headers.get("Content-Length") ?? "";
   return /^\d{1,15}$/.test(text) ? { length: Number(text) } : {};
 }

@@ -1,3 +1,5 @@
+import type { HeaderReader } from "../../model/header_list.ts";
+
 /** What tells one version of a file from another, and the conditions of a request on it (RFC 9110, 8.8 and 13). */
 export interface Validators {
   /** Strong entity tag, with its quotes. */
@@ -13,7 +15,7 @@ export function validatorsOf(size: number, modified: string, lastModified?: numb
 
 /** What the conditions of a GET or HEAD request come to (RFC 9110, 13.2.2). */
 export function evaluateConditions(
-  headers: Headers,
+  headers: HeaderReader,
   { etag, lastModified }: Validators,
 ): "proceed" | "not modified" | "failed" {
   const ifMatch = headers.get("If-Match");
@@ -37,7 +39,11 @@ export function evaluateConditions(
  * Whether the `Range` header counts: without `If-Range`, or if that names exactly this version. A date does so only if
  * the file had rested for a second, since two versions can share one (RFC 9110, 13.1.5 and 8.8.2.2).
  */
-export function rangeApplies(headers: Headers, { etag, lastModified }: Validators, now: number): boolean {
+export function rangeApplies(
+  headers: HeaderReader,
+  { etag, lastModified }: Validators,
+  now: number,
+): boolean {
   const condition = headers.get("If-Range")?.trim();
   if (condition === undefined) return true;
   if (condition.startsWith('"')) return condition === etag;

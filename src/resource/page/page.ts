@@ -1,4 +1,4 @@
-import { textResponse, type WholeResponse } from "../text_response.ts";
+import { type ResponseFacts, textResponse, type WholeResponse } from "../text_response.ts";
 import { type Content, Markup, markup } from "./markup.ts";
 import { PAGE_POLICY, STYLE } from "./style.ts";
 
@@ -36,8 +36,8 @@ ${footer !== undefined && markup`<footer>${footer}</footer>`}
 }
 
 /** The same as an answer. */
-export function pageResponse(content: PageContent, init: ResponseInit = {}): WholeResponse {
-  const response = textResponse(pageText(content), "text/html; charset=utf-8", init);
+export function pageResponse(content: PageContent, facts?: ResponseFacts): WholeResponse {
+  const response = textResponse(pageText(content), "text/html; charset=utf-8", facts);
   const { headers } = response;
   headers.set("Content-Security-Policy", PAGE_POLICY);
   headers.set("Referrer-Policy", "no-referrer");

@@ -1,6 +1,6 @@
 import type { Call } from "../call.ts";
 import { statusText } from "../server_facts.ts";
-import { jsonResponse } from "../text_response.ts";
+import { jsonResponse, type WholeResponse } from "../text_response.ts";
 import { callerName } from "./names.ts";
 import { ownersView, targetsView } from "./share_json.ts";
 import { sharedServer } from "./shared_server.ts";
@@ -8,7 +8,7 @@ import type { SharingParts } from "./sharing_parts.ts";
 import { userInfo } from "./user_info.ts";
 
 /** `GET /rest/share`: the servers with sharing. */
-export function listSharedServers(call: Call, { servers, sessions }: SharingParts): Response {
+export function listSharedServers(call: Call, { servers, sessions }: SharingParts): WholeResponse {
   const entries: Record<string, unknown> = {};
   for (const { name, description, sharing, daemons } of servers.values()) {
     if (!sharing || !sessions.has(name)) continue;
@@ -22,7 +22,7 @@ export function listSharedServers(call: Call, { servers, sessions }: SharingPart
 }
 
 /** `GET /rest/share/<server>`: what the caller shares, and what is shared with the caller. */
-export async function listShares(call: Call, parts: SharingParts): Promise<Response> {
+export async function listShares(call: Call, parts: SharingParts): Promise<WholeResponse> {
   const { name, facts } = sharedServer(call, parts);
   const { store, clock } = parts;
   // What is shared with everybody is known by its link only (D12).

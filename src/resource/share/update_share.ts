@@ -2,7 +2,7 @@ import type { ShareChange } from "../../sharing/store/share_store.ts";
 import type { Call } from "../call.ts";
 import { readJson } from "../open_session.ts";
 import { InvalidRequest } from "../request_errors.ts";
-import { jsonResponse } from "../text_response.ts";
+import { jsonResponse, type WholeResponse } from "../text_response.ts";
 import { checkedPath, shareAccount } from "./checked_path.ts";
 import { endOfLife } from "./create_share.ts";
 import { ownShare } from "./own_share.ts";
@@ -16,7 +16,7 @@ import type { SharingParts } from "./sharing_parts.ts";
  * unknown ones are reported and are no error, since clients send `user` and `access` as well (rest-api.md 1.12).
  * All members are checked before any is changed.
  */
-export async function updateShare(call: Call, parts: SharingParts): Promise<Response> {
+export async function updateShare(call: Call, parts: SharingParts): Promise<WholeResponse> {
   const server = sharedServer(call, parts);
   const share = await ownShare(call, server.name, parts);
   if (share === undefined) throw new ShareNotFound();
