@@ -58,7 +58,7 @@ Deno.test("the fail2ban filter finds refused credentials in the log of the servi
     }
     const { name, password } = DEMO_USER;
     assert.equal(await get(service.port, "/rest/auth"), 200);
-    assert.equal(await get(service.port, "/rest/share/DEMO"), 404);
+    assert.equal(await get(service.port, "/rest/share/DEMO"), 401, "anonymous, no credentials shown");
     assert.notEqual(await get(service.port, "/rest/auth", basic(name, password)), 401);
   } finally {
     service.stop();
