@@ -48,13 +48,23 @@ function readArguments(args: readonly string[]): Wanted | string {
   }
 }
 
-/** @returns What was made, in words. */
-export async function compile({ target, output, selfExtracting, sbom }: Wanted): Promise<string> {
+/** `self-extracting` was asked for, `fallback` is the same since `denort` cannot be had. */
+export type Form = "native" | "self-extracting" | "fallback";
+
+const FORMS: Readonly<Record<Form, string>> = {
+  "native": "made with deno compile",
+  "self-extracting": "a self-extracting executable with the official Deno binary",
+  "fallback": "a self-extracting executable with the official Deno binary, " +
+    "since denort, the runtime that deno compile needs, cannot be had here",
+};
+
+/** Makes the executable. @throws {ToolFailed} If a tool fails. */
+export async function compile({ target, output, selfExtracting, sbom }: Wanted): Promise<Form> {
   const [project, program] = [await readProject(), await bundleProgram()];
   const flags = project.runtimeFlags;
   await Deno.mkdir(dirname(output), { recursive: true });
-  const native = !selfExtracting && await canCompile(target);
-  if (native) {
+  const form = selfExtracting ? "self-extracting" : await canCompile(target) ? "native" : "fallback";
+  if (form === "native") {
     await compileNative({ output, target, program, flags });
   } else {
     const runtime = await readRuntime(target);
@@ -63,11 +73,8 @@ export async function compile({ target, output, selfExtracting, sbom }: Wanted):
       packSelfExtracting({ version: project.version, target, runtime, program, flags }),
     );
   }
-  if (sbom) {
-    await Deno.writeTextFile(`${output}.cdx.json`, await createSbom(project, target));
-  }
-  return native ? "made with deno compile" : "a self-extracting executable with the official Deno binary" +
-    (selfExtracting ? "" : " (denort, the runtime that deno compile needs, cannot be had here)");
+  if (sbom) await Deno.writeTextFile(`${output}.cdx.json`, await createSbom(project, target));
+  return form;
 }
 
 /** The old one may be running. */
@@ -83,9 +90,9 @@ async function main(): Promise<number> {
     return 2;
   }
   try {
-    const kind = await compile(wanted);
+    const form = await compile(wanted);
     const { size } = await Deno.stat(wanted.output);
-    console.log(`${wanted.output} for ${wanted.target}, ${(size / 1e6).toFixed(1)} MB: ${kind}`);
+    console.log(`${wanted.output} for ${wanted.target}, ${(size / 1e6).toFixed(1)} MB: ${FORMS[form]}`);
     return 0;
   } catch (error) {
     if (!(error instanceof ToolFailed)) throw error;
