@@ -1,0 +1,53 @@
+import { relative } from "node:path";
+import { ROOT } from "./project.ts";
+import { runDeno } from "./run_tool.ts";
+
+/** Name of the module that is run; the others are loaded by it from the same folder. */
+export const MAIN_MODULE = "main.js";
+
+/** Names of bundled modules and their sources. The supervisor starts the rooms' modules as workers. */
+export const MODULES: Readonly<Record<string, string>> = {
+  [MAIN_MODULE]: `${ROOT}/main.ts`,
+  "edge_room.js": `${ROOT}/src/rooms/edge_room.ts`,
+  "core_room.js": `${ROOT}/src/rooms/core_room.ts`,
+};
+
+/**
+ * Bundles the service into a few JavaScript modules that need nothing but the runtime: packages are in them, also those
+ * that are loaded late. The text depends on the sources and their locked packages only, not on where they lie.
+ * @param modules Sources other than the service's own, for tests.
+ * @throws {ToolFailed} If a source does not parse or a package cannot be had.
+ */
+export async function bundleProgram(modules = MODULES): Promise<Map<string, string>> {
+  const folder = await Deno.makeTempDir({ prefix: "authserver-bundle-" });
+  try {
+    const packages = await packageFolder();
+    const program = new Map<string, string>();
+    for (const [name, source] of Object.entries(modules)) {
+      const file = `${folder}/${name}`;
+      await runDeno(["bundle", "--quiet", "--frozen", "--output", file, source], { cwd: ROOT });
+      program.set(name, portable(await Deno.readTextFile(file), packages, Object.keys(modules)));
+    }
+    return program;
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Where Deno keeps packages, as the bundler writes it: relative to the project. */
+async function packageFolder(): Promise<string> {
+  const { npmCache } = JSON.parse(await runDeno(["info", "--json"]));
+  return relative(ROOT, String(npmCache));
+}
+
+/** Names of packages instead of their places on this machine; workers by the names of their bundled modules. */
+function portable(text: string, packages: string, names: readonly string[]): string {
+  const place = new RegExp(`${RegExp.escape(packages)}/[^/"\\n]+/`, "g");
+  const modules = names.map((name) => name.replace(/\.js$/, "")).join("|");
+  return text
+    .replaceAll(place, "npm:")
+    .replaceAll(
+      new RegExp(`new URL\\("\\./(${modules})\\.ts", import\\.meta\\.url\\)`, "g"),
+      (_all, name) => `new URL("./${name}.js", import.meta.url)`,
+    );
+}

@@ -1,0 +1,52 @@
+import { fileURLToPath } from "node:url";
+
+/** Root folder of the project, absolute, without a slash at the end. */
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+
+/** What the build takes from `deno.json`. */
+export interface Project {
+  readonly name: string;
+  readonly version: string;
+  readonly license: string;
+  /** Command line flags of the runtime: permissions of the supervisor, unstable features, no code but the given. */
+  readonly runtimeFlags: readonly string[];
+}
+
+/** @throws {TypeError} If something is missing there, or a permission is in a form that has no flag here. */
+export async function readProject(): Promise<Project> {
+  const project = object(JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`)), "deno.json");
+  const { service } = object(project.permissions, "permissions");
+  const permissions = Object.entries(object(service, "permissions.service"));
+  return {
+    name: text(project.name, "name"),
+    version: text(project.version, "version"),
+    license: text(project.license, "license"),
+    runtimeFlags: [
+      ...list(project.unstable, "unstable").map((feature) => `--unstable-${feature}`),
+      ...permissions.map(([kind, allowed]) =>
+        allowed === true ? `--allow-${kind}` : `--allow-${kind}=${list(allowed, kind).join(",")}`
+      ),
+      "--deny-import",
+      "--no-prompt",
+      "--no-remote",
+      "--no-npm",
+    ],
+  };
+}
+
+function object(value: unknown, name: string): Record<string, unknown> {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  throw new TypeError(`Expected an object as ${name}`);
+}
+
+function text(value: unknown, name: string): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw new TypeError(`Expected a text as ${name} of deno.json`);
+}
+
+function list(value: unknown, name: string): string[] {
+  if (Array.isArray(value) && value.length > 0 && value.every((item) => /^[\w.-]+$/.test(String(item)))) {
+    return value.map(String);
+  }
+  throw new TypeError(`Expected a list of words as ${name} of deno.json`);
+}

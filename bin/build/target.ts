@@ -1,0 +1,11 @@
+/** Systems that the service runs on, as `deno compile --target` names them. */
+export const TARGETS = {
+  "x86_64-unknown-linux-gnu": { runtimePackage: "@deno/linux-x64-glibc", debian: "amd64" },
+  "aarch64-unknown-linux-gnu": { runtimePackage: "@deno/linux-arm64-glibc", debian: "arm64" },
+} as const;
+
+export type Target = keyof typeof TARGETS;
+
+export function isTarget(name: string): name is Target {
+  return Object.hasOwn(TARGETS, name);
+}
