@@ -31,12 +31,12 @@ export const serve = defineCommand({
     file,
     (problem) => io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`),
   );
+  const signals = listen({ SIGTERM: service.stop, SIGINT: service.stop, SIGHUP: service.reload });
   io.stdout(
     `${
       given.text("name")
     } ${VERSION}\n***** Server started. *****\nSend TERM signal to shutdown gracefully.\n`,
   );
-  const signals = listen({ SIGTERM: service.stop, SIGINT: service.stop, SIGHUP: service.reload });
   await service.stopped;
   signals.forget();
   return 0;
