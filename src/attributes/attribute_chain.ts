@@ -18,6 +18,12 @@ export interface ChainOptions {
   readonly links: readonly ChainLink[];
   readonly policy: CombiningPolicy;
   readonly log: Logger;
+  /** Told of each answer, before it is combined with the others. */
+  readonly onAnswer?: (
+    source: AttributeSource,
+    identity: Identity,
+    answer: AttributeSet | ServiceError,
+  ) => void;
 }
 
 /** Asks sources in their order and combines the answers; a source itself, so that chains can be nested. */
@@ -37,6 +43,7 @@ export class AttributeChain implements AttributeSource {
     let answers = 0;
     for (const link of links) {
       const answer = await this.#ask(link, identity, signal);
+      this.#options.onAnswer?.(link.source, identity, answer);
       if (answer instanceof ServiceError) {
         failure = answer;
         continue;

@@ -1,8 +1,9 @@
 import type { AttributesConfig, AttributeSourceConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
-import { AttributeChain, type ChainLink, withAutomaticSource } from "./attribute_chain.ts";
+import { AttributeChain, type ChainLink, type ChainOptions, withAutomaticSource } from "./attribute_chain.ts";
 import type { Clock } from "../model/clock.ts";
 import type { OutgoingHttp } from "../outgoing/outgoing_http.ts";
+import type { CombiningPolicy } from "./combine.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 import { AutomaticSource } from "./automatic.ts";
 import { AccountsOnly } from "./accounts_only.ts";
@@ -15,6 +16,8 @@ export interface SourceParts {
   readonly now: Clock;
   /** A client for other systems, which shows the server's certificate to those that ask if it is configured to. */
   readonly outgoing: () => OutgoingHttp;
+  /** Told of the answer of each configured source; of a chain among them after those of its own sources. */
+  readonly onAnswer?: ChainOptions["onAnswer"];
 }
 
 /**
@@ -29,20 +32,28 @@ export async function createAttributes(
 ): Promise<AttributeSource> {
   const { log } = parts;
   const links = withAutomaticSource(await createLinks(config.sources, parts), config.policy);
-  const chain = new AttributeChain({ name: "attributes", links, policy: config.policy, log });
+  const chain = combined("attributes", links, config.policy, parts);
   if (dynamic.sources.length === 0) return chain;
-  const last = new AttributeChain({
-    name: "dynamicAttributes",
-    links: await createLinks(dynamic.sources, parts),
-    policy: dynamic.policy,
-    log,
+  const dynamicLinks = await createLinks(dynamic.sources, parts).catch((error: unknown) => {
+    chain.close();
+    throw error;
   });
+  const last = combined("dynamicAttributes", dynamicLinks, dynamic.policy, parts);
   return new AttributeChain({
     name: "all attributes",
     links: [{ source: chain, optional: false }, { source: new AccountsOnly(last), optional: false }],
     policy: "MERGE_LAST_OVERRIDES",
     log,
   });
+}
+
+function combined(
+  name: string,
+  links: readonly ChainLink[],
+  policy: CombiningPolicy,
+  { log, onAnswer }: SourceParts,
+): AttributeChain {
+  return new AttributeChain({ name, links, policy, log, ...(onAnswer && { onAnswer }) });
 }
 
 async function createLinks(
@@ -77,7 +88,7 @@ async function createLink(config: AttributeSourceConfig, parts: SourceParts): Pr
       return { source: new AutomaticSource(name), optional };
     case "AttributeSourcesChain": {
       const links = await createLinks(config.sources, parts);
-      return { source: new AttributeChain({ name, links, policy: config.policy, log: parts.log }), optional };
+      return { source: combined(name, links, config.policy, parts), optional };
     }
     case "XUUDBAttributeSource":
     case "XUUDBJSONAttributeSource": {

@@ -12,6 +12,7 @@ import type {
 } from "../config/service_config.ts";
 import { InvalidName } from "../model/distinguished_name.ts";
 import { InvalidFile, type Problem } from "../model/problem.ts";
+import { readGatewayCertificate, readTrustedIssuer } from "../service/certificate_files.ts";
 import { hostZone } from "../reservations/reservation_book.ts";
 import { readReservationFile } from "../reservations/reservation_file.ts";
 
@@ -20,12 +21,16 @@ import { readReservationFile } from "../reservations/reservation_file.ts";
  * start with; a line or entry that it does without is a warning.
  */
 export async function inspectDataFiles(config: ServiceConfig): Promise<readonly Problem[]> {
-  const { authentication, attributes, dynamicAttributes, servers } = config;
+  const { authentication, attributes, dynamicAttributes, servers, issuedTokens, gateway } = config;
   const names = servers.map(({ name }) => name);
   const found = await Promise.all([
     ...authentication.methods.map(inspectMethod),
     ...[...attributes.sources, ...dynamicAttributes.sources].map((source) => inspectSource(source, names)),
     ...servers.map(({ reservations }) => reservations && inspectReservations(reservations)),
+    ...issuedTokens.trustedIssuerFiles.map((file) => inspectBy(readTrustedIssuer(file))),
+    gateway.enabled && gateway.certificate !== undefined
+      ? inspectBy(readGatewayCertificate(gateway.certificate))
+      : undefined,
   ]);
   return found.flatMap((problems) => problems ?? []);
 }
@@ -130,6 +135,17 @@ async function inspectFile(
     if (error instanceof InvalidFile) return error.problems;
     const reason = error instanceof Error ? error.message : String(error);
     return [{ severity: "error", file, expected: `cannot be read: ${reason}` }];
+  }
+}
+
+/** What a reader finds wrong. */
+async function inspectBy(reading: Promise<unknown>): Promise<readonly Problem[]> {
+  try {
+    await reading;
+    return [];
+  } catch (error) {
+    if (error instanceof InvalidFile) return error.problems;
+    throw error;
   }
 }
 

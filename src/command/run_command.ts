@@ -2,10 +2,11 @@ import { check } from "./check.ts";
 import type { Command, CommandIo } from "./command.ts";
 import { passwd } from "./passwd.ts";
 import { serve } from "./serve.ts";
+import { share } from "./share.ts";
 import { version } from "./version.ts";
 
 /** All commands, in the order of `--help`. */
-export const COMMANDS: readonly Command[] = [serve, check, passwd, version];
+export const COMMANDS: readonly Command[] = [serve, check, passwd, share, version];
 
 /**
  * Runs the command that the arguments name.

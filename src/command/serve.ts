@@ -1,3 +1,5 @@
+import { LogFile } from "../logging/log_file.ts";
+import type { LineSink } from "../logging/logger.ts";
 import { formatProblem, type Problem } from "../model/problem.ts";
 import { CannotStart } from "../rooms/cannot_start.ts";
 import { Supervisor } from "../rooms/supervisor.ts";
@@ -6,6 +8,7 @@ import { watchPaths } from "../watch/watch_paths.ts";
 import { CommandFailed, defineCommand } from "./command.ts";
 import { CONFIG_OPTION } from "./config_option.ts";
 import { inspect } from "./inspect.ts";
+import { connectServiceManager, NO_SERVICE_MANAGER, type ServiceManager } from "./service_manager.ts";
 
 /** `authserver serve`: runs the service until it is told to stop. */
 export const serve = defineCommand({
@@ -14,6 +17,7 @@ export const serve = defineCommand({
   details: [
     "SIGTERM and SIGINT end it: requests under way finish first, for at most 20 seconds.",
     "SIGHUP reads the configuration again; so does a change of one of its files.",
+    "Under systemd (Type=notify) it tells when it is ready, reloads and stops, and that it is alive.",
   ],
   operands: {},
   options: {
@@ -27,9 +31,14 @@ export const serve = defineCommand({
 }, async (given, io) => {
   const file = given.text("config") ?? CONFIG_OPTION.default;
   io.stdout(`Reading config from ${file}\n`);
+  const manager = connectServiceManager(
+    (name) => Deno.env.get(name),
+    (error) => io.stderr(`The service manager cannot be told how the service fares: ${error}\n`),
+  );
   const service = await startService(
     file,
     (problem) => io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`),
+    { manager },
   );
   const signals = listen({ SIGTERM: service.stop, SIGINT: service.stop, SIGHUP: service.reload });
   io.stdout(
@@ -54,16 +63,23 @@ export interface RunningService {
 /**
  * Starts the service from its main configuration file.
  * @param report Told of every problem that there is, before the start.
+ * @param options.console Where log lines go besides the log file; default standard output.
+ * @param options.manager Told how the service fares from the start on.
  * @throws {CommandFailed} If there is an error among them, or the rooms cannot start.
  */
 export async function startService(
   file: string,
   report: (problem: Problem) => void,
+  { console, manager = NO_SERVICE_MANAGER }: {
+    readonly console?: LineSink;
+    readonly manager?: ServiceManager;
+  } = {},
 ): Promise<RunningService> {
   let inspection = await inspect(file);
   inspection.problems.forEach(report);
   if (inspection.setup === undefined) throw new CommandFailed(`the configuration in ${file} cannot be used`);
-  const supervisor = await Supervisor.start(inspection.setup).catch((error: unknown) => {
+  const logFile = new LogFile(inspection.setup.config.logging.file, console);
+  const supervisor = await Supervisor.start(inspection.setup, { logFile }).catch((error: unknown) => {
     throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
   });
   const { log } = supervisor;
@@ -76,9 +92,15 @@ export async function startService(
   });
   inspection.problems.forEach((problem) => log.warn("configuration", { problem: formatProblem(problem) }));
 
+  const tellReady = () =>
+    manager.ready(`Serving port ${supervisor.port}, configuration ${supervisor.generation}`);
+  tellReady();
+  const endWatchdog = beat(manager, () => supervisor.alive);
+
   let reloading: Promise<void> = Promise.resolve();
   const reload = () => {
     reloading = reloading.then(async () => {
+      manager.reloading();
       const next = await inspect(file);
       next.problems.forEach((problem) =>
         log[problemLevel(problem)]("configuration", { problem: formatProblem(problem) })
@@ -89,7 +111,8 @@ export async function startService(
       }
       await supervisor.reload(next.setup);
       inspection = next;
-    }).catch((error) => log.error("reload failed, the configuration before stays", { file, error }));
+    }).catch((error) => log.error("reload failed, the configuration before stays", { file, error }))
+      .then(tellReady);
   };
   const renewCertificates = async () => {
     const next = await inspect(file);
@@ -107,9 +130,21 @@ export async function startService(
   const { promise: stopped, resolve: done } = Promise.withResolvers<void>();
   const stop = () => {
     watches.forEach((watch) => watch.close());
-    void supervisor.stop().then(done);
+    manager.stopping();
+    void supervisor.stop().then(() => {
+      endWatchdog();
+      manager.close();
+      done();
+    });
   };
   return { port: supervisor.port, reload, stop, stopped };
+}
+
+/** Tells the manager, twice in the time it wants it, that the service is alive. @returns Ends that. */
+function beat(manager: ServiceManager, isAlive: () => boolean): () => void {
+  if (manager.watchdogMs === undefined) return () => {};
+  const timer = setInterval(() => isAlive() && manager.alive(), manager.watchdogMs / 2);
+  return () => clearInterval(timer);
 }
 
 function problemLevel({ severity }: Problem): "warn" | "error" {

@@ -14,9 +14,7 @@ const RESERVED_NAMES = ["client", "server", "token", "certificate"];
 const PREFIX = "authservice.server.";
 
 /** The logical servers and their daemons (specification 2.1). */
-export function readServers(
-  reader: KeyReader,
-): Pick<ServiceConfig, "servers" | "resolveClientNames"> | undefined {
+export function readServers(reader: KeyReader): Pick<ServiceConfig, "servers"> | undefined {
   const keys = reader.read(AUTHSERVICE);
   if (keys === undefined) {
     reader.skip(PREFIX);
@@ -35,7 +33,7 @@ export function readServers(
     if (keys.servers.some((server) => server === name || server.startsWith(`${name}.`))) continue;
     reader.leave(`${PREFIX}${name}.`, `not used, ${name} is not in authservice.servers`);
   }
-  return { servers, resolveClientNames: keys.resolveClientNames };
+  return { servers };
 }
 
 function checkName(reader: KeyReader, name: string, all: readonly string[]): void {

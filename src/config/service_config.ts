@@ -27,8 +27,6 @@ export interface ServiceConfig {
   readonly outgoing: OutgoingConfig;
   readonly logging: LoggingConfig;
   readonly metrics: MetricsConfig;
-  /** Look up host names that users state as client addresses. */
-  readonly resolveClientNames: boolean;
   /** Further audiences and recipients of SAML assertions for this service. */
   readonly additionalServiceIdentifiers: readonly string[];
   /** Print a report about connections after the start. */

@@ -13,8 +13,16 @@ import { ServiceError } from "../model/service_error.ts";
 import type { EdgeLimits, EdgeOptions, EdgeTls } from "./edge_options.ts";
 import type { Answer, EdgeResponse } from "./message.ts";
 import { readBody } from "./read_body.ts";
-import { ClientGone, EdgeFailure, HeadersTooLarge, NotHttp, rawRefusal, refusal } from "./refusal.ts";
 import { Delivery } from "./delivery.ts";
+import {
+  ClientGone,
+  EdgeFailure,
+  HeadersTooLarge,
+  MethodForbidden,
+  NotHttp,
+  rawRefusal,
+  refusal,
+} from "./refusal.ts";
 import { clientCertificate, tlsServerOptions } from "./tls_server_options.ts";
 
 /** The HTTPS server that faces the world: keeps the limits, hands requests on, writes the answers. */
@@ -117,10 +125,11 @@ export class HttpsEdge {
   ): Promise<EdgeResponse> {
     if (this.#draining !== undefined) response.setHeader("Connection", "close");
     try {
+      if (request.method === "TRACE" || request.method === "TRACK") throw new MethodForbidden();
       if (request.headers.expect !== undefined) response.writeContinue();
       return await this.#answer({
         method: request.method ?? "GET",
-        target: request.url ?? "/",
+        target: originForm(request.url ?? "/"),
         headers: request.rawHeaders,
         peer: peerOf(request.socket),
         body: await readBody(request, this.#limits),
@@ -149,6 +158,12 @@ export class HttpsEdge {
       socket.end(rawRefusal(new Refusal(error.message), crypto.randomUUID()));
     } else socket.destroy();
   }
+}
+
+/** The target without scheme and authority, which a client may send as if to a proxy (RFC 9112, 3.2.2); `*` is the root. */
+function originForm(target: string): string {
+  const path = target.replace(/^https?:\/\/[^/?#]*/i, "");
+  return path.startsWith("/") ? path : `/${path.startsWith("?") ? path : ""}`;
 }
 
 function peerOf(socket: Socket): Peer {

@@ -33,6 +33,14 @@ export class NotHttp extends ServiceError {
   override readonly headers = { Connection: "close" };
 }
 
+/** A method that no resource has, and that a `Request` cannot even carry (Fetch standard, 2.2.1). */
+export class MethodForbidden extends ServiceError {
+  readonly code = "ERR_METHOD_NOT_ALLOWED";
+  readonly status = 405;
+  readonly publicMessage = "This method is not allowed here";
+  override readonly headers = { Allow: "GET, HEAD, POST, PUT, DELETE, OPTIONS" };
+}
+
 /** The header block of a request is over the limit (RFC 6585, 5). */
 export class HeadersTooLarge extends ServiceError {
   readonly code = "ERR_HEADERS_TOO_LARGE";

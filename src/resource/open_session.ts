@@ -73,6 +73,10 @@ export async function readJson(request: Request): Promise<unknown> {
   }
 }
 
+/**
+ * Host names are refused, where the Java service looks them up: whoever answers for a name would decide from where a
+ * session may be used, and the lookup would wait on somebody else's name server.
+ */
 function addresses(given: readonly string[] | undefined): string[] | undefined {
   if (given === undefined) return undefined;
   if (given.length > MAX_ADDRESSES) {
@@ -81,7 +85,9 @@ function addresses(given: readonly string[] | undefined): string[] | undefined {
   return given.map((text) => {
     const address = canonicalAddress(text);
     if (address === undefined) {
-      throw new InvalidRequest("client: expected IP addresses, separated by blanks or commas");
+      throw new InvalidRequest(
+        "client: expected IP addresses, separated by blanks or commas; host names are not looked up",
+      );
     }
     return address;
   });

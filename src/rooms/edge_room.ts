@@ -35,6 +35,9 @@ hear((message: ToEdgeRoom) => {
     case "tls":
       void edge?.then((running) => running?.renewTls(message.tls));
       break;
+    case "ping":
+      tell({ kind: "pong" });
+      break;
     case "drain":
       void edge?.then((running) => running?.drain(message.withinMs)).then(() => tell({ kind: "closed" }));
       break;

@@ -18,7 +18,7 @@ function toRequest({ method, target, headers, body }: EdgeRequest, signal: Abort
   const list: [string, string][] = [];
   for (let i = 0; i + 1 < headers.length; i += 2) list.push([headers[i] ?? "", headers[i + 1] ?? ""]);
   // What the Host header says is for the router to judge; the address here only makes the target a URL.
-  const url = `https://authserver.invalid${target.startsWith("/") ? target : "/"}`;
+  const url = `https://authserver.invalid${target}`;
   const hasBody = method !== "GET" && method !== "HEAD" && body !== null;
   return new Request(url, { method, headers: list, signal, ...(hasBody && { body: toBodyInit(body) }) });
 }

@@ -21,12 +21,14 @@ export class Room<In> {
   readonly #worker: Worker;
   readonly #waiting = new Set<(message: FromRoom) => void>();
   #over = false;
+  #heardAt = Date.now();
 
   /** @param module Of the rooms, with the worker's code. */
   constructor(module: URL, name: string, permissions: RoomPermissions, { said, died }: RoomEvents) {
     this.name = name;
     this.#worker = new Worker(module, { type: "module", name, deno: { permissions } });
     this.#worker.onmessage = ({ data }: MessageEvent<FromRoom>) => {
+      this.#heardAt = Date.now();
       said(data);
       for (const take of [...this.#waiting]) take(data);
     };
@@ -37,6 +39,11 @@ export class Room<In> {
       for (const take of [...this.#waiting]) take({ kind: "failed", problems: [event.message] });
       died(event.message);
     };
+  }
+
+  /** Milliseconds since its last sign of life; whoever wants to know must make it answer now and then. */
+  get silentMs(): number {
+    return Date.now() - this.#heardAt;
   }
 
   tell(message: In, transfer: Transferable[] = []): void {

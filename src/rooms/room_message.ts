@@ -11,6 +11,7 @@ export type ToEdgeRoom =
   /** That core is dead. */
   | { readonly kind: "core-lost"; readonly generation: number }
   | { readonly kind: "tls"; readonly tls: EdgeTls }
+  | { readonly kind: "ping" }
   | { readonly kind: "drain"; readonly withinMs: number };
 
 /** What the supervisor tells a core's room. */

@@ -24,8 +24,6 @@ interface Core {
   readonly room: Room<ToCoreRoom>;
   readonly generation: number;
   readonly permissions: RoomPermissions;
-  /** When it last answered, milliseconds since the epoch. */
-  heardAt: number;
 }
 
 /**
@@ -71,7 +69,7 @@ export class Supervisor {
       if (setup.config.site.port === 0) await edge;
       await Promise.all([edge, supervisor.#startCore(setup)]);
       supervisor.#timers.push(
-        setInterval(() => supervisor.#lookAfterCore(), PING_MS),
+        setInterval(() => supervisor.#lookAfterRooms(), PING_MS),
         setInterval(() => void supervisor.#lookUpHosts(), RESOLVE_MS),
       );
       return supervisor;
@@ -89,6 +87,15 @@ export class Supervisor {
   /** Counts the cores: 1 after the start, one more after each reload. */
   get generation(): number {
     return this.#generation;
+  }
+
+  /**
+   * Whether the event loops that serve requests turn: the edge has answered lately, and so has the core, unless it is
+   * being replaced (the edge says so to its callers meanwhile).
+   */
+  get alive(): boolean {
+    const edge = this.#edge;
+    return edge !== undefined && [edge, this.#core?.room].every((room) => (room?.silentMs ?? 0) < SILENT_MS);
   }
 
   /** Shows and trusts other certificates from the next connection on. */
@@ -176,7 +183,7 @@ export class Supervisor {
     const { directory } = setup.config.sharing;
     if (directory !== undefined) await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
     const room = new Room<ToCoreRoom>(CORE_MODULE, `core ${generation}`, permissions, {
-      said: (message) => this.#hear(message, generation),
+      said: (message) => this.#hear(message),
       died: (reason) => this.#coreDied(generation, reason),
     });
     const port = setup.config.site.port || this.#port;
@@ -188,7 +195,7 @@ export class Supervisor {
       throw error;
     }
     const before = this.#core;
-    this.#core = { room, generation, permissions, heardAt: Date.now() };
+    this.#core = { room, generation, permissions };
     if (before) this.#leaving.set(before.generation, before);
     this.#link(this.#core);
   }
@@ -206,14 +213,10 @@ export class Supervisor {
     if (tls) this.#edge?.tell({ kind: "tls", tls });
   }
 
-  /** @param generation Of the core that says it; absent: the edge does. */
-  #hear(message: FromRoom, generation?: number): void {
+  #hear(message: FromRoom): void {
     switch (message.kind) {
       case "log":
         this.#logFile.writeAll(message.lines);
-        break;
-      case "pong":
-        if (this.#core && this.#core.generation === generation) this.#core.heardAt = Date.now();
         break;
       case "core-idle":
         void this.#dismiss(message.generation);
@@ -229,13 +232,17 @@ export class Supervisor {
     this.#leaving.delete(generation);
   }
 
-  #lookAfterCore(): void {
-    const core = this.#core;
-    if (core === undefined) return;
-    if (Date.now() - core.heardAt > SILENT_MS) {
+  #lookAfterRooms(): void {
+    const reason = `no sign of life for ${SILENT_MS / 1000} s`;
+    const [core, edge] = [this.#core, this.#edge];
+    if (core && core.room.silentMs > SILENT_MS) {
       core.room.end();
-      this.#coreDied(core.generation, `no sign of life for ${SILENT_MS / 1000} s`);
-    } else core.room.tell({ kind: "ping" });
+      this.#coreDied(core.generation, reason);
+    } else core?.room.tell({ kind: "ping" });
+    if (edge && edge.silentMs > SILENT_MS) {
+      edge.end();
+      this.#edgeDied(edge, reason);
+    } else edge?.tell({ kind: "ping" });
   }
 
   /**

@@ -1,5 +1,4 @@
-import { X509Certificate } from "node:crypto";
-import { createAttributes } from "../attributes/registry.ts";
+import { createAttributes, type SourceParts } from "../attributes/registry.ts";
 import type { Authenticator } from "../authentication/authenticator.ts";
 import { TokenIssuer } from "../authentication/issued_token/issue.ts";
 import { issuedToken } from "../authentication/issued_token/verify.ts";
@@ -29,6 +28,7 @@ import {
   openReservationBook,
   type ReservationBook,
 } from "../reservations/reservation_book.ts";
+import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import type { IdentityParts } from "./identify.ts";
 import { OwnCertificate } from "./own_certificate.ts";
@@ -57,6 +57,8 @@ export interface ServiceParts extends IdentityParts {
   /** Base of links, without trailing slash. */
   readonly externalUrl: string;
   readonly routes: readonly Route[];
+  /** Logical servers by name, in the configured order. */
+  readonly servers: ReadonlyMap<string, ServerFacts>;
   /** `WWW-Authenticate` of a 401 that comes from elsewhere than authentication. */
   readonly challenge: string;
   renewTls(material: TlsMaterial): void;
@@ -73,10 +75,14 @@ const RENEWAL_PERIOD = 30 * 24 * 3600;
  */
 export async function assemble(
   { config, material, assertionIssuers, generation, upSince, port }: ServiceOptions,
-  { log, now }: { readonly log: Logger; readonly now: Clock },
+  { log, now, onAnswer }: {
+    readonly log: Logger;
+    readonly now: Clock;
+    /** Told of the answer of each attribute source. */
+    readonly onAnswer?: SourceParts["onAnswer"];
+  },
 ): Promise<ServiceParts> {
   const own = new OwnCertificate(material);
-  const outgoing = new OutgoingClients(config.outgoing, own, log);
   const externalUrl = externalUrlAt(config.site, port);
   const releases: (() => Promise<void> | void)[] = [];
   const release = async () => {
@@ -86,6 +92,7 @@ export async function assemble(
     releases.push(() => part.close());
     return part;
   };
+  const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
   try {
     const groups = config.servers.map((server) => keep(createGroup(server, own, { log, now })));
     const attributes = keep(
@@ -93,6 +100,7 @@ export async function assemble(
         log,
         now,
         outgoing: () => outgoing.client(config.outgoing.showCertificate),
+        ...(onAnswer && { onAnswer }),
       }),
     );
     const methods = await createMethods(config.authentication.methods, {
@@ -111,10 +119,10 @@ export async function assemble(
     });
     methods.forEach(keep);
     const { tokens, verifier } = await createIssued(config, own, { log, now });
-    const books = await Promise.all(
-      config.servers.map(({ reservations }) => openBook(reservations, { log, now })),
-    );
-    books.forEach(keep);
+    const books: ReservationBook[] = [];
+    for (const { reservations } of config.servers) {
+      books.push(keep(await openBook(reservations, { log, now })));
+    }
     const servers = new Map(groups.map((daemons, i) => [daemons.name, {
       name: daemons.name,
       description: daemons.description,
@@ -130,6 +138,7 @@ export async function assemble(
     };
     const sharing = startSharing(config, { servers, attributes, chain, log, now });
     if (sharing) keep(sharing);
+    const challenging = verifier === undefined ? methods : [...methods, verifier];
     const facts = {
       siteName: config.site.name,
       version: VERSION,
@@ -148,11 +157,12 @@ export async function assemble(
       config,
       externalUrl,
       chain,
-      challenge: challengeHeader(config.site.name, methods.flatMap(({ challenges }) => challenges)),
+      challenge: challengeHeader(config.site.name, challenging.flatMap(({ challenges }) => challenges)),
       regulator: new Regulator({ config: config.regulation, log, now }),
       attributes,
       accessControl: config.accessControl.enabled,
       serverName: own.name,
+      servers,
       routes: routesOf({
         servers,
         facts,
@@ -209,7 +219,7 @@ async function createIssued(
 ) {
   if (own.pem() === undefined) return { tokens: undefined, verifier: undefined };
   const { lifetimeSeconds, maxLifetimeSeconds, hmacSecret, trustedIssuerFiles } = config.issuedTokens;
-  const trustedIssuers = await Promise.all(trustedIssuerFiles.map((file) => Deno.readTextFile(file)));
+  const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
   const limits = {
     defaultLifetime: lifetimeSeconds,
     maxLifetime: maxLifetimeSeconds,
@@ -269,11 +279,10 @@ async function openBook(
   });
 }
 
-/** The gateway's certificate as PEM, whether its file holds PEM or DER. */
 async function readGateway({ enabled, certificate }: GatewayConfig): Promise<MethodParts["gateway"]> {
   if (!enabled) return undefined;
   if (certificate === undefined) return { certificate: () => undefined };
-  const pem = new X509Certificate(await Deno.readFile(certificate)).toString();
+  const pem = await readGatewayCertificate(certificate);
   return { certificate: () => pem };
 }
 

@@ -7,7 +7,7 @@ import { parseCredentials } from "../authentication/parse_credentials.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Credentials } from "../model/credentials.ts";
 import { sameName } from "../model/distinguished_name.ts";
-import type { Caller } from "../model/identity.ts";
+import type { Caller, Identity } from "../model/identity.ts";
 import { regulate } from "../regulation/regulate.ts";
 import type { Regulator } from "../regulation/regulator.ts";
 import { Forbidden } from "./request_refusals.ts";
@@ -47,8 +47,10 @@ export async function identify(
   request: Request,
   { service }: Route,
   parts: IdentityParts,
-  { facts, log, signal }: {
+  { facts, known, log, signal }: {
     readonly facts: Omit<Credentials, "authorization">;
+    /** Told who calls as soon as that is known, for the log: what follows may fail. */
+    readonly known: (caller: Caller) => void;
     readonly log: Logger;
     readonly signal: AbortSignal;
   },
@@ -60,9 +62,10 @@ export async function identify(
     credentials,
     () => authenticate(parts.chain, credentials, { log, signal }),
   );
+  known(caller);
   const identified = caller.kind === "anonymous"
     ? NOBODY
-    : { caller, user: await attributesOf(caller, request, parts) };
+    : { caller, user: await attributesOf(caller.identity, request, parts) };
   const { role } = identified.user;
   if (parts.accessControl && !mayAccess(service, request.method, role)) {
     throw refusalFor(caller, role, parts.chain);
@@ -70,10 +73,14 @@ export async function identify(
   return identified;
 }
 
-async function attributesOf(
-  { identity }: Caller & { kind: "authenticated" },
+/**
+ * What a caller may be, after their preferences.
+ * @throws What preferences and sources throw.
+ */
+export async function attributesOf(
+  identity: Identity,
   request: Request,
-  { attributes, serverName }: IdentityParts,
+  { attributes, serverName }: Pick<IdentityParts, "attributes" | "serverName">,
 ): Promise<UserAttributes> {
   const own = serverName();
   if (own !== undefined && sameName(own, identity.dn)) return attributesOfRole("server");

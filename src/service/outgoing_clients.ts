@@ -24,6 +24,11 @@ export class OutgoingClients {
     for (const [showCertificate, client] of this.#clients) client.renew(this.#trust(showCertificate));
   }
 
+  /** Ends kept connections, and with them requests under way. */
+  close(): void {
+    for (const client of this.#clients.values()) client.close();
+  }
+
   #trust(showCertificate: boolean): HttpsTrust {
     const { anchors, certificate, key } = this.own.material();
     return { anchors, ...(showCertificate && { clientCertificate: { certificate, key } }) };

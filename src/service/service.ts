@@ -107,11 +107,13 @@ class RoutedService implements Service {
         ...(peer.certificate && { certificate: peer.certificate }),
         ...(consignor !== undefined && { consignor }),
       },
+      known: (known) => {
+        trace.dn = nameOf(known);
+        trace.method = known.kind === "anonymous" ? undefined : known.identity.via;
+      },
       log,
       signal: request.signal,
     });
-    trace.dn = nameOf(caller);
-    trace.method = caller.kind === "anonymous" ? undefined : caller.identity.via;
     const { signal } = request;
     const preferences = request.headers.get(PREFERENCES_HEADER);
     const call: Call = {

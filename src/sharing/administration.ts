@@ -67,7 +67,7 @@ export class ShareAdministration {
    */
   async import(
     text: string,
-    source: { readonly file: string; readonly server?: string },
+    source: { readonly file: string; readonly server?: string; readonly servers: readonly string[] },
   ): Promise<{ readonly added: number; readonly present: readonly string[] }> {
     const shares = parseShareDump(text, { ...source, now: this.clock() });
     const present: string[] = [];

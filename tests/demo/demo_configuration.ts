@@ -5,6 +5,8 @@ import type { Authority } from "../pki/authority.ts";
 /** The user that the demo knows. */
 export const DEMO_USER = { name: "demouser", password: "test123", account: "demo", group: "users" } as const;
 
+type DaemonAddress = Pick<DaemonSimulator, "host" | "listenPort" | "commandPort">;
+
 /**
  * Writes a complete configuration for one daemon.
  * @param folder Gets `conf/` and `logs/`.
@@ -14,7 +16,7 @@ export async function writeDemoConfiguration(
   folder: string,
   { authority, daemon, port }: {
     readonly authority: Authority;
-    readonly daemon: DaemonSimulator;
+    readonly daemon: DaemonAddress;
     readonly port: number;
   },
 ): Promise<string> {
@@ -40,7 +42,7 @@ export async function writeDemoConfiguration(
   return main;
 }
 
-function mainFile(folder: string, daemon: DaemonSimulator, port: number): string {
+function mainFile(folder: string, daemon: DaemonAddress, port: number): string {
   return `# Written by the demo
 container.host=localhost
 container.port=${port}

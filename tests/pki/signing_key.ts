@@ -2,7 +2,7 @@ import type { Buffer } from "node:buffer";
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import * as der from "./der.ts";
 
-export type KeyType = "ec-p256" | "rsa-2048" | "ed25519";
+export type KeyType = "ec-p256" | "rsa-1024" | "rsa-2048" | "ed25519";
 
 /** A key pair that can sign certificates. */
 export interface SigningKey {
@@ -28,6 +28,8 @@ function generate(type: KeyType): { publicKey: KeyObject; privateKey: KeyObject 
   switch (type) {
     case "ec-p256":
       return generateKeyPairSync("ec", { namedCurve: "P-256" });
+    case "rsa-1024":
+      return generateKeyPairSync("rsa", { modulusLength: 1024 });
     case "rsa-2048":
       return generateKeyPairSync("rsa", { modulusLength: 2048 });
     case "ed25519":
@@ -35,9 +37,12 @@ function generate(type: KeyType): { publicKey: KeyObject; privateKey: KeyObject 
   }
 }
 
+const RSA_SHA256 = der.sequence(der.objectIdentifier("1.2.840.113549.1.1.11"), der.nothing());
+
 /** Signature algorithms (RFC 5758, RFC 4055, RFC 8410). */
 const ALGORITHMS: Readonly<Record<KeyType, Buffer>> = {
   "ec-p256": der.sequence(der.objectIdentifier("1.2.840.10045.4.3.2")),
-  "rsa-2048": der.sequence(der.objectIdentifier("1.2.840.113549.1.1.11"), der.nothing()),
+  "rsa-1024": RSA_SHA256,
+  "rsa-2048": RSA_SHA256,
   "ed25519": der.sequence(der.objectIdentifier("1.3.101.112")),
 };

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { InvalidFile } from "../../src/model/problem.ts";
 import { AdministrationError, ShareAdministration, shareTable } from "../../src/sharing/administration.ts";
+import { dumpEntry } from "../../src/sharing/import/dump_entry.ts";
 import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
 import { DRAFT, USE } from "./store/conformance.ts";
 
 const NOW = 1_700_000_000_000;
+const SERVERS = ["A", "B"];
 
 async function withStore(check: (administration: ShareAdministration) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
@@ -46,7 +48,7 @@ const CSV = `ID,path,isDirectory,ownerID,uid,gid,targetID,access,oneTime,expires
 
 Deno.test("ShareAdministration imports a CSV dump, leaving out what has expired", () =>
   withStore(async (administration) => {
-    const result = await administration.import(CSV, { file: "dump.csv", server: "A" });
+    const result = await administration.import(CSV, { file: "dump.csv", server: "A", servers: SERVERS });
     assert.deepEqual(result, { added: 2, present: [] });
     const [first, second] = await administration.list();
     assert.deepEqual(first, {
@@ -66,7 +68,7 @@ Deno.test("ShareAdministration imports a CSV dump, leaving out what has expired"
       created: NOW,
     });
     assert.deepEqual([second?.usesLeft, second?.expires, second?.gid], [1, 1800000000, undefined]);
-    const again = await administration.import(CSV, { file: "dump.csv", server: "A" });
+    const again = await administration.import(CSV, { file: "dump.csv", server: "A", servers: SERVERS });
     assert.deepEqual(again, { added: 0, present: ["2aXf9Kq01bZ", "3bYg0Lr12cA"] });
   }));
 
@@ -81,10 +83,29 @@ Deno.test("ShareAdministration imports a JSON dump", () =>
       gid: null,
       expires: 0,
     };
-    const result = await administration.import(JSON.stringify([entry]), { file: "dump.json" });
+    const result = await administration.import(JSON.stringify([entry]), {
+      file: "dump.json",
+      servers: SERVERS,
+    });
     assert.equal(result.added, 1);
     const [share] = await administration.list();
     assert.deepEqual([share?.server, share?.access, share?.id.length], ["B", "READ", 22]);
+  }));
+
+Deno.test("dumpEntry() is what an import reads back", () =>
+  withStore(async (administration) => {
+    const { store } = administration;
+    await store.put("A", { ...DRAFT, path: "/d/", usesLeft: 3, sources: ["192.0.2.0/24", "2001:db8::1"] });
+    await store.put("B", { ...DRAFT, path: "/f", gid: "hpc", oneTime: true, expires: NOW / 1000 + 60 });
+    const { id } = await store.put("B", { ...DRAFT, path: "/used", oneTime: true });
+    await store.claim("B", id, USE);
+    const before = await administration.list();
+    const dump = JSON.stringify(before.map(dumpEntry));
+    for (const share of before) await administration.remove(share.id);
+    await administration.import(dump, { file: "dump", servers: SERVERS });
+    const after = await administration.list();
+    const timeless = (shares: typeof after) => shares.map((share) => ({ ...share, created: 0 }));
+    assert.deepEqual(timeless(after), timeless(before));
   }));
 
 const BAD: [string, string, RegExp[]][] = [
@@ -95,9 +116,9 @@ const BAD: [string, string, RegExp[]][] = [
   ["a row with too few fields", "path,uid\n/x\n", [/^dump:2: expected 2 fields, found 1/]],
   [
     "all that is wrong, with its place",
-    "server,id,path,ownerID,uid,targetID,access,oneTime,expires\n" +
-    ",a-b,x,nobody,root,CN=b,ALL,maybe,soon\n" +
-    "A,,/x,CN=a,,CN=b,,,\n",
+    "server,id,path,ownerID,uid,targetID,access,oneTime,expires,usesLeft,sources\n" +
+    ",a-b,x,nobody,root,CN=b,ALL,maybe,soon,-1,here\n" +
+    "C,,/x,CN=a,,CN=b,,,,,\n",
     [
       /^dump:2: server: missing/m,
       /^dump:2: id: /m,
@@ -107,6 +128,9 @@ const BAD: [string, string, RegExp[]][] = [
       /^dump:2: access: /m,
       /^dump:2: oneTime: /m,
       /^dump:2: expires: /m,
+      /^dump:2: usesLeft: /m,
+      /^dump:2: sources: /m,
+      /^dump:3: server: expected a server with sharing: A, B/m,
       /^dump:3: uid: missing/m,
     ],
   ],
@@ -118,7 +142,7 @@ const BAD: [string, string, RegExp[]][] = [
 for (const [what, text, messages] of BAD) {
   Deno.test(`ShareAdministration imports nothing of a dump with ${what}`, () =>
     withStore(async (administration) => {
-      await assert.rejects(administration.import(text, { file: "dump" }), (error) => {
+      await assert.rejects(administration.import(text, { file: "dump", servers: SERVERS }), (error) => {
         assert.ok(error instanceof InvalidFile, String(error));
         for (const message of messages) assert.match(error.message, message);
         return true;

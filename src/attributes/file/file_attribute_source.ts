@@ -5,7 +5,7 @@ import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { formatProblem } from "../../model/problem.ts";
 import { type WatchedFile, watchFile } from "../../watch/watched_file.ts";
-import type { AttributeSource } from "../attribute_source.ts";
+import type { AttributeOrigin, AttributeSource } from "../attribute_source.ts";
 import { AttributeSourceFailed } from "../attribute_source_failed.ts";
 import { attributesOfEntry } from "./map_entry.ts";
 import { type MapFormat, MAX_MAP_LENGTH, readMapFile } from "./map_file.ts";
@@ -62,6 +62,11 @@ class FileAttributeSource implements AttributeSource {
       this.#answers.byName.set(name, answer);
       return answer;
     });
+  }
+
+  originOf({ dn }: Identity): AttributeOrigin | undefined {
+    const entry = this.#watched.current.find(this.#nameOf(dn));
+    return entry && { file: this.#watched.path, line: entry.line, key: entry.key };
   }
 
   #nameOf(dn: string): string {

@@ -21,6 +21,12 @@ export interface MapIndex {
 /** What is kept of an entry. */
 type Kept = Pick<MapEntry, "source" | "line">;
 
+/** The entry, with its line in the file; the lines of its attributes count from its own. */
+function readAgain({ source, line }: Kept): MapEntry | undefined {
+  const entry = readMapEntry(source);
+  return entry && { ...entry, line };
+}
+
 export function createMapIndex(matching: Matching): MapIndex {
   return matching === "strict" ? new NameIndex() : new PatternIndex();
 }
@@ -47,7 +53,7 @@ class NameIndex implements MapIndex {
 
   find(name: string): MapEntry | undefined {
     const kept = this.#entries.get(name);
-    return kept && readMapEntry(kept.source);
+    return kept && readAgain(kept);
   }
 }
 
@@ -56,12 +62,12 @@ const MAX_ANSWERS = 1000;
 
 /** The first entry in file order whose pattern matches the whole name holds. */
 class PatternIndex implements MapIndex {
-  readonly #entries: (readonly [LinearPattern, string])[] = [];
-  readonly #answers = new Map<string, string | undefined>();
+  readonly #entries: (readonly [LinearPattern, Kept])[] = [];
+  readonly #answers = new Map<string, Kept | undefined>();
 
   add({ key, line, source }: MapEntry, report: Report): void {
     try {
-      this.#entries.push([new LinearPattern(key), source]);
+      this.#entries.push([new LinearPattern(key), { line, source }]);
     } catch (error) {
       if (!(error instanceof InvalidPattern)) throw error;
       report({ line, key: key.slice(0, 200), expected: error.message });
@@ -69,15 +75,15 @@ class PatternIndex implements MapIndex {
   }
 
   find(name: string): MapEntry | undefined {
-    const source = this.#sourceFor(name);
-    return source === undefined ? undefined : readMapEntry(source);
+    const kept = this.#keptFor(name);
+    return kept && readAgain(kept);
   }
 
-  #sourceFor(name: string): string | undefined {
+  #keptFor(name: string): Kept | undefined {
     if (this.#answers.has(name)) return this.#answers.get(name);
-    const source = this.#entries.find(([pattern]) => pattern.matches(name))?.[1];
+    const kept = this.#entries.find(([pattern]) => pattern.matches(name))?.[1];
     if (this.#answers.size >= MAX_ANSWERS) this.#answers.clear();
-    this.#answers.set(name, source);
-    return source;
+    this.#answers.set(name, kept);
+    return kept;
   }
 }

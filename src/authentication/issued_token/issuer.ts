@@ -44,6 +44,19 @@ export function issuerOf(certificate: string): Issuer {
   };
 }
 
+/**
+ * An issuer who is to be trusted.
+ * @param certificate PEM.
+ * @throws {TypeError} If it is no certificate, or one with a key that signs no tokens.
+ */
+export function trustedIssuerOf(certificate: string): Issuer {
+  const issuer = issuerOf(certificate);
+  if (issuer.algorithms.length > 0) return issuer;
+  throw new TypeError(
+    `The key of ${issuer.name} signs no tokens: expected RSA of 2048 bits, P-256/384/521, Ed25519`,
+  );
+}
+
 /** Whether the certificate's dates allow the use of its key at this moment, in milliseconds since the epoch. */
 export function isValidAt({ validFrom, validTo }: Issuer, now: number): boolean {
   return validFrom <= now && now <= validTo;

@@ -19,7 +19,7 @@ import {
   textClaim,
 } from "../signed_token.ts";
 import { TokenVerifier } from "../token_verifier.ts";
-import { type Issuer, issuerOf, isValidAt } from "./issuer.ts";
+import { type Issuer, isValidAt, trustedIssuerOf } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
 
 export interface IssuedTokenOptions {
@@ -52,7 +52,7 @@ class IssuedTokenAuthenticator implements Authenticator {
 
   constructor(readonly options: IssuedTokenOptions) {
     this.#own = new OwnIssuer(options.tls);
-    this.#trusted = options.trustedIssuers.map(trustedIssuer);
+    this.#trusted = options.trustedIssuers.map(trustedIssuerOf);
     if (options.hmacSecret !== undefined) this.#secret = readSecret(options.hmacSecret);
     for (const issuer of this.#trusted) {
       if (isValidAt(issuer, options.clock())) continue;
@@ -147,14 +147,6 @@ function readName(text: string): string {
     if (error instanceof InvalidName) throw new InvalidToken("claim iss is not a DN");
     throw error;
   }
-}
-
-function trustedIssuer(certificate: string): Issuer {
-  const issuer = issuerOf(certificate);
-  if (issuer.algorithms.length > 0) return issuer;
-  throw new TypeError(
-    `The key of ${issuer.name} signs no tokens: expected RSA of 2048 bits, P-256/384/521, Ed25519`,
-  );
 }
 
 function readSecret(text: string): KeyObject {

@@ -8,11 +8,6 @@ export const AUTHSERVICE = section({
   unknown: "error",
   keys: {
     servers: list({ help: "Names of the logical servers; users see and use them", default: [] }),
-    resolveClientNames: flag({
-      help: "Accept host names in the client addresses that users may state, and look them up",
-      default: false,
-      added: true,
-    }),
   },
 });
 

@@ -1,3 +1,4 @@
+import { isAddressRange } from "../../model/address.ts";
 import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
 import { comparableForm } from "../../model/distinguished_name.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
@@ -8,7 +9,10 @@ import { isExpired, type Share } from "../share.ts";
 import { isShareId, newShareId } from "../share_id.ts";
 import { csvRows, InvalidCsv } from "./csv_rows.ts";
 
-/** Members of an entry, named as in the records of the Java service (rest-api.md 2.1), any case; the rest is ignored. */
+/**
+ * Members of an entry, any case; the rest is ignored. Named as in the records of the Java service (rest-api.md 2.1);
+ * `usesLeft` and `sources` are ours.
+ */
 const MEMBERS = [
   "server",
   "id",
@@ -20,8 +24,10 @@ const MEMBERS = [
   "targetID",
   "access",
   "oneTime",
+  "usesLeft",
   "expires",
   "accessCount",
+  "sources",
 ] as const;
 
 type Member = typeof MEMBERS[number];
@@ -37,12 +43,18 @@ interface Entry {
  * Reads a dump of shares: CSV with a header line, or JSON, an array of objects. Required are `path`, `ownerID`, `uid`
  * and `targetID`; without `id` a share gets a new one, without `access` it is for reading.
  * @param options.server Logical server of entries that name none.
+ * @param options.servers Logical servers there are.
  * @param options.now Milliseconds since the epoch; what expired before is left out.
  * @throws {InvalidFile} With everything that is wrong in it; nothing should then be imported.
  */
 export function parseShareDump(
   text: string,
-  { file, server, now }: { readonly file: string; readonly server?: string; readonly now: number },
+  { file, server, servers, now }: {
+    readonly file: string;
+    readonly server?: string;
+    readonly servers: readonly string[];
+    readonly now: number;
+  },
 ): readonly Share[] {
   const problems: Problem[] = [];
   const shares = readEntries(text, file).flatMap((entry) => {
@@ -56,7 +68,7 @@ export function parseShareDump(
         expected,
       });
     };
-    const share = toShare(entry.values, { server, now, report });
+    const share = toShare(entry.values, { server, servers, now, report });
     return share === undefined || isExpired(share, now) ? [] : [share];
   });
   if (problems.length > 0) throw new InvalidFile(problems);
@@ -103,8 +115,9 @@ function readEntries(text: string, file: string): readonly Entry[] {
 /** The share that an entry describes; undefined if something about it was reported. */
 function toShare(
   values: ReadonlyMap<string, string>,
-  { server, now, report }: {
+  { server, servers, now, report }: {
     readonly server: string | undefined;
+    readonly servers: readonly string[];
     readonly now: number;
     readonly report: (key: Member, expected: string) => void;
   },
@@ -139,6 +152,9 @@ function toShare(
       : bad(key, "expected the name of an unprivileged account or group");
 
   const home = given("server") ?? server ?? bad("server", "missing, and none was named for the import");
+  if (home !== undefined && !servers.includes(home)) {
+    bad("server", `expected a server with sharing: ${servers.join(", ")}`);
+  }
   const id = given("id") ?? newShareId();
   if (!isShareId(id)) bad("id", "expected up to 22 letters and digits");
   const directory = flag("isDirectory");
@@ -151,6 +167,9 @@ function toShare(
   const access = parseAccessLevel(given("access") ?? "READ");
   if (access === undefined || access === "NONE") bad("access", "expected READ, WRITE or MODIFY");
   const oneTime = flag("oneTime");
+  const usesLeft = given("usesLeft") === undefined ? undefined : count("usesLeft");
+  const sources = given("sources")?.split(/[\s,]+/) ?? [];
+  if (!sources.every(isAddressRange)) bad("sources", "expected addresses or ranges");
   const expires = count("expires");
   const accessCount = count("accessCount");
   if (
@@ -168,9 +187,10 @@ function toShare(
     ...(gid !== undefined && { gid }),
     access,
     oneTime,
+    ...(usesLeft !== undefined && { usesLeft }),
     expires,
     accessCount,
-    sources: [],
+    sources,
     created: now,
   };
 }

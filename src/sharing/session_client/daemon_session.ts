@@ -1,58 +1,38 @@
-import type { Secret } from "../../model/secret.ts";
-import { DirectoryMissing, NothingThere } from "../nothing_there.ts";
-import { ControlConnection, type Reply } from "./control_connection.ts";
+import { NothingThere } from "../nothing_there.ts";
+import type { ControlConnection, Reply } from "./control_connection.ts";
+import { DataPortRefused, type DataPorts } from "./data_ports.ts";
 import { downloadStream, type TransferResult } from "./download_stream.ts";
 import { type Entry, parseEntry } from "./entry.ts";
-import { GuardedSocket } from "./guarded_socket.ts";
-import {
-  AccessRefused,
-  SessionEnded,
-  SessionFailed,
-  TooManySessions,
-  UploadIncomplete,
-} from "./session_errors.ts";
-import type { SessionTimes } from "./session_times.ts";
+import type { GuardedSocket } from "./guarded_socket.ts";
 import { readListing } from "./read_listing.ts";
+import { refusal } from "./refusal.ts";
 import { sendBody } from "./send_body.ts";
+import { SessionFailed, UploadIncomplete } from "./session_errors.ts";
+import type { SessionTimes } from "./session_times.ts";
+
+/** What a session is made from. */
+export interface SessionParts {
+  readonly ports: DataPorts;
+  readonly times: SessionTimes;
+  /** Logs in once more, with the same rights, on a connection of its own. */
+  readonly logInAgain: () => Promise<ControlConnection>;
+  /** Called once, when the session has ended. */
+  readonly onClose: () => void;
+}
 
 /**
  * A session on the daemon's listen socket for one HTTP request (daemon-protocol.md 5): one operation at a time, on
  * absolute paths. Every failure ends it, since ranges and offsets would linger in the daemon.
  */
 export class DaemonSession {
+  #control: ControlConnection;
+  readonly #parts: SessionParts;
   #closed = false;
 
-  private constructor(
-    readonly control: ControlConnection,
-    /** Name or address under which the listen socket was reached; data connections go to the same peer. */
-    readonly host: string,
-    readonly times: SessionTimes,
-    readonly onClose: () => void,
-  ) {}
-
-  /**
-   * Takes over a connection that was just opened, and logs in.
-   * @param onClose Called once, when the session has ended.
-   * @throws {DirectoryMissing} And what commands throw.
-   */
-  static async logIn(
-    control: ControlConnection,
-    { host, secret, times, onClose }: {
-      readonly host: string;
-      readonly secret: Secret;
-      readonly times: SessionTimes;
-      readonly onClose: () => void;
-    },
-  ): Promise<DaemonSession> {
-    const user = await control.command("USER anonymous");
-    if (user.code !== 331) throw refusal("USER", user);
-    const reply = await control.command(`PASS ${secret.reveal()}`);
-    if (reply.code === 500 && /already running|too many/i.test(reply.text)) {
-      throw new TooManySessions(`Login refused: ${reply.text}`);
-    }
-    if (reply.code !== 230) throw refusal("PASS", reply);
-    await checkAlive(control);
-    return new DaemonSession(control, host, times, onClose);
+  /** @param control Connection on which the service is logged in. */
+  constructor(control: ControlConnection, parts: SessionParts) {
+    this.#control = control;
+    this.#parts = parts;
   }
 
   /**
@@ -60,7 +40,7 @@ export class DaemonSession {
    * @throws {NothingThere} If nothing is, or the account cannot see it.
    */
   async entry(path: string): Promise<Entry> {
-    return entryOf(await this.control.command(`MLST ${argument(path)}`));
+    return entryOf(await this.#control.command(`MLST ${argument(path)}`));
   }
 
   /**
@@ -69,7 +49,10 @@ export class DaemonSession {
    * @throws {NothingThere}
    */
   async datedEntry(path: string): Promise<Entry & { readonly modifiedAt?: number }> {
-    const [facts, status] = await this.control.commands(`MLST ${argument(path)}`, `STAT F ${argument(path)}`);
+    const [facts, status] = await this.#control.commands(
+      `MLST ${argument(path)}`,
+      `STAT F ${argument(path)}`,
+    );
     if (facts === undefined) throw new SessionFailed("No reply to MLST");
     const line = status?.code === 211 && status.inner.length === 1 ? status.inner[0] ?? "" : "";
     const milliseconds = /^[-d][-rwx]{3} \d+ (\d{1,15}) /.exec(line)?.[1];
@@ -80,12 +63,12 @@ export class DaemonSession {
   async list(path: string): Promise<{ readonly entries: readonly Entry[]; readonly complete: boolean }> {
     const data = await this.#openData();
     try {
-      const reply = await this.control.command(`MLSD ${argument(path)}`);
+      const reply = await this.#control.command(`MLSD ${argument(path)}`);
       if (reply.code === 550) throw new NothingThere(`MLSD refused: ${reply.text}`);
       if (reply.code !== 150) throw refusal("MLSD", reply);
-      const listing = await readListing(data, this.times.dataIdleMs);
+      const listing = await readListing(data, this.#parts.times.dataIdleMs);
       data.close();
-      if (listing.complete) expect226("MLSD", await this.control.readReply());
+      if (listing.complete) expect226("MLSD", await this.#control.readReply());
       return listing;
     } finally {
       data.close();
@@ -108,13 +91,13 @@ export class DaemonSession {
     const data = await this.#openData();
     try {
       // The end is exclusive. An explicit range makes growth of the file during the transfer harmless.
-      const range = await this.control.command(`RANG ${first} ${first + length}`);
+      const range = await this.#control.command(`RANG ${first} ${first + length}`);
       if (range.code !== 350) throw refusal("RANG", range);
-      const reply = await this.control.command(`RETR ${argument(path)}`);
+      const reply = await this.#control.command(`RETR ${argument(path)}`);
       if (reply.code !== 150) throw refusal("RETR", reply);
       return downloadStream(data, length, {
-        times: this.times,
-        confirm: async () => expect226("RETR", await this.control.readReply()),
+        times: this.#parts.times,
+        confirm: async () => expect226("RETR", await this.#control.readReply()),
         done: (result, error) => {
           this.close();
           done(result, error);
@@ -141,17 +124,17 @@ export class DaemonSession {
     const data = await this.#openData();
     try {
       if (length !== undefined && length > 0) {
-        const allocated = await this.control.command(`ALLO ${length}`);
+        const allocated = await this.#control.command(`ALLO ${length}`);
         if (allocated.code !== 200) throw refusal("ALLO", allocated);
       }
-      const reply = await this.control.command(`STOR ${argument(path)}`);
+      const reply = await this.#control.command(`STOR ${argument(path)}`);
       if (reply.code !== 150) throw refusal("STOR", reply);
       progress(0);
-      const sent = await sendBody(body, data, this.times, progress);
+      const sent = await sendBody(body, data, this.#parts.times, progress);
       if (length !== undefined && sent !== length) {
         throw new UploadIncomplete(`${sent} of ${length} announced bytes came`);
       }
-      expect226("STOR", await this.control.readReply());
+      expect226("STOR", await this.#control.readReply());
       const { size } = await this.entry(path);
       if (size !== sent) throw new UploadIncomplete(`${sent} bytes sent, the file has ${size}`);
     } finally {
@@ -164,8 +147,8 @@ export class DaemonSession {
     if (this.#closed) return;
     this.#closed = true;
     // `QUIT` is never answered and closing means the same, so there is nothing to wait for.
-    this.control.socket.close();
-    this.onClose();
+    this.#control.socket.close();
+    this.#parts.onClose();
   }
 
   [Symbol.dispose](): void {
@@ -173,10 +156,15 @@ export class DaemonSession {
   }
 
   async #openData(): Promise<GuardedSocket> {
-    const reply = await this.control.command("EPSV");
-    const port = reply.code === 229 ? Number(/\(\|\|\|(\d{1,5})\|\)/.exec(reply.text)?.[1]) : NaN;
-    if (!(port >= 1 && port <= 65535)) throw refusal("EPSV", reply);
-    return await connectToPeer(this.control.socket, this.host, port, this.times);
+    const { ports, logInAgain } = this.#parts;
+    try {
+      return await ports.open(this.#control);
+    } catch (error) {
+      if (!(error instanceof DataPortRefused)) throw error;
+      this.#control.socket.close();
+      this.#control = await logInAgain();
+      return await ports.open(this.#control);
+    }
   }
 }
 
@@ -187,34 +175,6 @@ function entryOf(reply: Reply): Entry {
   return entry;
 }
 
-/** After `230` the daemon drops a session whose base directory it cannot enter (daemon-protocol.md 1.8). */
-async function checkAlive(control: ControlConnection): Promise<void> {
-  try {
-    const reply = await control.command("NOOP");
-    if (reply.code !== 200) throw refusal("NOOP", reply);
-  } catch (error) {
-    if (!(error instanceof SessionEnded)) throw error;
-    throw new DirectoryMissing("Daemon dropped the session after the login", { cause: error });
-  }
-}
-
-/** Connects to the peer of a connection again: by its address, or by name where only the name is permitted. */
-export async function connectToPeer(
-  socket: GuardedSocket,
-  host: string,
-  port: number,
-  times: SessionTimes,
-): Promise<GuardedSocket> {
-  const { hostname } = socket.connection.remoteAddr;
-  try {
-    return await GuardedSocket.connect(hostname, port, times.connectMs, socket.signal);
-  } catch (error) {
-    const cause = error instanceof Error ? error.cause : undefined;
-    if (!(cause instanceof Deno.errors.NotCapable)) throw error;
-    return await GuardedSocket.connect(host, port, times.connectMs, socket.signal);
-  }
-}
-
 /** The daemon trims arguments: `/.` at the end keeps blanks at the end of a name, and changes nothing else. */
 function argument(path: string): string {
   return /\s$/u.test(path) ? `${path}/.` : path;
@@ -222,10 +182,4 @@ function argument(path: string): string {
 
 function expect226(command: string, reply: Reply): void {
   if (reply.code !== 226) throw refusal(command, reply);
-}
-
-/** Codes are coarse and texts hold internals (daemon-protocol.md 5.1): both go to the log. */
-function refusal(command: string, { code, text }: Reply): Error {
-  const message = `${command} answered ${code} ${text}`;
-  return code === 534 || code === 550 ? new AccessRefused(message) : new SessionFailed(message);
 }

@@ -5,8 +5,10 @@ import { ServiceError } from "../../model/service_error.ts";
 import type { SessionScope } from "../rules/session_scope.ts";
 import { AccountBudget, type BudgetOptions } from "./account_budget.ts";
 import { ControlConnection } from "./control_connection.ts";
-import { connectToPeer, DaemonSession } from "./daemon_session.ts";
+import { DaemonSession } from "./daemon_session.ts";
+import { connectToPeer, DataPorts } from "./data_ports.ts";
 import { GuardedSocket } from "./guarded_socket.ts";
+import { logIn } from "./log_in.ts";
 import { ListenSocketUnreachable, SessionFailed } from "./session_errors.ts";
 import { SESSION_TIMES, type SessionTimes } from "./session_times.ts";
 import { Turnstile } from "./turnstile.ts";
@@ -73,7 +75,9 @@ const USUAL_LIMIT = 8;
 export class SessionClient {
   readonly #budget: AccountBudget;
   readonly #times: SessionTimes;
+  /** By instance, as are the ways to open data connections. */
   readonly #turnstiles = new Map<number, Turnstile>();
+  readonly #ports = new Map<number, DataPorts>();
   #turn = 0;
 
   constructor(readonly daemons: SessionDaemons, readonly options: SessionClientOptions) {
@@ -103,14 +107,15 @@ export class SessionClient {
       let used = false;
       try {
         if (candidate === undefined) throw new ListenSocketUnreachable("No such instance");
-        const control = await this.#connect(candidate, signal);
-        try {
-          used = true;
-          return await this.#logIn(control, candidate, wanted, () => slot.release(true));
-        } catch (error) {
-          control.socket.close();
-          throw error;
-        }
+        const connected = await this.#connect(candidate, signal);
+        used = true;
+        return new DaemonSession(await this.#logIn(connected, candidate, wanted), {
+          ports: this.#portsOf(candidate),
+          times: this.#times,
+          logInAgain: async () =>
+            await this.#logIn(await this.#connect(candidate, signal), candidate, wanted),
+          onClose: () => slot.release(true),
+        });
       } catch (error) {
         slot.release(used);
         if (!canGoElsewhere(error) || signal.aborted) throw error;
@@ -162,33 +167,39 @@ export class SessionClient {
     first: ControlConnection,
     { instance, address }: Candidate,
     { user, group, scope, permission }: OwnSession,
-    onClose: () => void,
-  ): Promise<DaemonSession> {
+  ): Promise<ControlConnection> {
     const { host, port } = splitAddress(address);
     const { socket } = first;
-    const local = this.options.clientAddress ?? socket.connection.localAddr.hostname;
-    const grant = await this.daemons.openSession({
-      user,
-      ...(group !== undefined && { group }),
-      clientAddresses: [canonicalAddress(local) ?? local],
-      ...scope,
-      permission,
-      persistent: false,
-      streams: 1,
-      compress: false,
-      rateLimit: 0,
-    }, { instance, signal: socket.signal });
     let control = first;
-    if (grant.port !== port) {
-      socket.close();
-      control = await this.#greeting(await connectToPeer(socket, host, grant.port, this.#times));
-    }
     try {
-      return await DaemonSession.logIn(control, { host, secret: grant.secret, times: this.#times, onClose });
+      const local = this.options.clientAddress ?? socket.connection.localAddr.hostname;
+      const grant = await this.daemons.openSession({
+        user,
+        ...(group !== undefined && { group }),
+        clientAddresses: [canonicalAddress(local) ?? local],
+        ...scope,
+        permission,
+        persistent: false,
+        streams: 1,
+        compress: false,
+        rateLimit: 0,
+      }, { instance, signal: socket.signal });
+      if (grant.port !== port) {
+        socket.close();
+        control = await this.#greeting(await connectToPeer(socket, host, grant.port, this.#times));
+      }
+      await logIn(control, grant.secret);
+      return control;
     } catch (error) {
       control.socket.close();
       throw error;
     }
+  }
+
+  #portsOf({ instance, address }: Candidate): DataPorts {
+    const ports = this.#ports.get(instance) ?? new DataPorts(splitAddress(address).host, this.#times);
+    this.#ports.set(instance, ports);
+    return ports;
   }
 
   async #greeting(socket: GuardedSocket): Promise<ControlConnection> {

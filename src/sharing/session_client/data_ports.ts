@@ -1,0 +1,87 @@
+import { isIPv4 } from "node:net";
+import type { ControlConnection } from "./control_connection.ts";
+import { GuardedSocket } from "./guarded_socket.ts";
+import { refusal } from "./refusal.ts";
+import { ListenSocketUnreachable } from "./session_errors.ts";
+import type { SessionTimes } from "./session_times.ts";
+
+/** Nobody listens where `EPSV` said. The session now waits for a connection and does nothing else: it is lost. */
+export class DataPortRefused extends ListenSocketUnreachable {}
+
+/**
+ * How data connections of one daemon are opened (daemon-protocol.md 5.7): with `EPSV` to the peer of the control
+ * connection; or, once that was refused, with `PASV`, which names the address as well. A daemon with an `ADVERTISE_HOST`
+ * listens there and nowhere else. `PASV` knows IPv4 only.
+ */
+export class DataPorts {
+  #command: "EPSV" | "PASV" = "EPSV";
+
+  /** @param host Name or address under which the listen socket was reached. */
+  constructor(readonly host: string, readonly times: SessionTimes) {}
+
+  /**
+   * Opens the data connection of the next transfer.
+   * @throws {DataPortRefused} If another session would do it differently.
+   * @throws {ListenSocketUnreachable | SessionFailed}
+   */
+  open(control: ControlConnection): Promise<GuardedSocket> {
+    return this.#command === "EPSV" ? this.#extended(control) : this.#passive(control);
+  }
+
+  async #extended(control: ControlConnection): Promise<GuardedSocket> {
+    const reply = await control.command("EPSV");
+    const port = reply.code === 229 ? Number(/\(\|\|\|(\d{1,5})\|\)/.exec(reply.text)?.[1]) : NaN;
+    if (!isPort(port)) throw refusal("EPSV", reply);
+    try {
+      return await connectToPeer(control.socket, this.host, port, this.times);
+    } catch (error) {
+      if (!isRefused(error) || !isIPv4(control.socket.connection.remoteAddr.hostname)) throw error;
+      this.#command = "PASV";
+      throw new DataPortRefused(`No data connection to port ${port}, PASV from now on`, { cause: error });
+    }
+  }
+
+  async #passive(control: ControlConnection): Promise<GuardedSocket> {
+    const reply = await control.command("PASV");
+    const numbers = /\((\d{1,3}),(\d{1,3}),(\d{1,3}),(\d{1,3}),(\d{1,3}),(\d{1,3})\)/.exec(reply.text);
+    const [high = NaN, low = NaN] = (numbers ?? []).slice(5).map(Number);
+    const address = (numbers ?? []).slice(1, 5).join(".");
+    const port = high * 256 + low;
+    if (reply.code !== 227 || !isPort(port) || !isIPv4(address)) throw refusal("PASV", reply);
+    try {
+      // Only addresses that the configured host stands for are permitted, whatever a daemon says.
+      return await GuardedSocket.connect(address, port, this.times.connectMs, control.socket.signal);
+    } catch (error) {
+      this.#command = "EPSV";
+      throw error;
+    }
+  }
+}
+
+/** Connects to the peer of a connection again: by its address, or by name where only the name is permitted. */
+export async function connectToPeer(
+  socket: GuardedSocket,
+  host: string,
+  port: number,
+  times: SessionTimes,
+): Promise<GuardedSocket> {
+  const { hostname } = socket.connection.remoteAddr;
+  try {
+    return await GuardedSocket.connect(hostname, port, times.connectMs, socket.signal);
+  } catch (error) {
+    if (!(causeOf(error) instanceof Deno.errors.NotCapable)) throw error;
+    return await GuardedSocket.connect(host, port, times.connectMs, socket.signal);
+  }
+}
+
+function isPort(port: number): boolean {
+  return port >= 1 && port <= 65535;
+}
+
+function isRefused(error: unknown): boolean {
+  return causeOf(error) instanceof Deno.errors.ConnectionRefused;
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined;
+}

@@ -1,0 +1,85 @@
+/** Several daemons behind one name: turns, fail-over, return (specification 2.1, rule 3). */
+import assert from "node:assert/strict";
+import { Agent } from "node:https";
+import { ALICE, runService, settled } from "./running_service.ts";
+
+const MANY = { maxSessions: 10_000 };
+const POST = { as: ALICE, body: { serverPath: "" } };
+
+Deno.test("with one of two daemons dead 1000 of 1000 requests succeed, and when it is back it is used within 10 s", async () => {
+  await using system = await runService({ servers: { HPC: [MANY, MANY] } });
+  await settled(system);
+  const [first, second] = system.daemons();
+  assert(first && second);
+  await first.stop();
+  using agent = keptAlive(system.authority.certificate);
+  const statuses = new Map<number, number>();
+  await inParallel(1000, 16, async () => {
+    const { status } = await system.ask("/rest/auth/HPC", { ...POST, agent });
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  });
+  assert.deepEqual([...statuses], [[200, 1000]]);
+  assert.equal(second.jobs.slots("alice"), 1000);
+  const { status } = (await system.ask("/rest/auth/HPC")).json();
+  assert.equal(status, `OK [connected to 127.0.0.1:${second.listenPort}; 1 of 2 available]`);
+
+  const lines = system.log.length;
+  const back = performance.now();
+  await first.start();
+  await system.logged(/daemon is up again/, lines);
+  await Promise.all([system.ask("/rest/auth/HPC", POST), system.ask("/rest/auth/HPC", POST)]);
+  assert(performance.now() - back < 10_000);
+  assert.equal(first.jobs.slots("alice"), 1);
+});
+
+Deno.test("a daemon that dies under load costs no request", async () => {
+  await using system = await runService({ servers: { HPC: [MANY, MANY] } });
+  await settled(system);
+  const [first] = system.daemons();
+  assert(first);
+  using agent = keptAlive(system.authority.certificate);
+  let done = 0;
+  let dying: Promise<void> | undefined;
+  await inParallel(200, 16, async () => {
+    assert.equal((await system.ask("/rest/auth/HPC", { ...POST, agent })).status, 200);
+    if (++done === 50) dying = first.stop();
+  });
+  await dying;
+});
+
+Deno.test("a group without sessions left on one daemon takes the other; on none, 429", async () => {
+  await using system = await runService({ servers: { HPC: [{ maxSessions: 2 }, { maxSessions: 1 }] } });
+  await settled(system);
+  const statuses: number[] = [];
+  for (let i = 0; i < 4; i++) statuses.push((await system.ask("/rest/auth/HPC", POST)).status);
+  assert.deepEqual(statuses, [200, 200, 200, 429]);
+});
+
+Deno.test("a client that goes away leaves no daemon waiting for END", async () => {
+  await using system = await runService();
+  await settled(system);
+  system.daemon().delay = 50;
+  const before = system.log.length;
+  const gone = new Agent({ keepAlive: true, ca: system.authority.certificate });
+  const replies = Array.from({ length: 8 }, () => system.ask("/rest/auth/HPC", { ...POST, agent: gone }));
+  const outcomes = Promise.allSettled(replies);
+  await system.logged(/audit session/, before);
+  gone.destroy();
+  await outcomes;
+  system.daemon().delay = 0;
+  assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
+});
+
+/** Kept-alive connections that end with the block. */
+function keptAlive(ca: string): Agent & Disposable {
+  const agent = new Agent({ keepAlive: true, maxSockets: 16, ca });
+  return Object.assign(agent, { [Symbol.dispose]: () => agent.destroy() });
+}
+
+/** Does something so many times, so many at a time. */
+async function inParallel(times: number, width: number, act: () => Promise<void>): Promise<void> {
+  let left = times;
+  await Promise.all(Array.from({ length: width }, async () => {
+    while (left-- > 0) await act();
+  }));
+}

@@ -1,0 +1,291 @@
+/** The service as HTTP sees it: methods, media types, sizes, addresses (rest-api.md 1.1, 1.3, 1.8). */
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { openTls, readAll } from "../edge/tls_client.ts";
+import type { Question } from "./ask.ts";
+import { ALICE, runService } from "./running_service.ts";
+
+const system = await runService({ properties: { "container.sitename": "Demo-Site" } });
+Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+
+const SESSION: Question = { as: ALICE, body: { serverPath: "" } };
+
+const facts: [string, string, Question, number, string | undefined][] = [
+  ["a trailing slash", "/rest/auth/", { as: ALICE }, 200, undefined],
+  ["a trailing slash on a server", "/rest/auth/HPC/", SESSION, 200, undefined],
+  ["the site's name in front", "/Demo-Site/rest/auth", { as: ALICE }, 200, undefined],
+  ["the site's name in small letters", "/demo-site/rest/auth/HPC", SESSION, 200, undefined],
+  ["another site's name", "/OTHER/rest/auth", { as: ALICE }, 404, "ERR_NOT_FOUND"],
+  ["a query", "/rest/auth?fields=a&x=%00", { as: ALICE }, 200, undefined],
+  ["an unknown path", "/rest/other", { as: ALICE }, 404, "ERR_NOT_FOUND"],
+  ["a path above the root", "/../rest/auth", { as: ALICE }, 200, undefined],
+  ["a path with two slashes", "//rest/auth", { as: ALICE }, 404, "ERR_NOT_FOUND"],
+  ["a bad percent-encoding", "/rest/auth/%ff", { as: ALICE }, 400, "ERR_INVALID_REQUEST"],
+  ["a server's name in percent-encoding", "/rest/auth/%48PC", { as: ALICE }, 200, undefined],
+  ["POST on the list", "/rest/auth", { ...SESSION }, 405, "ERR_METHOD_NOT_ALLOWED"],
+  ["PUT", "/rest/auth/HPC", { ...SESSION, method: "PUT" }, 405, "ERR_METHOD_NOT_ALLOWED"],
+  ["DELETE", "/rest/auth/HPC", { as: ALICE, method: "DELETE" }, 405, "ERR_METHOD_NOT_ALLOWED"],
+  ["PATCH", "/rest/auth/HPC", { ...SESSION, method: "PATCH" }, 405, "ERR_METHOD_NOT_ALLOWED"],
+  ["TRACE", "/rest/auth", { method: "TRACE" }, 405, "ERR_METHOD_NOT_ALLOWED"],
+  ["a method nobody knows", "/rest/auth", { method: "PROPFIND" }, 405, "ERR_METHOD_NOT_ALLOWED"],
+  ["Accept: */*", "/rest/auth", { as: ALICE, headers: { Accept: "*/*" } }, 200, undefined],
+  [
+    "an Accept header that is none",
+    "/rest/auth",
+    { as: ALICE, headers: { Accept: "json" } },
+    200,
+    undefined,
+  ],
+  [
+    "Accept: image/png",
+    "/rest/auth",
+    { as: ALICE, headers: { Accept: "image/png" } },
+    406,
+    "ERR_NOT_ACCEPTABLE",
+  ],
+  [
+    "Accept: application/json;q=0",
+    "/rest/auth/HPC",
+    { as: ALICE, headers: { Accept: "application/json;q=0" } },
+    406,
+    "ERR_NOT_ACCEPTABLE",
+  ],
+  [
+    "a charset in the type",
+    "/rest/auth/HPC",
+    { ...SESSION, headers: { "Content-Type": "Application/JSON; charset=UTF-8" } },
+    200,
+    undefined,
+  ],
+  [
+    "a form",
+    "/rest/auth/HPC",
+    { ...SESSION, headers: { "Content-Type": "application/x-www-form-urlencoded" } },
+    415,
+    "ERR_UNSUPPORTED_MEDIA_TYPE",
+  ],
+  [
+    "a body over 64 KiB",
+    "/rest/auth/HPC",
+    { as: ALICE, body: { serverPath: "a".repeat(70_000) } },
+    413,
+    "ERR_BODY_TOO_LARGE",
+  ],
+  [
+    "headers over 16 KiB",
+    "/rest/auth",
+    { as: ALICE, headers: { "X-Long": "a".repeat(17_000) } },
+    431,
+    "ERR_HEADERS_TOO_LARGE",
+  ],
+  [
+    "credentials that are no base64",
+    "/rest/auth",
+    { headers: { Authorization: "Basic !!!" } },
+    401,
+    undefined,
+  ],
+  [
+    "credentials without a colon",
+    "/rest/auth",
+    { headers: { Authorization: `Basic ${btoa("alice")}` } },
+    401,
+    "ERR_UNAUTHENTICATED",
+  ],
+  [
+    "an unknown scheme",
+    "/rest/auth",
+    { headers: { Authorization: "Negotiate abc" } },
+    401,
+    "ERR_UNAUTHENTICATED",
+  ],
+  [
+    "a token that is none",
+    "/rest/auth",
+    { headers: { Authorization: "Bearer abc" } },
+    401,
+    "ERR_UNAUTHENTICATED",
+  ],
+  [
+    "the scheme in small letters",
+    "/rest/auth",
+    { headers: { Authorization: `basic ${btoa(ALICE.join(":"))}` } },
+    200,
+    undefined,
+  ],
+];
+for (const [what, path, question, status, code] of facts) {
+  Deno.test(`${what} is ${status}`, async () => {
+    const reply = await system.ask(path, question);
+    assert.equal(reply.status, status, reply.text);
+    assert.equal(reply.headers["x-frame-options"], "DENY");
+    assert.equal(reply.headers["x-content-type-options"], "nosniff");
+    assert.equal(reply.headers["cache-control"], "no-store");
+    assert.equal(reply.headers.server, undefined);
+    if (status < 400) return;
+    const error = reply.json();
+    assert.deepEqual(Object.keys(error).sort(), ["code", "errorMessage", "requestId", "status"]);
+    assert.equal(error.status, status);
+    if (code !== undefined) assert.equal(error.code, code);
+    if (status === 405) assert.match(reply.headers.allow ?? "", /GET, HEAD|POST/);
+    if (status === 401) assert.match(reply.headers["www-authenticate"] ?? "", /^Basic realm="Demo-Site"/);
+  });
+}
+
+Deno.test("OPTIONS names the methods of a resource, without credentials", async () => {
+  const list = await system.ask("/rest/auth", { method: "OPTIONS" });
+  assert.equal(list.status, 204);
+  assert.equal(list.headers.allow, "GET, HEAD, OPTIONS");
+  const server = await system.ask("/rest/auth/HPC", { method: "OPTIONS" });
+  assert.equal(server.headers.allow, "GET, HEAD, POST, OPTIONS");
+  assert.equal((await system.ask("/rest/other", { method: "OPTIONS" })).status, 404);
+});
+
+Deno.test("HEAD is GET without the body", async () => {
+  const get = await system.ask("/rest/auth", { as: ALICE });
+  const head = await system.ask("/rest/auth", { as: ALICE, method: "HEAD" });
+  assert.equal(head.status, 200);
+  assert.equal(head.text, "");
+  assert.equal(head.headers["content-type"], get.headers["content-type"]);
+  assert.equal(head.headers["content-length"], get.headers["content-length"]);
+  const refused = await system.ask("/rest/auth", { as: ["alice", "guess"], method: "HEAD" });
+  assert.equal(refused.status, 401);
+  assert.equal(refused.text, "");
+});
+
+Deno.test("who prefers HTML gets errors as a page, with the same status and headers", async () => {
+  const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+  const wrong = await system.ask("/rest/auth", { as: ["alice", "guess"], headers: { Accept: browser } });
+  assert.equal(wrong.status, 401);
+  assert.match(wrong.headers["www-authenticate"] ?? "", /^Basic/);
+  assert.match(wrong.headers["content-type"] ?? "", /^text\/html/);
+  assert.match(String(wrong.headers["content-security-policy"]), /default-src 'none'/);
+  assert.match(wrong.text, /^<!doctype html>/);
+  const missing = await system.ask("/nothing/<script>", { headers: { Accept: browser } });
+  assert.equal(missing.status, 404);
+  assert(!missing.text.includes("<script>"));
+});
+
+Deno.test("no body says more about a failed login than any other", async () => {
+  const bodies = await Promise.all([
+    system.ask("/rest/auth", { as: ["alice", "guess"] }),
+    system.ask("/rest/auth", { as: ["nobody", "guess"] }),
+    system.ask("/rest/auth", { headers: { Authorization: "Basic !" } }),
+    system.ask("/rest/auth", { headers: { Authorization: "Bearer a.b.c" } }),
+  ]);
+  const texts = bodies.map(({ text, headers }) =>
+    text.replace(/"requestId":"[^"]*"/, "") + headers["www-authenticate"]
+  );
+  assert.equal(new Set(texts).size, 1);
+});
+
+const RAW: [string, string, RegExp][] = [
+  ["OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: h\r\n", /^HTTP\/1\.1 (?:204|404) /],
+  ["an absolute target", "GET https://other.example/rest/auth HTTP/1.1\r\nHost: h\r\n", /^HTTP\/1\.1 200 /],
+  ["CONNECT", "CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: h\r\n", /^(?:HTTP\/1\.1 4\d\d |$)/],
+  ["no Host", "GET /rest/auth HTTP/1.1\r\n", /^HTTP\/1\.1 400 /],
+  ["HTTP/1.0", "GET /rest/auth HTTP/1.0\r\n", /^HTTP\/1\.[01] 200 /],
+  [
+    "bytes beyond ASCII in a header",
+    "GET /rest/auth HTTP/1.1\r\nHost: h\r\nX: \xff\xfe\r\n",
+    /^HTTP\/1\.1 200 /,
+  ],
+  ["bytes beyond ASCII in the path", "GET /rest/\xff HTTP/1.1\r\nHost: h\r\n", /^HTTP\/1\.1 4\d\d /],
+  [
+    "a header named twice",
+    "GET /rest/auth HTTP/1.1\r\nHost: h\r\nAuthorization: Basic YTpi\r\nAuthorization: Basic YTpj\r\n",
+    /^HTTP\/1\.1 401 /,
+  ],
+  [
+    "an unreadable request line",
+    "GET\r\n",
+    /^HTTP\/1\.1 400 /,
+  ],
+  [
+    "an upgrade",
+    "GET /rest/auth HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n",
+    /^HTTP\/1\.1 [24]\d\d /,
+  ],
+];
+for (const [what, head, expected] of RAW) {
+  Deno.test(`${what} is answered, and the service goes on`, async () => {
+    const socket = await openTls(system.port);
+    const close = head.includes("Connection:") ? "" : "Connection: close\r\n";
+    socket.write(Buffer.from(`${head}${head.includes("HTTP/") ? close : ""}\r\n`, "latin1"));
+    const timer = setTimeout(() => socket.destroy(), 3000);
+    assert.match(await readAll(socket), expected);
+    clearTimeout(timer);
+    socket.destroy();
+    assert.equal((await system.ask("/health/live")).status, 200);
+  });
+}
+
+Deno.test("nothing that clients did was an error of ours", () => {
+  const errors = system.log.filter((line) => / error /.test(line));
+  assert.deepEqual(errors, []);
+});
+
+const addresses: [string, Record<string, string>, RegExp][] = [
+  ["host and port", {}, /^https:\/\/localhost:\d+\/rest\/auth\/HPC$/],
+  [
+    "container.externalurl",
+    { "container.externalurl": "https://gw.example.org:8080/AUTH/" },
+    /^https:\/\/gw\.example\.org:8080\/AUTH\/rest\/auth\/HPC$/,
+  ],
+  [
+    "container.baseurl",
+    { "container.baseurl": "gw.example.org:8080/AUTH/services" },
+    /^https:\/\/gw\.example\.org:8080\/AUTH\/rest\/auth\/HPC$/,
+  ],
+  [
+    "container.baseurl with scheme",
+    { "container.baseurl": "https://gw.example.org/AUTH/services/x" },
+    /^https:\/\/gw\.example\.org\/AUTH\/rest\/auth\/HPC$/,
+  ],
+];
+for (const [what, properties, expected] of addresses) {
+  Deno.test(`links begin with ${what}`, async () => {
+    await using other = await runService({ properties });
+    const { href } = (await other.ask("/rest/auth/HPC", { as: ALICE })).json();
+    assert(typeof href === "string");
+    assert.match(href, expected);
+  });
+}
+
+Deno.test("a gateway's headers count from a configured gateway only", async () => {
+  const headers = {
+    "X-UNICORE-Gateway": "https://gw.example.org/SITE",
+    "X-UNICORE-Consignor-IP": "203.0.113.9",
+    "X-Forwarded-For": "203.0.113.10",
+  };
+  await using gateway = await runService({
+    properties: {
+      "container.security.gateway.enable": "true",
+      "container.security.gateway.trustedPeers": "127.0.0.1",
+    },
+  });
+  const through = (await gateway.ask("/rest/auth/HPC", { as: ALICE, headers })).json();
+  assert.equal(through.href, "https://gw.example.org/SITE/rest/auth/HPC");
+  await gateway.ask("/rest/auth/HPC", { ...SESSION, headers });
+  const sent = gateway.daemon().requests.at(-1)?.values?.get("client-ip");
+  assert.equal(sent, "203.0.113.9,::ffff:203.0.113.9");
+
+  const direct = (await system.ask("/rest/auth/HPC", { as: ALICE, headers })).json();
+  assert.equal(direct.href, `https://localhost:${system.port}/rest/auth/HPC`);
+  await system.ask("/rest/auth/HPC", { ...SESSION, headers });
+  assert.equal(
+    system.daemon().requests.at(-1)?.values?.get("client-ip"),
+    "127.0.0.1,::ffff:127.0.0.1",
+  );
+});
+
+Deno.test("failOnMissingAuthCredentials turns anonymous callers away", async () => {
+  await using strict = await runService({
+    properties: { "container.security.rest.authentication.failOnMissingAuthCredentials": "true" },
+  });
+  const reply = await strict.ask("/rest/auth");
+  assert.equal(reply.status, 401);
+  assert.match(reply.headers["www-authenticate"] ?? "", /^Basic/);
+  assert.equal((await strict.ask("/rest/auth", { as: ALICE })).status, 200);
+  assert.equal((await strict.ask("/health/live")).status, 200);
+});

@@ -1,0 +1,235 @@
+import { createHash } from "node:crypto";
+import { type RunningService, startService } from "../../src/command/serve.ts";
+import { formatProblem } from "../../src/model/problem.ts";
+import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
+import { type Authority, createAuthority } from "../pki/authority.ts";
+import { ask, type Question, type Reply } from "./ask.ts";
+
+/** A user with everything: password, account and group. */
+export const ALICE = ["alice", "wonder-4711"] as const;
+export const ALICE_DN = "CN=Alice,O=Demo,C=EU";
+
+/** A user in the password file whom the map file does not know. */
+export const STRANGER = ["stranger", "nowhere-0815"] as const;
+
+/** A user who has a role and no account. */
+export const ROLE_ONLY = ["roleonly", "homeless-2342"] as const;
+
+const SALT = "Rk3_vT8mZq0LxN5w";
+/** Lines of the password file. */
+export const passwordLine = ([name, password]: readonly [string, string], dn: string) =>
+  `${name}:${createHash("md5").update(SALT + password).digest("hex")}:${SALT}:${dn}\n`;
+
+export const PASSWORDS = passwordLine(ALICE, ALICE_DN) + passwordLine(STRANGER, "CN=Stranger,O=Demo,C=EU") +
+  passwordLine(ROLE_ONLY, "CN=Role Only,O=Demo,C=EU");
+
+export const MAP = {
+  [ALICE_DN]: { role: "user", xlogin: "alice", group: ["hpc", "users"] },
+  "CN=Role Only,O=Demo,C=EU": { role: "user" },
+};
+
+/** What a test wants to be different from a service with one logical server `HPC` of one daemon. */
+export interface Setting {
+  /** Logical servers and the daemons of each. */
+  readonly servers?: Readonly<Record<string, readonly DaemonOptions[]>>;
+  /** Further lines of the main file; `{folder}` stands for the folder of the service. */
+  readonly properties?: Readonly<Record<string, string>>;
+  readonly passwords?: string;
+  /** Text of the map file. */
+  readonly map?: string;
+}
+
+/** A configuration on disk with the daemons it names, which run. */
+export interface Site extends AsyncDisposable {
+  /** Holds `conf/` and `logs/`. */
+  readonly folder: string;
+  /** Main configuration file. */
+  readonly main: string;
+  readonly authority: Authority;
+  /** The daemons of a logical server. */
+  daemons(server?: string): readonly DaemonSimulator[];
+  /** The first daemon of a logical server. */
+  daemon(server?: string): DaemonSimulator;
+  /** Writes a file below the folder, complete before it is in its place. */
+  replace(path: string, text: string): Promise<void>;
+  /** Ends everything; throws if a daemon was wedged. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A service in this process, in front of simulated daemons. */
+export interface SystemUnderTest extends Site {
+  readonly port: number;
+  readonly service: RunningService;
+  /** Log lines so far. */
+  readonly log: readonly string[];
+  ask(path: string, question?: Question): Promise<Reply>;
+  /**
+   * The first log line that matches, now or in the near future.
+   * @param after Number of lines not to look at.
+   */
+  logged(pattern: RegExp, after?: number): Promise<string>;
+}
+
+/** A log line that has not come by then, in milliseconds, does not come. */
+const PATIENCE_MS = 15_000;
+
+const CREDENTIAL_SUBJECT = "CN=AUTH,O=Demo,C=EU";
+
+/** Writes a configuration below a temporary folder and starts its daemons. */
+export async function createSite(setting: Setting = {}): Promise<Site> {
+  const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+  const folder = await Deno.makeTempDir({ prefix: "authserver-test-" });
+  const own = authority.issue({ subject: CREDENTIAL_SUBJECT, names: ["localhost", "127.0.0.1"] });
+  const shown = authority.issue({ subject: "CN=UFTPD,O=Demo,C=EU" });
+  const servers = new Map<string, DaemonSimulator[]>();
+  for (const [name, all] of Object.entries(setting.servers ?? { HPC: [{}] })) {
+    servers.set(
+      name,
+      await Promise.all(all.map((options) =>
+        startDaemon({
+          tls: { ...shown, trusted: [authority.certificate] },
+          acl: CREDENTIAL_SUBJECT,
+          users: { alice: { uid: 1000, home: folder, groups: ["users", "hpc"] } },
+          ...options,
+        })
+      )),
+    );
+  }
+  const main = `${folder}/conf/container.properties`;
+  const replace = async (path: string, text: string) => {
+    const made = `${folder}/.${crypto.randomUUID()}`;
+    await Deno.writeTextFile(made, text, { mode: 0o600 });
+    await Deno.rename(made, `${folder}/${path}`);
+  };
+  await Deno.mkdir(`${folder}/conf`);
+  await replace("conf/auth-cert.pem", own.certificate);
+  await replace("conf/auth-key.pem", own.key);
+  await replace("conf/ca.pem", authority.certificate);
+  await replace("conf/users.txt", setting.passwords ?? PASSWORDS);
+  await replace("conf/mapfile.json", setting.map ?? JSON.stringify(MAP));
+  await replace("conf/container.properties", mainFile(folder, servers, setting.properties ?? {}));
+  const daemons = (server = "HPC") => servers.get(server) ?? [];
+  return {
+    folder,
+    main,
+    authority,
+    daemons,
+    replace,
+    daemon(server) {
+      const [first] = daemons(server);
+      if (first === undefined) throw new TypeError(`no daemon of ${server}`);
+      return first;
+    },
+    async [Symbol.asyncDispose]() {
+      const all = [...servers.values()].flat();
+      await Promise.all(all.map((daemon) => daemon.close()));
+      await Deno.remove(folder, { recursive: true });
+      all.forEach((daemon) => daemon.assertNeverWedged());
+    },
+  };
+}
+
+/** Starts a service and its daemons; at the end no daemon may have been wedged. */
+export async function runService(setting: Setting = {}): Promise<SystemUnderTest> {
+  const site = await createSite(setting);
+  try {
+    return await runAt(site);
+  } catch (error) {
+    await site[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Starts a service from a configuration at hand. */
+export async function runAt(site: Site): Promise<SystemUnderTest> {
+  const log: string[] = [];
+  const waiting = new Set<() => void>();
+  const problems: string[] = [];
+  const service = await startService(site.main, (problem) => problems.push(formatProblem(problem)), {
+    console: (line) => {
+      log.push(line);
+      for (const look of waiting) look();
+    },
+  }).catch((error) => {
+    throw new Error(problems.join("\n"), { cause: error });
+  });
+  const { port } = service;
+  return {
+    ...site,
+    port,
+    service,
+    log,
+    ask: (path, question) => ask(`https://localhost:${port}${path}`, site.authority.certificate, question),
+    logged: (pattern, after = 0) => {
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      const look = () => {
+        const line = log.slice(after).find((line) => pattern.test(line));
+        if (line !== undefined) resolve(line);
+      };
+      const timer = setTimeout(
+        () => reject(new Error(`nothing in the log matches ${pattern}:\n${log.slice(after).join("\n")}`)),
+        PATIENCE_MS,
+      );
+      waiting.add(look);
+      look();
+      return promise.finally(() => {
+        clearTimeout(timer);
+        waiting.delete(look);
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      service.stop();
+      await service.stopped;
+      await site[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function mainFile(
+  folder: string,
+  servers: ReadonlyMap<string, readonly DaemonSimulator[]>,
+  more: Readonly<Record<string, string>>,
+): string {
+  const values: Record<string, string> = {
+    "container.host": "localhost",
+    "container.port": "0",
+    "container.sitename": "DEMO",
+    "container.security.gateway.enable": "false",
+    "container.security.credential.path": `${folder}/conf/auth-cert.pem`,
+    "container.security.credential.keyPath": `${folder}/conf/auth-key.pem`,
+    "container.security.truststore.type": "directory",
+    "container.security.truststore.directoryLocations.1": `${folder}/conf/ca.pem`,
+    "container.logging.file": `${folder}/logs/authserver.log`,
+    "container.security.rest.authentication.order": "PASSWORD",
+    "container.security.rest.authentication.PASSWORD.class":
+      "eu.unicore.services.rest.security.FilebasedAuthenticator",
+    "container.security.rest.authentication.PASSWORD.file": `${folder}/conf/users.txt`,
+    "container.security.attributes.order": "FILE",
+    "container.security.attributes.FILE.class": "eu.unicore.services.aip.file.FileAttributeSource",
+    "container.security.attributes.FILE.file": `${folder}/conf/mapfile.json`,
+    "authservice.servers": [...servers.keys()].join(" "),
+  };
+  for (const [name, daemons] of servers) {
+    values[`authservice.server.${name}.description`] = `Server ${name}`;
+    for (const [index, daemon] of daemons.entries()) {
+      const prefix = `authservice.server.${name}.${daemons.length > 1 ? `${index + 1}.` : ""}`;
+      values[`${prefix}host`] = daemon.host;
+      values[`${prefix}port`] = String(daemon.listenPort);
+      values[`${prefix}commandHost`] = daemon.host;
+      values[`${prefix}commandPort`] = String(daemon.commandPort);
+    }
+  }
+  for (const [key, value] of Object.entries(more)) values[key] = value.replaceAll("{folder}", folder);
+  return Object.entries(values).map(([key, value]) => `${key}=${value}\n`).join("");
+}
+
+/** Waits until each daemon of a server has answered its first ping. */
+export async function settled(system: SystemUnderTest, server = "HPC"): Promise<void> {
+  for (;;) {
+    const entry = await system.ask(`/rest/auth/${server}`, { as: ALICE });
+    const { uftpdServerVersion } = entry.json();
+    if (uftpdServerVersion !== "n/a" && system.daemons(server).every(({ requests }) => requests.length > 0)) {
+      return;
+    }
+  }
+}

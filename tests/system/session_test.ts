@@ -1,0 +1,232 @@
+/** `POST /rest/auth/<server>[-<n>]` (rest-api.md 1.10), from the request to what the daemon reads. */
+import assert from "node:assert/strict";
+import { PREFERENCES_HEADER } from "../../src/service/identify.ts";
+import { ALICE, ALICE_DN, ROLE_ONLY, runService, settled, STRANGER } from "./running_service.ts";
+
+const system = await runService({
+  servers: { HPC: [{ maxSessions: 10_000 }], GROUP: [{ maxSessions: 10_000 }, { maxSessions: 10_000 }] },
+  map: JSON.stringify({
+    [ALICE_DN]: {
+      role: "user",
+      xlogin: "alice",
+      group: ["hpc", "users"],
+      "uftpd.GROUP.xlogin": "alice_g",
+      "uftpd.GROUP.group": "guests",
+      "uftpd.GROUP.rateLimit": "2M",
+      "uftpd.GROUP.includes": "/data/*:/work/*",
+      "uftpd.GROUP.excludes": "/data/secret/*",
+    },
+    "CN=Role Only,O=Demo,C=EU": { role: "user" },
+  }),
+});
+await settled(system, "HPC");
+await settled(system, "GROUP");
+Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+
+/** What the daemons of a server were sent besides pings. */
+const sessions = (server: string) =>
+  system.daemons(server).map(({ requests }) =>
+    requests.flatMap(({ values }) =>
+      values?.get("request-type") === "uftp-transfer-request" ? [Object.fromEntries(values)] : []
+    )
+  );
+const latest = (server: string, instance = 1) => sessions(server)[instance - 1]?.at(-1) ?? {};
+const AES_KEY = btoa("0123456789abcdef".repeat(2));
+const post = (path: string, body: unknown, more = {}) =>
+  system.ask(`/rest/auth/${path}`, { as: ALICE, body, ...more });
+
+Deno.test("a session request leads to a daemon that expects the user, and back to where and how", async () => {
+  const reply = await post("HPC", { serverPath: "" });
+  assert.equal(reply.status, 200);
+  const { secret, ...rest } = reply.json();
+  assert.deepEqual(rest, {
+    success: true,
+    reason: "",
+    serverHost: "127.0.0.1",
+    serverPort: system.daemon().listenPort,
+  });
+  assert(typeof secret === "string");
+  assert.match(secret, /^[A-Za-z0-9]{22,}$/, "128 bits in letters and digits");
+  assert(system.daemon().jobs.find(secret) !== undefined);
+  assert.deepEqual(latest("HPC"), {
+    "request-type": "uftp-transfer-request",
+    "client-ip": "127.0.0.1,::ffff:127.0.0.1",
+    user: "alice",
+    secret,
+    persistent: "false",
+    file: "",
+    streams: "1",
+    compress: "false",
+    group: "hpc",
+    "access-permissions": "FULL",
+  });
+});
+
+Deno.test("what a session request says reaches the daemon", async () => {
+  const reply = await post("HPC", {
+    serverPath: "/work/alice",
+    streamCount: "4",
+    compress: "True",
+    persistent: true,
+    append: "true",
+    sessionMode: true,
+    encryptionKey: AES_KEY,
+    encryptionAlgorithm: "aes",
+    group: "users",
+    client: "192.0.2.7, 2001:DB8::1",
+    unknownMember: { deep: [1] },
+  });
+  assert.equal(reply.status, 200);
+  const { secret: _, ...rest } = latest("HPC");
+  assert.deepEqual(rest, {
+    "request-type": "uftp-transfer-request",
+    "client-ip": "192.0.2.7,::ffff:192.0.2.7,2001:db8::1",
+    user: "alice",
+    persistent: "true",
+    file: "/work/alice/",
+    streams: "4",
+    compress: "true",
+    group: "users",
+    key: AES_KEY,
+    algo: "AES",
+    "access-permissions": "FULL",
+  });
+});
+
+Deno.test("attributes of the server override the user's, and the requested group", async () => {
+  assert.equal((await post("GROUP-2", { serverPath: "" })).status, 200);
+  const { user, group, rateLimit, includes, excludes } = latest("GROUP", 2);
+  assert.deepEqual({ user, group, rateLimit, includes, excludes }, {
+    user: "alice_g",
+    group: "guests",
+    rateLimit: String(2 * 1024 * 1024),
+    includes: "/data/*:/work/*",
+    excludes: "/data/secret/*",
+  });
+});
+
+Deno.test("a number names one daemon of the group, no number takes them in turn", async () => {
+  const before = sessions("GROUP").map((each) => each.length);
+  for (let i = 0; i < 3; i++) assert.equal((await post("GROUP-1", { serverPath: "" })).status, 200);
+  for (let i = 0; i < 4; i++) assert.equal((await post("GROUP", { serverPath: "" })).status, 200);
+  const [one = 0, two = 0] = before;
+  assert.deepEqual(sessions("GROUP").map((each) => each.length), [one + 5, two + 2]);
+});
+
+Deno.test("a session costs one command connection", async () => {
+  const before = system.daemon().connections;
+  for (let i = 0; i < 10; i++) assert.equal((await post("HPC", { serverPath: "" })).status, 200);
+  assert.equal(system.daemon().connections, before + 10);
+});
+
+Deno.test("secrets differ", async () => {
+  const replies = await Promise.all(Array.from({ length: 20 }, () => post("HPC", { serverPath: "" })));
+  assert.equal(new Set(replies.map((reply) => reply.json().secret)).size, 20);
+});
+
+Deno.test("the audit line says who, from where, as whom and where to", async () => {
+  await post("HPC", { serverPath: "" });
+  const line = await system.logged(/audit session.* decision=granted/);
+  for (
+    const part of [
+      'dn="CN=Alice,O=Demo,C=EU"',
+      "method=PASSWORD",
+      "client=127.0.0.1",
+      "uid=alice",
+      "gid=hpc",
+      "server=HPC",
+      `daemon=127.0.0.1:${system.daemon().listenPort}`,
+    ]
+  ) assert(line.includes(part), `${part} in ${line}`);
+  await system.ask("/rest/auth/HPC", { as: STRANGER, body: { serverPath: "" } });
+  assert.match(
+    await system.logged(/audit session.* decision=refused.*Stranger/),
+    /client=127\.0\.0\.1.* reason=ERR_FORBIDDEN/,
+  );
+});
+
+const LONG = "a".repeat(5000);
+const refused: [string, string, unknown, number, string][] = [
+  ["no path", "HPC", {}, 400, "ERR_INVALID_REQUEST"],
+  ["a path that is null", "HPC", { serverPath: null }, 400, "ERR_INVALID_REQUEST"],
+  ["a path that is a list", "HPC", { serverPath: [] }, 400, "ERR_INVALID_REQUEST"],
+  ["a path with a line end", "HPC", { serverPath: "/a\nuser=root" }, 400, "ERR_INVALID_ORDER"],
+  ["a path with a carriage return", "HPC", { serverPath: "/a\ruser=root" }, 400, "ERR_INVALID_ORDER"],
+  ["a path longer than a daemon's line", "HPC", { serverPath: LONG }, 400, "ERR_INVALID_ORDER"],
+  ["0 streams", "HPC", { serverPath: "", streamCount: 0 }, 400, "ERR_INVALID_REQUEST"],
+  ["half a stream", "HPC", { serverPath: "", streamCount: 1.5 }, 400, "ERR_INVALID_REQUEST"],
+  ["a flag that is a number", "HPC", { serverPath: "", compress: 1 }, 400, "ERR_INVALID_REQUEST"],
+  [
+    "an unknown cipher",
+    "HPC",
+    { serverPath: "", encryptionAlgorithm: "ROT13" },
+    400,
+    "ERR_INVALID_REQUEST",
+  ],
+  ["a key that is not base64", "HPC", { serverPath: "", encryptionKey: "…" }, 400, "ERR_INVALID_REQUEST"],
+  ["a client that is a name", "HPC", { serverPath: "", client: "example.org" }, 400, "ERR_INVALID_REQUEST"],
+  ["a list", "HPC", [1], 400, "ERR_INVALID_REQUEST"],
+  ["text that is not JSON", "HPC", "{serverPath:''}", 400, "ERR_INVALID_REQUEST"],
+  ["half a JSON object", "HPC", '{"serverPath":', 400, "ERR_INVALID_REQUEST"],
+  ["something after the JSON object", "HPC", '{"serverPath":""} x', 400, "ERR_INVALID_REQUEST"],
+  ["an empty body", "HPC", "", 400, "ERR_INVALID_REQUEST"],
+  ["an unknown server", "NONE", { serverPath: "" }, 404, "ERR_UNKNOWN_SERVER"],
+  ["daemon 0", "HPC-0", { serverPath: "" }, 404, "ERR_UNKNOWN_SERVER"],
+  ["a daemon there is not", "GROUP-3", { serverPath: "" }, 404, "ERR_UNKNOWN_SERVER"],
+];
+for (const [what, server, body, status, code] of refused) {
+  Deno.test(`a session request with ${what} is refused with ${status}, and no daemon hears of it`, async () => {
+    const before = system.daemon().connections;
+    const reply = await post(server, body);
+    assert.equal(reply.status, status);
+    const error = reply.json();
+    assert.deepEqual(Object.keys(error).sort(), ["code", "errorMessage", "requestId", "status"]);
+    assert.equal(error.status, status);
+    assert.equal(error.code, code);
+    assert.equal(error.requestId, reply.headers["x-request-id"]);
+    assert.equal(system.daemon().connections, before);
+  });
+}
+
+Deno.test("a group that is not the user's is refused with 400", async () => {
+  const reply = await post("HPC", { serverPath: "", group: "wheel" });
+  assert.equal(reply.status, 400);
+  assert(!reply.text.includes("wheel"));
+});
+
+const callers: [string, object, number, string][] = [
+  ["nobody", { as: undefined }, 401, "ERR_UNAUTHENTICATED"],
+  ["a wrong password", { as: ["alice", "guess"] }, 401, "ERR_UNAUTHENTICATED"],
+  ["an unknown user", { as: ["nobody", "guess"] }, 401, "ERR_UNAUTHENTICATED"],
+  ["a user without role", { as: STRANGER }, 403, "ERR_FORBIDDEN"],
+  ["a user without account", { as: ROLE_ONLY }, 401, "ERR_NO_ACCOUNT"],
+  [
+    "a preference that is not the user's",
+    { headers: { [PREFERENCES_HEADER]: "uid:root" } },
+    403,
+    "ERR_PREFERENCE_NOT_ALLOWED",
+  ],
+  [
+    "a preference that is none",
+    { headers: { [PREFERENCES_HEADER]: "uid" } },
+    403,
+    "ERR_INVALID_PREFERENCES",
+  ],
+];
+for (const [who, caller, status, code] of callers) {
+  Deno.test(`a session request of ${who} is refused with ${status}`, async () => {
+    const reply = await post("HPC", { serverPath: "" }, caller);
+    assert.equal(reply.status, status);
+    assert.equal(reply.json().code, code);
+    if (status === 401) {
+      // Bearer for the tokens that the service issues itself.
+      const offered = 'Basic realm="DEMO", charset="UTF-8", Bearer realm="DEMO"';
+      assert.equal(reply.headers["www-authenticate"], offered);
+    }
+  });
+}
+
+Deno.test("a preferred group is the session's", async () => {
+  await post("HPC", { serverPath: "" }, { headers: { [PREFERENCES_HEADER]: "group:users" } });
+  assert.equal(latest("HPC").group, "users");
+});
