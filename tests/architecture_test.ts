@@ -13,7 +13,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["authentication", "attributes", "reservations", "regulation", "daemon", "sharing"],
   ["watch", "outgoing"],
   ["config"],
-  ["logging"],
+  ["logging", "metrics"],
   ["model"],
 ];
 

@@ -1,6 +1,6 @@
 import type { Problem } from "../model/problem.ts";
 import type { Setup } from "../rooms/setup.ts";
-import { isError, loadSetup } from "../service/load_setup.ts";
+import { type CertificateFiles, isError, loadSetup } from "../service/load_setup.ts";
 import { inspectDataFiles } from "./inspect_data_files.ts";
 
 /** All that can be said about a configuration without starting anything. */
@@ -9,8 +9,7 @@ export interface Inspection {
   readonly setup?: Setup;
   /** In the order of the files, the main file first. */
   readonly problems: readonly Problem[];
-  /** Files and folders of certificates: look again if one of them changes. */
-  readonly certificateFiles: readonly string[];
+  readonly files: CertificateFiles;
 }
 
 /**
@@ -20,7 +19,7 @@ export interface Inspection {
 export async function inspect(mainFile: string): Promise<Inspection> {
   const loaded = await loadSetup(mainFile, { environment: (name) => Deno.env.get(name) });
   if (loaded.config === undefined) return loaded;
-  const { setup, certificateFiles } = loaded;
+  const { setup, files } = loaded;
   const problems = [...loaded.problems, ...await inspectDataFiles(loaded.config)];
-  return problems.some(isError) ? { problems, certificateFiles } : { setup, problems, certificateFiles };
+  return problems.some(isError) || setup === undefined ? { problems, files } : { setup, problems, files };
 }

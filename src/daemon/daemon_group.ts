@@ -67,6 +67,8 @@ export interface InstanceStatus {
   readonly up: boolean;
   /** Why it is down, for the log and the operator. */
   readonly reason?: string;
+  /** Milliseconds that the last answer took, from the attempt to connect on; absent before the first. */
+  readonly latencyMs?: number;
 }
 
 /** One logical server: one or several physical daemons, in turn and with fail-over. */

@@ -73,6 +73,7 @@ export class Instance {
   #heardAt = -Infinity;
   #askedAt = -Infinity;
   #triedAt = -Infinity;
+  #latencyMs: number | undefined;
   /** Whether a ping is on its way or waits for its turn. */
   #checking = false;
   #cancel: (() => void) | undefined;
@@ -95,9 +96,13 @@ export class Instance {
 
   status(): InstanceStatus {
     const { number, address } = this.parts;
-    return this.#trouble === undefined
-      ? { instance: number, address, up: true }
-      : { instance: number, address, up: false, reason: describeFailure(this.#trouble) };
+    return {
+      instance: number,
+      address,
+      up: this.#trouble === undefined,
+      ...(this.#trouble && { reason: describeFailure(this.#trouble) }),
+      ...(this.#latencyMs !== undefined && { latencyMs: this.#latencyMs }),
+    };
   }
 
   /** Begins to look after the instance: a ping now, then one whenever there is reason for one. */
@@ -131,6 +136,7 @@ export class Instance {
       run: async () => {
         this.#triedAt = this.parts.clock();
         const result = await this.#exchange(command);
+        if (result.kind === "answered") this.#latencyMs = this.parts.clock() - this.#triedAt;
         this.#learn(result, ping);
         return result;
       },

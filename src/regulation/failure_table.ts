@@ -115,6 +115,25 @@ export class FailureTable<S> {
     return forgotten;
   }
 
+  /**
+   * The records that count, with their keys: those with a running wait first, then those that failed last.
+   * @param most At most so many.
+   */
+  entries(most: number): [string, FailureRecord<S>][] {
+    const all = [...this.#waiting, ...[...this.#watched].reverse()];
+    return all.filter(([, record]) => !this.#isForgotten(record)).slice(0, most);
+  }
+
+  /** Takes over records of another table, as far as there is room; of two with one key, the graver stays. */
+  adopt(entries: readonly (readonly [string, FailureRecord<S>])[]): void {
+    // The last to be put is the last to be given up.
+    for (const [key, record] of [...entries].reverse()) {
+      const own = this.#recordOf(key);
+      if (this.#isForgotten(record) || (own === undefined && !this.#makeRoom())) continue;
+      this.#put(key, own === undefined ? record : graver(own, record));
+    }
+  }
+
   /** Records whose wait is running. */
   waiting(): FailureRecord<S>[] {
     const now = this.#now();
@@ -179,4 +198,13 @@ export class FailureTable<S> {
   #indexOf(key: string): number {
     return parseInt(hash("sha256", this.#sharedKey + key, "hex").slice(0, 8), 16) % SHARED_RECORDS;
   }
+}
+
+function graver<S>(one: FailureRecord<S>, other: FailureRecord<S>): FailureRecord<S> {
+  return {
+    subject: one.subject,
+    failures: Math.max(one.failures, other.failures),
+    at: Math.max(one.at, other.at),
+    until: Math.max(one.until, other.until),
+  };
 }

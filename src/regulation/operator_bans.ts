@@ -36,6 +36,11 @@ export class OperatorBans {
     return before.length - this.#bans.length;
   }
 
+  /** Takes over bans that were imposed elsewhere. */
+  adopt(bans: readonly Ban[]): void {
+    for (const { user, address, until } of bans) this.add({ user, address }, until);
+  }
+
   /** Those that still hold. */
   list(): readonly Ban[] {
     const now = this.#now();

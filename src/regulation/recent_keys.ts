@@ -23,8 +23,24 @@ export class RecentKeys {
   }
 
   add(key: string): void {
+    this.#put(key, this.#now());
+  }
+
+  /** Keys with the moment they were seen last, in milliseconds since the epoch, at most so many: the latest first. */
+  entries(most: number): [string, number][] {
+    return [...this.#seen].reverse().slice(0, most);
+  }
+
+  /** Takes over what another saw before this one was made. */
+  adopt(entries: readonly (readonly [string, number])[]): void {
+    const own = [...this.#seen];
+    this.#seen.clear();
+    for (const [key, at] of [...[...entries].reverse(), ...own]) this.#put(key, at);
+  }
+
+  #put(key: string, at: number): void {
     this.#seen.delete(key);
-    this.#seen.set(key, this.#now());
+    this.#seen.set(key, at);
     if (this.#seen.size <= this.#capacity) return;
     const [oldest] = this.#seen.keys();
     if (oldest !== undefined) this.#seen.delete(oldest);

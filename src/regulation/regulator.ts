@@ -7,6 +7,7 @@ import type { Ban, BanSubject } from "./ban.ts";
 import { type FailureRecord, FailureTable } from "./failure_table.ts";
 import { OperatorBans } from "./operator_bans.ts";
 import { RecentKeys } from "./recent_keys.ts";
+import type { RegulationState } from "./regulation_state.ts";
 import { TooManyFailures } from "./too_many_failures.ts";
 
 /** An attempt that may be made. Exactly one of the three ends it. */
@@ -20,6 +21,8 @@ export interface Attempt {
 
 /** Records in each table; with the longest names about 20 MB. */
 const CAPACITY = 50_000;
+/** Records of each table that are handed to a successor: some 10 MB, and 50 ms to copy. */
+const HANDED_OVER = 10_000;
 /** One address may stand for many users, one user may try from many addresses: as many times the free failures. */
 const SPREAD = 4;
 /** Tokens and keys cannot be guessed; their failures are clients that went wrong, and cost work elsewhere. */
@@ -141,6 +144,28 @@ export class Regulator {
       (user === undefined || subject.user === user) && (group === undefined || subject.address === group);
     const tables = [this.#pairs, this.#addresses, this.#users, this.#tokens];
     return tables.reduce((sum, table) => sum + table.forgetWhere(matches), this.#operator.remove(matches));
+  }
+
+  /** What a successor has to know. */
+  state(): RegulationState {
+    return {
+      pairs: this.#pairs.entries(HANDED_OVER),
+      addresses: this.#addresses.entries(HANDED_OVER),
+      users: this.#users.entries(HANDED_OVER),
+      tokens: this.#tokens.entries(HANDED_OVER),
+      known: this.#known.entries(HANDED_OVER),
+      operator: this.#operator.list(),
+    };
+  }
+
+  /** Takes over what a predecessor knew. Waits that run go on, also if the configuration makes shorter ones now. */
+  adopt(state: RegulationState): void {
+    this.#pairs.adopt(state.pairs);
+    this.#addresses.adopt(state.addresses);
+    this.#users.adopt(state.users);
+    this.#tokens.adopt(state.tokens);
+    this.#known.adopt(state.known);
+    this.#operator.adopt(state.operator);
   }
 
   #admitPassword(user: string, address: string): Attempt {

@@ -16,28 +16,40 @@ export interface LoadedSetup {
   readonly setup?: ServiceSetup;
   /** In the order of the files, the main file first. */
   readonly problems: readonly Problem[];
-  /** Files and folders of certificates: look again if one of them changes. */
-  readonly certificateFiles: readonly string[];
+  readonly files: CertificateFiles;
 }
+
+/** Files and folders of certificates: look again if one of them changes. */
+export interface CertificateFiles {
+  readonly credential: readonly string[];
+  readonly truststore: readonly string[];
+  readonly assertionIssuers: readonly string[];
+}
+
+const NO_FILES: CertificateFiles = { credential: [], truststore: [], assertionIssuers: [] };
 
 /** Reads the configuration and the certificates that it names. */
 export async function loadSetup(mainFile: string, options: LoadOptions): Promise<LoadedSetup> {
   const { config, problems } = await loadConfiguration(mainFile, options);
-  if (config === undefined) return { problems, certificateFiles: [] };
+  if (config === undefined) return { problems, files: NO_FILES };
   const now = Date.now();
   const tls = await loadTlsMaterial(config, now);
   const issuers = config.trustedAssertionIssuers === undefined
     ? { anchors: [], problems: [], files: [] }
     : await loadTruststore(config.trustedAssertionIssuers, now);
   const all = [...problems, ...tls.problems, ...issuers.problems];
-  const certificateFiles = [...tls.files, ...issuers.files];
+  const files = {
+    credential: tls.credentialFiles,
+    truststore: tls.truststoreFiles,
+    assertionIssuers: issuers.files,
+  };
   return {
     config,
     ...(!all.some(isError) && {
       setup: { config, material: tls.material, assertionIssuers: issuers.anchors },
     }),
     problems: all,
-    certificateFiles,
+    files,
   };
 }
 

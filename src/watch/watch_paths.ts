@@ -3,38 +3,43 @@ export interface PathsWatch {
   close(): void;
 }
 
+/** A change is taken for finished if nothing more changes within this time, in milliseconds. */
+const REST_MS = 1000;
+
 /**
- * Calls back when any of the paths (files or folders) has changed and all have been at rest for one interval.
+ * Calls back when any of the paths (files or folders) has changed and all have been at rest for a second, or one
+ * interval if that is shorter.
  * @param paths Asked anew at each look, since what there is to watch may change with the contents.
- * @param intervalMs Milliseconds between two looks.
+ * @param options.intervalMs Milliseconds between two looks, asked anew after each.
  */
 export function watchPaths(
   paths: () => readonly string[],
   onChange: () => Promise<void> | void,
-  { intervalMs = 1000 }: { readonly intervalMs?: number } = {},
+  { intervalMs = () => 1000 }: { readonly intervalMs?: () => number } = {},
 ): PathsWatch {
   let known = stamps(paths());
   let seen = known;
   let closed = false;
   let timer: ReturnType<typeof setTimeout>;
   const look = async () => {
-    const now = stamps(paths());
+    const watched = paths();
+    const now = stamps(watched);
     const atRest = now === seen;
     seen = now;
     if (now !== known && atRest) {
       known = now;
       await onChange();
-      // The callback may have read another set of files.
-      known = seen = stamps(paths());
+      // The callback may have read another set of files; what changed meanwhile in this one is still to be noticed.
+      if (paths().join("\n") !== watched.join("\n")) known = seen = stamps(paths());
     }
-    schedule();
+    schedule(seen === known ? intervalMs() : Math.min(intervalMs(), REST_MS));
   };
-  const schedule = () => {
+  const schedule = (pauseMs: number) => {
     if (closed) return;
-    timer = setTimeout(() => void look(), intervalMs);
+    timer = setTimeout(() => void look(), pauseMs);
     Deno.unrefTimer(timer as unknown as number);
   };
-  schedule();
+  schedule(intervalMs());
   return {
     close: () => {
       closed = true;

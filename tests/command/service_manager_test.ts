@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { connectServiceManager, NO_SERVICE_MANAGER } from "../../src/command/service_manager.ts";
-import { startService } from "../../src/command/serve.ts";
+import { startService } from "../../src/command/running_service.ts";
 import { writeDemoConfiguration } from "../demo/demo_configuration.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { Notified } from "./notified.ts";

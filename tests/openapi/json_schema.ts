@@ -80,7 +80,8 @@ function isOfType(value: unknown, type: NonNullable<Schema["type"]>): boolean {
     case "integer":
       return Number.isInteger(value);
     case "string":
+      return typeof value === "string";
     case "boolean":
-      return typeof value === type;
+      return typeof value === "boolean";
   }
 }

@@ -163,3 +163,57 @@ Deno.test("FailureTable keeps every running wait and its bound, whatever happens
     }
   }));
 });
+
+Deno.test("FailureTable hands its records over, running waits first", () => {
+  const { table, clock, fail } = create();
+  fail("watched");
+  clock.now += 1;
+  fail("waiting", 4);
+  clock.now += 1;
+  fail("later");
+  assert.deepEqual(table.entries(10).map(([key]) => key), ["waiting", "later", "watched"]);
+  assert.deepEqual(table.entries(2).map(([key]) => key), ["waiting", "later"]);
+
+  const next = create();
+  next.clock.now = clock.now;
+  next.table.adopt(table.entries(10));
+  assert.equal(next.table.waitOf("waiting"), table.waitOf("waiting"));
+  assert.ok(table.waitOf("waiting") > 0);
+  // The count goes on where it was.
+  next.fail("later", 2);
+  fail("later", 2);
+  assert.equal(next.table.waitOf("later"), table.waitOf("later"));
+});
+
+Deno.test("FailureTable leaves out what is forgotten when it hands over and when it takes over", () => {
+  const { table, clock, fail } = create();
+  fail("old");
+  const entries = table.entries(10);
+  clock.now += POLICY.windowMs;
+  assert.deepEqual(table.entries(10), []);
+  const next = create();
+  next.clock.now = clock.now;
+  next.table.adopt(entries);
+  assert.equal(next.table.size, 0);
+});
+
+Deno.test("FailureTable keeps the graver of two records of one key", () => {
+  const before = create();
+  before.fail("a", 5);
+  const next = create();
+  next.fail("a");
+  next.table.adopt(before.table.entries(10));
+  assert.equal(next.table.waitOf("a"), 4000);
+  next.table.adopt([["a", { subject: "a", failures: 1, at: next.clock.now, until: 0 }]]);
+  assert.equal(next.table.waitOf("a"), 4000);
+});
+
+Deno.test("FailureTable takes over no more than it has room for, and gives up no running wait for it", () => {
+  const before = create();
+  for (let i = 0; i < 20; i++) before.fail(`b${i}`, 4);
+  const next = create(8);
+  next.fail("own", 5);
+  next.table.adopt(before.table.entries(100));
+  assert.equal(next.table.size, 8);
+  assert.equal(next.table.waitOf("own"), 4000);
+});

@@ -354,3 +354,47 @@ Deno.test("regulate() passes on results and errors, and does not check while the
   );
   assert.equal(asked, false);
 });
+
+Deno.test("Regulator hands over everything that its successor must know, as data that can be posted", () => {
+  const before = create();
+  before.fail(basic("ann", "x"), 6);
+  before.fail(basic("bob", "x"), 3);
+  before.fail(bearer("t", "198.51.100.1"), 101);
+  before.succeed(basic("carl", "right"));
+  before.regulator.ban({ user: "dora" }, before.clock.now + 60_000);
+  const state = structuredClone(before.regulator.state());
+
+  const after = create();
+  after.regulator.adopt(state);
+  for (const credentials of [basic("ann", "x"), bearer("t", "198.51.100.1"), basic("dora", "x")]) {
+    assert.ok(before.wait(credentials) > 0);
+    assert.equal(after.wait(credentials), before.wait(credentials));
+  }
+  // Three failures are remembered: it is the sixth that costs.
+  assert.equal(after.wait(basic("bob", "x")), 0);
+  after.fail(basic("bob", "x"), 2);
+  assert.equal(after.wait(basic("bob", "x")), 0);
+  after.fail(basic("bob", "x"));
+  assert.ok(after.wait(basic("bob", "x")) > 0);
+  // Carl is known here, so guesses from elsewhere do not keep him out.
+  for (let i = 0; i < 60; i++) {
+    try {
+      after.fail(basic("carl", "x", `203.0.113.${i}`));
+    } catch (error) {
+      assert.ok(error instanceof TooManyFailures);
+    }
+  }
+  assert.ok(after.wait(basic("carl", "x", "203.0.113.200")) > 0);
+  assert.equal(after.wait(basic("carl", "right")), 0);
+});
+
+Deno.test("Regulator hands over a bounded number of records", () => {
+  const { regulator } = create();
+  for (let i = 0; i < 12_000; i++) regulator.admit(basic(`u${i}`, "x", address(i))).failed();
+  const { pairs, addresses, users } = regulator.state();
+  assert.deepEqual([pairs.length, addresses.length, users.length], [10_000, 10_000, 10_000]);
+});
+
+function address(i: number): string {
+  return `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
+}

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type RunningService, startService } from "../../src/command/serve.ts";
+import { type RunningService, startService } from "../../src/command/running_service.ts";
 import { formatProblem } from "../../src/model/problem.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 import { type Authority, createAuthority } from "../pki/authority.ts";

@@ -12,8 +12,10 @@ export interface LoadedTlsMaterial {
   /** Absent if there are errors, or no credential is configured. */
   readonly material?: TlsMaterial;
   readonly problems: readonly Problem[];
-  /** Absolute paths of files, and of folders that were searched; load again if one of them changes. */
-  readonly files: readonly string[];
+  /** Absolute paths of the files of own certificate and key; load again if one of them changes. */
+  readonly credentialFiles: readonly string[];
+  /** The same of trusted certificates, and folders that were searched for them. */
+  readonly truststoreFiles: readonly string[];
 }
 
 /**
@@ -27,9 +29,9 @@ export async function loadTlsMaterial(
   const own = credential === undefined ? undefined : await loadCredential(credential, now);
   const trusted = truststore === undefined ? undefined : await loadTruststore(truststore, now);
   const problems = [...own?.problems ?? [], ...trusted?.problems ?? []];
-  const files = [...own?.files ?? [], ...trusted?.files ?? []];
+  const files = { credentialFiles: own?.files ?? [], truststoreFiles: trusted?.files ?? [] };
   if (own?.credential === undefined || problems.some(({ severity }) => severity === "error")) {
-    return { problems, files };
+    return { problems, ...files };
   }
   const { certificates, key } = own.credential;
   const material: TlsMaterial = {
@@ -37,7 +39,7 @@ export async function loadTlsMaterial(
     key: key.export({ type: "pkcs8", format: "pem" }).toString(),
     anchors: trusted?.anchors ?? [],
   };
-  return { material, problems, files };
+  return { material, problems, ...files };
 }
 
 async function loadCredential(

@@ -231,7 +231,7 @@ Deno.test("loadTlsMaterial() warns of a key that every user can read, and of an 
   const file = await Deno.makeTempFile();
   await Deno.copyFile(join(FIXTURES, "host.p12"), file);
   await Deno.chmod(file, 0o644);
-  const { material, problems, files } = await loadTlsMaterial({
+  const { material, problems, credentialFiles } = await loadTlsMaterial({
     credential: {
       origin: { file: "f", key: "k" },
       path: file,
@@ -250,12 +250,13 @@ Deno.test("loadTlsMaterial() warns of a key that every user can read, and of an 
     "f: k: keyAlias is ignored: the only key of the key store is used",
   ]);
   assert.ok(material);
-  assert.deepEqual(files, [file]);
+  assert.deepEqual(credentialFiles, [file]);
 });
 
 Deno.test("loadTlsMaterial() has nothing to load without configuration", async () => {
   assert.deepEqual(await loadTlsMaterial({ credential: undefined, truststore: undefined }, NOW), {
     problems: [],
-    files: [],
+    credentialFiles: [],
+    truststoreFiles: [],
   });
 });

@@ -1,0 +1,157 @@
+import { LogFile } from "../logging/log_file.ts";
+import type { LineSink } from "../logging/logger.ts";
+import { formatProblem, type Problem } from "../model/problem.ts";
+import { CannotStart } from "../rooms/cannot_start.ts";
+import { Supervisor } from "../rooms/supervisor.ts";
+import { VERSION } from "../service/version.ts";
+import { CommandFailed } from "./command.ts";
+import { inspect, type Inspection } from "./inspect.ts";
+import { NO_SERVICE_MANAGER, type ServiceManager } from "./service_manager.ts";
+import { watchConfiguration, type Watched } from "./watch_configuration.ts";
+
+/** A running service that reads its files again when they change. */
+export interface RunningService {
+  readonly port: number;
+  /** Reads the configuration again; a bad one is reported in the log and changes nothing. */
+  readonly reload: () => void;
+  readonly stop: () => void;
+  readonly stopped: Promise<void>;
+}
+
+/**
+ * Starts the service from its main configuration file.
+ * @param report Told of every problem that there is, before the start.
+ * @param options.console Where log lines go besides the log file; default standard output.
+ * @param options.manager Told how the service fares from the start on.
+ * @throws {CommandFailed} If there is an error among them, or the rooms cannot start.
+ */
+export async function startService(
+  file: string,
+  report: (problem: Problem) => void,
+  { console, manager = NO_SERVICE_MANAGER }: {
+    readonly console?: LineSink;
+    readonly manager?: ServiceManager;
+  } = {},
+): Promise<RunningService> {
+  const { setup, problems, files } = await inspect(file);
+  problems.forEach(report);
+  if (setup === undefined) throw new CommandFailed(`the configuration in ${file} cannot be used`);
+  const logFile = new LogFile(setup.config.logging.file, console);
+  const supervisor = await Supervisor.start(setup, { logFile }).catch((error: unknown) => {
+    throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
+  });
+  const { site } = setup.config;
+  supervisor.log.info("service started", {
+    version: VERSION,
+    site: site.name,
+    host: site.host,
+    port: supervisor.port,
+  });
+  problems.forEach((problem) => supervisor.log.warn("configuration", { problem: formatProblem(problem) }));
+  return new SupervisedService(file, { supervisor, manager, watched: { config: setup.config, files } });
+}
+
+class SupervisedService implements RunningService {
+  readonly stopped: Promise<void>;
+  readonly #file: string;
+  readonly #supervisor: Supervisor;
+  readonly #manager: ServiceManager;
+  readonly #watch: { close(): void };
+  readonly #endWatchdog: () => void;
+  readonly #done: () => void;
+  #watched: Watched;
+  /** One reload after the other. */
+  #reloading: Promise<void> = Promise.resolve();
+
+  constructor(
+    file: string,
+    { supervisor, manager, watched }: {
+      readonly supervisor: Supervisor;
+      readonly manager: ServiceManager;
+      readonly watched: Watched;
+    },
+  ) {
+    this.#file = file;
+    this.#supervisor = supervisor;
+    this.#manager = manager;
+    this.#watched = watched;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.stopped = promise;
+    this.#done = resolve;
+    this.#tellReady();
+    this.#endWatchdog = beat(manager, () => supervisor.alive);
+    this.#watch = watchConfiguration(() => this.#watched, {
+      reload: this.reload,
+      renewCertificates: this.#renewCertificates,
+    });
+  }
+
+  get port(): number {
+    return this.#supervisor.port;
+  }
+
+  readonly reload = (): Promise<void> => {
+    this.#reloading = this.#reloading.then(() => this.#reload());
+    return this.#reloading;
+  };
+
+  readonly stop = (): void => {
+    this.#watch.close();
+    this.#manager.stopping();
+    void this.#supervisor.stop().then(() => {
+      this.#endWatchdog();
+      this.#manager.close();
+      this.#done();
+    });
+  };
+
+  async #reload(): Promise<void> {
+    this.#manager.reloading();
+    try {
+      const { setup, files } = await this.#inspect();
+      if (setup === undefined) {
+        this.#supervisor.log.error("the new configuration cannot be used, the one before stays", {
+          file: this.#file,
+        });
+        return;
+      }
+      await this.#supervisor.reload(setup);
+      this.#watched = { config: setup.config, files };
+    } catch (error) {
+      this.#supervisor.log.error("reload failed, the configuration before stays", {
+        file: this.#file,
+        error,
+      });
+    } finally {
+      this.#tellReady();
+    }
+  }
+
+  readonly #renewCertificates = async (): Promise<void> => {
+    const { setup, files } = await this.#inspect();
+    if (files.credential.length > 0) this.#watched = { ...this.#watched, files };
+    if (setup?.material) this.#supervisor.renewTls(setup.material);
+    else this.#supervisor.log.error("the new certificates cannot be used, the ones before stay");
+  };
+
+  async #inspect(): Promise<Inspection> {
+    const inspection = await inspect(this.#file);
+    for (const problem of inspection.problems) {
+      const level = problem.severity === "error" ? "error" : "warn";
+      this.#supervisor.log[level]("configuration", { problem: formatProblem(problem) });
+    }
+    return inspection;
+  }
+
+  #tellReady(): void {
+    const { port, generation } = this.#supervisor;
+    this.#manager.ready(`Serving port ${port}, configuration ${generation}`);
+  }
+}
+
+/** Tells the manager, twice in the time it wants it, that the service is alive. @returns Ends that. */
+function beat(manager: ServiceManager, isAlive: () => boolean): () => void {
+  if (manager.watchdogMs === undefined) return () => {};
+  const timer = setInterval(() => isAlive() && manager.alive(), manager.watchdogMs / 2);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,34 @@
+import type { Counters } from "./counters.ts";
+import type { FamilyName, LabelsOf } from "./families.ts";
+import { histogramSeries } from "./series.ts";
+
+/** Upper bounds of the buckets in milliseconds; a last one without bound follows. */
+const BOUNDS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
+
+/** Durations counted by size, at the price of a few comparisons each. */
+export class DurationHistogram {
+  readonly #counts = new Float64Array(BOUNDS_MS.length + 1);
+  #sumMs = 0;
+
+  add(ms: number): void {
+    let bucket = 0;
+    while (bucket < BOUNDS_MS.length && ms > (BOUNDS_MS[bucket] ?? Infinity)) bucket++;
+    this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
+    this.#sumMs += ms;
+  }
+
+  /** Adds what was counted since the last call. */
+  moveTo<N extends FamilyName>(counters: Counters, name: N, labels: LabelsOf<N>): void {
+    let below = 0;
+    for (const [bucket, count] of this.#counts.entries()) {
+      below += count;
+      const bound = BOUNDS_MS[bucket];
+      const le = bound === undefined ? "+Inf" : String(bound / 1000);
+      counters.add(histogramSeries(name, labels, { le }), below);
+    }
+    counters.add(histogramSeries(name, labels, "sum"), this.#sumMs / 1000);
+    counters.add(histogramSeries(name, labels, "count"), below);
+    this.#counts.fill(0);
+    this.#sumMs = 0;
+  }
+}

@@ -1,0 +1,132 @@
+/** What a metric is, for the lines `# HELP` and `# TYPE` and for the manual. */
+export interface Family {
+  readonly type: "counter" | "gauge" | "histogram";
+  /** A sentence without full stop. */
+  readonly help: string;
+  /** Names of its labels, without `le`. */
+  readonly labels: readonly string[];
+}
+
+/** All metrics of the service, in the order in which they are shown. Dashboards and alert rules use no others. */
+export const FAMILIES = {
+  authserver_build_info: {
+    type: "gauge",
+    help: "Always 1; the labels say what is running",
+    labels: ["version", "deno"],
+  },
+  authserver_start_time_seconds: {
+    type: "gauge",
+    help: "Start of the process, in seconds since the epoch",
+    labels: [],
+  },
+  authserver_resident_memory_bytes: {
+    type: "gauge",
+    help: "Memory of the whole process",
+    labels: [],
+  },
+  authserver_core_up: {
+    type: "gauge",
+    help: "1 if the core answers the supervisor, else 0, and all that only the core knows is missing",
+    labels: [],
+  },
+  authserver_core_generation: {
+    type: "gauge",
+    help: "Number of the core in use: 1 after the start, one more after each reload",
+    labels: [],
+  },
+  authserver_rooms_replaced_total: {
+    type: "counter",
+    help: "Rooms that died and were started again",
+    labels: ["room"],
+  },
+  authserver_event_loop_lag_seconds: {
+    type: "gauge",
+    help: "Longest delay of a timer since the last look, about a second ago",
+    labels: ["room"],
+  },
+  authserver_config_reloads_total: {
+    type: "counter",
+    help: "Attempts to take over a changed configuration",
+    labels: ["result"],
+  },
+  authserver_config_last_reload_success: {
+    type: "gauge",
+    help: "1 if the configuration on disk is in use, 0 if the last reload failed",
+    labels: [],
+  },
+  authserver_config_last_reload_timestamp_seconds: {
+    type: "gauge",
+    help: "When the configuration was last read, successfully or not, in seconds since the epoch",
+    labels: [],
+  },
+  authserver_requests_total: {
+    type: "counter",
+    help: "Requests answered; route is the pattern of the path, or none",
+    labels: ["route", "method", "code"],
+  },
+  authserver_request_duration_seconds: {
+    type: "histogram",
+    help: "Time from the request's arrival in the core to its answer",
+    labels: ["route", "method"],
+  },
+  authserver_authentications_total: {
+    type: "counter",
+    help: "What the methods of authentication made of credentials of their kind",
+    labels: ["method", "result"],
+  },
+  authserver_sessions_total: {
+    type: "counter",
+    help: "Sessions with transfer daemons, granted or refused",
+    labels: ["server", "decision"],
+  },
+  authserver_tokens_total: {
+    type: "counter",
+    help: "Tokens of the service's own, granted or refused",
+    labels: ["decision"],
+  },
+  authserver_share_decisions_total: {
+    type: "counter",
+    help: "Requests to make, change, delete or use shares, granted or refused",
+    labels: ["server", "decision"],
+  },
+  authserver_share_bytes_total: {
+    type: "counter",
+    help: "Bytes of shared files that passed through the service",
+    labels: ["direction"],
+  },
+  authserver_shares: {
+    type: "gauge",
+    help: "Shares in the store",
+    labels: [],
+  },
+  authserver_bans: {
+    type: "gauge",
+    help: "Users and addresses that have to wait, by the reason why",
+    labels: ["reason"],
+  },
+  authserver_daemon_up: {
+    type: "gauge",
+    help: "1 if the transfer daemon can take sessions, else 0",
+    labels: ["server", "instance"],
+  },
+  authserver_daemon_latency_seconds: {
+    type: "gauge",
+    help: "Time that the daemon's last answer took, connection included",
+    labels: ["server", "instance"],
+  },
+  authserver_identity_provider_up: {
+    type: "gauge",
+    help: "1 if the identity provider of the method answers, else 0; missing before it was first asked",
+    labels: ["method"],
+  },
+  authserver_certificate_expiry_timestamp_seconds: {
+    type: "gauge",
+    help: "End of the service's certificate, in seconds since the epoch",
+    labels: [],
+  },
+} as const satisfies Readonly<Record<string, Family>>;
+
+export type FamilyName = keyof typeof FAMILIES;
+
+/** The labels of a metric. */
+export type LabelsOf<N extends FamilyName> = Readonly<Record<typeof FAMILIES[N]["labels"][number], string>>;

@@ -1,0 +1,18 @@
+import type { Ban, BanSubject } from "./ban.ts";
+import type { FailureRecord } from "./failure_table.ts";
+
+type Records = readonly (readonly [key: string, record: FailureRecord<BanSubject>])[];
+
+/**
+ * What a regulator knows, as plain data: handed from one that ends to the one that takes its place, so that a change of
+ * configuration ends no wait. Records that strangers share for want of room are left out; they last ten seconds.
+ */
+export interface RegulationState {
+  readonly pairs: Records;
+  readonly addresses: Records;
+  readonly users: Records;
+  readonly tokens: Records;
+  /** Users at addresses, with the moment of the last right password. */
+  readonly known: readonly (readonly [key: string, at: number])[];
+  readonly operator: readonly Ban[];
+}

@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { Counters } from "../../src/metrics/counters.ts";
+import { DurationHistogram } from "../../src/metrics/duration_histogram.ts";
+import { exposition } from "../../src/metrics/exposition.ts";
+import { FAMILIES } from "../../src/metrics/families.ts";
+import { series } from "../../src/metrics/series.ts";
+
+Deno.test("exposition() writes families in their order, each with help and type", () => {
+  const text = exposition([
+    [series("authserver_bans", { reason: "tokens" }), 2],
+    [series("authserver_core_up", {}), 1],
+    [series("authserver_bans", { reason: "operator" }), 0],
+  ]);
+  assert.equal(
+    text,
+    `# HELP authserver_core_up ${FAMILIES.authserver_core_up.help}
+# TYPE authserver_core_up gauge
+authserver_core_up 1
+# HELP authserver_bans ${FAMILIES.authserver_bans.help}
+# TYPE authserver_bans gauge
+authserver_bans{reason="tokens"} 2
+authserver_bans{reason="operator"} 0
+`,
+  );
+});
+
+const LABELS: readonly [what: string, value: string, written: string][] = [
+  ["quotes", 'a"b', 'a\\"b'],
+  ["backslashes", "a\\b", "a\\\\b"],
+  ["line ends", "a\nb", "a\\nb"],
+  ["other control characters", "a\r\u0000b\u0085", "ab"],
+  ["braces", "a{b}", "a{b}"],
+];
+
+for (const [what, value, written] of LABELS) {
+  Deno.test(`series() lets no label break its line: ${what}`, () => {
+    const name = series("authserver_bans", { reason: value });
+    assert.equal(name, `authserver_bans{reason="${written}"}`);
+    assert.equal(exposition([[name, 1]]).split("\n").length, 4);
+  });
+}
+
+Deno.test("DurationHistogram counts each duration in its bucket and all above", () => {
+  const histogram = new DurationHistogram();
+  for (const ms of [0.4, 1, 3, 70, 1e9]) histogram.add(ms);
+  const counters = new Counters();
+  const labels = { route: "/a", method: "GET" };
+  histogram.moveTo(counters, "authserver_request_duration_seconds", labels);
+  const value = (suffix: string, le?: string) =>
+    counters.values.get(
+      `authserver_request_duration_seconds_${suffix}{route="/a",method="GET"${le ? `,le="${le}"` : ""}}`,
+    );
+  assert.deepEqual(
+    ["0.001", "0.0025", "0.005", "0.05", "0.1", "30", "+Inf"].map((le) => value("bucket", le)),
+    [2, 2, 3, 3, 4, 4, 5],
+  );
+  assert.equal(value("count"), 5);
+  assert.equal(value("sum"), (0.4 + 1 + 3 + 70 + 1e9) / 1000);
+
+  // What was moved is not counted twice.
+  histogram.moveTo(counters, "authserver_request_duration_seconds", labels);
+  assert.equal(value("count"), 5);
+});
+
+Deno.test("Counters forget what was taken", () => {
+  const counters = new Counters();
+  counters.add("a");
+  counters.add("a", 2);
+  assert.deepEqual(counters.take(), [["a", 3]]);
+  assert.deepEqual(counters.take(), []);
+});
+
+Deno.test("FAMILIES explain each metric, and counters end in _total", () => {
+  for (const [name, { type, help }] of Object.entries(FAMILIES)) {
+    assert.match(name, /^authserver_[a-z_]+$/);
+    assert.match(help, /^[A-Z0-9].{10,120}[^.]$/);
+    assert.equal(name.endsWith("_total"), type === "counter", name);
+  }
+});
