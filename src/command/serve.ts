@@ -34,9 +34,10 @@ export const serve = defineCommand({
     (problem) => io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`),
     { manager },
   );
+  // Before anybody is told that it runs: a signal that nobody listens for ends the process.
+  const signals = listen({ SIGTERM: service.stop, SIGINT: service.stop, SIGHUP: service.reload });
   const name = given.text("name");
   io.stdout(`${name} ${VERSION}\n***** Server started. *****\nSend TERM signal to shutdown gracefully.\n`);
-  const signals = listen({ SIGTERM: service.stop, SIGINT: service.stop, SIGHUP: service.reload });
   await service.stopped;
   signals.forget();
   return 0;

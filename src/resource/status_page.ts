@@ -6,7 +6,7 @@ import { pageResponse } from "./page/page.ts";
 import { type ServerEntry, serverEntry } from "./server_entry.ts";
 import type { ServerFacts } from "./server_facts.ts";
 import { entryAudience, type ServiceFacts, timestamp } from "./server_list.ts";
-import { callerName } from "./share/names.ts";
+import { callerName, EVERYBODY } from "./share/names.ts";
 import { ownersView, targetsView } from "./share/share_json.ts";
 import type { SharingParts } from "./share/sharing_parts.ts";
 import type { WholeResponse } from "./text_response.ts";
@@ -132,7 +132,7 @@ ${
   }
 ${list("Reservations", entry.reservations)}
 ${known && sharing !== undefined && server.sharing && await shares(call, server.name, sharing)}
-${known && entry.uid !== undefined && commands(call, entry)}
+${known && up && entry.uid !== undefined && commands(call, entry)}
 </section>
 `;
 }
@@ -148,7 +148,12 @@ async function shares(call: Call, server: string, { store, clock }: SharingParts
   return [
     list(
       "Your shares",
-      own.map((share) => shown(ownersView(share, call.base, clock()), `for ${share.target}`)),
+      own.map((share) =>
+        shown(
+          ownersView(share, call.base, clock()),
+          share.target === EVERYBODY ? "for everybody" : `for ${share.target}`,
+        )
+      ),
     ),
     list(
       "Shared with you",
@@ -162,7 +167,7 @@ function commands(call: Call, { href }: ServerEntry): Markup {
 ${
     commandLines(href, userName(call)).map(({ what, line }) =>
       markup`<p>${what}</p>
-<pre tabindex="0"><code>${line}</code></pre>
+<pre><code>${line}</code></pre>
 `
     )
   }`;

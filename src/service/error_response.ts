@@ -32,7 +32,8 @@ function errorPage(
 ): WholeResponse {
   return pageResponse({
     title: errorMessage,
-    body: markup`<dl><dt>Status</dt><dd>${status}</dd><dt>Code</dt><dd><code>${code}</code></dd>
+    body: markup`${status === 401 && markup`<p><a href="">Sign in</a></p>`}
+<dl><dt>Status</dt><dd>${status}</dd><dt>Code</dt><dd><code>${code}</code></dd>
 <dt>Request</dt><dd><code>${requestId}</code></dd></dl>
 <p class="quiet">If you ask for help, name the request.</p>`,
   }, { status, headers });

@@ -15,13 +15,13 @@ export const STYLE = `
 }
 * { box-sizing: border-box }
 html { font: 100%/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper) }
-body { max-width: 60rem; margin: 0 auto; padding: 1rem }
+body { max-width: 60rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere }
 header, footer { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: baseline; justify-content: space-between }
 header { border-bottom: 1px solid var(--line); padding-bottom: .75rem; margin-bottom: 1.25rem }
 footer { border-top: 1px solid var(--line); margin-top: 2rem; padding-top: .75rem; color: var(--quiet); font-size: .875rem }
 header p, footer p { margin: 0 }
-h1 { font-size: 1.375rem; margin: 0; overflow-wrap: anywhere }
-h2 { font-size: 1.125rem; margin: 0; overflow-wrap: anywhere }
+h1 { font-size: 1.375rem; margin: 0 }
+h2 { font-size: 1.125rem; margin: 0 }
 h3 { font-size: 1rem; margin: 1rem 0 .25rem }
 a { color: var(--link) }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
@@ -33,18 +33,17 @@ section > header { border: 0; padding: 0; margin: 0 0 .5rem; justify-content: fl
 .quiet { color: var(--quiet) }
 dl { display: grid; grid-template-columns: minmax(8rem, max-content) 1fr; gap: .25rem 1rem; margin: .5rem 0 }
 dt { color: var(--quiet) }
-dd { margin: 0; overflow-wrap: anywhere }
-pre { background: var(--code); border: 1px solid var(--line); border-radius: .25rem; padding: .5rem .75rem; margin: .25rem 0 .75rem; overflow-x: auto }
+dd { margin: 0 }
+pre { background: var(--code); border: 1px solid var(--line); border-radius: .25rem; padding: .5rem .75rem; margin: .25rem 0 .75rem; white-space: pre-wrap }
 code { font: .875rem/1.5 ui-monospace, monospace }
-dd code { overflow-wrap: anywhere }
 .wide { overflow-x: auto }
 table { border-collapse: collapse; width: 100% }
 caption { text-align: left; color: var(--quiet); padding-bottom: .5rem }
 th, td { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line) }
-td:first-child { overflow-wrap: anywhere; unicode-bidi: isolate; min-width: 8rem }
+td:first-child { unicode-bidi: isolate; min-width: 8rem }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 @media (max-width: 36rem) { dl { grid-template-columns: 1fr; gap: 0 } dd { margin-bottom: .5rem } }
-@media print { section { break-inside: avoid } pre { white-space: pre-wrap } }
+@media print { section { break-inside: avoid } }
 `;
 
 /** Content security policy of the pages: their style sheet, known by its hash, and nothing else. */

@@ -1,0 +1,197 @@
+import { delimiter, join } from "node:path";
+
+/** Names under which distributions install it. */
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/** Path of an installed browser, if there is one. */
+export async function findChromium(): Promise<string | undefined> {
+  for (const folder of (Deno.env.get("PATH") ?? "").split(delimiter)) {
+    for (const name of NAMES) {
+      const path = join(folder, name);
+      if (await Deno.stat(path).then(({ isFile }) => isFile, () => false)) return path;
+    }
+  }
+  return undefined;
+}
+
+type Params = Readonly<Record<string, unknown>>;
+
+/** A message of the DevTools protocol. */
+interface Message {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: Params;
+  readonly result?: Params;
+  readonly error?: { readonly message: string };
+}
+
+/** How a page is looked at. */
+export interface View {
+  /** CSS pixels. */
+  readonly width: number;
+  readonly scheme: "light" | "dark";
+  /** Shown when the server asks for it; without them, asking is cancelled. */
+  readonly credentials?: { readonly username: string; readonly password: string };
+}
+
+/** A headless browser, spoken to by the DevTools protocol. */
+export class Chromium implements AsyncDisposable {
+  readonly #process: Deno.ChildProcess;
+  readonly #socket: WebSocket;
+  readonly #profile: string;
+  readonly #waiting = new Map<number, (message: Message) => void>();
+  readonly #listeners = new Set<(message: Message & { readonly sessionId?: string }) => void>();
+  #lastId = 0;
+
+  private constructor(process: Deno.ChildProcess, socket: WebSocket, profile: string) {
+    this.#process = process;
+    this.#socket = socket;
+    this.#profile = profile;
+    socket.onmessage = ({ data }) => {
+      const message: Message = JSON.parse(String(data));
+      if (message.id !== undefined) this.#waiting.get(message.id)?.(message);
+      else this.#listeners.forEach((listen) => listen(message));
+    };
+  }
+
+  static async start(path: string): Promise<Chromium> {
+    const profile = await Deno.makeTempDir({ prefix: "authserver-browser-" });
+    const process = new Deno.Command(path, {
+      args: [
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--remote-debugging-port=0",
+        `--user-data-dir=${profile}`,
+        "about:blank",
+      ],
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+    }).spawn();
+    const reader = process.stderr.pipeThrough(new TextDecoderStream()).getReader();
+    let output = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      output += value ?? "";
+      const address = /DevTools listening on (ws:\S+)/.exec(output)?.[1];
+      if (address !== undefined) {
+        void drain(reader);
+        const socket = new WebSocket(address);
+        await new Promise((open, failed) => Object.assign(socket, { onopen: open, onerror: failed }));
+        return new Chromium(process, socket, profile);
+      }
+      if (done) throw new Error(`the browser did not start: ${output}`);
+    }
+  }
+
+  /** Opens a page in a window of its own, and waits until it is there. */
+  async open(url: string, { width, scheme, credentials }: View): Promise<Page> {
+    const { browserContextId } = await this.send("Target.createBrowserContext");
+    const { targetId } = await this.send("Target.createTarget", { url: "about:blank", browserContextId });
+    const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
+    const page = new Page((method, params) => this.send(method, params, String(sessionId)));
+    this.#listeners.add((message) => {
+      if (message.sessionId === sessionId) page.hear(message, credentials);
+    });
+    await page.prepare(width, scheme);
+    await page.go(url);
+    return page;
+  }
+
+  async send(method: string, params: Params = {}, sessionId?: string): Promise<Params> {
+    const id = ++this.#lastId;
+    const answer = new Promise<Message>((resolve) => this.#waiting.set(id, resolve));
+    this.#socket.send(JSON.stringify({ id, method, params, ...(sessionId !== undefined && { sessionId }) }));
+    const { result, error } = await answer;
+    this.#waiting.delete(id);
+    if (result === undefined) throw new Error(`${method}: ${error?.message}`);
+    return result;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.send("Browser.close").catch(() => {});
+    this.#socket.close();
+    await this.#process.status;
+    await Deno.remove(this.#profile, { recursive: true }).catch(() => {});
+  }
+}
+
+/** One open page. */
+export class Page {
+  readonly #send: (method: string, params?: Params) => Promise<Params>;
+  /** What the browser complains about, such as violations of the content security policy. */
+  readonly complaints: string[] = [];
+  #loaded: (() => void) | undefined;
+
+  constructor(send: (method: string, params?: Params) => Promise<Params>) {
+    this.#send = send;
+  }
+
+  async prepare(width: number, scheme: string): Promise<void> {
+    await Promise.all(["Page.enable", "Log.enable", "Runtime.enable"].map((method) => this.#send(method)));
+    await this.#send("Fetch.enable", { handleAuthRequests: true });
+    await this.#send("Emulation.setDeviceMetricsOverride", {
+      width,
+      height: 800,
+      deviceScaleFactor: 1,
+      mobile: false,
+    });
+    const features = [{ name: "prefers-color-scheme", value: scheme }];
+    await this.#send("Emulation.setEmulatedMedia", { features });
+  }
+
+  /** Goes to an address, or where a script leads, and waits for the page. */
+  async go(url: string): Promise<void> {
+    const loaded = new Promise<void>((resolve) => this.#loaded = resolve);
+    await this.#send("Page.navigate", { url });
+    await loaded;
+  }
+
+  /** Follows a link by its text, as a click does. */
+  async follow(text: string): Promise<void> {
+    const loaded = new Promise<void>((resolve) => this.#loaded = resolve);
+    await this.evaluate(
+      `[...document.links].find((link) => link.textContent === ${JSON.stringify(text)}).click()`,
+    );
+    await loaded;
+  }
+
+  /** Value of an expression in the page; it must be JSON. */
+  async evaluate(expression: string): Promise<unknown> {
+    const { result, exceptionDetails } = await this.#send("Runtime.evaluate", {
+      expression,
+      returnByValue: true,
+    });
+    if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));
+    return typeof result === "object" && result !== null && "value" in result ? result.value : undefined;
+  }
+
+  /** Picture of the whole page, PNG. */
+  async screenshot(): Promise<Uint8Array> {
+    const { data } = await this.#send("Page.captureScreenshot", { captureBeyondViewport: true });
+    return Uint8Array.fromBase64(String(data));
+  }
+
+  hear({ method, params = {} }: Message, credentials: View["credentials"]): void {
+    const { requestId } = params;
+    if (method === "Page.loadEventFired") this.#loaded?.();
+    else if (method === "Fetch.requestPaused") void this.#send("Fetch.continueRequest", { requestId });
+    else if (method === "Fetch.authRequired") {
+      const answer = credentials === undefined
+        ? { response: "CancelAuth" }
+        : { response: "ProvideCredentials", ...credentials };
+      void this.#send("Fetch.continueWithAuth", { requestId, authChallengeResponse: answer });
+    } else if (method === "Log.entryAdded" || method === "Runtime.exceptionThrown") {
+      this.complaints.push(JSON.stringify(params));
+    }
+  }
+}
+
+async function drain(reader: ReadableStreamDefaultReader<string>): Promise<void> {
+  while (!(await reader.read()).done);
+}

@@ -1,0 +1,81 @@
+/**
+ * What is asked of every page, after WCAG 2.2 A and AA as far as a machine can see: a function that runs in the page and
+ * returns what is wrong, one line each.
+ */
+export const PAGE_CHECKS = `(() => {
+  const wrong = [];
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const check = (fine, what) => fine || wrong.push(what);
+
+  check(document.documentElement.lang === "en", "3.1.1: the page has no language");
+  check(document.title.trim() !== "", "2.4.2: the page has no title");
+  check(all("h1").length === 1, "one h1 expected");
+  check(all("main").length === 1, "1.3.1: one main expected");
+  check(all("script").length === 0, "no scripts expected");
+  check(document.compatMode === "CSS1Compat", "standards mode expected");
+
+  let level = 0;
+  for (const { tagName, textContent } of all("h1,h2,h3,h4,h5,h6")) {
+    const next = Number(tagName[1]);
+    check(next <= level + 1, "1.3.1: heading level skipped before " + textContent);
+    check(textContent.trim() !== "", "2.4.6: empty heading");
+    level = next;
+  }
+
+  const ids = all("[id]").map(({ id }) => id);
+  check(new Set(ids).size === ids.length, "an id is there twice");
+  for (const element of all("[aria-labelledby],[aria-describedby]")) {
+    for (const name of ["aria-labelledby", "aria-describedby"]) {
+      const target = element.getAttribute(name);
+      check(target === null || document.getElementById(target) !== null, "4.1.2: no element " + target);
+    }
+  }
+  for (const link of all("a")) {
+    check(link.textContent.trim() !== "", "2.4.4: link without text");
+    check(/^https?:$/.test(link.protocol), "link with " + link.protocol);
+  }
+  for (const cell of all("th")) check(cell.scope !== "", "1.3.1: th without scope");
+  for (const table of all("table")) check(table.caption !== null, "1.3.1: table without caption");
+  for (const list of all("dl")) {
+    for (const child of list.children) check(/^(DT|DD)$/.test(child.tagName), "1.3.1: odd child of dl");
+  }
+  for (const element of all("*")) {
+    const { overflowX } = getComputedStyle(element);
+    const scrolls = overflowX === "auto" && element.scrollWidth > element.clientWidth + 1;
+    const reachable = element.tabIndex >= 0 || element.querySelector("a,[tabindex]") !== null;
+    check(!scrolls || reachable, "2.1.1: scrolls and cannot be reached by keyboard: " + element.tagName);
+  }
+  check(document.documentElement.scrollWidth <= innerWidth, "1.4.10: the page is wider than the window");
+  const links = all("a").filter((link) => link.getClientRects().length > 0);
+  for (const link of links) {
+    const { height } = link.getBoundingClientRect();
+    check(height >= 16, "2.5.8: link too small: " + link.textContent);
+  }
+
+  const parse = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
+  const light = ([r, g, b]) => {
+    const [x, y, z] = [r, g, b].map((part) => {
+      const c = part / 255;
+      return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+  };
+  const ground = (element) => {
+    for (let at = element; at !== null; at = at.parentElement) {
+      const color = parse(getComputedStyle(at).backgroundColor);
+      if (color.length === 3 || color[3] === 1) return color;
+    }
+    return [255, 255, 255];
+  };
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    if (text.data.trim() === "") continue;
+    const element = text.parentElement;
+    const style = getComputedStyle(element);
+    const [a, b] = [light(parse(style.color)), light(ground(element))].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    check(ratio >= 4.5, "1.4.3: contrast " + ratio.toFixed(2) + " of " + text.data.trim());
+    check(parseFloat(style.fontSize) >= 12, "text below 12 px: " + text.data.trim());
+  }
+  return wrong;
+})()`;

@@ -1,0 +1,181 @@
+import assert from "node:assert/strict";
+import { mountService } from "../../src/service/mount.ts";
+import { startDaemon } from "../daemon_simulator/daemon.ts";
+import { DEMO_USER, writeDemoConfiguration } from "../demo/demo_configuration.ts";
+import { createAuthority } from "../pki/authority.ts";
+import { Chromium, findChromium, type Page } from "./chromium.ts";
+import { PAGE_CHECKS } from "./page_checks.ts";
+
+const BROWSER = await findChromium();
+if (BROWSER === undefined) {
+  console.warn("No browser on this machine, its tests are skipped: apt-get install chromium");
+}
+
+/** Where screenshots go, if they are wanted: `AUTHSERVER_SCREENSHOTS=folder`. */
+const SCREENSHOTS = Deno.env.get("AUTHSERVER_SCREENSHOTS");
+
+const CREDENTIALS = { username: DEMO_USER.name, password: DEMO_USER.password };
+const mapOf = (folder: string) => ({
+  "CN=Demo User, O=authserver demo": {
+    role: "user",
+    xlogin: "demo",
+    group: ["users", "hpc"],
+    "uftpd.DEMO.rateLimit": "200M",
+    "uftpd.DEMO.includes":
+      `/work/demo/*:/data/a-long-name-without-any-blank-in-it/and-another-one/*:${folder}/*`,
+    "uftpd.DEMO.excludes": "/work/demo/<script>alert(1)</script>/*",
+  },
+});
+const ALL_VIEWS = [
+  { width: 1000, scheme: "dark" },
+  { width: 320, scheme: "light" },
+  { width: 1000, scheme: "light" },
+  { width: 320, scheme: "dark" },
+] as const;
+/** Each width and each scheme once, unless somebody wants to look. */
+const VIEWS = SCREENSHOTS === undefined ? ALL_VIEWS.slice(0, 2) : ALL_VIEWS;
+
+/** The service on plain HTTP on loopback, in front of one live and one dead server. */
+async function site() {
+  const authority = createAuthority({ subject: "CN=Demo CA,O=authserver demo" });
+  const folder = await Deno.makeTempDir({ prefix: "authserver-pages-" });
+  await Deno.mkdir(`${folder}/home/results/figures`, { recursive: true });
+  await Deno.writeTextFile(`${folder}/home/results/<b>bold & "quoted".txt`, "x");
+  await Deno.writeTextFile(`${folder}/home/results/table.csv`, "x".repeat(123456));
+  const daemon = await startDaemon({
+    tls: {
+      ...authority.issue({ subject: "CN=Demo UFTPD,O=authserver demo" }),
+      trusted: [authority.certificate],
+    },
+    acl: "CN=localhost,O=authserver demo",
+    users: { [DEMO_USER.account]: { uid: 1000, home: `${folder}/home`, groups: [DEMO_USER.group, "hpc"] } },
+  });
+  const configuration = await writeDemoConfiguration(folder, { authority, daemon, port: 9000 });
+  const text = await Deno.readTextFile(configuration);
+  // Its command socket is a port that nothing listens on.
+  const closed = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = closed.addr;
+  closed.close();
+  await Deno.writeTextFile(
+    configuration,
+    `${text.replace("authservice.servers=DEMO", "authservice.servers=DEMO ARCHIVE")}
+authservice.server.ARCHIVE.description=Tape archive
+authservice.server.ARCHIVE.host=127.0.0.1
+authservice.server.ARCHIVE.port=64433
+authservice.server.ARCHIVE.commandHost=127.0.0.1
+authservice.server.ARCHIVE.commandPort=${port}
+authservice.server.DEMO.reservations.enable=true
+authservice.server.DEMO.reservations.file=${folder}/conf/reservations.json
+`,
+  );
+  await Deno.writeTextFile(
+    `${folder}/conf/reservations.json`,
+    JSON.stringify({
+      reservations: [{ name: "night run", from: "2020-01-01 00:00", to: "2099-01-01 00:00", uids: ["demo"] }],
+    }),
+  );
+  await Deno.writeTextFile(`${folder}/conf/mapfile.json`, JSON.stringify(mapOf(folder)));
+  const service = await mountService({ configuration, log: () => {} });
+  const server = Deno.serve(
+    { hostname: "localhost", port: 0, onListen: () => {} },
+    (request, info) => service.handle(request, { address: info.remoteAddr.hostname }),
+  );
+  const base = `http://localhost:${server.addr.port}`;
+  return {
+    base,
+    folder,
+    async share(path: string): Promise<string> {
+      const response = await fetch(`${base}/rest/share/DEMO`, {
+        method: "POST",
+        headers: {
+          Authorization: `Basic ${btoa(`${DEMO_USER.name}:${DEMO_USER.password}`)}`,
+          "Content-Type": "application/json",
+        },
+        body: JSON.stringify({ path, user: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN" }),
+      });
+      assert.equal(response.status, 201, await response.text());
+      return new URL(response.headers.get("Location") ?? "").pathname.replace("share", "access");
+    },
+    async [Symbol.asyncDispose]() {
+      await server.shutdown();
+      await service.close();
+      await daemon.close();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+async function look(page: Page, name: string, { allowed = /^$/ }: { readonly allowed?: RegExp } = {}) {
+  if (SCREENSHOTS !== undefined) {
+    await Deno.writeFile(`${SCREENSHOTS}/${name}.png`, await page.screenshot());
+  }
+  assert.deepEqual(await page.evaluate(PAGE_CHECKS), [], name);
+  assert.deepEqual(page.complaints.filter((complaint) => !allowed.test(complaint)), [], name);
+}
+
+Deno.test({
+  name: "pages are readable by everybody, on every screen, and break no policy",
+  ignore: BROWSER === undefined,
+  fn: async () => {
+    await using at = await site();
+    const shared = await at.share(`${at.folder}/home/results/`);
+    await using browser = await Chromium.start(BROWSER ?? "");
+    for (const view of VIEWS) {
+      const name = `${view.width}-${view.scheme}`;
+      const anonymous = await browser.open(`${at.base}/`, view);
+      await look(anonymous, `anonymous-${name}`);
+      assert.doesNotMatch(String(await anonymous.evaluate("document.body.innerText")), /demouser|night run/);
+
+      const known = await browser.open(`${at.base}/rest/auth`, { ...view, credentials: CREDENTIALS });
+      await known.follow("Sign in");
+      await look(known, `signed-in-${name}`);
+      const text = String(await known.evaluate("document.body.innerText"));
+      for (
+        const expected of [
+          /Signed in as demouser/,
+          /1 of 2 transfer servers/,
+          /Tape archive/,
+          /\bDown\b/,
+          /200 MiB\/s/,
+          /\/work\/demo\/\*/,
+          /<script>alert\(1\)<\/script>/,
+          /night run/,
+          /Your shares/,
+          /pyuftp ls -u demouser -P https:\/\/localhost:9000\/rest\/auth\/DEMO:/,
+        ]
+      ) assert.match(text, expected);
+
+      const listing = await browser.open(`${at.base}${shared}/`, view);
+      await look(listing, `listing-${name}`);
+      assert.match(String(await listing.evaluate("document.body.innerText")), /<b>bold & "quoted"\.txt/);
+
+      // Whoever breaks signing in off reads why, and the browser notes the status.
+      const refused = await browser.open(`${at.base}/login`, view);
+      await look(refused, `refused-${name}`, { allowed: /status of 401/ });
+      const missing = await browser.open(`${at.base}/nothing`, view);
+      await look(missing, `missing-${name}`, { allowed: /status of 404/ });
+    }
+  },
+});
+
+Deno.test({
+  name: "a browser stays signed in on all pages, and links in a listing lead inside",
+  ignore: BROWSER === undefined,
+  fn: async () => {
+    await using at = await site();
+    const shared = await at.share(`${at.folder}/home/results/`);
+    await using browser = await Chromium.start(BROWSER ?? "");
+    const page = await browser.open(`${at.base}/`, { ...ALL_VIEWS[0], credentials: CREDENTIALS });
+    await page.follow("Sign in");
+    assert.equal(await page.evaluate("location.pathname"), "/");
+    await page.go(`${at.base}/rest/auth`);
+    assert.match(String(await page.evaluate("document.body.innerText")), /Signed in as demouser/);
+    await page.go(`${at.base}${shared}/`);
+    const links = await page.evaluate("[...document.links].map((link) => new URL(link.href).pathname)");
+    assert.deepEqual(links, [
+      `${shared}/figures/`,
+      `${shared}/${encodeURIComponent('<b>bold & "quoted".txt')}`,
+      `${shared}/table.csv`,
+    ]);
+  },
+});
