@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { request } from "node:https";
-import { startService } from "../../src/command/serve.ts";
+import { startService } from "../../src/command/running_service.ts";
 import { DEMO_USER, writeDemoConfiguration } from "../demo/demo_configuration.ts";
 import { createAuthority } from "../pki/authority.ts";
 

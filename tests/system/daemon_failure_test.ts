@@ -8,8 +8,18 @@ const foreign = createAuthority({ subject: "CN=Foreign CA" }).issue({ subject: "
 
 /** Fault, status, code, what the log says of the cause. */
 const facts: Readonly<Record<string, [CommandFault, number, string, RegExp]>> = {
-  closed: [{ kind: "close-at-once" }, 503, "ERR_DAEMON_UNAVAILABLE", /closes the connection during/],
-  reset: [{ kind: "reset-at-once" }, 503, "ERR_DAEMON_UNAVAILABLE", /closes the connection during/],
+  closed: [
+    { kind: "close-at-once" },
+    503,
+    "ERR_DAEMON_UNAVAILABLE",
+    /closes the connection during|ECONNRESET/,
+  ],
+  reset: [
+    { kind: "reset-at-once" },
+    503,
+    "ERR_DAEMON_UNAVAILABLE",
+    /closes the connection during|ECONNRESET/,
+  ],
   plain: [{ kind: "plain-text" }, 503, "ERR_DAEMON_UNAVAILABLE", /does not speak TLS/],
   foreign: [
     { kind: "certificate", credential: foreign },
