@@ -60,6 +60,7 @@ class SupervisedService implements RunningService {
   readonly #endWatchdog: () => void;
   readonly #done: () => void;
   #watched: Watched;
+  #stopping = false;
   /** One reload after the other. */
   #reloading: Promise<void> = Promise.resolve();
 
@@ -96,6 +97,8 @@ class SupervisedService implements RunningService {
   };
 
   readonly stop = (): void => {
+    if (this.#stopping) return; // being asked again is no reason to cut what is under way
+    this.#stopping = true;
     this.#watch.close();
     this.#manager.stopping();
     void this.#supervisor.stop().then(() => {

@@ -2,7 +2,7 @@ import { formatProblem } from "../model/problem.ts";
 import { VERSION } from "../service/version.ts";
 import { defineCommand } from "./command.ts";
 import { CONFIG_OPTION } from "./config_option.ts";
-import { startService } from "./running_service.ts";
+import { type RunningService, startService } from "./running_service.ts";
 import { connectServiceManager } from "./service_manager.ts";
 
 /** `authserver serve`: runs the service until it is told to stop. */
@@ -24,23 +24,35 @@ export const serve = defineCommand({
   },
 }, async (given, io) => {
   const file = given.text("config") ?? CONFIG_OPTION.default;
-  io.stdout(`Reading config from ${file}\n`);
   const manager = connectServiceManager(
     (name) => Deno.env.get(name),
     (error) => io.stderr(`The service manager cannot be told how the service fares: ${error}\n`),
   );
-  const service = await startService(
-    file,
-    (problem) => io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`),
-    { manager },
-  );
-  // Before anybody is told that it runs: a signal that nobody listens for ends the process.
-  const signals = listen({ SIGTERM: service.stop, SIGINT: service.stop, SIGHUP: service.reload });
-  const name = given.text("name");
-  io.stdout(`${name} ${VERSION}\n***** Server started. *****\nSend TERM signal to shutdown gracefully.\n`);
-  await service.stopped;
-  signals.forget();
-  return 0;
+  let service: RunningService | undefined;
+  let ending = false;
+  const end = () => {
+    ending = true;
+    service?.stop();
+  };
+  // From here on no signal ends the process by itself; one that comes before the service runs waits for it.
+  const signals = listen({ SIGTERM: end, SIGINT: end, SIGHUP: () => void service?.reload() });
+  try {
+    io.stdout(`Reading config from ${file}\n`);
+    service = await startService(
+      file,
+      (problem) => io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`),
+      { manager },
+    );
+    const name = given.text("name");
+    io.stdout(
+      `${name} ${VERSION}\n***** Server started. *****\nSend TERM signal to shutdown gracefully.\n`,
+    );
+    if (ending) service.stop();
+    await service.stopped;
+    return 0;
+  } finally {
+    signals.forget();
+  }
 });
 
 function listen(handlers: Partial<Record<Deno.Signal, () => void>>): { forget(): void } {

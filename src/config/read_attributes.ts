@@ -158,18 +158,11 @@ function readXuudb(
   const keys = reader.read(XUUDB_SOURCE, prefix);
   if (keys === undefined) return undefined;
   const { host, port, gcid, cache, optional } = keys;
-  const { protocol, hostname, port: portInHost, pathname, search } = new URL(host);
+  const { hostname, port: portInHost, pathname, search } = new URL(host);
   if (portInHost !== "" || pathname !== "/" || search !== "") {
     reader.error(`${prefix}xuudbHost`, "expected https:// and a host, the port is in xuudbPort", host);
   }
-  if (protocol !== "https:") {
-    reader.warn(
-      `${prefix}xuudbHost`,
-      "whoever is in between can give users any account, expected https://",
-      host,
-    );
-  }
-  return { kind, name, optional, address: `${protocol}//${hostname}:${port}`, gcid, cache };
+  return { kind, name, optional, address: `https://${hostname}:${port}`, gcid, cache };
 }
 
 function readAutomatic(

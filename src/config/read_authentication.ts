@@ -140,7 +140,6 @@ async function readOAuth(reader: KeyReader, name: string, prefix: string): Promi
   const keys = reader.read(OAUTH, prefix);
   if (keys === undefined) return undefined;
   const { validate, clientId, clientSecret, dnTemplate } = keys;
-  warnUnencrypted(reader, `${prefix}address`, keys.address);
   const identity = await readExpression(reader, `${prefix}identityAssign`, keys.identity);
   if (keys.identity === undefined && dnTemplate === undefined) {
     const expected =
@@ -178,7 +177,6 @@ async function readUnity(
   const keys = reader.read(UNITY, prefix);
   if (keys === undefined) return undefined;
   const { address, validate, showCertificate } = keys;
-  warnUnencrypted(reader, `${prefix}address`, address);
   if (!validate) {
     reader.warn(
       `${prefix}validate`,
@@ -192,11 +190,6 @@ async function readUnity(
 
 function readX509(reader: KeyReader, name: string, prefix: string): MethodConfig | undefined {
   return reader.read(X509, prefix) && { kind: "X509Authenticator", name };
-}
-
-function warnUnencrypted(reader: KeyReader, key: string, address: string): void {
-  if (/^https:/i.test(address)) return;
-  reader.warn(key, "credentials travel unencrypted, for tests only, expected https://", address);
 }
 
 async function readAssigned(

@@ -21,8 +21,10 @@ export class ByteStreamSender {
         if (done || this.#cancelled) break;
         for (let at = 0; at < value.length && !this.#cancelled; at += CHUNK_BYTES) {
           await this.#takeCredit();
-          // The copy owns its memory, so that it can be handed over whatever buffer the producer keeps.
-          this.send({ kind: "chunk", id: this.id, bytes: value.slice(at, at + CHUNK_BYTES) });
+          // The copy owns its memory, so that it can be handed over whatever buffer the producer keeps. (`slice` of a
+          // node:buffer copies nothing.)
+          const bytes = new Uint8Array(value.subarray(at, at + CHUNK_BYTES));
+          this.send({ kind: "chunk", id: this.id, bytes });
         }
       }
       if (!this.#cancelled) this.send({ kind: "end", id: this.id });
@@ -95,8 +97,8 @@ export class ByteStreamReceiver {
   }
 
   /** What came so far is all there will be, and it is not all there is. */
-  break(reason: string): void {
-    this.#controller?.error(new Deno.errors.UnexpectedEof(reason));
+  break(error: Error): void {
+    this.#controller?.error(error);
     this.#controller = undefined;
     this.#ended = true;
     this.#wanted?.();

@@ -31,7 +31,7 @@ export class CoreLink {
       const onGone = () => {
         this.#end.send({ kind: "gone", id });
         reject(new ServiceStarting("the client is gone"));
-        this.#underWay.get(id)?.download?.break("the client is gone");
+        this.#underWay.get(id)?.download?.break(new Deno.errors.UnexpectedEof("the client is gone"));
         this.#finish(id);
       };
       const entry: UnderWay = {
@@ -70,7 +70,7 @@ export class CoreLink {
     this.#lost = true;
     for (const [id, entry] of this.#underWay) {
       entry.reject(new ServiceStarting("the core died"));
-      entry.download?.break("the core died");
+      entry.download?.break(new Deno.errors.UnexpectedEof("the core died"));
       entry.upload?.cancel("the core died");
       this.#finish(id);
     }
@@ -102,7 +102,7 @@ export class CoreLink {
         this.#finish(message.id);
         break;
       case "broken":
-        entry.download?.break("the source of the data failed");
+        entry.download?.break(new Deno.errors.UnexpectedEof("the source of the data failed"));
         entry.reject(new EdgeFailure("the core could not answer")); // of no effect once it has answered
         this.#finish(message.id);
         break;

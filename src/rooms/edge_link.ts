@@ -1,4 +1,5 @@
 import type { Answer, Body, EdgeResponse } from "../edge/message.ts";
+import { ClientGone } from "../edge/refusal.ts";
 import type { Logger } from "../logging/logger.ts";
 import { ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { LinkEnd, type LinkMessage } from "./wire.ts";
@@ -37,7 +38,7 @@ export class EdgeLink {
         entry.upload?.end();
         break;
       case "broken":
-        entry.upload?.break("the upload broke off");
+        entry.upload?.break(new ClientGone("the upload broke off"));
         break;
       case "credit":
         entry.download?.credit();
@@ -46,8 +47,8 @@ export class EdgeLink {
         entry.download?.cancel("no longer wanted");
         break;
       case "gone":
-        entry.gone.abort();
-        entry.upload?.break("the client is gone");
+        entry.gone.abort(new ClientGone());
+        entry.upload?.break(new ClientGone());
         entry.download?.cancel("the client is gone");
         break;
     }

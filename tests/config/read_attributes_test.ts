@@ -149,7 +149,10 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ]],
   ["an XUUDB without GCID", ["order=XUUDB"], ["1: XUUDB.xuudbGCID: missing, expected text"]],
   ["an XUUDB without scheme", ["order=XUUDB", "XUUDB.xuudbGCID=S", "XUUDB.xuudbHost=xuudb"], [
-    "3: XUUDB.xuudbHost = xuudb: expected a URL that begins with https:// or http://",
+    "3: XUUDB.xuudbHost = xuudb: expected a URL that begins with https://",
+  ]],
+  ["an unencrypted XUUDB", ["order=XUUDB", "XUUDB.xuudbGCID=S", "XUUDB.xuudbHost=http://x"], [
+    "3: XUUDB.xuudbHost = http://x: expected a URL that begins with https://",
   ]],
   ["an XUUDB with two ports", ["order=XUUDB", "XUUDB.xuudbGCID=S", "XUUDB.xuudbHost=https://x:1"], [
     "3: XUUDB.xuudbHost = https://x:1: expected https:// and a host, the port is in xuudbPort",
@@ -185,9 +188,6 @@ const DOUBTFUL: [what: string, lines: string[], warnings: string[]][] = [
   ]],
   ["a mistyped parameter", ["order=FILE", "FILE.file=conf/map", "FILE.machting=strict"], [
     "3: FILE.machting: unknown key, did you mean FILE.matching?",
-  ]],
-  ["an unencrypted XUUDB", ["order=XUUDB", "XUUDB.xuudbGCID=S", "XUUDB.xuudbHost=http://x"], [
-    "3: XUUDB.xuudbHost = http://x: whoever is in between can give users any account, expected https://",
   ]],
   ["parameters that the automatic source has not", ["order=PAM", "PAM.file=x"], ["2: PAM.file: unknown key"]],
 ];

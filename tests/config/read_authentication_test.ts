@@ -168,7 +168,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "2: SSHKEY.updateInterval = 0: expected a whole number from 1 to 2147483647 (seconds)",
   ]],
   ["OAuth without address", ["order=OAUTH", "OAUTH.identityAssign=sub"], [
-    "2: OAUTH.address: missing, expected a URL that begins with https:// or http://",
+    "2: OAUTH.address: missing, expected a URL that begins with https://",
   ]],
   ["OAuth without names", ["order=OAUTH", "OAUTH.address=https://idp/"], [
     '2: OAUTH.address: expected OAUTH.identityAssign too, an expression for the user\'s name such as "UID="+email',
@@ -178,7 +178,10 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "OAUTH.address=idp.example",
     "OAUTH.identityAssign=sub",
   ], [
-    "2: OAUTH.address = idp.example: expected a URL that begins with https:// or http://",
+    "2: OAUTH.address = idp.example: expected a URL that begins with https://",
+  ]],
+  ["an unencrypted provider", ["order=OAUTH", "OAUTH.address=http://idp/", "OAUTH.identityAssign=sub"], [
+    "2: OAUTH.address = http://idp/: expected a URL that begins with https://",
   ]],
   ["introspection without client", [
     "order=OAUTH",
@@ -203,7 +206,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "3: OAUTH.identityAssign = @none: cannot read /none: there is no such file",
   ]],
   ["Unity without address", ["order=UNITY", "UNITY.uidAssign=x"], [
-    "2: UNITY.address: missing, expected a URL that begins with https:// or http://",
+    "2: UNITY.address: missing, expected a URL that begins with https://",
   ]],
 ];
 
@@ -238,9 +241,6 @@ const DOUBTFUL: [what: string, lines: string[], warnings: string[]][] = [
   ]],
   ["the legacy token", ["order=SSHKEY", "SSHKEY.legacyToken=true"], [
     "2: SSHKEY.legacyToken = true: who has seen such a token can use it again, expected false",
-  ]],
-  ["an unencrypted provider", ["order=OAUTH", "OAUTH.address=http://idp/", "OAUTH.identityAssign=sub"], [
-    "2: OAUTH.address = http://idp/: credentials travel unencrypted, for tests only, expected https://",
   ]],
   ["the old way to name users", ["order=OAUTH", "OAUTH.address=https://idp/", "OAUTH.dnTemplate=CN=%sub"], [
     "3: OAUTH.dnTemplate = CN=%sub: deprecated, expected OAUTH.identityAssign",

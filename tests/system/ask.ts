@@ -1,5 +1,6 @@
 import { Agent, request } from "node:https";
 import type { IncomingHttpHeaders } from "node:http";
+import type { Credential } from "../pki/authority.ts";
 
 /** A request as a test states it. */
 export interface Question {
@@ -9,6 +10,8 @@ export interface Question {
   readonly as?: readonly [name: string, password: string];
   /** Sent as JSON text; a string or bytes are sent as they are. */
   readonly body?: unknown;
+  /** Shown on the TLS connection. */
+  readonly certificate?: Credential;
   /** Of kept-alive connections; a connection of its own without it. */
   readonly agent?: Agent;
 }
@@ -24,7 +27,7 @@ export interface Reply {
 
 /** Sends one request over HTTPS, trusting one authority only, and waits for the whole answer. */
 export function ask(url: string, trusted: string, question: Question = {}): Promise<Reply> {
-  const { method, as, body, agent, headers = {} } = question;
+  const { method, as, body, agent, certificate, headers = {} } = question;
   const content = body === undefined || typeof body === "string" || body instanceof Uint8Array
     ? body
     : JSON.stringify(body);
@@ -40,6 +43,7 @@ export function ask(url: string, trusted: string, question: Question = {}): Prom
         ...headers,
       },
       ...(as && { auth: as.join(":") }),
+      ...(certificate && { cert: certificate.certificate, key: certificate.key }),
       ca: trusted,
       agent: agent ?? false,
     }, (response) => {

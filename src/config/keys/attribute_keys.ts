@@ -83,7 +83,7 @@ export const XUUDB_SOURCE = section({
     host: url({
       name: "xuudbHost",
       help: "Address of the XUUDB without port",
-      schemes: ["https", "http"],
+      schemes: ["https"],
       default: "https://localhost",
     }),
     port: port({ name: "xuudbPort", help: "Port of the XUUDB", default: 34_463 }),

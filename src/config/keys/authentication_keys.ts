@@ -119,7 +119,7 @@ export const OAUTH = section({
     class: METHOD_CLASS,
     address: url({
       help: "Userinfo endpoint of the OIDC server, or with validate=true its introspection endpoint",
-      schemes: ["https", "http"],
+      schemes: ["https"],
     }),
     validate: flag({ help: "Ask the introspection endpoint, as an OAuth client", default: false }),
     clientId: optional(
@@ -155,7 +155,7 @@ export const UNITY = section({
   anyCase: true,
   keys: {
     class: METHOD_CLASS,
-    address: url({ help: "Authentication service of the identity provider", schemes: ["https", "http"] }),
+    address: url({ help: "Authentication service of the identity provider", schemes: ["https"] }),
     validate: flag({
       help: "Check the signature of assertions, see container.security.trustedAssertionIssuers",
       default: true,

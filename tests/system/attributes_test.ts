@@ -1,0 +1,293 @@
+/** From name to attributes to what the daemon is told (authentication.md 7, 8). */
+import assert from "node:assert/strict";
+import { startXuudb } from "../attributes/xuudb/xuudb_simulator.ts";
+import { publicLine } from "../authentication/ssh_key/user_keys.ts";
+import { createAuthority } from "../pki/authority.ts";
+import { PREFERENCES_HEADER } from "../../src/service/identify.ts";
+import type { Question } from "./ask.ts";
+import { userToken } from "./every_method.ts";
+import {
+  ALICE,
+  ALICE_DN,
+  passwordLine,
+  PASSWORDS,
+  runService,
+  type SystemUnderTest,
+} from "./running_service.ts";
+
+const BANNED = ["banned", "outcast-1"] as const;
+const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+const xuudb = startXuudb({
+  "SITE-A": {
+    [ALICE_DN]: { xlogin: "a1001:a1002", role: "user", projects: "hpc" },
+    "CN=Banned,O=Demo,C=EU": { role: "banned" },
+  },
+}, authority.issue({ subject: "CN=xuudb", names: ["localhost"] }));
+Deno.test.afterAll(async () => await xuudb[Symbol.asyncDispose]());
+
+const [xuudbHost = "", xuudbPort = ""] = xuudb.address.split(/:(?=\d)/);
+const at = (name: string, chain = "attributes") => ({
+  [`container.security.${chain}.${name}.xuudbHost`]: xuudbHost,
+  [`container.security.${chain}.${name}.xuudbPort`]: xuudbPort,
+  [`container.security.${chain}.${name}.xuudbGCID`]: "SITE-A",
+});
+const ALICE_KEY = {
+  "container.security.rest.authentication.order": "SSHKEY PASSWORD",
+  "container.security.rest.authentication.SSHKEY.file": "{folder}/conf/keys.txt",
+};
+const files = { "conf/keys.txt": `alice:${publicLine("user_ed25519")}:${ALICE_DN}\n` };
+const byKey = (): Question => ({
+  headers: { Authorization: `Bearer ${userToken("alice", "user_ed25519")}` },
+});
+
+/** The sheet's worked example, 7.7. */
+const EXAMPLE = {
+  [ALICE_DN]: { role: ["user", "admin"], group: ["proj1", "proj2"], "uftpd.HPC.group": "fast" },
+};
+
+const clientOf = async (system: SystemUnderTest, question: Question) => {
+  const reply = await system.ask("/rest/auth", question);
+  assert.equal(reply.status, 200, reply.text);
+  return JSON.parse(reply.text).client;
+};
+const sessions = (system: SystemUnderTest, server = "HPC") =>
+  system.daemon(server).requests.flatMap(({ values }) =>
+    values?.get("request-type") === "uftp-transfer-request" ? [Object.fromEntries(values)] : []
+  );
+const session = (system: SystemUnderTest, question: Question, { server = "HPC", body = {} } = {}) =>
+  system.ask(`/rest/auth/${server}`, { ...question, body: { serverPath: "", ...body } });
+
+const examples: [string, string, unknown][] = [
+  ["MERGE_LAST_OVERRIDES", "XUUDBAttributeSource", {
+    roles: ["user", "admin"],
+    uids: ["a1001", "a1002"],
+    uid: "a1001",
+    groups: ["proj1", "proj2"],
+    group: "proj1",
+    gid: "fast",
+  }],
+  ["MERGE", "XUUDBJSONAttributeSource", {
+    roles: ["user", "admin"],
+    uids: ["a1001", "a1002", "alice"],
+    uid: "alice",
+    groups: ["hpc", "proj1", "proj2"],
+    group: "proj1",
+    gid: "fast",
+  }],
+  ["first_applicable", "XUUDBAttributeSource", {
+    roles: ["user"],
+    uids: ["a1001", "a1002"],
+    uid: "a1001",
+    groups: ["hpc"],
+    group: "hpc",
+    gid: "hpc",
+  }],
+  ["FIRST_ACCESSIBLE", "XUUDBJSONAttributeSource", {
+    roles: ["user"],
+    uids: ["a1001", "a1002"],
+    uid: "a1001",
+    groups: ["hpc"],
+    group: "hpc",
+    gid: "hpc",
+  }],
+];
+for (const [policy, form, expected] of examples) {
+  Deno.test(`${policy} with an ${form} combines as the sheet's example`, async () => {
+    await using system = await runService({
+      authority,
+      properties: {
+        ...ALICE_KEY,
+        "container.security.attributes.order": "DB | FILE",
+        "container.security.attributes.combiningPolicy": policy,
+        "container.security.attributes.DB.class": `eu.unicore.services.aip.xuudb.${form}`,
+        ...at("DB"),
+      },
+      files,
+      map: JSON.stringify(EXAMPLE),
+    });
+    const reply = JSON.parse((await system.ask("/rest/auth", byKey())).text);
+    const { role, xlogin } = reply.client;
+    assert.deepEqual({
+      roles: role.availableRoles,
+      uids: xlogin.availableUIDs,
+      uid: xlogin.UID,
+      groups: xlogin.availableGroups,
+      group: xlogin.group,
+      gid: reply.HPC.gid,
+    }, expected);
+  });
+}
+
+Deno.test("an XUUDB that is out of order is 503, unless it may be or another answers in its place", async () => {
+  const setting = (more: Record<string, string>) => ({
+    authority,
+    properties: {
+      ...ALICE_KEY,
+      "container.security.attributes.order": "XUUDB FILE",
+      ...at("XUUDB"),
+      ...more,
+    },
+    files,
+    map: JSON.stringify(EXAMPLE),
+  });
+  xuudb.reply = { status: 500, body: "out of order" };
+  try {
+    await using strict = await runService(setting({}));
+    const reply = await strict.ask("/rest/auth", byKey());
+    assert.equal(reply.status, 503);
+    assert.equal(reply.json().code, "ERR_ATTRIBUTE_SOURCE");
+    assert.match(reply.headers["retry-after"] ?? "", /^\d+$/);
+    assert.equal((await strict.ask("/rest/auth")).status, 200, "nobody needs no attributes");
+    await using lenient = await runService(
+      setting({ "container.security.attributes.XUUDB.optional": "true" }),
+    );
+    assert.equal((await clientOf(lenient, byKey())).xlogin.UID, "alice");
+    await using first = await runService(
+      setting({ "container.security.attributes.combiningPolicy": "FIRST_ACCESSIBLE" }),
+    );
+    const { role, xlogin } = await clientOf(first, byKey());
+    assert.deepEqual([role.availableRoles, xlogin], [["user", "admin"], {}], "the sheet's last row");
+  } finally {
+    xuudb.reply = undefined;
+  }
+});
+
+Deno.test("dynamic attributes decide accounts and groups, and no roles", async () => {
+  await using system = await runService({
+    authority,
+    properties: {
+      "container.security.dynamicAttributes.order": "XUUDB",
+      ...at("XUUDB", "dynamicAttributes"),
+    },
+    map: JSON.stringify({ [ALICE_DN]: { role: ["user", "admin"], xlogin: "mapped", group: "mapped" } }),
+  });
+  const { role, xlogin } = await clientOf(system, { as: ALICE });
+  assert.deepEqual([role.availableRoles, xlogin.UID, xlogin.group], [["user", "admin"], "a1001", "hpc"]);
+});
+
+Deno.test("a ban of any source is a ban", async () => {
+  await using system = await runService({
+    authority,
+    passwords: PASSWORDS + passwordLine(BANNED, "CN=Banned,O=Demo,C=EU"),
+    properties: {
+      "container.security.attributes.order": "XUUDB FILE",
+      "container.security.attributes.combiningPolicy": "MERGE",
+      ...at("XUUDB"),
+    },
+    map: JSON.stringify({ "CN=Banned,O=Demo,C=EU": { role: "user", xlogin: "banned" } }),
+  });
+  for (const preferences of ["", "role:user"]) {
+    const headers = { [PREFERENCES_HEADER]: preferences };
+    const reply = await system.ask("/rest/auth", { as: BANNED, headers });
+    assert.equal(reply.status, 403);
+    assert.equal(reply.json().code, "ERR_FORBIDDEN");
+    assert.equal((await session(system, { as: BANNED, headers })).status, 403);
+  }
+});
+
+const RESERVED = { from: "2020-01-01 00:00", to: "2999-12-31 23:59" };
+
+Deno.test("preferences, groups, both spellings of server attributes and reservations reach the daemon", async () => {
+  await using system = await runService({
+    servers: { HPC: [{ maxSessions: 100 }], TWO: [{ maxSessions: 100 }], OLD: [{ maxSessions: 100 }] },
+    properties: Object.fromEntries(
+      ["HPC", "OLD"].flatMap((name) => [
+        [`authservice.server.${name}.reservations.enable`, "true"],
+        [`authservice.server.${name}.reservations.file`, `{folder}/conf/${name}.json`],
+      ]),
+    ),
+    files: {
+      "conf/HPC.json": JSON.stringify({
+        reservations: [
+          { name: "nightly", ...RESERVED, uids: ["alice"], rateLimit: "3m" },
+          { name: "others", ...RESERVED, uids: ["bob"] },
+        ],
+      }),
+      "conf/OLD.json": JSON.stringify({
+        reservations: [{ name: "default limit", ...RESERVED, uids: ["bob"] }],
+      }),
+    },
+    map: JSON.stringify({
+      [ALICE_DN]: {
+        role: "user",
+        xlogin: ["alice", "al"],
+        group: ["hpc", "users"],
+        supplementaryGroups: ["lab"],
+        "uftpd.TWO.xlogin": "alice2",
+        "daemon.TWO.group": "guests",
+        "daemon.TWO.rateLimit": "200k",
+        "uftpd.TWO.includes": "/data/*:/work/*",
+        "daemon.TWO.excludes": "/data/secret/*",
+        "daemon.OLD.rateLimit": "1G",
+      },
+    }),
+  });
+  const told = async (server: string, question: Question = {}, body = {}) => {
+    const reply = await session(system, { as: ALICE, ...question }, { server, body });
+    assert.equal(reply.status, 200, reply.text);
+    const { user, group, rateLimit, includes, excludes } = sessions(system, server).at(-1) ?? {};
+    return { user, group, rateLimit, includes, excludes };
+  };
+  const NONE = { rateLimit: undefined, includes: undefined, excludes: undefined };
+  // A reservation of hers is active: on HPC she is not limited.
+  assert.deepEqual(await told("HPC"), { ...NONE, user: "alice", group: "hpc" });
+  const preferring = { headers: { [PREFERENCES_HEADER]: "uid:al, group:lab" } };
+  assert.deepEqual(await told("HPC", preferring), {
+    ...NONE,
+    user: "al",
+    group: "lab",
+    rateLimit: String(3 * 1024 * 1024), // no reservation is al's; the lowest limit of two counts
+  });
+  assert.deepEqual(await told("HPC", {}, { group: "users" }), { ...NONE, user: "alice", group: "users" });
+  const two = {
+    user: "alice2",
+    group: "guests",
+    rateLimit: String(200 * 1024),
+    includes: "/data/*:/work/*",
+    excludes: "/data/secret/*",
+  };
+  assert.deepEqual(await told("TWO"), two);
+  assert.deepEqual(await told("TWO", preferring), two, "server attributes come last");
+  assert.deepEqual(await told("OLD"), {
+    ...NONE,
+    user: "alice",
+    group: "hpc",
+    rateLimit: String(10 * 1024 * 1024),
+  });
+
+  const entries = JSON.parse((await system.ask("/rest/auth", { as: ALICE })).text);
+  assert.equal(entries.HPC.rateLimit, undefined);
+  assert.equal(entries.HPC.reservations.length, 1);
+  assert.match(entries.HPC.reservations[0], /nightly/);
+  assert.equal(entries.OLD.rateLimit, 10 * 1024 * 1024);
+  assert.deepEqual(entries.OLD.reservations, []);
+  assert.deepEqual([entries.TWO.uid, entries.TWO.gid, entries.TWO.rateLimit], [
+    "alice2",
+    "guests",
+    200 * 1024,
+  ]);
+  assert.equal(
+    (await system.ask("/rest/auth", { as: ALICE, headers: { [PREFERENCES_HEADER]: "uid:root" } })).status,
+    403,
+  );
+
+  await system.replace("conf/OLD.json", JSON.stringify({ reservations: [] }));
+  for (;;) {
+    const { OLD } = JSON.parse((await system.ask("/rest/auth", { as: ALICE })).text);
+    if (OLD.rateLimit === 1024 ** 3) break; // her own limit, once the new file is read
+  }
+});
+
+Deno.test("a limit that cannot be read, and root, refuse the session", async () => {
+  await using system = await runService({
+    servers: { HPC: [{}], TWO: [{}] },
+    map: JSON.stringify({
+      [ALICE_DN]: { role: "user", xlogin: "alice", "uftpd.HPC.rateLimit": "-5", "uftpd.TWO.xlogin": "root" },
+    }),
+  });
+  const limited = await session(system, { as: ALICE });
+  assert.deepEqual([limited.status, limited.json().code], [500, "ERR_USER_ATTRIBUTE"]);
+  const root = await session(system, { as: ALICE }, { server: "TWO" });
+  assert.deepEqual([root.status, root.json().code], [403, "ERR_ACCOUNT_REFUSED"]);
+  assert.deepEqual([...sessions(system), ...sessions(system, "TWO")], []);
+});

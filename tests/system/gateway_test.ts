@@ -1,0 +1,127 @@
+/** Behind a gateway (authentication.md 1.9, 9; rest-api.md 1.6). */
+import assert from "node:assert/strict";
+import { createHash, createPrivateKey, sign } from "node:crypto";
+import { createAuthority } from "../pki/authority.ts";
+import { userToken } from "./every_method.ts";
+import { publicLine } from "../authentication/ssh_key/user_keys.ts";
+import { ALICE, ALICE_DN, runService } from "./running_service.ts";
+
+const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+const gateway = authority.issue({ subject: "CN=gateway", keyType: "rsa-2048" });
+const other = authority.issue({ subject: "CN=gateway", keyType: "rsa-2048" });
+
+const behind = (trustedPeers: string) =>
+  runService({
+    authority,
+    properties: {
+      "container.security.rest.authentication.order": "PASSWORD SSHKEY X509",
+      "container.security.gateway.enable": "true",
+      "container.security.gateway.trustedPeers": trustedPeers,
+      "container.security.gateway.certificate": "{folder}/conf/gateway.pem",
+    },
+    files: { "conf/gateway.pem": gateway.certificate },
+    servers: {
+      HPC: [{
+        users: {
+          alice: { uid: 1000, home: "/home/alice", groups: ["hpc"] },
+          near: {
+            uid: 1001,
+            home: "/home/near",
+            groups: ["hpc"],
+            keyFiles: { ".ssh/authorized_keys": `from="192.0.2.7" ${publicLine("user_ed25519")}\n` },
+          },
+        },
+      }],
+    },
+  });
+const trusted = await behind("127.0.0.0/8 ::1");
+const untrusted = await behind("192.0.2.1");
+Deno.test.afterAll(async () => {
+  await Promise.all([trusted, untrusted].map((system) => system[Symbol.asyncDispose]()));
+});
+
+/** The header as a gateway makes it. */
+function consignor(dn: string, key: string): Record<string, string> {
+  const digest = createHash("sha1").update(dn, "utf8").digest();
+  const signature = sign("sha1", digest, createPrivateKey(key)).toString("base64");
+  return { "X-UNICORE-Consignor": `DN="${dn}";DSIG=${signature}` };
+}
+
+const clientOf = (reply: { readonly text: string }) => JSON.parse(reply.text).client;
+
+Deno.test("a user whom the gateway vouches for is known", async () => {
+  const reply = await trusted.ask("/rest/auth", { headers: consignor(ALICE_DN, gateway.key) });
+  const { dn, authenticationMethod, xlogin } = clientOf(reply);
+  assert.deepEqual([dn, authenticationMethod, xlogin.UID], [ALICE_DN, "X509", "alice"]);
+});
+
+for (
+  const [what, headers] of [
+    ["by another key", consignor(ALICE_DN, other.key)],
+    ["for another name", {
+      "X-UNICORE-Consignor": consignor("CN=Bob", gateway.key)["X-UNICORE-Consignor"]?.replace("Bob", "Al") ??
+        "",
+    }],
+    ["not at all", { "X-UNICORE-Consignor": `DN="${ALICE_DN}";DSIG=` }],
+    ["for the server itself", consignor("CN=AUTH,O=Demo,C=EU", gateway.key)],
+  ] as const
+) {
+  Deno.test(`a name signed ${what} makes nobody of its bearer`, async () => {
+    const reply = await trusted.ask("/rest/auth", { headers });
+    if (reply.status === 200) assert.equal(clientOf(reply).dn, "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN");
+    else assert.equal(reply.status, 401);
+  });
+}
+
+Deno.test("from anybody else the headers count for nothing", async () => {
+  const headers = {
+    ...consignor(ALICE_DN, gateway.key),
+    "X-UNICORE-Consignor-IP": "192.0.2.7",
+    "X-UNICORE-Gateway": "https://evil.example/DEMO",
+    "X-Forwarded-For": "192.0.2.7",
+  };
+  const reply = await untrusted.ask("/rest/auth", { headers });
+  assert.equal(reply.status, 200);
+  const { client, HPC } = JSON.parse(reply.text);
+  assert.equal(client.dn, "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN");
+  assert(!HPC.href.includes("evil"));
+  const token = `Bearer ${userToken("near", "user_ed25519")}`;
+  assert.equal(
+    (await untrusted.ask("/rest/auth", { headers: { ...headers, Authorization: token } })).status,
+    401,
+  );
+  await untrusted.ask("/rest/auth/HPC", { as: ALICE, headers, body: { serverPath: "" } });
+  const session = untrusted.daemon().requests.findLast(({ values }) => values?.has("client-ip"));
+  assert.doesNotMatch(session?.values?.get("client-ip") ?? "", /192\.0\.2\.7/);
+});
+
+Deno.test("the gateway's client is where its key must be used from, and where the daemon expects it", async () => {
+  const headers = {
+    "X-UNICORE-Consignor-IP": "192.0.2.7",
+    "X-UNICORE-Gateway": "https://gw.example:8080/DEMO",
+  };
+  const Authorization = `Bearer ${userToken("near", "user_ed25519")}`;
+  const known = await trusted.ask("/rest/auth", { headers: { ...headers, Authorization } });
+  assert.equal(known.status, 200);
+  assert.equal(JSON.parse(known.text).HPC.href, "https://gw.example:8080/DEMO/rest/auth/HPC");
+  assert.equal((await trusted.ask("/rest/auth", { headers: { Authorization } })).status, 401);
+  const reply = await trusted.ask("/rest/auth/HPC", { as: ALICE, headers, body: { serverPath: "" } });
+  assert.equal(reply.status, 200);
+  const session = trusted.daemon().requests.findLast(({ values }) =>
+    values?.get("request-type") === "uftp-transfer-request"
+  );
+  assert.equal(session?.values?.get("client-ip"), "192.0.2.7,::ffff:192.0.2.7");
+});
+
+for (
+  const [what, headers] of [
+    ["an address that is none", { "X-UNICORE-Consignor-IP": "192.0.2.7, 10.0.0.1" }],
+    ["a base that is none", { "X-UNICORE-Gateway": "javascript:alert(1)" }],
+  ] as const
+) {
+  Deno.test(`a gateway that sends ${what} is told so`, async () => {
+    const reply = await trusted.ask("/rest/auth", { headers });
+    assert.equal(reply.status, 400);
+    assert.equal(reply.json().code, "ERR_BAD_FORWARDING");
+  });
+}

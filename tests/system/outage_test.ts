@@ -1,0 +1,75 @@
+/** What else decides who gets in: providers that are down, credentials that are missing, access control that is off. */
+import assert from "node:assert/strict";
+import { runWithEveryMethod, userToken } from "./every_method.ts";
+import { ALICE, runService, STRANGER } from "./running_service.ts";
+
+const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
+
+Deno.test("while the identity providers are down their tokens get 503, and other methods work", async () => {
+  await using setting = await runWithEveryMethod();
+  const { system, oidc, unity } = setting;
+  for (const provider of [oidc, unity]) provider.fault = (_, response) => response.destroy();
+  const reply = await system.ask("/rest/auth", bearer("userinfo-token"));
+  assert.equal(reply.status, 503);
+  assert.equal(reply.json().code, "ERR_AUTHENTICATION_UNAVAILABLE");
+  assert.match(reply.headers["retry-after"] ?? "", /^[1-9]\d*$/);
+  assert.equal(reply.headers["www-authenticate"], undefined);
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
+  assert.equal((await system.ask("/rest/auth", bearer(userToken("alice", "user_ed25519")))).status, 200);
+  // Unity might know the password: nobody can say that it is wrong.
+  assert.equal((await system.ask("/rest/auth", { as: ["una", "sesame"] })).status, 503);
+  const { server } = JSON.parse((await system.ask("/rest/auth", { as: ALICE })).text);
+  assert.deepEqual(
+    Object.entries(server.externalConnections).map(([name, state]) => `${name.split(" http")[0]} ${state}`),
+    [
+      "UFTPD server 'HPC' OK",
+      "UFTPD server 'TWO' OK",
+      "Unity DOWN",
+      "OIDC Server DOWN",
+      "OIDC Server DOWN",
+    ],
+  );
+});
+
+Deno.test("a daemon that gives no keys refuses nobody who does not need them", async () => {
+  await using setting = await runWithEveryMethod();
+  const { system } = setting;
+  system.daemon("TWO").fault = { kind: "not-in-acl" };
+  const reply = await system.ask("/rest/auth", bearer(userToken("eve", "other_ed25519")));
+  assert.equal(reply.status, 503, "the key could be on TWO");
+  assert.equal((await system.ask("/rest/auth", bearer(userToken("alice", "user_ed25519")))).status, 200);
+  const dora = bearer(userToken("dora", "user_rsa2048", { header: { alg: "RS256" } }));
+  assert.equal((await system.ask("/rest/auth", dora)).status, 200, "HPC knows the key");
+  system.daemon("TWO").fault = undefined;
+});
+
+Deno.test("failOnMissingAuthCredentials refuses callers without credentials, and no others", async () => {
+  await using system = await runService({
+    properties: { "container.security.rest.authentication.failOnMissingAuthCredentials": "true" },
+  });
+  for (const path of ["/rest/auth", "/rest/auth/HPC", "/rest/auth/certificate"]) {
+    const reply = await system.ask(path, { headers: { Accept: "*/*" } });
+    assert.equal(reply.status, 401, path);
+    assert.equal(
+      reply.headers["www-authenticate"],
+      'Basic realm="DEMO", charset="UTF-8", Bearer realm="DEMO"',
+    );
+  }
+  assert.equal((await system.ask("/health/live")).status, 200);
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
+});
+
+Deno.test("without access control everybody may do everything, as far as there is an account", async () => {
+  await using system = await runService({ properties: { "container.security.accesscontrol": "false" } });
+  const session = async (as: readonly [string, string] | undefined) =>
+    (await system.ask("/rest/auth/HPC", { ...(as && { as }), body: { serverPath: "" } })).json();
+  assert.equal((await session(ALICE)).success, true);
+  assert.equal((await session(STRANGER)).code, "ERR_NO_ACCOUNT");
+  assert.equal((await session(undefined)).status, 401);
+  assert.equal(
+    (await system.ask("/rest/auth", { as: ["alice", "guess"] })).status,
+    401,
+    "a wrong one stays wrong",
+  );
+  assert(system.log.some((line) => /accesscontrol.*everybody may do everything/.test(line)));
+});

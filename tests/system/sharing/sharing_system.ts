@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { type Agent, request } from "node:https";
+import type { DaemonOptions } from "../../daemon_simulator/daemon.ts";
+import {
+  ALICE,
+  ALICE_DN,
+  createSite,
+  MAP,
+  passwordLine,
+  PASSWORDS,
+  runAt,
+  type Site,
+  type SystemUnderTest,
+} from "../running_service.ts";
+
+/** A user who can sign in and has no account on the daemon. */
+export const BOB = ["bob", "builder-1999"] as const;
+export const BOB_DN = "CN=Bob,O=Demo,C=EU";
+
+export const EVERYBODY = "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN";
+
+/** A request whose answer a test reads, or does not read, as it likes. */
+export interface Ask {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly as?: readonly [name: string, password: string];
+  readonly agent?: Agent;
+}
+
+export interface SharingSetting {
+  readonly daemon?: DaemonOptions;
+  /** Further lines of the main file. */
+  readonly properties?: Readonly<Record<string, string>>;
+}
+
+/** A configuration with sharing on its server `HPC`, whose daemon serves a folder of Alice's. */
+export async function createSharingSite(
+  { daemon = {}, properties = {} }: SharingSetting = {},
+): Promise<Site & { readonly data: string }> {
+  const data = await Deno.realPath(await Deno.makeTempDir({ prefix: "authserver-data-" }));
+  await Deno.mkdir(`${data}/d/sub`, { recursive: true });
+  await Deno.writeTextFile(`${data}/d/ten.txt`, "0123456789");
+  await Deno.writeTextFile(`${data}/d/sub/x.dat`, "x");
+  const site = await createSite({
+    servers: {
+      HPC: [{
+        users: { alice: { uid: 1000, home: data, groups: ["users", "hpc"] } },
+        maxSessions: 10_000,
+        timeZone: "UTC",
+        ...daemon,
+      }],
+    },
+    passwords: PASSWORDS + passwordLine(BOB, BOB_DN),
+    map: JSON.stringify({ ...MAP, [BOB_DN]: { role: "user" }, [ALICE_DN]: MAP[ALICE_DN] }),
+    properties: {
+      "share.servers": "HPC",
+      "share.allowWriteAccess": "true",
+      "persistence.directory": "{folder}/data",
+      ...properties,
+    },
+  });
+  return {
+    ...site,
+    data,
+    async [Symbol.asyncDispose]() {
+      await site[Symbol.asyncDispose]();
+      await Deno.remove(data, { recursive: true });
+    },
+  };
+}
+
+/** The service with data sharing, asked over HTTPS. */
+export class SharingSystem implements AsyncDisposable {
+  private constructor(readonly system: SystemUnderTest, readonly data: string) {}
+
+  static async open(setting: SharingSetting = {}): Promise<SharingSystem> {
+    const site = await createSharingSite(setting);
+    try {
+      return new SharingSystem(await runAt(site), site.data);
+    } catch (error) {
+      await site[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  get origin(): string {
+    return `https://localhost:${this.system.port}`;
+  }
+
+  /** Makes a share of Alice's, as clients do. @returns Its id. */
+  async share(path: string, fields: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    const body = { path: `${this.data}/${path}`, user: EVERYBODY, access: "READ", ...fields };
+    const reply = await this.system.ask("/rest/share/HPC", { as: ALICE, body });
+    assert.equal(reply.status, 201, reply.text);
+    const location = reply.headers.location ?? "";
+    return location.slice(location.lastIndexOf("/") + 1);
+  }
+
+  /** Begins a request below `/rest/access/HPC/`. */
+  begin(path: string, { as, ...options }: Ask = {}): ClientRequest {
+    return request(`${this.origin}/rest/access/HPC/${path}`, {
+      ca: this.system.authority.certificate,
+      agent: false,
+      ...(as && { auth: as.join(":") }),
+      ...options,
+    });
+  }
+
+  /** Sends a request without body and waits for the head of the answer. */
+  async open(path: string, ask: Ask = {}): Promise<IncomingMessage> {
+    return await answerTo(this.begin(path, ask).end());
+  }
+
+  /** The whole answer. */
+  async fetch(path: string, ask: Ask = {}) {
+    const response = await this.open(path, ask);
+    const { statusCode: status, headers } = response;
+    return { status, headers, text: await textOf(response) };
+  }
+
+  /** Waits until no session with the daemon is open. */
+  async sessionsClosed(): Promise<void> {
+    const end = performance.now() + 5000;
+    while (this.system.daemon().openConnections > 0) {
+      assert.ok(performance.now() < end, "connections to the daemon are still open");
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.system[Symbol.asyncDispose]();
+  }
+}
+
+/** The head of the answer to a request. */
+export async function answerTo(outgoing: ClientRequest): Promise<IncomingMessage> {
+  const [response]: IncomingMessage[] = await once(outgoing, "response");
+  if (response === undefined) throw new TypeError("no answer");
+  return response;
+}
+
+/** The body of an answer. @throws If it ends before its time. */
+export async function textOf(response: IncomingMessage): Promise<string> {
+  response.setEncoding("utf8");
+  let text = "";
+  for await (const part of response) text += part;
+  return text;
+}

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { answerTo, SharingSystem, textOf } from "./sharing_system.ts";
+
+const MIB = 1024 ** 2;
+const WRITE = { access: "WRITE" };
+
+Deno.test("files are uploaded to a shared directory, with and without announced length", async () => {
+  await using sharing = await SharingSystem.open();
+  const id = await sharing.share("d", WRITE);
+  const bodies: [name: string, body: string, headers: Record<string, string>][] = [
+    ["plain", "0123456789", { "Content-Length": "10" }],
+    ["chunked", "0123456789", { "Transfer-Encoding": "chunked" }],
+    ["empty", "", { "Content-Length": "0" }],
+    ["empty-chunked", "", { "Transfer-Encoding": "chunked" }],
+    ["typed", "{}", { "Content-Length": "2", "Content-Type": "application/json" }],
+    ["sub/below", "abc", { "Content-Length": "3", Expect: "100-continue" }],
+    ["ten.txt", "replaced", { "Content-Length": "8" }],
+    ["big", "x".repeat(3 * MIB), { "Transfer-Encoding": "chunked" }],
+  ];
+  for (const [name, body, headers] of bodies) {
+    const outgoing = sharing.begin(`${id}/${name}`, { method: "PUT", headers });
+    outgoing.end(body);
+    const response = await answerTo(outgoing);
+    assert.equal(response.statusCode, 200, `${name}: ${await textOf(response)}`);
+    const written = await Deno.readTextFile(`${sharing.data}/d/${name}`);
+    assert.ok(written === body, `${name}: ${written.length} bytes written`);
+  }
+  await sharing.sessionsClosed();
+  assert.equal((await sharing.fetch(`${id}/sub/below`)).text, "abc");
+});
+
+Deno.test("a client that leaves in the middle of an upload leaves a failure behind, not a success", async () => {
+  await using sharing = await SharingSystem.open();
+  const id = await sharing.share("d", WRITE);
+  for (
+    const [name, value] of [["Content-Length", String(4 * MIB)], ["Transfer-Encoding", "chunked"]] as const
+  ) {
+    const before = sharing.system.log.length;
+    const outgoing = sharing.begin(`${id}/cut`, { method: "PUT", headers: { [name]: value } });
+    outgoing.on("error", () => {}); // of the connection that is cut here
+    outgoing.write("x".repeat(MIB));
+    await arrived(`${sharing.data}/d/cut`);
+    outgoing.destroy();
+    const ended = await sharing.system.logged(/share use ended/, before);
+    assert.match(ended, /complete=false/);
+    const answered = await sharing.system.logged(/request answered .*method=PUT/, before);
+    assert.match(answered, /status=4\d\d/, "the client's doing, not a defect of ours");
+    await sharing.sessionsClosed();
+    await Deno.remove(`${sharing.data}/d/cut`);
+  }
+  assert.equal(sharing.system.log.filter((line) => / error /.test(line)).join("\n"), "");
+});
+
+Deno.test("an upload that is refused is answered, however much of it is still to come", async () => {
+  await using sharing = await SharingSystem.open();
+  const [readOnly, writable] = [await sharing.share("d"), await sharing.share("d/sub", WRITE)];
+  const refusals: [path: string, status: number, headers: Record<string, string>][] = [
+    [`${readOnly}/new`, 403, {}],
+    [`${writable}/`, 400, {}],
+    [`${writable}/nowhere/new`, 404, {}],
+    [`${writable}/new`, 400, { "Content-Range": "bytes 0-1/2" }],
+    ["unknown/new", 404, {}],
+  ];
+  for (const [path, status, headers] of refusals) {
+    const outgoing = sharing.begin(path, {
+      method: "PUT",
+      headers: { "Content-Length": String(8 * MIB), ...headers },
+    });
+    outgoing.write("x".repeat(MIB));
+    const response = await answerTo(outgoing);
+    const answer = JSON.parse(await textOf(response));
+    assert.deepEqual(
+      [response.statusCode, answer.status],
+      [status, status],
+      `${path}: ${answer.errorMessage}`,
+    );
+    outgoing.destroy();
+  }
+  await sharing.sessionsClosed();
+  assert.equal(await Deno.stat(`${sharing.data}/d/new`).catch(() => "absent"), "absent");
+});
+
+Deno.test("an upload to a daemon that takes nothing is held back, in constant memory", async () => {
+  await using sharing = await SharingSystem.open();
+  const id = await sharing.share("d", WRITE);
+  sharing.system.daemon().sessionFaults.always = { kind: "silent-data" };
+  const outgoing = sharing.begin(`${id}/stuck`, {
+    method: "PUT",
+    headers: { "Transfer-Encoding": "chunked" },
+  });
+  outgoing.on("error", () => {}); // of the connection that is cut here
+  let taken = 0;
+  const part = new Uint8Array(MIB);
+  // Written one after the other: what is not taken in time is not taken at all.
+  for (; taken < 64; taken++) {
+    if (outgoing.write(part)) continue;
+    const drained = await Promise.race([
+      once(outgoing, "drain").then(() => true),
+      new Promise<boolean>((resolve) => setTimeout(resolve, 1000, false)),
+    ]);
+    if (!drained) break;
+  }
+  outgoing.destroy();
+  assert.ok(taken < 40, `${taken} MiB taken for a daemon that takes nothing`);
+  // Nobody reads the connection, so its end is not seen: what ends the upload is the daemon, at the latest by silence.
+  await sharing.system.daemon().stop();
+  assert.match(await sharing.system.logged(/share use ended/), /complete=false/);
+});
+
+/** Waits until a file has some content. */
+async function arrived(path: string): Promise<void> {
+  for (const end = performance.now() + 5000;;) {
+    assert.ok(performance.now() < end, `nothing arrived in ${path}`);
+    const { size } = await Deno.stat(path).catch(() => ({ size: 0 }));
+    if (size > 0) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
