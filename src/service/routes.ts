@@ -1,20 +1,20 @@
 import type { TokenIssuer } from "../authentication/issued_token/issue.ts";
+import type { ServiceConfig } from "../config/service_config.ts";
+import type { Call } from "../resource/call.ts";
 import { liveness, readiness } from "../resource/health.ts";
 import { certificate, issueToken } from "../resource/issued_token.ts";
 import { openSession } from "../resource/open_session.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
+import { serverDetail, serverList, type ServiceFacts } from "../resource/server_list.ts";
+import type { SharingParts } from "../resource/share/sharing_parts.ts";
 import { signIn, statusPage } from "../resource/status_page.ts";
 import { jsonResponse } from "../resource/text_response.ts";
-import type { Call } from "../resource/call.ts";
-import { flag, integer } from "./openapi/schema.ts";
-import { OF_SESSIONS } from "./openapi/refusals.ts";
-import { serverDetail, serverList, type ServiceFacts } from "../resource/server_list.ts";
-import type { ServiceConfig } from "../config/service_config.ts";
-import type { SharingParts } from "../resource/share/sharing_parts.ts";
-import { shareRoutes } from "./share_routes.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import { PAGE } from "./openapi/operation.ts";
+import { OF_SESSIONS } from "./openapi/refusals.ts";
+import { flag, integer } from "./openapi/schema.ts";
 import type { PublishedRoute } from "./router.ts";
+import { shareRoutes } from "./share_routes.ts";
 
 /** What the resources are made of. */
 export interface ResourceParts {

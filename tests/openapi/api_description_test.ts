@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { openApiDocument } from "../../src/service/openapi/document.ts";
+import type { Route } from "../../src/service/router.ts";
+import { ApiDescription, type Exchange } from "./api_description.ts";
+
+const ROUTES: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/health/live",
+    service: "open",
+    produces: ["application/json"],
+    doc: {
+      summary: "Alive",
+      answers: { 200: { description: "It is", content: { "application/json": "Live" } } },
+    },
+    answer: () => new Response(),
+  },
+  {
+    method: "DELETE",
+    path: "/things/:id/*rest",
+    service: "auth",
+    doc: { summary: "Gone", answers: { 201: { description: "Gone", headers: { Location: "Where" } } } },
+    answer: () => new Response(),
+  },
+];
+const DESCRIPTION = new ApiDescription(openApiDocument(ROUTES, "https://auth.example.org"), ["SITE"]);
+
+const ERROR = JSON.stringify({ status: 500, errorMessage: "x", code: "ERR_X", requestId: "1" });
+const JSON_TYPE = { "Content-Type": "application/json" };
+
+function problems(
+  method: string,
+  path: string,
+  status: number,
+  { headers = {}, text = "" }: { readonly headers?: Record<string, string>; readonly text?: string } = {},
+): string {
+  const exchange: Exchange = { method, path, status, header: (name) => headers[name], text };
+  return DESCRIPTION.problems(exchange).join();
+}
+
+Deno.test("an answer as described is fine", () => {
+  const live = { headers: { "Content-Type": "application/json; charset=utf-8" }, text: '{"live":true}' };
+  assert.equal(problems("GET", "/health/live", 200, live), "");
+  assert.equal(problems("GET", "/site/health/live/?x=1", 200, live), "");
+  assert.equal(problems("HEAD", "/health/live", 200, { headers: JSON_TYPE }), "");
+  assert.equal(problems("GET", "/health/live", 500, { headers: JSON_TYPE, text: ERROR }), "");
+  assert.equal(problems("DELETE", "/things/1/a/b", 201, { headers: { Location: "/" } }), "");
+  assert.equal(problems("PUT", "/health/live", 405, { headers: JSON_TYPE, text: ERROR }), "");
+  assert.equal(problems("GET", "/nothing", 404, { headers: JSON_TYPE, text: ERROR }), "");
+  assert.equal(problems("OPTIONS", "/health/live", 204), "");
+});
+
+Deno.test("an answer that is not described is told of", () => {
+  assert.match(problems("GET", "/health/live", 202), /status 202 is not described/);
+  assert.match(problems("GET", "/health/live", 401), /status 401 is not described/);
+  assert.match(
+    problems("GET", "/health/live", 200, { headers: JSON_TYPE, text: '{"live":1}' }),
+    /live: found 1/,
+  );
+  assert.match(
+    problems("GET", "/health/live", 200, { headers: { "Content-Type": "text/plain" } }),
+    /media type/,
+  );
+  assert.match(problems("DELETE", "/things/1/a", 201), /header Location is missing/);
+  assert.match(problems("DELETE", "/things/1/a", 201, { headers: { Location: "/" }, text: "x" }), /a body/);
+  assert.match(problems("GET", "/nothing", 200), /status 200/);
+  assert.match(
+    problems("GET", "/nothing", 404, { headers: JSON_TYPE, text: "{}" }),
+    /errorMessage: is missing/,
+  );
+});
