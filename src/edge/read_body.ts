@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import { Readable } from "node:stream";
 import type { EdgeLimits } from "./edge_options.ts";
 import type { Body } from "./message.ts";
+import { uploadStream } from "./upload_stream.ts";
 import { BodyTooLarge, BodyTooSlow, ClientGone } from "./refusal.ts";
 
 /**
@@ -12,7 +12,7 @@ export function readBody(request: IncomingMessage, limits: EdgeLimits): Promise<
   const announced = request.headers["content-length"];
   const chunked = request.headers["transfer-encoding"] !== undefined;
   if (!chunked && (announced === undefined || announced === "0")) return Promise.resolve(null);
-  if (isUpload(request)) return Promise.resolve(Readable.toWeb(request) as ReadableStream<Uint8Array>);
+  if (isUpload(request)) return Promise.resolve(uploadStream(request));
   if (announced !== undefined && Number(announced) > limits.bodyBytes) {
     return Promise.reject(new BodyTooLarge());
   }
