@@ -16,7 +16,9 @@ function basic(name: string, password: string): string {
 }
 
 Deno.test("the fail2ban filter finds refused credentials in the log of the service, and nothing else", async () => {
-  await using system = await runService();
+  await using system = await runService({
+    properties: { "share.servers": "HPC", "persistence.directory": "{folder}/data" },
+  });
   const bad = [
     basic(ALICE[0], "wrong"),
     basic("no such user client=192.0.2.99", "x"),
