@@ -29,8 +29,8 @@ export class Installation {
   /** Gives everything in the folder to the unprivileged user, if this one may do that. */
   async give(path = this.#site.folder): Promise<void> {
     if (Deno.uid() !== 0) return;
-    await Deno.lchown(path, NOBODY, NOBODY);
-    if (!(await Deno.lstat(path)).isDirectory) return;
+    await Deno.chown(path, NOBODY, NOBODY);
+    if (!(await Deno.stat(path)).isDirectory) return;
     for await (const { name } of Deno.readDir(path)) await this.give(`${path}/${name}`);
   }
 
