@@ -32,9 +32,9 @@ export class ApiDescription {
 
   /**
    * @param document From `/openapi.json`.
-   * @param site Name of the site, which paths may begin with.
+   * @param sites Names of the site that paths may begin with.
    */
-  constructor(document: unknown, readonly site = "DEMO-SITE") {
+  constructor(document: unknown, readonly sites: readonly string[] = []) {
     assert(isDocument(document), "expected an OpenAPI document");
     this.#document = document;
   }
@@ -51,7 +51,7 @@ export class ApiDescription {
   /** What the description does not know about an answer. */
   problems(exchange: Exchange): string[] {
     const { method, path, status } = exchange;
-    const methods = this.#methodsOf(path.replace(/\?.*/s, ""));
+    const methods = this.#methodsOf(path);
     if (method === "OPTIONS") return methods === undefined || status === 204 ? [] : [`status ${status}`];
     const operation = methods?.[method === "HEAD" ? "get" : method.toLowerCase()];
     if (operation === undefined) {
@@ -88,8 +88,9 @@ export class ApiDescription {
 
   /** The most exact template for a path; templates with fewer placeholders are more exact. */
   #methodsOf(path: string) {
-    const prefix = `/${this.site}/`.toLowerCase();
-    const below = path.toLowerCase().startsWith(prefix) ? path.slice(prefix.length - 1) : path;
+    const { pathname } = new URL(path, "https://authserver.invalid");
+    const site = this.sites.find((name) => pathname.toLowerCase().startsWith(`/${name}/`.toLowerCase()));
+    const below = site === undefined ? pathname : pathname.slice(site.length + 1);
     const matching = Object.entries(this.#document.paths).filter(([template]) => {
       const pattern = template.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{rest\}/g, ".*")
         .replace(/\{\w+\}/g, "[^/]+");

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type RunningService, startService } from "../../src/command/running_service.ts";
 import { formatProblem } from "../../src/model/problem.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
+import { ApiDescription } from "../openapi/api_description.ts";
 import { type Authority, createAuthority } from "../pki/authority.ts";
 import { ask, type Question, type Reply } from "./ask.ts";
 
@@ -66,6 +67,7 @@ export interface SystemUnderTest extends Site {
   readonly service: RunningService;
   /** Log lines so far. */
   readonly log: readonly string[];
+  /** Sends a request; fails if the service's own description does not know such an answer. */
   ask(path: string, question?: Question): Promise<Reply>;
   /**
    * The first log line that matches, now or in the near future.
@@ -159,12 +161,22 @@ export async function runAt(site: Site): Promise<SystemUnderTest> {
     throw new Error(problems.join("\n"), { cause: error });
   });
   const { port } = service;
+  const send = (path: string, question?: Question) =>
+    ask(`https://localhost:${port}${path}`, site.authority.certificate, question);
+  const description = new ApiDescription((await send("/openapi.json")).json(), ["DEMO", "Demo-Site"]);
   return {
     ...site,
     port,
     service,
     log,
-    ask: (path, question) => ask(`https://localhost:${port}${path}`, site.authority.certificate, question),
+    ask: async (path, question = {}) => {
+      const reply = await send(path, question);
+      const { status, text, headers } = reply;
+      const header = (name: string) => headers[name.toLowerCase()]?.toString();
+      const method = question.method ?? (question.body === undefined ? "GET" : "POST");
+      description.check({ method, path, status, header, text });
+      return reply;
+    },
     logged: (pattern, after = 0) => {
       const { promise, resolve, reject } = Promise.withResolvers<string>();
       const look = () => {
