@@ -20,7 +20,8 @@ Makes dist/authserver with deno compile, or where its runtime denort cannot be h
   --sbom             also write the list of components, CycloneDX JSON, to FILE.cdx.json
 `;
 
-interface Wanted {
+/** What the arguments say. */
+export interface Wanted {
   readonly target: Target;
   /** Absolute. */
   readonly output: string;

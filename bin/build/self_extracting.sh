@@ -28,9 +28,9 @@ is_ours() {
   [ -d "$1" ] && [ -O "$1" ] && case $(ls -Lld "$1") in d????-??-*) ;; *) false ;; esac
 }
 
-# Prints part $1, $3 bytes at $2 of this file.
+# Prints the content of the part at byte $1 of this file, of $2 compressed bytes. (tail may complain that head has enough.)
 part() {
-  tail -c "+$2" "$self" | head -c "$3" | gzip -dc
+  tail -c "+$1" "$self" 2>/dev/null | head -c "$2" | gzip -dc
 }
 
 # Runs in a subshell, so that its umask and traps end with it.
@@ -45,7 +45,7 @@ unpack() {
   trap 'exit 1' HUP INT TERM
   mkdir "$new/$id" || fail "cannot unpack into $base"
   echo "$parts" | while read -r name offset length sha256; do
-    part "$name" "$offset" "$length" >"$new/$id/$name" || exit 1
+    part "$offset" "$length" >"$new/$id/$name" || exit 1
     echo "$sha256  $new/$id/$name" | sha256sum -c >/dev/null 2>&1 || exit 1
   done || fail "cannot unpack into $base: this file is damaged, or the disk is full"
   chmod 700 "$new/$id/authserver"
@@ -58,13 +58,15 @@ unpack() {
 
   # Versions that no process runs any more, and what broke off half-way.
   for old in "$base"/????????????????????????????????????????????????????????????????; do
-    [ "$old" = "$program" ] || ls -l /proc/[0-9]*/exe 2>/dev/null | grep -qF " $old/" || rm -rf "$old"
+    [ "$old" = "$program" ] || readlink /proc/[0-9]*/exe 2>/dev/null | grep -qF "$old/" || rm -rf "$old"
   done
   find "$base" -maxdepth 1 -name '.new.*' -mmin +60 -exec rm -rf {} +
 }
 
 [ -d "$program" ] || (unpack) || exit 1
-is_ours "$base" && is_ours "$program" || fail "$program belongs to another user, or others may write to it: not used"
+if ! is_ours "$base" || ! is_ours "$program"; then
+  fail "$program belongs to another user, or others may write to it: not used"
+fi
 
 # Only the code in that folder runs, whatever options the environment holds.
 unset NODE_OPTIONS DENO_V8_FLAGS

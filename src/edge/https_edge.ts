@@ -23,6 +23,7 @@ import {
   rawRefusal,
   refusal,
 } from "./refusal.ts";
+import { ConnectionWatch } from "./connection_watch.ts";
 import { clientCertificate, tlsServerOptions } from "./tls_server_options.ts";
 
 /** The HTTPS server that faces the world: keeps the limits, hands requests on, writes the answers. */
@@ -31,6 +32,7 @@ export class HttpsEdge {
   readonly #answer: Answer;
   readonly #log: Logger;
   readonly #limits: EdgeLimits;
+  readonly #connections: ConnectionWatch;
   #underWay = 0;
   #draining: (() => void) | undefined;
 
@@ -49,7 +51,9 @@ export class HttpsEdge {
       ? createHttpServer(server)
       : createHttpsServer({ ...server, handshakeTimeout: limits.handshakeMs, ...tlsServerOptions(tls) });
     if (maxConnections > 0) this.#server.maxConnections = maxConnections;
-    this.#server.timeout = limits.silentMs;
+    this.#connections = new ConnectionWatch(limits.silentMs, (socket, reason) => {
+      this.#log.info("connection cut", { client: socket.remoteAddress, reason });
+    });
     this.#server.on("request", (request, response) => void this.#serve(request, response));
     this.#server.on("checkContinue", (request, response) => void this.#serve(request, response));
     this.#server.on("clientError", (error: Error, socket: Socket) => this.#refuse(error, socket));
@@ -97,13 +101,16 @@ export class HttpsEdge {
     clearTimeout(timer);
     this.#server.closeAllConnections();
     await closed;
+    this.#connections.close();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!this.#connections.begin(request.socket)) return;
     this.#underWay++;
     const gone = new AbortController();
     const delivery = new Delivery(response);
     response.once("close", () => {
+      this.#connections.end(request.socket);
       if (!delivery.complete) gone.abort();
     });
     try {
@@ -112,7 +119,7 @@ export class HttpsEdge {
       if (!gone.signal.aborted) this.#log.warn("response not sent whole", { error });
       response.destroy();
     } finally {
-      if (!request.complete) request.resume();
+      if (!request.complete) discardRest(request);
       this.#underWay--;
       if (this.#underWay === 0) this.#draining?.();
     }
@@ -165,6 +172,16 @@ function originForm(target: string): string {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, "");
   return path.startsWith("/") ? path : `/${path.startsWith("?") ? path : ""}`;
 }
+
+/** Reads on for a while, so that the client, which is still sending, gets to read its answer; then cuts it off. */
+function discardRest(request: IncomingMessage): void {
+  request.resume();
+  const timer = setTimeout(() => request.socket.destroy(), LINGER_MS);
+  request.once("close", () => clearTimeout(timer));
+}
+
+/** Milliseconds for the rest of a request that is answered already. */
+const LINGER_MS = 2_000;
 
 function peerOf(socket: Socket): Peer {
   const address = socket.remoteAddress ?? "";

@@ -140,6 +140,14 @@ Deno.test("a self-extracting file runs through a link, from the search path and 
   }
 });
 
+Deno.test("a self-extracting file does not mind a service manager's process: broken pipes are ignored there", async () => {
+  const noise = Array.from({ length: 20_000 }, () => crypto.randomUUID()).join("");
+  const program = new Map([["main.js", noise]]);
+  await using site = await Site.create(pack({ program }));
+  const { code, err } = await site.start(["-c", "trap '' PIPE; exec ./authserver x"], undefined, "sh");
+  assert.deepEqual([code, err], [0, ""]);
+});
+
 Deno.test("starts of a self-extracting file at the same time unpack it once for all", async () => {
   await using site = await Site.create();
   const starts = await Promise.all(Array.from({ length: 6 }, () => site.start(["x"])));

@@ -160,6 +160,133 @@ Deno.test("HttpsEdge ends an idle kept-alive connection", async () => {
   });
 });
 
+Deno.test("HttpsEdge cuts a TLS connection on which no request ever begins", async () => {
+  await withEdge({ limits: { headersMs: 100 } }, async (port) => {
+    await readAll(await openTls(port));
+  });
+});
+
+Deno.test("HttpsEdge cuts a connection on which nothing moves while its answer is made", async () => {
+  const answer: Answer = (_request, signal) =>
+    new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  await withEdge({ limits: { silentMs: 100 }, answer }, async (port) => {
+    assert.equal(await send(port, "GET / HTTP/1.1\r\nHost: h\r\n\r\n"), "");
+  });
+});
+
+/** A connection that reads from the network only when it is told to, as `node:tls` on Deno does not. */
+async function openQuiet(port: number): Promise<Deno.TlsConn> {
+  const conn = await Deno.connectTls({ hostname: "localhost", port, caCerts: [authority.certificate] });
+  await conn.handshake();
+  return conn;
+}
+
+/** Writes the same again and again until the peer cuts the connection; gives up at 200 MB. */
+async function writesUntilCut(conn: Deno.TlsConn, bytes: Uint8Array): Promise<boolean> {
+  try {
+    for (let sent = 0; sent < 200_000_000; sent += bytes.length) await conn.write(bytes);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+Deno.test("HttpsEdge cuts a client that does not read its answer", async () => {
+  const part = new Uint8Array(256 * 1024);
+  let cancelled = () => {};
+  const given = new Promise<void>((resolve) => cancelled = resolve);
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(part),
+    cancel: () => cancelled(),
+  });
+  const answer: Answer = () => Promise.resolve({ status: 200, headers: [], body });
+  await withEdge({ limits: { silentMs: 100 }, answer }, async (port) => {
+    using conn = await openQuiet(port);
+    await conn.write(new TextEncoder().encode("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
+    await given;
+  });
+});
+
+Deno.test("HttpsEdge cuts a client that sends request after request and waits for no answer", async () => {
+  const answer: Answer = () => new Promise(() => {});
+  await withEdge({ answer }, async (port, seen) => {
+    using conn = await openQuiet(port);
+    const many = new TextEncoder().encode("GET / HTTP/1.1\r\nHost: h\r\n\r\n".repeat(100));
+    assert(await writesUntilCut(conn, many));
+    assert(seen.length <= 16, `${seen.length} requests came through`);
+  });
+});
+
+Deno.test("HttpsEdge takes no more of an upload than is read of it", async () => {
+  let taken = 0;
+  let release = () => {};
+  const released = new Promise<void>((resolve) => release = resolve);
+  const answer: Answer = async ({ body }) => {
+    assert(body instanceof ReadableStream);
+    await released;
+    for await (const part of body) taken += part.length;
+    return { status: 200, headers: [], body: "whole" };
+  };
+  await withEdge({ answer }, async (port) => {
+    using conn = await openQuiet(port);
+    const [size, part] = [64 * 1024 * 1024, new Uint8Array(64 * 1024)];
+    await conn.write(new TextEncoder().encode(
+      `PUT /rest/access/HPC/id HTTP/1.1\r\nHost: h\r\nContent-Length: ${size}\r\n\r\n`,
+    ));
+    let [sent, stuckAt] = [0, 0];
+    const watch = setInterval(() => {
+      if (sent === stuckAt) release();
+      stuckAt = sent;
+    }, 200);
+    for (; sent < size; sent += part.length) await conn.write(part);
+    clearInterval(watch);
+    assert(stuckAt < size, "all of it was taken before any of it was read");
+    const reply = new Uint8Array(1000);
+    const length = await conn.read(reply) ?? 0;
+    assert.match(new TextDecoder().decode(reply.subarray(0, length)), /^HTTP\/1.1 200 /);
+    assert.equal(taken, size);
+  });
+});
+
+Deno.test("HttpsEdge discards the rest of a refused upload for a while, then cuts its client off", async () => {
+  const answer: Answer = () => Promise.resolve({ status: 403, headers: [], body: "no" });
+  await withEdge({ answer }, async (port) => {
+    using conn = await openQuiet(port);
+    await conn.write(new TextEncoder().encode(
+      "PUT /rest/access/HPC/id HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999\r\n\r\n",
+    ));
+    const reply = new Uint8Array(1000);
+    const length = await conn.read(reply) ?? 0;
+    assert.match(new TextDecoder().decode(reply.subarray(0, length)), /^HTTP\/1.1 403 /);
+    const before = performance.now();
+    while (performance.now() - before < 10_000) {
+      try {
+        await conn.write(new Uint8Array(64 * 1024));
+      } catch {
+        return;
+      }
+    }
+    assert.fail("it may send on for ever");
+  });
+});
+
+Deno.test("HttpsEdge leaves a client alone that reads its answer slowly, but reads", async () => {
+  const parts = 20;
+  let sent = 0;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      if (sent++ === parts) controller.close();
+      else controller.enqueue(new Uint8Array([97]));
+    },
+  });
+  const answer: Answer = () => Promise.resolve({ status: 200, headers: [], body });
+  await withEdge({ limits: { silentMs: 300 }, answer }, async (port) => {
+    const reply = await send(port, "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+    assert.match(reply, /0\r\n\r\n$/);
+  });
+});
+
 Deno.test("HttpsEdge takes no more connections than configured", async () => {
   await withEdge({ maxConnections: 1 }, async (port) => {
     const first = await openTls(port);

@@ -1,0 +1,19 @@
+/**
+ * The yardstick: a `node:https` server that answers everything with the same bytes, and does nothing else.
+ * Arguments: file of certificate, of key, of `{headers, body}` as JSON. Says `listening on <port>`.
+ */
+import { createServer } from "node:https";
+
+const [certificate = "", key = "", answer = ""] = Deno.args;
+const { headers, body } = JSON.parse(Deno.readTextFileSync(answer));
+const server = createServer(
+  { cert: Deno.readTextFileSync(certificate), key: Deno.readTextFileSync(key) },
+  (_request, response) => {
+    response.writeHead(200, headers);
+    response.end(body);
+  },
+);
+server.listen(0, "127.0.0.1", () => {
+  const address = server.address();
+  console.log(`listening on ${typeof address === "object" ? address?.port : ""}`);
+});

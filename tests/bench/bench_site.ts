@@ -1,0 +1,103 @@
+import type { DaemonOptions } from "../daemon_simulator/daemon.ts";
+import { publicKeyWords } from "../authentication/ssh_key/user_keys.ts";
+import { ask } from "../system/ask.ts";
+import {
+  ALICE,
+  ALICE_DN,
+  createSite,
+  MAP,
+  PASSWORDS,
+  type Setting,
+  type Site,
+} from "../system/running_service.ts";
+import { ChildProcess } from "./child_process.ts";
+
+/** Credentials of the measurements. */
+export const BASIC = `Basic ${btoa(ALICE.join(":"))}`;
+
+/** A service in a process of its own, in front of simulated daemons in this one. */
+export interface BenchSite extends AsyncDisposable {
+  readonly site: Site;
+  readonly process: ChildProcess;
+  /** Base address of the service. */
+  readonly url: string;
+  readonly port: number;
+}
+
+const MAIN = new URL("../../main.ts", import.meta.url);
+
+/** Starts a service that knows alice by password and SSH key, and waits for its first good answer. */
+export async function startBenchSite(setting: Setting = {}): Promise<BenchSite> {
+  const site = await createSite({
+    servers: { HPC: [ENDLESS] },
+    passwords: PASSWORDS,
+    map: JSON.stringify(MAP),
+    ...setting,
+    properties: {
+      "container.security.rest.authentication.order": "PASSWORD SSHKEY",
+      "container.security.rest.authentication.SSHKEY.file": "{folder}/conf/ssh-keys.txt",
+      "container.security.rest.authentication.SSHKEY.useAuthorizedKeys": "false",
+      ...setting.properties,
+    },
+  });
+  try {
+    const [type, blob] = publicKeyWords("user_ed25519");
+    await site.replace("conf/ssh-keys.txt", `alice:${type} ${blob}:${ALICE_DN}\n`);
+    return await serve(site);
+  } catch (error) {
+    await site[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** A daemon that has a session for everybody. */
+export const ENDLESS: DaemonOptions = { maxSessions: 1_000_000_000 };
+
+async function serve(site: Site): Promise<BenchSite> {
+  const { process, said } = await ChildProcess.start(
+    MAIN,
+    ["serve", "--config", site.main],
+    /service started .*port=(\d+)/,
+  );
+  const url = `https://127.0.0.1:${said}`;
+  await firstAnswer(url, site);
+  return {
+    site,
+    process,
+    url,
+    port: Number(said),
+    async [Symbol.asyncDispose]() {
+      await process[Symbol.asyncDispose]();
+      await site[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Asks until the core is there and every daemon was heard of. */
+async function firstAnswer(url: string, site: Site): Promise<void> {
+  for (;;) {
+    const reply = await ask(`${url}/rest/auth`, site.authority.certificate, { as: ALICE });
+    if (reply.status === 200 && !reply.text.includes('"n/a"')) return;
+    if (reply.status !== 200 && reply.status !== 503) throw new Error(`${reply.status} ${reply.text}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** A bare server that answers with the same bytes as the service answers `GET /rest/auth`. */
+export async function startBareServer({ site, url }: BenchSite): Promise<{
+  readonly process: ChildProcess;
+  readonly url: string;
+}> {
+  const reply = await ask(`${url}/rest/auth`, site.authority.certificate, { as: ALICE });
+  const own = new Set(["date", "connection", "keep-alive"]);
+  const headers = Object.entries(reply.headers).filter(([name]) => !own.has(name));
+  const answer = `${site.folder}/answer.json`;
+  await Deno.writeTextFile(answer, JSON.stringify({ headers: headers.flat(), body: reply.text }));
+  const conf = `${site.folder}/conf`;
+  const { process, said } = await ChildProcess.start(
+    new URL("./bare_server.ts", import.meta.url),
+    [`${conf}/auth-cert.pem`, `${conf}/auth-key.pem`, answer],
+    /listening on (\d+)/,
+  );
+  return { process, url: `https://127.0.0.1:${said}` };
+}

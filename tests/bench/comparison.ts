@@ -1,0 +1,61 @@
+import type { ChildProcess } from "./child_process.ts";
+import { type Figure, median } from "./figure.ts";
+import { type Load, type LoadResult, runWrk } from "./wrk.ts";
+
+/** One of the two things compared. */
+export interface Side {
+  readonly process: ChildProcess;
+  readonly load: Load;
+}
+
+interface Round extends LoadResult {
+  /** Microseconds of processor time a request, by thread. */
+  readonly cpu: Readonly<Record<string, number>>;
+}
+
+/** Rounds of each side; they alternate, so that a disturbance meets both. */
+const ROUNDS = 5;
+
+/**
+ * Measures the service against its yardstick, in turn. Rates hang on what else the machine does, and processor time less
+ * so: therefore both are shown. `worker-1` is the thread of the edge, `worker-2` that of the core.
+ * @throws If an answer was no success.
+ */
+export async function compare(ours: Side, bare: Side, atLeast?: number): Promise<Figure[]> {
+  await measure(ours, 1); // both are compiled by then
+  await measure(bare, 1);
+  const rounds: { readonly ours: Round; readonly bare: Round }[] = [];
+  for (let i = 0; i < ROUNDS; i++) {
+    rounds.push({ ours: await measure(ours), bare: await measure(bare) });
+  }
+  const of = (pick: (round: { readonly ours: Round; readonly bare: Round }) => number) =>
+    median(rounds.map(pick));
+  return [
+    {
+      what: "rate, of the bare one's",
+      value: of((r) => r.ours.rate / r.bare.rate),
+      unit: "×",
+      ...(atLeast !== undefined && { target: { atLeast } }),
+    },
+    { what: "rate", value: of((r) => r.ours.rate), unit: "requests/s" },
+    { what: "rate, bare", value: of((r) => r.bare.rate), unit: "requests/s" },
+    { what: "processor time, edge", value: of((r) => r.ours.cpu["worker-1"] ?? 0), unit: "µs" },
+    { what: "processor time, core", value: of((r) => r.ours.cpu["worker-2"] ?? 0), unit: "µs" },
+    { what: "processor time, all", value: of((r) => r.ours.cpu.total ?? 0), unit: "µs" },
+    { what: "processor time, bare", value: of((r) => r.bare.cpu.total ?? 0), unit: "µs" },
+  ];
+}
+
+async function measure({ process, load }: Side, seconds = load.seconds): Promise<Round> {
+  const before = process.cpu();
+  const result = await runWrk({ ...load, seconds });
+  const after = process.cpu();
+  if (result.failures > 0) throw new Error(`${result.failures} of ${result.requests} requests failed`);
+  const cpu = Object.fromEntries(
+    Object.entries(after).map(([thread, used]) => [
+      thread,
+      (used - (before[thread] ?? 0)) * 1000 / result.requests,
+    ]),
+  );
+  return { ...result, cpu };
+}

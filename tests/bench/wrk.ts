@@ -1,0 +1,99 @@
+/** What to ask for, and how hard. */
+export interface Load {
+  readonly url: string;
+  readonly connections: number;
+  readonly seconds: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent with `POST`, as JSON. */
+  readonly body?: string;
+  /** Values of `Authorization`, one a request, in turn. */
+  readonly authorizations?: readonly string[];
+}
+
+export interface LoadResult {
+  readonly requests: number;
+  /** Requests a second. */
+  readonly rate: number;
+  /** Milliseconds that 99 of 100 requests stay below. */
+  readonly p99: number;
+  /** Answers that were no 2xx, and socket errors. */
+  readonly failures: number;
+}
+
+/** Thrown where the load client is not installed; a client in Deno would take a core for itself. */
+export class WrkMissing extends Error {
+  override readonly name = "WrkMissing";
+
+  constructor() {
+    super("wrk is not installed (Debian: apt-get install wrk; macOS: brew install wrk)");
+  }
+}
+
+/** @throws {WrkMissing} */
+export async function requireWrk(): Promise<void> {
+  try {
+    await new Deno.Command("wrk", { args: ["--version"], stdout: "null", stderr: "null" }).output();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) throw new WrkMissing();
+    throw error;
+  }
+}
+
+/** Puts load on a server for a while. */
+export async function runWrk(load: Load): Promise<LoadResult> {
+  const script = await Deno.makeTempFile({ suffix: ".lua" });
+  try {
+    await Deno.writeTextFile(script, luaOf(load));
+    const { stdout } = await new Deno.Command("wrk", {
+      args: [
+        "--threads=1",
+        `--connections=${load.connections}`,
+        `--duration=${load.seconds}s`,
+        "--timeout=10s",
+        "--latency",
+        `--script=${script}`,
+        load.url,
+      ],
+      stderr: "inherit",
+    }).output();
+    return resultOf(new TextDecoder().decode(stdout));
+  } finally {
+    await Deno.remove(script);
+  }
+}
+
+function luaOf({ headers = {}, body, authorizations }: Load): string {
+  const text = (value: string) => JSON.stringify(value);
+  const lines = Object.entries({ Accept: "application/json", ...headers }).map(([name, value]) =>
+    `wrk.headers[${text(name)}] = ${text(value)}`
+  );
+  if (body !== undefined) {
+    lines.push('wrk.method = "POST"', `wrk.body = ${text(body)}`);
+    lines.push('wrk.headers["Content-Type"] = "application/json"');
+  }
+  if (authorizations !== undefined) {
+    lines.push(
+      `local values = {${authorizations.map(text).join(",")}}`,
+      "local at = 0",
+      "request = function()",
+      "  at = at % #values + 1",
+      '  wrk.headers["Authorization"] = values[at]',
+      "  return wrk.format()",
+      "end",
+    );
+  }
+  return lines.join("\n");
+}
+
+function resultOf(text: string): LoadResult {
+  const number = (pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? 0);
+  const [, p99 = "0", unit = "ms"] = /^\s+99%\s+([\d.]+)(us|ms|s|m)/m.exec(text) ?? [];
+  const socketErrors = [...text.matchAll(/(?:connect|read|write|timeout) (\d+)/g)];
+  return {
+    requests: number(/(\d+) requests in/),
+    rate: number(/Requests\/sec:\s+([\d.]+)/),
+    p99: Number(p99) * ({ us: 0.001, ms: 1, s: 1000, m: 60_000 }[unit] ?? 1),
+    failures: number(/Non-2xx or 3xx responses: (\d+)/) +
+      socketErrors.reduce((sum, [, count]) => sum + Number(count), 0),
+  };
+}

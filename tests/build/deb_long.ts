@@ -1,0 +1,118 @@
+/** The Debian package in a throw-away root: a layer over this system that takes all changes. Needs root and `dpkg`. */
+import assert from "node:assert/strict";
+import { writeDeb } from "../../bin/build/deb.ts";
+import { packageFiles } from "../../bin/build/package_files.ts";
+import { runTool, ToolFailed } from "../../bin/build/run_tool.ts";
+
+/** A root folder that shows this system, and forgets what is changed in it. */
+class ThrowawayRoot implements AsyncDisposable {
+  private constructor(readonly folder: string) {}
+
+  static async create(): Promise<ThrowawayRoot> {
+    const folder = await Deno.makeTempDir({ prefix: "authserver-root-" });
+    await runTool("mount", ["-t", "tmpfs", "tmpfs", folder]);
+    for (const name of ["upper", "work", "root"]) await Deno.mkdir(`${folder}/${name}`);
+    const layers = `lowerdir=/,upperdir=${folder}/upper,workdir=${folder}/work`;
+    await runTool("mount", ["-t", "overlay", "overlay", "-o", layers, `${folder}/root`]);
+    await runTool("mount", ["-t", "proc", "proc", `${folder}/root/proc`]);
+    return new ThrowawayRoot(folder);
+  }
+
+  path(path: string): string {
+    return `${this.folder}/root${path}`;
+  }
+
+  run(...command: readonly string[]): Promise<string> {
+    return runTool("chroot", [`${this.folder}/root`, ...command], {
+      env: { DEBIAN_FRONTEND: "noninteractive" },
+    });
+  }
+
+  async exists(path: string): Promise<boolean> {
+    return await Deno.lstat(this.path(path)).then(() => true, () => false);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const path of ["/root/proc", "/root", ""]) await runTool("umount", [`${this.folder}${path}`]);
+    await Deno.remove(this.folder);
+  }
+}
+
+async function available(): Promise<boolean> {
+  if (Deno.uid() !== 0) return false;
+  try {
+    await runTool("dpkg", ["--version"]);
+    await using _root = await ThrowawayRoot.create();
+    return true;
+  } catch (error) {
+    if (error instanceof ToolFailed || error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+const ARCHITECTURE = Deno.build.arch === "aarch64" ? "arm64" : "amd64";
+const ADMINISTRATORS = "# changed by the administrator\n";
+
+Deno.test({
+  name: "the Debian package installs, keeps changed configuration in an update, and is gone after a purge",
+  ignore: !await available(),
+  async fn() {
+    await using root = await ThrowawayRoot.create();
+    const files = await packageFiles();
+    const build = async (version: string) => {
+      const program = { path: "/usr/bin/authserver", mode: 0o755, content: `#!/bin/sh\necho ${version}\n` };
+      const shipped = files.map((file) =>
+        file.path.endsWith("ssh-keys.txt") ? { ...file, content: `# ${version}\n` } : file
+      );
+      await writeDeb({
+        output: root.path(`/root/${version}.deb`),
+        version,
+        architecture: ARCHITECTURE,
+        files: [program, ...shipped],
+        compression: "none",
+      });
+    };
+    await build("1.0");
+    await build("1.1");
+
+    await root.run("dpkg", "-i", "/root/1.0.deb");
+    assert.equal(await root.run("authserver"), "1.0\n");
+    const facts = (path: string) => root.run("stat", "-c", "%U:%G %a", path);
+    assert.equal(await facts("/etc/authserver"), "root:authserver 750\n");
+    assert.equal(await facts("/etc/authserver/container.properties"), "root:authserver 640\n");
+    assert.equal(await facts("/etc/authserver/users.txt"), "authserver:authserver 600\n");
+    assert.match(await root.run("getent", "passwd", "authserver"), /nologin$/m);
+    assert.equal(await root.run("dpkg", "-V", "authserver"), "");
+    const properties = await Deno.readTextFile(root.path("/etc/authserver/container.properties"));
+    assert.doesNotMatch(properties, /^[^#\n]*=(?:conf|logs)\//m);
+
+    await Deno.writeTextFile(root.path("/etc/authserver/container.properties"), ADMINISTRATORS);
+    await root.run("dpkg", "-i", "/root/1.1.deb");
+    assert.equal(await root.run("authserver"), "1.1\n");
+    assert.equal(await Deno.readTextFile(root.path("/etc/authserver/container.properties")), ADMINISTRATORS);
+    assert.equal(await Deno.readTextFile(root.path("/etc/authserver/ssh-keys.txt")), "# 1.1\n");
+
+    await Deno.mkdir(root.path("/var/lib/authserver"), { recursive: true });
+    await root.run("dpkg", "-r", "authserver");
+    assert(!await root.exists("/usr/bin/authserver"));
+    assert(await root.exists("/etc/authserver/container.properties"));
+    assert(await root.exists("/var/lib/authserver"));
+    await root.run("dpkg", "-P", "authserver");
+    for (
+      const path of ["/etc/authserver", "/var/lib/authserver", "/usr/lib/systemd/system/authserver.service"]
+    ) {
+      assert(!await root.exists(path), path);
+    }
+  },
+});
+
+Deno.test({
+  name: "the unit is well-formed and exposes little",
+  ignore: !await runTool("systemd-analyze", ["--version"]).then(() => true, () => false),
+  async fn() {
+    const unit = new URL("../../conf/authserver.service", import.meta.url).pathname;
+    const report = await runTool("systemd-analyze", ["security", "--offline=true", "--no-pager", unit]);
+    const [, level] = /exposure level for \S+: ([\d.]+)/.exec(report) ?? [];
+    assert(Number(level) <= 1.5, level);
+  },
+});

@@ -1,0 +1,89 @@
+import { type Site } from "../system/running_service.ts";
+
+/** Nobody, on every Linux. */
+const NOBODY = 65534;
+
+/** One file of a program and a `conf/` folder, owned by the unprivileged user that the program runs as. */
+export class Installation {
+  readonly #site: Site;
+  readonly program: string;
+  readonly #home: string;
+
+  private constructor(site: Site) {
+    this.#site = site;
+    this.program = `${site.folder}/authserver`;
+    this.#home = `${site.folder}/home`;
+  }
+
+  /** Puts a program into the folder of a configuration. */
+  static async create(site: Site, program: string | Uint8Array): Promise<Installation> {
+    const installation = new Installation(site);
+    if (typeof program === "string") await Deno.copyFile(program, installation.program);
+    else await Deno.writeFile(installation.program, program);
+    await Deno.chmod(installation.program, 0o755);
+    await Deno.mkdir(installation.#home);
+    await installation.give();
+    return installation;
+  }
+
+  /** Gives everything in the folder to the unprivileged user, if this one may do that. */
+  async give(path = this.#site.folder): Promise<void> {
+    if (Deno.uid() !== 0) return;
+    await Deno.chown(path, NOBODY, NOBODY);
+    if (!(await Deno.stat(path)).isDirectory) return;
+    for await (const { name } of Deno.readDir(path)) await this.give(`${path}/${name}`);
+  }
+
+  /** A command with nothing in its environment but what a login has. */
+  command(program: string, args: readonly string[] = []): Deno.Command {
+    const user = Deno.uid() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+    return new Deno.Command(program, {
+      ...user,
+      args: [...args],
+      cwd: this.#site.folder,
+      clearEnv: true,
+      env: { PATH: "/usr/bin:/bin", HOME: this.#home },
+      stdin: "null",
+      stdout: "piped",
+      stderr: "piped",
+    });
+  }
+
+  /** Runs a command to its end. */
+  async run(program: string, args: readonly string[] = []) {
+    const { code, stdout, stderr } = await this.command(program, args).output();
+    const decoder = new TextDecoder();
+    return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
+  }
+
+  /** Starts the service, reads what it prints until it has started, gives its port, and stops it in the end. */
+  async serve<T>(
+    act: (port: number, pid: number) => Promise<T>,
+  ): Promise<{ result: T; printed: string; code: number }> {
+    const child = this.command(this.program, ["serve"]).spawn();
+    let printed = "";
+    const started = Promise.withResolvers<number>();
+    const collect = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>) => {
+      for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+        printed += text;
+        const [, port] = /service started .*port=(\d+)/.exec(printed) ?? [];
+        if (port !== undefined) started.resolve(Number(port));
+      }
+    };
+    const over = Promise.all([child.status, collect(child.stdout), collect(child.stderr)]).then(
+      ([{ code }]) => {
+        started.reject(new Error(`the service ended with status ${code}:\n${printed}`));
+        return code;
+      },
+    );
+    try {
+      const result = await act(await started.promise, child.pid);
+      child.kill("SIGTERM");
+      return { result, code: await over, printed };
+    } catch (error) {
+      child.kill("SIGKILL");
+      await over;
+      throw error;
+    }
+  }
+}
