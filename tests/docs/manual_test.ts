@@ -89,10 +89,8 @@ for (const path of await pages()) {
   const page = await Deno.readTextFile(ROOT + path);
   const pieces = piecesOf(page);
 
-  Deno.test({
-    name: `what ${path} says to write and to run works`,
-    ignore: pieces.length === 0,
-    fn: async () => {
+  if (pieces.length > 0) {
+    Deno.test(`what ${path} says to write and to run works`, async () => {
       await using at = await workshop();
       const { folder } = at;
       for (const piece of pieces) {
@@ -120,8 +118,8 @@ for (const path of await pages()) {
           }
         }
       }
-    },
-  });
+    });
+  }
 
   Deno.test(`links of ${path} lead somewhere`, async () => {
     for (const { path: target, anchor } of linksOf(page)) {
