@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { ROOT } from "./project.ts";
-import { runDeno } from "./run_tool.ts";
+import { runDeno, ToolFailed } from "./run_tool.ts";
 
 /** Name of the module that is run; the others are loaded by it from the same folder. */
 export const MAIN_MODULE = "main.js";
@@ -16,7 +16,7 @@ export const MODULES: Readonly<Record<string, string>> = {
  * Bundles the service into a few JavaScript modules that need nothing but the runtime: packages are in them, also those
  * that are loaded late. The text depends on the sources and their locked packages only, not on where they lie.
  * @param modules Sources other than the service's own, for tests.
- * @throws {ToolFailed} If a source does not parse or a package cannot be had.
+ * @throws {ToolFailed} If a source does not parse, a package cannot be had, or a worker would not be found.
  */
 export async function bundleProgram(modules = MODULES): Promise<Map<string, string>> {
   const folder = await Deno.makeTempDir({ prefix: "authserver-bundle-" });
@@ -27,6 +27,12 @@ export async function bundleProgram(modules = MODULES): Promise<Map<string, stri
       const file = `${folder}/${name}`;
       await runDeno(["bundle", "--quiet", "--frozen", "--output", file, source], { cwd: ROOT });
       program.set(name, portable(await Deno.readTextFile(file), packages, Object.keys(modules)));
+    }
+    for (const name of program.keys()) {
+      const reference = `new URL("./${name}", import.meta.url)`;
+      if (name !== MAIN_MODULE && !program.get(MAIN_MODULE)?.includes(reference)) {
+        throw new ToolFailed(`The program does not start ${name} as a worker of the same folder`);
+      }
     }
     return program;
   } finally {

@@ -11,15 +11,6 @@ const STARTS = 7;
 const REQUESTS = 10_000;
 const CONNECTIONS = 16;
 
-interface Figures {
-  /** Milliseconds. */
-  readonly version: number;
-  readonly firstAnswer: number;
-  /** MiB. */
-  readonly idle: number;
-  readonly afterRequests: number;
-}
-
 function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN;
 }
@@ -35,60 +26,79 @@ async function memory(pid: number): Promise<number> {
   return Number(kib) / 1024;
 }
 
-/** @param command Words before those of the service. */
-async function measure(command: readonly string[], site: Site, port: number): Promise<Figures> {
-  const [program = "", ...words] = command;
-  const run = (...args: readonly string[]) =>
-    new Deno.Command(program, {
+/** The service of one command in the folder of a site. */
+class Subject {
+  readonly versions: number[] = [];
+  readonly answers: number[] = [];
+  readonly #get: (agent?: Agent) => Promise<number>;
+
+  constructor(readonly name: string, readonly command: readonly string[], readonly site: Site, port: number) {
+    const url = `https://localhost:${port}/rest/auth`;
+    this.#get = async (agent) => {
+      const question = { as: ALICE, ...(agent && { agent }) };
+      return (await ask(url, site.authority.certificate, question)).status;
+    };
+  }
+
+  #run(...args: readonly string[]): Deno.ChildProcess {
+    const [program = "", ...words] = this.command;
+    const { folder } = this.site;
+    return new Deno.Command(program, {
       args: [...words, ...args],
-      cwd: site.folder,
-      env: { HOME: site.folder, DENO_DIR: `${site.folder}/deno`, XDG_CACHE_HOME: `${site.folder}/cache` },
+      cwd: folder,
+      env: { HOME: folder, DENO_DIR: `${folder}/deno`, XDG_CACHE_HOME: `${folder}/cache` },
       stdout: "null",
       stderr: "null",
     }).spawn();
-  const question = { as: ALICE };
-  const get = (agent?: Agent) =>
-    ask(`https://localhost:${port}/rest/auth`, site.authority.certificate, {
-      ...question,
-      ...(agent && { agent }),
-    });
+  }
 
-  await run("version").status; // unpacks, or fills the compiler's cache
-  const versions: number[] = [];
-  const answers: number[] = [];
-  let idle = 0;
-  let afterRequests = 0;
-  for (let i = 0; i < STARTS; i++) {
-    let began = performance.now();
-    await run("version").status;
-    versions.push(performance.now() - began);
-
-    began = performance.now();
-    const service = run("serve");
+  async #serve(): Promise<Deno.ChildProcess> {
+    const service = this.#run("serve");
     for (;;) {
       try {
-        await get();
-        break;
+        if (await this.#get() === 200) return service;
       } catch {
-        await new Promise((resolve) => setTimeout(resolve, 2)); // does not listen yet
+        // It does not listen yet.
       }
+      await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    answers.push(performance.now() - began);
-    if (i === STARTS - 1) {
-      await new Promise((resolve) => setTimeout(resolve, 3000));
-      idle = await memory(service.pid);
-      const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
-      let left = REQUESTS;
-      await Promise.all(Array.from({ length: CONNECTIONS }, async () => {
-        while (left-- > 0) await get(agent);
-      }));
-      agent.destroy();
-      afterRequests = await memory(service.pid);
-    }
-    service.kill("SIGTERM");
-    await service.status;
   }
-  return { version: median(versions), firstAnswer: median(answers), idle, afterRequests };
+
+  /** Fills the caches that later starts have: of unpacked programs, of compiled code. */
+  async prepare(): Promise<void> {
+    await this.#run("version").status;
+    await stop(await this.#serve());
+  }
+
+  async start(): Promise<void> {
+    let began = performance.now();
+    await this.#run("version").status;
+    this.versions.push(performance.now() - began);
+    began = performance.now();
+    const service = await this.#serve();
+    this.answers.push(performance.now() - began);
+    await stop(service);
+  }
+
+  async memory(): Promise<{ idle: number; afterRequests: number }> {
+    const service = await this.#serve();
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    const idle = await memory(service.pid);
+    const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+    let left = REQUESTS;
+    await Promise.all(Array.from({ length: CONNECTIONS }, async () => {
+      while (left-- > 0) await this.#get(agent);
+    }));
+    agent.destroy();
+    const afterRequests = await memory(service.pid);
+    await stop(service);
+    return { idle, afterRequests };
+  }
+}
+
+async function stop(service: Deno.ChildProcess): Promise<void> {
+  service.kill("SIGTERM");
+  await service.status;
 }
 
 const [executable = `${ROOT}dist/authserver`] = Deno.args;
@@ -103,18 +113,24 @@ const source = [
   `--config=${ROOT}deno.json`,
   `${ROOT}main.ts`,
 ];
-const rows: (readonly [string, Figures])[] = [
-  ["source", await measure(source, site, port)],
-  [executable, await measure([executable], site, port)],
+const subjects = [
+  new Subject("source", source, site, port),
+  new Subject("executable", [executable], site, port),
 ];
-console.log(`               version   first answer   idle      after ${REQUESTS} requests`);
-for (const [name, { version, firstAnswer, idle, afterRequests }] of rows) {
-  const cells = [`${version.toFixed(0)} ms`, `${firstAnswer.toFixed(0)} ms`, `${idle.toFixed(0)} MiB`];
-  console.log(
-    `${name.slice(-14).padEnd(14)} ${cells.map((cell) => cell.padEnd(10)).join(" ")} ${
-      afterRequests.toFixed(0)
-    } MiB`,
-  );
+for (const subject of subjects) await subject.prepare();
+// In turn, so that whatever else the machine does meets all alike.
+for (let i = 0; i < STARTS; i++) for (const subject of subjects) await subject.start();
+console.log(`            version   first answer   idle      after ${REQUESTS} requests`);
+for (const subject of subjects) {
+  const { idle, afterRequests } = await subject.memory();
+  const [version, answer] = [median(subject.versions), median(subject.answers)];
+  console.log([
+    subject.name.padEnd(11),
+    `${version.toFixed(0)} ms`.padEnd(9),
+    `${answer.toFixed(0)} ms`.padEnd(14),
+    `${idle.toFixed(0)} MiB`.padEnd(9),
+    `${afterRequests.toFixed(0)} MiB`,
+  ].join(" "));
 }
 
 /** What the script at the head of a self-extracting file adds to each start: the same with a runtime that does nothing. */
