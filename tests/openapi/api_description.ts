@@ -56,8 +56,10 @@ export class ApiDescription {
     const operation = methods?.[method === "HEAD" ? "get" : method.toLowerCase()];
     if (operation === undefined) {
       // Nothing is said about what is not there, but errors look alike everywhere.
-      const usual = methods === undefined ? [400, 404, 408, 413, 431, 503] : [400, 405, 408, 413, 431, 503];
-      return usual.includes(status) ? this.#contentProblems(exchange, ERROR) : [`status ${status}`];
+      // A path with dots may be known by another one once it is resolved, so 404 and 405 are not told apart here.
+      return [400, 404, 405, 408, 413, 431, 503].includes(status)
+        ? this.#contentProblems(exchange, ERROR)
+        : [`status ${status}`];
     }
     const described = operation.responses[status];
     if (described === undefined) return [`status ${status} is not described`];
