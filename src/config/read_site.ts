@@ -25,10 +25,10 @@ interface SiteContext {
 export function readSite(
   reader: KeyReader,
   context: SiteContext,
-): { site: SiteConfig } & Pick<ServiceConfig, "selfTest" | "liveReload"> | undefined {
+): { site: SiteConfig } & Pick<ServiceConfig, "liveReload"> | undefined {
   const keys = reader.read(CONTAINER);
   if (keys === undefined) return undefined;
-  const { name, host, port, externalUrl, baseUrl, selfTest, liveReload } = keys;
+  const { name, host, port, externalUrl, baseUrl, liveReload } = keys;
   const fromBase = externalUrl === undefined && baseUrl !== undefined
     ? cutBaseUrl(reader, baseUrl)
     : undefined;
@@ -44,7 +44,7 @@ export function readSite(
     externalUrl: (given ?? derived()).replace(/\/+$/, ""),
     externalUrlGiven: given !== undefined,
   };
-  return { site, selfTest, liveReload };
+  return { site, liveReload };
 }
 
 /** The external URL once the port is known, for a service that had the system choose one. */

@@ -29,8 +29,6 @@ export interface ServiceConfig {
   readonly metrics: MetricsConfig;
   /** Further audiences and recipients of SAML assertions for this service. */
   readonly additionalServiceIdentifiers: readonly string[];
-  /** Print a report about connections after the start. */
-  readonly selfTest: boolean;
   /** Take over a changed main file while running. */
   readonly liveReload: boolean;
 }
@@ -344,8 +342,6 @@ export interface LoggingConfig {
   readonly level: "debug" | "info" | "warn" | "error";
   /** Absent: to the console only. */
   readonly file: string | undefined;
-  /** Days that rolled-over files are kept. */
-  readonly keepDays: number;
 }
 
 /** Prometheus metrics; absent `listen`: off. */

@@ -7,6 +7,10 @@ export interface EdgeTls {
   readonly anchors: readonly string[];
   /** `none`: not asked for; `want`: asked for, ignored if not trusted; `require`: no connection without. */
   readonly clientCertificate: "none" | "want" | "require";
+  readonly minVersion: "TLSv1.2" | "TLSv1.3";
+  readonly maxVersion: "TLSv1.2" | "TLSv1.3";
+  /** Cipher suites that are not offered, by their name in OpenSSL or in the IANA registry. */
+  readonly disabledSuites: readonly string[];
 }
 
 /** Everything the edge needs to know; plain data, posted to its room. */

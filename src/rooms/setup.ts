@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ServiceConfig } from "../config/service_config.ts";
-import type { EdgeTls } from "../edge/edge_options.ts";
+import { type EdgeLimits, type EdgeTls, LIMITS } from "../edge/edge_options.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 
 /** A configuration that was read and found good, with all certificates that it names. */
@@ -17,7 +17,22 @@ export function edgeTls({ config, material }: Setup): EdgeTls | undefined {
   if (!config.https.tls || material === undefined) return undefined;
   const { certificate, key, anchors } = material;
   const policy = { none: "none", requested: "want", required: "require" } as const;
-  return { certificate, key, anchors, clientCertificate: policy[config.https.clientCertificate] };
+  const { clientCertificate, minTlsVersion, maxTlsVersion, disabledCipherSuites } = config.https;
+  return {
+    certificate,
+    key,
+    anchors,
+    clientCertificate: policy[clientCertificate],
+    minVersion: minTlsVersion,
+    maxVersion: maxTlsVersion,
+    disabledSuites: disabledCipherSuites,
+  };
+}
+
+/** The limits as configured: of all of them, sites may set how long an idle connection is kept. */
+export function edgeLimits({ config }: Setup): EdgeLimits {
+  const { maxIdleMs } = config.https;
+  return { ...LIMITS, keepAliveMs: Math.min(LIMITS.keepAliveMs, maxIdleMs), silentMs: maxIdleMs };
 }
 
 /** Whether two setups can be served by one listening edge: its address and limits hold for its life. */
@@ -28,6 +43,10 @@ export function sameEdge(a: Setup, b: Setup): boolean {
     https.tls,
     https.clientCertificate,
     https.maxConnections,
+    https.maxIdleMs,
+    https.minTlsVersion,
+    https.maxTlsVersion,
+    https.disabledCipherSuites,
   ];
   return isDeepStrictEqual(fixed(a), fixed(b));
 }

@@ -1,4 +1,4 @@
-import { type EdgeOptions, LIMITS } from "../edge/edge_options.ts";
+import type { EdgeOptions } from "../edge/edge_options.ts";
 import { LogFile } from "../logging/log_file.ts";
 import { createLogger, type Logger } from "../logging/logger.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
@@ -7,7 +7,7 @@ import { corePermissions, edgePermissions, type Resolve, type RoomPermissions } 
 import { resolveHost } from "./resolve_host.ts";
 import { Room } from "./room.ts";
 import type { FromRoom, ToCoreRoom, ToEdgeRoom } from "./room_message.ts";
-import { edgeTls, sameEdge, type Setup } from "./setup.ts";
+import { edgeLimits, edgeTls, sameEdge, type Setup } from "./setup.ts";
 
 /** Time limits in milliseconds. */
 const DRAIN_MS = 20_000;
@@ -140,7 +140,7 @@ export class Supervisor {
       address,
       port: site.port || this.#port,
       maxConnections: https.maxConnections,
-      limits: LIMITS,
+      limits: edgeLimits(setup),
       ...(tls && { tls }),
     };
     const edge = new Room<ToEdgeRoom>(EDGE_MODULE, "edge", edgePermissions(address, options.port), {

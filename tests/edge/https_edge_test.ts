@@ -10,7 +10,14 @@ import { openTls, readAll } from "./tls_client.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
 const credential = authority.issue({ subject: "CN=localhost", names: ["localhost", "127.0.0.1"] });
-const tls = { ...credential, anchors: [authority.certificate], clientCertificate: "want" as const };
+const tls = {
+  ...credential,
+  anchors: [authority.certificate],
+  clientCertificate: "want" as const,
+  minVersion: "TLSv1.2" as const,
+  maxVersion: "TLSv1.3" as const,
+  disabledSuites: [],
+};
 
 interface Setting {
   readonly limits?: Partial<EdgeLimits>;

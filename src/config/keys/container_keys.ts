@@ -1,4 +1,4 @@
-import { flag, host, integer, oneOf, optional, port, text, url } from "../key.ts";
+import { flag, host, oneOf, optional, port, text, url } from "../key.ts";
 import { section } from "../section.ts";
 
 /** Address of the service and general settings (specification 1; rest-api.md 3.3). */
@@ -29,13 +29,10 @@ export const CONTAINER = section({
       help: "Take over changes of this file while running",
       default: true,
     }),
-    selfTest: flag({
-      name: "onstartupSelftest",
-      help: "Report about connections to daemons and other systems after the start",
-      default: true,
-    }),
   },
   ignored: {
+    onstartupSelftest:
+      "the log tells of every daemon that is down, and authserver check --online of all connections",
     "onstartup*": "there are no start-up classes to load",
     "messageLogging.*": "message contents are never logged",
     "pools.*": "there are no thread pools",
@@ -81,14 +78,6 @@ export const LOGGING = section({
     file: text({
       help: "Log file, besides the console; with -, the console only",
       default: "logs/authserver.log",
-      added: true,
-    }),
-    keepDays: integer({
-      help: "How long old log files are kept",
-      default: 30,
-      min: 1,
-      max: 3650,
-      unit: "days",
       added: true,
     }),
   },
