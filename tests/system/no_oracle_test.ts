@@ -1,0 +1,116 @@
+/** Whoever is refused learns nothing about who exists: all refusals look the same, and cost the same. */
+import assert from "node:assert/strict";
+import { formatScrypt, hashWithScrypt } from "../../src/authentication/password/scrypt_hash.ts";
+import { publicLine } from "../authentication/ssh_key/user_keys.ts";
+import type { Question, Reply } from "./ask.ts";
+import { userToken } from "./every_method.ts";
+import { ALICE, ALICE_DN, PASSWORDS, runService } from "./running_service.ts";
+
+const sam = formatScrypt(await hashWithScrypt("right-one", { ln: 14, r: 8, p: 1 }));
+const system = await runService({
+  passwords: `${PASSWORDS}sam:${sam}::CN=Sam,O=Demo,C=EU\ndisabled::salt:CN=Disabled,O=Demo,C=EU\n`,
+  properties: {
+    "container.security.rest.authentication.order": "PASSWORD SSHKEY",
+    "container.security.rest.authentication.SSHKEY.file": "{folder}/conf/keys.txt",
+    "container.security.regulation.enable": "false",
+  },
+  files: {
+    "conf/keys.txt": `alice:${publicLine("user_ed25519")}:${ALICE_DN}\n` +
+      `spoilt:ssh-ed25519 AAAA:CN=Spoilt,O=Demo,C=EU\n`,
+  },
+  servers: {
+    HPC: [{
+      users: {
+        dora: {
+          uid: 1001,
+          home: "/home/dora",
+          groups: ["users"],
+          keyFiles: { ".ssh/authorized_keys": `${publicLine("user_rsa2048")}\n` },
+        },
+        keyless: { uid: 1002, home: "/home/keyless", groups: ["users"] },
+      },
+    }],
+  },
+});
+Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+
+const password = (user: string, text: string): Question => ({ as: [user, text] });
+const token = (user: string, key = "other_ed25519"): Question => ({
+  headers: { Authorization: `Bearer ${userToken(user, key)}` },
+});
+const KINDS: Record<string, () => Question> = {
+  "an unknown user": () => password("nobody", "guess"),
+  "a wrong password": () => password("alice", "guess"),
+  "an empty password": () => password("alice", ""),
+  "a wrong password of a user with scrypt": () => password("sam", "guess"),
+  "a disabled entry": () => password("disabled", ""),
+  "the name of an account that is none": () => password("root", "guess"),
+  "a wrong key": () => token("alice"),
+  "a wrong key of a user with keys on a daemon": () => token("dora"),
+  "a token of a user without keys": () => token("keyless"),
+  "a token of a user whose line cannot be used": () => token("spoilt"),
+  "a token of an unknown user": () => token("nobody"),
+  "a token of root": () => token("root"),
+  "a token that is none": () => ({ headers: { Authorization: "Bearer x" } }),
+  "credentials that cannot be read": () => ({ headers: { Authorization: "Basic ???" } }),
+};
+
+/** What a caller sees, without what differs between any two requests. */
+function seen(reply: Reply) {
+  const { date: _, "x-request-id": id, ...headers } = reply.headers;
+  assert.match(String(id), /^[0-9a-f-]{36}$/);
+  return { status: reply.status, headers, text: reply.text.replace(String(id), "<id>") };
+}
+
+const WANTED: [string, { path?: string; accept?: string; body?: unknown }][] = [
+  ["the list of servers", {}],
+  ["a page for people", { accept: "text/html" }],
+  ["a session", { path: "/rest/auth/HPC", body: { serverPath: "" } }],
+  ["a token", { path: "/rest/auth/token", accept: "text/plain" }],
+];
+for (const [what, { path = "/rest/auth", accept = "application/json", body }] of WANTED) {
+  Deno.test(`whoever asks for ${what} in vain sees the same, whatever is wrong`, async () => {
+    const ask = async (question: Question) =>
+      seen(
+        await system.ask(path, {
+          ...question,
+          ...(body !== undefined && { body }),
+          headers: { Accept: accept, ...question.headers },
+        }),
+      );
+    const expected = await ask(password("nobody", "x"));
+    assert.equal(expected.status, 401);
+    for (const [kind, question] of Object.entries(KINDS)) {
+      assert.deepEqual(await ask(question()), expected, kind);
+    }
+  });
+}
+
+Deno.test("a wrong password costs the same whether the user exists or not, and whatever their hash is", async () => {
+  const cost = async (question: (attempt: number) => Question) => {
+    const times = [];
+    for (let attempt = 0; attempt < 4; attempt++) {
+      const began = performance.now();
+      await system.ask("/rest/auth", question(attempt));
+      times.push(performance.now() - began);
+    }
+    return Math.min(...times);
+  };
+  const cheap = await cost(() => ({ as: ALICE }));
+  const scrypt = await cost((attempt) => password("sam", `guess ${attempt}`));
+  assert(scrypt > 5 * cheap, "or there is nothing to compare");
+  for (const user of ["nobody", "alice", "disabled"]) {
+    const time = await cost((attempt) => password(user, `guess ${attempt}`));
+    assert(time > scrypt / 3 && time < scrypt * 3, `${user}: ${time} ms beside ${scrypt} ms`);
+  }
+});
+
+Deno.test("a daemon is asked about unknown users as about known ones", async () => {
+  const asked = (user: string) =>
+    system.daemon().requests.filter(({ values }) => values?.get("user") === user).length;
+  for (const user of ["dora", "keyless", "nobody"]) {
+    await system.ask("/rest/auth", token(user));
+    assert.equal(asked(user), 1, user);
+  }
+  for (const user of ["alice", "spoilt", "root"]) assert.equal(asked(user), 0, user);
+});
