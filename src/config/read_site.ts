@@ -107,7 +107,6 @@ export function readHttps(reader: KeyReader, tls: boolean): HttpsConfig | undefi
       : "none",
     minTlsVersion,
     maxTlsVersion,
-    disabledCipherSuites: keys.disabledCipherSuites,
     maxConnections: keys.maxConnections,
     maxIdleMs: keys.maxIdleMs,
     hsts: keys.hsts,

@@ -66,8 +66,6 @@ export interface HttpsConfig {
   readonly clientCertificate: "none" | "requested" | "required";
   readonly minTlsVersion: "TLSv1.2" | "TLSv1.3";
   readonly maxTlsVersion: "TLSv1.2" | "TLSv1.3";
-  /** As written: in OpenSSL or IANA spelling. */
-  readonly disabledCipherSuites: readonly string[];
   /** Open connections; 0 is no limit. */
   readonly maxConnections: number;
   /** After which an idle kept-alive connection is closed. */

@@ -9,8 +9,6 @@ export interface EdgeTls {
   readonly clientCertificate: "none" | "want" | "require";
   readonly minVersion: "TLSv1.2" | "TLSv1.3";
   readonly maxVersion: "TLSv1.2" | "TLSv1.3";
-  /** Cipher suites that are not offered, by their name in OpenSSL or in the IANA registry. */
-  readonly disabledSuites: readonly string[];
 }
 
 /** Everything the edge needs to know; plain data, posted to its room. */

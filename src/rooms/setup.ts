@@ -17,7 +17,7 @@ export function edgeTls({ config, material }: Setup): EdgeTls | undefined {
   if (!config.https.tls || material === undefined) return undefined;
   const { certificate, key, anchors } = material;
   const policy = { none: "none", requested: "want", required: "require" } as const;
-  const { clientCertificate, minTlsVersion, maxTlsVersion, disabledCipherSuites } = config.https;
+  const { clientCertificate, minTlsVersion, maxTlsVersion } = config.https;
   return {
     certificate,
     key,
@@ -25,7 +25,6 @@ export function edgeTls({ config, material }: Setup): EdgeTls | undefined {
     clientCertificate: policy[clientCertificate],
     minVersion: minTlsVersion,
     maxVersion: maxTlsVersion,
-    disabledSuites: disabledCipherSuites,
   };
 }
 
@@ -46,7 +45,6 @@ export function sameEdge(a: Setup, b: Setup): boolean {
     https.maxIdleMs,
     https.minTlsVersion,
     https.maxTlsVersion,
-    https.disabledCipherSuites,
   ];
   return isDeepStrictEqual(fixed(a), fixed(b));
 }

@@ -96,7 +96,6 @@ Deno.test("readHttps() reads what concerns TLS and browsers", async () => {
   );
   assert.equal((await https("disabledProtocols=TLSv1 TLSv1.1 TLSv1.2"))?.minTlsVersion, "TLSv1.3");
   assert.equal((await https("disabledProtocols=tlsv1.3"))?.maxTlsVersion, "TLSv1.2");
-  assert.deepEqual((await https("disabledCipherSuites=A B"))?.disabledCipherSuites, ["A", "B"]);
   assert.equal((await https())?.cors, undefined);
   assert.deepEqual(
     (await https("enableCORS=true", "CORS_allowedOrigins=https://a.example,https://b.example"))?.cors,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect as connectTcp } from "node:net";
-import { type EdgeLimits, LIMITS } from "../../src/edge/edge_options.ts";
+import { type EdgeLimits, type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import type { Answer, EdgeRequest } from "../../src/edge/message.ts";
 import { SILENT } from "../../src/logging/logger.ts";
@@ -16,12 +16,12 @@ const tls = {
   clientCertificate: "want" as const,
   minVersion: "TLSv1.2" as const,
   maxVersion: "TLSv1.3" as const,
-  disabledSuites: [],
 };
 
 interface Setting {
   readonly limits?: Partial<EdgeLimits>;
   readonly maxConnections?: number;
+  readonly tls?: Partial<EdgeTls>;
   readonly answer?: Answer;
 }
 
@@ -35,7 +35,13 @@ async function withEdge(setting: Setting, test: (port: number, seen: EdgeRequest
     return (setting.answer ?? hello)(request, signal);
   };
   const limits = { ...LIMITS, checkMs: 50, ...setting.limits };
-  const options = { address: "127.0.0.1", port: 0, tls, maxConnections: setting.maxConnections ?? 0, limits };
+  const options = {
+    address: "127.0.0.1",
+    port: 0,
+    tls: { ...tls, ...setting.tls },
+    maxConnections: setting.maxConnections ?? 0,
+    limits,
+  };
   const edge = await HttpsEdge.start(options, answer, SILENT);
   try {
     await test(edge.port, seen);
@@ -316,16 +322,18 @@ function clientHello(version: number, suite: number): Uint8Array {
 
 const ALERT = 21;
 const HANDSHAKE = 22;
-const hellos: [string, number, number, number][] = [
+const AES128 = 0xc02b;
+const hellos: [string, number, number, number, Partial<EdgeTls>?][] = [
   ["refuses TLS 1.0", 0x0301, 0xc009, ALERT],
   ["refuses TLS 1.1", 0x0302, 0xc009, ALERT],
   ["refuses TLS 1.2 with CBC", 0x0303, 0xc023, ALERT],
   ["refuses TLS 1.2 without forward secrecy", 0x0303, 0x009c, ALERT],
-  ["takes TLS 1.2 with ECDHE and AES-GCM", 0x0303, 0xc02b, HANDSHAKE],
+  ["takes TLS 1.2 with ECDHE and AES-GCM", 0x0303, AES128, HANDSHAKE],
+  ["refuses TLS 1.2 where it is disabled", 0x0303, AES128, ALERT, { minVersion: "TLSv1.3" }],
 ];
-for (const [what, version, suite, reply] of hellos) {
+for (const [what, version, suite, reply, offered] of hellos) {
   Deno.test(`HttpsEdge ${what}`, async () => {
-    await withEdge({}, async (port) => {
+    await withEdge({ tls: offered }, async (port) => {
       const socket = connectTcp(port, "127.0.0.1");
       socket.write(clientHello(version, suite));
       const [bytes] = await once(socket, "data");

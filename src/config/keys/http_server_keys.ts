@@ -29,7 +29,6 @@ export const HTTP_SERVER = section({
       help: "TLS versions that are refused; versions before TLSv1.2 always are",
       default: ["TLSv1.1", "TLSv1"],
     }),
-    disabledCipherSuites: list({ help: "Cipher suites that are refused, separated by blanks", default: [] }),
     hsts: flag({ name: "enableHsts", help: "Send Strict-Transport-Security", default: false }),
     framePolicy: oneOf(["deny", "sameOrigin", "allowFrom", "allow"], {
       name: "xFrameOptions",
@@ -63,6 +62,7 @@ export const HTTP_SERVER = section({
     maxThreads: "there are no threads per request",
     minThreads: "there are no threads per request",
     "gzip.*": "answers are not compressed",
+    disabledCipherSuites: "only suites with forward secrecy and authenticated encryption are offered",
     fastRandom: "random numbers are always cryptographic",
     enableSNI: "there is one certificate for all names",
     CORS_chainPreflight: "preflight requests are always answered here",
