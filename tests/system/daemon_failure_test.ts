@@ -74,7 +74,11 @@ const replies = Object.fromEntries(
 );
 for (const reply of Object.values(replies)) reply.catch(() => {}); // each is awaited in its test
 
-Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+Deno.test.afterAll(async () => {
+  // What still hangs in a daemon ends with it, so that nobody waits for it.
+  await Promise.all(Object.keys(facts).map((name) => system.daemon(name).stop()));
+  await system[Symbol.asyncDispose]();
+});
 
 Deno.test("while one daemon is silent the others serve", async () => {
   const reply = await system.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: "" } });

@@ -1,22 +1,17 @@
 /** Data files that change while the service runs (design notes 6): in use within 2 s of the save, or not at all. */
 import assert from "node:assert/strict";
-import {
-  ALICE,
-  ALICE_DN,
-  MAP,
-  passwordLine,
-  PASSWORDS,
-  runService,
-  type SystemUnderTest,
-} from "./running_service.ts";
+import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runService } from "./running_service.ts";
 
 /** From a save until the change is in use, in milliseconds. */
 const PROMISED_MS = 2000;
 const BOB = ["bob", "builder-99"] as const;
 const BOB_DN = "CN=Bob,O=Demo,C=EU";
 
+const system = await runService({ passwords: PASSWORDS + passwordLine(BOB, BOB_DN) });
+Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+
 /** Makes a change and waits for the log to tell that it was noticed; that must be in time. */
-async function noticed(system: SystemUnderTest, change: () => Promise<void>, line: RegExp): Promise<void> {
+async function noticed(change: () => Promise<void>, line: RegExp): Promise<void> {
   const before = system.log.length;
   await change();
   const saved = performance.now();
@@ -25,42 +20,35 @@ async function noticed(system: SystemUnderTest, change: () => Promise<void>, lin
   assert(took < PROMISED_MS, `took ${took} ms`);
 }
 
-const statusOf = async (system: SystemUnderTest, as: readonly [string, string]) =>
-  (await system.ask("/rest/auth", { as })).status;
+const statusOf = async (as: readonly [string, string]) => (await system.ask("/rest/auth", { as })).status;
 
 Deno.test("a user removed from the password file is gone within 2 s, and only that one", async () => {
-  await using system = await runService({ passwords: PASSWORDS + passwordLine(BOB, BOB_DN) });
-  assert.deepEqual([await statusOf(system, ALICE), await statusOf(system, BOB)], [200, 200]);
-  await noticed(system, () => system.replace("conf/users.txt", PASSWORDS), /file read again.*users\.txt/);
-  assert.deepEqual([await statusOf(system, ALICE), await statusOf(system, BOB)], [200, 401]);
+  assert.deepEqual([await statusOf(ALICE), await statusOf(BOB)], [200, 200]);
+  await noticed(() => system.replace("conf/users.txt", PASSWORDS), /file read again.*users\.txt/);
+  assert.deepEqual([await statusOf(ALICE), await statusOf(BOB)], [200, 401]);
 
   await noticed(
-    system,
     () => Deno.writeTextFile(`${system.folder}/conf/users.txt`, passwordLine(BOB, BOB_DN), { append: true }),
     /file read again.*users\.txt/,
   );
-  assert.equal(await statusOf(system, BOB), 200, "written in place");
+  assert.equal(await statusOf(BOB), 200, "written in place");
 
   await noticed(
-    system,
     () => Deno.writeFile(`${system.folder}/conf/users.txt`, new Uint8Array([0xff, 0xfe, 0x00])),
     /file not usable, the last good content stays.*users\.txt/,
   );
-  assert.deepEqual([await statusOf(system, ALICE), await statusOf(system, BOB)], [200, 200]);
+  assert.deepEqual([await statusOf(ALICE), await statusOf(BOB)], [200, 200]);
 });
 
 Deno.test("a broken map file changes nothing and says where it is broken; a good one is taken over", async () => {
-  await using system = await runService();
   const account = async () => (await system.ask("/rest/auth/HPC", { as: ALICE })).json().uid;
   assert.equal(await account(), "alice");
   await noticed(
-    system,
     () => system.replace("conf/mapfile.json", '{\n  "CN=Alice,O=Demo,C=EU": {"role": "user",\n'),
     /file not usable, the last good content stays.*mapfile\.json:3/,
   );
   assert.equal(await account(), "alice");
   await noticed(
-    system,
     () =>
       system.replace(
         "conf/mapfile.json",
@@ -73,7 +61,6 @@ Deno.test("a broken map file changes nothing and says where it is broken; a good
 
 Deno.test("files behind symbolic links are followed when the link is switched", async () => {
   const version = (user: typeof ALICE | typeof BOB, dn: string) => passwordLine(user, dn);
-  await using system = await runService();
   const { folder } = system;
   // As a container's mounted volume does it: the file is a link into a folder that is itself a link.
   const publish = async (name: string, text: string) => {
@@ -85,11 +72,10 @@ Deno.test("files behind symbolic links are followed when the link is switched", 
   await publish("v1", PASSWORDS + "# the same users\n");
   await Deno.symlink(`${folder}/data/users.txt`, `${folder}/link`);
   await noticed(
-    system,
     () => Deno.rename(`${folder}/link`, `${folder}/conf/users.txt`),
     /file read again.*users\.txt/,
   );
-  assert.equal(await statusOf(system, ALICE), 200);
-  await noticed(system, () => publish("v2", version(BOB, BOB_DN)), /file read again.*users\.txt/);
-  assert.deepEqual([await statusOf(system, ALICE), await statusOf(system, BOB)], [401, 200]);
+  assert.equal(await statusOf(ALICE), 200);
+  await noticed(() => publish("v2", version(BOB, BOB_DN)), /file read again.*users\.txt/);
+  assert.deepEqual([await statusOf(ALICE), await statusOf(BOB)], [401, 200]);
 });

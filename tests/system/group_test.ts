@@ -4,11 +4,20 @@ import { Agent } from "node:https";
 import { ALICE, runService, settled } from "./running_service.ts";
 
 const MANY = { maxSessions: 10_000 };
+const system = await runService({
+  servers: {
+    HPC: [MANY, MANY],
+    DYING: [MANY, MANY],
+    SMALL: [{ maxSessions: 2 }, { maxSessions: 1 }],
+    SLOW: [{}],
+  },
+});
+await Promise.all(["HPC", "DYING", "SMALL", "SLOW"].map((name) => settled(system, name)));
+Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+
 const POST = { as: ALICE, body: { serverPath: "" } };
 
 Deno.test("with one of two daemons dead 1000 of 1000 requests succeed, and when it is back it is used within 10 s", async () => {
-  await using system = await runService({ servers: { HPC: [MANY, MANY] } });
-  await settled(system);
   const [first, second] = system.daemons();
   assert(first && second);
   await first.stop();
@@ -33,41 +42,35 @@ Deno.test("with one of two daemons dead 1000 of 1000 requests succeed, and when 
 });
 
 Deno.test("a daemon that dies under load costs no request", async () => {
-  await using system = await runService({ servers: { HPC: [MANY, MANY] } });
-  await settled(system);
-  const [first] = system.daemons();
+  const [first] = system.daemons("DYING");
   assert(first);
   using agent = keptAlive(system.authority.certificate);
   let done = 0;
   let dying: Promise<void> | undefined;
   await inParallel(200, 16, async () => {
-    assert.equal((await system.ask("/rest/auth/HPC", { ...POST, agent })).status, 200);
+    assert.equal((await system.ask("/rest/auth/DYING", { ...POST, agent })).status, 200);
     if (++done === 50) dying = first.stop();
   });
   await dying;
 });
 
 Deno.test("a group without sessions left on one daemon takes the other; on none, 429", async () => {
-  await using system = await runService({ servers: { HPC: [{ maxSessions: 2 }, { maxSessions: 1 }] } });
-  await settled(system);
   const statuses: number[] = [];
-  for (let i = 0; i < 4; i++) statuses.push((await system.ask("/rest/auth/HPC", POST)).status);
+  for (let i = 0; i < 4; i++) statuses.push((await system.ask("/rest/auth/SMALL", POST)).status);
   assert.deepEqual(statuses, [200, 200, 200, 429]);
 });
 
 Deno.test("a client that goes away leaves no daemon waiting for END", async () => {
-  await using system = await runService();
-  await settled(system);
-  system.daemon().delay = 50;
+  system.daemon("SLOW").delay = 50;
   const before = system.log.length;
   const gone = new Agent({ keepAlive: true, ca: system.authority.certificate });
-  const replies = Array.from({ length: 8 }, () => system.ask("/rest/auth/HPC", { ...POST, agent: gone }));
+  const replies = Array.from({ length: 8 }, () => system.ask("/rest/auth/SLOW", { ...POST, agent: gone }));
   const outcomes = Promise.allSettled(replies);
   await system.logged(/audit session/, before);
   gone.destroy();
   await outcomes;
-  system.daemon().delay = 0;
-  assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
+  system.daemon("SLOW").delay = 0;
+  assert.equal((await system.ask("/rest/auth/SLOW", POST)).status, 200);
 });
 
 /** Kept-alive connections that end with the block. */

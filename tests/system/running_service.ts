@@ -248,5 +248,6 @@ export async function settled(system: SystemUnderTest, server = "HPC"): Promise<
     if (uftpdServerVersion !== "n/a" && system.daemons(server).every(({ requests }) => requests.length > 0)) {
       return;
     }
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
