@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { EdgeLimits } from "./edge_options.ts";
 import type { Body } from "./message.ts";
-import { BodyTooLarge, BodyTooSlow, ClientGone } from "./refusal.ts";
 import { uploadStream } from "./upload_stream.ts";
+import { BodyTooLarge, BodyTooSlow, ClientGone } from "./refusal.ts";
 
 /**
  * The body of a request: none, whole and bounded, or for share uploads as a stream.

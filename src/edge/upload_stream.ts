@@ -1,46 +1,32 @@
 import type { IncomingMessage } from "node:http";
+import { inflowOf } from "./inflow.ts";
 import { ClientGone } from "./refusal.ts";
-import { tcpFlow } from "./tcp_flow.ts";
 
-/** Bytes of an upload that wait to be read before its client is held back. */
-const AHEAD = 256 * 1024;
+/** Bytes of an upload that wait here until they are asked for, before the client has to wait. */
+const WAITING_BYTES = 256 * 1024;
 
-/**
- * The body of a share upload as it comes, no faster than it is read; fails with {@link ClientGone} if it breaks off.
- * Who cancels it leaves the connection as it is: the client is still there for the answer.
- */
+/** The body of a request as a stream that reads from the network no faster than it is read itself. */
 export function uploadStream(request: IncomingMessage): ReadableStream<Uint8Array> {
-  const flow = tcpFlow(request.socket);
-  let stop = () => {};
+  const inflow = inflowOf(request.socket);
+  let open = true;
+  const finish = (end: () => void) => {
+    if (!open) return;
+    open = false;
+    end();
+    inflow.start();
+  };
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      const onData = (part: Uint8Array) => {
+      request.on("data", (part: Uint8Array) => {
+        if (!open) return;
         controller.enqueue(part);
-        if ((controller.desiredSize ?? 0) > 0) return;
-        request.pause();
-        flow.stop();
-      };
-      const onEnd = () => {
-        stop();
-        controller.close();
-      };
-      const onGone = () => {
-        stop();
-        controller.error(new ClientGone("the upload broke off"));
-      };
-      stop = () => {
-        request.off("data", onData).off("end", onEnd).off("close", onGone).off("error", onGone);
-      };
-      request.on("data", onData).on("end", onEnd).on("close", onGone).on("error", onGone);
-      request.pause();
+        if ((controller.desiredSize ?? 0) <= 0) inflow.stop();
+      });
+      request.on("end", () => finish(() => controller.close()));
+      request.on("error", (error) => finish(() => controller.error(new ClientGone(error.message))));
+      request.on("close", () => finish(() => controller.error(new ClientGone())));
     },
-    pull() {
-      flow.start();
-      request.resume();
-    },
-    cancel() {
-      stop();
-      flow.start();
-    },
-  }, new ByteLengthQueuingStrategy({ highWaterMark: AHEAD }));
+    pull: () => inflow.start(),
+    cancel: () => finish(() => {}),
+  }, new ByteLengthQueuingStrategy({ highWaterMark: WAITING_BYTES }));
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { Agent } from "node:https";
-import { tcpFlow } from "../../../src/edge/tcp_flow.ts";
+import { inflowOf } from "../../../src/edge/inflow.ts";
 import { SharingSystem } from "./sharing_system.ts";
 
 const MIB = 1024 ** 2;
@@ -76,8 +76,8 @@ Deno.test("a client that reads slowly holds the daemon back, and gets everything
   const id = await sharing.share("d/big");
   const slow = await sharing.open(id);
   // A paused TLS socket goes on reading from the system: the test's client has to be held back as the edge does it.
-  const flow = tcpFlow(slow.socket);
-  flow.stop();
+  const inflow = inflowOf(slow.socket);
+  inflow.stop();
   // In the time in which another client gets everything, the daemon would be done with the slow one as well.
   assert.equal(await lengthOf(await sharing.open(id)), size);
   const { sessions } = sharing.system.daemon();
@@ -85,7 +85,7 @@ Deno.test("a client that reads slowly holds the daemon back, and gets everything
     !ended && commands.some((line) => /^RETR/.test(line))
   );
   assert.equal(open.length, 1);
-  flow.start();
+  inflow.start();
   assert.equal(await lengthOf(slow), size);
   await sharing.sessionsClosed();
 });
@@ -110,12 +110,12 @@ Deno.test("a download goes on while the configuration is reloaded", async () => 
   await sparse(`${sharing.data}/d/big`, size);
   const id = await sharing.share("d/big");
   const response = await sharing.open(id);
-  const flow = tcpFlow(response.socket);
-  flow.stop();
+  const inflow = inflowOf(response.socket);
+  inflow.stop();
   system.service.reload();
   await system.logged(/configuration reloaded/);
   assert.equal((await sharing.fetch(await sharing.share("d/ten.txt"))).text, "0123456789", "by the new core");
-  flow.start();
+  inflow.start();
   assert.equal(await lengthOf(response), size);
   await sharing.sessionsClosed();
 });
