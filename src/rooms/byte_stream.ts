@@ -9,7 +9,16 @@ export class ByteStreamSender {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #cancelled = false;
 
-  constructor(readonly id: number, stream: ReadableStream<Uint8Array>, readonly send: Send) {
+  /**
+   * @param chunks `given`: their memory is nobody else's, so that they cross without being copied; `kept`: their producer
+   * may use it again, as `node:` streams do.
+   */
+  constructor(
+    readonly id: number,
+    stream: ReadableStream<Uint8Array>,
+    readonly chunks: "given" | "kept",
+    readonly send: Send,
+  ) {
     this.#reader = stream.getReader();
   }
 
@@ -21,9 +30,11 @@ export class ByteStreamSender {
         if (done || this.#cancelled) break;
         for (let at = 0; at < value.length && !this.#cancelled; at += CHUNK_BYTES) {
           await this.#takeCredit();
-          // The copy owns its memory, so that it can be handed over whatever buffer the producer keeps. (`slice` of a
-          // node:buffer copies nothing.)
-          const bytes = new Uint8Array(value.subarray(at, at + CHUNK_BYTES));
+          const part = value.subarray(at, at + CHUNK_BYTES);
+          // Not `slice`, which copies nothing of a node:buffer.
+          const bytes = this.chunks === "given" && part.length === value.length
+            ? value
+            : new Uint8Array(part);
           this.send({ kind: "chunk", id: this.id, bytes });
         }
       }

@@ -53,7 +53,7 @@ export class CoreLink {
         streamed,
       });
       if (streamed) {
-        entry.upload = new ByteStreamSender(id, body, (message) => this.#end.send(message));
+        entry.upload = new ByteStreamSender(id, body, "kept", (message) => this.#end.send(message));
         void entry.upload.run();
       }
     });

@@ -79,7 +79,7 @@ export class EdgeLink {
       return;
     }
     this.#end.send({ kind: "response", id, status, headers, body: null, streamed: true });
-    entry.download = new ByteStreamSender(id, body, (message) => this.#end.send(message));
+    entry.download = new ByteStreamSender(id, body, "given", (message) => this.#end.send(message));
     if (entry.gone.signal.aborted) entry.download.cancel("the client is gone");
     await entry.download.run();
   }

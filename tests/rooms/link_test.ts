@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import type { Answer, EdgeRequest } from "../../src/edge/message.ts";
 import { ServiceStarting } from "../../src/edge/refusal.ts";
 import { SILENT } from "../../src/logging/logger.ts";
@@ -81,6 +82,23 @@ Deno.test("a link carries streamed bodies both ways unchanged", async () => {
     const expected = await digest(source(40, 100_001).stream);
     const reply = await link.exchange({ ...GET, method: "PUT", body: source(40, 100_001).stream }, NEVER);
     assert.deepEqual(await digest(asStream(reply.body)), expected);
+  });
+});
+
+Deno.test("a link leaves the memory of an upload's chunks to their producer", async () => {
+  const pool = Buffer.from("0123456789");
+  const parts = [0, 2, 4, 6, 8].map((at) => pool.subarray(at, at + 2));
+  const answer: Answer = (request) => Promise.resolve({ status: 200, headers: [], body: request.body });
+  await withLink(answer, async (link) => {
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const part of parts) controller.enqueue(part);
+        controller.close();
+      },
+    });
+    const reply = await link.exchange({ ...GET, method: "PUT", body }, NEVER);
+    assert.equal(await new Response(asStream(reply.body)).text(), "0123456789");
+    assert.equal(pool.toString(), "0123456789");
   });
 });
 

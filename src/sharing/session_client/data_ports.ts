@@ -49,11 +49,13 @@ export class DataPorts {
     const port = high * 256 + low;
     if (reply.code !== 227 || !isPort(port) || !isIPv4(address)) throw refusal("PASV", reply);
     try {
-      // Only addresses that the configured host stands for are permitted, whatever a daemon says.
       return await GuardedSocket.connect(address, port, this.times.connectMs, control.socket.signal);
     } catch (error) {
       this.#command = "EPSV";
-      throw error;
+      if (!(causeOf(error) instanceof Deno.errors.NotCapable)) throw error;
+      // Whatever a daemon says, only addresses that the configured host stands for are permitted.
+      const message = `Daemon advertises ${address}, which is no address of its configured host ${this.host}`;
+      throw new ListenSocketUnreachable(message, { cause: error });
     }
   }
 }

@@ -72,3 +72,17 @@ Deno.test("DataPorts reports what stands in the way of the second session", asyn
   site.daemon.sessionFaults.queue.push(undefined, { kind: "reply", to: "PASS", reply: "534 no" });
   await assert.rejects(fetchTen(site), AccessRefused);
 });
+
+Deno.test({
+  name: "DataPorts connects to no address that is not permitted, and says which",
+  permissions: { net: ["127.0.0.1"], read: true, write: true, sys: true, env: true },
+  async fn() {
+    await using site = await Site.open({}, SHORT_TIMES);
+    const reply = "227 Entering Passive Mode (127,0,0,2,4,0)";
+    site.daemon.sessionFaults.queue.push({ kind: "refused-data-port" }, { kind: "reply", to: "PASV", reply });
+    await assert.rejects(
+      fetchTen(site),
+      /advertises 127\.0\.0\.2, which is no address of its configured host/,
+    );
+  },
+});

@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { inflowOf } from "../../../src/edge/inflow.ts";
+import { ALICE } from "../running_service.ts";
+import { ask } from "../ask.ts";
+import { ServiceProcess } from "./service_process.ts";
+import { answerTo, createSharingSite, EVERYBODY } from "./sharing_system.ts";
+import { type IncomingMessage } from "node:http";
+import { request } from "node:https";
+
+const MIB = 1024 ** 2;
+
+/** Size of the file: 256 MiB in a normal run, 2 GiB with `AUTHSERVER_LONG_TESTS=1`. */
+const SIZE = (Deno.env.get("AUTHSERVER_LONG_TESTS") === undefined ? 256 : 2048) * MIB;
+
+/** Bytes by which the resident memory of the service's process may grow. */
+const ALLOWED = 50_000_000;
+
+Deno.test({
+  name: `the service passes ${SIZE / MIB} MiB on in constant memory, also to a client that stops reading`,
+  ignore: Deno.build.os !== "linux", // resident memory of another process is read from /proc
+  async fn() {
+    await using site = await createSharingSite();
+    const path = `${site.data}/d/big`;
+    await Deno.writeFile(path, new Uint8Array());
+    await Deno.truncate(path, SIZE);
+    await using service = await ServiceProcess.start(site.main);
+    const origin = `https://localhost:${service.port}`;
+    const ca = site.authority.certificate;
+    const body = { path, user: EVERYBODY, access: "WRITE" };
+    const made = await ask(`${origin}/rest/share/HPC`, ca, { as: ALICE, body });
+    const link = (made.headers.location ?? "").replace("/share/", "/access/");
+    const open = async (range: string) =>
+      await answerTo(request(link, { ca, agent: false, headers: { Range: range } }).end());
+    const stalled = async () => {
+      const response = await open("bytes=0-");
+      inflowOf(response.socket).stop();
+      return response;
+    };
+
+    // What the engine takes for its first garbage is not what is measured.
+    for (let i = 0; i < 2; i++) await drain(await open(`bytes=0-${64 * MIB - 1}`), service);
+    const before = service.memory();
+    const slow = await stalled();
+    const { bytes, most } = await drain(await open("bytes=0-"), service);
+    slow.destroy();
+    assert.equal(bytes, SIZE);
+    assert.ok(most - before < ALLOWED, `resident memory grew from ${before} to ${most} bytes`);
+  },
+});
+
+/** Reads everything. @returns How much it was, and the most memory that the service had meanwhile. */
+async function drain(response: IncomingMessage, service: ServiceProcess) {
+  let [bytes, most, looked] = [0, 0, 0];
+  for await (const part of response) {
+    bytes += part.length;
+    if (bytes - looked < MIB) continue;
+    looked = bytes;
+    most = Math.max(most, service.memory());
+  }
+  return { bytes, most };
+}
