@@ -22,9 +22,11 @@ export const REMEDIES: Readonly<Record<string, string>> = {
     "Look at the daemon: it accepts connections and does not answer. Restart it if it stays so.",
   ERR_DAEMON_UNAVAILABLE:
     "Check that the daemon runs and can be reached, and both sides' certificates; see [Troubleshooting](troubleshooting.md).",
+  ERR_EXPECTATION_FAILED: "Send no `Expect` header, or `100-continue`.",
   ERR_FORBIDDEN: "Give the user the role `user` in an attribute source; `banned` is refused everything.",
   ERR_GROUP_NOT_AVAILABLE: "Ask for one of `availableGroups`, or add the group in an attribute source.",
   ERR_HEADERS_TOO_LARGE: "Send fewer or shorter header fields; a token may be too long.",
+  ERR_HTTP_VERSION: "Use HTTP/1.1.",
   ERR_INSTANCE_UNKNOWN: "Ask for the server without number, or for an instance that is configured.",
   ERR_INTERNAL: "Look up the request's id in the log, and report what you find there.",
   ERR_INVALID_NAME: "Write a name as `CN=Ann Example, O=Site, C=DE`.",
@@ -60,6 +62,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
     "Wait as long as `Retry-After` says. Operators: see `container.security.regulation`.",
   ERR_TOO_MANY_SESSIONS: "Try again in some seconds.",
   ERR_TOO_MUCH_WORK: "Try again; if it happens often, more is asked of this machine than it can do.",
+  ERR_TRANSFER_CODING: "Send the body with a length, or in chunks.",
   ERR_UNAUTHENTICATED:
     "Check name and password, key or token. Operators: the log has the reason of each method, by the request's id.",
   ERR_UNKNOWN_PREFERENCE: "Leave that preference out.",

@@ -13,6 +13,7 @@ import { ServiceError } from "../model/service_error.ts";
 import type { EdgeLimits, EdgeOptions, EdgeTls } from "./edge_options.ts";
 import type { Answer, EdgeResponse } from "./message.ts";
 import { readBody } from "./read_body.ts";
+import { readHead } from "./request_head.ts";
 import { Delivery } from "./delivery.ts";
 import {
   ClientGone,
@@ -46,6 +47,7 @@ export class HttpsEdge {
       requestTimeout: 0, // bodies have a limit of their own, since share uploads take their time
       keepAliveTimeout: limits.keepAliveMs,
       connectionsCheckingInterval: limits.checkMs,
+      requireHostHeader: false, // checked with the rest of the head
     };
     this.#server = tls === undefined
       ? createHttpServer(server)
@@ -56,6 +58,7 @@ export class HttpsEdge {
     });
     this.#server.on("request", (request, response) => void this.#serve(request, response));
     this.#server.on("checkContinue", (request, response) => void this.#serve(request, response));
+    this.#server.on("checkExpectation", (request, response) => void this.#serve(request, response));
     this.#server.on("clientError", (error: Error, socket: Socket) => this.#refuse(error, socket));
     this.#server.on("tlsClientError", (error: Error, socket: Socket) => {
       this.#log.debug("TLS handshake failed", { client: socket.remoteAddress, error: error.message });
@@ -132,11 +135,12 @@ export class HttpsEdge {
   ): Promise<EdgeResponse> {
     if (this.#draining !== undefined) response.setHeader("Connection", "close");
     try {
+      const target = readHead(request);
       if (request.method === "TRACE" || request.method === "TRACK") throw new MethodForbidden();
       if (request.headers.expect !== undefined) response.writeContinue();
       return await this.#answer({
         method: request.method ?? "GET",
-        target: originForm(request.url ?? "/"),
+        target,
         headers: request.rawHeaders,
         peer: peerOf(request.socket),
         body: await readBody(request, this.#limits),
@@ -165,12 +169,6 @@ export class HttpsEdge {
       socket.end(rawRefusal(new Refusal(error.message), crypto.randomUUID()));
     } else socket.destroy();
   }
-}
-
-/** The target without scheme and authority, which a client may send as if to a proxy (RFC 9112, 3.2.2); `*` is the root. */
-function originForm(target: string): string {
-  const path = target.replace(/^https?:\/\/[^/?#]*/i, "");
-  return path.startsWith("/") ? path : `/${path.startsWith("?") ? path : ""}`;
 }
 
 /** Reads on for a while, so that the client, which is still sending, gets to read its answer; then cuts it off. */

@@ -1,0 +1,170 @@
+/** Requests that two programs could read in two ways, and bytes that are no requests (RFC 9112, 11.2). */
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { once } from "node:events";
+import { LIMITS } from "../../src/edge/edge_options.ts";
+import { HttpsEdge } from "../../src/edge/https_edge.ts";
+import type { EdgeRequest } from "../../src/edge/message.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import { createAuthority } from "../pki/authority.ts";
+import { openTls } from "./tls_client.ts";
+
+const authority = createAuthority({ subject: "CN=Test CA" });
+const credential = authority.issue({ subject: "CN=localhost", names: ["localhost"] });
+const seen: EdgeRequest[] = [];
+const edge = await HttpsEdge.start(
+  {
+    address: "127.0.0.1",
+    port: 0,
+    maxConnections: 0,
+    tls: { ...credential, anchors: [], clientCertificate: "none" },
+    limits: LIMITS,
+  },
+  (request) => {
+    seen.push(request);
+    return Promise.resolve({ status: 200, headers: ["Content-Length", "2"], body: "ok" });
+  },
+  SILENT,
+);
+Deno.test.afterAll(() => edge.drain(100));
+
+const get = (head: string, version = "1.1") => `GET / HTTP/${version}\r\n${head}\r\n`;
+const post = (head: string, body: string) => `POST /x HTTP/1.1\r\nHost: h\r\n${head}\r\n${body}`;
+const chunked = (body: string) => post("Transfer-Encoding: chunked\r\n", body);
+
+/** What is sent, and the status of the only answer to it. */
+const refused: [string, string, number][] = [
+  ["no Host", get(""), 400],
+  ["two Hosts", get("Host: a\r\nHost: b\r\n"), 400],
+  ["the same Host twice", get("Host: a\r\nhost: a\r\n"), 400],
+  ["an empty Host", get("Host:\r\n"), 400],
+  ["a Host with a path", get("Host: a/b\r\n"), 400],
+  ["a Host with a user", get("Host: user@a\r\n"), 400],
+  ["a list of Hosts", get("Host: a, b\r\n"), 400],
+  ["HTTP/0.9", "GET /\r\n\r\n", 505],
+  ["HTTP/1.2", get("Host: h\r\n", "1.2"), 400],
+  ["HTTP/2 in the clear", get("Host: h\r\n", "2.0"), 505],
+  ["the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400],
+  ["a target without slash", "GET x HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["a target with backslashes", "GET \\x HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["a target with a fragment", "GET /x#y HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["* with GET", "GET * HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["NUL in the target", "GET /\0 HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["bytes beyond ASCII in the target", "GET /\xff HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["a blank in the target", "GET /a b HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["a folded header", get("Host: h\r\nX: 1\r\n 2\r\n"), 400],
+  ["a blank before the first header", get(" Host: h\r\n"), 400],
+  ["a blank before the colon", get("Host: h\r\nX : 1\r\n"), 400],
+  ["a header without colon", get("Host: h\r\nX\r\n"), 400],
+  ["a header without name", get("Host: h\r\n: 1\r\n"), 400],
+  ["NUL in a header", get("Host: h\r\nX: a\0b\r\n"), 400],
+  ["CR in a header", get("Host: h\r\nX: a\rb\r\n"), 400],
+  ["DEL in a header", get("Host: h\r\nX: a\x7fb\r\n"), 400],
+  ["LF for line ends", "GET / HTTP/1.1\nHost: h\n\n", 400],
+  ["one LF among the line ends", "GET / HTTP/1.1\r\nHost: h\nX: 1\r\n\r\n", 400],
+  ["CR for line ends", "GET / HTTP/1.1\rHost: h\r\r", 400],
+  ["length and chunks", post("Content-Length: 6\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\nG"), 400],
+  ["chunks and length", post("Transfer-Encoding: chunked\r\nContent-Length: 4\r\n", "0\r\n\r\n"), 400],
+  ["two codings", post("Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n", "0\r\n\r\n"), 400],
+  ["another coding before chunked", post("Transfer-Encoding: gzip, chunked\r\n", "0\r\n\r\n"), 501],
+  ["a coding that looks like chunked", post("Transfer-Encoding: xchunked\r\n", "0\r\n\r\n"), 400],
+  ["chunked, misspelt with a blank", post("Transfer-Encoding : chunked\r\n", "0\r\n\r\n"), 400],
+  ["chunks in HTTP/1.0", "POST /x HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400],
+  ...["+2", "-2", "0x2", "2, 2", "1 2", "", "2a", "99999999999999999999999"].map((
+    length,
+  ): [string, string, number] => [
+    `the length "${length}"`,
+    post(`Content-Length: ${length}\r\n`, "{}"),
+    400,
+  ]),
+  ["two lengths that agree", post("Content-Length: 2\r\nContent-Length: 2\r\n", "{}"), 400],
+  ["a chunk with LF for line ends", chunked("2\n{}\n0\n\n"), 400],
+  ["LF after a chunk extension", chunked("2;a\n{}\r\n0\r\n\r\n"), 400],
+  ["a chunk size in C notation", chunked("0x2\r\n{}\r\n0\r\n\r\n"), 400],
+  ["a negative chunk size", chunked("-2\r\n{}\r\n0\r\n\r\n"), 400],
+  ["a chunk size with a blank", chunked("2 \r\n{}\r\n0\r\n\r\n"), 400],
+  ["a chunk size beyond 64 bits", chunked("ffffffffffffffffff\r\n{}\r\n0\r\n\r\n"), 400],
+  ["a chunk without its line end", chunked("2\r\n{}0\r\n\r\n"), 400],
+  ["an expectation nobody knows", post("Expect: a miracle\r\nContent-Length: 2\r\n", "{}"), 417],
+  [
+    "3,000 headers",
+    get(`Host: h\r\n${Array.from({ length: 3000 }, (_, i) => `X${i}: 1\r\n`).join("")}`),
+    431,
+  ],
+  ["a target of 20,000 characters", `GET /${"a".repeat(20_000)} HTTP/1.1\r\nHost: h\r\n\r\n`, 431],
+  ["a method nobody knows", "GETT / HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["a method in small letters", "get / HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["TLS within TLS", "\x16\x03\x01\x02\x00\x01\x00", 400],
+  ["noise", "\x00\x01\x02\x03", 400],
+];
+for (const [what, text, status] of refused) {
+  Deno.test(`HttpsEdge refuses ${what} with ${status} and ends the connection`, async () => {
+    const before = seen.length;
+    const reply = await send(text);
+    assert.match(reply, new RegExp(`^HTTP/1\\.1 ${status} `));
+    assert.equal(reply.match(/HTTP\/1\.1 /g)?.length, 1, "one answer, whatever follows");
+    const error = JSON.parse(reply.slice(reply.indexOf("\r\n\r\n")));
+    assert.equal(error.status, status);
+    assert.match(error.code, /^ERR_/);
+    assert.equal(seen.length, before, "nobody behind the edge hears of it");
+  });
+}
+
+/** What looks odd and is in order; with what is made of it. */
+const accepted: [string, string, Partial<EdgeRequest>][] = [
+  ["HTTP/1.0 without Host", get("", "1.0"), { target: "/" }],
+  ["a target in absolute form", "GET http://a.b/x?y HTTP/1.1\r\nHost: h\r\n\r\n", { target: "/x?y" }],
+  ["an absolute target without path", "GET https://a.b HTTP/1.1\r\nHost: h\r\n\r\n", { target: "/" }],
+  ["an absolute target with query alone", "GET https://a.b?q HTTP/1.1\r\nHost: h\r\n\r\n", { target: "/?q" }],
+  ["OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", { target: "/", method: "OPTIONS" }],
+  ["a Host that is an IPv6 address", get("Host: [::1]:9000\r\n"), { target: "/" }],
+  ["empty lines in front", `\r\n\r\n${get("Host: h\r\n")}`, { target: "/" }],
+  ["an upgrade, which is not made", get("Host: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"), {
+    target: "/",
+  }],
+  ["__proto__ for a name", get("Host: h\r\n__proto__: x\r\n"), { target: "/" }],
+  ["a chunk extension", chunked("2;a=b\r\n{}\r\n0\r\n\r\n"), { body: Buffer.from("{}") }],
+  ["a trailer, which is dropped", chunked("2\r\n{}\r\n0\r\nHost: x\r\n\r\n"), { body: Buffer.from("{}") }],
+  ["a body with GET", get("Host: h\r\nContent-Length: 2\r\n") + "{}", { body: Buffer.from("{}") }],
+];
+for (const [what, text, expected] of accepted) {
+  Deno.test(`HttpsEdge takes ${what}`, async () => {
+    const before = seen.length;
+    const reply = await send(text, (sofar) => sofar.endsWith("ok"));
+    assert.match(reply, /^HTTP\/1\.1 200 /);
+    assert.equal(seen.length, before + 1);
+    const request = seen[before];
+    for (const [name, value] of Object.entries(expected)) {
+      const found: unknown = request && Reflect.get(request, name);
+      assert.deepEqual(found instanceof Uint8Array ? Buffer.from(found) : found, value);
+    }
+    assert(!request?.headers.includes("x") || what === "__proto__ for a name", "a trailer is no header");
+  });
+}
+
+Deno.test("HttpsEdge takes what follows a body for another request, and nothing else", async () => {
+  const before = seen.length;
+  const second = "GET /second HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+  const reply = await send(post("Content-Length: 2\r\n", `{}${second}`));
+  assert.equal(reply.match(/HTTP\/1\.1 200 /g)?.length, 2);
+  assert.deepEqual(seen.slice(before).map(({ target }) => target).sort(), ["/second", "/x"]);
+});
+
+/** Sends bytes, and gives what comes back until the edge closes, or until it is enough. */
+async function send(text: string, enough: (reply: string) => boolean = () => false): Promise<string> {
+  const socket = await openTls(edge.port);
+  socket.write(Buffer.from(text, "latin1"));
+  let reply = "";
+  const whole = new Promise<string>((resolve) => {
+    socket.on("data", (part: Uint8Array) => {
+      reply += new TextDecoder().decode(part);
+      if (enough(reply)) resolve(reply);
+    });
+    socket.on("error", () => {}); // it may end in a reset; what came before counts
+    socket.once("close", () => resolve(reply));
+  });
+  const result = await whole;
+  socket.destroy();
+  if (!socket.closed) await once(socket, "close");
+  return result;
+}

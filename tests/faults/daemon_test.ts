@@ -1,0 +1,177 @@
+/**
+ * Every fault of the command socket (daemon-protocol.md 7) against GET and POST, on a server of one daemon and in a group
+ * of two. All at once; those that last as long as a daemon may take only in the long run.
+ */
+import assert from "node:assert/strict";
+import type { CommandFault } from "../daemon_simulator/command_fault.ts";
+import type { DaemonSimulator } from "../daemon_simulator/daemon.ts";
+import { createAuthority } from "../pki/authority.ts";
+import { ALICE, runService, settled } from "../system/running_service.ts";
+import { causeIn, LONG, note, seconds } from "./fault_table.ts";
+
+interface Fault {
+  readonly what: string;
+  /** Absent: the daemon is not there at all. */
+  readonly fault: CommandFault | undefined;
+  /** Status and code of a session on the one daemon. */
+  readonly alone: readonly [number, string];
+  /** Status of a session that meets it in a group whose other daemon is well; default 200. */
+  readonly grouped?: number;
+  readonly long?: boolean;
+}
+
+const UNAVAILABLE = [503, "ERR_DAEMON_UNAVAILABLE"] as const;
+const INVALID = [502, "ERR_DAEMON_REPLY_INVALID"] as const;
+const TIMEOUT = [504, "ERR_DAEMON_TIMEOUT"] as const;
+const credential = { subject: "CN=UFTPD,O=Demo,C=EU" };
+const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+const foreign = createAuthority({ subject: "CN=Foreign CA" });
+const expired = authority.issue({ ...credential, notAfter: new Date("2021-01-01T00:00:00Z") });
+
+const FAULTS: readonly Fault[] = [
+  { what: "does not run", fault: undefined, alone: UNAVAILABLE },
+  { what: "closes at once", fault: { kind: "close-at-once" }, alone: UNAVAILABLE },
+  { what: "resets at once", fault: { kind: "reset-at-once" }, alone: UNAVAILABLE },
+  { what: "speaks plain text", fault: { kind: "plain-text" }, alone: UNAVAILABLE },
+  {
+    what: "shows a foreign certificate",
+    fault: { kind: "certificate", credential: foreign.issue(credential) },
+    alone: UNAVAILABLE,
+  },
+  {
+    what: "shows an expired certificate",
+    fault: { kind: "certificate", credential: expired },
+    alone: UNAVAILABLE,
+  },
+  { what: "never begins the handshake", fault: { kind: "hang-before-handshake" }, alone: UNAVAILABLE },
+  { what: "does not have us in its ACL", fault: { kind: "not-in-acl" }, alone: INVALID },
+  { what: "closes without a reply", fault: { kind: "close-without-reply" }, alone: INVALID },
+  { what: "sends half a reply", fault: { kind: "partial-reply", bytes: 6 }, alone: INVALID },
+  { what: "does not end its reply", fault: { kind: "unterminated-reply" }, alone: INVALID },
+  {
+    what: "sends bytes that are no text",
+    fault: { kind: "reply", reply: new Uint8Array([0xff, 0, 1, 10]) },
+    alone: INVALID,
+  },
+  {
+    what: "sends 200 kB",
+    fault: { kind: "reply", reply: "OK::".padEnd(200_000, "1") },
+    alone: INVALID,
+  },
+  { what: "names a port that is none", fault: { kind: "reply", reply: "OK::0\n" }, alone: INVALID },
+  {
+    what: "refuses the account",
+    fault: { kind: "reply", reply: "ERROR::Attempted to select unknown user 'alice'\n" },
+    alone: [502, "ERR_DAEMON_REFUSED"],
+    grouped: 502,
+  },
+  {
+    what: "has no session left",
+    fault: { kind: "reply", reply: "ERROR::Too many active sessions for 'alice' - server limit is 8\n" },
+    alone: [429, "ERR_SESSION_LIMIT_REACHED"],
+  },
+  {
+    what: "takes the request and is silent",
+    fault: { kind: "hang-after-request" },
+    alone: TIMEOUT,
+    long: true,
+  },
+  {
+    what: "falls silent in the middle of its reply",
+    fault: { kind: "hang-after-partial-reply", bytes: 3 },
+    alone: TIMEOUT,
+    long: true,
+  },
+];
+
+const tried = FAULTS.filter(({ long }) => LONG || !long);
+const POST = { as: ALICE, body: { serverPath: "" } };
+const MANY = { maxSessions: 10_000 };
+/** A GET that takes longer waits for something it should not wait for; generous, for tests run side by side. */
+const PROMPT_MS = 2_500;
+
+const system = await runService({
+  authority,
+  servers: Object.fromEntries([
+    ["GOOD", [MANY]],
+    ...tried.flatMap((_, i) => [[`ONE${i}`, [MANY]], [`TWO${i}`, [MANY, MANY]]]),
+  ]),
+});
+Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+await Promise.all(
+  ["GOOD", ...tried.flatMap((_, i) => [`ONE${i}`, `TWO${i}`])].map((name) => settled(system, name)),
+);
+
+async function spoil(daemon: DaemonSimulator, fault: CommandFault | undefined): Promise<void> {
+  if (fault === undefined) await daemon.stop();
+  else daemon.fault = fault;
+}
+
+async function mend(daemon: DaemonSimulator, fault: CommandFault | undefined): Promise<void> {
+  if (fault === undefined) await daemon.start();
+  else daemon.fault = undefined;
+}
+
+/** What a fault came to. All are tried at the same time. */
+const outcomes = tried.map(async ({ fault }, i) => {
+  const [one, two] = [`ONE${i}`, `TWO${i}`];
+  const daemons = [system.daemon(one), system.daemon(two)];
+  await Promise.all(daemons.map((daemon) => spoil(daemon, fault)));
+  const began = performance.now();
+  const [alone, grouped] = await Promise.all([
+    system.ask(`/rest/auth/${one}`, POST),
+    // They begin with one daemon each, so that one of them meets the fault.
+    Promise.all([system.ask(`/rest/auth/${two}`, POST), system.ask(`/rest/auth/${two}`, POST)]),
+  ]);
+  const took = performance.now() - began;
+  const asked = performance.now();
+  const list = await system.ask("/rest/auth", { as: ALICE });
+  const listTook = performance.now() - asked;
+  const line = await system.logged(new RegExp(`request answered.*request=${alone.json().requestId}`));
+  await Promise.all(daemons.map((daemon) => mend(daemon, fault)));
+  const mended = performance.now();
+  while ((await system.ask(`/rest/auth/${one}`, POST)).status !== 200) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return {
+    alone,
+    grouped,
+    took,
+    list,
+    listTook,
+    line,
+    recovered: seconds(mended),
+    recoveredMs: performance.now() - mended,
+  };
+});
+for (const outcome of outcomes) outcome.catch(() => {}); // each is awaited in its test
+
+for (const [i, { what, alone, grouped = 200 }] of tried.entries()) {
+  Deno.test(`a daemon that ${what} costs its own callers, nobody else, and no longer than it lasts`, async () => {
+    const outcome = await outcomes[i];
+    assert(outcome);
+    const error = outcome.alone.json();
+    assert.deepEqual([outcome.alone.status, error.code], alone);
+    assert(!/alice|127\.0\.0\.1|\d{5}/.test(String(error.errorMessage)), "nothing of accounts and addresses");
+    assert.deepEqual(outcome.grouped.map(({ status }) => status).sort(), [200, grouped]);
+    assert.equal(outcome.list.status, 200);
+    assert(outcome.listTook < PROMPT_MS, `GET took ${outcome.listTook} ms`);
+    assert(outcome.recoveredMs < 10_000, `usable again after ${outcome.recoveredMs} ms only`);
+    note({
+      section: "Transfer daemons",
+      fault: `a daemon ${what}`,
+      caller: `POST ${alone[0]} \`${alone[1]}\` after ${
+        outcome.took < 1000 ? "under 1" : (outcome.took / 1000).toFixed(0)
+      } s; in a group of two ${grouped === 200 ? "200 from the other" : grouped}; GET 200`,
+      log: causeIn(outcome.line),
+      after: `other servers unaffected; sessions again ${outcome.recovered} after the fault`,
+    });
+  });
+}
+
+Deno.test("while all these daemons fail, a good one loses no request", async () => {
+  const statuses = await Promise.all(
+    Array.from({ length: 20 }, async () => (await system.ask("/rest/auth/GOOD", POST)).status),
+  );
+  assert.deepEqual([...new Set(statuses)], [200]);
+});

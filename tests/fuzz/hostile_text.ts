@@ -1,0 +1,104 @@
+import fc from "fast-check";
+
+/** Pieces of text that mean something to one parser or another, or that have broken some. */
+const PIECES = [
+  ..."\0\t\n\r \"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~",
+  "\r\n",
+  "\u0085",
+  "\u00a0",
+  "\u2028",
+  "\u202e",
+  "\ufeff",
+  "\ufffd",
+  "\ud800",
+  "ß",
+  "ﬀ",
+  "😀",
+  "__proto__",
+  "constructor",
+  "toString",
+  "null",
+  "true",
+  "NaN",
+  "-0",
+  "1e999",
+  "9007199254740993",
+  "../",
+  "//",
+  "%00",
+  "%2e%2e%2f",
+  "\\u0000",
+  "&lt;",
+  "&#0;",
+  "&x;",
+  "<!DOCTYPE a [<!ENTITY x 'y'>]>",
+  "<![CDATA[",
+  "]]>",
+  "<!--",
+  "-->",
+  "END",
+  "user=root",
+];
+
+/** Lengths beyond what anybody writes, short enough that a million cases end some day. */
+const REPEATED = fc.tuple(
+  fc.constantFrom("a", "(", "[", "{", "<a>", ",", "\\", "*", "0", "="),
+  fc.integer({ min: 50, max: 2000 }),
+)
+  .map(([piece, count]) => piece.repeat(count));
+
+const PIECE = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(...PIECES) },
+  { weight: 2, arbitrary: fc.string({ unit: "binary", maxLength: 6 }) },
+  { weight: 1, arbitrary: REPEATED },
+);
+
+/** What is done to a good text: from a place on, so many characters give way to others. Places are parts of the length. */
+const EDIT = fc.record({
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  remove: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 200 })),
+  piece: fc.oneof(fc.constant(""), PIECE),
+  /** Doubles what stands there in place of inserting the piece. */
+  again: fc.boolean(),
+});
+
+/** Good texts, spoiled in some places; and now and then no good text at all. */
+export function hostileText(...good: readonly string[]): fc.Arbitrary<string> {
+  const spoiled = fc.tuple(fc.constantFrom(...good), fc.array(EDIT, { minLength: 1, maxLength: 4 })).map(
+    ([text, edits]) =>
+      edits.reduce((sofar, { at, remove, piece, again }) => {
+        const from = Math.floor(at * sofar.length);
+        const there = sofar.slice(from, from + remove);
+        return sofar.slice(0, from) + (again ? there + there : piece) + sofar.slice(from + remove);
+      }, text),
+  );
+  return fc.oneof(
+    { weight: 8, arbitrary: spoiled },
+    { weight: 1, arbitrary: fc.array(PIECE, { maxLength: 12 }).map((pieces) => pieces.join("")) },
+    { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 60 }) },
+  );
+}
+
+/** A good binary text, spoiled: bits flipped, cut off, or with bytes of another. */
+export function hostileBytes(...good: readonly Uint8Array[]): fc.Arbitrary<Uint8Array> {
+  const flips = fc.array(
+    fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 0, max: 255 })),
+    {
+      maxLength: 8,
+    },
+  );
+  const cut = fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.double({ min: 0, max: 1, noNaN: true }));
+  return fc.oneof(
+    {
+      weight: 9,
+      arbitrary: fc.tuple(fc.constantFrom(...good), flips, cut).map(([bytes, flips, length]) => {
+        const copy = bytes.slice(0, Math.ceil(length * bytes.length));
+        for (const [at, value] of flips) {
+          if (copy.length > 0) copy[Math.floor(at * (copy.length - 1))] = value;
+        }
+        return copy;
+      }),
+    },
+    { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }) },
+  );
+}
