@@ -1,5 +1,5 @@
 import type { Problem } from "../model/problem.ts";
-import { KeyReader } from "./key_reader.ts";
+import { type EffectiveValue, KeyReader } from "./key_reader.ts";
 import { CREDENTIAL, TRUSTED_ASSERTION_ISSUERS, TRUSTSTORE } from "./keys/tls_keys.ts";
 import { loadProperties } from "./load_properties.ts";
 import { readAttributes, readDynamicAttributes } from "./read_attributes.ts";
@@ -13,7 +13,15 @@ import {
 } from "./read_security.ts";
 import { readServers } from "./read_servers.ts";
 import { readSharing } from "./read_sharing.ts";
-import { readFeatures, readHttps, readLogging, readMetrics, readSite } from "./read_site.ts";
+import {
+  readAudit,
+  readControl,
+  readFeatures,
+  readHttps,
+  readLogging,
+  readMetrics,
+  readSite,
+} from "./read_site.ts";
 import { readCredential, readTrustedAssertionIssuers, readTruststore } from "./read_tls_stores.ts";
 import type { ServiceConfig } from "./service_config.ts";
 
@@ -31,6 +39,15 @@ export interface LoadOptions {
   readonly unknownKeys?: Problem["severity"];
 }
 
+/** What came of reading the configuration. */
+export interface LoadedConfiguration {
+  /** Absent if there are errors. */
+  readonly config?: ServiceConfig;
+  readonly problems: readonly Problem[];
+  /** Every key that was looked at, in the order in which that happened. */
+  readonly effective: readonly EffectiveValue[];
+}
+
 /**
  * Reads the main configuration file and all it includes.
  * @returns All that is wrong or doubtful, sorted by file and line; and the configuration, unless there are errors.
@@ -39,18 +56,19 @@ export async function loadConfiguration(
   mainFile: string,
   { environment, workingDirectory = Deno.cwd(), hostName = Deno.hostname, unknownKeys = "error" }:
     LoadOptions,
-): Promise<{ readonly config?: ServiceConfig; readonly problems: readonly Problem[] }> {
+): Promise<LoadedConfiguration> {
   const problems: Problem[] = [];
   const properties = await loadProperties(mainFile, { environment, workingDirectory }, problems);
-  if (properties.entries.size === 0 && problems.length > 0) return { problems };
+  if (properties.entries.size === 0 && problems.length > 0) return { problems, effective: [] };
   const reader = new KeyReader(properties, workingDirectory, problems);
   const config = await readAll(reader, hostName);
   await reader.checkFiles();
   reader.reportUnknown(unknownKeys);
   problems.sort(byPlace(mainFile));
+  const { effective } = reader;
   return config === undefined || problems.some(({ severity }) => severity === "error")
-    ? { problems }
-    : { config: deepFreeze(config), problems };
+    ? { problems, effective }
+    : { config: deepFreeze(config), problems, effective };
 }
 
 /** Reads every section, whether or not an earlier one was in order, so that all problems come to light together. */
@@ -70,6 +88,8 @@ async function readAll(reader: KeyReader, hostName: () => string): Promise<Servi
   const sharing = readSharing(reader, servers?.servers.map(({ name }) => name));
   const outgoing = readOutgoing(reader);
   const logging = readLogging(reader);
+  const audit = readAudit(reader, logging);
+  const control = readControl(reader);
   const metrics = readMetrics(reader);
 
   const speaksTls = tls || servers === undefined ||
@@ -94,7 +114,8 @@ async function readAll(reader: KeyReader, hostName: () => string): Promise<Servi
     https === undefined || servers === undefined || authentication === undefined ||
     attributes === undefined ||
     dynamicAttributes === undefined || issuedTokens === undefined || regulation === undefined ||
-    sharing === undefined || outgoing === undefined || logging === undefined || metrics === undefined
+    sharing === undefined || outgoing === undefined || logging === undefined || audit === undefined ||
+    control === undefined || metrics === undefined
   ) return undefined;
   const [main = reader.properties.mainFile] = reader.sources;
   return {
@@ -117,6 +138,8 @@ async function readAll(reader: KeyReader, hostName: () => string): Promise<Servi
     sharing,
     outgoing,
     logging,
+    audit,
+    control,
     metrics,
   };
 }

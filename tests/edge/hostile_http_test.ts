@@ -17,7 +17,13 @@ const edge = await HttpsEdge.start(
     address: "127.0.0.1",
     port: 0,
     maxConnections: 0,
-    tls: { ...credential, anchors: [], clientCertificate: "none" },
+    tls: {
+      ...credential,
+      anchors: [],
+      clientCertificate: "none",
+      minVersion: "TLSv1.2",
+      maxVersion: "TLSv1.3",
+    },
     limits: LIMITS,
   },
   (request) => {
