@@ -12,20 +12,18 @@ export interface Project {
   readonly runtimeFlags: readonly string[];
 }
 
-/** @throws {TypeError} If something is missing there, or a permission is in a form that has no flag here. */
+/** What the task `start` allows, the executable is allowed. @throws {TypeError} If something is missing there. */
 export async function readProject(): Promise<Project> {
   const project = object(JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`)), "deno.json");
-  const { service } = object(project.permissions, "permissions");
-  const permissions = Object.entries(object(service, "permissions.service"));
+  const { start } = object(project.tasks, "tasks");
+  const command = text(object(start, "tasks.start").command, "tasks.start.command");
   return {
     name: text(project.name, "name"),
     version: text(project.version, "version"),
     license: text(project.license, "license"),
     runtimeFlags: [
       ...list(project.unstable, "unstable").map((feature) => `--unstable-${feature}`),
-      ...permissions.map(([kind, allowed]) =>
-        allowed === true ? `--allow-${kind}` : `--allow-${kind}=${list(allowed, kind).join(",")}`
-      ),
+      ...command.split(" ").filter((word) => word.startsWith("--allow-")),
       "--deny-import",
       "--no-prompt",
       "--no-remote",

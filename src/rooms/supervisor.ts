@@ -229,6 +229,7 @@ export class Supervisor {
       this.#handingOver = handOver(this.#core?.desk, desk, { operator: this.#operatorBans, log });
       await this.#handingOver;
       if (desk.closed) throw new CannotStart(["the new core died"]);
+      if (this.#stopping) throw new CannotStart(["the service is shutting down"]);
     } catch (error) {
       desk.close();
       room.end();

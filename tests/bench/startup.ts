@@ -109,7 +109,11 @@ const source = [
   "run",
   "--quiet",
   "--no-check",
-  "-P=service",
+  "--allow-read",
+  "--allow-write",
+  "--allow-net",
+  "--allow-env",
+  "--allow-sys=hostname",
   `--config=${ROOT}deno.json`,
   `${ROOT}main.ts`,
 ];

@@ -271,6 +271,10 @@ Deno.test("openSession(): full accounts are a limit only when every instance say
   assert.deepEqual(turns.sort(), [1, 1, 2, 2]);
   await assertFails(setting.open(), SessionLimitReached);
   assert.deepEqual(setting.up(), [true, true]);
+  // The limit comes with the first ping, which runs beside the sessions.
+  while (setting.group.status().sessionLimit === undefined) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
   assert.equal(setting.group.status().sessionLimit, 2);
   await setting.daemons[0]?.stop();
   await assertFails(setting.open(), SessionLimitReached, "one full, one down");

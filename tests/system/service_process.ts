@@ -17,7 +17,18 @@ export interface ServiceProcess {
 /** Runs `authserver` with these arguments. */
 export function runAuthserver(args: readonly string[], { cwd = CHECKOUT } = {}): ServiceProcess {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-check", "-P=service", `--config=${CHECKOUT}deno.json`, `${CHECKOUT}main.ts`, ...args],
+    args: [
+      "run",
+      "--no-check",
+      "--allow-read",
+      "--allow-write",
+      "--allow-net",
+      "--allow-env",
+      "--allow-sys=hostname",
+      `--config=${CHECKOUT}deno.json`,
+      `${CHECKOUT}main.ts`,
+      ...args,
+    ],
     cwd,
     stdin: "null",
     stdout: "piped",
