@@ -168,6 +168,11 @@ export class Regulator {
     this.#operator.adopt(state.operator);
   }
 
+  /** Bans by hand that hold now. */
+  operatorBans(): readonly Ban[] {
+    return this.#operator.list();
+  }
+
   #admitPassword(user: string, address: string): Attempt {
     const pair = `${address}\0${user}`;
     const known = this.#known.has(pair);

@@ -1,5 +1,6 @@
 import type { UserAttributes } from "../attributes/user_attributes.ts";
-import type { Fields, Logger } from "../logging/logger.ts";
+import type { AuditFacts } from "../logging/audit_record.ts";
+import type { Logger } from "../logging/logger.ts";
 import type { Caller } from "../model/identity.ts";
 import type { IncomingRequest } from "../model/incoming_request.ts";
 
@@ -18,7 +19,7 @@ export interface Call {
   /** Base of links for this caller, without trailing slash: the gateway's address if the request came through one. */
   readonly base: string;
   /** Adds particulars to the audit line of this request, such as the account a session runs under. */
-  readonly audit: (particulars: Fields) => void;
+  readonly audit: (facts: AuditFacts) => void;
   readonly requestId: string;
   readonly log: Logger;
   readonly signal: AbortSignal;

@@ -32,6 +32,9 @@ import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.t
 import { OutgoingClients } from "./outgoing_clients.ts";
 import type { IdentityParts } from "./identify.ts";
 import { OwnCertificate } from "./own_certificate.ts";
+import { observed } from "./observed_method.ts";
+import { OperatorDesk } from "./operator_desk.ts";
+import { RequestObserver } from "./request_observer.ts";
 import type { Route } from "./router.ts";
 import { routesOf } from "./routes.ts";
 import { VERSION } from "./version.ts";
@@ -61,6 +64,7 @@ export interface ServiceParts extends IdentityParts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   /** `WWW-Authenticate` of a 401 that comes from elsewhere than authentication. */
   readonly challenge: string;
+  readonly desk: OperatorDesk;
   renewTls(material: TlsMaterial): void;
   close(): Promise<void>;
 }
@@ -75,9 +79,11 @@ const RENEWAL_PERIOD = 30 * 24 * 3600;
  */
 export async function assemble(
   { config, material, assertionIssuers, generation, upSince, port }: ServiceOptions,
-  { log, now, onAnswer }: {
+  { log, now, observer = new RequestObserver({ servers: [], audit: () => {} }), onAnswer }: {
     readonly log: Logger;
     readonly now: Clock;
+    /** Told of outcomes of methods and of transfers. */
+    readonly observer?: RequestObserver;
     /** Told of the answer of each attribute source. */
     readonly onAnswer?: SourceParts["onAnswer"];
   },
@@ -103,7 +109,7 @@ export async function assemble(
         ...(onAnswer && { onAnswer }),
       }),
     );
-    const methods = await createMethods(config.authentication.methods, {
+    const created = await createMethods(config.authentication.methods, {
       log,
       now,
       keySources: groups.map(keySource),
@@ -117,7 +123,7 @@ export async function assemble(
       },
       gateway: await readGateway(config.gateway),
     });
-    methods.forEach(keep);
+    const methods = created.map((method) => keep(observed(method, observer)));
     const { tokens, verifier } = await createIssued(config, own, { log, now });
     const books: ReservationBook[] = [];
     for (const { reservations } of config.servers) {
@@ -131,12 +137,12 @@ export async function assemble(
       reservations: books[i] ?? NO_RESERVATIONS,
     }]));
     const chain = {
-      ...(verifier && { issuedTokens: verifier }),
+      ...(verifier && { issuedTokens: observed(verifier, observer) }),
       methods,
       failOnMissingCredentials: config.authentication.failOnMissingCredentials,
       realm: config.site.name,
     };
-    const sharing = startSharing(config, { servers, attributes, chain, log, now });
+    const sharing = startSharing(config, { servers, attributes, chain, observer, log, now });
     if (sharing) keep(sharing);
     const challenging = verifier === undefined ? methods : [...methods, verifier];
     const facts = {
@@ -153,12 +159,13 @@ export async function assemble(
           ...config.authentication.methods.flatMap((method, i) => providerState(method, methods[i])),
         ]),
     };
+    const regulator = new Regulator({ config: config.regulation, log, now });
     return {
       config,
       externalUrl,
       chain,
       challenge: challengeHeader(config.site.name, challenging.flatMap(({ challenges }) => challenges)),
-      regulator: new Regulator({ config: config.regulation, log, now }),
+      regulator,
       attributes,
       accessControl: config.accessControl.enabled,
       serverName: own.name,
@@ -172,6 +179,13 @@ export async function assemble(
         sharing,
         features: config.features,
         unauthenticated: (reason) => unauthenticated(chain, reason),
+      }),
+      desk: new OperatorDesk({
+        groups,
+        methods,
+        regulator,
+        certificate: own.facts,
+        shares: sharing && (() => sharing.store.count()),
       }),
       renewTls: (renewed) => {
         own.renew(renewed);
@@ -240,10 +254,11 @@ async function createIssued(
 /** Data sharing, if some server has it; the database is made when it is not there. */
 function startSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, chain, log, now }: {
+  { servers, attributes, chain, observer, log, now }: {
     readonly servers: ReadonlyMap<string, ServerFacts>;
     readonly attributes: AttributeSource;
     readonly chain: AuthenticationChain;
+    readonly observer: RequestObserver;
     readonly log: Logger;
     readonly now: Clock;
   },
@@ -260,6 +275,7 @@ function startSharing(
     maxLifetimeSeconds,
     attributes,
     unauthenticated: (reason) => unauthenticated(chain, reason),
+    transferred: (direction, bytes) => observer.transferred(direction, bytes),
     log,
     clock: now,
   });

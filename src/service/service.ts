@@ -1,4 +1,6 @@
+import type { AuditFacts, AuditRecord } from "../logging/audit_record.ts";
 import type { Logger } from "../logging/logger.ts";
+import type { Increments } from "../metrics/counters.ts";
 import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
 import type { IncomingRequest } from "../model/incoming_request.ts";
 import type { Peer } from "../model/peer.ts";
@@ -9,6 +11,8 @@ import { asServiceError, errorResponse } from "./error_response.ts";
 import { originOf } from "./forwarding.ts";
 import { accepts, prefersHtml } from "./negotiation.ts";
 import { NotAcceptable, UnsupportedMediaType } from "./request_refusals.ts";
+import type { OperatorDesk } from "./operator_desk.ts";
+import { RequestObserver } from "./request_observer.ts";
 import { addCommonHeaders } from "./response_headers.ts";
 import { type Route, type RouteMatch, Router } from "./router.ts";
 import { identify, PREFERENCES_HEADER } from "./identify.ts";
@@ -21,6 +25,10 @@ export interface Service {
   handle(request: Request, peer: Peer): Promise<Response>;
   /** The same in plainer values, for the way between rooms. */
   answer(request: IncomingRequest, peer: Peer): Promise<ResourceResponse>;
+  /** Answers the operator. */
+  readonly desk: OperatorDesk;
+  /** What was counted since the last call. */
+  counted(): Increments;
   /** Shows and trusts other certificates from now on. */
   renewTls(material: TlsMaterial): void;
   /** Waits for what is under way with the daemons, then releases everything. */
@@ -30,9 +38,15 @@ export interface Service {
 /** @throws If a file that the configuration names cannot be used; the message is for the operator. */
 export async function createService(
   options: ServiceOptions,
-  { log, now = Date.now }: { readonly log: Logger; readonly now?: () => number },
+  { log, audit = () => {}, now = Date.now }: {
+    readonly log: Logger;
+    /** Takes decisions, and who they were about. */
+    readonly audit?: (record: AuditRecord) => void;
+    readonly now?: () => number;
+  },
 ): Promise<Service> {
-  return new RoutedService(await assemble(options, { log, now }), log);
+  const observer = new RequestObserver({ servers: options.config.servers.map(({ name }) => name), audit });
+  return new RoutedService(await assemble(options, { log, now, observer }), observer, log);
 }
 
 /** What is known of a request, as far as it got; for the log. */
@@ -42,16 +56,18 @@ interface Trace {
   dn?: string;
   /** How the caller was recognised. */
   method?: string;
-  readonly particulars: Record<string, unknown>;
+  readonly particulars: AuditFacts;
 }
 
 class RoutedService implements Service {
   readonly #parts: ServiceParts;
   readonly #router: Router;
+  readonly #observer: RequestObserver;
   readonly #log: Logger;
 
-  constructor(parts: ServiceParts, log: Logger) {
+  constructor(parts: ServiceParts, observer: RequestObserver, log: Logger) {
     this.#parts = parts;
+    this.#observer = observer;
     this.#router = new Router(parts.routes);
     this.#log = log;
   }
@@ -77,13 +93,30 @@ class RoutedService implements Service {
       }
     }
     addCommonHeaders(response.headers, requestId, request, this.#parts.config.https);
-    record(log, request.method, {
-      trace: { ...trace, client: trace.client ?? peer.address },
-      response,
-      failure,
-      ms: Math.round((performance.now() - began) * 10) / 10,
+    const ms = Math.round((performance.now() - began) * 10) / 10;
+    const client = trace.client ?? peer.address;
+    record(log, request.method, { trace: { ...trace, client }, response, failure, ms });
+    this.#observer.answered({
+      request: requestId,
+      route: trace.route,
+      method: request.method,
+      status: response.status,
+      ms,
+      client,
+      dn: trace.dn,
+      via: trace.method,
+      facts: trace.particulars,
+      failure: failure?.code,
     });
     return response;
+  }
+
+  get desk(): OperatorDesk {
+    return this.#parts.desk;
+  }
+
+  counted(): Increments {
+    return this.#observer.take();
   }
 
   renewTls(material: TlsMaterial): void {

@@ -21,7 +21,7 @@ export async function useShare(
   call: Call,
   share: Share,
   { kind, path }: { readonly kind: UseKind; readonly path: string },
-  { store }: SharingParts,
+  { store, transferred }: SharingParts,
 ): Promise<UseOfShare> {
   const who = callerName(call.caller);
   const address = call.clientAddress;
@@ -38,6 +38,7 @@ export async function useShare(
     giveBack,
     finish: async (result) => {
       if (result.bytes === 0 && !result.complete) return await giveBack();
+      if (kind !== "UFTP") transferred?.(kind === "HTTP-upload" ? "upload" : "download", result.bytes);
       await store.finish(claim, result);
       call.log.info("share use ended", { ...facts, ...result });
     },

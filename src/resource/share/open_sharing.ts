@@ -9,8 +9,11 @@ import type { SharingParts } from "./sharing_parts.ts";
 /** How often shares that have ended are deleted, in milliseconds. */
 const PURGE_INTERVAL = 10 * 60 * 1000;
 
-export interface SharingOptions
-  extends Pick<SharingParts, "servers" | "allowWriteAccess" | "maxLifetimeSeconds" | "unauthenticated"> {
+export interface SharingOptions extends
+  Pick<
+    SharingParts,
+    "servers" | "allowWriteAccess" | "maxLifetimeSeconds" | "unauthenticated" | "transferred"
+  > {
   /** Folder of the share database, `persistence.directory`; it must be there. */
   readonly directory: string;
   /** Address that daemons are to expect (`share.clientIP`); absent: the local end of each connection. */
@@ -56,6 +59,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     maxLifetimeSeconds: options.maxLifetimeSeconds,
     ownerLimits: ownerLimitsNow(attributes, log),
     unauthenticated: options.unauthenticated,
+    ...(options.transferred && { transferred: options.transferred }),
     clock,
     close: () => {
       clearInterval(timer);

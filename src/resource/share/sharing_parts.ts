@@ -21,5 +21,7 @@ export interface SharingParts {
   readonly ownerLimits: (share: Share, signal: AbortSignal) => Promise<OwnerLimits>;
   /** The error that asks a caller without credentials for some; the reason is for the log. */
   readonly unauthenticated: (reason: string) => ServiceError;
+  /** Told of the bytes that passed through the service; absent: nobody counts them. */
+  readonly transferred?: (direction: "download" | "upload", bytes: number) => void;
   readonly clock: Clock;
 }

@@ -27,6 +27,7 @@ export const SQL = {
      AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id`,
   all: `SELECT * FROM share WHERE (:server IS NULL OR server = :server)
      AND (expires = 0 OR expires >= :now) ORDER BY server, created, id`,
+  count: `SELECT count(*) AS shares FROM share WHERE expires = 0 OR expires >= :now`,
   remove: `DELETE FROM share WHERE server = :server AND id = :id`,
   removeByPath:
     `DELETE FROM share WHERE server = :server AND owner = :owner AND path = :path AND target = :target`,

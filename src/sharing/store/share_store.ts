@@ -48,6 +48,8 @@ export interface ShareStore {
   usesOf(server: string, id: string, limit: number): Promise<readonly Use[]>;
   /** Every share that is not expired, for the operator; of one server or of all. */
   all(server?: string): Promise<readonly Share[]>;
+  /** How many shares are not expired. */
+  count(): Promise<number>;
   /** Makes somebody else the owner, under their account; undefined if there is no such share. */
   changeOwner(
     server: string,

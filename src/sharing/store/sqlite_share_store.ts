@@ -133,6 +133,10 @@ class SqliteShareStore implements ShareStore {
     return this.#read(() => this.#shares("all", { server: server ?? null, now: this.#now() }));
   }
 
+  count(): Promise<number> {
+    return this.#read(() => number(this.#row("count", { now: this.#now() }) ?? {}, "shares"));
+  }
+
   changeOwner(
     server: string,
     id: string,

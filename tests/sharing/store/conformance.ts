@@ -63,6 +63,7 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
     assert.equal((await store.all("A")).length, 1);
     assert.equal((await store.all("B")).length, 0);
     assert.equal((await store.all()).length, 1);
+    assert.equal(await store.count(), 1);
   });
 
   fact("updates in place only for the same owner, path and target (D3)", async (store) => {
@@ -112,6 +113,7 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
     assert.deepEqual(await store.targetedAt("A", DRAFT.target), []);
     assert.deepEqual(await store.withPaths("A", [DRAFT.path]), []);
     assert.deepEqual(await store.all(), []);
+    assert.equal(await store.count(), 0);
     assert.equal(await store.claim("A", id, USE), undefined);
     assert.equal(await store.change("A", id, { expires: 0 }), undefined);
     assert.equal(await store.purge(), 1);

@@ -1,0 +1,174 @@
+import type { Authenticator } from "../authentication/authenticator.ts";
+import { parseKeyLine } from "../authentication/ssh_key/authorized_keys.ts";
+import type { DaemonGroup, InstanceStatus } from "../daemon/daemon_group.ts";
+import { isAccountName } from "../model/account_name.ts";
+import { ServiceError } from "../model/service_error.ts";
+import type { RemoteStatus } from "../outgoing/remote_system.ts";
+import type { Ban, BanSubject } from "../regulation/ban.ts";
+import type { RegulationState } from "../regulation/regulation_state.ts";
+import type { Regulator } from "../regulation/regulator.ts";
+import type { CertificateFacts } from "./own_certificate.ts";
+
+/** What the operator, or the supervisor on its own account, can ask a core. Plain data, as are the answers. */
+export type DeskQuestion =
+  | { readonly about: "status" }
+  | { readonly about: "bans" }
+  /** Milliseconds since the epoch. */
+  | { readonly about: "ban"; readonly subject: BanSubject; readonly until: number }
+  | { readonly about: "lift"; readonly subject: BanSubject }
+  | { readonly about: "user"; readonly uid: string }
+  /** For a successor. */
+  | { readonly about: "regulation" }
+  /** From a predecessor. */
+  | { readonly about: "adopt"; readonly state: RegulationState };
+
+export type DeskAnswer =
+  | { readonly about: "status"; readonly status: CoreStatus }
+  | { readonly about: "bans"; readonly bans: readonly Ban[]; readonly total: number }
+  /** All bans by hand that hold now. */
+  | { readonly about: "ban"; readonly operator: readonly Ban[] }
+  | { readonly about: "lift"; readonly lifted: number; readonly operator: readonly Ban[] }
+  | { readonly about: "user"; readonly accounts: readonly AccountReport[] }
+  | { readonly about: "regulation"; readonly state: RegulationState }
+  | { readonly about: "adopt" };
+
+/** A core's state, for the operator only: it names addresses and reasons. */
+export interface CoreStatus {
+  readonly servers: readonly {
+    readonly name: string;
+    readonly usable: boolean;
+    readonly instances: readonly InstanceStatus[];
+    readonly version?: string;
+    readonly sessionLimit?: number;
+  }[];
+  /** Systems that methods of authentication ask. */
+  readonly providers: readonly ({ readonly method: string } & RemoteStatus)[];
+  readonly certificate?: CertificateFacts;
+  readonly bans: Readonly<Record<Ban["reason"], number>>;
+  /** Number of shares; absent without data sharing. */
+  readonly shares?: number;
+}
+
+/** What the daemons of a logical server say about an account. */
+export interface AccountReport {
+  readonly server: string;
+  readonly state: "known" | "unknown" | "failed";
+  readonly home?: string;
+  readonly keys?: readonly KeyReport[];
+  /** Why the daemons could not be asked. */
+  readonly reason?: string;
+}
+
+/** A line of the account's `authorized_keys`; the key itself is not repeated. */
+export interface KeyReport {
+  readonly type?: string;
+  /** As `ssh-keygen -l` shows it. */
+  readonly fingerprint?: string;
+  /** Why the key cannot be used. */
+  readonly reason?: string;
+}
+
+/** Most bans that are listed. */
+const MOST_BANS = 1000;
+
+export interface DeskParts {
+  readonly groups: readonly DaemonGroup[];
+  readonly methods: readonly Authenticator[];
+  readonly regulator: Regulator;
+  readonly certificate: () => CertificateFacts | undefined;
+  /** Number of shares; absent without data sharing. */
+  readonly shares: (() => Promise<number>) | undefined;
+}
+
+/** Where a core answers its operator. */
+export class OperatorDesk {
+  constructor(readonly parts: DeskParts) {}
+
+  async answer(question: DeskQuestion): Promise<DeskAnswer> {
+    const { regulator } = this.parts;
+    switch (question.about) {
+      case "status":
+        return { about: "status", status: await this.#status() };
+      case "bans": {
+        const bans = regulator.bans();
+        return { about: "bans", bans: bans.slice(0, MOST_BANS), total: bans.length };
+      }
+      case "ban":
+        regulator.ban(question.subject, question.until);
+        return { about: "ban", operator: regulator.operatorBans() };
+      case "lift": {
+        const lifted = regulator.lift(question.subject);
+        return { about: "lift", lifted, operator: regulator.operatorBans() };
+      }
+      case "user":
+        return { about: "user", accounts: await this.#accounts(question.uid) };
+      case "regulation":
+        return { about: "regulation", state: regulator.state() };
+      case "adopt":
+        regulator.adopt(question.state);
+        return { about: "adopt" };
+    }
+  }
+
+  async #status(): Promise<CoreStatus> {
+    const { groups, methods, regulator, certificate, shares } = this.parts;
+    const bans = { passwords: 0, tokens: 0, operator: 0 };
+    for (const { reason } of regulator.bans()) bans[reason]++;
+    const own = certificate();
+    const count = await shares?.();
+    return {
+      servers: groups.map((group) => {
+        const { usable, instances, version, sessionLimit } = group.status();
+        return {
+          name: group.name,
+          usable,
+          instances,
+          ...(version !== undefined && { version }),
+          ...(sessionLimit !== undefined && { sessionLimit }),
+        };
+      }),
+      providers: methods.flatMap((method) =>
+        method.status === undefined ? [] : [{ method: method.name, ...method.status() }]
+      ),
+      ...(own && { certificate: own }),
+      bans,
+      ...(count !== undefined && { shares: count }),
+    };
+  }
+
+  async #accounts(uid: string): Promise<AccountReport[]> {
+    return await Promise.all(this.parts.groups.map((group) => account(group, uid)));
+  }
+}
+
+async function account(group: DaemonGroup, uid: string): Promise<AccountReport> {
+  const { name: server } = group;
+  if (!isAccountName(uid)) return { server, state: "failed", reason: "that is no account name" };
+  try {
+    const info = await group.userInfo(uid, new AbortController().signal);
+    if (info.kind === "unknown") return { server, state: "unknown" };
+    return {
+      server,
+      state: "known",
+      ...(info.home !== undefined && { home: info.home }),
+      keys: info.keyLines.flatMap(keyReport),
+    };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { server, state: "failed", reason: error.message };
+  }
+}
+
+function keyReport(line: string): KeyReport[] {
+  const parsed = parseKeyLine(line);
+  switch (parsed.kind) {
+    case "empty":
+      return [];
+    case "refused":
+      return [{ reason: parsed.reason }];
+    case "key": {
+      const { type, fingerprint } = parsed.key.publicKey;
+      return [{ type, fingerprint: `SHA256:${fingerprint.replace(/=+$/, "")}` }];
+    }
+  }
+}

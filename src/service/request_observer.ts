@@ -1,0 +1,126 @@
+import type { AuditFacts, AuditRecord } from "../logging/audit_record.ts";
+import { Counters, type Increments } from "../metrics/counters.ts";
+import { DurationHistogram } from "../metrics/duration_histogram.ts";
+import { series } from "../metrics/series.ts";
+import type { Route } from "./router.ts";
+
+/** A request that was answered. */
+export interface AnsweredRequest {
+  readonly request: string;
+  readonly route: Route | undefined;
+  readonly method: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly client: string | undefined;
+  readonly dn: string | undefined;
+  /** Method that recognised the caller. */
+  readonly via: string | undefined;
+  readonly facts: AuditFacts;
+  /** Code of the error; absent if there was none. */
+  readonly failure: string | undefined;
+}
+
+/** What has been counted of one method on one route. */
+interface Tally {
+  readonly codes: Map<number, number>;
+  readonly durations: DurationHistogram;
+}
+
+/** Methods with series of their own; all that strangers can think of share one. */
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]);
+
+/** Counts requests and decisions, and hands the decisions to the audit stream. Costs a request next to nothing. */
+export class RequestObserver {
+  readonly #tallies = new Map<string, Map<string, Tally>>();
+  readonly #counters = new Counters();
+  readonly #servers: ReadonlySet<string>;
+  readonly #audit: (record: AuditRecord) => void;
+
+  /** @param servers Names of the logical servers: callers can name others, which share a series. */
+  constructor(
+    { servers, audit }: {
+      readonly servers: readonly string[];
+      readonly audit: (record: AuditRecord) => void;
+    },
+  ) {
+    this.#servers = new Set(servers);
+    this.#audit = audit;
+  }
+
+  answered(answer: AnsweredRequest): void {
+    const { route, method, status, ms } = answer;
+    const tally = this.#tally(route?.path ?? "none", METHODS.has(method) ? method : "other");
+    tally.codes.set(status, (tally.codes.get(status) ?? 0) + 1);
+    tally.durations.add(ms);
+    if (route?.audit !== undefined) this.#decided(route, answer);
+  }
+
+  /** Something that a method of authentication made of credentials. */
+  authenticated(method: string, result: "accepted" | "refused" | "unavailable"): void {
+    this.#counters.add(series("authserver_authentications_total", { method, result }));
+  }
+
+  /** Bytes of a shared file. */
+  transferred(direction: "download" | "upload", bytes: number): void {
+    this.#counters.add(series("authserver_share_bytes_total", { direction }), bytes);
+  }
+
+  /** All that was counted since the last call. */
+  take(): Increments {
+    for (const [route, methods] of this.#tallies) {
+      for (const [method, { codes, durations }] of methods) {
+        if (codes.size === 0) continue;
+        for (const [code, count] of codes) {
+          this.#counters.add(
+            series("authserver_requests_total", { route, method, code: String(code) }),
+            count,
+          );
+        }
+        codes.clear();
+        durations.moveTo(this.#counters, "authserver_request_duration_seconds", { route, method });
+      }
+    }
+    return this.#counters.take();
+  }
+
+  #tally(route: string, method: string): Tally {
+    let methods = this.#tallies.get(route);
+    if (methods === undefined) this.#tallies.set(route, methods = new Map());
+    let tally = methods.get(method);
+    if (tally === undefined) {
+      methods.set(method, tally = { codes: new Map(), durations: new DurationHistogram() });
+    }
+    return tally;
+  }
+
+  #decided(
+    { audit, path }: Route,
+    { request, method, client, dn, via, facts, failure }: AnsweredRequest,
+  ): void {
+    if (audit === undefined) return;
+    const decision = failure === undefined ? "granted" : "refused";
+    const server = this.#servers.has(facts.server ?? "") ? facts.server ?? "" : "unknown";
+    switch (audit) {
+      case "session":
+        this.#counters.add(series("authserver_sessions_total", { server, decision }));
+        break;
+      case "token":
+        this.#counters.add(series("authserver_tokens_total", { decision }));
+        break;
+      case "share":
+        this.#counters.add(series("authserver_share_decisions_total", { server, decision }));
+        break;
+    }
+    this.#audit({
+      ...facts,
+      event: audit,
+      decision,
+      request,
+      action: `${method} ${path}`,
+      client,
+      dn,
+      method: via,
+      reason: failure,
+    });
+  }
+}

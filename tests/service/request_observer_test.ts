@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import type { AuditRecord } from "../../src/logging/audit_record.ts";
+import { type AnsweredRequest, RequestObserver } from "../../src/service/request_observer.ts";
+import type { Route } from "../../src/service/router.ts";
+
+const SESSION: Route = {
+  method: "POST",
+  path: "/rest/auth/:server",
+  service: "auth",
+  audit: "session",
+  answer: () => new Response(),
+};
+
+const LIST: Route = {
+  method: "GET",
+  path: "/rest/auth",
+  service: "auth",
+  answer: () => new Response(),
+};
+
+function create() {
+  const records: AuditRecord[] = [];
+  const observer = new RequestObserver({ servers: ["HPC"], audit: (record) => records.push(record) });
+  return {
+    records,
+    observer,
+    answered: (facts: Partial<AnsweredRequest>) =>
+      observer.answered({
+        request: "r1",
+        route: LIST,
+        method: "GET",
+        status: 200,
+        ms: 3,
+        client: "192.0.2.1",
+        dn: "CN=Ann",
+        via: "PASSWORD",
+        facts: {},
+        failure: undefined,
+        ...facts,
+      }),
+    /** Counts that are not about durations, as text. */
+    counts: () =>
+      observer.take().filter(([series]) => !series.includes("duration"))
+        .map(([series, value]) => `${series.replace("authserver_", "")} ${value}`),
+  };
+}
+
+Deno.test("RequestObserver counts requests by route, method and status", () => {
+  const { answered, counts } = create();
+  answered({});
+  answered({});
+  answered({ status: 401 });
+  answered({ method: "HEAD" });
+  assert.deepEqual(counts(), [
+    'requests_total{route="/rest/auth",method="GET",code="200"} 2',
+    'requests_total{route="/rest/auth",method="GET",code="401"} 1',
+    'requests_total{route="/rest/auth",method="HEAD",code="200"} 1',
+  ]);
+  assert.deepEqual(counts(), [], "what was taken is not counted again");
+});
+
+Deno.test("RequestObserver makes a bounded number of series, whatever strangers ask for", () => {
+  const { answered, counts } = create();
+  for (const method of ["BREW", "PROPFIND", "X"]) answered({ route: undefined, method, status: 404 });
+  for (const server of ["a", "b", 'x"}']) {
+    answered({ route: SESSION, method: "POST", status: 404, facts: { server }, failure: "ERR_X" });
+  }
+  assert.deepEqual(counts().toSorted(), [
+    'requests_total{route="/rest/auth/:server",method="POST",code="404"} 3',
+    'requests_total{route="none",method="other",code="404"} 3',
+    'sessions_total{server="unknown",decision="refused"} 3',
+  ]);
+});
+
+Deno.test("RequestObserver counts durations", () => {
+  const { answered, observer } = create();
+  answered({ ms: 4 });
+  answered({ ms: 400 });
+  const counts = new Map(observer.take());
+  const labels = 'route="/rest/auth",method="GET"';
+  const name = "authserver_request_duration_seconds";
+  assert.equal(counts.get(`${name}_bucket{${labels},le="0.005"}`), 1);
+  assert.equal(counts.get(`${name}_bucket{${labels},le="+Inf"}`), 2);
+  assert.equal(counts.get(`${name}_sum{${labels}}`), 0.404);
+});
+
+Deno.test("RequestObserver hands decisions to the audit stream, and nothing else", () => {
+  const { answered, records } = create();
+  answered({});
+  assert.deepEqual(records, []);
+  const facts = { server: "HPC", uid: "ann", daemon: "hpc:64434", instance: 1 };
+  answered({ route: SESSION, method: "POST", facts });
+  answered({
+    route: SESSION,
+    method: "POST",
+    status: 403,
+    facts: { server: "HPC" },
+    failure: "ERR_FORBIDDEN",
+  });
+  const common = {
+    event: "session",
+    request: "r1",
+    action: "POST /rest/auth/:server",
+    client: "192.0.2.1",
+    dn: "CN=Ann",
+    method: "PASSWORD",
+  };
+  assert.deepEqual(records, [
+    { ...common, ...facts, decision: "granted", reason: undefined },
+    { ...common, server: "HPC", decision: "refused", reason: "ERR_FORBIDDEN" },
+  ]);
+});
+
+Deno.test("RequestObserver lets no fact of a request replace what the service knows itself", () => {
+  const { answered, records } = create();
+  const facts = JSON.parse('{"event":"start","decision":"granted","client":"10.0.0.1","dn":"CN=Root"}');
+  answered({ route: SESSION, method: "POST", status: 401, facts, failure: "ERR_UNAUTHENTICATED" });
+  const [record] = records;
+  assert.deepEqual(
+    [record?.event, record?.decision, record?.client, record?.dn],
+    ["session", "refused", "192.0.2.1", "CN=Ann"],
+  );
+});
