@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { AppendFile } from "./append_file.ts";
 import type { Level, LineSink } from "./logger.ts";
 
 /**
@@ -6,15 +6,12 @@ import type { Level, LineSink } from "./logger.ts";
  * within a second; one that cannot be written is given up until then, and the console says so once.
  */
 export class LogFile {
-  readonly #path: string | undefined;
-  #file: Deno.FsFile | undefined;
-  #inode: number | null = null;
-  #checkedAt = -Infinity;
+  readonly #file: AppendFile | undefined;
   #failing = false;
 
   /** @param path Absent: to the console only. */
   constructor(path: string | undefined, readonly console: LineSink = toConsole) {
-    this.#path = path;
+    this.#file = path === undefined ? undefined : new AppendFile(path);
   }
 
   readonly write: LineSink = (line, level) => this.writeAll([{ line, level }]);
@@ -25,54 +22,25 @@ export class LogFile {
       this.console(line, level);
       text += `${line}\n`;
     }
-    if (this.#path === undefined || text === "") return;
+    if (this.#file === undefined || text === "") return;
     try {
-      const file = this.#open(this.#path);
-      const bytes = new TextEncoder().encode(text);
-      for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
+      this.#file.append(text);
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) {
         this.console(`${new Date().toISOString()} error log file not written: ${error}`, "error");
       }
       this.#failing = true;
-      this.#drop();
     }
   }
 
   close(): void {
-    this.#drop();
-  }
-
-  #open(path: string): Deno.FsFile {
-    const now = performance.now();
-    if (this.#file !== undefined && now - this.#checkedAt < 1000) return this.#file;
-    this.#checkedAt = now;
-    if (this.#file !== undefined && inodeOf(path) !== this.#inode) this.#drop();
-    if (this.#file === undefined) {
-      Deno.mkdirSync(dirname(path), { recursive: true });
-      this.#file = Deno.openSync(path, { append: true, create: true, mode: 0o640 });
-      this.#inode = this.#file.statSync().ino;
-    }
-    return this.#file;
-  }
-
-  #drop(): void {
     this.#file?.close();
-    this.#file = undefined;
-  }
-}
-
-function inodeOf(path: string): number | null {
-  try {
-    return Deno.statSync(path).ino;
-  } catch {
-    return null; // gone, so not the file that is open
   }
 }
 
 /** Standard output; what is written there ends up in the journal or in the start-up log. */
-function toConsole(line: string): void {
+export function toConsole(line: string): void {
   const bytes = new TextEncoder().encode(`${line}\n`);
   try {
     for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));

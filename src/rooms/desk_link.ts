@@ -1,0 +1,81 @@
+import type { DeskAnswer, DeskQuestion } from "../service/operator_desk.ts";
+
+/** What crosses: questions and answers, told apart by their number. */
+interface Asked {
+  readonly id: number;
+  readonly question: DeskQuestion;
+}
+
+type Answered =
+  | { readonly id: number; readonly answer: DeskAnswer }
+  | { readonly id: number; readonly failed: string };
+
+type AnswerAbout<K extends DeskAnswer["about"]> = DeskAnswer & { readonly about: K };
+
+/** The core gave no answer: it is busy, gone, or failed; the message is for the operator. */
+export class NoAnswer extends Error {
+  override readonly name = "NoAnswer";
+}
+
+/** The supervisor's end of the link to a core's desk. */
+export class DeskCaller {
+  readonly #port: MessagePort;
+  readonly #waiting = new Map<number, (answered: Answered) => void>();
+  #next = 1;
+  #closed = false;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+    port.onmessage = ({ data }: MessageEvent<Answered>) => this.#waiting.get(data.id)?.(data);
+  }
+
+  /** @throws {NoAnswer} */
+  ask<K extends DeskAnswer["about"]>(
+    question: DeskQuestion & { readonly about: K },
+    withinMs: number,
+  ): Promise<AnswerAbout<K>> {
+    if (this.#closed) return Promise.reject(new NoAnswer("the core has ended"));
+    const id = this.#next++;
+    return new Promise((resolve, reject) => {
+      const settle = (answered: Answered) => {
+        clearTimeout(timer);
+        this.#waiting.delete(id);
+        if ("failed" in answered) reject(new NoAnswer(answered.failed));
+        else if (isAbout(answered.answer, question.about)) resolve(answered.answer);
+        else reject(new NoAnswer("the core answered another question"));
+      };
+      const timer = setTimeout(
+        () => settle({ id, failed: `the core did not answer within ${withinMs / 1000} s` }),
+        withinMs,
+      );
+      this.#waiting.set(id, settle);
+      this.#port.postMessage({ id, question });
+    });
+  }
+
+  /** The core ends: whoever waits for it is told. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#port.close();
+    for (const [id, settle] of [...this.#waiting]) settle({ id, failed: "the core has ended" });
+  }
+}
+
+function isAbout<K extends DeskAnswer["about"]>(answer: DeskAnswer, about: K): answer is AnswerAbout<K> {
+  return answer.about === about;
+}
+
+/** The core's end. */
+export function answerDesk(
+  port: MessagePort,
+  answer: (question: DeskQuestion) => Promise<DeskAnswer>,
+): void {
+  port.onmessage = async ({ data: { id, question } }: MessageEvent<Asked>) => {
+    try {
+      port.postMessage({ id, answer: await answer(question) });
+    } catch (error) {
+      port.postMessage({ id, failed: error instanceof Error ? error.message : String(error) });
+    }
+  };
+}
