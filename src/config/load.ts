@@ -13,7 +13,15 @@ import {
 } from "./read_security.ts";
 import { readServers } from "./read_servers.ts";
 import { readSharing } from "./read_sharing.ts";
-import { readFeatures, readHttps, readLogging, readMetrics, readSite } from "./read_site.ts";
+import {
+  readAudit,
+  readControl,
+  readFeatures,
+  readHttps,
+  readLogging,
+  readMetrics,
+  readSite,
+} from "./read_site.ts";
 import { readCredential, readTrustedAssertionIssuers, readTruststore } from "./read_tls_stores.ts";
 import type { ServiceConfig } from "./service_config.ts";
 
@@ -70,6 +78,8 @@ async function readAll(reader: KeyReader, hostName: () => string): Promise<Servi
   const sharing = readSharing(reader, servers?.servers.map(({ name }) => name));
   const outgoing = readOutgoing(reader);
   const logging = readLogging(reader);
+  const audit = readAudit(reader, logging);
+  const control = readControl(reader);
   const metrics = readMetrics(reader);
 
   const speaksTls = tls || servers === undefined ||
@@ -94,7 +104,8 @@ async function readAll(reader: KeyReader, hostName: () => string): Promise<Servi
     https === undefined || servers === undefined || authentication === undefined ||
     attributes === undefined ||
     dynamicAttributes === undefined || issuedTokens === undefined || regulation === undefined ||
-    sharing === undefined || outgoing === undefined || logging === undefined || metrics === undefined
+    sharing === undefined || outgoing === undefined || logging === undefined || audit === undefined ||
+    control === undefined || metrics === undefined
   ) return undefined;
   const [main = reader.properties.mainFile] = reader.sources;
   return {
@@ -117,6 +128,8 @@ async function readAll(reader: KeyReader, hostName: () => string): Promise<Servi
     sharing,
     outgoing,
     logging,
+    audit,
+    control,
     metrics,
   };
 }

@@ -1,10 +1,12 @@
 import { isIPv6 } from "node:net";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { UnexpectedValue, url } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
-import { CONTAINER, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
+import { AUDIT, CONTAINER, CONTROL, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
 import { HTTP_SERVER } from "./keys/http_server_keys.ts";
 import type {
+  AuditConfig,
+  ControlConfig,
   FeaturesConfig,
   HttpsConfig,
   LoggingConfig,
@@ -127,6 +129,25 @@ export function readLogging(reader: KeyReader): LoggingConfig | undefined {
   if (keys === undefined) return undefined;
   const { file, ...rest } = keys;
   return { ...rest, file: file === "-" ? undefined : resolve(reader.workingDirectory, file) };
+}
+
+/** @param logging Its file has the audit file beside it. */
+export function readAudit(reader: KeyReader, logging: LoggingConfig | undefined): AuditConfig | undefined {
+  const keys = reader.read(AUDIT);
+  if (keys === undefined) return undefined;
+  const { file } = keys;
+  if (file === undefined) {
+    return { file: logging?.file === undefined ? undefined : join(dirname(logging.file), "audit.log") };
+  }
+  return { file: file === "-" ? undefined : resolve(reader.workingDirectory, file) };
+}
+
+export function readControl(reader: KeyReader): ControlConfig | undefined {
+  const keys = reader.read(CONTROL);
+  if (keys === undefined) return undefined;
+  const { socket } = keys;
+  if (socket === undefined || socket === "-") return { enabled: socket === undefined, socket: undefined };
+  return { enabled: true, socket: resolve(reader.workingDirectory, socket) };
 }
 
 export function readMetrics(reader: KeyReader): MetricsConfig | undefined {

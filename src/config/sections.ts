@@ -8,7 +8,7 @@ import {
 } from "./keys/attribute_keys.ts";
 import { AUTHENTICATION, OAUTH, PASSWORD_FILE, SSH_KEY, UNITY, X509 } from "./keys/authentication_keys.ts";
 import { CLIENT } from "./keys/client_keys.ts";
-import { CONTAINER, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
+import { AUDIT, CONTAINER, CONTROL, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
 import { HTTP_SERVER } from "./keys/http_server_keys.ts";
 import { GATEWAY, ISSUED_TOKENS, REGULATION, SECURITY } from "./keys/security_keys.ts";
 import { AUTHSERVICE, GROUPED_SERVER, SERVER_INSTANCE, SINGLE_SERVER } from "./keys/server_keys.ts";
@@ -48,5 +48,7 @@ export const SECTIONS: readonly Section[] = [
   PERSISTENCE,
   CLIENT,
   LOGGING,
+  AUDIT,
+  CONTROL,
   METRICS,
 ];

@@ -26,6 +26,8 @@ export interface ServiceConfig {
   readonly sharing: SharingConfig;
   readonly outgoing: OutgoingConfig;
   readonly logging: LoggingConfig;
+  readonly audit: AuditConfig;
+  readonly control: ControlConfig;
   readonly metrics: MetricsConfig;
   /** Further audiences and recipients of SAML assertions for this service. */
   readonly additionalServiceIdentifiers: readonly string[];
@@ -340,6 +342,20 @@ export interface LoggingConfig {
   readonly level: "debug" | "info" | "warn" | "error";
   /** Absent: to the console only. */
   readonly file: string | undefined;
+}
+
+/** The audit stream. */
+export interface AuditConfig {
+  /** Absent: to the console. */
+  readonly file: string | undefined;
+}
+
+/** The socket of the operator's commands. */
+export interface ControlConfig {
+  /** Whether there is one. */
+  readonly enabled: boolean;
+  /** As the operator chose it; absent: see `controlSockets`. */
+  readonly socket: string | undefined;
 }
 
 /** Prometheus metrics; absent `listen`: off. */

@@ -1,59 +1,80 @@
 /**
  * The core's room: a worker that knows users, keys and daemons. It reads the configured files and reaches the configured
- * hosts; it does not listen. Requests come from the edge over a link.
+ * hosts; it does not listen. Requests come from the edge over a link, the operator's questions over another.
  */
 import type { Logger } from "../logging/logger.ts";
-import { createService, type Service } from "../service/service.ts";
-import { EdgeLink } from "./edge_link.ts";
-import { answerWith, type Handle } from "./request_exchange.ts";
-import { type RoomLog, roomLog } from "./room_log.ts";
 import type { ServiceOptions } from "../service/assemble.ts";
+import { createService, type Service } from "../service/service.ts";
+import { answerDesk } from "./desk_link.ts";
+import { EdgeLink } from "./edge_link.ts";
+import { Measurements } from "./measurements.ts";
+import { answerWith } from "./request_exchange.ts";
+import { RoomAudit } from "./room_audit.ts";
+import { roomLog } from "./room_log.ts";
 import type { ToCoreRoom } from "./room_message.ts";
 import { hear, tell } from "./worker_scope.ts";
 
-let room: RoomLog | undefined;
-let service: Promise<Service | undefined> | undefined;
+/** What runs here. */
+interface Core {
+  readonly service: Service;
+  readonly log: Logger;
+  close(): Promise<void>;
+}
+
+let core: Promise<Core | undefined> | undefined;
 
 hear((message: ToCoreRoom) => {
   switch (message.kind) {
     case "start":
-      room = roomLog((lines) => tell({ kind: "log", lines }), message.options.config.logging.level);
-      service = start(message.options, room.log);
+      core = start(message.options);
       break;
     case "link":
-      if (service && room) link(message.port, service, room.log);
+      void core?.then((running) => running && link(message.port, running));
+      break;
+    case "desk":
+      void core?.then((running) =>
+        running && answerDesk(message.port, (asked) => running.service.desk.answer(asked))
+      );
       break;
     case "material":
-      void service?.then((running) => running?.renewTls(message.material));
+      void core?.then((running) => running?.service.renewTls(message.material));
       break;
     case "ping":
       tell({ kind: "pong" });
       break;
     case "close":
-      void service?.then((running) => running?.close()).then(() => {
-        room?.flush();
-        tell({ kind: "closed" });
-      });
+      void core?.then((running) => running?.close()).then(() => tell({ kind: "closed" }));
       break;
   }
 });
 
-async function start(options: ServiceOptions, log: Logger): Promise<Service | undefined> {
+async function start(options: ServiceOptions): Promise<Core | undefined> {
+  const { log, flush } = roomLog((lines) => tell({ kind: "log", lines }), options.config.logging.level);
+  const audit = new RoomAudit((lines) => tell({ kind: "audit", lines }));
   try {
-    const running = await createService(options, { log });
+    const service = await createService(options, { log, audit: audit.record });
+    const measurements = new Measurements(
+      () => service.counted(),
+      (counts, lagMs) => tell({ kind: "measured", counts, lagMs }),
+    );
     tell({ kind: "ready", port: options.port });
-    return running;
+    return {
+      service,
+      log,
+      async close() {
+        await service.close();
+        flush();
+        audit.flush();
+        measurements.report();
+      },
+    };
   } catch (error) {
+    flush();
     tell({ kind: "failed", problems: [error instanceof Error ? error.message : String(error)] });
     return undefined;
   }
 }
 
-function link(port: MessagePort, service: Promise<Service | undefined>, log: Logger): void {
-  const handle: Handle = async (request, peer) => {
-    const running = await service;
-    if (running === undefined) throw new TypeError("a core that could not start was linked");
-    return await running.answer(request, peer);
-  };
-  new EdgeLink(port, answerWith(handle), log);
+function link(port: MessagePort, { service, log }: Core): void {
+  new EdgeLink(port, answerWith((request, peer) => service.answer(request, peer)), log);
 }

@@ -30,10 +30,7 @@ export class DeskCaller {
   }
 
   /** @throws {NoAnswer} */
-  ask<K extends DeskAnswer["about"]>(
-    question: DeskQuestion & { readonly about: K },
-    withinMs: number,
-  ): Promise<AnswerAbout<K>> {
+  ask(question: DeskQuestion, withinMs: number): Promise<DeskAnswer> {
     if (this.#closed) return Promise.reject(new NoAnswer("the core has ended"));
     const id = this.#next++;
     return new Promise((resolve, reject) => {
@@ -41,8 +38,7 @@ export class DeskCaller {
         clearTimeout(timer);
         this.#waiting.delete(id);
         if ("failed" in answered) reject(new NoAnswer(answered.failed));
-        else if (isAbout(answered.answer, question.about)) resolve(answered.answer);
-        else reject(new NoAnswer("the core answered another question"));
+        else resolve(answered.answer);
       };
       const timer = setTimeout(
         () => settle({ id, failed: `the core did not answer within ${withinMs / 1000} s` }),
@@ -53,6 +49,11 @@ export class DeskCaller {
     });
   }
 
+  /** Whether the core has ended. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
   /** The core ends: whoever waits for it is told. */
   close(): void {
     if (this.#closed) return;
@@ -60,6 +61,20 @@ export class DeskCaller {
     this.#port.close();
     for (const [id, settle] of [...this.#waiting]) settle({ id, failed: "the core has ended" });
   }
+}
+
+/**
+ * Asks, and takes the answer for what it must be.
+ * @throws {NoAnswer}
+ */
+export async function ask<K extends DeskAnswer["about"]>(
+  desk: Pick<DeskCaller, "ask">,
+  question: DeskQuestion & { readonly about: K },
+  withinMs: number,
+): Promise<AnswerAbout<K>> {
+  const answer = await desk.ask(question, withinMs);
+  if (isAbout(answer, question.about)) return answer;
+  throw new NoAnswer("the core answered another question");
 }
 
 function isAbout<K extends DeskAnswer["about"]>(answer: DeskAnswer, about: K): answer is AnswerAbout<K> {

@@ -7,6 +7,7 @@ import type { Answer } from "../edge/message.ts";
 import { ServiceStarting } from "../edge/refusal.ts";
 import type { Logger } from "../logging/logger.ts";
 import { CoreLink } from "./core_link.ts";
+import { Measurements } from "./measurements.ts";
 import { type RoomLog, roomLog } from "./room_log.ts";
 import type { ToEdgeRoom } from "./room_message.ts";
 import { hear, tell } from "./worker_scope.ts";
@@ -25,6 +26,7 @@ hear((message: ToEdgeRoom) => {
     case "start":
       room = roomLog((lines) => tell({ kind: "log", lines }), message.logLevel);
       edge = start(message, room.log);
+      new Measurements(() => [], (counts, lagMs) => tell({ kind: "measured", counts, lagMs }));
       break;
     case "core":
       replaceCore(message.generation, new CoreLink(message.port));

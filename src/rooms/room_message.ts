@@ -1,6 +1,7 @@
 import type { EdgeOptions, EdgeTls } from "../edge/edge_options.ts";
 import type { Level } from "../logging/logger.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
+import type { Increments } from "../metrics/counters.ts";
 import type { ServiceOptions } from "../service/assemble.ts";
 
 /** What the supervisor tells the edge's room. */
@@ -18,6 +19,8 @@ export type ToEdgeRoom =
 export type ToCoreRoom =
   | { readonly kind: "start"; readonly options: ServiceOptions }
   | { readonly kind: "link"; readonly port: MessagePort }
+  /** The operator's questions come by this port. */
+  | { readonly kind: "desk"; readonly port: MessagePort }
   | { readonly kind: "material"; readonly material: TlsMaterial }
   | { readonly kind: "ping" }
   | { readonly kind: "close" };
@@ -28,6 +31,9 @@ export type FromRoom =
   /** It cannot start; the texts are for the operator. */
   | { readonly kind: "failed"; readonly problems: readonly string[] }
   | { readonly kind: "log"; readonly lines: readonly LogLine[] }
+  | { readonly kind: "audit"; readonly lines: readonly string[] }
+  /** What was counted since the last time, and the longest delay of a timer. */
+  | { readonly kind: "measured"; readonly counts: Increments; readonly lagMs: number }
   | { readonly kind: "pong" }
   /** From the edge: nothing waits for that core any more. */
   | { readonly kind: "core-idle"; readonly generation: number }

@@ -1,12 +1,18 @@
 import type { EdgeOptions } from "../edge/edge_options.ts";
 import { LogFile } from "../logging/log_file.ts";
-import { createLogger, type Logger } from "../logging/logger.ts";
+import type { Logger } from "../logging/logger.ts";
+import { series } from "../metrics/series.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
+import type { Ban } from "../regulation/ban.ts";
+import type { DeskAnswer, DeskQuestion } from "../service/operator_desk.ts";
 import { CannotStart } from "./cannot_start.ts";
+import { DeskCaller, NoAnswer } from "./desk_link.ts";
+import { handOver } from "./hand_over.ts";
 import { corePermissions, edgePermissions, type Resolve, type RoomPermissions } from "./permissions.ts";
 import { resolveHost } from "./resolve_host.ts";
 import { Room } from "./room.ts";
 import type { FromRoom, ToCoreRoom, ToEdgeRoom } from "./room_message.ts";
+import { RoomReports } from "./room_reports.ts";
 import { edgeLimits, edgeTls, sameEdge, type Setup } from "./setup.ts";
 
 /** Time limits in milliseconds. */
@@ -24,6 +30,7 @@ interface Core {
   readonly room: Room<ToCoreRoom>;
   readonly generation: number;
   readonly permissions: RoomPermissions;
+  readonly desk: DeskCaller;
 }
 
 /**
@@ -31,10 +38,10 @@ interface Core {
  * a core that died or whose configuration changed without dropping a connection, writes the log, ends everything in order.
  */
 export class Supervisor {
-  readonly log: Logger;
-  readonly #logFile: LogFile;
+  readonly reports: RoomReports;
   readonly #resolve: Resolve;
-  readonly #upSince = Date.now();
+  /** Milliseconds since the epoch. */
+  readonly upSince = Date.now();
   #setup: Setup;
   #edge: Room<ToEdgeRoom> | undefined;
   #core: Core | undefined;
@@ -45,13 +52,17 @@ export class Supervisor {
   /** Before the next attempt to replace a room that died. */
   #pauseMs = 0;
   #stopping = false;
+  /** Bans by hand, for a core that takes the place of one that died. */
+  #operatorBans: readonly Ban[] = [];
+  /** A core is about to tell its successor what it knows: what it learned meanwhile would be lost. */
+  #handingOver: Promise<void> = Promise.resolve();
   readonly #timers: ReturnType<typeof setInterval>[] = [];
 
   private constructor(setup: Setup, logFile: LogFile, resolve: Resolve) {
     this.#setup = setup;
-    this.#logFile = logFile;
     this.#resolve = resolve;
-    this.log = createLogger(logFile.write, { threshold: setup.config.logging.level });
+    const { logging, audit } = setup.config;
+    this.reports = new RoomReports(logFile, { level: logging.level, auditPath: audit.file });
   }
 
   /** @throws {CannotStart} If the edge cannot listen or the core cannot read its files. */
@@ -79,6 +90,10 @@ export class Supervisor {
     }
   }
 
+  get log(): Logger {
+    return this.reports.log;
+  }
+
   /** Port the edge listens on. */
   get port(): number {
     return this.#port;
@@ -96,6 +111,18 @@ export class Supervisor {
   get alive(): boolean {
     const edge = this.#edge;
     return edge !== undefined && [edge, this.#core?.room].every((room) => (room?.silentMs ?? 0) < SILENT_MS);
+  }
+
+  /**
+   * Asks the core in use.
+   * @throws {NoAnswer} If there is none, or it does not answer in time.
+   */
+  async ask(question: DeskQuestion, withinMs: number): Promise<DeskAnswer> {
+    await this.#handingOver;
+    if (this.#core === undefined) throw new NoAnswer("the core is being replaced");
+    const answer = await this.#core.desk.ask(question, withinMs);
+    if ("operator" in answer) this.#operatorBans = answer.operator;
+    return answer;
   }
 
   /** Shows and trusts other certificates from the next connection on. */
@@ -144,7 +171,7 @@ export class Supervisor {
       ...(tls && { tls }),
     };
     const edge = new Room<ToEdgeRoom>(EDGE_MODULE, "edge", edgePermissions(address, options.port), {
-      said: (message) => this.#hear(message),
+      said: (message) => this.#hear(message, "edge"),
       died: (reason) => this.#edgeDied(edge, reason),
     });
     edge.tell({ kind: "start", options, logLevel: logging.level });
@@ -182,20 +209,31 @@ export class Supervisor {
     const permissions = await corePermissions(setup.config, this.#resolve);
     const { directory } = setup.config.sharing;
     if (directory !== undefined) await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
+    const { port1, port2 } = new MessageChannel();
+    const desk = new DeskCaller(port2);
     const room = new Room<ToCoreRoom>(CORE_MODULE, `core ${generation}`, permissions, {
-      said: (message) => this.#hear(message),
-      died: (reason) => this.#coreDied(generation, reason),
+      said: (message) => this.#hear(message, "core"),
+      died: (reason) => {
+        desk.close();
+        this.#coreDied(generation, reason);
+      },
     });
     const port = setup.config.site.port || this.#port;
-    room.tell({ kind: "start", options: { ...setup, generation, upSince: this.#upSince, port } });
+    room.tell({ kind: "start", options: { ...setup, generation, upSince: this.upSince, port } });
+    room.tell({ kind: "desk", port: port1 }, [port1]);
     try {
       await room.ready();
+      const { log } = this;
+      this.#handingOver = handOver(this.#core?.desk, desk, { operator: this.#operatorBans, log });
+      await this.#handingOver;
+      if (desk.closed) throw new CannotStart(["the new core died"]);
     } catch (error) {
+      desk.close();
       room.end();
       throw error;
     }
     const before = this.#core;
-    this.#core = { room, generation, permissions };
+    this.#core = { room, generation, permissions, desk };
     if (before) this.#leaving.set(before.generation, before);
     this.#link(this.#core);
   }
@@ -213,15 +251,9 @@ export class Supervisor {
     if (tls) this.#edge?.tell({ kind: "tls", tls });
   }
 
-  #hear(message: FromRoom): void {
-    switch (message.kind) {
-      case "log":
-        this.#logFile.writeAll(message.lines);
-        break;
-      case "core-idle":
-        void this.#dismiss(message.generation);
-        break;
-    }
+  #hear(message: FromRoom, room: "edge" | "core"): void {
+    this.reports.hear(message, room);
+    if (message.kind === "core-idle") void this.#dismiss(message.generation);
   }
 
   /** A core that no request waits for any more ends what it has with the daemons, and goes. */
@@ -229,14 +261,17 @@ export class Supervisor {
     const core = this.#leaving.get(generation);
     if (core === undefined) return;
     await close(core.room);
+    core.desk.close();
     this.#leaving.delete(generation);
   }
 
   #lookAfterRooms(): void {
+    this.reports.retry();
     const reason = `no sign of life for ${SILENT_MS / 1000} s`;
     const [core, edge] = [this.#core, this.#edge];
     if (core && core.room.silentMs > SILENT_MS) {
       core.room.end();
+      core.desk.close();
       this.#coreDied(core.generation, reason);
     } else core?.room.tell({ kind: "ping" });
     if (edge && edge.silentMs > SILENT_MS) {
@@ -284,6 +319,7 @@ export class Supervisor {
       try {
         await start();
         this.log.warn("room replaced", { what });
+        this.reports.counters.add(series("authserver_rooms_replaced_total", { room: what }));
         Deno.unrefTimer(setTimeout(() => this.#pauseMs = 0, LONGEST_PAUSE_MS * 2));
         return;
       } catch (error) {
@@ -296,9 +332,11 @@ export class Supervisor {
     this.#stopping = true;
     this.#timers.forEach(clearInterval);
     this.#edge?.end();
-    this.#core?.room.end();
-    for (const { room } of this.#leaving.values()) room.end();
-    this.#logFile.close();
+    for (const { room, desk } of [...this.#leaving.values(), ...(this.#core ? [this.#core] : [])]) {
+      room.end();
+      desk.close();
+    }
+    this.reports.close();
   }
 }
 

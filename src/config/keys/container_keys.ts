@@ -83,6 +83,33 @@ export const LOGGING = section({
   },
 });
 
+/** Decisions, and who they were about. */
+export const AUDIT = section({
+  prefix: "container.audit.",
+  title: "Audit",
+  unknown: "error",
+  keys: {
+    file: optional(text({
+      help: "Audit file, a JSON object a line; without it audit.log beside the log file; with -, the console",
+      added: true,
+    })),
+  },
+});
+
+/** Where the operator's commands reach the service. */
+export const CONTROL = section({
+  prefix: "container.control.",
+  title: "Control",
+  unknown: "error",
+  keys: {
+    socket: optional(text({
+      help:
+        "Unix socket of authserver status and others; without it in $RUNTIME_DIRECTORY or beside the log file; with -, none",
+      added: true,
+    })),
+  },
+});
+
 /** Metrics for Prometheus. */
 export const METRICS = section({
   prefix: "container.metrics.",
