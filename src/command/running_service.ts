@@ -1,8 +1,14 @@
+import { resolve } from "node:path";
+import type { ServiceConfig } from "../config/service_config.ts";
 import { LogFile } from "../logging/log_file.ts";
 import type { LineSink } from "../logging/logger.ts";
 import { formatProblem, type Problem } from "../model/problem.ts";
 import { CannotStart } from "../rooms/cannot_start.ts";
+import { ownControlSocket } from "../rooms/control/control_sockets.ts";
+import { Operations } from "../rooms/operations.ts";
+import { ReloadRecord } from "../rooms/reload_record.ts";
 import { Supervisor } from "../rooms/supervisor.ts";
+import { isError } from "../service/load_setup.ts";
 import { VERSION } from "../service/version.ts";
 import { CommandFailed } from "./command.ts";
 import { inspect, type Inspection } from "./inspect.ts";
@@ -40,6 +46,8 @@ export async function startService(
   const supervisor = await Supervisor.start(setup, { logFile }).catch((error: unknown) => {
     throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
   });
+  const reloads = new ReloadRecord(supervisor.reports);
+  const operations = await startOperations(file, setup.config, { supervisor, reloads });
   const { site } = setup.config;
   supervisor.log.info("service started", {
     version: VERSION,
@@ -48,13 +56,34 @@ export async function startService(
     port: supervisor.port,
   });
   problems.forEach((problem) => supervisor.log.warn("configuration", { problem: formatProblem(problem) }));
-  return new SupervisedService(file, { supervisor, manager, watched: { config: setup.config, files } });
+  const watched = { config: setup.config, files };
+  return new SupervisedService(file, { supervisor, operations, reloads, manager, watched });
+}
+
+/** @throws {CommandFailed} */
+async function startOperations(
+  file: string,
+  config: ServiceConfig,
+  parts: { readonly supervisor: Supervisor; readonly reloads: ReloadRecord },
+): Promise<Operations> {
+  const environment = (name: string) => Deno.env.get(name);
+  try {
+    return await Operations.start(
+      { ...parts, configuration: resolve(file) },
+      { config, controlSocket: ownControlSocket({ ...config, environment }) },
+    );
+  } catch (error) {
+    await parts.supervisor.stop();
+    throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
+  }
 }
 
 class SupervisedService implements RunningService {
   readonly stopped: Promise<void>;
   readonly #file: string;
   readonly #supervisor: Supervisor;
+  readonly #operations: Operations;
+  readonly #reloads: ReloadRecord;
   readonly #manager: ServiceManager;
   readonly #watch: { close(): void };
   readonly #endWatchdog: () => void;
@@ -66,14 +95,18 @@ class SupervisedService implements RunningService {
 
   constructor(
     file: string,
-    { supervisor, manager, watched }: {
+    { supervisor, operations, reloads, manager, watched }: {
       readonly supervisor: Supervisor;
+      readonly operations: Operations;
+      readonly reloads: ReloadRecord;
       readonly manager: ServiceManager;
       readonly watched: Watched;
     },
   ) {
     this.#file = file;
     this.#supervisor = supervisor;
+    this.#operations = operations;
+    this.#reloads = reloads;
     this.#manager = manager;
     this.#watched = watched;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -101,7 +134,7 @@ class SupervisedService implements RunningService {
     this.#stopping = true;
     this.#watch.close();
     this.#manager.stopping();
-    void this.#supervisor.stop().then(() => {
+    void this.#operations.close().then(() => this.#supervisor.stop()).then(() => {
       this.#endWatchdog();
       this.#manager.close();
       this.#done();
@@ -111,20 +144,24 @@ class SupervisedService implements RunningService {
   async #reload(): Promise<void> {
     this.#manager.reloading();
     try {
-      const { setup, files } = await this.#inspect();
+      const { setup, problems, files } = await this.#inspect();
       if (setup === undefined) {
+        this.#reloads.failed(problems.filter(isError).map(formatProblem));
         this.#supervisor.log.error("the new configuration cannot be used, the one before stays", {
           file: this.#file,
         });
         return;
       }
       await this.#supervisor.reload(setup);
+      await this.#operations.reload(setup.config);
+      this.#reloads.succeeded();
       this.#watched = { config: setup.config, files };
     } catch (error) {
       this.#supervisor.log.error("reload failed, the configuration before stays", {
         file: this.#file,
         error,
       });
+      this.#reloads.failed([error instanceof Error ? error.message : String(error)]);
     } finally {
       this.#tellReady();
     }

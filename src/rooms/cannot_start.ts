@@ -1,6 +1,6 @@
 /** The service cannot start, or not with the new configuration; the lines are for the operator. */
 export class CannotStart extends Error {
-  override readonly name = "CannotStart";
+  override readonly name: string = "CannotStart";
 
   constructor(readonly problems: readonly string[]) {
     super(problems.join("\n"));

@@ -83,6 +83,7 @@ export class Supervisor {
         setInterval(() => supervisor.#lookAfterRooms(), PING_MS),
         setInterval(() => void supervisor.#lookUpHosts(), RESOLVE_MS),
       );
+      supervisor.reports.audit({ event: "start", decision: "granted" });
       return supervisor;
     } catch (error) {
       supervisor.#endAll();
@@ -155,6 +156,7 @@ export class Supervisor {
     if (this.#edge) await drain(this.#edge);
     if (this.#core) await close(this.#core.room);
     this.log.info("stopped");
+    this.reports.audit({ event: "stop", decision: "granted" });
     this.#endAll();
   }
 

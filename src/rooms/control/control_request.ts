@@ -1,0 +1,98 @@
+import { canonicalAddress } from "../../model/address.ts";
+import type { BanSubject } from "../../regulation/ban.ts";
+
+/** What the operator's commands ask of a running service; one line of JSON each. */
+export type ControlRequest =
+  | { readonly command: "status" }
+  | { readonly command: "ban list" }
+  | { readonly command: "ban add"; readonly subject: BanSubject; readonly seconds: number }
+  | { readonly command: "ban remove"; readonly subject: BanSubject }
+  | { readonly command: "user show"; readonly uid: string };
+
+/** The answer, one line of JSON. */
+export type ControlReply =
+  | { readonly ok: true; readonly result: unknown }
+  | { readonly ok: false; readonly error: string };
+
+/** Longest request line, in bytes. */
+export const MAX_REQUEST = 16 * 1024;
+/** Longest reply line, in bytes. */
+export const MAX_REPLY = 8 * 1024 * 1024;
+
+/** Longest ban by hand, in seconds: ten years. */
+export const LONGEST_BAN = 10 * 365 * 24 * 3600;
+
+/** Longest user name, as `parseCredentials` has it. */
+const MAX_USER = 256;
+
+/** A line that is no request; the message says why. */
+export class BadControlRequest extends Error {
+  override readonly name = "BadControlRequest";
+}
+
+/** A request as its line, without line end. */
+export function formatControlRequest(request: ControlRequest): string {
+  if (!("subject" in request)) return JSON.stringify(request);
+  const { subject, ...rest } = request;
+  return JSON.stringify({ ...rest, ...subject });
+}
+
+/** @throws {BadControlRequest} */
+export function parseControlRequest(line: string): ControlRequest {
+  const request = parseObject(line);
+  const { command } = request;
+  switch (command) {
+    case "status":
+    case "ban list":
+      return { command };
+    case "ban add":
+      return { command, subject: subjectOf(request), seconds: secondsOf(request.seconds) };
+    case "ban remove":
+      return { command, subject: subjectOf(request) };
+    case "user show": {
+      const { uid } = request;
+      if (typeof uid !== "string" || uid === "" || uid.length > MAX_USER) {
+        throw new BadControlRequest("Expected an account name");
+      }
+      return { command, uid };
+    }
+    default:
+      throw new BadControlRequest("The service does not know this command; it may be older than the command");
+  }
+}
+
+function parseObject(line: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw new BadControlRequest("Expected a line of JSON");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new BadControlRequest("Expected a JSON object");
+  }
+  return { ...value };
+}
+
+/** Whom a ban is about. @throws {BadControlRequest} If it is nobody, or everybody. */
+export function subjectOf(given: { readonly user?: unknown; readonly address?: unknown }): BanSubject {
+  const { user, address } = given;
+  if (user === undefined && address === undefined) {
+    throw new BadControlRequest("Expected a user, an address, or both");
+  }
+  if (user !== undefined && (typeof user !== "string" || user === "" || user.length > MAX_USER)) {
+    throw new BadControlRequest(`Expected a user name of 1 to ${MAX_USER} characters`);
+  }
+  const canonical = typeof address === "string" ? canonicalAddress(address) : undefined;
+  if (address !== undefined && canonical === undefined) {
+    throw new BadControlRequest("Expected an IP address such as 192.0.2.7 or 2001:db8::1");
+  }
+  return { ...(user !== undefined && { user }), ...(canonical !== undefined && { address: canonical }) };
+}
+
+function secondsOf(value: unknown): number {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > LONGEST_BAN) {
+    throw new BadControlRequest(`Expected a whole number of seconds from 1 to ${LONGEST_BAN}`);
+  }
+  return value;
+}

@@ -1,0 +1,163 @@
+import { dirname } from "node:path";
+import type { Logger } from "../../logging/logger.ts";
+import { CannotStart } from "../cannot_start.ts";
+import {
+  BadControlRequest,
+  type ControlReply,
+  type ControlRequest,
+  MAX_REQUEST,
+  parseControlRequest,
+} from "./control_request.ts";
+import { BadLine, readLine, writeLine } from "./line_reader.ts";
+
+/** Carries out a request. What it throws becomes the error of the reply if it is a {@link ControlFailed}. */
+export type Operate = (request: ControlRequest) => Promise<unknown>;
+
+/** The service understood a request and could not carry it out; the message is for the operator. */
+export class ControlFailed extends Error {
+  override readonly name = "ControlFailed";
+}
+
+/** Another service answers on the socket. */
+export class AnotherService extends CannotStart {
+  constructor(path: string) {
+    super([`control socket ${path}: another service answers there, is it running already?`]);
+  }
+}
+
+/** How long a caller may take to send a line, in milliseconds. */
+const REQUEST_MS = 5000;
+/** Connections at a time; further ones are closed. */
+const MOST_CONNECTIONS = 16;
+/** Longest path that a Unix socket can have on Linux, in bytes. */
+const LONGEST_PATH = 107;
+
+/**
+ * A Unix socket on which the operator's commands reach the service. Only its owner (and root) may connect. A caller sends
+ * one line of JSON and gets one.
+ */
+export class ControlSocket {
+  readonly path: string;
+  readonly #listener: Deno.UnixListener;
+  readonly #operate: Operate;
+  readonly #log: Logger;
+  readonly #open = new Set<Deno.UnixConn>();
+
+  private constructor(path: string, listener: Deno.UnixListener, operate: Operate, log: Logger) {
+    this.path = path;
+    this.#listener = listener;
+    this.#operate = operate;
+    this.#log = log;
+    void this.#accept();
+  }
+
+  /**
+   * Begins to listen. A socket that a dead process left behind is replaced.
+   * @throws {AnotherService} @throws {CannotStart} If something else is there, or it cannot be made.
+   */
+  static async listen(path: string, operate: Operate, log: Logger): Promise<ControlSocket> {
+    if (new TextEncoder().encode(path).length > LONGEST_PATH) {
+      throw new CannotStart([`control socket ${path}: expected a path of at most ${LONGEST_PATH} bytes`]);
+    }
+    try {
+      await Deno.mkdir(dirname(path), { recursive: true });
+      return new ControlSocket(path, await open(path), operate, log);
+    } catch (error) {
+      if (error instanceof CannotStart) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new CannotStart([`control socket ${path}: ${reason}`]);
+    }
+  }
+
+  /** Ends listening and all conversations, and removes the socket. */
+  close(): void {
+    this.#listener.close();
+    for (const connection of this.#open) hangUp(connection);
+  }
+
+  async #accept(): Promise<void> {
+    try {
+      for await (const connection of this.#listener) {
+        if (this.#open.size >= MOST_CONNECTIONS) hangUp(connection);
+        else void this.#converse(connection);
+      }
+    } catch (error) {
+      if (!(error instanceof Deno.errors.BadResource)) this.#log.error("control socket failed", { error });
+    }
+  }
+
+  async #converse(connection: Deno.UnixConn): Promise<void> {
+    this.#open.add(connection);
+    const timer = setTimeout(() => hangUp(connection), REQUEST_MS);
+    try {
+      const reply = await this.#reply(async () => {
+        const line = await readLine(connection, MAX_REQUEST);
+        clearTimeout(timer);
+        return line;
+      });
+      await writeLine(connection, JSON.stringify(reply));
+    } catch {
+      // The caller has gone, or took too long: there is nobody to tell.
+    } finally {
+      clearTimeout(timer);
+      this.#open.delete(connection);
+      hangUp(connection);
+    }
+  }
+
+  async #reply(read: () => Promise<string>): Promise<ControlReply> {
+    try {
+      return { ok: true, result: await this.#operate(parseControlRequest(await read())) };
+    } catch (error) {
+      if (error instanceof BadControlRequest || error instanceof BadLine || error instanceof ControlFailed) {
+        return { ok: false, error: error.message };
+      }
+      if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) throw error;
+      this.#log.error("operator's command failed", { error });
+      return { ok: false, error: "The service failed to do it, its log says why" };
+    }
+  }
+}
+
+/** Mode 0600 from its first moment on. */
+async function open(path: string): Promise<Deno.UnixListener> {
+  try {
+    return listen(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+  }
+  const there = await Deno.lstat(path);
+  if (!there.isSocket) {
+    throw new CannotStart([`control socket ${path}: there is something that is no socket`]);
+  }
+  if (await answers(path)) throw new AnotherService(path);
+  await Deno.remove(path);
+  return listen(path);
+}
+
+function listen(path: string): Deno.UnixListener {
+  const before = Deno.umask(0o177);
+  try {
+    return Deno.listen({ transport: "unix", path });
+  } finally {
+    Deno.umask(before);
+  }
+}
+
+async function answers(path: string): Promise<boolean> {
+  try {
+    (await Deno.connect({ transport: "unix", path })).close();
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.ConnectionRefused || error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+function hangUp(connection: Deno.UnixConn): void {
+  try {
+    connection.close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BadResource)) throw error; // else closed already
+  }
+}

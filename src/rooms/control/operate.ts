@@ -1,0 +1,64 @@
+import type { Ban, BanSubject } from "../../regulation/ban.ts";
+import { ask, NoAnswer } from "../desk_link.ts";
+import { serviceStatus, type StatusParts } from "../service_status.ts";
+import type { ControlRequest } from "./control_request.ts";
+import { ControlFailed, type Operate } from "./control_socket.ts";
+
+/** Longest wait for the core, in milliseconds. */
+const CORE_MS = 5000;
+/** The same where it has to ask daemons, one after the other. */
+const DAEMONS_MS = 35_000;
+
+/** Carries out what the operator's commands ask for; what changes something leaves an audit line. */
+export function operateOn(parts: StatusParts): Operate {
+  return async (request) => {
+    try {
+      return await operate(request, parts);
+    } catch (error) {
+      throw error instanceof NoAnswer ? new ControlFailed(error.message, { cause: error }) : error;
+    }
+  };
+}
+
+async function operate(request: ControlRequest, parts: StatusParts): Promise<unknown> {
+  const { supervisor } = parts;
+  switch (request.command) {
+    case "status":
+      return await serviceStatus(parts);
+    case "ban list": {
+      const { bans, total } = await ask(supervisor, { about: "bans" }, CORE_MS);
+      return { bans: bans.map(withMoment), total };
+    }
+    case "ban add": {
+      const { subject, seconds } = request;
+      const until = Date.now() + seconds * 1000;
+      await ask(supervisor, { about: "ban", subject, until }, CORE_MS);
+      supervisor.log.warn("banned by the operator", { ...subject, seconds });
+      const moment = new Date(until).toISOString();
+      supervisor.reports.audit({
+        event: "ban",
+        decision: "granted",
+        ...subjectFacts(subject),
+        until: moment,
+      });
+      return { until: moment };
+    }
+    case "ban remove": {
+      const { subject } = request;
+      const { lifted } = await ask(supervisor, { about: "lift", subject }, CORE_MS);
+      supervisor.log.warn("bans lifted by the operator", { ...subject, lifted });
+      supervisor.reports.audit({ event: "lift", decision: "granted", ...subjectFacts(subject) });
+      return { lifted };
+    }
+    case "user show":
+      return (await ask(supervisor, { about: "user", uid: request.uid }, DAEMONS_MS)).accounts;
+  }
+}
+
+function withMoment({ until, ...ban }: Ban) {
+  return { ...ban, until: new Date(until).toISOString() };
+}
+
+function subjectFacts({ user, address }: BanSubject) {
+  return { ...(user !== undefined && { user }), ...(address !== undefined && { address }) };
+}

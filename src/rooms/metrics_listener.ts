@@ -1,0 +1,102 @@
+import type { MetricsConfig } from "../config/service_config.ts";
+import { LIMITS } from "../edge/edge_options.ts";
+import type { Answer } from "../edge/message.ts";
+import type { Logger } from "../logging/logger.ts";
+import { CannotStart } from "./cannot_start.ts";
+import { EdgeLink } from "./edge_link.ts";
+import { edgePermissions, type Resolve } from "./permissions.ts";
+import { Room } from "./room.ts";
+import type { ToEdgeRoom } from "./room_message.ts";
+
+/** Connections at a time: scrapers are few. */
+const MOST_CONNECTIONS = 32;
+const DRAIN_MS = 1000;
+/** Pause before a listener that died is started again, in milliseconds. */
+const RESTART_MS = 5000;
+
+type Address = NonNullable<MetricsConfig["listen"]>;
+
+export interface MetricsParts {
+  readonly answer: Answer;
+  readonly log: Logger;
+  readonly resolve: Resolve;
+}
+
+/**
+ * Listens for scrapers, in a room of its own that may listen on this one address and nothing else: an edge without TLS
+ * whose core is the supervisor.
+ */
+export class MetricsListener {
+  readonly #address: Address;
+  readonly #parts: MetricsParts;
+  #room: Room<ToEdgeRoom> | undefined;
+  #port = 0;
+  #closed = false;
+
+  private constructor(address: Address, parts: MetricsParts) {
+    this.#address = address;
+    this.#parts = parts;
+  }
+
+  /** @throws {CannotStart} If it cannot listen. */
+  static async start(address: Address, parts: MetricsParts): Promise<MetricsListener> {
+    const listener = new MetricsListener(address, parts);
+    await listener.#start();
+    return listener;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#room?.tell({ kind: "drain", withinMs: DRAIN_MS });
+    await this.#room?.closed(2 * DRAIN_MS);
+    this.#room?.end();
+  }
+
+  async #start(): Promise<void> {
+    const { host, port } = this.#address;
+    const { log, resolve, answer } = this.#parts;
+    const [address] = await resolve(host);
+    if (address === undefined) throw new CannotStart([`container.metrics.host = ${host}: no such host`]);
+    const room = new Room<ToEdgeRoom>(
+      new URL("./edge_room.ts", import.meta.url),
+      "metrics",
+      edgePermissions(address, port),
+      {
+        said: (message) => {
+          if (message.kind === "log") {
+            message.lines.forEach(({ line, level }) => log[level](`metrics: ${line}`));
+          }
+        },
+        died: (reason) => this.#died(reason),
+      },
+    );
+    const options = { address, port, maxConnections: MOST_CONNECTIONS, limits: LIMITS };
+    room.tell({ kind: "start", options, logLevel: "error" });
+    try {
+      this.#port = (await room.ready()).port;
+    } catch (error) {
+      room.end();
+      throw error;
+    }
+    const { port1, port2 } = new MessageChannel();
+    new EdgeLink(port1, answer, log);
+    room.tell({ kind: "core", generation: 1, port: port2 }, [port2]);
+    this.#room = room;
+  }
+
+  #died(reason: string): void {
+    if (this.#closed || this.#room === undefined) return;
+    this.#room = undefined;
+    this.#parts.log.error("metrics listener died, starting another", { reason });
+    setTimeout(() => {
+      if (this.#closed) return;
+      this.#start().catch((error) => {
+        this.#parts.log.error("metrics listener could not be started again", { error });
+      });
+    }, RESTART_MS);
+  }
+}

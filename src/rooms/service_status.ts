@@ -1,0 +1,119 @@
+import type { CoreStatus } from "../service/operator_desk.ts";
+import { VERSION } from "../service/version.ts";
+import { ask, NoAnswer } from "./desk_link.ts";
+import type { LastReload, ReloadRecord } from "./reload_record.ts";
+import type { Supervisor } from "./supervisor.ts";
+
+/** How the service is, for its operator. Times are texts as in `2026-01-05T09:15:00.123Z`. */
+export interface ServiceStatus {
+  readonly version: string;
+  readonly pid: number;
+  /** Absolute path of the main configuration file. */
+  readonly configuration: string;
+  readonly port: number;
+  readonly generation: number;
+  readonly upSince: string;
+  readonly uptimeSeconds: number;
+  readonly lastReload: Omit<LastReload, "at"> & { readonly at: string };
+  /** Why the core does not answer; all that only it knows is then missing. */
+  readonly coreProblem?: string;
+  readonly servers?: CoreStatus["servers"];
+  readonly identityProviders?: readonly IdentityProvider[];
+  readonly certificate?: { readonly dn: string; readonly expires: string; readonly daysLeft: number };
+  readonly shares?: number;
+  readonly bans?: CoreStatus["bans"];
+  /** Since the start of the process. */
+  readonly sessions: { readonly granted: number; readonly refused: number };
+  readonly memoryBytes: number;
+  /** Longest delay of a timer, by room. */
+  readonly eventLoopLagMs: Readonly<Record<string, number>>;
+}
+
+export interface IdentityProvider {
+  readonly method: string;
+  /** `host:port`. */
+  readonly remote: string;
+  readonly state: "up" | "down" | "unknown";
+  readonly reason?: string;
+}
+
+/** What the status is made from. */
+export interface StatusParts {
+  readonly supervisor: Supervisor;
+  readonly reloads: ReloadRecord;
+  /** Absolute path of the main configuration file. */
+  readonly configuration: string;
+}
+
+/** Longest wait for the core, in milliseconds. */
+const CORE_MS = 2000;
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** What the core says of itself, or why it says nothing. */
+export async function coreStatus(supervisor: Supervisor): Promise<CoreStatus | { readonly problem: string }> {
+  try {
+    return (await ask(supervisor, { about: "status" }, CORE_MS)).status;
+  } catch (error) {
+    if (error instanceof NoAnswer) return { problem: error.message };
+    throw error;
+  }
+}
+
+export async function serviceStatus(
+  { supervisor, reloads, configuration }: StatusParts,
+): Promise<ServiceStatus> {
+  const core = await coreStatus(supervisor);
+  const now = Date.now();
+  const { at, ...reload } = reloads.last;
+  const { counters, lagMs } = supervisor.reports;
+  return {
+    version: VERSION,
+    pid: Deno.pid,
+    configuration,
+    port: supervisor.port,
+    generation: supervisor.generation,
+    upSince: iso(supervisor.upSince),
+    uptimeSeconds: Math.round((now - supervisor.upSince) / 1000),
+    lastReload: { at: iso(at), ...reload },
+    ...("problem" in core ? { coreProblem: core.problem } : knownToCore(core, now)),
+    sessions: sessionsIn(counters.values),
+    memoryBytes: Deno.memoryUsage().rss,
+    eventLoopLagMs: Object.fromEntries(lagMs),
+  };
+}
+
+function knownToCore({ servers, providers, certificate, shares, bans }: CoreStatus, now: number) {
+  return {
+    servers,
+    identityProviders: providers.map(({ method, remote, up, reason, since }): IdentityProvider => ({
+      method,
+      remote,
+      state: since === undefined ? "unknown" : up ? "up" : "down",
+      ...(reason !== undefined && { reason }),
+    })),
+    ...(certificate && {
+      certificate: {
+        dn: certificate.dn,
+        expires: iso(certificate.expires),
+        daysLeft: Math.floor((certificate.expires - now) / DAY_MS),
+      },
+    }),
+    ...(shares !== undefined && { shares }),
+    bans,
+  };
+}
+
+function sessionsIn(counts: ReadonlyMap<string, number>): ServiceStatus["sessions"] {
+  const sessions = { granted: 0, refused: 0 };
+  for (const [series, count] of counts) {
+    if (!series.startsWith("authserver_sessions_total{")) continue;
+    if (series.includes('decision="granted"')) sessions.granted += count;
+    else sessions.refused += count;
+  }
+  return sessions;
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}
