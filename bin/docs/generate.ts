@@ -1,7 +1,9 @@
 /** `deno task docs [--check]`: writes the generated pages of the manual, or says which of them are out of date. */
+import { dirname } from "node:path";
 import { SECTIONS } from "../../src/config/sections.ts";
 import { configurationReference } from "./configuration_reference.ts";
 import { errorTable } from "./error_table.ts";
+import { commandPages } from "./manual_pages.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -10,6 +12,7 @@ export async function generatedPages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ["docs/configuration.md", configurationReference(SECTIONS)],
     ["docs/errors.md", await errorTable(`${ROOT}src`)],
+    ...commandPages(),
   ]);
 }
 
@@ -29,5 +32,8 @@ if (import.meta.main) {
     outdated.forEach((path) => console.error(`${path} is out of date, run: deno task docs`));
     Deno.exit(outdated.length === 0 ? 0 : 1);
   }
-  for (const [path, text] of await generatedPages()) await Deno.writeTextFile(ROOT + path, text);
+  for (const [path, text] of await generatedPages()) {
+    await Deno.mkdir(dirname(ROOT + path), { recursive: true });
+    await Deno.writeTextFile(ROOT + path, text);
+  }
 }

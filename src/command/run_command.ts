@@ -1,13 +1,32 @@
+import { ban } from "./ban.ts";
 import { check } from "./check.ts";
 import type { Command, CommandIo } from "./command.ts";
+import { completion } from "./completion.ts";
+import { config } from "./config.ts";
 import { passwd } from "./passwd.ts";
+import { reservations } from "./reservations.ts";
 import { serve } from "./serve.ts";
 import { share } from "./share.ts";
+import { status } from "./status.ts";
+import { user } from "./user.ts";
 import { version } from "./version.ts";
 import { whoamiTestCommand } from "./whoami_test_command.ts";
 
 /** All commands, in the order of `--help`. */
-export const COMMANDS: readonly Command[] = [serve, check, whoamiTestCommand, passwd, share, version];
+export const COMMANDS: readonly Command[] = [
+  serve,
+  status,
+  check,
+  config,
+  whoamiTestCommand,
+  ban,
+  user,
+  passwd,
+  share,
+  reservations,
+  completion(() => COMMANDS),
+  version,
+];
 
 /**
  * Runs the command that the arguments name.

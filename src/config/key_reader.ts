@@ -9,6 +9,20 @@ import type { Origin } from "./service_config.ts";
 /** Below these, a key that nobody knows stops the start (rest-api.md 3.1); other keys belong to somebody else. */
 const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistence."];
 
+/** A key that was read: what holds for it, and why. */
+export interface EffectiveValue {
+  readonly key: string;
+  /** Title of its section. */
+  readonly section: string;
+  /** As text, with variables replaced; absent if nothing holds. */
+  readonly value?: string;
+  /** Whether the value is not to be shown. */
+  readonly secret: boolean;
+  /** Where it is written; absent if the value is the key's default. */
+  readonly file?: string;
+  readonly line?: number;
+}
+
 interface ReadSection {
   readonly prefix: string;
   readonly unknown: "error" | "warning";
@@ -24,6 +38,7 @@ export class KeyReader {
   readonly #sections: ReadSection[] = [];
   readonly #sources = new Set<string>();
   readonly #files: { key: string; path: string }[] = [];
+  readonly #effective = new Map<string, EffectiveValue>();
   /** Secrets written in files, the first of each file. */
   readonly #secrets = new Map<string, string>();
 
@@ -43,11 +58,11 @@ export class KeyReader {
     for (const [field, key] of Object.entries(section.keys)) {
       const full = prefix + (key.name ?? field);
       if (key.shape === "many") {
-        const found = this.#readItems(key, `${full}.`);
+        const found = this.#readItems(key, `${full}.`, section.title);
         if (found !== undefined) values[field] = found;
       } else {
         this.#known.add(full);
-        const found = this.#readOne(key, full, prefix, section.anyCase === true);
+        const found = this.#readOne(key, full, prefix, section);
         if (found !== undefined) values[field] = found.value;
       }
     }
@@ -97,6 +112,11 @@ export class KeyReader {
   /** Leaves everything below a prefix alone, because something about it was reported already. */
   skip(prefix: string): void {
     for (const key of this.properties.entries.keys()) if (key.startsWith(prefix)) this.#claimed.add(key);
+  }
+
+  /** Every key that was read so far. */
+  get effective(): readonly EffectiveValue[] {
+    return [...this.#effective.values()];
   }
 
   /** Notes a file whose content became part of the configuration. */
@@ -167,14 +187,21 @@ export class KeyReader {
   }
 
   /** `undefined` if there is no usable value. */
-  #readOne<T>(key: Key<T>, full: string, prefix: string, anyCase: boolean): { value: T } | undefined {
+  #readOne<T>(
+    key: Key<T>,
+    full: string,
+    prefix: string,
+    { anyCase = false, title }: Section,
+  ): { value: T } | undefined {
     if (this.properties.unusable.has(full)) return undefined;
     const entry = anyCase ? this.#findAnyCase(full, prefix) : this.entry(full);
     if (entry !== undefined) this.#claimed.add(entry.key);
     const isOptional = key.absent !== undefined && key.absent.value === undefined;
     if (entry !== undefined && !(isOptional && !key.secret && entry.value.trim() === "")) {
+      this.#show(key, full, title, entry);
       return this.#parse(key, entry);
     }
+    this.#show(key, full, title);
     if (key.absent === undefined) {
       const { file = this.properties.mainFile, line } = this.#relative(prefix) ?? {};
       const expected = `missing, expected ${key.type}`;
@@ -183,18 +210,32 @@ export class KeyReader {
     return key.absent;
   }
 
-  #readItems<T>({ item }: Items<T>, start: string): readonly Item<T>[] | undefined {
+  #readItems<T>({ item }: Items<T>, start: string, title: string): readonly Item<T>[] | undefined {
     const found: Item<T>[] = [];
     let complete = true;
     for (const entry of this.properties.entries.values()) {
       if (!entry.key.startsWith(start) || entry.key.length === start.length) continue;
       this.#claimed.add(entry.key);
+      this.#show(item, entry.key, title, entry);
       const parsed = this.#parse(item, entry);
       if (parsed === undefined) complete = false;
       else found.push({ name: entry.key.slice(start.length), value: parsed.value });
     }
     found.sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
     return complete ? found : undefined;
+  }
+
+  #show(key: Key<unknown>, full: string, section: string, entry?: ResolvedEntry): void {
+    // Passwords do not belong into URLs; where one is all the same, it is not shown.
+    const written = entry?.value.trim().replace(/\/\/[^/@\s]*@/g, "//***@");
+    const value = written ?? defaultText(key.absent?.value);
+    this.#effective.set(full, {
+      key: entry?.key ?? full,
+      section,
+      ...(value !== undefined && { value }),
+      secret: key.secret,
+      ...(entry && { file: entry.file, line: entry.line }),
+    });
   }
 
   #parse<T>(key: Key<T>, entry: ResolvedEntry): { value: T } | undefined {
@@ -259,6 +300,11 @@ export class KeyReader {
   #report(severity: "error" | "warning", key: string, expected: string, found?: string): void {
     this.problems.push({ severity, ...this.origin(key), found, expected });
   }
+}
+
+function defaultText(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  return Array.isArray(value) ? value.join(" ") : String(value);
 }
 
 function split(text: string): [string, string] {

@@ -1,5 +1,5 @@
 import type { Problem } from "../model/problem.ts";
-import { KeyReader } from "./key_reader.ts";
+import { type EffectiveValue, KeyReader } from "./key_reader.ts";
 import { CREDENTIAL, TRUSTED_ASSERTION_ISSUERS, TRUSTSTORE } from "./keys/tls_keys.ts";
 import { loadProperties } from "./load_properties.ts";
 import { readAttributes, readDynamicAttributes } from "./read_attributes.ts";
@@ -39,6 +39,15 @@ export interface LoadOptions {
   readonly unknownKeys?: Problem["severity"];
 }
 
+/** What came of reading the configuration. */
+export interface LoadedConfiguration {
+  /** Absent if there are errors. */
+  readonly config?: ServiceConfig;
+  readonly problems: readonly Problem[];
+  /** Every key that was looked at, in the order in which that happened. */
+  readonly effective: readonly EffectiveValue[];
+}
+
 /**
  * Reads the main configuration file and all it includes.
  * @returns All that is wrong or doubtful, sorted by file and line; and the configuration, unless there are errors.
@@ -47,18 +56,19 @@ export async function loadConfiguration(
   mainFile: string,
   { environment, workingDirectory = Deno.cwd(), hostName = Deno.hostname, unknownKeys = "error" }:
     LoadOptions,
-): Promise<{ readonly config?: ServiceConfig; readonly problems: readonly Problem[] }> {
+): Promise<LoadedConfiguration> {
   const problems: Problem[] = [];
   const properties = await loadProperties(mainFile, { environment, workingDirectory }, problems);
-  if (properties.entries.size === 0 && problems.length > 0) return { problems };
+  if (properties.entries.size === 0 && problems.length > 0) return { problems, effective: [] };
   const reader = new KeyReader(properties, workingDirectory, problems);
   const config = await readAll(reader, hostName);
   await reader.checkFiles();
   reader.reportUnknown(unknownKeys);
   problems.sort(byPlace(mainFile));
+  const { effective } = reader;
   return config === undefined || problems.some(({ severity }) => severity === "error")
-    ? { problems }
-    : { config: deepFreeze(config), problems };
+    ? { problems, effective }
+    : { config: deepFreeze(config), problems, effective };
 }
 
 /** Reads every section, whether or not an earlier one was in order, so that all problems come to light together. */

@@ -1,0 +1,62 @@
+import { loadControl } from "../config/load_control.ts";
+import { formatProblem } from "../model/problem.ts";
+import { askService, NotRunning, ServiceRefused } from "../rooms/control/ask_service.ts";
+import type { ControlRequest } from "../rooms/control/control_request.ts";
+import { controlSockets } from "../rooms/control/control_sockets.ts";
+import { CommandFailed, type Given } from "./command.ts";
+import { CONFIG_OPTION } from "./config_option.ts";
+
+/** Options of every command that speaks with a running service. */
+export const SERVICE_OPTIONS = {
+  config: CONFIG_OPTION,
+  socket: {
+    value: "PATH",
+    help: "Control socket of the service; without it, the configuration says where it is",
+  },
+} as const;
+
+/** Longest wait for an answer, in milliseconds; asking daemons takes longest. */
+const ANSWER_MS = 40_000;
+
+/**
+ * Asks the running service that the options mean.
+ * @throws {NotRunning} @throws {CommandFailed}
+ */
+export async function askRunning(
+  given: Pick<Given<keyof typeof SERVICE_OPTIONS, never>, "text">,
+  request: ControlRequest,
+): Promise<unknown> {
+  const socket = given.text("socket");
+  const paths = socket === undefined
+    ? await configuredSockets(given.text("config") ?? CONFIG_OPTION.default)
+    : [socket];
+  try {
+    return await askService(paths, request, ANSWER_MS);
+  } catch (error) {
+    if (error instanceof ServiceRefused) throw new CommandFailed(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** As {@link askRunning}, for commands that are of no use without a service. @throws {CommandFailed} */
+export async function requireRunning(...args: Parameters<typeof askRunning>): Promise<unknown> {
+  try {
+    return await askRunning(...args);
+  } catch (error) {
+    if (error instanceof NotRunning) throw new CommandFailed(error.message, { cause: error });
+    throw error;
+  }
+}
+
+async function configuredSockets(file: string): Promise<readonly string[]> {
+  const environment = (name: string) => Deno.env.get(name);
+  const found = await loadControl(file, { environment });
+  if ("problems" in found) {
+    throw new CommandFailed(
+      `the control socket is not known, expected --socket PATH or a configuration that can be read\n${
+        found.problems.map(formatProblem).join("\n")
+      }`,
+    );
+  }
+  return controlSockets({ ...found, environment });
+}

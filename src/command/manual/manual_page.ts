@@ -1,0 +1,168 @@
+import type { CommandSpec, OptionSpec } from "../command.ts";
+
+/** A page of the manual in man(7) form. */
+export interface ManualPage {
+  /** Such as `authserver-ban.1`. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** What all pages say about the program. */
+export interface Program {
+  /** `YYYY-MM-DD` */
+  readonly date: string;
+  readonly version: string;
+}
+
+/** The pages of all commands: one for the program, and one for each of its commands. */
+export function manualPages(commands: readonly CommandSpec[], program: Program): readonly ManualPage[] {
+  return [overview(commands, program), ...commands.map((spec) => page(spec, program))];
+}
+
+function overview(commands: readonly CommandSpec[], program: Program): ManualPage {
+  const list = commands.map(({ name, summary }) =>
+    `.TP\n.BR authserver\\-${roff(name)} (1)\n${sentence(summary)}\n`
+  );
+  return {
+    file: "authserver.1",
+    text: `${header("authserver", program)}.SH NAME
+authserver \\- Auth service for UFTP file transfer
+.SH SYNOPSIS
+.B authserver
+.RI [ command ]
+.RI [ options ]
+.SH DESCRIPTION
+Authenticates users over HTTPS and gives them access to transfer daemons.
+Without a command it runs the service, as
+.B authserver serve
+does.
+.SH COMMANDS
+${list.join("")}${EXIT_STATUS}.SH FILES
+.TP
+.I conf/container.properties
+Main configuration file.
+.TP
+.I logs/authserver.log
+Log file.
+.TP
+.I logs/audit.log
+Decisions, one JSON object a line.
+${environment()}`,
+  };
+}
+
+function page(spec: CommandSpec, program: Program): ManualPage {
+  const name = `authserver-${spec.name}`;
+  const inner = spec.commands;
+  const described = inner.length === 0
+    ? body(spec)
+    : inner.map((command) =>
+      `.SS authserver ${roff(command.name)}\n${sentence(command.summary)}\n${body(command)}`
+    )
+      .join("");
+  const paragraphs = inner.length === 0 ? "" : paragraphsOf(spec);
+  return {
+    file: `${name}.1`,
+    text: `${header(name, program)}.SH NAME
+${text(`${name} - ${lowerFirst(spec.summary)}`)}
+.SH SYNOPSIS
+${(inner.length === 0 ? [spec] : inner).map(synopsis).join(".br\n")}.SH DESCRIPTION
+${sentence(spec.summary)}
+${paragraphs}${described}${EXIT_STATUS}.SH SEE ALSO
+.BR authserver (1)
+`,
+  };
+}
+
+/** Operands, options and details of one command. */
+function body(spec: CommandSpec): string {
+  const operands = Object.entries(spec.operands).map(([name, help]) =>
+    `.TP\n.I ${roff(name)}\n${sentence(help)}\n`
+  );
+  return [...operands, ...Object.entries(spec.options).map(option)].join("") + paragraphsOf(spec);
+}
+
+function option([name, spec]: [string, OptionSpec]): string {
+  const flag = spec.value === undefined
+    ? `.B \\-\\-${roff(name)}`
+    : `.BI \\-\\-${roff(name)} " ${roff(spec.value)}"`;
+  const standard = spec.default === undefined ? "" : `Default: ${text(spec.default)}.\n`;
+  return `.TP\n${flag}\n${sentence(spec.help)}\n${standard}`;
+}
+
+/** Line ends within a paragraph were set on purpose. */
+function paragraphsOf({ details = [] }: CommandSpec): string {
+  return details.map((paragraph) => {
+    const lines = paragraph.split("\n").map(text);
+    return `.PP\n${lines.join("\n.br\n")}\n`;
+  }).join("");
+}
+
+function synopsis({ name, operands, options }: CommandSpec): string {
+  const flags = Object.keys(options).length > 0 ? "\n.RI [ options ]" : "";
+  const words = Object.keys(operands).map((operand) => `\n.I ${roff(operand)}`).join("");
+  return `.B authserver ${roff(name)}${flags}${words}\n`;
+}
+
+const EXIT_STATUS = `.SH EXIT STATUS
+.TP
+.B 0
+Fine.
+.TP
+.B 1
+A problem, which is explained on standard error.
+.TP
+.B 2
+Wrong usage.
+`;
+
+function environment(): string {
+  return `.SH ENVIRONMENT
+.TP
+.B RUNTIME_DIRECTORY
+Folder of the control socket; set by systemd.
+.TP
+.B NOTIFY_SOCKET
+Where the service manager is told how the service fares; set by systemd.
+`;
+}
+
+function header(name: string, { date, version }: Program): string {
+  return `.\\" Made from the table of commands; do not edit.
+.TH ${roff(name.toUpperCase())} 1 "${date}" "authserver ${version}" "User Commands"
+`;
+}
+
+/** A text that ends as a sentence does. */
+function sentence(words: string): string {
+  return `${text(words)}${/[.!?]$/.test(words) ? "" : "."}`;
+}
+
+function lowerFirst(words: string): string {
+  return /^[A-Z][a-z]/.test(words) ? `${words.charAt(0).toLowerCase()}${words.slice(1)}` : words;
+}
+
+/** Longest line of input that mandoc likes. */
+const LINE = 78;
+
+/** Lines of text: one that begins with a control character must not be taken for a request. */
+function text(words: string): string {
+  let lines = "";
+  let line = "";
+  for (const word of roff(words).split(/ +/)) {
+    if (line !== "" && line.length + 1 + word.length > LINE) {
+      lines += `${line}\n`;
+      line = "";
+    }
+    line += line === "" ? word.replace(/^([.'])/, "\\&$1") : ` ${word}`;
+  }
+  return lines + line;
+}
+
+/** Escapes what is special to roff, and what is not ASCII. */
+function roff(words: string): string {
+  return words.replace(/\\/g, "\\e").replace(/-/g, "\\-").replace(/…/g, "...").replace(
+    /[\u0080-\u{10ffff}]/gu,
+    (c) => `\\[u${(c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}]`,
+  );
+}

@@ -1,0 +1,27 @@
+/**
+ * Reads answers of a service that may be of another version than this command: whatever is not there, or not of the kind
+ * expected, is `undefined`.
+ */
+export function member(value: unknown, ...path: readonly string[]): unknown {
+  let at = value;
+  for (const name of path) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, name)) return undefined;
+    at = Object.entries(at).find(([key]) => key === name)?.[1];
+  }
+  return at;
+}
+
+export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = member(value, ...path);
+  return typeof found === "string" ? found : undefined;
+}
+
+export function numberAt(value: unknown, ...path: readonly string[]): number | undefined {
+  const found = member(value, ...path);
+  return typeof found === "number" ? found : undefined;
+}
+
+export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = member(value, ...path);
+  return Array.isArray(found) ? found : [];
+}
