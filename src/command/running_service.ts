@@ -18,8 +18,8 @@ import { watchConfiguration, type Watched } from "./watch_configuration.ts";
 /** A running service that reads its files again when they change. */
 export interface RunningService {
   readonly port: number;
-  /** Reads the configuration again; a bad one is reported in the log and changes nothing. */
-  readonly reload: () => void;
+  /** Reads the configuration again, until that is done; a bad one is reported in the log and changes nothing. */
+  readonly reload: () => Promise<void>;
   readonly stop: () => void;
   readonly stopped: Promise<void>;
 }

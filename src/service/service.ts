@@ -17,6 +17,7 @@ import { addCommonHeaders } from "./response_headers.ts";
 import { type Route, type RouteMatch, Router } from "./router.ts";
 import { identify, PREFERENCES_HEADER } from "./identify.ts";
 import type { Call } from "../resource/call.ts";
+import { parseServerAddress } from "../resource/server_address.ts";
 import { type ResourceResponse, webResponse, withoutContent } from "../resource/text_response.ts";
 
 /** The whole service as one function; whoever listens, and however, it can be mounted there. */
@@ -138,6 +139,8 @@ class RoutedService implements Service {
     if (request.method === "OPTIONS") return this.#options(path);
     const match = this.#router.match(request.method, path);
     trace.route = match.route;
+    const server = match.params.get("server");
+    if (server !== undefined) Object.assign(trace.particulars, { server: parseServerAddress(server).name });
     negotiate(request, match);
 
     const { clientAddress, base, consignor } = originOf(request.headers, peer, config.gateway, externalUrl);

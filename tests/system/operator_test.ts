@@ -1,0 +1,278 @@
+/** What the operator sees of a running service, and does to it, with the real commands and the real socket. */
+import assert from "node:assert/strict";
+import { runCommand } from "../../src/command/run_command.ts";
+import { FAMILIES } from "../../src/metrics/families.ts";
+import { recordedIo } from "../command/recorded_io.ts";
+import { ALICE, ALICE_DN, runService, settled, type SystemUnderTest } from "./running_service.ts";
+
+/** Runs a command against the service. */
+async function command(system: Pick<SystemUnderTest, "main">, ...args: readonly string[]) {
+  const io = recordedIo();
+  const status = await runCommand([...args, "--config", system.main], io);
+  return { status, out: io.out, err: io.err, json: () => JSON.parse(io.out) };
+}
+
+/** Reads the configuration again, until that is done. */
+async function reload(system: SystemUnderTest): Promise<void> {
+  await system.service.reload();
+}
+
+async function auditLines(system: SystemUnderTest): Promise<Record<string, unknown>[]> {
+  const text = await Deno.readTextFile(`${system.folder}/logs/audit.log`);
+  return text.trimEnd().split("\n").map((line) => JSON.parse(line));
+}
+
+const openSession = (system: SystemUnderTest, as: readonly [string, string] = ALICE) =>
+  system.ask("/rest/auth/HPC", { as, body: { serverPath: "/" } });
+
+Deno.test("status tells all there is to know, as a page and as JSON", async () => {
+  await using system = await runService();
+  await settled(system);
+  assert.equal((await openSession(system)).status, 200);
+  assert.equal((await openSession(system, ["alice", "wrong"])).status, 401);
+  await reload(system); // the core that leaves reports what it has counted
+  const { status, json } = await command(system, "status", "--json");
+  const answer = json();
+  assert.equal(status, 0);
+  assert.equal(answer.pid, Deno.pid);
+  assert.equal(answer.configuration, system.main);
+  assert.equal(answer.port, system.port);
+  assert.equal(answer.generation, 2);
+  assert.equal(answer.lastReload.ok, true);
+  assert.equal(answer.servers[0].name, "HPC");
+  assert.equal(answer.certificate.dn, "CN=AUTH,O=Demo,C=EU");
+  assert.deepEqual(answer.bans, { passwords: 0, tokens: 0, operator: 0 });
+  assert.ok(answer.certificate.daysLeft > 0 && answer.memoryBytes > 0);
+
+  const page = await command(system, "status");
+  assert.equal(page.status, 0);
+  assert.match(page.out, /^last reload\s+20\d\d-\S+ \S+Z, taken over$/m);
+  assert.match(page.out, /^Servers:\n {2}HPC {2}up {2}127\.0\.0\.1:\d+/m);
+});
+
+Deno.test("status counts sessions over all cores", async () => {
+  await using system = await runService();
+  await settled(system);
+  await openSession(system);
+  await openSession(system, ["alice", "wrong"]);
+  for (;;) { // counts arrive once a second, or with the end of a core
+    await reload(system);
+    const { sessions } = (await command(system, "status", "--json")).json();
+    if (sessions.granted === 0) continue;
+    assert.deepEqual(sessions, { granted: 1, refused: 1 });
+    break;
+  }
+});
+
+Deno.test("status names what is wrong, also while the configuration is broken", async () => {
+  await using system = await runService();
+  await settled(system);
+  const good = await Deno.readTextFile(system.main);
+  await system.replace("conf/container.properties", `${good}container.port=x\n`);
+  await reload(system);
+  const { status, out } = await command(system, "status");
+  assert.equal(status, 1);
+  assert.match(out, /^last reload .*FAILED: .*container\.properties:\d+: container\.port = x/m);
+  assert.match(out, /^Problems:\n {2}the configuration on disk is not in use$/m);
+  assert.equal(
+    JSON.stringify((await auditLines(system)).at(-1)).includes('"event":"reload","decision":"refused"'),
+    true,
+  );
+});
+
+Deno.test("status says that a daemon is down, and why", async () => {
+  await using system = await runService();
+  await settled(system);
+  system.daemon().fault = { kind: "close-at-once" };
+  await openSession(system);
+  const { status, out } = await command(system, "status");
+  assert.equal(status, 1);
+  assert.match(out, /HPC {2}DOWN {2}127\.0\.0\.1:\d+ {2}\S+/);
+  assert.match(out, /no session is possible on HPC/);
+});
+
+Deno.test("status of a service that does not run is 3", async () => {
+  let main = "";
+  {
+    await using system = await runService();
+    main = system.main;
+    system.service.stop();
+    await system.service.stopped;
+    const { status, err } = await command({ main }, "status");
+    assert.equal(status, 3);
+    assert.match(err, /no service listens at .*control\.sock/);
+    const other = await command({ main }, "ban", "list");
+    assert.equal(other.status, 1);
+  }
+});
+
+Deno.test("the control socket is its owner's alone, and goes with the service", async () => {
+  await using system = await runService();
+  const path = `${system.folder}/logs/control.sock`;
+  const { mode, isSocket } = await Deno.stat(path);
+  assert.deepEqual([isSocket, (mode ?? 0) & 0o777], [true, 0o600]);
+  system.service.stop();
+  await system.service.stopped;
+  await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+});
+
+Deno.test("bans by hand hold at once and over reloads, until they are lifted", async () => {
+  await using system = await runService();
+  await settled(system);
+  const added = await command(system, "ban", "add", "--user", "alice", "--for", "2h");
+  assert.equal(added.status, 0);
+  assert.match(added.out, /^User alice banned until 20/);
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 429);
+  await reload(system);
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 429);
+  const listed = await command(system, "ban", "list");
+  assert.match(listed.out, /^alice +- +operator +0 +20/m);
+
+  const removed = await command(system, "ban", "remove", "--user", "alice");
+  assert.match(removed.out, /^User alice: 1 bans/);
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
+  assert.equal((await command(system, "ban", "list")).out, "Nobody is banned\n");
+  const events = (await auditLines(system)).map(({ event, user }) => [event, user]);
+  assert.deepEqual(events.filter(([, user]) => user === "alice"), [["ban", "alice"], ["lift", "alice"]]);
+});
+
+Deno.test("failed logins are remembered over a change of the core", async () => {
+  await using system = await runService({
+    properties: {
+      "container.security.regulation.maxFailures": "2",
+      "container.security.regulation.baseDelay": "60",
+    },
+  });
+  await settled(system);
+  const guess = async () => (await system.ask("/rest/auth", { as: ["alice", "wrong"] })).status;
+  assert.deepEqual([await guess(), await guess()], [401, 401]);
+  await reload(system);
+  assert.equal(await guess(), 401); // the third, which is not free
+  await reload(system);
+  assert.equal(await guess(), 429);
+  const { out } = await command(system, "ban", "list");
+  assert.match(out, /^alice +127\.0\.0\.1 +passwords +3 /m);
+});
+
+Deno.test("user show tells what daemons say, without repeating keys", async () => {
+  await using system = await runService();
+  await settled(system);
+  const known = await command(system, "user", "show", "alice");
+  assert.equal(known.status, 0, known.err);
+  assert.match(known.out, /^HPC: {2}\//m);
+  assert.doesNotMatch(known.out, /AAAA/);
+  const unknown = await command(system, "user", "show", "nobodyhere");
+  assert.equal(unknown.status, 1);
+  assert.match(unknown.out, /HPC: {2}no such account/);
+});
+
+Deno.test("each decision leaves one audit line, over changes of the core and of the file", async () => {
+  await using system = await runService();
+  await settled(system);
+  const before = (await auditLines(system)).length;
+  await openSession(system);
+  await openSession(system, ["alice", "wrong"]);
+  await Promise.all([openSession(system), reload(system)]);
+  await Deno.rename(`${system.folder}/logs/audit.log`, `${system.folder}/logs/audit.log.1`);
+  system.service.stop();
+  await system.service.stopped;
+  const rotated = await Deno.readTextFile(`${system.folder}/logs/audit.log.1`);
+  const rest = await Deno.readTextFile(`${system.folder}/logs/audit.log`).catch(() => "");
+  const lines = `${rotated}${rest}`.trimEnd().split("\n").map((line) => JSON.parse(line));
+  const sessions = lines.slice(before).filter(({ event }) => event === "session");
+  assert.deepEqual(sessions.map(({ decision }) => decision).toSorted(), ["granted", "granted", "refused"]);
+  const granted = sessions.find(({ decision }) => decision === "granted");
+  assert.deepEqual(
+    { ...granted, time: "", request: "", daemon: "" },
+    {
+      time: "",
+      event: "session",
+      decision: "granted",
+      request: "",
+      action: "POST /rest/auth/:server",
+      client: "127.0.0.1",
+      dn: ALICE_DN,
+      method: "PASSWORD",
+      server: "HPC",
+      instance: 1,
+      daemon: "",
+      uid: "alice",
+      gid: "hpc",
+    },
+  );
+  assert.deepEqual(lines.map(({ event }) => event).filter((event) => event === "start" || event === "stop"), [
+    "start",
+    "stop",
+  ]);
+});
+
+Deno.test("the metrics page tells what was asked, what runs and what is wrong", async () => {
+  const port = freePort();
+  await using system = await runService({ properties: { "container.metrics.port": String(port) } });
+  await settled(system);
+  await openSession(system);
+  await openSession(system, ["alice", "wrong"]);
+  await reload(system);
+  const scrape = async (path = "/metrics", method = "GET") => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method });
+    return {
+      status: response.status,
+      type: response.headers.get("Content-Type"),
+      text: await response.text(),
+    };
+  };
+  let page = await scrape();
+  // Counts arrive once a second, or with the end of a core.
+  while (!page.text.includes("authserver_sessions_total{")) page = await scrape();
+  assert.equal(page.status, 200);
+  assert.match(page.type ?? "", /^text\/plain; version=0\.0\.4/);
+  for (
+    const line of [
+      /^authserver_sessions_total\{server="HPC",decision="granted"\} 1$/m,
+      /^authserver_sessions_total\{server="HPC",decision="refused"\} 1$/m,
+      /^authserver_requests_total\{route="\/rest\/auth\/:server",method="POST",code="401"\} 1$/m,
+      /^authserver_request_duration_seconds_bucket\{route="\/rest\/auth\/:server",method="POST",le="\+Inf"\} 2$/m,
+      /^authserver_authentications_total\{method="PASSWORD",result="refused"\} 1$/m,
+      /^authserver_daemon_up\{server="HPC",instance="1"\} 1$/m,
+      /^authserver_daemon_latency_seconds\{server="HPC",instance="1"\} 0\.?\d*$/m,
+      /^authserver_core_up 1$/m,
+      /^authserver_core_generation 2$/m,
+      /^authserver_config_last_reload_success 1$/m,
+      /^authserver_config_reloads_total\{result="ok"\} 1$/m,
+      /^authserver_event_loop_lag_seconds\{room="core"\} /m,
+      /^authserver_event_loop_lag_seconds\{room="edge"\} /m,
+      /^authserver_certificate_expiry_timestamp_seconds \d{10}$/m,
+      /^authserver_build_info\{version="[^"]+",deno="[^"]+"\} 1$/m,
+    ]
+  ) assert.match(page.text, line);
+  for (const line of page.text.split("\n")) {
+    const name = /^# TYPE (\S+)/.exec(line)?.[1];
+    if (name !== undefined) assert.ok(name in FAMILIES, name);
+  }
+  assert.equal((await scrape("/")).status, 404);
+  assert.equal((await scrape("/rest/auth")).status, 404);
+  assert.equal((await scrape("/metrics", "POST")).status, 405);
+
+  // The page moves with the configuration, and goes with it.
+  const good = await Deno.readTextFile(system.main);
+  await system.replace("conf/container.properties", good.replace(/^container\.metrics.*$/m, ""));
+  await reload(system);
+  await assert.rejects(scrape());
+});
+
+Deno.test("a taken port of the metrics page keeps the service from starting, and says so", async () => {
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const port = taken.addr.port;
+  await assert.rejects(
+    runService({ properties: { "container.metrics.port": String(port) } }),
+    (error: Error) => {
+      assert.match(String(error.cause), new RegExp(`port ${port} on 127\\.0\\.0\\.1 is taken`));
+      return true;
+    },
+  );
+});
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
