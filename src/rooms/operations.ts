@@ -31,18 +31,20 @@ export class Operations {
     const { log } = parts.supervisor;
     const control = controlSocket === undefined
       ? undefined
-      : await ControlSocket.listen(controlSocket, operateOn(parts), log).catch((error: unknown) => {
-        // Where nobody chose the place, users need not go without the service because the operator goes without this.
-        if (error instanceof AnotherService || config.control.socket !== undefined) throw error;
-        log.warn("there is no control socket, set container.control.socket", { error });
-        return undefined;
-      });
+      : await ControlSocket.listen(controlSocket, { operate: operateOn(parts), log }).catch(
+        (error: unknown) => {
+          // Where nobody chose the place, users need not go without the service because the operator goes without this.
+          if (error instanceof AnotherService || config.control.socket !== undefined) throw error;
+          log.warn("there is no control socket, set container.control.socket", { error });
+          return undefined;
+        },
+      );
     const operations = new Operations(parts, config, control);
     try {
       await operations.#listen(config);
       return operations;
     } catch (error) {
-      control?.close();
+      await control?.close();
       throw error;
     }
   }
@@ -68,7 +70,7 @@ export class Operations {
   }
 
   async close(): Promise<void> {
-    this.#control?.close();
+    await this.#control?.close();
     await this.#metrics?.close();
   }
 

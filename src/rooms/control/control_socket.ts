@@ -25,6 +25,13 @@ export class AnotherService extends CannotStart {
   }
 }
 
+export interface ControlParts {
+  readonly operate: Operate;
+  readonly log: Logger;
+  /** How long a caller may take to send a line, in milliseconds; default 5 s. */
+  readonly requestMs?: number;
+}
+
 /** How long a caller may take to send a line, in milliseconds. */
 const REQUEST_MS = 5000;
 /** Connections at a time; further ones are closed. */
@@ -41,27 +48,34 @@ export class ControlSocket {
   readonly #listener: Deno.UnixListener;
   readonly #operate: Operate;
   readonly #log: Logger;
+  readonly #requestMs: number;
+  readonly #accepting: Promise<void>;
   readonly #open = new Set<Deno.UnixConn>();
 
-  private constructor(path: string, listener: Deno.UnixListener, operate: Operate, log: Logger) {
+  private constructor(
+    path: string,
+    listener: Deno.UnixListener,
+    { operate, log, requestMs = REQUEST_MS }: ControlParts,
+  ) {
     this.path = path;
     this.#listener = listener;
     this.#operate = operate;
     this.#log = log;
-    void this.#accept();
+    this.#requestMs = requestMs;
+    this.#accepting = this.#accept();
   }
 
   /**
    * Begins to listen. A socket that a dead process left behind is replaced.
    * @throws {AnotherService} @throws {CannotStart} If something else is there, or it cannot be made.
    */
-  static async listen(path: string, operate: Operate, log: Logger): Promise<ControlSocket> {
+  static async listen(path: string, parts: ControlParts): Promise<ControlSocket> {
     if (new TextEncoder().encode(path).length > LONGEST_PATH) {
       throw new CannotStart([`control socket ${path}: expected a path of at most ${LONGEST_PATH} bytes`]);
     }
     try {
       await Deno.mkdir(dirname(path), { recursive: true });
-      return new ControlSocket(path, await open(path), operate, log);
+      return new ControlSocket(path, await open(path), parts);
     } catch (error) {
       if (error instanceof CannotStart) throw error;
       const reason = error instanceof Error ? error.message : String(error);
@@ -69,10 +83,11 @@ export class ControlSocket {
     }
   }
 
-  /** Ends listening and all conversations, and removes the socket. */
-  close(): void {
+  /** Ends listening and all conversations; the runtime removes the socket with the listener. */
+  async close(): Promise<void> {
     this.#listener.close();
     for (const connection of this.#open) hangUp(connection);
+    await this.#accepting;
   }
 
   async #accept(): Promise<void> {
@@ -88,7 +103,7 @@ export class ControlSocket {
 
   async #converse(connection: Deno.UnixConn): Promise<void> {
     this.#open.add(connection);
-    const timer = setTimeout(() => hangUp(connection), REQUEST_MS);
+    const timer = setTimeout(() => hangUp(connection), this.#requestMs);
     try {
       const reply = await this.#reply(async () => {
         const line = await readLine(connection, MAX_REQUEST);

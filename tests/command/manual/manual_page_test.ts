@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import type { CommandSpec } from "../../../src/command/command.ts";
+import { manualPages } from "../../../src/command/manual/manual_page.ts";
+import { COMMANDS } from "../../../src/command/run_command.ts";
+
+const PROGRAM = { date: "2026-01-05", version: "1.2.3" };
+
+const SPEC: CommandSpec = {
+  name: "try",
+  summary: "Try a thing",
+  details: [".dots and 'quotes' and \\backslashes, and a-b, and ü\n'second line"],
+  operands: { thing: "What to try" },
+  options: { hard: { help: "Try hard", value: "N", default: "1" } },
+  commands: [],
+};
+
+const pageOf = (spec: CommandSpec) => manualPages([spec], PROGRAM).at(-1)?.text ?? "";
+
+Deno.test("manualPages() describe every command and option, and those within", () => {
+  const pages = new Map(
+    manualPages(COMMANDS.map(({ spec }) => spec), PROGRAM).map(({ file, text }) => [file, text]),
+  );
+  assert.ok(pages.has("authserver.1"));
+  for (const { spec } of COMMANDS) {
+    const text = (pages.get(`authserver-${spec.name}.1`) ?? "").replaceAll("\\-", "-");
+    for (const inner of [spec, ...spec.commands]) {
+      assert.ok(text.includes(`authserver ${inner.name}`), inner.name);
+      for (const option of inner.commands.length > 0 ? [] : Object.keys(inner.options)) {
+        assert.ok(text.includes(`--${option}`), `${inner.name} --${option}`);
+      }
+    }
+    assert.ok(pages.get("authserver.1")?.includes(spec.name.replaceAll("-", "\\-")), spec.name);
+  }
+});
+
+Deno.test("manualPages() take no text for a request, and lose none of it", () => {
+  const text = pageOf(SPEC);
+  assert.match(text, /^\\&\.dots and 'quotes' and \\ebackslashes, and a\\-b, and \\\[u00FC\]$/m);
+  assert.match(text, /^\.br\n\\&'second line$/m);
+  assert.match(text, /^\.BI \\-\\-hard " N"\nTry hard\.\nDefault: 1\.$/m);
+});
+
+Deno.test("manualPages() keep to ASCII and to lines that terminals and mandoc like", () => {
+  for (const { file, text } of manualPages(COMMANDS.map(({ spec }) => spec), PROGRAM)) {
+    assert.match(text.replaceAll("\n", ""), /^[\x20-\x7e]*$/, file);
+    for (const line of text.split("\n")) assert.ok(line.length <= 80, `${file}: ${line}`);
+  }
+});
+
+for (
+  const [program, args] of [["mandoc", ["-T", "lint", "-W", "style"]], ["man", ["--warnings", "-l"]]] as const
+) {
+  Deno.test({
+    name: `manualPages() are clean for ${program}`,
+    ignore: !await isInstalled(program),
+    async fn() {
+      const folder = await Deno.makeTempDir();
+      try {
+        for (const { file, text } of manualPages(COMMANDS.map(({ spec }) => spec), PROGRAM)) {
+          await Deno.writeTextFile(`${folder}/${file}`, text);
+          const { stdout, stderr } = await new Deno.Command(program, {
+            args: [...args, `${folder}/${file}`],
+          }).output();
+          const said = program === "man" ? stderr : stdout;
+          assert.equal(new TextDecoder().decode(said), "", file);
+        }
+      } finally {
+        await Deno.remove(folder, { recursive: true });
+      }
+    },
+  });
+}
+
+async function isInstalled(program: string): Promise<boolean> {
+  const { success } = await new Deno.Command("which", { args: [program] }).output();
+  return success;
+}

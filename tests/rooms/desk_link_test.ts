@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { SILENT } from "../../src/logging/logger.ts";
+import { answerDesk, ask, DeskCaller, NoAnswer } from "../../src/rooms/desk_link.ts";
+import { handOver } from "../../src/rooms/hand_over.ts";
+import type { Ban } from "../../src/regulation/ban.ts";
+import type { DeskAnswer, DeskQuestion } from "../../src/service/operator_desk.ts";
+
+/** A caller, and at the other end a desk with this answer. */
+function link(answer: (question: DeskQuestion) => Promise<DeskAnswer>): DeskCaller & Disposable {
+  const { port1, port2 } = new MessageChannel();
+  answerDesk(port1, answer);
+  const caller = new DeskCaller(port2);
+  return Object.assign(caller, {
+    [Symbol.dispose]: () => {
+      caller.close();
+      port1.close();
+    },
+  });
+}
+
+const BAN: Ban = { user: "ann", reason: "operator", failures: 0, until: 1 };
+const STATE = {
+  pairs: [],
+  addresses: [],
+  users: [],
+  tokens: [],
+  known: [["k", 1]],
+  operator: [BAN],
+} as const;
+
+Deno.test("answers find their questions, whatever their order", async () => {
+  const late = Promise.withResolvers<DeskAnswer>();
+  using desk = link((question) =>
+    question.about === "bans" ? late.promise : Promise.resolve({ about: "adopt" })
+  );
+  const first = ask(desk, { about: "bans" }, 5000);
+  assert.deepEqual(await ask(desk, { about: "adopt", state: STATE }, 5000), { about: "adopt" });
+  late.resolve({ about: "bans", bans: [BAN], total: 1 });
+  assert.deepEqual((await first).bans, [BAN]);
+});
+
+Deno.test("whoever asks a desk is told what it throws, and when it takes too long or ends", async () => {
+  using desk = link((question) =>
+    question.about === "status" ? Promise.reject(new Error("out of order")) : new Promise(() => {})
+  );
+  await assert.rejects(ask(desk, { about: "status" }, 5000), { name: "NoAnswer", message: "out of order" });
+  await assert.rejects(ask(desk, { about: "bans" }, 10), /did not answer within 0\.01 s/);
+  const waiting = ask(desk, { about: "bans" }, 5000);
+  desk.close();
+  await assert.rejects(waiting, /the core has ended/);
+  await assert.rejects(ask(desk, { about: "bans" }, 5000), NoAnswer);
+});
+
+Deno.test("an answer to another question is none", async () => {
+  using desk = link(() => Promise.resolve({ about: "adopt" }));
+  await assert.rejects(ask(desk, { about: "bans" }, 5000), /answered another question/);
+});
+
+/** What the successor was told. */
+async function handedOver(before: DeskCaller | undefined): Promise<unknown[]> {
+  const adopted: unknown[] = [];
+  using after = link((question) => {
+    if (question.about === "adopt") adopted.push(question.state);
+    return Promise.resolve({ about: "adopt" });
+  });
+  await handOver(before, after, { operator: [BAN], log: SILENT });
+  return adopted;
+}
+
+Deno.test("handOver() tells the new core all that the one before knows", async () => {
+  using before = link(() => Promise.resolve({ about: "regulation", state: STATE }));
+  assert.deepEqual(await handedOver(before), [STATE]);
+});
+
+Deno.test("handOver() saves the bans by hand where the core before is dead or does not answer", async () => {
+  const remembered = { ...STATE, known: [] };
+  assert.deepEqual(await handedOver(undefined), [remembered]);
+  using failing = link(() => Promise.reject(new Error("no")));
+  assert.deepEqual(await handedOver(failing), [remembered]);
+});
