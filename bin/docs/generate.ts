@@ -4,6 +4,8 @@ import { SECTIONS } from "../../src/config/sections.ts";
 import { configurationReference } from "./configuration_reference.ts";
 import { errorTable } from "./error_table.ts";
 import { commandPages } from "./manual_pages.ts";
+import { metricsTable } from "./metrics_table.ts";
+import { FAMILIES } from "../../src/metrics/families.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
@@ -12,6 +14,7 @@ export async function generatedPages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ["docs/configuration.md", configurationReference(SECTIONS)],
     ["docs/errors.md", await errorTable(`${ROOT}src`)],
+    ["docs/monitoring/metrics.md", metricsTable(FAMILIES)],
     ...commandPages(),
   ]);
 }

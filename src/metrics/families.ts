@@ -106,13 +106,13 @@ export const FAMILIES = {
   },
   authserver_daemon_up: {
     type: "gauge",
-    help: "1 if the transfer daemon can take sessions, else 0",
-    labels: ["server", "instance"],
+    help: "1 if the transfer daemon can take sessions, else 0; daemon is its number in the group",
+    labels: ["server", "daemon"],
   },
   authserver_daemon_latency_seconds: {
     type: "gauge",
     help: "Time that the daemon's last answer took, connection included",
-    labels: ["server", "instance"],
+    labels: ["server", "daemon"],
   },
   authserver_identity_provider_up: {
     type: "gauge",

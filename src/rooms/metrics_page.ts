@@ -46,7 +46,7 @@ function samplesOfCore({ servers, providers, certificate, bans, shares }: CoreSt
     ...Object.entries(bans).map(([reason, count]): Sample => [series("authserver_bans", { reason }), count]),
     ...servers.flatMap(({ name: server, instances }) =>
       instances.flatMap(({ instance, up, latencyMs }): Sample[] => {
-        const labels = { server, instance: String(instance) };
+        const labels = { server, daemon: String(instance) };
         return [
           [series("authserver_daemon_up", labels), up ? 1 : 0],
           ...(latencyMs === undefined
