@@ -26,12 +26,16 @@ interface Tally {
   readonly durations: DurationHistogram;
 }
 
+/** What a method of authentication made of credentials of its kind. */
+export type Outcome = "accepted" | "refused" | "unavailable";
+
 /** Methods with series of their own; all that strangers can think of share one. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]);
 
 /** Counts requests and decisions, and hands the decisions to the audit stream. Costs a request next to nothing. */
 export class RequestObserver {
   readonly #tallies = new Map<string, Map<string, Tally>>();
+  readonly #outcomes = new Map<string, Map<Outcome, number>>();
   readonly #counters = new Counters();
   readonly #servers: ReadonlySet<string>;
   readonly #audit: (record: AuditRecord) => void;
@@ -56,8 +60,10 @@ export class RequestObserver {
   }
 
   /** Something that a method of authentication made of credentials. */
-  authenticated(method: string, result: "accepted" | "refused" | "unavailable"): void {
-    this.#counters.add(series("authserver_authentications_total", { method, result }));
+  authenticated(method: string, result: Outcome): void {
+    const results = this.#outcomes.get(method);
+    if (results === undefined) this.#outcomes.set(method, new Map([[result, 1]]));
+    else results.set(result, (results.get(result) ?? 0) + 1);
   }
 
   /** Bytes of a shared file. */
@@ -79,6 +85,12 @@ export class RequestObserver {
         codes.clear();
         durations.moveTo(this.#counters, "authserver_request_duration_seconds", { route, method });
       }
+    }
+    for (const [method, results] of this.#outcomes) {
+      for (const [result, count] of results) {
+        this.#counters.add(series("authserver_authentications_total", { method, result }), count);
+      }
+      results.clear();
     }
     return this.#counters.take();
   }

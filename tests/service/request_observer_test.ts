@@ -121,3 +121,15 @@ Deno.test("RequestObserver lets no fact of a request replace what the service kn
     ["session", "refused", "192.0.2.1", "CN=Ann"],
   );
 });
+
+Deno.test("RequestObserver counts what methods of authentication made of credentials", () => {
+  const { observer, counts } = create();
+  observer.authenticated("PASSWORD", "refused");
+  observer.authenticated("PASSWORD", "refused");
+  observer.authenticated("OAUTH", "unavailable");
+  assert.deepEqual(counts(), [
+    'authentications_total{method="PASSWORD",result="refused"} 2',
+    'authentications_total{method="OAUTH",result="unavailable"} 1',
+  ]);
+  assert.deepEqual(counts(), []);
+});
