@@ -7,7 +7,7 @@ export function metricsTable(families: Readonly<Record<string, Family>>): string
   );
   return `# Metrics
 
-Made from \`src/metrics/families.ts\` by \`deno task docs\`; see [monitoring](README.md) for how to get and use them.
+Made from \`src/metrics/families.ts\` by \`deno task docs\`; see [monitoring](../monitoring.md) for how to get and use them.
 
 | Name | Type | Labels | Meaning |
 | --- | --- | --- | --- |

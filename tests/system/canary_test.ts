@@ -100,6 +100,7 @@ async function everything(replies: readonly Reply[], granted: readonly string[])
     haystacks: {
       console: system.log.join("\n"),
       file: await Deno.readTextFile(path),
+      audit: await Deno.readTextFile(`${system.folder}/logs/audit.log`),
       errors: replies.map(({ text, headers }) => text + JSON.stringify(headers)).join("\n"),
     },
     needles: [
