@@ -54,6 +54,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   ERR_SERVICE_STARTING: "Try again in a second. If it stays so, the log says why the core does not start.",
   ERR_SESSION_LIMIT_REACHED: "Wait for other transfers to end, or raise the daemon's limit of sessions.",
   ERR_SHARE_NOT_FOUND: "Ask the owner for a new share.",
+  ERR_SHARE_STORE: "The log names the cause: mostly the disk of `persistence.directory` is full. Make room.",
   ERR_TOKENS_UNAVAILABLE: "Configure a certificate, or renew the one that expired.",
   ERR_TOKEN_LIFETIME: "Ask for less, or raise `container.security.rest.jwt.maxLifetime`.",
   ERR_TOKEN_NEEDS_IDENTITY: "Show credentials.",

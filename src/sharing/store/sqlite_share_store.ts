@@ -13,6 +13,7 @@ import {
   toUse,
   type Values,
 } from "./share_row.ts";
+import { ShareStoreFailed } from "./share_store_failed.ts";
 import { SQL } from "./share_sql.ts";
 import type { Claim, ShareChange, ShareStore } from "./share_store.ts";
 
@@ -172,8 +173,15 @@ class SqliteShareStore implements ShareStore {
     return Math.floor(this.clock() / 1000);
   }
 
+  /** @throws {ShareStoreFailed} If the database cannot do it. */
   #read<T>(action: () => T): Promise<T> {
-    return new Promise((resolve) => resolve(action()));
+    return new Promise((resolve, reject) => {
+      try {
+        resolve(action());
+      } catch (error) {
+        reject(isOfDatabase(error) ? new ShareStoreFailed(error.message, { cause: error }) : error);
+      }
+    });
   }
 
   /** One transaction, which holds the write lock from its start. */
@@ -218,6 +226,10 @@ class SqliteShareStore implements ShareStore {
   #shares(name: keyof typeof SQL, values: Values): Share[] {
     return this.#rows(name, values).map(toShare);
   }
+}
+
+function isOfDatabase(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
 }
 
 /** `node:sqlite` reads text only up to the first NUL, so that a path could come back as another one: there are none. */

@@ -1,0 +1,150 @@
+/** A disk that is full, or read-only from the start, under the log and the shares. */
+import assert from "node:assert/strict";
+
+import { ALICE, runService, type Setting, settled, type SystemUnderTest } from "../system/running_service.ts";
+import { note } from "./fault_table.ts";
+import { mountSmallDisk, type SmallDisk } from "./small_disk.ts";
+
+const PROBE = await mountSmallDisk(64);
+await PROBE?.[Symbol.asyncDispose]();
+/** These tests mount a file system, which only root may. */
+const ignore = PROBE === undefined;
+if (ignore) {
+  console.log("disk faults are not tried: a small file system cannot be mounted here, which needs root");
+}
+
+const SERVERS = { HPC: [{ maxSessions: 1000 }] };
+const POST = { as: ALICE, body: { serverPath: "" } };
+
+const logOn = ({ path }: SmallDisk): Setting => ({
+  servers: SERVERS,
+  properties: { "container.logging.file": `${path}/logs/authserver.log` },
+});
+
+const sharesOn = ({ path }: SmallDisk): Setting => ({
+  servers: SERVERS,
+  properties: { "share.servers": "HPC", "persistence.directory": `${path}/shares` },
+});
+
+function testDisk(name: string, test: (disk: SmallDisk) => Promise<void>): void {
+  Deno.test({
+    name,
+    ignore,
+    async fn() {
+      await using disk = await mountSmallDisk(1024);
+      assert(disk !== undefined);
+      await test(disk);
+    },
+  });
+}
+
+/** Asks until a line about it is in the log file. */
+async function logsAgain(system: SystemUnderTest, disk: SmallDisk): Promise<void> {
+  for (;;) {
+    const reply = await system.ask("/rest/auth", { as: ALICE });
+    await system.logged(new RegExp(`request=${reply.headers["x-request-id"]}`));
+    const text = await Deno.readTextFile(`${disk.path}/logs/authserver.log`).catch(() => "");
+    if (text.includes(String(reply.headers["x-request-id"]))) return;
+  }
+}
+
+testDisk(
+  "with the log on a full disk the service serves, and logs again when there is room",
+  async (disk) => {
+    await using system = await runService(logOn(disk));
+    await settled(system);
+    await disk.fill();
+    for (let i = 0; i < 20; i++) assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
+    assert.match(await system.logged(/log file not written/), /error/);
+    assert.equal(system.log.filter((line) => line.includes("log file not written")).length, 1, "told once");
+    await disk.empty();
+    await logsAgain(system, disk);
+    note({
+      section: "Disks",
+      fault: "the log is on a full disk",
+      caller: "nothing: 200 as ever",
+      log: "the console has every line, and once `log file not written` with the cause",
+      after: "the file is written to again as soon as there is room",
+    });
+  },
+);
+
+testDisk(
+  "with the log on a read-only disk the service starts and serves, and logs when it can",
+  async (disk) => {
+    await disk.readOnly(true);
+    await using system = await runService(logOn(disk));
+    await settled(system);
+    assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
+    await system.logged(/log file not written/);
+    await disk.readOnly(false);
+    await logsAgain(system, disk);
+    note({
+      section: "Disks",
+      fault: "the log is on a read-only disk",
+      caller: "nothing: 200 as ever",
+      log: "the console has every line, and once `log file not written` with the cause",
+      after: "the file is made and written to as soon as that is possible",
+    });
+  },
+);
+
+testDisk(
+  "with the shares on a full disk nothing acknowledged is lost, and nothing refused is there",
+  async (disk) => {
+    await using system = await runService(sharesOn(disk));
+    await settled(system);
+    const user = "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN";
+    const share = async (name: string) => {
+      await Deno.writeTextFile(`${system.folder}/${name}`, "");
+      return await system.ask("/rest/share/HPC", {
+        as: ALICE,
+        body: { path: `${system.folder}/${name}`, user, access: "READ" },
+      });
+    };
+    assert.equal((await share("before")).status, 201);
+    await disk.fill();
+    const made: string[] = ["before"];
+    let refused = await share("during0");
+    // A write-ahead log that has room of its own takes some more, and what it takes counts.
+    for (let i = 1; refused.status === 201 && i < 500; i++) {
+      made.push(`during${i - 1}`);
+      refused = await share(`during${i}`);
+    }
+    assert.equal(refused.status, 503, refused.text);
+    assert(!/sqlite|disk|full|\//i.test(String(refused.json().errorMessage)), refused.text);
+    assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
+    assert.equal((await system.ask("/rest/share/HPC", { as: ALICE })).status, 200, "reading goes on");
+    const line = await system.logged(new RegExp(`request answered.*request=${refused.json().requestId}`));
+    assert.match(line, /full/);
+    await disk.empty();
+    assert.equal((await share("after")).status, 201);
+    const list = await system.ask("/rest/share/HPC", { as: ALICE });
+    const paths = [...list.text.matchAll(/"path":\s*"([^"]*)"/g)].map(([, path]) => path?.split("/").at(-1));
+    assert.deepEqual(paths.toSorted(), [...made, "after"].sort());
+    note({
+      section: "Disks",
+      fault: "the shares are on a full disk",
+      caller: `${refused.status} \`${refused.json().code}\` for who makes a share; lists and sessions work`,
+      log: "warn `request answered` with `database or disk is full`",
+      after: "nothing acknowledged is lost, nothing refused is there; works again without a restart",
+    });
+  },
+);
+
+testDisk("with the shares on a read-only disk the service does not start, and says why", async (disk) => {
+  await disk.readOnly(true);
+  await assert.rejects(runService(sharesOn(disk)), (error) => {
+    const text = Deno.inspect(error);
+    assert.match(text, /shares/);
+    assert.match(text, /[Rr]ead-?only/);
+    return true;
+  });
+  note({
+    section: "Disks",
+    fault: "the shares are on a read-only disk at the start",
+    caller: "—",
+    log: "the start fails and names the folder and the cause",
+    after: "—",
+  });
+});
