@@ -5,6 +5,15 @@ import { FAMILIES } from "../../src/metrics/families.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { ALICE, ALICE_DN, runService, settled, type SystemUnderTest } from "./running_service.ts";
 
+/** The workers of all cores, in the order of their start. */
+const cores: Worker[] = [];
+globalThis.Worker = class extends Worker {
+  constructor(specifier: string | URL, options?: WorkerOptions) {
+    super(specifier, options);
+    if (options?.name?.startsWith("core")) cores.push(this);
+  }
+};
+
 /** Runs a command against the service. */
 async function command(system: Pick<SystemUnderTest, "main">, ...args: readonly string[]) {
   const io = recordedIo();
@@ -134,6 +143,17 @@ Deno.test("bans by hand hold at once and over reloads, until they are lifted", a
   assert.equal((await command(system, "ban", "list")).out, "Nobody is banned\n");
   const events = (await auditLines(system)).map(({ event, user }) => [event, user]);
   assert.deepEqual(events.filter(([, user]) => user === "alice"), [["ban", "alice"], ["lift", "alice"]]);
+});
+
+Deno.test("bans by hand hold also after the core died", async () => {
+  await using system = await runService();
+  await settled(system);
+  await command(system, "ban", "add", "--user", "alice");
+  cores.at(-1)?.postMessage(null); // a message that it cannot read throws where nobody catches
+  await system.logged(/room replaced what=core/);
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 429);
+  const { json } = await command(system, "status", "--json");
+  assert.deepEqual(json().bans, { passwords: 0, tokens: 0, operator: 1 });
 });
 
 Deno.test("failed logins are remembered over a change of the core", async () => {
