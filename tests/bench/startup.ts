@@ -113,7 +113,7 @@ const source = [
   "--allow-write",
   "--allow-net",
   "--allow-env",
-  "--allow-sys=hostname",
+  "--allow-sys=hostname,umask",
   `--config=${ROOT}deno.json`,
   `${ROOT}main.ts`,
 ];
