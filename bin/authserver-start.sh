@@ -24,7 +24,7 @@ elif [ -f main.ts ]; then
   # A source checkout: the same permissions as the task "start".
   deno=${DENO:-$(command -v deno)}
   if [ -n "$deno" ]; then set -- "$deno"; else set -- npx --yes "deno@$(cat .deno-version)"; fi
-  set -- "$@" run --allow-read --allow-write --allow-net --allow-env --allow-sys=hostname,umask main.ts
+  set -- "$@" run --allow-read --allow-write --allow-net --allow-env --allow-sys=hostname main.ts
 else
   echo "There is no program to run: expected bin/authserver, ./authserver, or AUTHSERVER in conf/startup.properties." >&2
   exit 1

@@ -113,7 +113,7 @@ const source = [
   "--allow-write",
   "--allow-net",
   "--allow-env",
-  "--allow-sys=hostname,umask",
+  "--allow-sys=hostname",
   `--config=${ROOT}deno.json`,
   `${ROOT}main.ts`,
 ];

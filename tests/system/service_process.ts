@@ -24,7 +24,7 @@ export function runAuthserver(args: readonly string[], { cwd = CHECKOUT } = {}):
       "--allow-write",
       "--allow-net",
       "--allow-env",
-      "--allow-sys=hostname,umask",
+      "--allow-sys=hostname",
       `--config=${CHECKOUT}deno.json`,
       `${CHECKOUT}main.ts`,
       ...args,

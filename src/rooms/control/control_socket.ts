@@ -36,8 +36,8 @@ export interface ControlParts {
 const REQUEST_MS = 5000;
 /** Connections at a time; further ones are closed. */
 const MOST_CONNECTIONS = 16;
-/** Longest path that a Unix socket can have on Linux, in bytes. */
-const LONGEST_PATH = 107;
+/** Longest path, in bytes: a Unix socket can have 107 on Linux, and in its making it has a longer one for a moment. */
+const LONGEST_PATH = 92;
 
 /**
  * A Unix socket on which the operator's commands reach the service. Only its owner (and root) may connect. A caller sends
@@ -88,6 +88,9 @@ export class ControlSocket {
     this.#listener.close();
     for (const connection of this.#open) hangUp(connection);
     await this.#accepting;
+    await Deno.remove(this.path).catch((error) => {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    });
   }
 
   async #accept(): Promise<void> {
@@ -150,12 +153,31 @@ async function open(path: string): Promise<Deno.UnixListener> {
   return listen(path);
 }
 
+/**
+ * Opens the socket in a folder that nobody else may enter, closes it to others, and only then puts it in its place.
+ * @throws {Deno.errors.AddrInUse} If there is something in its place.
+ */
 function listen(path: string): Deno.UnixListener {
-  const before = Deno.umask(0o177);
+  if (isTaken(path)) throw new Deno.errors.AddrInUse(path);
+  const folder = Deno.makeTempDirSync({ dir: dirname(path), prefix: "." });
+  const hidden = `${folder}/s`;
   try {
-    return Deno.listen({ transport: "unix", path });
+    const listener = Deno.listen({ transport: "unix", path: hidden });
+    Deno.chmodSync(hidden, 0o600);
+    Deno.renameSync(hidden, path);
+    return listener;
   } finally {
-    Deno.umask(before);
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+function isTaken(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
   }
 }
 

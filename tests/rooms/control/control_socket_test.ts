@@ -234,7 +234,7 @@ Deno.test("ControlSocket replaces what a dead service left, and nothing else", a
 
   await assert.rejects(
     ControlSocket.listen(`${folder}/${"x".repeat(120)}`, parts),
-    (error: Error) => error instanceof CannotStart && /at most 107 bytes/.test(error.message),
+    (error: Error) => error instanceof CannotStart && /at most 92 bytes/.test(error.message),
   );
   await assert.rejects(ControlSocket.listen(`${path}/below/a/file`, parts), CannotStart);
   await Deno.remove(folder, { recursive: true });
