@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { ROOT } from "./project.ts";
 
 /** A file of the package. */
@@ -31,8 +32,35 @@ export async function packageFiles(): Promise<PackageFile[]> {
   });
   return [
     ...await Promise.all(files),
+    ...await manualPages(),
+    ...await completions(),
     { path: "/usr/share/doc/authserver/copyright", mode: 0o644, content: `${COPYRIGHT}\n${license}` },
   ];
+}
+
+async function manualPages(): Promise<PackageFile[]> {
+  const folder = `${ROOT}/docs/man`;
+  const names = (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name).sort();
+  return await Promise.all(names.map(async (name) => ({
+    path: `/usr/share/man/man1/${name}.gz`,
+    mode: 0o644,
+    content: gzipSync(await Deno.readFile(`${folder}/${name}`), { level: 9 }),
+  })));
+}
+
+/** Where each shell looks for completions of packages. */
+const COMPLETIONS: readonly (readonly [source: string, path: string])[] = [
+  ["bash/authserver", "/usr/share/bash-completion/completions/authserver"],
+  ["zsh/_authserver", "/usr/share/zsh/vendor-completions/_authserver"],
+  ["fish/authserver.fish", "/usr/share/fish/vendor_completions.d/authserver.fish"],
+];
+
+async function completions(): Promise<PackageFile[]> {
+  return await Promise.all(COMPLETIONS.map(async ([source, path]) => ({
+    path,
+    mode: 0o644,
+    content: await Deno.readTextFile(`${ROOT}/docs/completions/${source}`),
+  })));
 }
 
 /** The sample names files relative to the installation folder; a package has a place for each kind. */
