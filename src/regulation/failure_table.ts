@@ -26,6 +26,9 @@ export interface FailureRecord<S> {
 
 /** Records that subjects share for which there is no room. */
 const SHARED_RECORDS = 1024;
+/** Smaller corrections of the clock than this, in milliseconds, change nothing. */
+const CLOCK_STEP_MS = 60_000;
+
 /** Milliseconds to wait while other attempts are under way. */
 const BUSY_MS = 1000;
 /** Longest wait that subjects share, in milliseconds: it hits the innocent too. */
@@ -166,8 +169,10 @@ export class FailureTable<S> {
     (record.until > this.#now() ? this.#waiting : this.#watched).set(key, record);
   }
 
+  /** A failure that lies ahead was counted before the clock was set back: nobody knows how long ago that is. */
   #isForgotten({ at, until }: FailureRecord<unknown>): boolean {
-    return Math.max(at, until) + this.#policy.windowMs <= this.#now();
+    const now = this.#now();
+    return Math.max(at, until) + this.#policy.windowMs <= now || at > now + CLOCK_STEP_MS;
   }
 
   /** Whether there is room for one more record, now or by giving up one that has no wait running. */

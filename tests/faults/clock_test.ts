@@ -1,0 +1,82 @@
+/** A clock that is set while the service runs: by an hour, a day, forwards, backwards. */
+import assert from "node:assert/strict";
+import { SILENT } from "../../src/logging/logger.ts";
+import { loadSetup } from "../../src/service/load_setup.ts";
+import { createService, type Service } from "../../src/service/service.ts";
+import { ALICE, createSite } from "../system/running_service.ts";
+import { note } from "./fault_table.ts";
+
+const HOUR = 3600_000;
+const DAY = 24 * HOUR;
+const ALICE_BASIC = `Basic ${btoa(ALICE.join(":"))}`;
+const WRONG = `Basic ${btoa("alice:guess")}`;
+
+async function withService(
+  test: (service: Service, step: (by: number) => void) => Promise<void>,
+): Promise<void> {
+  await using site = await createSite({ servers: { HPC: [{ maxSessions: 1000 }] } });
+  const { setup } = await loadSetup(site.main, { environment: () => undefined });
+  assert(setup !== undefined);
+  let ahead = 0;
+  const options = { ...setup, generation: 1, upSince: Date.now(), port: 9000 };
+  const service = await createService(options, { log: SILENT, now: () => Date.now() + ahead });
+  try {
+    while (!(await (await ask(service, ALICE_BASIC)).text()).includes("3.5.3")) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await test(service, (by) => ahead += by);
+  } finally {
+    await service.close();
+  }
+}
+
+function ask(service: Service, authorization: string, address = "127.0.0.1"): Promise<Response> {
+  const headers = { Authorization: authorization, Accept: "application/json" };
+  return service.handle(new Request("https://localhost/rest/auth", { headers }), { address });
+}
+
+function openSession(service: Service): Promise<Response> {
+  return service.handle(
+    new Request("https://localhost/rest/auth/HPC", {
+      method: "POST",
+      headers: { Authorization: ALICE_BASIC, "Content-Type": "application/json" },
+      body: '{"serverPath":""}',
+    }),
+    { address: "127.0.0.1" },
+  );
+}
+
+for (
+  const [what, by] of [
+    ["an hour forwards", HOUR],
+    ["a day forwards", DAY],
+    ["an hour back", -HOUR],
+    ["a day back", -DAY],
+  ] as const
+) {
+  Deno.test(`a clock set ${what} fails no login and no session`, () =>
+    withService(async (service, step) => {
+      assert.equal((await openSession(service)).status, 200);
+      step(by);
+      for (let i = 0; i < 3; i++) {
+        assert.equal((await ask(service, ALICE_BASIC)).status, 200);
+        assert.equal((await openSession(service)).status, 200);
+      }
+    }));
+}
+
+Deno.test("a clock set back keeps nobody out for longer than before", () =>
+  withService(async (service, step) => {
+    let last = await ask(service, WRONG);
+    while (last.status === 401) last = await ask(service, WRONG);
+    assert.equal(last.status, 429);
+    step(-DAY);
+    assert.equal((await ask(service, ALICE_BASIC)).status, 200, "the wait would have lasted a day");
+    note({
+      section: "Clock",
+      fault: "the clock is set by an hour or a day, forwards or back",
+      caller: "nothing; tokens are valid by the new time",
+      log: "nothing",
+      after: "waits after wrong passwords that began before a step back are dropped, not prolonged",
+    });
+  }));
