@@ -1,6 +1,6 @@
 /**
  * `deno task bench [--only NAME[,NAME]] [--json FILE]`: measures what we promise about speed, prints a table and writes
- * the figures as JSON. Needs `wrk`. Ends with 1 if a promise is not met.
+ * the figures as JSON. Needs `wrk` and `curl`. Ends with 1 if a promise is not met.
  */
 import { parseArgs } from "node:util";
 import { type Figure, isMet, type Measurement, table } from "./figure.ts";
@@ -8,6 +8,7 @@ import { footprint } from "./measurements/footprint.ts";
 import { connections, freshTokens, password, token } from "./measurements/get.ts";
 import { daemons, users } from "./measurements/growth.ts";
 import { sessions } from "./measurements/sessions.ts";
+import { shareDownload } from "./measurements/share_download.ts";
 import { slowClients } from "./measurements/slow_clients.ts";
 import { requireWrk, WrkMissing } from "./wrk.ts";
 
@@ -18,6 +19,7 @@ const ALL: readonly Measurement[] = [
   sessions,
   connections,
   slowClients,
+  shareDownload,
   footprint,
   daemons,
   users,
