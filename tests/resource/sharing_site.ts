@@ -13,12 +13,15 @@ import type { OwnerLimits } from "../../src/sharing/rules/owner_limits.ts";
 import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
 import type { DaemonOptions } from "../daemon_simulator/daemon.ts";
 import { ApiDescription } from "../openapi/api_description.ts";
-import { SHORT_TIMES, Site } from "../sharing/site.ts";
+import { Site } from "../sharing/site.ts";
 
 /** Who asks: a user of the tests by name, or nobody in particular. */
 export type Who = "alice" | "bob" | "anonymous";
 
 export const BASE = "https://auth.example.org:9000";
+
+/** Silent data connections are given up soon; replies get their time, on a busy machine too. */
+const SILENCE = { dataIdleMs: 500, clientIdleMs: 500 };
 
 class Unauthenticated extends ServiceError {
   readonly code = "ERR_UNAUTHENTICATED";
@@ -61,7 +64,7 @@ export class SharingSite implements AsyncDisposable {
   static async open(options: DaemonOptions = {}): Promise<SharingSite> {
     // Sessions do not stay counted after their end here, or tests with many would wait for each other.
     return new SharingSite(
-      await Site.open({ maxSessions: 1_000_000, ...options }, SHORT_TIMES, { holdMs: 0 }),
+      await Site.open({ maxSessions: 1_000_000, ...options }, SILENCE, { holdMs: 0 }),
     );
   }
 
