@@ -1,0 +1,22 @@
+/**
+ * Makes shares one after the other and says the id of each once it is acknowledged, until it is killed.
+ * Argument: file of the store.
+ */
+import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
+
+const [file = ""] = Deno.args;
+const store = openShareStore(file, Date.now);
+const ENCODER = new TextEncoder();
+for (let i = 0;; i++) {
+  const { id } = await store.put("HPC", {
+    path: `/data/${Deno.pid}/${i}`,
+    owner: "cn=ann",
+    uid: "ann",
+    target: "cn=bob",
+    access: "READ",
+    expires: 0,
+    oneTime: false,
+    sources: [],
+  });
+  Deno.stdout.writeSync(ENCODER.encode(`${id}\n`));
+}
