@@ -138,6 +138,7 @@ export class SharingSystem implements AsyncDisposable {
 export async function answerTo(outgoing: ClientRequest): Promise<IncomingMessage> {
   const [response]: IncomingMessage[] = await once(outgoing, "response");
   if (response === undefined) throw new TypeError("no answer");
+  outgoing.on("error", () => {}); // what is still being sent when the answer is there may go nowhere
   return response;
 }
 
