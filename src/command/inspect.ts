@@ -1,3 +1,4 @@
+import type { EffectiveValue } from "../config/key_reader.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Setup } from "../rooms/setup.ts";
 import { type CertificateFiles, isError, loadSetup } from "../service/load_setup.ts";
@@ -10,6 +11,8 @@ export interface Inspection {
   /** In the order of the files, the main file first. */
   readonly problems: readonly Problem[];
   readonly files: CertificateFiles;
+  /** The value of every key, as far as it could be read. */
+  readonly effective: readonly EffectiveValue[];
 }
 
 /**
@@ -19,7 +22,9 @@ export interface Inspection {
 export async function inspect(mainFile: string): Promise<Inspection> {
   const loaded = await loadSetup(mainFile, { environment: (name) => Deno.env.get(name) });
   if (loaded.config === undefined) return loaded;
-  const { setup, files } = loaded;
+  const { setup, files, effective } = loaded;
   const problems = [...loaded.problems, ...await inspectDataFiles(loaded.config)];
-  return problems.some(isError) || setup === undefined ? { problems, files } : { setup, problems, files };
+  return problems.some(isError) || setup === undefined
+    ? { problems, files, effective }
+    : { setup, problems, files, effective };
 }

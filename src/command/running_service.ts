@@ -1,3 +1,5 @@
+import { changedKeys } from "../config/changed_keys.ts";
+import type { EffectiveValue } from "../config/key_reader.ts";
 import { resolve } from "node:path";
 import type { ServiceConfig } from "../config/service_config.ts";
 import { LogFile } from "../logging/log_file.ts";
@@ -39,7 +41,7 @@ export async function startService(
     readonly manager?: ServiceManager;
   } = {},
 ): Promise<RunningService> {
-  const { setup, problems, files } = await inspect(file);
+  const { setup, problems, files, effective } = await inspect(file);
   problems.forEach(report);
   if (setup === undefined) throw new CommandFailed(`the configuration in ${file} cannot be used`);
   const logFile = new LogFile(setup.config.logging.file, console);
@@ -57,7 +59,7 @@ export async function startService(
   });
   problems.forEach((problem) => supervisor.log.warn("configuration", { problem: formatProblem(problem) }));
   const watched = { config: setup.config, files };
-  return new SupervisedService(file, { supervisor, operations, reloads, manager, watched });
+  return new SupervisedService(file, { supervisor, operations, reloads, manager, watched, effective });
 }
 
 /** @throws {CommandFailed} */
@@ -89,18 +91,21 @@ class SupervisedService implements RunningService {
   readonly #endWatchdog: () => void;
   readonly #done: () => void;
   #watched: Watched;
+  /** Values of the keys in use, to tell what a reload changes. */
+  #effective: readonly EffectiveValue[];
   #stopping = false;
   /** One reload after the other. */
   #reloading: Promise<void> = Promise.resolve();
 
   constructor(
     file: string,
-    { supervisor, operations, reloads, manager, watched }: {
+    { supervisor, operations, reloads, manager, watched, effective }: {
       readonly supervisor: Supervisor;
       readonly operations: Operations;
       readonly reloads: ReloadRecord;
       readonly manager: ServiceManager;
       readonly watched: Watched;
+      readonly effective: readonly EffectiveValue[];
     },
   ) {
     this.#file = file;
@@ -109,6 +114,7 @@ class SupervisedService implements RunningService {
     this.#reloads = reloads;
     this.#manager = manager;
     this.#watched = watched;
+    this.#effective = effective;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.stopped = promise;
     this.#done = resolve;
@@ -144,7 +150,7 @@ class SupervisedService implements RunningService {
   async #reload(): Promise<void> {
     this.#manager.reloading();
     try {
-      const { setup, problems, files } = await this.#inspect();
+      const { setup, problems, files, effective } = await this.#inspect();
       if (setup === undefined) {
         this.#reloads.failed(problems.filter(isError).map(formatProblem));
         this.#supervisor.log.error("the new configuration cannot be used, the one before stays", {
@@ -156,6 +162,10 @@ class SupervisedService implements RunningService {
       await this.#operations.reload(setup.config);
       this.#reloads.succeeded();
       this.#watched = { config: setup.config, files };
+      this.#supervisor.log.info("settings changed", {
+        keys: changedKeys(this.#effective, effective).join(" "),
+      });
+      this.#effective = effective;
     } catch (error) {
       this.#supervisor.log.error("reload failed, the configuration before stays", {
         file: this.#file,

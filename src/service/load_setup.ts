@@ -1,3 +1,4 @@
+import type { EffectiveValue } from "../config/key_reader.ts";
 import { loadConfiguration, type LoadOptions } from "../config/load.ts";
 import { loadTlsMaterial } from "../config/tls/load_tls_material.ts";
 import { loadTruststore } from "../config/tls/truststore.ts";
@@ -17,6 +18,8 @@ export interface LoadedSetup {
   /** In the order of the files, the main file first. */
   readonly problems: readonly Problem[];
   readonly files: CertificateFiles;
+  /** The value of every key, as far as it could be read. */
+  readonly effective: readonly EffectiveValue[];
 }
 
 /** Files and folders of certificates: look again if one of them changes. */
@@ -30,8 +33,8 @@ const NO_FILES: CertificateFiles = { credential: [], truststore: [], assertionIs
 
 /** Reads the configuration and the certificates that it names. */
 export async function loadSetup(mainFile: string, options: LoadOptions): Promise<LoadedSetup> {
-  const { config, problems } = await loadConfiguration(mainFile, options);
-  if (config === undefined) return { problems, files: NO_FILES };
+  const { config, problems, effective } = await loadConfiguration(mainFile, options);
+  if (config === undefined) return { problems, files: NO_FILES, effective };
   const now = Date.now();
   const tls = await loadTlsMaterial(config, now);
   const issuers = config.trustedAssertionIssuers === undefined
@@ -50,6 +53,7 @@ export async function loadSetup(mainFile: string, options: LoadOptions): Promise
     }),
     problems: all,
     files,
+    effective,
   };
 }
 
