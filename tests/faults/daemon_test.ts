@@ -146,7 +146,7 @@ const outcomes = tried.map(async ({ fault }, i) => {
 });
 for (const outcome of outcomes) outcome.catch(() => {}); // each is awaited in its test
 
-for (const [i, { what, alone, grouped = 200 }] of tried.entries()) {
+for (const [i, { what, alone, grouped = 200, long = false }] of tried.entries()) {
   Deno.test(`a daemon that ${what} costs its own callers, nobody else, and no longer than it lasts`, async () => {
     const outcome = await outcomes[i];
     assert(outcome);
@@ -156,7 +156,11 @@ for (const [i, { what, alone, grouped = 200 }] of tried.entries()) {
     assert.deepEqual(outcome.grouped.map(({ status }) => status).sort(), [200, grouped]);
     assert.equal(outcome.list.status, 200);
     assert(outcome.listTook < PROMPT_MS, `GET took ${outcome.listTook} ms`);
-    assert(outcome.recoveredMs < 10_000, `usable again after ${outcome.recoveredMs} ms only`);
+    // A check that the daemon had taken before it was mended waits as long for its reply as any request.
+    assert(
+      outcome.recoveredMs < (long ? 30_000 : 10_000),
+      `usable again after ${outcome.recoveredMs} ms only`,
+    );
     note({
       section: "Transfer daemons",
       fault: `a daemon ${what}`,
