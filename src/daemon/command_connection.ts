@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { X509Certificate } from "node:crypto";
 import { connect as connectPlain, type Socket } from "node:net";
-import { connect as connectTls, TLSSocket } from "node:tls";
+import { connect as connectTls, createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 import type { Clock } from "../model/clock.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { type Exchange, failure, type Fault } from "./exchange.ts";
@@ -90,10 +90,7 @@ class CommandConnection {
     return connectTls({
       host,
       port,
-      cert: this.material.certificate,
-      key: this.material.key,
-      ca: [...this.material.anchors],
-      minVersion: "TLSv1.2",
+      secureContext: contextOf(this.material),
       // Daemons' certificates carry role names. Whom we talk to is checked by `checkPeer`, and a failure after the
       // handshake would end the connection without `END`.
       checkServerIdentity: () => undefined,
@@ -189,6 +186,18 @@ class CommandConnection {
     if (this.#phase === "handshaking") return failure("handshake-closed", "before", detail);
     return readReply(this.#received);
   }
+}
+
+/** Making one, which parses keys and certificates, is a fifth of the work for a connection. */
+const CONTEXTS = new WeakMap<TlsMaterial, SecureContext>();
+
+function contextOf(material: TlsMaterial): SecureContext {
+  const known = CONTEXTS.get(material);
+  if (known !== undefined) return known;
+  const { certificate, key, anchors } = material;
+  const made = createSecureContext({ cert: certificate, key, ca: [...anchors], minVersion: "TLSv1.2" });
+  CONTEXTS.set(material, made);
+  return made;
 }
 
 /** The certificates of the other side, its own first, and behind it what it sent or what the platform found for it. */

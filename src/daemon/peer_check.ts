@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { X509Certificate } from "node:crypto";
 import { sameName } from "../model/distinguished_name.ts";
+import { BoundedMap } from "../model/bounded_map.ts";
 import { certificateSubject } from "../model/certificate_subject.ts";
 
 export interface PeerCheck {
@@ -80,8 +81,16 @@ function mayIssue(anchor: X509Certificate): boolean {
   return anchor.ca || !anchor.raw.includes(BASIC_CONSTRAINTS);
 }
 
+/** Pairs of issuer and certificate whose signature was verified: the same few come with every connection. */
+const VERIFIED = new BoundedMap<string, true>(64);
+
+/** Verifying is most of the work of a check, and of a pair of certificates the outcome never changes. */
 function signed(issuer: X509Certificate, certificate: X509Certificate): boolean {
-  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+  const pair = `${issuer.fingerprint512} ${certificate.fingerprint512}`;
+  if (VERIFIED.get(pair) !== undefined) return true;
+  if (!certificate.checkIssued(issuer) || !certificate.verify(issuer.publicKey)) return false;
+  VERIFIED.set(pair, true);
+  return true;
 }
 
 /** `C=EU, O=Demo, CN=Root` for a name that the platform writes on several lines. */

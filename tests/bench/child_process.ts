@@ -51,10 +51,7 @@ export class ChildProcess implements AsyncDisposable {
   cpu(): Readonly<Record<string, number>> {
     const times: Record<string, number> = { total: 0 };
     for (const { name: thread } of Deno.readDirSync(`/proc/${this.pid}/task`)) {
-      const folder = `/proc/${this.pid}/task/${thread}`;
-      const fields = Deno.readTextFileSync(`${folder}/stat`).replace(/^.*\) /, "").split(" ");
-      const used = (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
-      const name = Deno.readTextFileSync(`${folder}/comm`).trim();
+      const { name, used } = readThread(`/proc/${this.pid}/task/${thread}`);
       times[name] = (times[name] ?? 0) + used;
       times.total = (times.total ?? 0) + used;
     }
@@ -79,6 +76,18 @@ export class ChildProcess implements AsyncDisposable {
       if (!(error instanceof TypeError)) throw error; // it has ended already
     }
     await this.#child.status;
+  }
+}
+
+/** Name of a thread and the processor time it used, in milliseconds; nothing if it has just ended. */
+function readThread(folder: string): { readonly name: string; readonly used: number } {
+  try {
+    const [, name = "", rest = ""] = /\((.*)\) (.*)/.exec(Deno.readTextFileSync(`${folder}/stat`)) ?? [];
+    const fields = rest.split(" ");
+    return { name, used: (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK };
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return { name: "ended", used: 0 };
+    throw error;
   }
 }
 

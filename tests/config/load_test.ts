@@ -352,7 +352,7 @@ const ERRORS: [added: string, message: string][] = [
     "share.servers = HPC: expected persistence.directory too, the folder of the share database",
   ],
   ["share.maxLifetime=1d", "share.maxLifetime = 1d: expected a whole number from 0 to 2147483647 (seconds)"],
-  ["container.metrics.port=0", "container.metrics.port = 0: expected a port number from 1 to 65535"],
+  ["container.metrics.port=-1", "container.metrics.port = -1: expected a port number from 0 to 65535"],
   [
     "container.logging.level=trace",
     "container.logging.level = trace: expected one of debug, info, warn, error",

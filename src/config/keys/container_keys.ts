@@ -117,7 +117,11 @@ export const METRICS = section({
   unknown: "error",
   keys: {
     port: optional(
-      port({ help: "Port of the metrics page /metrics; without it there is none", added: true }),
+      port({
+        help: "Port of the metrics page /metrics; 0 takes any free one, without it there is none",
+        added: true,
+        anyFree: true,
+      }),
     ),
     host: host({ help: "Interface of the metrics page", default: "127.0.0.1", added: true }),
   },

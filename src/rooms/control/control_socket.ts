@@ -83,7 +83,7 @@ export class ControlSocket {
     }
   }
 
-  /** Ends listening and all conversations; the runtime removes the socket with the listener. */
+  /** Ends listening and all conversations, and removes the socket. */
   async close(): Promise<void> {
     this.#listener.close();
     for (const connection of this.#open) hangUp(connection);
