@@ -6,7 +6,7 @@ import { pageResponse } from "./page/page.ts";
 import { type ServerEntry, serverEntry } from "./server_entry.ts";
 import type { ServerFacts } from "./server_facts.ts";
 import { entryAudience, type ServiceFacts, timestamp } from "./server_list.ts";
-import { callerName, EVERYBODY } from "./share/names.ts";
+import { callerName, EVERYBODY, nameOnServer } from "./share/names.ts";
 import { ownersView, targetsView } from "./share/share_json.ts";
 import type { SharingParts } from "./share/sharing_parts.ts";
 import type { WholeResponse } from "./text_response.ts";
@@ -138,7 +138,8 @@ ${known && up && entry.uid !== undefined && commands(call, entry)}
 }
 
 async function shares(call: Call, server: string, { store, clock }: SharingParts): Promise<Content> {
-  const caller = callerName(call.caller);
+  const caller = nameOnServer(call, server);
+  if (caller === EVERYBODY) return undefined;
   const [own, accessible] = await Promise.all([
     store.ownedBy(server, caller),
     store.targetedAt(server, caller),

@@ -6,7 +6,7 @@ import { isOver, type Share } from "../../sharing/share.ts";
 import { isShareId } from "../../sharing/share_id.ts";
 import { addressInRange } from "../../model/address.ts";
 import type { Call } from "../call.ts";
-import { callerName, EVERYBODY } from "../share/names.ts";
+import { EVERYBODY, nameOnServer } from "../share/names.ts";
 import { type SharedServer, sharedServer } from "../share/shared_server.ts";
 import { NotPermitted, refusal, ShareNotFound } from "../share/sharing_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
@@ -40,7 +40,7 @@ export async function openedShare(
 
 /** Whether the caller may use a share in the way that is wanted; its owner has no special right. */
 export function checkUser(call: Call, share: Share, wanted: AccessLevel, parts: SharingParts): void {
-  if (share.target !== EVERYBODY && share.target !== callerName(call.caller)) {
+  if (share.target !== EVERYBODY && share.target !== nameOnServer(call, share.server)) {
     throw refusal(call.caller, "This share is for somebody else", parts);
   }
   checkSource(call, share);

@@ -10,7 +10,7 @@ import { ServerDown } from "../request_errors.ts";
 import { statusText } from "../server_facts.ts";
 import type { WholeResponse } from "../text_response.ts";
 import { parseSessionRequest } from "../session_request.ts";
-import { callerName, EVERYBODY } from "../share/names.ts";
+import { EVERYBODY, nameOnServer } from "../share/names.ts";
 import { type SharedServer, sharedServer } from "../share/shared_server.ts";
 import { refusal, ShareNotFound } from "../share/sharing_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
@@ -27,7 +27,7 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   const asked = absolutePath(request.serverPath);
   const shares = await parts.store.withPaths(server.name, coveringPaths(asked));
   if (shares.length === 0) throw new ShareNotFound();
-  const share = mostSpecific(shares, { caller: callerName(call.caller), everybody: EVERYBODY });
+  const share = mostSpecific(shares, { caller: nameOnServer(call, server.name), everybody: EVERYBODY });
   if (share === undefined) throw refusal(call.caller, "This path is shared with somebody else", parts);
   checkUser(call, share, request.send ? "READ" : "WRITE", parts);
   // A shared directory asked for without its last slash is still a directory.

@@ -1,7 +1,7 @@
 import type { Share, UseKind } from "../../sharing/share.ts";
 import type { TransferResult } from "../../sharing/session_client/download_stream.ts";
 import type { Call } from "../call.ts";
-import { callerName } from "../share/names.ts";
+import { nameOnServer } from "../share/names.ts";
 import { ShareNotFound } from "../share/sharing_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 
@@ -23,7 +23,7 @@ export async function useShare(
   { kind, path }: { readonly kind: UseKind; readonly path: string },
   { store, transferred }: SharingParts,
 ): Promise<UseOfShare> {
-  const who = callerName(call.caller);
+  const who = nameOnServer(call, share.server);
   const address = call.clientAddress;
   const claim = await store.claim(share.server, share.id, { who, address, kind, path });
   if (claim === undefined) throw new ShareNotFound("used up while the request was under way");

@@ -2,7 +2,7 @@ import { withoutSlash } from "../../sharing/rules/absolute_path.ts";
 import type { Call } from "../call.ts";
 import { readJson } from "../open_session.ts";
 import { checkedPath, checkWritePolicy, fullPath, shareAccount } from "./checked_path.ts";
-import { callerName } from "./names.ts";
+import { nameOnServer } from "./names.ts";
 import { parseShareFields, type ShareFields } from "./share_fields.ts";
 import { type SharedServer, sharedServer } from "./shared_server.ts";
 import { refusal } from "./sharing_errors.ts";
@@ -27,7 +27,7 @@ export async function createShare(call: Call, parts: SharingParts): Promise<Resp
   });
   const share = await parts.store.put(server.name, {
     path,
-    owner: callerName(call.caller),
+    owner: nameOnServer(call, server.name),
     target: fields.target,
     uid: account.uid,
     ...(account.gid !== undefined && { gid: account.gid }),
@@ -65,7 +65,7 @@ async function removeShares(
   { store }: SharingParts,
 ): Promise<Response> {
   const { name } = server;
-  const owner = callerName(call.caller);
+  const owner = nameOnServer(call, name);
   const exact = await fullPath(path, () => shareAccount(call, name).uid, server, call.signal);
   const toggled = exact.endsWith("/") ? withoutSlash(exact) : `${exact}/`;
   const removed = await store.removeByPath(name, owner, exact, target) ||

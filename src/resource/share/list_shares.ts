@@ -1,7 +1,7 @@
 import type { Call } from "../call.ts";
 import { statusText } from "../server_facts.ts";
 import { jsonResponse, type WholeResponse } from "../text_response.ts";
-import { callerName } from "./names.ts";
+import { EVERYBODY, nameOnServer } from "./names.ts";
 import { ownersView, targetsView } from "./share_json.ts";
 import { sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
@@ -26,8 +26,8 @@ export async function listShares(call: Call, parts: SharingParts): Promise<Whole
   const { name, facts } = sharedServer(call, parts);
   const { store, clock } = parts;
   // What is shared with everybody is known by its link only (D12).
-  const known = call.caller.kind !== "anonymous";
-  const caller = callerName(call.caller);
+  const caller = nameOnServer(call, name);
+  const known = caller !== EVERYBODY;
   const own = known ? await store.ownedBy(name, caller) : [];
   const accessible = known ? await store.targetedAt(name, caller) : [];
   return jsonResponse({

@@ -1,7 +1,7 @@
 import type { Share } from "../../sharing/share.ts";
 import { isShareId } from "../../sharing/share_id.ts";
 import type { Call } from "../call.ts";
-import { callerName } from "./names.ts";
+import { nameOnServer } from "./names.ts";
 import { refusal } from "./sharing_errors.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
@@ -13,7 +13,7 @@ export async function ownShare(call: Call, server: string, parts: SharingParts):
   const id = call.params.get("id") ?? "";
   const share = isShareId(id) ? await parts.store.get(server, id) : undefined;
   if (share === undefined) return undefined;
-  if (call.caller.kind === "anonymous" || share.owner !== callerName(call.caller)) {
+  if (call.caller.kind === "anonymous" || share.owner !== nameOnServer(call, server)) {
     throw refusal(call.caller, "This share belongs to somebody else", parts);
   }
   return share;
