@@ -2,7 +2,7 @@
 export const REMEDIES: Readonly<Record<string, string>> = {
   ERR_ACCESS_REFUSED: "Check owner and mode of the file on the daemon's host.",
   ERR_ACCOUNT_REFUSED:
-    "Give the user another account in the map file: `root`, system words and names with odd characters are never used.",
+    "Give the user another account in the map file: `root`, `toor` and the number 0 are never used; daemons refuse all others with user id 0.",
   ERR_ATTRIBUTE_SOURCE:
     "The log names the source. Repair it, or set its `optional=true` if the service may go on without it.",
   ERR_AUTHENTICATION_UNAVAILABLE:
@@ -37,6 +37,8 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   ERR_INVALID_REQUEST: "The text names the member and what was expected.",
   ERR_INVALID_TOKEN_REQUEST: "Use `lifetime=<seconds>`, `renewable=true`, `limited=true`.",
   ERR_KEY_LOOKUP_FAILED: "Repair the daemon that does not answer, or put the user's key into the keys file.",
+  ERR_LIMITS_FROM_HOME:
+    "Write the patterns of `includes` and `excludes` with a leading slash; or the user starts in the home directory (empty `serverPath`).",
   ERR_LISTEN_SOCKET_UNREACHABLE:
     "Check `host` of the server, and firewalls between this service and the daemon.",
   ERR_METHOD_NOT_ALLOWED: "The header `Allow` lists the methods of the resource.",

@@ -1,5 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
+import { patternsOf } from "../model/pattern_list.ts";
 import { parseRate } from "../model/rate.ts";
 import { ServiceError } from "../model/service_error.ts";
 import type { UserAttributes } from "./user_attributes.ts";
@@ -97,8 +98,16 @@ export function attributesOnServer(
   checkName(uid, "xlogin");
   if (gid !== undefined) checkName(gid, "group");
 
-  const includes = configured("includes");
-  const excludes = configured("excludes");
+  const patterns = (suffix: "includes" | "excludes") => {
+    const list = configured(suffix);
+    // An empty list would allow everything.
+    if (list !== undefined && patternsOf(list).length === 0) {
+      throw new UnusableAttribute(`${suffix} on ${server}`, "expected path patterns");
+    }
+    return list;
+  };
+  const includes = patterns("includes");
+  const excludes = patterns("excludes");
   return {
     uid,
     ...(gid === undefined ? {} : { gid }),

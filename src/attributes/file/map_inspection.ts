@@ -1,4 +1,5 @@
 import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
+import { isRelativePattern, patternsOf } from "../../model/pattern_list.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
 import { parseRate } from "../../model/rate.ts";
 import { SERVER_PREFIXES, SERVER_SUFFIXES } from "../server_attributes.ts";
@@ -99,6 +100,14 @@ function expectedInstead(meaning: string | undefined, value: string): string | u
     case "group":
     case "supplementaryGroups":
       return isAccountName(value) ? undefined : "expected the name of a group";
+    case "includes":
+    case "excludes": {
+      const patterns = patternsOf(value);
+      if (patterns.length === 0) return "expected path patterns, sessions are refused";
+      return patterns.some(isRelativePattern)
+        ? "expected patterns that begin with a slash; others allow only sessions that begin in the home directory"
+        : undefined;
+    }
     default:
       return undefined;
   }

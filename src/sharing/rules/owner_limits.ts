@@ -1,3 +1,4 @@
+import { patternsOf } from "../../model/pattern_list.ts";
 import { withoutSlash } from "./absolute_path.ts";
 import { coversAllBelow, matchesPattern, mayMatchBelow } from "./path_pattern.ts";
 
@@ -43,7 +44,5 @@ export function excludePatterns(text: string | undefined): readonly string[] {
 }
 
 function split(text = ""): string[] {
-  return text.split(":").map((element) => element.trim().replace(/^\.\//, "")).filter((element) =>
-    element !== ""
-  );
+  return patternsOf(text).map((pattern) => pattern.replace(/^\.\//, "")).filter((pattern) => pattern !== "");
 }

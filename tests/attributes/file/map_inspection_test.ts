@@ -30,6 +30,14 @@ const PROBLEMS: readonly (readonly [string, string])[] = [
   ['"daemon.S.rateLimit": "-5"', "warning map:2: CN=x: daemon.S.rateLimit = -5: expected bytes per second"],
   ['"uftpd.S.rateLimit": []', "warning map:2: CN=x: uftpd.S.rateLimit: expected a value"],
   ['"uftpd.S.includes": ""', "warning map:2: CN=x: uftpd.S.includes: expected a value"],
+  [
+    '"uftpd.S.includes": ":"',
+    "warning map:2: CN=x: uftpd.S.includes = :: expected path patterns, sessions are refused",
+  ],
+  [
+    '"daemon.S.excludes": "/etc/*:.ssh/*"',
+    "warning map:2: CN=x: daemon.S.excludes = /etc/*:.ssh/*: expected patterns that begin with a slash",
+  ],
   ['"xlogin": ["ann", "root"]', "warning map:2: CN=x: xlogin = root: expected an account without privileges"],
   [
     '"uftpd.S.xlogin": "0"',
