@@ -9,6 +9,7 @@ import { OperatorBans } from "./operator_bans.ts";
 import { RecentKeys } from "./recent_keys.ts";
 import type { RegulationState } from "./regulation_state.ts";
 import { TooManyFailures } from "./too_many_failures.ts";
+import { userKey } from "./user_key.ts";
 
 /** An attempt that may be made. Exactly one of the three ends it. */
 export interface Attempt {
@@ -102,13 +103,13 @@ export class Regulator {
       case "malformed":
         return FREE; // nothing that a method would look at
       case "basic":
-        this.#operator.admit({ user: authorization.user, address });
-        return this.#enabled ? this.#admitPassword(authorization.user, address) : FREE;
+        this.#operator.admit({ user: userKey(authorization.user), address });
+        return this.#enabled ? this.#admitPassword(userKey(authorization.user), address) : FREE;
       case "bearer":
         this.#operator.admit({ address });
         return this.#enabled ? this.#admitToken(address) : FREE;
       case "ssh-legacy":
-        this.#operator.admit({ user: authorization.user, address });
+        this.#operator.admit({ user: userKey(authorization.user), address });
         return this.#enabled ? this.#admitToken(address) : FREE;
     }
   }
@@ -131,17 +132,17 @@ export class Regulator {
    * with passwords and legacy SSH tokens: other tokens name their user only once they are verified.
    */
   ban({ user, address }: BanSubject, until: number): void {
-    this.#operator.add({ user, address: address === undefined ? undefined : addressGroup(address) }, until);
+    this.#operator.add(counted({ user, address }), until);
   }
 
   /**
    * Ends all waits, and forgets all failures, that concern a user, an address, or a user at an address.
    * @returns How many were there.
    */
-  lift({ user, address }: BanSubject): number {
-    const group = address === undefined ? undefined : addressGroup(address);
+  lift(whom: BanSubject): number {
+    const { user, address } = counted(whom);
     const matches = (subject: BanSubject) =>
-      (user === undefined || subject.user === user) && (group === undefined || subject.address === group);
+      (user === undefined || subject.user === user) && (address === undefined || subject.address === address);
     const tables = [this.#pairs, this.#addresses, this.#users, this.#tokens];
     return tables.reduce((sum, table) => sum + table.forgetWhere(matches), this.#operator.remove(matches));
   }
@@ -212,6 +213,14 @@ export class Regulator {
     const { subject, failures, at, until } = record;
     this.#log.warn("too many failed attempts", { scope, ...subject, failures, waitMs: until - at });
   }
+}
+
+/** A subject as it is counted. */
+function counted({ user, address }: BanSubject): BanSubject {
+  return {
+    ...(user !== undefined && { user: userKey(user) }),
+    ...(address !== undefined && { address: addressGroup(address) }),
+  };
 }
 
 const FREE: Attempt = { succeeded() {}, failed() {}, undecided() {} };

@@ -43,6 +43,18 @@ function create(config: Partial<typeof CONFIG> = {}, log = SILENT) {
   };
 }
 
+Deno.test("Regulator takes spellings that an identity provider may take for one user for one", () => {
+  const spellings = ["ann", "ANN", "Ann ", "\uFF21nn", "aNN\t"];
+  const { wait, fail, regulator, clock } = create();
+  for (const user of spellings) fail(basic(user, "x"));
+  fail(basic("ann", "x"));
+  for (const user of spellings) assert.equal(wait(basic(user, "x")), 1000, user);
+  assert.equal(regulator.lift({ user: "Ann" }), 2);
+  assert.equal(wait(basic("ann", "x")), 0);
+  regulator.ban({ user: "Ann" }, clock.now + 5000);
+  for (const user of spellings) assert.equal(wait(basic(user, "x")), 5000, user);
+});
+
 Deno.test("Regulator makes a user at an address wait after the free failures, longer each time", () => {
   const { wait, fail, clock } = create();
   const ann = basic("ann", "x");
