@@ -20,13 +20,13 @@ export class ScopeNotExpressible extends ServiceError {
 
 /**
  * The narrowest session for one path, in which this service itself asks for that path and nothing else. What patterns
- * cannot express exactly is widened: a `:` in a name becomes `?`, and a directory with wildcard characters in its own
- * path is reached from the nearest ancestor without (daemon-protocol.md 4).
+ * cannot express exactly is widened: a `:` in a name becomes `?`, and a directory with wildcard characters or colons in its
+ * own path is reached from the nearest ancestor without (daemon-protocol.md 4).
  * @param path A directory ends in a slash.
  */
 export function mediatedScope(path: string): SessionScope {
   let file = path.endsWith("/") ? path : parentOf(path);
-  while (hasWildcards(file)) file = parentOf(file);
+  while (hasWildcards(file) || file.includes(":")) file = parentOf(file);
   const pattern = escapePattern(path).replaceAll(":", "?") + (path.endsWith("/") ? "*" : "");
   return { file, includes: protectEnd(pattern) };
 }

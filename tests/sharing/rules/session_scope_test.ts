@@ -16,6 +16,8 @@ const MEDIATED: [string, SessionScope][] = [
   ["/data/*/f", { file: "/data/", includes: "/data/[*]/f" }],
   ["/data/a[1]/d/", { file: "/data/", includes: "/data/a[[]1]/d/*" }],
   ["/data/a:b", { file: "/data/", includes: "/data/a?b" }],
+  ["/da:ta/f.txt", { file: "/", includes: "/da?ta/f.txt" }],
+  ["/data/a:b/d/", { file: "/data/", includes: "/data/a?b/d/*" }],
   ["/data/end ", { file: "/data/", includes: "/data/end /." }],
 ];
 
