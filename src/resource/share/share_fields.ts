@@ -37,7 +37,7 @@ export function parseShareFields(body: unknown): ShareFields {
     access,
     ...(group !== undefined && group !== "" && { group }),
     lifetime: parseLifetime(member("lifetime")) ?? 0,
-    oneTime: parseFlag(member("onetime")),
+    oneTime: parseFlag("onetime", member("onetime")),
     ...(maxUses !== undefined && { maxUses }),
     sources: parseSources(member("sources")) ?? [],
   };
@@ -81,9 +81,12 @@ function parseTarget(name: string): string {
   }
 }
 
-/** Everything but the two words means the default, as clients are used to. */
-function parseFlag(value: unknown): boolean {
-  return value === true || (typeof value === "string" && value.toLowerCase() === "true");
+/** The Java service takes other words for `false`; but who limits a share in any words means it. */
+function parseFlag(name: string, value: unknown): boolean {
+  const word = typeof value === "string" ? value.toLowerCase() : value ?? "";
+  if (word === true || word === "true") return true;
+  if (word === false || word === "false" || word === "") return false;
+  throw new InvalidRequest(`${name}: expected true or false`);
 }
 
 function wholeNumber(name: string, value: unknown): number | undefined {

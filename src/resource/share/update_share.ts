@@ -23,7 +23,8 @@ export async function updateShare(call: Call, parts: SharingParts): Promise<Whol
   const body = await readJson(call.request);
   const member = membersOf(body);
 
-  const path = member("path");
+  // Clients that change the lifetime alone may send an empty path; it does not mean the home directory.
+  const path = member("path") === "" ? undefined : member("path");
   const lifetime = parseLifetime(member("lifetime"));
   const sources = parseSources(member("sources"));
   if (path !== undefined && typeof path !== "string") throw new InvalidRequest("path: expected text");

@@ -21,8 +21,15 @@ Deno.test("parseShareFields() takes what stock clients send", () => {
   const java = { ...FIELDS, access: "MODIFY", onetime: true, lifetime: 3600, group: "hpc", unknown: {} };
   assert.deepEqual([parseShareFields(python).oneTime, parseShareFields(python).lifetime], [true, 3600]);
   assert.deepEqual([parseShareFields(java).oneTime, parseShareFields(java).group], [true, "hpc"]);
-  assert.equal(parseShareFields({ ...FIELDS, onetime: "yes", lifetime: -5 }).oneTime, false);
+  assert.equal(parseShareFields({ ...FIELDS, onetime: "False", lifetime: -5 }).oneTime, false);
+  assert.equal(parseShareFields({ ...FIELDS, onetime: null }).oneTime, false);
 });
+
+for (const onetime of ["yes", "1", 1, 0, [], {}]) {
+  Deno.test(`parseShareFields() takes onetime ${JSON.stringify(onetime)} for no share of many uses`, () => {
+    assert.throws(() => parseShareFields({ ...FIELDS, onetime }), InvalidRequest);
+  });
+}
 
 const LIFETIMES: [unknown, number | undefined][] = [
   [undefined, undefined],

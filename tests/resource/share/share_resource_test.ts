@@ -244,6 +244,15 @@ Deno.test("updateShare() changes path and lifetime, and reports what it does not
   assert.equal(share?.access, "READ");
 });
 
+Deno.test("updateShare() does not share the home directory because a path is empty", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/sub/");
+  const response = await site.ask("alice", "PUT", `share/HPC/${id}`, { body: { path: "", lifetime: 60 } });
+  assert.deepEqual(await response.json(), { path: "OK", lifetime: "OK" });
+  const [share] = await own(site);
+  assert.deepEqual([share?.path, share?.lifetime], [`${site.root}/d/sub/`, 60]);
+});
+
 Deno.test("updateShare() checks a new path as creation does, and changes nothing if anything is wrong (D9)", async () => {
   await using site = await SharingSite.open();
   const id = await site.share("d/");
