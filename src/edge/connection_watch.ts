@@ -14,9 +14,10 @@ export type CutReason = "silent" | "too many requests at once";
 
 /**
  * Requests on one connection that may be under way at once. Clients of this service wait for each answer; one that sends
- * on and on without reading would have us keep all of it in memory.
+ * on and on without reading would have us keep all of it in memory. One that has its answer may be heard again before the
+ * end of that answer is noticed here; hence not 1.
  */
-const MOST_UNDER_WAY = 16;
+const MOST_UNDER_WAY = 4;
 
 /**
  * Looks after the connections that have requests under way. One on which no byte moves for a time, in either direction,
