@@ -1,0 +1,53 @@
+/** Requests that a page of another site has a browser send, with the credentials that the browser has for this one. */
+import assert from "node:assert/strict";
+import { ALICE, runService } from "../system/running_service.ts";
+
+const SHARING = { "share.servers": "HPC", "persistence.directory": "{folder}/data" };
+const system = await runService({ properties: SHARING });
+Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+
+/** What forms can send, and scripts without asking first (Fetch standard, 2.2.2), and what only looks like JSON. */
+const TYPES = [
+  "text/plain",
+  "text/plain; charset=UTF-8; application/json",
+  "application/x-www-form-urlencoded",
+  "multipart/form-data; boundary=application/json",
+  "application/json, text/plain",
+  "",
+];
+const body = '{"serverPath":"","path":"/","user":"CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN"}';
+const Origin = "https://evil.example";
+
+for (const type of TYPES) {
+  Deno.test(`a body of type "${type}" opens no session and makes no share`, async () => {
+    for (const path of ["/rest/auth/HPC", "/rest/share/HPC", "/rest/access/HPC"]) {
+      const before = system.daemon().requests.length;
+      const headers = { "Content-Type": type, Origin };
+      const reply = await system.ask(path, { method: "POST", as: ALICE, headers, body });
+      assert.equal(reply.status, 415, path);
+      const heard = system.daemon().requests.slice(before).some(({ values }) => values?.has("secret"));
+      assert(!heard, path);
+    }
+  });
+}
+
+for (const method of ["PUT", "DELETE", "POST"]) {
+  Deno.test(`a script of another site gets no leave for ${method}, and reads nothing`, async () => {
+    const headers = { Origin, "Access-Control-Request-Method": method };
+    const asked = await system.ask("/rest/share/HPC", { method: "OPTIONS", headers });
+    const read = await system.ask("/rest/auth", { as: ALICE, headers: { Origin } });
+    for (const name of Object.keys({ ...asked.headers, ...read.headers })) {
+      assert(!name.startsWith("access-control-"), name);
+    }
+  });
+}
+
+Deno.test("where other sites are allowed, browsers are not told to send along what they have", async () => {
+  await using open = await runService({ properties: { "container.httpServer.enableCORS": "true" } });
+  for (const method of ["GET", "OPTIONS"]) {
+    const headers = { Origin, "Access-Control-Request-Method": "GET" };
+    const reply = await open.ask("/rest/auth", { method, headers });
+    assert.equal(reply.headers["access-control-allow-origin"], "*");
+    assert.equal(reply.headers["access-control-allow-credentials"], undefined);
+  }
+});
