@@ -1,7 +1,7 @@
-import { Buffer } from "node:buffer";
 import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { HeaderReader } from "../model/header_list.ts";
 import { Secret } from "../model/secret.ts";
+import { routeBearer } from "./route_bearer.ts";
 
 /** Header of the legacy SSH token (authentication.md 3.8). */
 export const LEGACY_SSH_HEADER = "X-UNICORE-SSHKEY-AUTH-PLAINTEXT";
@@ -51,7 +51,7 @@ function parseAuthorization(headers: HeaderReader): Authorization {
 function parseBearer(token: string): Authorization {
   if (token.length > MAX_TOKEN) return malformed(`token longer than ${MAX_TOKEN} characters`);
   if (!/^[A-Za-z0-9._~+/-]+=*$/.test(token)) return malformed("characters that no bearer token has");
-  return { kind: "bearer", token: new Secret(token) };
+  return { kind: "bearer", token: new Secret(token), route: routeBearer(token) };
 }
 
 function parseBasic(encoded: string, signed: string | null): Authorization {
@@ -86,8 +86,12 @@ function parseLegacy(user: string, signature: string, signed: string): Authoriza
 
 /** Base64 in its one form: standard alphabet, padded, no blanks, no stray bits. */
 function decodeBase64(text: string): Uint8Array | undefined {
-  const bytes = Buffer.from(text, "base64");
-  return bytes.toString("base64") === text ? new Uint8Array(bytes) : undefined;
+  if (/\s/.test(text)) return undefined;
+  try {
+    return Uint8Array.fromBase64(text, { lastChunkHandling: "strict" });
+  } catch {
+    return undefined;
+  }
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -1,6 +1,5 @@
 import type { Credentials } from "../model/credentials.ts";
 import type { Verdict } from "./authenticator.ts";
-import { routeBearer } from "./route_bearer.ts";
 
 /** Longest token that is passed on, in characters. */
 const MAX_TOKEN_LENGTH = 8192;
@@ -10,7 +9,7 @@ const MAX_TOKEN_LENGTH = 8192;
  * with SSH keys are nobody else's business (authentication.md 1.5).
  */
 export function tokenForProvider({ authorization }: Credentials): string | Verdict {
-  if (authorization.kind !== "bearer" || routeBearer(authorization.token) !== "provider") {
+  if (authorization.kind !== "bearer" || authorization.route !== "provider") {
     return { kind: "skipped" };
   }
   const token = authorization.token.reveal();

@@ -1,11 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { Secret } from "../model/secret.ts";
-
-/**
- * The one kind of method that may see a bearer token: `issued` tokens stay with the check of issued tokens, `ssh-key`
- * tokens with the user's keys, and only what is neither goes out to a `provider`.
- */
-export type BearerRoute = "issued" | "ssh-key" | "provider";
+import type { BearerRoute } from "../model/credentials.ts";
 
 /**
  * Says which kind of method a bearer token is meant for, from its claims alone and before anything is verified
@@ -14,8 +8,8 @@ export type BearerRoute = "issued" | "ssh-key" | "provider";
  *
  * The decoding is lenient on purpose: a token that is nearly one of ours is kept, not sent to somebody else's server.
  */
-export function routeBearer(token: Secret): BearerRoute {
-  const claims = readClaims(token.reveal());
+export function routeBearer(token: string): BearerRoute {
+  const claims = readClaims(token);
   if (claims === undefined) return "provider";
   if (isTrue(claims.etd)) return "issued";
   if (typeof claims.sub === "string" && claims.sub === claims.iss) return "ssh-key";

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
-import { createHash, type KeyObject } from "node:crypto";
+import { hash, type KeyObject } from "node:crypto";
 import { compactVerify, errors } from "jose";
+import { BoundedMap } from "../model/bounded_map.ts";
 import { parseJsonObject } from "./json_object.ts";
 
 /** A signed JSON Web Token that is well-formed; nothing in it is verified yet. */
@@ -36,6 +37,21 @@ const HEADER_MEMBERS = new Set(["alg", "typ", "kid"]);
  */
 export function parseSignedToken(text: string): SignedToken {
   if (text.length > MAX_TOKEN_LENGTH) throw new InvalidToken("the token is too long");
+  const digest = hash("sha256", text, "base64");
+  const known = READ.get(digest);
+  if (known !== undefined) return { text, digest, ...known };
+  const content = readContent(text);
+  READ.set(digest, content);
+  return { text, digest, ...content };
+}
+
+/** What a token says, without the token. */
+type Content = Omit<SignedToken, "text" | "digest">;
+
+/** What was read lately: clients show the same token for minutes, and what a text says never changes. */
+const READ = new BoundedMap<string, Content>(500);
+
+function readContent(text: string): Content {
   const [head, body, signature, more] = text.split(".", 4);
   if (head === undefined || body === undefined || signature === undefined || more !== undefined) {
     throw new InvalidToken("not three parts");
@@ -52,8 +68,7 @@ export function parseSignedToken(text: string): SignedToken {
   if (typeof type !== "string" || type.toUpperCase() !== "JWT") throw new InvalidToken("not of type JWT");
   const expires = claims.get("exp");
   if (typeof expires !== "number") throw new InvalidToken("no expiry");
-  const digest = createHash("sha256").update(text).digest("base64");
-  return { text, digest, algorithm, claims, expires };
+  return { algorithm, claims, expires };
 }
 
 /**

@@ -89,7 +89,7 @@ async function checkMethod(config: MethodConfig, parts: Parts): Promise<readonly
         clock: parts.now,
         log: parts.log,
       });
-      const authorization = { kind: "bearer", token: new Secret(NOBODYS_TOKEN) } as const;
+      const authorization = { kind: "bearer", token: new Secret(NOBODYS_TOKEN), route: "provider" } as const;
       const { kind } = await method.authenticate({ authorization, clientAddress: "" }, NEVER);
       method.close();
       return kind === "refused"

@@ -76,7 +76,7 @@ class LineLogger implements Logger {
   #write(level: Level, message: string, fields: Fields = {}): void {
     const { sink, threshold, now } = this.#output;
     if (ORDER[level] < ORDER[threshold]) return;
-    sink(formatLine(now(), level, message, { ...this.#fields, ...fields }), level);
+    sink(formatLine(now(), level, message, this.#fields, fields), level);
   }
 }
 
@@ -84,15 +84,19 @@ class LineLogger implements Logger {
 export const SILENT: Logger = createLogger(() => {});
 
 /** One event as one line: control characters are escaped, so that no value can forge a line or a field. */
-export function formatLine(at: number, level: Level, message: string, fields: Fields): string {
+export function formatLine(at: number, level: Level, message: string, ...groups: readonly Fields[]): string {
   let line = `${new Date(at).toISOString()} ${level.padEnd(5)} ${message}`;
-  for (const [key, value] of Object.entries(fields)) {
-    if (value !== undefined) line += ` ${key}=${formatValue(value)}`;
+  for (const fields of groups) {
+    for (const key of Object.keys(fields)) {
+      const value = fields[key];
+      if (value !== undefined) line += ` ${key}=${formatValue(value)}`;
+    }
   }
   return line;
 }
 
 function formatValue(value: unknown): string {
+  if (typeof value === "number") return String(value);
   if (value instanceof Error) return quote(describeError(value));
   if (typeof value === "object" && value !== null) return quote(JSON.stringify(value) ?? "");
   return quote(String(value));

@@ -5,9 +5,13 @@
  * @returns `undefined` for all that is no address: host names, zone ids (`fe80::1%eth0`), brackets, leading zeros, blanks.
  */
 export function canonicalAddress(text: string): string | undefined {
+  if (CANONICAL_IPV4.test(text)) return text; // the form in which nearly all come
   const octets = parseAddress(text);
   return octets && format(octets);
 }
+
+const OCTET = String.raw`(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)`;
+const CANONICAL_IPV4 = new RegExp(String.raw`^(?:${OCTET}\.){3}${OCTET}$`);
 
 /** `::ffff:192.0.2.7` for `192.0.2.7`, as a dual-stack daemon sees this peer; `undefined` if it is not IPv4. */
 export function mappedTwin(text: string): string | undefined {

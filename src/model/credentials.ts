@@ -1,12 +1,18 @@
 import type { Secret } from "./secret.ts";
 
+/**
+ * The one kind of method that may see a bearer token: `issued` tokens stay with the check of issued tokens, `ssh-key`
+ * tokens with the user's keys, and only what is neither goes out to a `provider`.
+ */
+export type BearerRoute = "issued" | "ssh-key" | "provider";
+
 /** What the `Authorization` header (with the legacy SSH header) holds, taken apart once and for all. */
 export type Authorization =
   | { readonly kind: "none" }
   /** RFC 7617. */
   | { readonly kind: "basic"; readonly user: string; readonly password: Secret }
   /** RFC 6750. */
-  | { readonly kind: "bearer"; readonly token: Secret }
+  | { readonly kind: "bearer"; readonly token: Secret; readonly route: BearerRoute }
   /** Header token of Java clients up to 2.2.2: a signature over bytes the client chose (authentication.md 3.8). */
   | {
     readonly kind: "ssh-legacy";

@@ -1,6 +1,7 @@
 import type { EdgeRequest, EdgeResponse } from "../edge/message.ts";
 import { EdgeFailure, ServiceStarting } from "../edge/refusal.ts";
 import { ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
+import { ExchangeNumbers, ExchangeTable } from "./exchange_table.ts";
 import { LinkEnd, type LinkMessage } from "./wire.ts";
 
 interface UnderWay {
@@ -14,8 +15,8 @@ interface UnderWay {
 /** The edge's end of the link to one core: requests go out, answers come back. */
 export class CoreLink {
   readonly #end: LinkEnd;
-  readonly #underWay = new Map<number, UnderWay>();
-  #next = 1;
+  readonly #numbers = new ExchangeNumbers();
+  readonly #underWay = new ExchangeTable<UnderWay>();
   #idle: (() => void) | undefined;
   #lost = false;
 
@@ -26,7 +27,7 @@ export class CoreLink {
   /** @throws {ServiceStarting} If the core dies before it has answered. */
   exchange({ method, target, headers, peer, body }: EdgeRequest, signal: AbortSignal): Promise<EdgeResponse> {
     if (this.#lost) return Promise.reject(new ServiceStarting());
-    const id = this.#next++;
+    const id = this.#numbers.take();
     return new Promise((resolve, reject) => {
       const onGone = () => {
         this.#end.send({ kind: "gone", id });
@@ -61,17 +62,18 @@ export class CoreLink {
 
   /** Resolves when no request is under way; call it when no more will be sent. */
   idle(): Promise<void> {
-    if (this.#underWay.size === 0) return Promise.resolve();
+    if (this.#numbers.inUse === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idle = resolve);
   }
 
   /** The core is dead: whatever waits for it fails. */
   lose(): void {
     this.#lost = true;
-    for (const [id, entry] of this.#underWay) {
-      entry.reject(new ServiceStarting("the core died"));
-      entry.download?.break(new Deno.errors.UnexpectedEof("the core died"));
-      entry.upload?.cancel("the core died");
+    for (const id of this.#underWay.numbers()) {
+      const entry = this.#underWay.get(id);
+      entry?.reject(new ServiceStarting("the core died"));
+      entry?.download?.break(new Deno.errors.UnexpectedEof("the core died"));
+      entry?.upload?.cancel("the core died");
       this.#finish(id);
     }
     this.#end.close();
@@ -119,7 +121,7 @@ export class CoreLink {
     const entry = this.#underWay.get(id);
     entry?.upload?.cancel("answered"); // of no effect if all was sent
     entry?.finished();
-    this.#underWay.delete(id);
-    if (this.#underWay.size === 0) this.#idle?.();
+    if (this.#underWay.delete(id)) this.#numbers.giveBack(id);
+    if (this.#numbers.inUse === 0) this.#idle?.();
   }
 }

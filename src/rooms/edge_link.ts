@@ -2,6 +2,7 @@ import type { Answer, Body, EdgeResponse } from "../edge/message.ts";
 import { ClientGone } from "../edge/refusal.ts";
 import type { Logger } from "../logging/logger.ts";
 import { ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
+import { ExchangeTable } from "./exchange_table.ts";
 import { LinkEnd, type LinkMessage } from "./wire.ts";
 
 interface UnderWay {
@@ -15,7 +16,7 @@ export class EdgeLink {
   readonly #end: LinkEnd;
   readonly #answer: Answer;
   readonly #log: Logger;
-  readonly #underWay = new Map<number, UnderWay>();
+  readonly #underWay = new ExchangeTable<UnderWay>();
 
   constructor(port: MessagePort, answer: Answer, log: Logger) {
     this.#answer = answer;

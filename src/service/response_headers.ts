@@ -3,6 +3,8 @@ import { COMMON_HEADERS } from "../model/error_body.ts";
 import type { HeaderWriter } from "../model/header_list.ts";
 import type { IncomingRequest } from "../model/incoming_request.ts";
 
+const COMMON = Object.entries(COMMON_HEADERS);
+
 /** Sets what every answer has, unless the resource has set it already. */
 export function addCommonHeaders(
   headers: HeaderWriter,
@@ -10,7 +12,7 @@ export function addCommonHeaders(
   request: IncomingRequest,
   https: HttpsConfig,
 ): void {
-  for (const [name, value] of Object.entries(COMMON_HEADERS)) {
+  for (const [name, value] of COMMON) {
     if (!headers.has(name)) headers.set(name, value);
   }
   headers.set("X-Request-Id", requestId);

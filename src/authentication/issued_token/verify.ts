@@ -9,7 +9,6 @@ import type { Identity } from "../../model/identity.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
 import { isPersonalName } from "../personal_name.ts";
-import { routeBearer } from "../route_bearer.ts";
 import {
   checkClaims,
   InvalidToken,
@@ -61,7 +60,7 @@ class IssuedTokenAuthenticator implements Authenticator {
   }
 
   async authenticate({ authorization }: Credentials): Promise<Verdict> {
-    if (authorization.kind !== "bearer" || routeBearer(authorization.token) !== "issued") {
+    if (authorization.kind !== "bearer" || authorization.route !== "issued") {
       return { kind: "skipped" };
     }
     try {

@@ -5,7 +5,6 @@ import type { Authorization, Credentials } from "../../model/credentials.ts";
 import type { Identity } from "../../model/identity.ts";
 import { type WatchedFile, watchFile } from "../../watch/watched_file.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
-import { routeBearer } from "../route_bearer.ts";
 import { InvalidToken, isSignedBy } from "../signed_token.ts";
 import { TokenVerifier } from "../token_verifier.ts";
 import { type AuthorizedKey, hindrance } from "./authorized_keys.ts";
@@ -94,7 +93,7 @@ class SshKeyAuthenticator implements Authenticator {
     let proof: Proof;
     try {
       if (authorization.kind === "ssh-legacy") proof = this.#legacyProof(authorization, clientAddress);
-      else if (authorization.kind !== "bearer" || routeBearer(authorization.token) !== "ssh-key") {
+      else if (authorization.kind !== "bearer" || authorization.route !== "ssh-key") {
         return { kind: "skipped" };
       } else proof = this.#tokenProof(authorization.token.reveal());
     } catch (error) {
