@@ -39,6 +39,8 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   ERR_KEY_LOOKUP_FAILED: "Repair the daemon that does not answer, or put the user's key into the keys file.",
   ERR_LIMITS_FROM_HOME:
     "Write the patterns of `includes` and `excludes` with a leading slash; or the user starts in the home directory (empty `serverPath`).",
+  ERR_OUTSIDE_LIMITS:
+    "Compare `includes` and `excludes` of the user with the `serverPath` that was asked for.",
   ERR_LISTEN_SOCKET_UNREACHABLE:
     "Check `host` of the server, and firewalls between this service and the daemon.",
   ERR_METHOD_NOT_ALLOWED: "The header `Allow` lists the methods of the resource.",

@@ -7,3 +7,11 @@ export function patternsOf(list: string): readonly string[] {
 export function isRelativePattern(pattern: string): boolean {
   return !pattern.startsWith("/");
 }
+
+/**
+ * Whether a pattern means something else where a session begins elsewhere. Not so absolute ones, and those that speak of
+ * the end of a path alone, such as `*.txt`.
+ */
+export function movesWithStart(pattern: string): boolean {
+  return isRelativePattern(pattern) && !/^\*[^*?[/]*$/.test(pattern);
+}

@@ -3,7 +3,7 @@ import type { SessionGrant } from "../daemon/daemon_group.ts";
 import { canonicalAddress } from "../model/address.ts";
 import type { IncomingRequest } from "../model/incoming_request.ts";
 import type { Call } from "./call.ts";
-import { checkLimitsFromHome } from "./limits_from_home.ts";
+import { limitsWithin } from "./path_limits.ts";
 import { lowestLimit } from "./rate_limit.ts";
 import { InvalidRequest, ServerDown, UnknownServer } from "./request_errors.ts";
 import { parseServerAddress } from "./server_address.ts";
@@ -17,7 +17,7 @@ const MAX_ADDRESSES = 16;
 /**
  * `POST /rest/auth/<server>[-<n>]`: has a daemon expect the caller, and tells them where to connect with which one-time
  * secret (rest-api.md 1.10).
- * @throws {UnknownServer | ServerDown | InvalidRequest | LimitsCountFromHome} and what attributes and daemons throw.
+ * @throws {UnknownServer | ServerDown | InvalidRequest | LimitsCountFromHome | NothingAllowedThere} and what attributes and daemons throw.
  */
 export async function openSession(
   call: Call,
@@ -34,11 +34,11 @@ export async function openSession(
     ...(request.group !== undefined && { requestedGroup: request.group }),
     log: call.log,
   });
-  checkLimitsFromHome(request.file, account);
+  const limits = limitsWithin(request.file, account);
   const status = server.daemons.status();
   if (instance === undefined && !status.usable) throw new ServerDown(statusText(status));
 
-  const { uid, gid, includes, excludes } = account;
+  const { uid, gid } = account;
   call.audit({ uid, gid });
   const grant = await server.daemons.openSession({
     user: uid,
@@ -51,8 +51,7 @@ export async function openSession(
     compress: request.compress,
     ...(request.encryption && { encryption: request.encryption }),
     rateLimit: lowestLimit(account.rateLimit, server.reservations.limitFor(uid)),
-    ...(includes !== undefined && { includes }),
-    ...(excludes !== undefined && { excludes }),
+    ...limits,
   }, { ...(instance !== undefined && { instance }), signal: call.signal });
   call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
   return grantResponse(grant);

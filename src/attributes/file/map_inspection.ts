@@ -1,5 +1,5 @@
 import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
-import { isRelativePattern, patternsOf } from "../../model/pattern_list.ts";
+import { movesWithStart, patternsOf } from "../../model/pattern_list.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
 import { parseRate } from "../../model/rate.ts";
 import { SERVER_PREFIXES, SERVER_SUFFIXES } from "../server_attributes.ts";
@@ -104,7 +104,7 @@ function expectedInstead(meaning: string | undefined, value: string): string | u
     case "excludes": {
       const patterns = patternsOf(value);
       if (patterns.length === 0) return "expected path patterns, sessions are refused";
-      return patterns.some(isRelativePattern)
+      return patterns.some(movesWithStart)
         ? "expected patterns that begin with a slash; others allow only sessions that begin in the home directory"
         : undefined;
     }

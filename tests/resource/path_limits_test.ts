@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  LimitsCountFromHome,
+  limitsWithin,
+  NothingAllowedThere,
+  type PathLimits,
+} from "../../src/resource/path_limits.ts";
+import { patternsLieInside } from "../../src/daemon/pattern_scope.ts";
+import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
+
+const KEPT: readonly (readonly [what: string, file: string, given: PathLimits, sent: PathLimits])[] = [
+  ["no limits", "/data/", {}, {}],
+  ["anything from home", "", { includes: "a/*:/b/*", excludes: ".ssh/*" }, {
+    includes: "a/*:/b/*",
+    excludes: ".ssh/*",
+  }],
+  ["patterns below", "/data/", { includes: "/data/a/*:/data/b" }, { includes: "/data/a/*:/data/b" }],
+  ["one of two below", "/data/public/", { includes: "/work/ann/*:/data/public/*" }, {
+    includes: "/data/public/*",
+  }],
+  ["forbidden elsewhere", "/data/", { excludes: "/work/*: /data/x/*" }, { excludes: "/data/x/*" }],
+  ["nothing forbidden there", "/data/", { excludes: "/work/*" }, {}],
+  ["all of it allowed", "/data/a/", { includes: "/data/*:/work/*" }, { includes: "*" }],
+  ["ends of names", "/data/", { includes: "*.txt", excludes: "*.key" }, {
+    includes: "*.txt",
+    excludes: "*.key",
+  }],
+  ["all from the root", "/", { includes: "/data/*", excludes: "/data/x" }, {
+    includes: "/data/*",
+    excludes: "/data/x",
+  }],
+  ["a directory that is not plain", "/data/../", { includes: "/etc/*", excludes: "/etc/shadow" }, {
+    includes: "/etc/*",
+    excludes: "/etc/shadow",
+  }],
+  ["a pattern that is not plain", "/etc/", { excludes: "/data/../etc/*" }, { excludes: "/data/../etc/*" }],
+  ["what cuts across", "/data/a/", { includes: "/data/*/x" }, { includes: "/data/*/x" }],
+];
+
+for (const [what, file, given, sent] of KEPT) {
+  Deno.test(`limits of a session, ${what}`, () => assert.deepEqual(limitsWithin(file, given), sent));
+}
+
+const REFUSED: readonly (readonly [
+  file: string,
+  limits: PathLimits,
+  error: typeof NothingAllowedThere | typeof LimitsCountFromHome,
+])[] = [
+  ["/data/", { includes: "/work/*" }, NothingAllowedThere],
+  ["/data/a/", { excludes: "/data/*" }, NothingAllowedThere],
+  ["/data/", { includes: "/data/*", excludes: "*" }, NothingAllowedThere],
+  ["/", { excludes: ".ssh/*" }, LimitsCountFromHome],
+  ["/", { excludes: "*/.ssh/*" }, LimitsCountFromHome],
+  ["/", { excludes: "*secret*" }, LimitsCountFromHome],
+  ["../", { includes: "/data/*:pub/*" }, LimitsCountFromHome],
+];
+
+for (const [file, limits, error] of REFUSED) {
+  Deno.test(`no session in ${file} with ${JSON.stringify(limits)}`, () => {
+    assert.throws(() => limitsWithin(file, limits), error);
+  });
+}
+
+const SEGMENT = fc.constantFrom("a", "b", "ab", "a*", "*", "?b", "[ab]");
+const PATTERNS = fc.array(
+  fc.array(SEGMENT, { minLength: 1, maxLength: 4 }).map((segments) => `/${segments.join("/")}`),
+  { minLength: 1, maxLength: 3 },
+);
+const NAMES = fc.array(fc.constantFrom("a", "b", "ab", "ba"), { minLength: 1, maxLength: 4 });
+
+Deno.test("limits of a session allow and forbid, below its directory, what the user's limits do", () => {
+  fc.assert(fc.property(PATTERNS, PATTERNS, NAMES, NAMES, (includes, excludes, base, below) => {
+    const file = `/${base.join("/")}/`;
+    const path = file + below.join("/");
+    const wanted = includes.some((p) => matchesPattern(p, path)) &&
+      !excludes.some((p) => matchesPattern(p, path));
+    let sent: PathLimits;
+    try {
+      sent = limitsWithin(file, { includes: includes.join(":"), excludes: excludes.join(":") });
+    } catch (error) {
+      assert(error instanceof NothingAllowedThere);
+      assert(!wanted);
+      return;
+    }
+    const lists = [sent.includes, sent.excludes].filter((list) => list !== undefined);
+    if (!lists.every((list) => patternsLieInside(list, file))) return; // refused before a daemon hears of it
+    const matches = (list: string | undefined) =>
+      (list ?? "").split(":").some((p) => p !== "" && matchesPattern(p.startsWith("/") ? p : file + p, path));
+    assert.equal(matches(sent.includes) && !matches(sent.excludes), wanted);
+  }));
+});
