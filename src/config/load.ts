@@ -78,9 +78,11 @@ async function readAll(reader: KeyReader, hostName: () => string): Promise<Servi
   const gateway = readGateway(reader);
   const site = readSite(reader, { tls, gateway: gateway?.enabled ?? false, hostName });
   const features = readFeatures(reader);
-  const https = readHttps(reader, tls);
   const servers = readServers(reader);
   const authentication = await readAuthentication(reader);
+  const looksAtCertificates = gateway?.enabled !== true &&
+    authentication?.methods.some(({ kind }) => kind === "X509Authenticator") === true;
+  const https = readHttps(reader, { tls, looksAtCertificates });
   const attributes = readAttributes(reader);
   const dynamicAttributes = readDynamicAttributes(reader);
   const issuedTokens = readIssuedTokens(reader);

@@ -86,8 +86,14 @@ export function readFeatures(reader: KeyReader): FeaturesConfig | undefined {
   return { auth: authServer && auth, share: dataSharing && share, access: dataSharing && access };
 }
 
-/** The listener (rest-api.md 3.4). */
-export function readHttps(reader: KeyReader, tls: boolean): HttpsConfig | undefined {
+/**
+ * The listener (rest-api.md 3.4). Certificates that nothing looks at are not asked for: to ask has its price in each
+ * handshake, and browsers ask their user in turn.
+ */
+export function readHttps(
+  reader: KeyReader,
+  { tls, looksAtCertificates }: { readonly tls: boolean; readonly looksAtCertificates: boolean },
+): HttpsConfig | undefined {
   const keys = reader.read(HTTP_SERVER);
   if (keys === undefined) return undefined;
   const disabled = keys.disabledProtocols.map((protocol) => protocol.toLowerCase());
@@ -104,7 +110,7 @@ export function readHttps(reader: KeyReader, tls: boolean): HttpsConfig | undefi
     tls,
     clientCertificate: keys.requireClientCertificate
       ? "required"
-      : keys.requestClientCertificate
+      : keys.requestClientCertificate && looksAtCertificates
       ? "requested"
       : "none",
     minTlsVersion,

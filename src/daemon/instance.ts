@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
-import { type CommandSocket, exchange, type ExchangeLimits } from "./command_connection.ts";
+import { type Ahead, type CommandSocket, exchange, type ExchangeLimits } from "./command_connection.ts";
 import type { InstanceStatus } from "./daemon_group.ts";
 import { encodePing } from "./encode_command.ts";
 import {
@@ -65,7 +65,7 @@ const PATIENCE_MS = 10 * SECOND;
  * so no sequence of requests, however odd, makes a live daemon count as down.
  */
 export class Instance {
-  readonly #queue = new Queue(QUEUE_LIMITS);
+  readonly #queue: Queue;
   /** Why it is down. */
   #trouble: Failure | undefined;
   #doubtful = false;
@@ -79,7 +79,9 @@ export class Instance {
   #cancel: (() => void) | undefined;
   readonly #closing = new AbortController();
 
-  constructor(readonly parts: InstanceParts) {}
+  constructor(readonly parts: InstanceParts) {
+    this.#queue = new Queue({ ...QUEUE_LIMITS, underWay: parts.socket.tls === undefined ? 1 : 2 });
+  }
 
   get number(): number {
     return this.parts.number;
@@ -129,14 +131,20 @@ export class Instance {
 
   #send<T>(command: InstanceCommand<T>, ping: boolean): Promise<Exchange<T>> {
     const { lane, signal, deadline } = command;
+    const { clock } = this.parts;
+    const until = Math.min(clock() + PATIENCE_MS, deadline);
     return this.#queue.take({
       lane,
       signal,
-      patience: Math.min(PATIENCE_MS, deadline - this.parts.clock()),
-      run: async () => {
-        this.#triedAt = this.parts.clock();
-        const result = await this.#exchange(command);
-        if (result.kind === "answered") this.#latencyMs = this.parts.clock() - this.#triedAt;
+      patience: until - clock(),
+      run: async (ahead) => {
+        let began = this.#triedAt = clock();
+        const over = ahead?.then(() => {
+          began = clock();
+          return this.#trouble && failure(this.#trouble.fault, "before", this.#trouble.detail);
+        });
+        const result = await this.#exchange(command, over && { over, patience: until - began });
+        if (result.kind === "answered") this.#latencyMs = clock() - began;
         this.#learn(result, ping);
         return result;
       },
@@ -145,18 +153,18 @@ export class Instance {
 
   async #exchange<T>(
     { request, parse, replyLimit, deadline, signal }: InstanceCommand<T>,
+    ahead: Ahead | undefined,
   ): Promise<Exchange<T>> {
-    const { socket, limits, clock } = this.parts;
-    const left = deadline - clock();
-    const result = await exchange(socket, request, {
-      limits: {
-        connect: Math.min(limits.connect, left),
-        handshake: Math.min(limits.handshake, left),
+    const { socket, limits: { connect, handshake }, clock } = this.parts;
+    const limits = () => {
+      const left = deadline - clock();
+      return {
+        connect: Math.min(connect, left),
+        handshake: Math.min(handshake, left),
         reply: Math.min(replyLimit, left),
-      },
-      signal,
-      clock,
-    });
+      };
+    };
+    const result = await exchange(socket, request, { limits, signal, clock, ahead });
     if (result.kind === "failed") return result;
     const reply = parse(result.reply);
     return reply === undefined ? failure("invalid-reply", "after") : { kind: "answered", reply };

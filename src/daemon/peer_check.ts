@@ -30,44 +30,84 @@ export function checkPeer(
   const [leaf, ...others] = sent;
   if (leaf === undefined) return "the daemon showed no certificate";
   try {
+    const accepted = acceptedBy(anchors);
+    const shown = `${expectedDn ?? ""}\n${sent.map(({ raw }) => raw.toString("latin1")).join("\n")}`;
+    const known = accepted.get(shown);
+    if (known !== undefined && known.every((certificate) => outOfDate(certificate, at) === undefined)) {
+      return undefined;
+    }
     const trusted = anchors.map((pem) => new X509Certificate(pem));
-    const problem = findWay(leaf, trusted, others.filter((certificate) => certificate.ca), at, MAX_DEPTH);
-    if (problem !== undefined) return problem;
+    const way = findWay(leaf, trusted, others.filter((certificate) => certificate.ca), at, MAX_DEPTH);
+    if (typeof way === "string") return way;
     if (expectedDn !== undefined && !sameName(certificateSubject(leaf), expectedDn)) {
       return `the daemon's certificate is for <${oneLine(leaf.subject)}>, expected <${expectedDn}>`;
     }
+    accepted.set(shown, way);
     return undefined;
   } catch (error) {
     return `the daemon's certificate cannot be checked: ${error instanceof Error ? error.message : error}`;
   }
 }
 
-/** Looks for a way to an anchor; the problem with the way that came furthest, or `undefined` once there. */
+/**
+ * Ways from what a daemon showed to an anchor: daemons show the same with every connection, and but for the date the
+ * outcome never changes.
+ */
+type Accepted = BoundedMap<string, readonly Dated[]>;
+
+const ACCEPTED = new WeakMap<readonly string[], Accepted>();
+
+function acceptedBy(anchors: readonly string[]): Accepted {
+  const known = ACCEPTED.get(anchors);
+  if (known !== undefined) return known;
+  const none: Accepted = new BoundedMap(256);
+  ACCEPTED.set(anchors, none);
+  return none;
+}
+
+/** A certificate of a way, and when it is valid, in milliseconds since the epoch. */
+interface Dated {
+  readonly certificate: X509Certificate;
+  readonly from: number;
+  readonly to: number;
+}
+
+function dated(certificate: X509Certificate): Dated {
+  return { certificate, from: Date.parse(certificate.validFrom), to: Date.parse(certificate.validTo) };
+}
+
+function outOfDate({ certificate, from, to }: Dated, at: number): string | undefined {
+  if (at < from) return `the certificate of <${oneLine(certificate.subject)}> is not valid yet`;
+  if (at > to) {
+    return `the certificate of <${oneLine(certificate.subject)}> expired on ${certificate.validTo}`;
+  }
+  return undefined;
+}
+
+/** Looks for a way to an anchor: its certificates, or the problem with the way that came furthest. */
 function findWay(
   certificate: X509Certificate,
   anchors: readonly X509Certificate[],
   intermediates: readonly X509Certificate[],
   at: number,
   depth: number,
-): string | undefined {
-  const name = `<${oneLine(certificate.subject)}>`;
-  if (at < Date.parse(certificate.validFrom)) return `the certificate of ${name} is not valid yet`;
-  if (at > Date.parse(certificate.validTo)) {
-    return `the certificate of ${name} expired on ${certificate.validTo}`;
-  }
-  if (anchors.some((anchor) => anchor.raw.equals(certificate.raw))) return undefined;
-  let problem = `no trusted authority signed the certificate of ${name}, issuer <${
+): readonly Dated[] | string {
+  const here = dated(certificate);
+  const late = outOfDate(here, at);
+  if (late !== undefined) return late;
+  if (anchors.some((anchor) => anchor.raw.equals(certificate.raw))) return [here];
+  let problem = `no trusted authority signed the certificate of <${oneLine(certificate.subject)}>, issuer <${
     oneLine(certificate.issuer)
   }>`;
   if (depth === 0) return problem;
   const issuers = [
     ...anchors.filter(mayIssue),
     ...intermediates,
-  ].filter((issuer) => signed(issuer, certificate));
+  ].filter((issuer) => certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey));
   for (const issuer of issuers) {
     const rest = intermediates.filter((other) => other !== issuer);
     const further = findWay(issuer, anchors, rest, at, depth - 1);
-    if (further === undefined) return undefined;
+    if (typeof further !== "string") return [here, ...further];
     problem = further;
   }
   return problem;
@@ -79,18 +119,6 @@ const BASIC_CONSTRAINTS = Buffer.from("0603551d13", "hex");
 /** An anchor is an authority unless it says that it is none; those of version 1 cannot say. */
 function mayIssue(anchor: X509Certificate): boolean {
   return anchor.ca || !anchor.raw.includes(BASIC_CONSTRAINTS);
-}
-
-/** Pairs of issuer and certificate whose signature was verified: the same few come with every connection. */
-const VERIFIED = new BoundedMap<string, true>(64);
-
-/** Verifying is most of the work of a check, and of a pair of certificates the outcome never changes. */
-function signed(issuer: X509Certificate, certificate: X509Certificate): boolean {
-  const pair = `${issuer.fingerprint512} ${certificate.fingerprint512}`;
-  if (VERIFIED.get(pair) !== undefined) return true;
-  if (!certificate.checkIssued(issuer) || !certificate.verify(issuer.publicKey)) return false;
-  VERIFIED.set(pair, true);
-  return true;
 }
 
 /** `C=EU, O=Demo, CN=Root` for a name that the platform writes on several lines. */

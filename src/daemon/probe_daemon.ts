@@ -22,7 +22,7 @@ export async function probeDaemon(
 ): Promise<DaemonProbe> {
   const security = { material: tls, ...(expectedDn !== undefined && { expectedDn }) };
   const result = await exchange({ host, port, ...(ssl && { tls: security }) }, encodePing(), {
-    limits: DAEMON_LIMITS,
+    limits: () => DAEMON_LIMITS,
     signal: new AbortController().signal,
     clock,
   });

@@ -7,26 +7,33 @@ export interface Turn<T> {
   /** Milliseconds it may wait. */
   readonly patience: number;
   readonly signal: AbortSignal;
-  /** Called when it is its turn. Must settle; the next turn comes after that. */
-  readonly run: () => Promise<Exchange<T>>;
+  /**
+   * Called when it is its turn, or one other is `ahead` of it, which is over when that settles. Must settle itself; the
+   * next turn comes after that.
+   */
+  readonly run: (ahead: Promise<void> | undefined) => Promise<Exchange<T>>;
 }
 
 export interface QueueLimits {
-  /** Requests that may wait, not counting the one under way. */
+  /** Requests that may be under way: with 2 one is served while the other stands ready. */
+  readonly underWay: 1 | 2;
+  /** Requests that may wait, not counting those under way. */
   readonly capacity: number;
   /** Requests of one lane that may wait. */
   readonly perLane: number;
 }
 
 /**
- * One request at a time: a daemon serves its command socket that way, and more connections than its short backlog takes
- * make it slower (daemon-protocol.md 1.5). Lanes are served in turn, each first come, first served.
+ * One request after the other: a daemon serves its command socket that way, and more connections than its short backlog
+ * takes make it slower (daemon-protocol.md 1.5); one that stands ready there makes it quicker. Lanes are served in turn,
+ * each first come, first served.
  */
 export class Queue {
   /** In the order in which the lanes are served; none is empty. */
   readonly #lanes = new Map<string, Waiting[]>();
   #length = 0;
-  #busy: Promise<void> | undefined;
+  /** In the order of their turns; each settles when it is over. */
+  readonly #underWay: Promise<void>[] = [];
   #closed = false;
 
   constructor(readonly limits: QueueLimits) {}
@@ -37,7 +44,7 @@ export class Queue {
   }
 
   get idle(): boolean {
-    return this.#busy === undefined && this.#length === 0;
+    return this.#underWay.length === 0 && this.#length === 0;
   }
 
   /** Waits for its turn and runs. Never rejects; who leaves while waiting is `aborted`, under way it runs to its end. */
@@ -51,9 +58,9 @@ export class Queue {
     return new Promise((resolve) => {
       const waiting: Waiting = {
         lane: turn.lane,
-        start: async () => {
+        start: async (ahead) => {
           settle();
-          resolve(await turn.run());
+          resolve(await turn.run(ahead));
         },
         refuse: (reason) => {
           settle();
@@ -86,15 +93,15 @@ export class Queue {
     for (const { refuse } of waiting) refuse(reason);
   }
 
-  /** Takes no more, and waits for the request under way. */
+  /** Takes no more, and waits for the requests under way. */
   async close(): Promise<void> {
     this.#closed = true;
     this.drain(failure("closing", "before"));
-    await this.#busy;
+    await Promise.all(this.#underWay);
   }
 
   #next(): void {
-    if (this.#busy !== undefined) return;
+    if (this.#underWay.length >= this.limits.underWay) return;
     const [entry] = this.#lanes;
     if (entry === undefined) return;
     const [name, lane] = entry;
@@ -103,10 +110,11 @@ export class Queue {
     if (lane.length > 0) this.#lanes.set(name, lane);
     if (waiting === undefined) return;
     this.#length--;
-    this.#busy = waiting.start().finally(() => {
-      this.#busy = undefined;
+    const over = waiting.start(this.#underWay.at(-1)).finally(() => {
+      this.#underWay.splice(this.#underWay.indexOf(over), 1);
       this.#next();
     });
+    this.#underWay.push(over);
   }
 
   #remove(waiting: Waiting): void {
@@ -121,6 +129,6 @@ export class Queue {
 
 interface Waiting {
   readonly lane: string;
-  readonly start: () => Promise<void>;
+  readonly start: (ahead: Promise<void> | undefined) => Promise<void>;
   readonly refuse: (reason: Failure) => void;
 }

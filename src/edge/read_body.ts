@@ -29,6 +29,7 @@ function collect(request: IncomingMessage, limits: EdgeLimits): Promise<Uint8Arr
     const parts: Uint8Array[] = [];
     let size = 0;
     const timer = setTimeout(() => fail(new BodyTooSlow()), limits.bodyMs);
+    const onClose = () => fail(new ClientGone());
     const fail = (error: Error) => {
       clearTimeout(timer);
       reject(error);
@@ -40,9 +41,10 @@ function collect(request: IncomingMessage, limits: EdgeLimits): Promise<Uint8Arr
     });
     request.on("end", () => {
       clearTimeout(timer);
+      request.off("close", onClose); // it comes after each request
       resolve(join(parts, size));
     });
-    request.on("close", () => fail(new ClientGone()));
+    request.on("close", onClose);
     request.on("error", (error) => fail(new ClientGone(error.message)));
   });
 }

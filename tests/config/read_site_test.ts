@@ -85,15 +85,30 @@ Deno.test("readFeatures() takes the services of a feature along", async () => {
   });
 });
 
+Deno.test("readHttps() asks for certificates if a method looks at them", async () => {
+  const asked = async (order: string, ...lines: string[]) => {
+    const text = `${MINIMAL}\ncontainer.security.rest.authentication.order=${order}\n${lines.join("\n")}\n`;
+    return (await loadText(text)).config?.https.clientCertificate;
+  };
+  const [none, wanted] = [
+    "container.httpServer.wantClientAuthn=false",
+    "container.httpServer.wantClientAuthn=true",
+  ];
+  const gateway = "container.security.gateway.enable=true";
+  const required = "container.httpServer.requireClientAuthn=true";
+  assert.equal(await asked("X509"), "requested");
+  assert.equal(await asked("SSHKEY X509", wanted), "requested");
+  assert.equal(await asked("X509", none), "none");
+  assert.equal(await asked("SSHKEY"), "none");
+  assert.equal(await asked("SSHKEY", wanted), "none");
+  assert.equal(await asked("X509", gateway), "none");
+  assert.equal(await asked("X509", required, none), "required");
+  assert.equal(await asked("SSHKEY", required), "required");
+});
+
 Deno.test("readHttps() reads what concerns TLS and browsers", async () => {
   const https = async (...lines: string[]) =>
     (await loadText(MINIMAL + lines.map((line) => `container.httpServer.${line}`).join("\n"))).config?.https;
-  assert.equal((await https())?.clientCertificate, "requested");
-  assert.equal((await https("wantClientAuthn=false"))?.clientCertificate, "none");
-  assert.equal(
-    (await https("requireClientAuthn=true", "wantClientAuthn=false"))?.clientCertificate,
-    "required",
-  );
   assert.equal((await https("disabledProtocols=TLSv1 TLSv1.1 TLSv1.2"))?.minTlsVersion, "TLSv1.3");
   assert.equal((await https("disabledProtocols=tlsv1.3"))?.maxTlsVersion, "TLSv1.2");
   assert.equal((await https())?.cors, undefined);

@@ -2,13 +2,20 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import {
+  type Ahead,
   type CommandSocket,
   exchange,
   type ExchangeLimits,
   MAX_REPLY_BYTES,
 } from "../../src/daemon/command_connection.ts";
 import { encodePing } from "../../src/daemon/encode_command.ts";
-import { describeFailure, type Exchange, type Fault } from "../../src/daemon/exchange.ts";
+import {
+  describeFailure,
+  type Exchange,
+  type Failure,
+  failure,
+  type Fault,
+} from "../../src/daemon/exchange.ts";
 import type { CommandFault } from "../daemon_simulator/command_fault.ts";
 import { type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 import { type Authority, createAuthority, type Credential } from "../pki/authority.ts";
@@ -18,13 +25,19 @@ const LIMITS: ExchangeLimits = { connect: 2000, handshake: 2000, reply: 2000 };
 
 function ping(
   socket: CommandSocket,
-  { limits = {}, signal = new AbortController().signal, request = encodePing() }: {
+  { limits = {}, signal = new AbortController().signal, request = encodePing(), ahead }: {
     limits?: Partial<ExchangeLimits>;
     signal?: AbortSignal;
     request?: string;
+    ahead?: Ahead;
   } = {},
 ): Promise<Exchange> {
-  return exchange(socket, request, { limits: { ...LIMITS, ...limits }, signal, clock: Date.now });
+  return exchange(socket, request, {
+    limits: () => ({ ...LIMITS, ...limits }),
+    signal,
+    clock: Date.now,
+    ahead,
+  });
 }
 
 function assertFailed(result: Exchange, fault: Fault, phase: "before" | "after", fact?: string) {
@@ -224,6 +237,54 @@ Deno.test("exchange() sends END alone if its caller left before the request was 
   }
 });
 
+/** An exchange that others stand behind, and what ends it. */
+function anotherAhead(patience = 5000): { ahead: Ahead; end: (reason?: Failure) => void } {
+  const { promise: over, resolve: end } = Promise.withResolvers<Failure | undefined>();
+  return { ahead: { over, patience }, end };
+}
+
+Deno.test("exchange() behind another one: its limits begin with its turn", async () => {
+  await using daemon = await startTlsDaemon();
+  const socket = commandSocket(daemon);
+  daemon.delay = 150;
+  const first = ping(socket);
+  const { ahead, end } = anotherAhead();
+  const second = ping(socket, { ahead, limits: { connect: 100, handshake: 100 } });
+  assertAnswered(await first);
+  end();
+  assertAnswered(await second);
+
+  daemon.fault = { kind: "hang-before-handshake" };
+  const { ahead: another, end: endOther } = anotherAhead();
+  const third = ping(socket, { ahead: another, limits: { handshake: 50 } });
+  endOther();
+  assertFailed(await third, "handshake-timeout", "before");
+});
+
+Deno.test("exchange() behind another one: sends its request whenever the daemon is ready for it", async () => {
+  await using daemon = await startTlsDaemon();
+  assertAnswered(await ping(commandSocket(daemon), { ahead: anotherAhead().ahead }));
+});
+
+Deno.test("exchange() behind another one: leaves for a reason or out of patience, and sends nothing but END", async () => {
+  await using daemon = await startTlsDaemon();
+  const socket = commandSocket(daemon);
+  daemon.delay = 100;
+  const first = ping(socket);
+  const { ahead, end } = anotherAhead();
+  const second = ping(socket, { ahead });
+  const third = ping(socket, { ahead: anotherAhead(20).ahead });
+  end(failure("reply-timeout", "before", "as the one before"));
+  assertFailed(await second, "reply-timeout", "before");
+  assertFailed(await third, "busy", "before");
+  assertAnswered(await first);
+  daemon.delay = 0;
+  await lastRequest(daemon, socket);
+  const sent = daemon.requests.map(({ raw }) => new TextDecoder().decode(raw));
+  assert.deepEqual(sent.filter((text) => text !== encodePing() && text !== "END\n"), []);
+  assert.equal(sent.filter((text) => text === encodePing()).length, 2);
+});
+
 Deno.test("exchange() never wedges a daemon, whenever its time is up", async () => {
   await using secure = await startTlsDaemon();
   await using plain = await startDaemon();
@@ -237,6 +298,7 @@ Deno.test("exchange() never wedges a daemon, whenever its time is up", async () 
       await Promise.all([
         ping(socket, { request: long }),
         ping(socket, { limits, request: i % 2 === 0 ? long : encodePing() }),
+        ping(socket, { request: long, ahead: anotherAhead(i % 11).ahead }),
       ]);
     }
     assertAnswered(await ping(socket), "after all that");

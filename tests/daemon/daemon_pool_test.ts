@@ -378,6 +378,31 @@ Deno.test("a full queue spills over to the next instance, and when all are full 
   assert((first?.connections ?? 0) > 80 && (second?.connections ?? 0) > 40);
 });
 
+Deno.test("while a daemon takes its time with one request, the time of the next does not begin", async () => {
+  await using setting = await Setting.start(1, {
+    limits: { connect: 100, handshake: 100, reply: 2000 },
+    options: { maxSessions: 1000 },
+  });
+  const [daemon] = setting.daemons;
+  if (daemon === undefined) return;
+  daemon.delay = 250;
+  const grants = await Promise.all([setting.open(), setting.open(), setting.open()]);
+  assert.equal(new Set(grants.map(({ secret }) => secret.reveal())).size, 3);
+  assert.deepEqual(setting.up(), [true]);
+});
+
+Deno.test("a request that stood ready when the one before it failed goes elsewhere at once, and wedges nothing", async () => {
+  await using setting = await Setting.start(2, { limits: { handshake: 200, reply: 2000 } });
+  const [hanging] = setting.daemons;
+  if (hanging === undefined) return;
+  hanging.fault = { kind: "hang-before-handshake" };
+  const began = performance.now();
+  const grants = await Promise.all([1, 2, 3].map(() => setting.open({}, undefined)));
+  assert.deepEqual(grants.map(({ instance }) => instance), [2, 2, 2]);
+  const took = performance.now() - began;
+  assert(took < 1500, `${took} ms: each waited for the limit itself`);
+});
+
 Deno.test("callers that leave get no session made if they leave in time, and never cut a connection", async () => {
   await using setting = await Setting.start(2, {
     options: { maxSessions: 1000 },
@@ -406,10 +431,11 @@ Deno.test("close() waits for what is under way and refuses what waits", async ()
   const [daemon] = setting.daemons;
   if (daemon === undefined) return;
   daemon.delay = 50;
-  const [underWay, waiting] = [setting.open(), assertFails(setting.open(), DaemonUnavailable)];
+  const [served, ready] = [setting.open(), setting.open()];
+  const waiting = assertFails(setting.open(), DaemonUnavailable);
   await setting.group.close();
-  assert.equal((await underWay).instance, 1);
+  assert.deepEqual([(await served).instance, (await ready).instance], [1, 1]);
   await waiting;
   await assertFails(setting.open(), DaemonUnavailable);
-  assert.deepEqual(setting.sessions(), [1]);
+  assert.deepEqual(setting.sessions(), [2]);
 });

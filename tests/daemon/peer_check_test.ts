@@ -127,6 +127,24 @@ Deno.test("checkPeer() pins the subject as a name, not as text", () => {
   assert.match(problem(sent, { expectedDn: "nonsense" }) ?? "accepted", /expected <nonsense>/);
 });
 
+Deno.test("checkPeer() judges anew what it has seen before: by the date, the anchors and the name", () => {
+  const short = root.subordinate({ subject: "CN=Short,O=Demo,C=EU", notAfter: new Date("2026-01-31") });
+  const sent = [short.issue({ subject }).certificate, short.certificate];
+  const anchors = [root.certificate];
+  for (let again = 0; again < 2; again++) {
+    assert.equal(problem(sent, { anchors }), undefined);
+    assert.match(
+      problem(sent, { anchors, at: Date.parse("2026-02-01") }) ?? "accepted",
+      /<C=EU, O=Demo, CN=Short> expired/,
+    );
+    assert.match(problem(sent, { anchors, at: Date.parse("2019-12-31") }) ?? "accepted", /not valid yet/);
+    assert.match(problem(sent, { anchors, expectedDn: "CN=X" }) ?? "accepted", /expected <CN=X>/);
+    assert.equal(problem(sent, { anchors, expectedDn: subject }), undefined);
+    assert.match(problem(sent, { anchors: [oldRoot.certificate] }) ?? "accepted", /no trusted authority/);
+    assert.match(problem(sent.slice(0, 1), { anchors }) ?? "accepted", /no trusted authority/);
+  }
+});
+
 Deno.test("certificateSubject() keeps separators inside values apart from those between them", () => {
   for (
     const name of [

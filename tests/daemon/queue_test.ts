@@ -11,15 +11,19 @@ class Desk {
   underWay = 0;
   most = 0;
 
-  constructor(readonly queue = new Queue({ capacity: 6, perLane: 4 })) {}
+  /** Those that began while another was under way, and when that was over. */
+  readonly ahead: string[] = [];
+
+  constructor(readonly queue = new Queue({ underWay: 1, capacity: 6, perLane: 4 })) {}
 
   come(name: string, { lane = "a", patience = 60_000, signal = new AbortController().signal } = {}) {
     return this.queue.take({
       lane,
       patience,
       signal,
-      run: async () => {
+      run: async (ahead) => {
         this.begun.push(name);
+        void ahead?.then(() => this.ahead.push(name));
         this.most = Math.max(this.most, ++this.underWay);
         await new Promise<void>((resolve) => this.#ends.set(name, resolve));
         this.underWay--;
@@ -55,6 +59,24 @@ Deno.test("Queue serves one at a time, in the order of arrival", async () => {
   await serveAll(desk, all);
   assert.deepEqual(await Promise.all(all), ["1", "2", "3", "4"].map(answered));
   assert.deepEqual([desk.begun, desk.most, desk.queue.idle], [["1", "2", "3", "4"], 1, true]);
+});
+
+Deno.test("Queue has the next stand ready while one is served, if it may, and tells it when its turn has come", async () => {
+  const desk = new Desk(new Queue({ underWay: 2, capacity: 6, perLane: 4 }));
+  const all = ["1", "2", "3"].map((name) => desk.come(name));
+  assert.deepEqual([desk.begun, desk.queue.length, desk.ahead], [["1", "2"], 1, []]);
+  desk.end("1");
+  await all[0];
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([desk.begun, desk.ahead], [["1", "2", "3"], ["2"]]);
+  let closed = false;
+  const closing = desk.queue.close().then(() => closed = true);
+  desk.end("2");
+  await all[1];
+  assert.equal(closed, false);
+  desk.end("3");
+  await closing;
+  assert.deepEqual([desk.most, desk.ahead, desk.queue.idle], [2, ["2", "3"], true]);
 });
 
 Deno.test("Queue serves lanes in turn, so that a crowd delays nobody else by more than one turn", async () => {

@@ -38,7 +38,7 @@ export async function settle(daemon: DaemonSimulator): Promise<void> {
   daemon.commandFaults.queue.length = 0;
   daemon.delay = 0;
   const result = await exchange(commandSocket(daemon), encodePing(), {
-    limits: { connect: 5000, handshake: 5000, reply: 5000 },
+    limits: () => ({ connect: 5000, handshake: 5000, reply: 5000 }),
     signal: new AbortController().signal,
     clock: Date.now,
   });

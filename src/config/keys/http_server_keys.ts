@@ -14,7 +14,8 @@ export const HTTP_SERVER = section({
     }),
     requestClientCertificate: flag({
       name: "wantClientAuthn",
-      help: "Ask clients for a certificate; one that is not trusted does not count",
+      help:
+        "Ask clients for a certificate, if X509 is among the methods; one that is not trusted does not count",
       default: true,
     }),
     maxConnections: integer({ help: "Most connections at a time; 0 is no limit", default: 0 }),
