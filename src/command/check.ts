@@ -4,7 +4,7 @@ import { corePermissions, edgePermissions } from "../rooms/permissions.ts";
 import { resolveHost } from "../rooms/resolve_host.ts";
 import type { Setup } from "../rooms/setup.ts";
 import { type CommandIo, defineCommand } from "./command.ts";
-import { checkOnline } from "./check_online.ts";
+import { checkOnline, type Finding } from "./check_online.ts";
 import { CONFIG_OPTION } from "./config_option.ts";
 import { inspect } from "./inspect.ts";
 import { printable } from "./printable.ts";
@@ -41,18 +41,25 @@ export const check = defineCommand({
     for (const { system, address, ok, found } of online ?? []) {
       io.stdout(printable(`${ok ? "ok    " : "failed"}  ${system} ${address}: ${found}`) + "\n");
     }
-    io.stdout(summary(problems, setup !== undefined));
+    io.stdout(`${verdict(setup !== undefined, online)}: ${counted(problems)}.\n`);
   }
   return ok ? 0 : 1;
 });
 
-function summary(problems: readonly { readonly severity: string }[], starts: boolean): string {
+function verdict(starts: boolean, online: readonly Finding[] = []): string {
+  const failed = online.filter(({ ok }) => !ok).length;
+  if (!starts) return "The service would not start";
+  return failed === 0
+    ? "The configuration is usable"
+    : `The service would start, but ${failed} of ${online.length} other systems cannot be used`;
+}
+
+function counted(problems: readonly { readonly severity: string }[]): string {
   const warnings = problems.filter(({ severity }) => severity === "warning").length;
   const errors = problems.length - warnings;
-  const counts = `${errors} ${errors === 1 ? "error" : "errors"}, ${warnings} ${
+  return `${errors} ${errors === 1 ? "error" : "errors"}, ${warnings} ${
     warnings === 1 ? "warning" : "warnings"
   }`;
-  return starts ? `The configuration is usable: ${counts}.\n` : `The service would not start: ${counts}.\n`;
 }
 
 async function permissionLists({ config }: Setup) {

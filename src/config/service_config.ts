@@ -103,6 +103,8 @@ export interface CredentialConfig {
   readonly format: "auto" | "pem" | "pkcs12" | "der" | "jks";
   readonly password: string | undefined;
   readonly keyPath: string | undefined;
+  /** Where the file with the key is named: `keyPath`, else `path`. */
+  readonly keyOrigin: Origin;
   readonly keyPassword: string | undefined;
   readonly keyAlias: string | undefined;
   readonly reloadOnChange: boolean;
