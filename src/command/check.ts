@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import { SILENT } from "../logging/logger.ts";
 import { formatProblem } from "../model/problem.ts";
 import { corePermissions, edgePermissions } from "../rooms/permissions.ts";
@@ -5,7 +6,7 @@ import { resolveHost } from "../rooms/resolve_host.ts";
 import type { Setup } from "../rooms/setup.ts";
 import { type CommandIo, defineCommand } from "./command.ts";
 import { checkOnline, type Finding } from "./check_online.ts";
-import { CONFIG_OPTION } from "./config_option.ts";
+import { CONFIG_OPTION, configFile } from "./config_option.ts";
 import { inspect } from "./inspect.ts";
 import { printable } from "./printable.ts";
 
@@ -24,7 +25,8 @@ export const check = defineCommand({
     json: { help: "Print the result as JSON" },
   },
 }, async (given, io) => {
-  const { setup, problems } = await inspect(given.text("config") ?? CONFIG_OPTION.default);
+  const file = await configFile(given);
+  const { setup, problems } = await inspect(file);
   const permissions = given.flag("permissions") && setup !== undefined
     ? await permissionLists(setup)
     : undefined;
@@ -36,6 +38,7 @@ export const check = defineCommand({
     const result = { ok, problems, ...(permissions && { permissions }), ...(online && { online }) };
     io.stdout(`${JSON.stringify(result, undefined, 2)}\n`);
   } else {
+    if (given.text("config") === undefined && isAbsolute(file)) io.stdout(`Configuration: ${file}\n`);
     for (const problem of problems) io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`);
     if (permissions) printPermissions(permissions, io);
     for (const { system, address, ok, found } of online ?? []) {

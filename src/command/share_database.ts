@@ -5,7 +5,8 @@ import { SHARE_DATABASE } from "../resource/share/open_sharing.ts";
 import { AdministrationError, ShareAdministration } from "../sharing/administration.ts";
 import { UnknownDatabase } from "../sharing/store/schema.ts";
 import { openShareStore } from "../sharing/store/sqlite_share_store.ts";
-import { CommandFailed } from "./command.ts";
+import { CommandFailed, type Given } from "./command.ts";
+import { configFile } from "./config_option.ts";
 
 /** The share store of a configuration, as the operator's commands work on it. */
 export interface ShareDatabase {
@@ -20,11 +21,11 @@ export interface ShareDatabase {
  * @throws {CommandFailed} If there is no database, it cannot be opened, or the work is refused.
  */
 export async function withShareDatabase<T>(
-  mainFile: string,
+  given: Pick<Given<"config", never>, "text">,
   work: (database: ShareDatabase) => Promise<T>,
   { create = false }: { readonly create?: boolean } = {},
 ): Promise<T> {
-  const { servers, directory } = await readSharing(mainFile);
+  const { servers, directory } = await readSharing(await configFile(given));
   const file = `${directory}/${SHARE_DATABASE}`;
   try {
     await checkOwner(file, directory, create);

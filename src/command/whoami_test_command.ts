@@ -6,7 +6,7 @@ import { InvalidName, parseName } from "../model/distinguished_name.ts";
 import { formatProblem, InvalidFile } from "../model/problem.ts";
 import { explain } from "../service/explanation/explain.ts";
 import { CommandFailed, type CommandIo, defineCommand, WrongUsage } from "./command.ts";
-import { CONFIG_OPTION } from "./config_option.ts";
+import { CONFIG_OPTION, configFile } from "./config_option.ts";
 import { explanationText } from "./explanation_text.ts";
 import { inspect } from "./inspect.ts";
 import { PassphraseNeeded, readPrivateKey, UnusablePrivateKey } from "./ssh/private_key.ts";
@@ -41,7 +41,7 @@ export const whoamiTestCommand = defineCommand({
     password: given.flag("password"),
     token: given.text("token"),
   });
-  const file = given.text("config") ?? CONFIG_OPTION.default;
+  const file = await configFile(given);
   const { setup, problems } = await inspect(file);
   if (setup === undefined) {
     const errors = problems.filter(({ severity }) => severity === "error").map(formatProblem);
