@@ -125,6 +125,9 @@ Deno.test("the control socket is its owner's alone, and goes with the service", 
   await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
 });
 
+/** The one behind `sudo`. */
+Deno.env.set("SUDO_USER", "olga");
+
 Deno.test("bans by hand hold at once and over reloads, until they are lifted", async () => {
   await using system = await runService();
   await settled(system);
@@ -141,8 +144,13 @@ Deno.test("bans by hand hold at once and over reloads, until they are lifted", a
   assert.match(removed.out, /^User alice: 1 bans/);
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
   assert.equal((await command(system, "ban", "list")).out, "Nobody is banned\n");
-  const events = (await auditLines(system)).map(({ event, user }) => [event, user]);
-  assert.deepEqual(events.filter(([, user]) => user === "alice"), [["ban", "alice"], ["lift", "alice"]]);
+  const events = (await auditLines(system)).map(({ event, user, operator }) => [event, user, operator]);
+  assert.deepEqual(events.filter(([, user]) => user === "alice"), [
+    ["ban", "alice", "olga"],
+    ["lift", "alice", "olga"],
+  ]);
+  await system.logged(/warn {2}banned by the operator user=alice seconds=7200 operator=olga/);
+  await system.logged(/warn {2}bans lifted by the operator user=alice lifted=1 operator=olga/);
 });
 
 Deno.test("bans by hand hold also after the core died", async () => {
