@@ -346,11 +346,12 @@ export interface LoggingConfig {
   readonly file: string | undefined;
 }
 
-/** The audit stream. */
-export interface AuditConfig {
-  /** Absent: to the console. */
-  readonly file: string | undefined;
-}
+/** Where the audit stream goes. */
+export type AuditConfig =
+  | { readonly to: "file"; readonly path: string }
+  | { readonly to: "console" }
+  /** Of systemd. */
+  | { readonly to: "journal" };
 
 /** The socket of the operator's commands. */
 export interface ControlConfig {

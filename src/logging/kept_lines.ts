@@ -28,10 +28,10 @@ export class KeptLines {
 
   add(lines: readonly string[]): void {
     this.#lines.push(...lines);
-    if (this.#failing) this.#giveUpOldest();
+    if (this.#lines.length > MOST_KEPT) this.failed([], "they are taken too slowly");
   }
 
-  /** All lines, to be written now; either {@link written} or {@link failed} follows. */
+  /** All lines, to be written now; {@link written}, {@link failed} or {@link putBack} follows. */
   take(): string[] {
     const lines = this.#lines;
     this.#lines = [];
@@ -46,9 +46,14 @@ export class KeptLines {
     this.#lost = 0;
   }
 
+  /** Before those that came meanwhile. */
+  putBack(lines: readonly string[]): void {
+    this.#lines = [...lines, ...this.#lines];
+  }
+
   /** @param lines Those that are still to be written. */
   failed(lines: readonly string[], error: unknown): void {
-    this.#lines = [...lines, ...this.#lines];
+    this.putBack(lines);
     if (!this.#failing) {
       this.#log.error("audit lines not written, they are kept in memory", { to: this.#to, error });
     }
