@@ -1,10 +1,8 @@
 import { loadConfiguration } from "../config/load.ts";
 import { formatProblem, InvalidFile } from "../model/problem.ts";
 import { ServiceError } from "../model/service_error.ts";
-import { SHARE_DATABASE } from "../resource/share/open_sharing.ts";
 import { AdministrationError, ShareAdministration } from "../sharing/administration.ts";
 import { UnknownDatabase } from "../sharing/store/schema.ts";
-import { openShareStore } from "../sharing/store/sqlite_share_store.ts";
 import { CommandFailed, type Given } from "./command.ts";
 import { configFile } from "./config_option.ts";
 
@@ -25,6 +23,9 @@ export async function withShareDatabase<T>(
   work: (database: ShareDatabase) => Promise<T>,
   { create = false }: { readonly create?: boolean } = {},
 ): Promise<T> {
+  // Loaded only now: the process that runs a service has the commands in memory, too.
+  const { SHARE_DATABASE } = await import("../resource/share/open_sharing.ts");
+  const { openShareStore } = await import("../sharing/store/sqlite_share_store.ts");
   const { servers, directory } = await readSharing(await configFile(given));
   const file = `${directory}/${SHARE_DATABASE}`;
   try {

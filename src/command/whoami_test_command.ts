@@ -4,7 +4,6 @@ import { createLogger } from "../logging/logger.ts";
 import { canonicalAddress } from "../model/address.ts";
 import { InvalidName, parseName } from "../model/distinguished_name.ts";
 import { formatProblem, InvalidFile } from "../model/problem.ts";
-import { explain } from "../service/explanation/explain.ts";
 import { CommandFailed, type CommandIo, defineCommand, WrongUsage } from "./command.ts";
 import { CONFIG_OPTION, configFile } from "./config_option.ts";
 import { explanationText } from "./explanation_text.ts";
@@ -55,6 +54,8 @@ export const whoamiTestCommand = defineCommand({
   }
   const credentials = await credentialsOf(user, proof, io);
   const log = createLogger((line) => io.stderr(`${line}\n`), { threshold: "warn" });
+  // All of the service is loaded only here: the process that runs one has the rest of the commands in memory.
+  const { explain } = await import("../service/explanation/explain.ts");
   const explanation = await explain({ ...setup, generation: 1, upSince: Date.now(), port: site.port }, {
     caller: { ...credentials, clientAddress },
     ...(server !== undefined && { server }),
