@@ -1,4 +1,5 @@
 import { gzipSync } from "node:zlib";
+import { systemFiles } from "../../src/command/installation/sample_file.ts";
 import { ROOT } from "./project.ts";
 
 /** A file of the package. */
@@ -9,29 +10,11 @@ export interface PackageFile {
   readonly content: Uint8Array | string;
 }
 
-/** Files of `conf/` and their places on a system. What is below `/etc` is for the administrator to change. */
-const PLACES: readonly (readonly [source: string, path: string, mode?: number])[] = [
-  ["container.properties", "/etc/authserver/container.properties", 0o640],
-  ["mapfile.json", "/etc/authserver/mapfile.json"],
-  ["ssh-keys.txt", "/etc/authserver/ssh-keys.txt"],
-  ["users.txt", "/etc/authserver/users.txt", 0o600],
-  ["authserver.logrotate", "/etc/logrotate.d/authserver"],
-  ["authserver.fail2ban-filter.conf", "/etc/fail2ban/filter.d/authserver.conf"],
-  ["authserver.fail2ban-jail.conf", "/etc/fail2ban/jail.d/authserver.conf"],
-  ["authserver.service", "/usr/lib/systemd/system/authserver.service"],
-  ["authserver.sysusers.conf", "/usr/lib/sysusers.d/authserver.conf"],
-  ["authserver.tmpfiles.conf", "/usr/lib/tmpfiles.d/authserver.conf"],
-];
-
 /** Everything that goes onto a system beside the program itself. */
 export async function packageFiles(): Promise<PackageFile[]> {
   const license = await Deno.readTextFile(`${ROOT}/LICENSE`);
-  const files = PLACES.map(async ([source, path, mode = 0o644]) => {
-    const text = await Deno.readTextFile(`${ROOT}/conf/${source}`);
-    return { path, mode, content: source === "container.properties" ? atSystemPlaces(text) : text };
-  });
   return [
-    ...await Promise.all(files),
+    ...systemFiles("package").map(({ path, mode, text }) => ({ path: `/${path}`, mode, content: text })),
     ...await manualPages(),
     ...await completions(),
     { path: "/usr/share/doc/authserver/copyright", mode: 0o644, content: `${COPYRIGHT}\n${license}` },
@@ -61,17 +44,6 @@ async function completions(): Promise<PackageFile[]> {
     mode: 0o644,
     content: await Deno.readTextFile(`${ROOT}/docs/completions/${source}`),
   })));
-}
-
-/** The sample names files relative to the installation folder; a package has a place for each kind. */
-function atSystemPlaces(properties: string): string {
-  return properties
-    .replaceAll("=conf/", "=/etc/authserver/")
-    .replaceAll(/^#?persistence\.directory=.*$/gm, "persistence.directory=/var/lib/authserver/data")
-    .replaceAll(
-      /^#?container\.logging\.file=.*$/gm,
-      "container.logging.file=/var/log/authserver/authserver.log",
-    );
 }
 
 const COPYRIGHT =

@@ -8,11 +8,14 @@ export interface Project {
   readonly name: string;
   readonly version: string;
   readonly license: string;
-  /** Command line flags of the runtime: permissions of the supervisor, unstable features, no code but the given. */
+  /**
+   * Command line flags of the runtime: unstable features, settings of the JavaScript engine (which keep the memory small,
+   * see docs/installation.md), permissions of the supervisor, no code but the given.
+   */
   readonly runtimeFlags: readonly string[];
 }
 
-/** What the task `start` allows, the executable is allowed. @throws {TypeError} If something is missing there. */
+/** What the task `start` allows and sets, the executable is allowed and has set. @throws {TypeError} If something is missing there. */
 export async function readProject(): Promise<Project> {
   const project = object(JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`)), "deno.json");
   const { start } = object(project.tasks, "tasks");
@@ -23,7 +26,7 @@ export async function readProject(): Promise<Project> {
     license: text(project.license, "license"),
     runtimeFlags: [
       ...list(project.unstable, "unstable").map((feature) => `--unstable-${feature}`),
-      ...command.split(" ").filter((word) => word.startsWith("--allow-")),
+      ...command.split(" ").filter((word) => word.startsWith("--v8-flags=") || word.startsWith("--allow-")),
       "--deny-import",
       "--no-prompt",
       "--no-remote",

@@ -4,7 +4,7 @@ import { askService, NotRunning, ServiceRefused } from "../rooms/control/ask_ser
 import type { ControlRequest } from "../rooms/control/control_request.ts";
 import { controlSockets } from "../rooms/control/control_sockets.ts";
 import { CommandFailed, type Given } from "./command.ts";
-import { CONFIG_OPTION } from "./config_option.ts";
+import { CONFIG_OPTION, configFile } from "./config_option.ts";
 
 /** Options of every command that speaks with a running service. */
 export const SERVICE_OPTIONS = {
@@ -27,9 +27,7 @@ export async function askRunning(
   request: ControlRequest,
 ): Promise<unknown> {
   const socket = given.text("socket");
-  const paths = socket === undefined
-    ? await configuredSockets(given.text("config") ?? CONFIG_OPTION.default)
-    : [socket];
+  const paths = socket === undefined ? await configuredSockets(await configFile(given)) : [socket];
   try {
     return await askService(paths, request, ANSWER_MS);
   } catch (error) {

@@ -59,7 +59,7 @@ const add = defineCommand({
   if (seconds === undefined || seconds > LONGEST_BAN) {
     throw new WrongUsage("Expected a time such as 90s, 30m, 12h or 7d behind --for");
   }
-  const answer = await requireRunning(given, { command: "ban add", subject, seconds });
+  const answer = await requireRunning(given, { command: "ban add", subject, seconds, ...operator() });
   io.stdout(`${describe(subject)} banned until ${textAt(answer, "until")}\n`);
   return 0;
 });
@@ -74,7 +74,7 @@ const remove = defineCommand({
   options: { ...SERVICE_OPTIONS, ...SUBJECT_OPTIONS },
 }, async (given, io) => {
   const subject = subjectIn(given);
-  const answer = await requireRunning(given, { command: "ban remove", subject });
+  const answer = await requireRunning(given, { command: "ban remove", subject, ...operator() });
   io.stdout(`${describe(subject)}: ${numberAt(answer, "lifted")} bans and counts removed\n`);
   return 0;
 });
@@ -85,6 +85,13 @@ export const ban: Command = defineCommands({
   summary: "Show, impose and lift bans of users and addresses",
   commands: [list, add, remove],
 });
+
+/** Who runs this, for the record: the account behind `sudo`, else the own one. */
+function operator(): { readonly operator?: string } {
+  const names = ["SUDO_USER", "LOGNAME", "USER"].map((name) => Deno.env.get(name));
+  const name = names.find((name) => name !== undefined && name !== "");
+  return name === undefined ? {} : { operator: name };
+}
 
 function subjectIn(given: Given<"user" | "address", never>): BanSubject {
   try {

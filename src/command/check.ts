@@ -1,11 +1,12 @@
+import { isAbsolute } from "node:path";
 import { SILENT } from "../logging/logger.ts";
 import { formatProblem } from "../model/problem.ts";
 import { corePermissions, edgePermissions } from "../rooms/permissions.ts";
 import { resolveHost } from "../rooms/resolve_host.ts";
 import type { Setup } from "../rooms/setup.ts";
 import { type CommandIo, defineCommand } from "./command.ts";
-import { checkOnline } from "./check_online.ts";
-import { CONFIG_OPTION } from "./config_option.ts";
+import type { Finding } from "./check_online.ts";
+import { CONFIG_OPTION, configFile } from "./config_option.ts";
 import { inspect } from "./inspect.ts";
 import { printable } from "./printable.ts";
 
@@ -24,35 +25,48 @@ export const check = defineCommand({
     json: { help: "Print the result as JSON" },
   },
 }, async (given, io) => {
-  const { setup, problems } = await inspect(given.text("config") ?? CONFIG_OPTION.default);
+  const file = await configFile(given);
+  const { setup, problems } = await inspect(file);
   const permissions = given.flag("permissions") && setup !== undefined
     ? await permissionLists(setup)
     : undefined;
-  const online = given.flag("online") && setup !== undefined
-    ? await checkOnline(setup, { log: SILENT, now: Date.now })
-    : undefined;
+  const online = given.flag("online") && setup !== undefined ? await lookAround(setup) : undefined;
   const ok = setup !== undefined && (online ?? []).every((finding) => finding.ok);
   if (given.flag("json")) {
     const result = { ok, problems, ...(permissions && { permissions }), ...(online && { online }) };
     io.stdout(`${JSON.stringify(result, undefined, 2)}\n`);
   } else {
+    if (given.text("config") === undefined && isAbsolute(file)) io.stdout(`Configuration: ${file}\n`);
     for (const problem of problems) io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`);
     if (permissions) printPermissions(permissions, io);
     for (const { system, address, ok, found } of online ?? []) {
       io.stdout(printable(`${ok ? "ok    " : "failed"}  ${system} ${address}: ${found}`) + "\n");
     }
-    io.stdout(summary(problems, setup !== undefined));
+    io.stdout(`${verdict(setup !== undefined, online)}: ${counted(problems)}.\n`);
   }
   return ok ? 0 : 1;
 });
 
-function summary(problems: readonly { readonly severity: string }[], starts: boolean): string {
+/** Loads what asks other systems only now: the process that runs a service has the commands in memory, too. */
+async function lookAround(setup: Setup): Promise<readonly Finding[]> {
+  const { checkOnline } = await import("./check_online.ts");
+  return await checkOnline(setup, { log: SILENT, now: Date.now });
+}
+
+function verdict(starts: boolean, online: readonly Finding[] = []): string {
+  const failed = online.filter(({ ok }) => !ok).length;
+  if (!starts) return "The service would not start";
+  return failed === 0
+    ? "The configuration is usable"
+    : `The service would start, but ${failed} of ${online.length} other systems cannot be used`;
+}
+
+function counted(problems: readonly { readonly severity: string }[]): string {
   const warnings = problems.filter(({ severity }) => severity === "warning").length;
   const errors = problems.length - warnings;
-  const counts = `${errors} ${errors === 1 ? "error" : "errors"}, ${warnings} ${
+  return `${errors} ${errors === 1 ? "error" : "errors"}, ${warnings} ${
     warnings === 1 ? "warning" : "warnings"
   }`;
-  return starts ? `The configuration is usable: ${counts}.\n` : `The service would not start: ${counts}.\n`;
 }
 
 async function permissionLists({ config }: Setup) {

@@ -2,7 +2,7 @@ import { loadConfiguration } from "../config/load.ts";
 import type { EffectiveValue } from "../config/key_reader.ts";
 import { formatProblem } from "../model/problem.ts";
 import { type Command, defineCommand, defineCommands } from "./command.ts";
-import { CONFIG_OPTION } from "./config_option.ts";
+import { CONFIG_OPTION, configFile } from "./config_option.ts";
 import { printable } from "./printable.ts";
 
 /** A value as it is shown. */
@@ -28,7 +28,7 @@ const show = defineCommand({
     json: { help: "Print JSON" },
   },
 }, async (given, io) => {
-  const { effective, problems } = await loadConfiguration(given.text("config") ?? CONFIG_OPTION.default, {
+  const { effective, problems } = await loadConfiguration(await configFile(given), {
     environment: (name) => Deno.env.get(name),
   });
   const shown = effective.map(toShown).filter(({ value }) => given.flag("all") || value !== null);

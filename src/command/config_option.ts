@@ -1,6 +1,51 @@
+import { join } from "node:path";
+import { CommandFailed, type Given } from "./command.ts";
+
+/** Name of the main configuration file in whatever folder it is. */
+const NAME = "container.properties";
+
+/** Where the configuration is: that of an installation in the working directory, else that of the system. */
+const FOLDERS = ["conf", "/etc/authserver"] as const;
+
+/** Where a file of the configuration is looked for, for the help. */
+export const placesOf = (name: string) => FOLDERS.map((folder) => join(folder, name)).join(", or else ");
+
 /** The option that names the main configuration file; every command that reads it has it. */
 export const CONFIG_OPTION = {
   value: "FILE",
-  default: "conf/container.properties",
-  help: "Main configuration file",
+  help: `Main configuration file; without it ${placesOf(NAME)}`,
 } as const;
+
+/** The first folder that has a main configuration file; one that cannot be looked into may have it. */
+export async function configurationFolder(
+  folders: readonly string[] = FOLDERS,
+): Promise<string | undefined> {
+  for (const folder of folders) {
+    try {
+      await Deno.stat(join(folder, NAME));
+      return folder;
+    } catch (error) {
+      if (error instanceof Deno.errors.PermissionDenied) return folder;
+      if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) throw error;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The main configuration file that a command is to read.
+ * @throws {CommandFailed} If the option names none, and there is none where it is looked for.
+ */
+export async function configFile(
+  given: Pick<Given<"config", never>, "text">,
+  folders: readonly string[] = FOLDERS,
+): Promise<string> {
+  const file = given.text("config");
+  if (file !== undefined) return file;
+  const folder = await configurationFolder(folders);
+  if (folder !== undefined) return join(folder, NAME);
+  const places = folders.map((folder) => join(folder, NAME)).join(" nor ");
+  throw new CommandFailed(
+    `there is neither ${places}; expected --config FILE, or authserver init to make one`,
+  );
+}

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { md5Digest, randomSalt } from "../authentication/password/md5_hash.ts";
 import { nameProblem, parsePasswordLine } from "../authentication/password/password_line.ts";
 import { hashWithScrypt } from "../authentication/password/scrypt_hash.ts";
@@ -10,11 +11,14 @@ import {
   defineCommands,
   WrongUsage,
 } from "./command.ts";
+import { configurationFolder, placesOf } from "./config_option.ts";
 import { editFile, readText } from "./edit_file.ts";
 import { lineFor, putLine, removeLines } from "./password_file_text.ts";
 import { printable } from "./printable.ts";
 
-const FILE = { help: "Password file", value: "FILE", default: "conf/users.txt" };
+/** Name of the password file beside the main configuration file. */
+const NAME = "users.txt";
+const FILE = { help: `Password file; without it ${placesOf(NAME)}`, value: "FILE" };
 const STDIN = { help: "Read the password from the first line of standard input instead of asking for it" };
 const MD5 = { help: "Write the old form (MD5), for services that know no other" };
 const DN = { help: "Distinguished name of the user, such as 'CN=Ann Example, O=Site'", value: "DN" };
@@ -38,7 +42,7 @@ const add = defineCommand(
     options: { file: FILE, dn: DN, stdin: STDIN, md5: MD5 },
   },
   async (given, io) => {
-    const { file, user } = targetOf(given.text("file"), given.operand("user"));
+    const { file, user } = await targetOf(given.text("file"), given.operand("user"));
     const dn = given.text("dn");
     if (dn === undefined) throw new WrongUsage("Expected --dn DN");
     checkName(dn);
@@ -66,7 +70,7 @@ const change = defineCommand(
     },
   },
   async (given, io) => {
-    const { file, user } = targetOf(given.text("file"), given.operand("user"));
+    const { file, user } = await targetOf(given.text("file"), given.operand("user"));
     const dn = given.text("dn");
     if (dn !== undefined) checkName(dn);
     const dnIn = (text: string | undefined) => dn ?? nameIn(requireLine(text, file, user), user);
@@ -86,7 +90,7 @@ const verify = defineCommand(
     options: { file: FILE, stdin: STDIN },
   },
   async (given, io) => {
-    const { file, user } = targetOf(given.text("file"), given.operand("user"));
+    const { file, user } = await targetOf(given.text("file"), given.operand("user"));
     const line = parsePasswordLine(requireLine(await readText(file), file, user));
     if (line.kind !== "entry") {
       throw new CommandFailed(
@@ -110,7 +114,7 @@ const remove = defineCommand(
     options: { file: FILE },
   },
   async (given, io) => {
-    const { file, user } = targetOf(given.text("file"), given.operand("user"));
+    const { file, user } = await targetOf(given.text("file"), given.operand("user"));
     requireLine(await readText(file), file, user);
     await edit(io, file, (text = "") => {
       requireLine(text, file, user);
@@ -129,7 +133,7 @@ const list = defineCommand(
     options: { file: FILE },
   },
   async (given, io) => {
-    const file = fileOf(given.text("file"));
+    const file = await fileOf(given.text("file"));
     const text = await readText(file);
     if (text === undefined) throw new CommandFailed(`There is no file ${file}`);
     const lines = text.split("\n").map((ended) => parsePasswordLine(ended.replace(/\r$/, "")));
@@ -154,7 +158,7 @@ export const passwd: Command = defineCommands({
   commands: [add, change, verify, remove, list],
 });
 
-function targetOf(file: string | undefined, user: string): Target {
+async function targetOf(file: string | undefined, user: string): Promise<Target> {
   if (user === "" || user.length > MAX_USER) {
     throw new WrongUsage(`Expected a user name of 1 to ${MAX_USER} characters`);
   }
@@ -163,12 +167,12 @@ function targetOf(file: string | undefined, user: string): Target {
       "Expected a user name without colon, control characters, and # or blanks at its ends",
     );
   }
-  return { file: fileOf(file), user };
+  return { file: await fileOf(file), user };
 }
 
-function fileOf(file: string | undefined): string {
-  if (file === undefined || file === "") throw new WrongUsage("Expected a file name behind --file");
-  return file;
+async function fileOf(file: string | undefined): Promise<string> {
+  if (file === "") throw new WrongUsage("Expected a file name behind --file");
+  return file ?? join(await configurationFolder() ?? "conf", NAME);
 }
 
 function checkName(dn: string): void {

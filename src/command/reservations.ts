@@ -17,7 +17,7 @@ import {
   type Given,
   WrongUsage,
 } from "./command.ts";
-import { CONFIG_OPTION } from "./config_option.ts";
+import { CONFIG_OPTION, configFile } from "./config_option.ts";
 import { textTable } from "./text_table.ts";
 
 const OPTIONS = {
@@ -102,7 +102,7 @@ async function withFile(
   given: Pick<Given<"config" | "server", never>, "text">,
   act: (context: ReadingContext) => Promise<number>,
 ): Promise<number> {
-  const context = await fileOf(given.text("config") ?? CONFIG_OPTION.default, given.text("server"));
+  const context = await fileOf(await configFile(given), given.text("server"));
   try {
     return await act(context);
   } catch (error) {

@@ -3,6 +3,7 @@ import { check } from "./check.ts";
 import type { Command, CommandIo } from "./command.ts";
 import { completion } from "./completion.ts";
 import { config } from "./config.ts";
+import { init } from "./init.ts";
 import { passwd } from "./passwd.ts";
 import { reservations } from "./reservations.ts";
 import { serve } from "./serve.ts";
@@ -15,6 +16,7 @@ import { whoamiTestCommand } from "./whoami_test_command.ts";
 /** All commands, in the order of `--help`. */
 export const COMMANDS: readonly Command[] = [
   serve,
+  init,
   status,
   check,
   config,

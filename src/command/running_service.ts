@@ -7,7 +7,7 @@ import type { LineSink } from "../logging/logger.ts";
 import { formatProblem, type Problem } from "../model/problem.ts";
 import { CannotStart } from "../rooms/cannot_start.ts";
 import { ownControlSocket } from "../rooms/control/control_sockets.ts";
-import { Operations } from "../rooms/operations.ts";
+import { Operations, type OperationsConfig } from "../rooms/operations.ts";
 import { ReloadRecord } from "../rooms/reload_record.ts";
 import { Supervisor } from "../rooms/supervisor.ts";
 import { isError } from "../service/load_setup.ts";
@@ -68,16 +68,19 @@ async function startOperations(
   config: ServiceConfig,
   parts: { readonly supervisor: Supervisor; readonly reloads: ReloadRecord },
 ): Promise<Operations> {
-  const environment = (name: string) => Deno.env.get(name);
   try {
-    return await Operations.start(
-      { ...parts, configuration: resolve(file) },
-      { config, controlSocket: ownControlSocket({ ...config, environment }) },
-    );
+    return await Operations.start({ ...parts, configuration: resolve(file) }, operationsOf(config));
   } catch (error) {
     await parts.supervisor.stop();
     throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
   }
+}
+
+function operationsOf(config: ServiceConfig): OperationsConfig {
+  return {
+    config,
+    controlSocket: ownControlSocket({ ...config, environment: (name) => Deno.env.get(name) }),
+  };
 }
 
 class SupervisedService implements RunningService {
@@ -159,12 +162,11 @@ class SupervisedService implements RunningService {
         return;
       }
       await this.#supervisor.reload(setup);
-      await this.#operations.reload(setup.config);
+      await this.#operations.reload(operationsOf(setup.config));
       this.#reloads.succeeded();
       this.#watched = { config: setup.config, files };
-      this.#supervisor.log.info("settings changed", {
-        keys: changedKeys(this.#effective, effective).join(" "),
-      });
+      const keys = changedKeys(this.#effective, effective);
+      if (keys.length > 0) this.#supervisor.log.info("settings changed", { keys: keys.join(" ") });
       this.#effective = effective;
     } catch (error) {
       this.#supervisor.log.error("reload failed, the configuration before stays", {

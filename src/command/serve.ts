@@ -1,7 +1,7 @@
 import { formatProblem } from "../model/problem.ts";
 import { VERSION } from "../service/version.ts";
 import { defineCommand } from "./command.ts";
-import { CONFIG_OPTION } from "./config_option.ts";
+import { CONFIG_OPTION, configFile } from "./config_option.ts";
 import { type RunningService, startService } from "./running_service.ts";
 import { connectServiceManager } from "./service_manager.ts";
 
@@ -23,7 +23,7 @@ export const serve = defineCommand({
     },
   },
 }, async (given, io) => {
-  const file = given.text("config") ?? CONFIG_OPTION.default;
+  const file = await configFile(given);
   const manager = connectServiceManager(
     (name) => Deno.env.get(name),
     (error) => io.stderr(`The service manager cannot be told how the service fares: ${error}\n`),

@@ -22,7 +22,7 @@ const list = defineCommand({
     json: JSON_OUTPUT,
   },
 }, (given, io) =>
-  withShareDatabase(mainFile(given), async ({ administration, servers }) => {
+  withShareDatabase(given, async ({ administration, servers }) => {
     const [server, owner] = [serverOf(given, servers), given.text("owner")];
     const shares = await administration.list({
       ...(server !== undefined && { server }),
@@ -38,7 +38,7 @@ const show = defineCommand({
   operands: ID,
   options: { config: CONFIG_OPTION, server: SERVER, json: JSON_OUTPUT },
 }, (given, io) =>
-  withShareDatabase(mainFile(given), async ({ administration, servers }) => {
+  withShareDatabase(given, async ({ administration, servers }) => {
     const { share, uses } = await administration.show(given.operand("id"), serverOf(given, servers));
     io.stdout(given.flag("json") ? asJson({ ...dumpEntry(share), uses }) : details(share, uses));
     return 0;
@@ -50,7 +50,7 @@ const remove = defineCommand({
   operands: ID,
   options: { config: CONFIG_OPTION, server: SERVER },
 }, (given, io) =>
-  withShareDatabase(mainFile(given), async ({ administration, servers }) => {
+  withShareDatabase(given, async ({ administration, servers }) => {
     const share = await administration.remove(given.operand("id"), serverOf(given, servers));
     io.stdout(`Share ${share.id} of ${share.path} removed from ${share.server}\n`);
     return 0;
@@ -70,7 +70,7 @@ const chown = defineCommand({
 }, (given, io) => {
   const [owner, uid, gid] = [given.text("owner"), given.text("uid"), given.text("gid")];
   if (owner === undefined || uid === undefined) throw new WrongUsage("Expected --owner DN and --uid NAME");
-  return withShareDatabase(mainFile(given), async ({ administration, servers }) => {
+  return withShareDatabase(given, async ({ administration, servers }) => {
     const to = { owner, uid, ...(gid !== undefined && { gid }) };
     const share = await administration.chown(given.operand("id"), to, serverOf(given, servers));
     io.stdout(`Share ${share.id} belongs to ${share.owner}, account ${share.uid}\n`);
@@ -89,7 +89,7 @@ const importShares = defineCommand({
   operands: { file: "The dump, UTF-8" },
   options: { config: CONFIG_OPTION, server: { ...SERVER, help: "Logical server of entries that name none" } },
 }, (given, io) =>
-  withShareDatabase(mainFile(given), async ({ administration, servers }) => {
+  withShareDatabase(given, async ({ administration, servers }) => {
     const file = given.operand("file");
     const server = serverOf(given, servers);
     const text = await readText(file);
@@ -114,10 +114,6 @@ export const share: Command = defineCommands({
 
 interface Options {
   text(name: "config" | "server"): string | undefined;
-}
-
-function mainFile(given: Options): string {
-  return given.text("config") ?? CONFIG_OPTION.default;
 }
 
 function serverOf(given: Options, servers: readonly string[]): string | undefined {

@@ -1,11 +1,10 @@
 import { loadConfiguration } from "../config/load.ts";
 import { formatProblem, InvalidFile } from "../model/problem.ts";
 import { ServiceError } from "../model/service_error.ts";
-import { SHARE_DATABASE } from "../resource/share/open_sharing.ts";
 import { AdministrationError, ShareAdministration } from "../sharing/administration.ts";
 import { UnknownDatabase } from "../sharing/store/schema.ts";
-import { openShareStore } from "../sharing/store/sqlite_share_store.ts";
-import { CommandFailed } from "./command.ts";
+import { CommandFailed, type Given } from "./command.ts";
+import { configFile } from "./config_option.ts";
 
 /** The share store of a configuration, as the operator's commands work on it. */
 export interface ShareDatabase {
@@ -20,11 +19,14 @@ export interface ShareDatabase {
  * @throws {CommandFailed} If there is no database, it cannot be opened, or the work is refused.
  */
 export async function withShareDatabase<T>(
-  mainFile: string,
+  given: Pick<Given<"config", never>, "text">,
   work: (database: ShareDatabase) => Promise<T>,
   { create = false }: { readonly create?: boolean } = {},
 ): Promise<T> {
-  const { servers, directory } = await readSharing(mainFile);
+  // Loaded only now: the process that runs a service has the commands in memory, too.
+  const { SHARE_DATABASE } = await import("../resource/share/open_sharing.ts");
+  const { openShareStore } = await import("../sharing/store/sqlite_share_store.ts");
+  const { servers, directory } = await readSharing(await configFile(given));
   const file = `${directory}/${SHARE_DATABASE}`;
   try {
     await checkOwner(file, directory, create);

@@ -4,9 +4,8 @@ import { createLogger } from "../logging/logger.ts";
 import { canonicalAddress } from "../model/address.ts";
 import { InvalidName, parseName } from "../model/distinguished_name.ts";
 import { formatProblem, InvalidFile } from "../model/problem.ts";
-import { explain } from "../service/explanation/explain.ts";
 import { CommandFailed, type CommandIo, defineCommand, WrongUsage } from "./command.ts";
-import { CONFIG_OPTION } from "./config_option.ts";
+import { CONFIG_OPTION, configFile } from "./config_option.ts";
 import { explanationText } from "./explanation_text.ts";
 import { inspect } from "./inspect.ts";
 import { PassphraseNeeded, readPrivateKey, UnusablePrivateKey } from "./ssh/private_key.ts";
@@ -41,7 +40,7 @@ export const whoamiTestCommand = defineCommand({
     password: given.flag("password"),
     token: given.text("token"),
   });
-  const file = given.text("config") ?? CONFIG_OPTION.default;
+  const file = await configFile(given);
   const { setup, problems } = await inspect(file);
   if (setup === undefined) {
     const errors = problems.filter(({ severity }) => severity === "error").map(formatProblem);
@@ -55,6 +54,8 @@ export const whoamiTestCommand = defineCommand({
   }
   const credentials = await credentialsOf(user, proof, io);
   const log = createLogger((line) => io.stderr(`${line}\n`), { threshold: "warn" });
+  // All of the service is loaded only here: the process that runs one has the rest of the commands in memory.
+  const { explain } = await import("../service/explanation/explain.ts");
   const explanation = await explain({ ...setup, generation: 1, upSince: Date.now(), port: site.port }, {
     caller: { ...credentials, clientAddress },
     ...(server !== undefined && { server }),

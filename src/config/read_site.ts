@@ -141,11 +141,17 @@ export function readLogging(reader: KeyReader): LoggingConfig | undefined {
 export function readAudit(reader: KeyReader, logging: LoggingConfig | undefined): AuditConfig | undefined {
   const keys = reader.read(AUDIT);
   if (keys === undefined) return undefined;
-  const { file } = keys;
-  if (file === undefined) {
-    return { file: logging?.file === undefined ? undefined : join(dirname(logging.file), "audit.log") };
+  const { file, journal } = keys;
+  if (journal && file !== undefined) {
+    const expected = `expected either the journal or a file, there is ${AUDIT.prefix}file too`;
+    reader.error(`${AUDIT.prefix}journal`, expected, "true");
   }
-  return { file: file === "-" ? undefined : resolve(reader.workingDirectory, file) };
+  if (journal) return { to: "journal" };
+  if (file === "-") return { to: "console" };
+  if (file !== undefined) return { to: "file", path: resolve(reader.workingDirectory, file) };
+  return logging?.file === undefined
+    ? { to: "console" }
+    : { to: "file", path: join(dirname(logging.file), "audit.log") };
 }
 
 export function readControl(reader: KeyReader): ControlConfig | undefined {

@@ -14,7 +14,12 @@ export function readCredential(reader: KeyReader): CredentialConfig | undefined 
     const expected = `expected either keyPath (PEM, DER) or ${other} (key stores), both are ambiguous`;
     reader.error(`${prefix}keyPath`, expected, keyPath);
   }
-  return { ...keys, format, origin: reader.origin(`${prefix}path`) };
+  return {
+    ...keys,
+    format,
+    origin: reader.origin(`${prefix}path`),
+    keyOrigin: reader.origin(`${prefix}${keyPath === undefined ? "path" : "keyPath"}`),
+  };
 }
 
 /** Trusted certificates of TLS connections. */

@@ -103,6 +103,8 @@ export interface CredentialConfig {
   readonly format: "auto" | "pem" | "pkcs12" | "der" | "jks";
   readonly password: string | undefined;
   readonly keyPath: string | undefined;
+  /** Where the file with the key is named: `keyPath`, else `path`. */
+  readonly keyOrigin: Origin;
   readonly keyPassword: string | undefined;
   readonly keyAlias: string | undefined;
   readonly reloadOnChange: boolean;
@@ -344,11 +346,12 @@ export interface LoggingConfig {
   readonly file: string | undefined;
 }
 
-/** The audit stream. */
-export interface AuditConfig {
-  /** Absent: to the console. */
-  readonly file: string | undefined;
-}
+/** Where the audit stream goes. */
+export type AuditConfig =
+  | { readonly to: "file"; readonly path: string }
+  | { readonly to: "console" }
+  /** Of systemd. */
+  | { readonly to: "journal" };
 
 /** The socket of the operator's commands. */
 export interface ControlConfig {

@@ -48,6 +48,8 @@ export interface AuditRecord extends AuditFacts {
   readonly reason?: string;
   /** User that was banned, or whose bans were lifted. */
   readonly user?: string;
+  /** Account that banned or lifted, as the command told it. */
+  readonly operator?: string;
   /** End of a ban: a moment as in `time`. */
   readonly until?: string;
 }
@@ -74,6 +76,7 @@ const ORDER = [
   "who",
   "address",
   "user",
+  "operator",
   "until",
   "renewable",
   "limited",

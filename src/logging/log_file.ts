@@ -6,7 +6,7 @@ import type { Level, LineSink } from "./logger.ts";
  * within a second; one that cannot be written is given up until then, and the console says so once.
  */
 export class LogFile {
-  readonly #file: AppendFile | undefined;
+  #file: AppendFile | undefined;
   #failing = false;
 
   /** @param path Absent: to the console only. */
@@ -32,6 +32,14 @@ export class LogFile {
       }
       this.#failing = true;
     }
+  }
+
+  /** Appends to another file from now on. @param path Absent: to the console only. */
+  moveTo(path: string | undefined): void {
+    if (path === this.#file?.path) return;
+    this.#file?.close();
+    this.#file = path === undefined ? undefined : new AppendFile(path);
+    this.#failing = false;
   }
 
   close(): void {

@@ -24,23 +24,24 @@ const ORDER: Readonly<Record<Level, number>> = { debug: 0, info: 1, warn: 2, err
 /** Where lines go, and which. */
 interface Output {
   readonly sink: LineSink;
-  readonly threshold: Level;
+  readonly threshold: () => Level;
   readonly now: () => number;
 }
 
 /**
  * A logger that writes `2026-01-05T09:15:00.123Z info  message key=value …` lines to a sink.
- * @param threshold Least level that is written.
+ * @param threshold Least level that is written; a function where that may change.
  */
 export function createLogger(
   sink: LineSink,
   { threshold = "info", fields = {}, now = Date.now }: {
-    threshold?: Level;
+    threshold?: Level | (() => Level);
     fields?: Fields;
     now?: () => number;
   } = {},
 ): Logger {
-  return new LineLogger({ sink, threshold, now }, fields);
+  const least = typeof threshold === "function" ? threshold : () => threshold;
+  return new LineLogger({ sink, threshold: least, now }, fields);
 }
 
 /** A class, and not functions in an object, since each request makes one. */
@@ -75,7 +76,7 @@ class LineLogger implements Logger {
 
   #write(level: Level, message: string, fields: Fields = {}): void {
     const { sink, threshold, now } = this.#output;
-    if (ORDER[level] < ORDER[threshold]) return;
+    if (ORDER[level] < ORDER[threshold()]) return;
     sink(formatLine(now(), level, message, this.#fields, fields), level);
   }
 }

@@ -5,7 +5,7 @@
 import { HttpsEdge } from "../edge/https_edge.ts";
 import type { Answer } from "../edge/message.ts";
 import { ServiceStarting } from "../edge/refusal.ts";
-import type { Logger } from "../logging/logger.ts";
+import type { Level, Logger } from "../logging/logger.ts";
 import { CoreLink } from "./core_link.ts";
 import { Measurements } from "./measurements.ts";
 import { type RoomLog, roomLog } from "./room_log.ts";
@@ -16,6 +16,7 @@ const cores = new Map<number, CoreLink>();
 /** Generation of the core that requests go to; 0 before there is one. */
 let current = 0;
 let room: RoomLog | undefined;
+let logLevel: Level = "info";
 let edge: Promise<HttpsEdge | undefined> | undefined;
 
 const answer: Answer = (request, signal) =>
@@ -24,7 +25,8 @@ const answer: Answer = (request, signal) =>
 hear((message: ToEdgeRoom) => {
   switch (message.kind) {
     case "start":
-      room = roomLog((lines) => tell({ kind: "log", lines }), message.logLevel);
+      logLevel = message.logLevel;
+      room = roomLog((lines) => tell({ kind: "log", lines }), () => logLevel);
       edge = start(message, room.log);
       new Measurements(() => [], (counts, lagMs) => tell({ kind: "measured", counts, lagMs }));
       break;
@@ -38,6 +40,9 @@ hear((message: ToEdgeRoom) => {
     }
     case "tls":
       void edge?.then((running) => running?.renewTls(message.tls));
+      break;
+    case "log-level":
+      logLevel = message.level;
       break;
     case "ping":
       tell({ kind: "pong" });

@@ -7,44 +7,43 @@ import { metricsPage } from "./metrics_page.ts";
 import { resolveHost } from "./resolve_host.ts";
 import type { StatusParts } from "./service_status.ts";
 
+/** How the operator reaches a service. */
+export interface OperationsConfig {
+  readonly config: ServiceConfig;
+  /** Path; absent: none. */
+  readonly controlSocket: string | undefined;
+}
+
 /** The operator's ways to a running service: the control socket and the metrics page. */
 export class Operations {
   readonly #parts: StatusParts;
-  readonly #control: ControlSocket | undefined;
+  #control: ControlSocket | undefined;
   #metrics: MetricsListener | undefined;
   #config: ServiceConfig;
 
-  private constructor(parts: StatusParts, config: ServiceConfig, control: ControlSocket | undefined) {
+  private constructor(parts: StatusParts, config: ServiceConfig) {
     this.#parts = parts;
     this.#config = config;
-    this.#control = control;
   }
 
   /**
-   * @param controlSocket Path; absent: none.
    * @throws {CannotStart} If another service listens there, or one of the two cannot be made.
    */
   static async start(
     parts: StatusParts,
-    { config, controlSocket }: { readonly config: ServiceConfig; readonly controlSocket: string | undefined },
+    { config, controlSocket }: OperationsConfig,
   ): Promise<Operations> {
-    const { log } = parts.supervisor;
-    const control = controlSocket === undefined
-      ? undefined
-      : await ControlSocket.listen(controlSocket, { operate: operateOn(parts), log }).catch(
-        (error: unknown) => {
-          // Where nobody chose the place, users need not go without the service because the operator goes without this.
-          if (error instanceof AnotherService || config.control.socket !== undefined) throw error;
-          log.warn("there is no control socket, set container.control.socket", { error });
-          return undefined;
-        },
-      );
-    const operations = new Operations(parts, config, control);
+    const operations = new Operations(parts, config);
     try {
+      await operations.#open(controlSocket).catch((error: unknown) => {
+        // Where nobody chose the place, users need not go without the service because the operator goes without this.
+        if (error instanceof AnotherService || config.control.socket !== undefined) throw error;
+        parts.supervisor.log.warn("there is no control socket, set container.control.socket", { error });
+      });
       await operations.#listen(config);
       return operations;
     } catch (error) {
-      await control?.close();
+      await operations.close();
       throw error;
     }
   }
@@ -55,13 +54,14 @@ export class Operations {
   }
 
   /** Takes over a changed configuration; what cannot be is reported in the log. */
-  async reload(config: ServiceConfig): Promise<void> {
+  async reload({ config, controlSocket }: OperationsConfig): Promise<void> {
     const before = this.#config;
     this.#config = config;
     const { log } = this.#parts.supervisor;
-    const fixed = ({ logging, audit, control }: ServiceConfig) => [logging, audit, control];
-    if (!isDeepStrictEqual(fixed(before), fixed(config))) {
-      log.warn("logs, audit file or control socket changed: restart the service to use them");
+    if (controlSocket !== this.#control?.path) {
+      await this.#open(controlSocket).catch((error) =>
+        log.error("the control socket stays where it was", { path: this.#control?.path, error })
+      );
     }
     if (isDeepStrictEqual(before.metrics, config.metrics)) return;
     await this.#metrics?.close();
@@ -72,6 +72,16 @@ export class Operations {
   async close(): Promise<void> {
     await this.#control?.close();
     await this.#metrics?.close();
+  }
+
+  /** The socket before serves until there is another. @throws {CannotStart} */
+  async #open(path: string | undefined): Promise<void> {
+    const { supervisor: { log } } = this.#parts;
+    const before = this.#control;
+    this.#control = path === undefined
+      ? undefined
+      : await ControlSocket.listen(path, { operate: operateOn(this.#parts), log });
+    await before?.close();
   }
 
   async #listen({ metrics: { listen } }: ServiceConfig): Promise<void> {

@@ -16,7 +16,10 @@ export interface RoomLog {
  * A logger whose lines the supervisor writes, so that a room needs no right to write files. Lines travel in batches;
  * a warning or error takes everything before it along at once.
  */
-export function roomLog(post: (lines: readonly LogLine[]) => void, threshold: Level): RoomLog {
+export function roomLog(
+  post: (lines: readonly LogLine[]) => void,
+  threshold: Level | (() => Level),
+): RoomLog {
   let batch: LogLine[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = () => {

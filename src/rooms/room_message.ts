@@ -12,6 +12,7 @@ export type ToEdgeRoom =
   /** That core is dead. */
   | { readonly kind: "core-lost"; readonly generation: number }
   | { readonly kind: "tls"; readonly tls: EdgeTls }
+  | { readonly kind: "log-level"; readonly level: Level }
   | { readonly kind: "ping" }
   | { readonly kind: "drain"; readonly withinMs: number };
 

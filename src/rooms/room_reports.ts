@@ -1,9 +1,18 @@
-import { AuditFile } from "../logging/audit_file.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { AuditConfig, LoggingConfig } from "../config/service_config.ts";
 import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
+import type { AuditSink } from "../logging/audit_sink.ts";
 import type { LogFile } from "../logging/log_file.ts";
 import { createLogger, type Level, type Logger } from "../logging/logger.ts";
 import { Counters } from "../metrics/counters.ts";
+import { openAudit } from "./open_audit.ts";
 import type { FromRoom } from "./room_message.ts";
+
+/** Where reports are written. */
+export interface ReportsConfig {
+  readonly logging: LoggingConfig;
+  readonly audit: AuditConfig;
+}
 
 /** What rooms report: log lines, audit lines, counts and how late their timers are. The files are written here. */
 export class RoomReports {
@@ -13,19 +22,28 @@ export class RoomReports {
   /** Longest delay of a timer, by room, as last reported; milliseconds. */
   readonly lagMs = new Map<string, number>();
   readonly #logFile: LogFile;
-  readonly #auditFile: AuditFile;
+  #level: Level;
+  #auditConfig: AuditConfig;
+  #audit: AuditSink;
 
-  /** @param options.auditPath Absent: audit lines go to the console. */
-  constructor(
-    logFile: LogFile,
-    { level, auditPath }: { readonly level: Level; readonly auditPath: string | undefined },
-  ) {
-    this.log = createLogger(logFile.write, { threshold: level });
+  constructor(logFile: LogFile, { logging, audit }: ReportsConfig) {
     this.#logFile = logFile;
-    this.#auditFile = new AuditFile(auditPath, {
-      log: this.log,
-      console: (line) => logFile.console(line, "info"),
-    });
+    this.#level = logging.level;
+    this.log = createLogger(logFile.write, { threshold: () => this.#level });
+    this.#auditConfig = audit;
+    this.#audit = this.#openAudit();
+  }
+
+  /** Writes to other places from now on; lines that could not be written before go there too. */
+  async moveTo({ logging, audit }: ReportsConfig): Promise<void> {
+    this.#level = logging.level;
+    this.#logFile.moveTo(logging.file);
+    if (isDeepStrictEqual(audit, this.#auditConfig)) return;
+    const before = this.#audit;
+    this.#auditConfig = audit;
+    this.#audit = this.#openAudit();
+    const left = await before.close();
+    if (left.length > 0) this.#audit.write(left);
   }
 
   /** @param room `edge` or `core`. */
@@ -35,7 +53,7 @@ export class RoomReports {
         this.#logFile.writeAll(message.lines);
         break;
       case "audit":
-        this.#auditFile.write(message.lines);
+        this.#audit.write(message.lines);
         break;
       case "measured":
         this.counters.addAll(message.counts);
@@ -46,16 +64,23 @@ export class RoomReports {
 
   /** An act of the operator, or of the supervisor itself. */
   audit(record: AuditRecord): void {
-    this.#auditFile.write([formatAuditLine(Date.now(), record)]);
+    this.#audit.write([formatAuditLine(Date.now(), record)]);
   }
 
   /** Writes what could not be written before. */
   retry(): void {
-    this.#auditFile.retry();
+    this.#audit.retry();
   }
 
-  close(): void {
-    this.#auditFile.close();
+  async close(): Promise<void> {
+    await this.#audit.close();
     this.#logFile.close();
+  }
+
+  #openAudit(): AuditSink {
+    return openAudit(this.#auditConfig, {
+      log: this.log,
+      console: (line) => this.#logFile.console(line, "info"),
+    });
   }
 }

@@ -61,8 +61,7 @@ export class Supervisor {
   private constructor(setup: Setup, logFile: LogFile, resolve: Resolve) {
     this.#setup = setup;
     this.#resolve = resolve;
-    const { logging, audit } = setup.config;
-    this.reports = new RoomReports(logFile, { level: logging.level, auditPath: audit.file });
+    this.reports = new RoomReports(logFile, setup.config);
   }
 
   /** @throws {CannotStart} If the edge cannot listen or the core cannot read its files. */
@@ -86,7 +85,7 @@ export class Supervisor {
       supervisor.reports.audit({ event: "start", decision: "granted" });
       return supervisor;
     } catch (error) {
-      supervisor.#endAll();
+      await supervisor.#endAll();
       throw error;
     }
   }
@@ -143,8 +142,11 @@ export class Supervisor {
     const before = this.#setup;
     await this.#startCore(setup);
     this.#setup = setup;
-    if (sameEdge(before, setup)) this.#showCertificate();
-    else await this.#replaceEdge(before, setup);
+    await this.reports.moveTo(setup.config);
+    if (sameEdge(before, setup)) {
+      this.#showCertificate();
+      this.#edge?.tell({ kind: "log-level", level: setup.config.logging.level });
+    } else await this.#replaceEdge(before, setup);
     this.log.info("configuration reloaded", { generation: this.#generation });
   }
 
@@ -157,7 +159,7 @@ export class Supervisor {
     if (this.#core) await close(this.#core.room);
     this.log.info("stopped");
     this.reports.audit({ event: "stop", decision: "granted" });
-    this.#endAll();
+    await this.#endAll();
   }
 
   async #startEdge(setup: Setup): Promise<void> {
@@ -331,7 +333,7 @@ export class Supervisor {
     }
   }
 
-  #endAll(): void {
+  async #endAll(): Promise<void> {
     this.#stopping = true;
     this.#timers.forEach(clearInterval);
     this.#edge?.end();
@@ -339,7 +341,7 @@ export class Supervisor {
       room.end();
       desk.close();
     }
-    this.reports.close();
+    await this.reports.close();
   }
 }
 

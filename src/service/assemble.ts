@@ -1,5 +1,4 @@
 import { createAttributes, type SourceParts } from "../attributes/registry.ts";
-import type { Authenticator } from "../authentication/authenticator.ts";
 import { TokenIssuer } from "../authentication/issued_token/issue.ts";
 import { issuedToken } from "../authentication/issued_token/verify.ts";
 import { type AuthenticationChain, unauthenticated } from "../authentication/chain.ts";
@@ -12,7 +11,6 @@ import { externalUrlAt } from "../config/read_site.ts";
 import type {
   GatewayConfig,
   LogicalServerConfig,
-  MethodConfig,
   ReservationsConfig,
   ServiceConfig,
 } from "../config/service_config.ts";
@@ -29,6 +27,7 @@ import {
   type ReservationBook,
 } from "../reservations/reservation_book.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.ts";
+import { externalConnections } from "./external_connections.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import type { IdentityParts } from "./identify.ts";
 import { OwnCertificate } from "./own_certificate.ts";
@@ -154,10 +153,7 @@ export async function assemble(
       trustedCAs: own.trusted,
       trustedSAMLIssuers: () => assertionIssuers.map((issuer) => certificateSubject(issuer)),
       externalConnections: () =>
-        Object.fromEntries([
-          ...groups.flatMap(daemonStates),
-          ...config.authentication.methods.flatMap((method, i) => providerState(method, methods[i])),
-        ]),
+        externalConnections(groups, config.authentication.methods.map((method, i) => [method, methods[i]])),
     };
     const regulator = new Regulator({ config: config.regulation, log, now });
     return {
@@ -300,21 +296,4 @@ async function readGateway({ enabled, certificate }: GatewayConfig): Promise<Met
   if (certificate === undefined) return { certificate: () => undefined };
   const pem = await readGatewayCertificate(certificate);
   return { certificate: () => pem };
-}
-
-/** States of a server's daemons, under the names the Java service gives them (rest-api.md 1.9). */
-function daemonStates(group: DaemonGroup): [string, string][] {
-  const { name, size } = group;
-  return group.status().instances.map(({ instance, up }) => [
-    `UFTPD server '${size === 1 ? name : `${name}-${instance}`}'`,
-    up ? "OK" : "DOWN",
-  ]);
-}
-
-/** State of the identity provider that a method asks, if it asks one; not known before the first answer. */
-function providerState(config: MethodConfig, method: Authenticator | undefined): [string, string][] {
-  if (!("address" in config) || method?.status === undefined) return [];
-  const kind = config.kind === "OAuthAuthenticator" ? "OIDC Server" : "Unity";
-  const { up, since } = method.status();
-  return [[`${kind} ${config.address}`, since === undefined ? "UNKNOWN" : up ? "OK" : "DOWN"]];
 }

@@ -81,8 +81,9 @@ const GOOD = [
 
 Deno.test("check --online says of every other system what it found", async () => {
   const seen = oidc.server.seen.length + unity.server.seen.length;
-  const { status, lines } = await checkOnline(site);
+  const { status, lines, out } = await checkOnline(site);
   assert.deepEqual(lines, GOOD);
+  assert.match(out, /^The configuration is usable: /m);
   assert.equal(status, 0);
   const requests = [...oidc.server.seen, ...unity.server.seen].slice(seen);
   assert(requests.every(({ headers }) => headers.authorization === undefined));
@@ -94,6 +95,11 @@ async function finds(expected: RegExp, arrange: () => void, undo: () => void): P
   try {
     const { status, lines, out } = await checkOnline(site);
     assert.equal(status, 1);
+    assert.match(
+      out,
+      /^The service would start, but \d of 8 other systems cannot be used: 0 errors, \d /m,
+    );
+    assert.doesNotMatch(out, /usable/);
     const news = lines.filter((line) => !GOOD.includes(line));
     assert(news.length > 0);
     for (const line of news) assert.match(line, expected, out);

@@ -346,6 +346,10 @@ const ERRORS: [added: string, message: string][] = [
     "container.security.credential.keyPath = /k: " +
     "expected either keyPath (PEM, DER) or keyAlias (key stores), both are ambiguous",
   ],
+  [
+    "container.audit.journal=true\ncontainer.audit.file=a.log",
+    "container.audit.journal = true: expected either the journal or a file, there is container.audit.file too",
+  ],
   ["share.servers=OTHER", "share.servers = OTHER: expected names out of authservice.servers, not OTHER"],
   [
     "share.servers=HPC",

@@ -131,6 +131,19 @@ Deno.test("readLogging() logs to a file, unless the console is enough", async ()
   assert.equal(await file("container.logging.file=-"), undefined);
 });
 
+Deno.test("loadConfiguration() has audit lines go beside the log, unless something else is said", async () => {
+  const audit = async (...lines: string[]) => (await loadText(MINIMAL + lines.join("\n"))).config?.audit;
+  assert.deepEqual(await audit(), { to: "file", path: "/logs/audit.log" });
+  assert.deepEqual(await audit("container.logging.file=/var/log/x.log"), {
+    to: "file",
+    path: "/var/log/audit.log",
+  });
+  assert.deepEqual(await audit("container.logging.file=-"), { to: "console" });
+  assert.deepEqual(await audit("container.audit.file=a.log"), { to: "file", path: "/a.log" });
+  assert.deepEqual(await audit("container.audit.file=-"), { to: "console" });
+  assert.deepEqual(await audit("container.audit.journal=true"), { to: "journal" });
+});
+
 Deno.test("readMetrics() is off unless there is a port", async () => {
   const metrics = async (...lines: string[]) =>
     (await loadText(MINIMAL + lines.join("\n"))).config?.metrics.listen;

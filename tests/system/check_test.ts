@@ -174,7 +174,7 @@ Deno.test("check on the configuration we ship names what the operator has yet to
     const told = process.printed.split("\n").filter((line) => /^(?:error|warning): /.test(line));
     assert.deepEqual(told.map((line) => line.replaceAll(`${folder}/`, "")), [
       "error: conf/container.properties:25: container.security.credential.path: cannot read conf/auth-cert.pem: there is no such file",
-      "error: conf/container.properties:25: container.security.credential.path: cannot read conf/auth-key.pem: there is no such file",
+      "error: conf/container.properties:26: container.security.credential.keyPath: cannot read conf/auth-key.pem: there is no such file",
       "warning: conf/container.properties:30: container.security.truststore.directoryLocations.1: there are no files like conf/trusted/*.pem",
       "error: conf/container.properties:30: container.security.truststore.directoryLocations.1: expected at least one trusted certificate",
     ]);

@@ -125,6 +125,9 @@ Deno.test("the control socket is its owner's alone, and goes with the service", 
   await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
 });
 
+/** The one behind `sudo`. */
+Deno.env.set("SUDO_USER", "olga");
+
 Deno.test("bans by hand hold at once and over reloads, until they are lifted", async () => {
   await using system = await runService();
   await settled(system);
@@ -141,8 +144,13 @@ Deno.test("bans by hand hold at once and over reloads, until they are lifted", a
   assert.match(removed.out, /^User alice: 1 bans/);
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
   assert.equal((await command(system, "ban", "list")).out, "Nobody is banned\n");
-  const events = (await auditLines(system)).map(({ event, user }) => [event, user]);
-  assert.deepEqual(events.filter(([, user]) => user === "alice"), [["ban", "alice"], ["lift", "alice"]]);
+  const events = (await auditLines(system)).map(({ event, user, operator }) => [event, user, operator]);
+  assert.deepEqual(events.filter(([, user]) => user === "alice"), [
+    ["ban", "alice", "olga"],
+    ["lift", "alice", "olga"],
+  ]);
+  await system.logged(/warn {2}banned by the operator user=alice seconds=7200 operator=olga/);
+  await system.logged(/warn {2}bans lifted by the operator user=alice lifted=1 operator=olga/);
 });
 
 Deno.test("bans by hand hold also after the core died", async () => {
@@ -280,6 +288,90 @@ Deno.test("the metrics page tells what was asked, what runs and what is wrong", 
   await system.replace("conf/container.properties", good.replace(/^container\.metrics.*$/m, ""));
   await reload(system);
   await assert.rejects(scrape());
+});
+
+/** Nobody but the test reads the configuration again. */
+const BY_HAND = { properties: { "container.runtimeConfigurationUpdate": "false" } };
+
+/** Changes settings, and reads the configuration again. */
+async function set(system: SystemUnderTest, settings: Readonly<Record<string, string>>): Promise<void> {
+  const text = await Deno.readTextFile(system.main);
+  const lines = text.split("\n").filter((line) => !(line.replace(/=.*/, "") in settings));
+  const more = Object.entries(settings).map(([key, value]) => `${key}=${value}`);
+  await system.replace("conf/container.properties", [...lines, ...more, ""].join("\n"));
+  await reload(system);
+}
+
+const events = async (path: string) =>
+  (await Deno.readTextFile(path)).trimEnd().split("\n").map((line) => JSON.parse(line).event);
+
+Deno.test("a reload moves log and audit stream to other files, and changes the level of every room's log", async () => {
+  await using system = await runService(BY_HAND);
+  await settled(system);
+  const old = `${system.folder}/logs/authserver.log`;
+  await set(system, {
+    "container.logging.file": `${system.folder}/elsewhere/service.log`,
+    "container.logging.level": "debug",
+  });
+  const before = await Deno.readTextFile(old);
+  await openSession(system);
+  using stranger = await Deno.connect({ hostname: "localhost", port: system.port });
+  await stranger.write(new TextEncoder().encode("no TLS"));
+  await system.logged(/ debug TLS handshake failed/); // what the edge says
+  assert.equal(await Deno.readTextFile(old), before);
+  const log = await Deno.readTextFile(`${system.folder}/elsewhere/service.log`);
+  assert.match(log, /settings changed keys="?container\.logging\.file container\.logging\.level/);
+  // Beside the log file, since nothing else is said.
+  assert.deepEqual(await events(`${system.folder}/elsewhere/audit.log`), ["reload", "session"]);
+  assert.deepEqual(await events(`${system.folder}/logs/audit.log`), ["start"]);
+
+  await set(system, {
+    "container.audit.file": `${system.folder}/decisions`,
+    "container.logging.level": "error",
+  });
+  const lines = system.log.length;
+  await openSession(system);
+  assert.deepEqual(await events(`${system.folder}/decisions`), ["reload", "session"]);
+  assert.deepEqual(system.log.slice(lines).filter((line) => !line.includes(" error ")), []);
+});
+
+Deno.test("audit lines that could not be written go where a reload says", async () => {
+  await using system = await runService(BY_HAND);
+  await settled(system);
+  const path = `${system.folder}/logs/audit.log`;
+  await Deno.remove(path);
+  await Deno.mkdir(path); // in the way, within a second
+  for (;;) {
+    await openSession(system);
+    if (system.log.some((line) => line.includes("audit lines not written"))) break;
+  }
+  await set(system, { "container.audit.file": `${system.folder}/decisions` });
+  assert.deepEqual(new Set(await events(`${system.folder}/decisions`)), new Set(["session", "reload"]));
+});
+
+Deno.test("a reload moves the control socket, takes it away and brings it back", async () => {
+  await using system = await runService(BY_HAND);
+  const [first, second] = [`${system.folder}/logs/control.sock`, `${system.folder}/run/c.sock`];
+  await set(system, { "container.control.socket": second });
+  assert.equal((await command(system, "ban", "list")).status, 0);
+  assert.equal((await Deno.stat(second)).isSocket, true);
+  await assert.rejects(Deno.stat(first), Deno.errors.NotFound);
+
+  await set(system, { "container.control.socket": "-" });
+  assert.match((await command(system, "ban", "list")).err, /switches the control socket off/);
+  await assert.rejects(Deno.stat(second), Deno.errors.NotFound);
+
+  await set(system, { "container.control.socket": first });
+  assert.equal((await command(system, "ban", "list")).status, 0);
+});
+
+Deno.test("the control socket stays where it is if it cannot move", async () => {
+  await using system = await runService(BY_HAND);
+  await set(system, { "container.control.socket": `${system.main}/c.sock` });
+  await system.logged(/error the control socket stays where it was path=\S+control\.sock error=/);
+  const io = recordedIo();
+  const socket = `${system.folder}/logs/control.sock`;
+  assert.equal(await runCommand(["ban", "list", "--socket", socket], io), 0, io.err);
 });
 
 Deno.test("a taken port of the metrics page keeps the service from starting, and says so", async () => {

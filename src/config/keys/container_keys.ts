@@ -93,6 +93,11 @@ export const AUDIT = section({
       help: "Audit file, a JSON object a line; without it audit.log beside the log file; with -, the console",
       added: true,
     })),
+    journal: flag({
+      help: "Audit lines to the journal of systemd, as authserver-audit, in place of a file",
+      default: false,
+      added: true,
+    }),
   },
 });
 

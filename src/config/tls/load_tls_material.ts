@@ -1,7 +1,7 @@
 import type { Problem } from "../../model/problem.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { reason } from "../load_properties.ts";
-import type { CredentialConfig, ServiceConfig } from "../service_config.ts";
+import type { CredentialConfig, Origin, ServiceConfig } from "../service_config.ts";
 import { subjectOf, validity } from "./certificates.ts";
 import { type Credential, readCredentialFiles } from "./credential.ts";
 import { loadTruststore } from "./truststore.ts";
@@ -46,23 +46,27 @@ async function loadCredential(
   config: CredentialConfig,
   now: number,
 ): Promise<{ credential?: Credential; problems: Problem[]; files: string[] }> {
-  const { path, keyPath, origin } = config;
+  const { path, keyPath, origin, keyOrigin } = config;
   const files = keyPath === undefined ? [path] : [path, keyPath];
   const problems: Problem[] = [];
-  const report = (severity: Problem["severity"], expected: string) => {
-    problems.push({ severity, ...origin, expected });
+  const report = (severity: Problem["severity"], expected: string, at = origin) => {
+    problems.push({ severity, ...at, expected });
   };
-  const contents: Uint8Array[] = [];
-  for (const file of files) {
+  const read = async (file: string, at: Origin) => {
     try {
-      contents.push(await Deno.readFile(file));
+      return await Deno.readFile(file);
     } catch (error) {
-      report("error", `cannot read ${file}: ${reason(error)}`);
+      report("error", `cannot read ${file}: ${reason(error)}`, at);
     }
+  };
+  const certificate = await read(path, origin);
+  const key = keyPath === undefined ? undefined : await read(keyPath, keyOrigin);
+  if (certificate === undefined || problems.length > 0) return { problems, files };
+  const secret = keyPath ?? path;
+  if (await isPublic(secret)) {
+    const expected = `every user of this machine can read the private key, expected: chmod o-r ${secret}`;
+    report("warning", expected, keyOrigin);
   }
-  const [certificate, key] = contents;
-  if (certificate === undefined || contents.length < files.length) return { problems, files };
-  await warnIfPublic(keyPath ?? path, report);
   try {
     const credential = readCredentialFiles(config, { certificate, key });
     const [own] = credential.certificates;
@@ -85,13 +89,8 @@ async function loadCredential(
   }
 }
 
-/** A private key should be readable by the service alone. */
-async function warnIfPublic(
-  path: string,
-  report: (severity: Problem["severity"], expected: string) => void,
-): Promise<void> {
+/** Whether every user of this machine can read a file. */
+async function isPublic(path: string): Promise<boolean> {
   const { mode } = await Deno.stat(path);
-  if (mode !== null && (mode & 0o004) !== 0) {
-    report("warning", `every user of this machine can read the private key, expected: chmod o-r ${path}`);
-  }
+  return mode !== null && (mode & 0o004) !== 0;
 }

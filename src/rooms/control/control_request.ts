@@ -1,12 +1,20 @@
 import { canonicalAddress } from "../../model/address.ts";
 import type { BanSubject } from "../../regulation/ban.ts";
 
+/**
+ * Who the caller says that he is. Only the service's account and root can open the socket, and the runtime does not tell
+ * which of them did; so this is for the record, and no proof.
+ */
+export interface Claimed {
+  readonly operator?: string;
+}
+
 /** What the operator's commands ask of a running service; one line of JSON each. */
 export type ControlRequest =
   | { readonly command: "status" }
   | { readonly command: "ban list" }
-  | { readonly command: "ban add"; readonly subject: BanSubject; readonly seconds: number }
-  | { readonly command: "ban remove"; readonly subject: BanSubject }
+  | { readonly command: "ban add"; readonly subject: BanSubject; readonly seconds: number } & Claimed
+  | { readonly command: "ban remove"; readonly subject: BanSubject } & Claimed
   | { readonly command: "user show"; readonly uid: string };
 
 /** The answer, one line of JSON. */
@@ -46,9 +54,14 @@ export function parseControlRequest(line: string): ControlRequest {
     case "ban list":
       return { command };
     case "ban add":
-      return { command, subject: subjectOf(request), seconds: secondsOf(request.seconds) };
+      return {
+        command,
+        subject: subjectOf(request),
+        seconds: secondsOf(request.seconds),
+        ...claimedIn(request),
+      };
     case "ban remove":
-      return { command, subject: subjectOf(request) };
+      return { command, subject: subjectOf(request), ...claimedIn(request) };
     case "user show": {
       const { uid } = request;
       if (typeof uid !== "string" || uid === "" || uid.length > MAX_USER) {
@@ -88,6 +101,14 @@ export function subjectOf(given: { readonly user?: unknown; readonly address?: u
     throw new BadControlRequest("Expected an IP address such as 192.0.2.7 or 2001:db8::1");
   }
   return { ...(user !== undefined && { user }), ...(canonical !== undefined && { address: canonical }) };
+}
+
+function claimedIn({ operator }: { readonly operator?: unknown }): Claimed {
+  if (operator === undefined) return {};
+  if (typeof operator !== "string" || operator === "" || operator.length > MAX_USER) {
+    throw new BadControlRequest(`Expected an operator's name of 1 to ${MAX_USER} characters`);
+  }
+  return { operator };
 }
 
 function secondsOf(value: unknown): number {

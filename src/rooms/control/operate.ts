@@ -30,24 +30,30 @@ async function operate(request: ControlRequest, parts: StatusParts): Promise<unk
       return { bans: bans.map(withMoment), total };
     }
     case "ban add": {
-      const { subject, seconds } = request;
+      const { subject, seconds, operator } = request;
       const until = Date.now() + seconds * 1000;
       await ask(supervisor, { about: "ban", subject, until }, CORE_MS);
-      supervisor.log.warn("banned by the operator", { ...subject, seconds });
+      supervisor.log.warn("banned by the operator", { ...subject, seconds, operator });
       const moment = new Date(until).toISOString();
       supervisor.reports.audit({
         event: "ban",
         decision: "granted",
         ...subjectFacts(subject),
+        ...(operator !== undefined && { operator }),
         until: moment,
       });
       return { until: moment };
     }
     case "ban remove": {
-      const { subject } = request;
+      const { subject, operator } = request;
       const { lifted } = await ask(supervisor, { about: "lift", subject }, CORE_MS);
-      supervisor.log.warn("bans lifted by the operator", { ...subject, lifted });
-      supervisor.reports.audit({ event: "lift", decision: "granted", ...subjectFacts(subject) });
+      supervisor.log.warn("bans lifted by the operator", { ...subject, lifted, operator });
+      supervisor.reports.audit({
+        event: "lift",
+        decision: "granted",
+        ...subjectFacts(subject),
+        ...(operator !== undefined && { operator }),
+      });
       return { lifted };
     }
     case "user show":

@@ -1,45 +1,156 @@
-import { BASIC, startBenchSite } from "../bench_site.ts";
-import { type Measurement } from "../figure.ts";
-import { runWrk } from "../wrk.ts";
+import { Agent } from "node:https";
+import { ask } from "../../system/ask.ts";
+import { ALICE, createSite, type Site } from "../../system/running_service.ts";
+import { type Figure, type Measurement, median } from "../figure.ts";
+import { fromSource, makeExecutable, type Program } from "../program.ts";
 
-/** Seconds of each half of the soak; ten minutes in all where long tests are wanted. */
-const HALF = Deno.env.get("AUTHSERVER_LONG_TESTS") === undefined ? 10 : 300;
+/** Starts that are measured; the middle one counts. */
+const STARTS = 7;
+/** Requests so far when the memory is looked at; between the last two it must have levelled off. */
+const MARKS = [10_000, 20_000, 40_000];
+const CONNECTIONS = 16;
+/** After the first answer, in milliseconds: what the start left behind is collected or not by then. */
+const REST_MS = 3000;
 
 export const footprint: Measurement = {
   name: "footprint",
-  summary: "Start-up to the first answer with a password; memory and file descriptors",
+  summary: "Start-up and memory, from source and of the executable, which is made for it",
   async run() {
-    const began = performance.now();
-    await using bench = await startBenchSite();
-    const startUp = performance.now() - began;
-    const { process, url } = bench;
-    const idle = process.memory();
-    const load = {
-      url: `${url}/rest/auth`,
-      connections: 32,
-      seconds: HALF,
-      headers: { Authorization: BASIC },
-    };
-    await runWrk(load);
-    const [first, descriptors] = [process.memory(), process.descriptors()];
-    await runWrk(load);
-    const second = process.memory();
-    return [
-      { what: "from start to the first answer, site and daemon included", value: startUp, unit: "ms" },
-      { what: "memory, idle", value: idle, unit: "MiB" },
-      { what: "memory, after load", value: first, unit: "MiB" },
-      {
-        what: "growth by as much load again",
-        value: (second / first - 1) * 100,
-        unit: "%",
-        target: { atMost: 5 },
-      },
-      {
-        what: "file descriptors more than before",
-        value: process.descriptors() - descriptors,
-        unit: "",
-        target: { atMost: 2 },
-      },
-    ];
+    const port = freePort();
+    await using site = await createSite({ properties: { "container.port": String(port) } });
+    const programs = [await fromSource(), await makeExecutable(site.folder)];
+    const subjects = programs.map((program) => new Subject(program, site, port));
+    for (const subject of subjects) await subject.prepare();
+    // In turn, so that whatever else the machine does meets all alike.
+    for (let i = 0; i < STARTS; i++) for (const subject of subjects) await subject.start();
+    const figures: Figure[] = [];
+    for (const subject of subjects) figures.push(...await subject.figures());
+    return figures;
   },
 };
+
+/** The service of one program, in the folder of a site. */
+class Subject {
+  readonly #program: Program;
+  readonly #site: Site;
+  readonly #get: (agent?: Agent) => Promise<number>;
+  readonly #starts: number[] = [];
+
+  constructor(program: Program, site: Site, port: number) {
+    this.#program = program;
+    this.#site = site;
+    const url = `https://localhost:${port}/rest/auth`;
+    this.#get = async (agent) =>
+      (await ask(url, site.authority.certificate, { as: ALICE, ...(agent && { agent }) })).status;
+  }
+
+  /** Fills the caches that later starts have: of the unpacked program, of compiled code. */
+  async prepare(): Promise<void> {
+    await stop(await this.#serve());
+  }
+
+  async start(): Promise<void> {
+    const began = performance.now();
+    const service = await this.#serve();
+    this.#starts.push(performance.now() - began);
+    await stop(service);
+  }
+
+  async figures(): Promise<Figure[]> {
+    const { name } = this.#program;
+    const service = await this.#serve();
+    try {
+      await new Promise((resolve) => setTimeout(resolve, REST_MS));
+      const idle = memory(service.pid);
+      const descriptors = descriptorsOf(service.pid);
+      const loaded: number[] = [];
+      let done = 0;
+      for (const mark of MARKS) {
+        await this.#ask(mark - done);
+        done = mark;
+        loaded.push(memory(service.pid));
+      }
+      const [before = NaN, last = NaN] = loaded.slice(-2);
+      return [
+        { what: `from start to the first answer, ${name}`, value: median(this.#starts), unit: "ms" },
+        { what: `memory, idle, ${name}`, value: idle, unit: "MiB" },
+        ...MARKS.map((mark, i) => ({
+          what: `memory, after ${mark.toLocaleString("en")} requests, ${name}`,
+          value: loaded[i] ?? NaN,
+          unit: "MiB",
+        })),
+        {
+          what: `growth by the last ${(done / 2).toLocaleString("en")} requests, ${name}`,
+          value: (last / before - 1) * 100,
+          unit: "%",
+          target: { atMost: 5 },
+        },
+        {
+          what: `file descriptors more than when idle, ${name}`,
+          value: descriptorsOf(service.pid) - descriptors,
+          unit: "",
+          target: { atMost: 2 },
+        },
+      ];
+    } finally {
+      await stop(service);
+    }
+  }
+
+  /** Asks with a password, by connections that are kept. */
+  async #ask(requests: number): Promise<void> {
+    const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+    let left = requests;
+    await Promise.all(Array.from({ length: CONNECTIONS }, async () => {
+      while (left-- > 0) {
+        const status = await this.#get(agent);
+        if (status !== 200) throw new Error(`answered with ${status}`);
+      }
+    }));
+    agent.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 100)); // the service closes its ends
+  }
+
+  /** Starts it and waits for its first answer. */
+  async #serve(): Promise<Deno.ChildProcess> {
+    const [program = "", ...words] = this.#program.command;
+    const { folder } = this.#site;
+    const service = new Deno.Command(program, {
+      args: [...words, "serve"],
+      cwd: folder,
+      env: { HOME: folder, DENO_DIR: `${folder}/deno`, XDG_CACHE_HOME: `${folder}/cache` },
+      stdout: "null",
+      stderr: "null",
+    }).spawn();
+    let ended = false;
+    void service.status.then(() => ended = true);
+    for (;;) {
+      try {
+        if (await this.#get() === 200) return service;
+      } catch {
+        if (ended) throw new Error(`${program} ended before it answered`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+}
+
+async function stop(service: Deno.ChildProcess): Promise<void> {
+  service.kill("SIGTERM");
+  await service.status;
+}
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+/** Resident memory of a process, MiB. */
+function memory(pid: number): number {
+  const [, kib] = /^VmRSS:\s+(\d+) kB/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`)) ?? [];
+  return Number(kib) / 1024;
+}
+
+function descriptorsOf(pid: number): number {
+  return [...Deno.readDirSync(`/proc/${pid}/fd`)].length;
+}

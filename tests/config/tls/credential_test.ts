@@ -15,6 +15,9 @@ type Settings = Partial<
   Pick<CredentialConfig, "format" | "password" | "keyPath" | "keyPassword" | "keyAlias">
 >;
 
+const ORIGIN = { file: "conf/container.properties", line: 3, key: "container.security.credential.path" };
+const KEY_ORIGIN = { ...ORIGIN, line: 4, key: "container.security.credential.keyPath" };
+
 /** Loads a credential out of the fixtures, copied to where only we can read them. */
 async function load(path: string, settings: Settings = {}, now = NOW) {
   const folder = await mkdtemp(join(tmpdir(), "credential-"));
@@ -25,10 +28,11 @@ async function load(path: string, settings: Settings = {}, now = NOW) {
     return target;
   };
   const credential: CredentialConfig = {
-    origin: { file: "conf/container.properties", line: 3, key: "container.security.credential.path" },
+    origin: ORIGIN,
     path: await privately(path),
     format: settings.format ?? "auto",
     password: settings.password,
+    keyOrigin: settings.keyPath === undefined ? ORIGIN : KEY_ORIGIN,
     keyPath: settings.keyPath === undefined ? undefined : await privately(settings.keyPath),
     keyPassword: settings.keyPassword,
     keyAlias: settings.keyAlias,
@@ -101,7 +105,6 @@ const JKS = "host.jks: expected PKCS#12, this is a Java key store; convert it: "
 
 const BAD: [what: string, path: string, settings: Settings, message: string][] = [
   ["a missing file", "none.pem", {}, "cannot read none.pem: there is no such file"],
-  ["a missing key file", "host.pem", { keyPath: "none.key" }, "cannot read none.key: there is no such file"],
   ["a Java key store", "host.jks", { password: "fixture" }, JKS],
   [
     "a wrong password",
@@ -204,6 +207,15 @@ for (const [what, path, settings, message] of BAD) {
   });
 }
 
+Deno.test("loadTlsMaterial() names the key that names the missing file", async () => {
+  const place = "conf/container.properties";
+  const certificate = `${place}:3: ${ORIGIN.key}: cannot read none.pem: there is no such file`;
+  const key = `${place}:4: ${KEY_ORIGIN.key}: cannot read none.key: there is no such file`;
+  assert.deepEqual((await load("host.pem", { keyPath: "none.key" })).messages, [key]);
+  assert.deepEqual((await load("none.pem", { keyPath: "host.key" })).messages, [certificate]);
+  assert.deepEqual((await load("none.pem", { keyPath: "none.key" })).messages, [certificate, key]);
+});
+
 Deno.test("loadTlsMaterial() refuses an expired certificate, and one that is not valid yet", async () => {
   const { validToDate, validFromDate } = new X509Certificate(await Deno.readFile(join(FIXTURES, "host.pem")));
   const at = (date: Date, days: number) => load("bundle.pem", {}, date.getTime() + days * 86_400_000);
@@ -234,6 +246,7 @@ Deno.test("loadTlsMaterial() warns of a key that every user can read, and of an 
   const { material, problems, credentialFiles } = await loadTlsMaterial({
     credential: {
       origin: { file: "f", key: "k" },
+      keyOrigin: { file: "f", key: "k" },
       path: file,
       format: "auto",
       password: "fixture",

@@ -157,6 +157,12 @@ const BAD_LINES: readonly [what: string, line: string, error: RegExp][] = [
   ["a ban of a host name", '{"command":"ban add","address":"host","seconds":1}', /IP address/],
   ["a ban of a range", '{"command":"ban add","address":"10.0.0.0/8","seconds":1}', /IP address/],
   ["a lift of everybody", '{"command":"ban remove"}', /a user, an address, or both/],
+  [
+    "a ban by nobody",
+    '{"command":"ban add","user":"a","seconds":1,"operator":""}',
+    /operator's name of 1 to 256/,
+  ],
+  ["a lift by a number", '{"command":"ban remove","user":"a","operator":0}', /operator's name of 1 to 256/],
   ["a user without name", '{"command":"user show"}', /account name/],
   ["a user with a long name", `{"command":"user show","uid":"${"a".repeat(257)}"}`, /account name/],
 ];
@@ -255,6 +261,11 @@ Deno.test("parseControlRequest() reads what formatControlRequest() writes, and t
       seconds: fc.integer({ min: 1, max: LONGEST_BAN }),
     }),
     fc.record({ command: fc.constant("ban remove" as const), subject }),
+    fc.record({
+      command: fc.constant("ban remove" as const),
+      subject,
+      operator: fc.string({ minLength: 1, maxLength: 50 }),
+    }),
     fc.record({
       command: fc.constant("user show" as const),
       uid: fc.string({ minLength: 1, maxLength: 50 }),

@@ -1,0 +1,114 @@
+import type { AuditSink } from "./audit_sink.ts";
+import { KeptLines } from "./kept_lines.ts";
+import type { Logger } from "./logger.ts";
+
+/** By what the journal tells audit lines from others: `journalctl -t authserver-audit`. */
+export const AUDIT_IDENTIFIER = "authserver-audit";
+
+/**
+ * Where the journal takes lines from programs, as the standard output of services goes there too (sd_journal_stream_fd(3)).
+ * Its other socket, for datagrams, would keep a processor busy here for as long as the journal does not keep up.
+ */
+const SOCKET = "/run/systemd/journal/stdout";
+
+/**
+ * What a stream begins with, a line each: identifier, unit (empty: found out), priority (6: info), whether lines begin with
+ * a priority, and whether they also go to syslog, kernel log and console.
+ */
+const OPENING = `${AUDIT_IDENTIFIER}\n\n6\n0\n0\n0\n0\n`;
+
+/** How long lines under way may take when this ends, in milliseconds. */
+const CLOSE_MS = 2000;
+
+/** Audit lines in the journal of systemd, under an identifier of their own. */
+export class AuditJournal implements AuditSink {
+  readonly #path: string;
+  readonly #kept: KeptLines;
+  #connection: Deno.UnixConn | undefined;
+  #writing: Promise<void> | undefined;
+  #closing = false;
+
+  constructor(log: Logger, path = SOCKET) {
+    this.#path = path;
+    this.#kept = new KeptLines(path, log);
+  }
+
+  write(lines: readonly string[]): void {
+    this.#kept.add(lines);
+    this.retry();
+  }
+
+  retry(): void {
+    if (this.#kept.count > 0) this.#writing ??= this.#writeKept();
+  }
+
+  async close(): Promise<readonly string[]> {
+    this.retry();
+    this.#closing = true;
+    const timer = setTimeout(() => this.#hangUp(), CLOSE_MS);
+    await this.#writing;
+    clearTimeout(timer);
+    this.#hangUp();
+    return this.#kept.take();
+  }
+
+  async #writeKept(): Promise<void> {
+    while (this.#kept.count > 0) {
+      const lines = this.#kept.take();
+      const wasOpen = this.#connection !== undefined;
+      const left = await this.#send(lines);
+      if (left === undefined) {
+        this.#kept.written(lines.length);
+        continue;
+      }
+      this.#hangUp();
+      if (wasOpen && !this.#closing) {
+        this.#kept.putBack(left.lines); // for another stream: the journal may have been restarted
+        continue;
+      }
+      this.#kept.failed(left.lines, left.error);
+      break;
+    }
+    this.#writing = undefined;
+  }
+
+  /** @returns What was not sent completely, and why; `undefined` if all was sent. */
+  async #send(lines: readonly string[]): Promise<{ lines: readonly string[]; error: unknown } | undefined> {
+    let sent = 0;
+    try {
+      this.#connection ??= await this.#connect();
+      for (const line of lines) {
+        await writeAll(this.#connection, `${line}\n`);
+        sent++;
+      }
+      return undefined;
+    } catch (error) {
+      return { lines: lines.slice(sent), error };
+    }
+  }
+
+  async #connect(): Promise<Deno.UnixConn> {
+    const connection = await Deno.connect({ transport: "unix", path: this.#path });
+    try {
+      await writeAll(connection, OPENING);
+      return connection;
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+  }
+
+  #hangUp(): void {
+    try {
+      this.#connection?.close();
+    } catch (error) {
+      if (!(error instanceof Deno.errors.BadResource)) throw error; // else closed already
+    }
+    this.#connection = undefined;
+  }
+}
+
+async function writeAll(connection: Deno.UnixConn, text: string): Promise<void> {
+  const bytes = new TextEncoder().encode(text);
+  for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+}

@@ -1,0 +1,20 @@
+import assert from "node:assert/strict";
+import { readProject } from "../../bin/build/project.ts";
+
+Deno.test("readProject() gives the executable what the task start gives the source, and no code from elsewhere", async () => {
+  const { runtimeFlags } = await readProject();
+  assert.deepEqual(runtimeFlags, [
+    "--unstable-worker-options",
+    "--unstable-net",
+    "--v8-flags=--max-semi-space-size=4,--heap-growing-percent=20",
+    "--allow-read",
+    "--allow-write",
+    "--allow-net",
+    "--allow-env",
+    "--allow-sys=hostname",
+    "--deny-import",
+    "--no-prompt",
+    "--no-remote",
+    "--no-npm",
+  ]);
+});

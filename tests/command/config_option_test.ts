@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { CommandFailed } from "../../src/command/command.ts";
+import { configFile, configurationFolder } from "../../src/command/config_option.ts";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "./recorded_io.ts";
+
+const given = (config?: string) => ({ text: () => config });
+
+async function folder() {
+  const path = await Deno.makeTempDir();
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}
+
+Deno.test("configFile() takes the installation's own file before that of the system", async () => {
+  await using own = await folder();
+  await using system = await folder();
+  const places = [own.path, system.path];
+  await Deno.writeTextFile(`${system.path}/container.properties`, "");
+  assert.equal(await configFile(given(), places), `${system.path}/container.properties`);
+  await Deno.writeTextFile(`${own.path}/container.properties`, "");
+  assert.equal(await configFile(given(), places), `${own.path}/container.properties`);
+  assert.equal(await configFile(given("elsewhere"), places), "elsewhere");
+});
+
+Deno.test("configFile() says where it looked", async () => {
+  await using own = await folder();
+  await assert.rejects(configFile(given(), [own.path, "/nowhere"]), (error: Error) => {
+    assert(error instanceof CommandFailed);
+    assert.equal(
+      error.message,
+      `there is neither ${own.path}/container.properties nor /nowhere/container.properties; ` +
+        "expected --config FILE, or authserver init to make one",
+    );
+    return true;
+  });
+});
+
+Deno.test("configurationFolder() does not look through a file", async () => {
+  await using own = await folder();
+  await Deno.writeTextFile(`${own.path}/conf`, "");
+  assert.equal(await configurationFolder([`${own.path}/conf`]), undefined);
+});
+
+Deno.test({
+  name: "configurationFolder() takes a folder that is closed to us for the one that is meant",
+  ignore: Deno.uid() === 0,
+  async fn() {
+    await using own = await folder();
+    await Deno.mkdir(`${own.path}/closed`, { mode: 0 });
+    assert.equal(await configurationFolder([`${own.path}/closed`]), `${own.path}/closed`);
+  },
+});
+
+Deno.test("passwd refuses an empty file name", async () => {
+  const io = recordedIo();
+  assert.equal(await runCommand(["passwd", "list", "--file", ""], io), 2);
+  assert.match(io.err, /Expected a file name behind --file/);
+});
