@@ -35,8 +35,9 @@ export function seconds(since: number): string {
  */
 export function causeIn(line: string): string {
   const [, text = line] = /(?:error|reason)="((?:[^"\\]|\\.)*)"/.exec(line) ?? [];
-  const plain = text.replace(/127\.0\.0\.1:\d+|localhost:\d+/g, "<address>");
-  const [, own = plain] = /(?:<address>: |^[A-Z]\w+: (?:Attribute source \w+: )?)(.*)/.exec(plain) ?? [];
+  const plain = text.replace(/(?:127\.0\.0\.1|localhost|nowhere\.invalid):\d+/g, "<address>");
+  const [, own = plain.replace(/^[A-Z]\w+: (?:Attribute source \w+: )?/, "")] =
+    /<address>: (.*)/.exec(plain) ?? [];
   const [said = "", ...below] = own.replace(/\)+$/, "").split(/ \((?:cause: (?:\w+: )*)?/);
   const [detail] = below;
   return detail === undefined || detail.length > 60 || /aborted|^SSL|same as/.test(detail) ||
