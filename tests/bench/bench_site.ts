@@ -50,8 +50,13 @@ export async function startBenchSite(setting: Setting = {}): Promise<BenchSite> 
   }
 }
 
-/** A daemon that has a session for everybody. */
-export const ENDLESS: DaemonOptions = { maxSessions: 1_000_000_000 };
+/** A daemon that has a session for everybody; the largest number that is believed of a daemon. */
+export const ENDLESS: DaemonOptions = { maxSessions: 999_999_999 };
+
+/** What a site needs in addition so that it shares; files lie below `data/`. */
+export const SHARING: Setting = {
+  properties: { "share.servers": "HPC", "persistence.directory": "{folder}/data" },
+};
 
 async function serve(site: Site): Promise<BenchSite> {
   const { process, said } = await ChildProcess.start(
