@@ -37,7 +37,8 @@ export const soak: Measurement = {
     });
     const link = (shared.headers.location ?? "").replace("/share/", "/access/");
     const get = { url: `${url}/rest/auth`, headers: { Authorization: BASIC } };
-    const loads: readonly Omit<Load, "seconds">[] = [
+    /** Tokens are made anew for each turn, as they expire. */
+    const loads = (): readonly Omit<Load, "seconds">[] => [
       { ...get, connections: 32 },
       { ...get, headers: {}, authorizations: freshAuthorizations(), connections: 32 },
       { ...get, headers: { ...get.headers, Connection: "close" }, connections: 16 },
@@ -59,10 +60,11 @@ export const soak: Measurement = {
       const timer = setInterval(() => seen.push(process.memory()), LOOK_MS);
       try {
         for (let i = 0; i < TURNS; i++) {
-          for (const [at, load] of loads.entries()) {
+          const all = loads();
+          for (const [at, load] of all.entries()) {
             const result = await runWrk({ ...load, seconds: SECONDS });
             requests += result.requests;
-            if (at < loads.length - 1) failures += result.failures;
+            if (at < all.length - 1) failures += result.failures;
           }
         }
       } finally {
