@@ -15,7 +15,7 @@ export type Record = Readonly<{ [name: string]: Taken }>;
 
 /** Figures behind the page, one entry a measurement. */
 export const RECORD = new URL("../../docs/performance.json", import.meta.url);
-const PAGE = new URL("../../docs/performance.md", import.meta.url);
+export const PAGE = new URL("../../docs/performance.md", import.meta.url);
 
 /** Takes these figures over into the page and leaves those of all other measurements as they are. */
 export async function writePage(taken: Record, measurements: readonly Measurement[]): Promise<void> {
