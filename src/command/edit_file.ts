@@ -118,5 +118,14 @@ function explained(error: unknown, path: string): unknown {
   if (error instanceof Deno.errors.IsADirectory) {
     return new CommandFailed(`${path} is a folder`, { cause: error });
   }
-  return error;
+  const reason = error instanceof Error && "code" in error ? DISK_TROUBLE.get(error.code) : undefined;
+  return reason === undefined ? error : new CommandFailed(`${path}: ${reason}`, { cause: error });
 }
+
+/** Of system calls, by their error code. */
+const DISK_TROUBLE: ReadonlyMap<unknown, string> = new Map([
+  ["ENOSPC", "no space left on the disk"],
+  ["EDQUOT", "the disk quota is used up"],
+  ["EROFS", "the disk is read-only"],
+  ["EIO", "the disk fails"],
+]);

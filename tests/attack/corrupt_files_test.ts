@@ -2,10 +2,13 @@
 import assert from "node:assert/strict";
 import { PasswordCheck } from "../../src/authentication/password/password_check.ts";
 import { parsePasswordFile } from "../../src/authentication/password/password_table.ts";
+import { publicLine } from "../authentication/ssh_key/user_keys.ts";
+import { userToken } from "../system/every_method.ts";
 import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runService } from "../system/running_service.ts";
 
 const LONG = Deno.env.get("AUTHSERVER_LONG_TESTS") !== undefined;
-const DAMAGES = LONG ? 200 : 4;
+/** In each, four files are damaged. */
+const ROUNDS = LONG ? 250 : 2;
 
 /** Cuts a text off, or flips one bit of it; places come from a fixed sequence, so that a failure can be repeated. */
 function* damages(bytes: Uint8Array): Generator<Uint8Array> {
@@ -46,42 +49,91 @@ Deno.test("1,000 damaged password files: whose line is whole gets in, nobody els
   }
 });
 
-Deno.test("while the map file is damaged again and again every login succeeds with its account", async () => {
-  await using system = await runService();
-  const bytes = new TextEncoder().encode(JSON.stringify(MAP, undefined, 2));
-  let damaged = 0;
+/** The key of {@link ALICE} and of others in the keys file. */
+const KEY_LINES = [
+  `alice:${publicLine("user_ed25519")}:${ALICE_DN}\n`,
+  ...Array.from(
+    { length: 5 },
+    (_, i) => `user${i}:${publicLine("user_ecdsa256")}:CN=User ${i},O=Demo,C=EU\n`,
+  ),
+];
+const USER_LINES = [
+  ...PASSWORDS.split(/(?<=\n)/),
+  ...Array.from(
+    { length: 20 },
+    (_, i) => passwordLine([`user${i}`, `secret-${i}`], `CN=User ${i},O=Demo,C=EU`),
+  ),
+];
+const RESERVATIONS = JSON.stringify({
+  reservations: [{
+    name: "n",
+    from: "2020-01-01 00:00",
+    to: "2999-12-31 23:59",
+    uids: ["bob"],
+    rateLimit: "3m",
+  }],
+});
+
+Deno.test(`${4 * ROUNDS} damaged files while serving: no login fails of whose lines are whole; a valid save counts within 2 s`, async () => {
+  await using system = await runService({
+    passwords: USER_LINES.join(""),
+    files: { "conf/keys.txt": KEY_LINES.join(""), "conf/reservations.json": RESERVATIONS },
+    properties: {
+      "container.security.rest.authentication.order": "PASSWORD SSHKEY",
+      "container.security.rest.authentication.SSHKEY.file": "{folder}/conf/keys.txt",
+      "authservice.server.HPC.reservations.enable": "true",
+      "authservice.server.HPC.reservations.file": "{folder}/conf/reservations.json",
+    },
+  });
+  const write = (name: string, bytes: Uint8Array) => Deno.writeFile(`${system.folder}/conf/${name}`, bytes);
+  const byKey = () => ({ headers: { Authorization: `Bearer ${userToken("alice", "user_ed25519")}` } });
   let done = false;
   let logins = 0;
-  const client = async () => {
+  const client = (async () => {
     while (!done) {
-      const reply = await system.ask("/rest/auth", { as: ALICE });
-      assert.equal(reply.status, 200);
-      assert.equal(reply.json().client instanceof Object, true);
-      logins++;
+      for (const question of [{ as: ALICE }, byKey()]) {
+        const reply = await system.ask("/rest/auth/HPC", question);
+        assert.deepEqual([reply.status, reply.json().uid], [200, "alice"]);
+        logins++;
+      }
     }
+  })();
+  const bytesOf = (text: string) => new TextEncoder().encode(text);
+  const wholeText = {
+    map: damages(bytesOf(JSON.stringify(MAP, undefined, 2))),
+    plan: damages(bytesOf(RESERVATIONS)),
   };
-  const running = client();
-  const source = damages(bytes);
-  while (damaged < DAMAGES) {
-    const next = source.next().value;
-    const text = new TextDecoder().decode(next);
-    if (isJson(text)) continue; // a flip may make another good map: that one counts
+  const tail = {
+    users: damages(bytesOf(USER_LINES.slice(1).join(""))),
+    keys: damages(bytesOf(KEY_LINES.slice(1).join(""))),
+  };
+  /** A flip may make another good text of JSON: that one would count. */
+  const damaged = (source: Generator<Uint8Array>, first = ""): Uint8Array => {
+    const bytes = new Uint8Array([...bytesOf(first), ...(source.next().value ?? [])]);
+    return first === "" && isJson(new TextDecoder().decode(bytes)) ? damaged(source) : bytes;
+  };
+  for (let round = 0; round < ROUNDS; round++) {
     const before = system.log.length;
-    await Deno.writeFile(`${system.folder}/conf/mapfile.json`, next);
-    await Promise.race([system.logged(/not usable, the last good content stays.*mapfile/, before), running]);
-    const { uid } = (await system.ask("/rest/auth/HPC", { as: ALICE })).json();
-    assert.equal(uid, "alice");
-    damaged++;
+    await write("users.txt", damaged(tail.users, USER_LINES[0]));
+    await write("keys.txt", damaged(tail.keys, KEY_LINES[0]));
+    await write("reservations.json", damaged(wholeText.plan));
+    await write("mapfile.json", damaged(wholeText.map));
+    await Promise.race([system.logged(/not usable, the last good content stays.*mapfile/, before), client]);
   }
-  const before = system.log.length;
-  await system.replace("conf/mapfile.json", JSON.stringify({ [ALICE_DN]: { role: "banned" } }));
-  const saved = performance.now();
-  await system.logged(/file read again.*mapfile/, before);
-  assert(performance.now() - saved < 2000, "a good file counts within 2 s");
   done = true;
-  await running.catch(() => {}); // its last request may meet the ban
+  await client;
+  assert(logins > ROUNDS);
+
+  await system.replace("conf/users.txt", USER_LINES.slice(1).join(""));
+  await system.replace("conf/keys.txt", KEY_LINES.slice(1).join(""));
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 401);
+  assert.equal((await system.ask("/rest/auth", byKey())).status, 401);
+
+  await system.replace("conf/users.txt", USER_LINES.join(""));
+  await system.replace("conf/mapfile.json", JSON.stringify({ [ALICE_DN]: { role: "banned" } }));
+  await new Promise((resolve) => setTimeout(resolve, 2000));
   assert.equal((await system.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: "" } })).status, 403);
-  assert(logins > 0);
 });
 
 Deno.test("a password file that is written slowly and in place fails no login", async () => {

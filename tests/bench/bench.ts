@@ -1,39 +1,25 @@
 /**
- * `deno task bench [--only NAME[,NAME]] [--json FILE]`: measures what we promise about speed, prints a table and writes
- * the figures as JSON. Needs `wrk` and `curl`. Ends with 1 if a promise is not met.
+ * `deno task bench [--only NAME[,NAME]] [--json FILE]`: measures what we promise about speed, prints a table and takes the
+ * figures over into `docs/performance.md`; with `--json` they go to that file instead. What takes long is measured only
+ * if it is named, or with `AUTHSERVER_LONG_TESTS`. Needs `wrk` and `curl`. Ends with 1 if a promise is not met.
  */
 import { parseArgs } from "node:util";
-import { type Figure, isMet, type Measurement, table } from "./figure.ts";
-import { footprint } from "./measurements/footprint.ts";
-import { connections, freshTokens, password, token } from "./measurements/get.ts";
-import { daemons, users } from "./measurements/growth.ts";
-import { sessions } from "./measurements/sessions.ts";
-import { shareDownload } from "./measurements/share_download.ts";
-import { slowClients } from "./measurements/slow_clients.ts";
+import { isMet, table } from "./figure.ts";
+import { ALL } from "./measurements/all.ts";
+import { type Taken, writePage } from "./performance_page.ts";
 import { requireWrk, WrkMissing } from "./wrk.ts";
-
-const ALL: readonly Measurement[] = [
-  password,
-  token,
-  freshTokens,
-  sessions,
-  connections,
-  slowClients,
-  shareDownload,
-  footprint,
-  daemons,
-  users,
-];
 
 Deno.exit(await bench());
 
 async function bench(): Promise<number> {
   const { values: { only, json } } = parseArgs({
     args: [...Deno.args],
-    options: { only: { type: "string" }, json: { type: "string", default: "dist/bench.json" } },
+    options: { only: { type: "string" }, json: { type: "string" } },
   });
-  const wanted = only === undefined ? ALL : ALL.filter(({ name }) => only.split(",").includes(name));
-  if (wanted.length === 0) {
+  const everything = Deno.env.get("AUTHSERVER_LONG_TESTS") !== undefined;
+  const names = only?.split(",") ?? ALL.filter(({ long }) => everything || !long).map(({ name }) => name);
+  const wanted = ALL.filter(({ name }) => names.includes(name));
+  if (wanted.length < names.length) {
     console.error(`--only: expected some of ${ALL.map(({ name }) => name).join(", ")}`);
     return 2;
   }
@@ -44,23 +30,20 @@ async function bench(): Promise<number> {
     console.error(`bench: ${error.message}`);
     return 2;
   }
-  const rows: [string, readonly Figure[]][] = [];
+  const processor = /^model name\s*: (.*)$/m.exec(await Deno.readTextFile("/proc/cpuinfo"))?.[1] ?? "unknown";
+  const taken: Record<string, Taken> = {};
   for (const { name, summary, run } of wanted) {
     console.error(`${name}: ${summary} …`);
-    rows.push([name, await run()]);
+    taken[name] = {
+      on: new Date().toISOString().slice(0, 10),
+      deno: Deno.version.deno,
+      processor: processor.trim(),
+      cores: navigator.hardwareConcurrency,
+      figures: await run(),
+    };
   }
-  console.log(table(rows));
-  await Deno.mkdir(json.replace(/[^/]*$/, "") || ".", { recursive: true });
-  const processor = /^model name\s*: (.*)$/m.exec(await Deno.readTextFile("/proc/cpuinfo"))?.[1];
-  const facts = {
-    at: new Date().toISOString(),
-    deno: Deno.version.deno,
-    processor,
-    cores: navigator.hardwareConcurrency,
-  };
-  await Deno.writeTextFile(
-    json,
-    JSON.stringify({ ...facts, results: Object.fromEntries(rows) }, undefined, 2),
-  );
-  return rows.every(([, figures]) => figures.every(isMet)) ? 0 : 1;
+  console.log(table(Object.entries(taken).map(([name, { figures }]) => [name, figures])));
+  if (json === undefined) await writePage(taken, ALL);
+  else await Deno.writeTextFile(json, JSON.stringify(taken, undefined, 2));
+  return Object.values(taken).every(({ figures }) => figures.every(isMet)) ? 0 : 1;
 }

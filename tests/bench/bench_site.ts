@@ -11,6 +11,7 @@ import {
   type Site,
 } from "../system/running_service.ts";
 import { ChildProcess } from "./child_process.ts";
+import { engineFlags } from "./program.ts";
 
 /** Credentials of the measurements. */
 export const BASIC = `Basic ${btoa(ALICE.join(":"))}`;
@@ -50,14 +51,20 @@ export async function startBenchSite(setting: Setting = {}): Promise<BenchSite> 
   }
 }
 
-/** A daemon that has a session for everybody. */
-export const ENDLESS: DaemonOptions = { maxSessions: 1_000_000_000 };
+/** A daemon that has a session for everybody; the largest number that is believed of a daemon. */
+export const ENDLESS: DaemonOptions = { maxSessions: 999_999_999 };
+
+/** What a site needs in addition so that it shares; files lie below `data/`. */
+export const SHARING: Setting = {
+  properties: { "share.servers": "HPC", "persistence.directory": "{folder}/data" },
+};
 
 async function serve(site: Site): Promise<BenchSite> {
   const { process, said } = await ChildProcess.start(
     MAIN,
     ["serve", "--config", site.main],
     /service started .*port=(\d+)/,
+    await engineFlags(),
   );
   const url = `https://127.0.0.1:${said}`;
   await firstAnswer(url, site);

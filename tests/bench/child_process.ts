@@ -15,6 +15,7 @@ export class ChildProcess implements AsyncDisposable {
     script: URL,
     args: readonly string[],
     ready: RegExp,
+    flags: readonly string[] = [],
   ): Promise<{ readonly process: ChildProcess; readonly said: string }> {
     const output = await Deno.makeTempFile({ prefix: "authserver-bench-" });
     const command = [
@@ -23,6 +24,7 @@ export class ChildProcess implements AsyncDisposable {
       "--quiet",
       "--no-check",
       "--allow-all",
+      ...flags,
       script.pathname,
       ...args,
     ];

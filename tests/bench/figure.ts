@@ -9,8 +9,11 @@ export interface Figure {
 
 /** Something that can be measured by itself. */
 export interface Measurement {
+  /** As `--only` takes it. */
   readonly name: string;
   readonly summary: string;
+  /** Takes so long that it runs only when it is named; default false. */
+  readonly long?: boolean;
   readonly run: () => Promise<readonly Figure[]>;
 }
 
@@ -41,17 +44,22 @@ export function table(rows: readonly (readonly [string, readonly Figure[]])[]): 
   );
 }
 
-function format({ value, unit }: Figure): string {
-  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
-  return `${value.toFixed(digits)} ${unit}`;
+/** The value with its unit, as precise as it deserves. */
+export function format({ value, unit }: Figure): string {
+  const size = Math.abs(value);
+  const digits = size >= 100 || Number.isInteger(value) ? 0 : size >= 10 ? 1 : 2;
+  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return `${value.toLocaleString("en", options)} ${unit}`.trim();
 }
 
-function promise({ target }: Figure): string {
+/** What was promised of a figure; empty if nothing was. */
+export function promise({ target, unit }: Figure): string {
   if (target === undefined) return "";
-  return "atLeast" in target ? `≥ ${target.atLeast}` : `≤ ${target.atMost}`;
+  return `${"atLeast" in target ? `≥ ${target.atLeast}` : `≤ ${target.atMost}`} ${unit}`.trim();
 }
 
-function mark(figure: Figure): string {
+/** Whether a promise is met; empty if none was made. */
+export function mark(figure: Figure): "" | "met" | "MISSED" {
   if (figure.target === undefined) return "";
   return isMet(figure) ? "met" : "MISSED";
 }

@@ -11,10 +11,19 @@ export interface Program {
 
 /** As the task `start` runs it. */
 export async function fromSource(): Promise<Program> {
-  const { runtimeFlags } = await readProject();
-  const flags = runtimeFlags.filter((flag) => /^--(?:v8-flags|allow-)/.test(flag));
+  const flags = await flagsOf(/^--(?:v8-flags|allow-)/);
   const run = ["run", "--quiet", "--no-check", ...flags, `--config=${ROOT}/deno.json`, `${ROOT}/main.ts`];
   return { name: "source", command: [Deno.execPath(), ...run] };
+}
+
+/** The settings of the engine that the service runs with. */
+export function engineFlags(): Promise<readonly string[]> {
+  return flagsOf(/^--v8-flags/);
+}
+
+async function flagsOf(kind: RegExp): Promise<readonly string[]> {
+  const { runtimeFlags } = await readProject();
+  return runtimeFlags.filter((flag) => kind.test(flag));
 }
 
 /** Makes the executable of this system, which takes some seconds. @param folder Where it is put. */

@@ -10,6 +10,8 @@ export type CommandFault =
   | { readonly kind: "plain-text" }
   /** Shows another certificate: expired, forged or of an unknown authority. */
   | { readonly kind: "certificate"; readonly credential: Credential }
+  /** Does not trust the certificate of the client. */
+  | { readonly kind: "distrust" }
   /** Handshake, then closed without a byte. */
   | { readonly kind: "not-in-acl" }
   /** From here on the request has been served, and a session been registered, though the client cannot know. */

@@ -93,7 +93,7 @@ export class CommandSocket {
       case "plain-text":
         return await finish(raw, "220 UFTPD 3.5.3, https://www.unicore.eu\n");
     }
-    const socket = await this.#secure(raw, fault?.kind === "certificate" ? fault.credential : undefined);
+    const socket = await this.#secure(raw, fault);
     if (socket === undefined) return;
     try {
       const request = await this.#receive(socket);
@@ -105,9 +105,13 @@ export class CommandSocket {
   }
 
   /** The connection once its peer is known and allowed; `undefined` if that fails. */
-  async #secure(raw: Socket, shown: Credential | undefined): Promise<Socket | undefined> {
-    if (this.options.tls === undefined) return raw;
-    const socket = await handshake(raw, this.options.tls, shown ?? this.options.tls);
+  async #secure(raw: Socket, fault: CommandFault | undefined): Promise<Socket | undefined> {
+    const { tls } = this.options;
+    if (tls === undefined) return raw;
+    const shown = fault?.kind === "certificate" ? fault.credential : tls;
+    // Its own certificate has issued none.
+    const trusted = fault?.kind === "distrust" ? [tls.certificate] : tls.trusted;
+    const socket = await handshake(raw, trusted, shown);
     if (socket === undefined) {
       this.failedHandshakes++;
       return undefined;
@@ -194,7 +198,11 @@ async function hang(socket: Socket): Promise<void> {
 }
 
 /** The server's side of a TLS handshake on a connection at hand; `undefined` if it fails. */
-function handshake(raw: Socket, { trusted }: CommandTls, shown: Credential): Promise<TLSSocket | undefined> {
+function handshake(
+  raw: Socket,
+  trusted: readonly string[],
+  shown: Credential,
+): Promise<TLSSocket | undefined> {
   // During the handshake the connection must not stay half open, or the TLS layer does not notice a client that left.
   raw.allowHalfOpen = false;
   return new Promise((resolve) => {

@@ -167,6 +167,32 @@ Deno.test("HttpsEdge answers 408 to a body that never ends", async () => {
   });
 });
 
+const drips: [string, string, string, Partial<EdgeLimits>][] = [
+  ["header", "GET / HTTP/1.1\r\nHost: h\r\nX: ", "a", { headersMs: 300 }],
+  ["body", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 50000\r\n\r\n", "a", { bodyMs: 300 }],
+  [
+    "chunked body",
+    "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "1\r\na\r\n",
+    { bodyMs: 300 },
+  ],
+];
+for (const [what, begin, drop, limits] of drips) {
+  Deno.test(`HttpsEdge cuts a client that sends its ${what} drop by drop`, async () => {
+    await withEdge({ limits }, async (port, seen) => {
+      const socket = await openTls(port);
+      socket.write(begin);
+      const drip = setInterval(() => socket.write(drop), 20);
+      try {
+        assert.match(await readAll(socket), /^HTTP\/1.1 4\d\d |^$/);
+      } finally {
+        clearInterval(drip);
+      }
+      assert.equal(seen.length, 0);
+    });
+  });
+}
+
 Deno.test("HttpsEdge ends an idle kept-alive connection", async () => {
   await withEdge({ limits: { keepAliveMs: 100 } }, async (port) => {
     assert.match(await send(port, "GET / HTTP/1.1\r\nHost: h\r\n\r\n"), /^HTTP\/1.1 200 /);

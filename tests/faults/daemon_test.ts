@@ -7,12 +7,13 @@ import type { CommandFault } from "../daemon_simulator/command_fault.ts";
 import type { DaemonSimulator } from "../daemon_simulator/daemon.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { ALICE, runService, settled } from "../system/running_service.ts";
+import { FullBacklog } from "./full_backlog.ts";
 import { causeIn, LONG, note, seconds } from "./fault_table.ts";
 
 interface Fault {
   readonly what: string;
-  /** Absent: the daemon is not there at all. */
-  readonly fault: CommandFault | undefined;
+  /** Also: the daemon is not there at all, or takes no connection. */
+  readonly fault: CommandFault | "absent" | "full";
   /** Status and code of a session on the one daemon. */
   readonly alone: readonly [number, string];
   /** Status of a session that meets it in a group whose other daemon is well; default 200. */
@@ -28,8 +29,11 @@ const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
 const foreign = createAuthority({ subject: "CN=Foreign CA" });
 const expired = authority.issue({ ...credential, notAfter: new Date("2021-01-01T00:00:00Z") });
 
+const future = authority.issue({ ...credential, notBefore: new Date("2048-01-01T00:00:00Z") });
+
 const FAULTS: readonly Fault[] = [
-  { what: "does not run", fault: undefined, alone: UNAVAILABLE },
+  { what: "does not run", fault: "absent", alone: UNAVAILABLE },
+  { what: "takes no more connections", fault: "full", alone: UNAVAILABLE },
   { what: "closes at once", fault: { kind: "close-at-once" }, alone: UNAVAILABLE },
   { what: "resets at once", fault: { kind: "reset-at-once" }, alone: UNAVAILABLE },
   { what: "speaks plain text", fault: { kind: "plain-text" }, alone: UNAVAILABLE },
@@ -43,6 +47,12 @@ const FAULTS: readonly Fault[] = [
     fault: { kind: "certificate", credential: expired },
     alone: UNAVAILABLE,
   },
+  {
+    what: "shows a certificate of next year",
+    fault: { kind: "certificate", credential: future },
+    alone: UNAVAILABLE,
+  },
+  { what: "does not trust our certificate", fault: { kind: "distrust" }, alone: INVALID },
   { what: "never begins the handshake", fault: { kind: "hang-before-handshake" }, alone: UNAVAILABLE },
   { what: "does not have us in its ACL", fault: { kind: "not-in-acl" }, alone: INVALID },
   { what: "closes without a reply", fault: { kind: "close-without-reply" }, alone: INVALID },
@@ -102,21 +112,33 @@ await Promise.all(
   ["GOOD", ...tried.flatMap((_, i) => [`ONE${i}`, `TWO${i}`])].map((name) => settled(system, name)),
 );
 
-async function spoil(daemon: DaemonSimulator, fault: CommandFault | undefined): Promise<void> {
-  if (fault === undefined) await daemon.stop();
-  else daemon.fault = fault;
-}
-
-async function mend(daemon: DaemonSimulator, fault: CommandFault | undefined): Promise<void> {
-  if (fault === undefined) await daemon.start();
-  else daemon.fault = undefined;
+/** Makes daemons fail. @returns What makes them well again. */
+async function spoil(
+  daemons: readonly DaemonSimulator[],
+  fault: Fault["fault"],
+): Promise<() => Promise<void>> {
+  if (typeof fault === "object") {
+    for (const daemon of daemons) daemon.fault = fault;
+    return () => {
+      for (const daemon of daemons) daemon.fault = undefined;
+      return Promise.resolve();
+    };
+  }
+  await Promise.all(daemons.map((daemon) => daemon.stop()));
+  const full = fault === "full"
+    ? await Promise.all(daemons.map(({ commandPort }) => FullBacklog.on(commandPort)))
+    : [];
+  return async () => {
+    for (const backlog of full) backlog.end();
+    await Promise.all(daemons.map((daemon) => daemon.start()));
+  };
 }
 
 /** What a fault came to. All are tried at the same time. */
 const outcomes = tried.map(async ({ fault }, i) => {
   const [one, two] = [`ONE${i}`, `TWO${i}`];
   const daemons = [system.daemon(one), system.daemon(two)];
-  await Promise.all(daemons.map((daemon) => spoil(daemon, fault)));
+  const mend = await spoil(daemons, fault);
   const began = performance.now();
   const [alone, grouped] = await Promise.all([
     system.ask(`/rest/auth/${one}`, POST),
@@ -128,7 +150,7 @@ const outcomes = tried.map(async ({ fault }, i) => {
   const list = await system.ask("/rest/auth", { as: ALICE });
   const listTook = performance.now() - asked;
   const line = await system.logged(new RegExp(`request answered.*request=${alone.json().requestId}`));
-  await Promise.all(daemons.map((daemon) => mend(daemon, fault)));
+  await mend();
   const mended = performance.now();
   while ((await system.ask(`/rest/auth/${one}`, POST)).status !== 200) {
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -172,6 +194,52 @@ for (const [i, { what, alone, grouped = 200, long = false }] of tried.entries())
     });
   });
 }
+
+Deno.test("a daemon that resets after its reply has given a session, or 502", async () => {
+  await using system = await runService({ servers: { HPC: [MANY] } });
+  await settled(system);
+  system.daemon().fault = { kind: "reset-after-reply" };
+  const { status } = await system.ask("/rest/auth/HPC", POST);
+  assert(status === 200 || status === 502, `${status}`); // the reset may overtake the reply
+  system.daemon().fault = undefined;
+  const began = performance.now();
+  while ((await system.ask("/rest/auth/HPC", POST)).status !== 200) {
+    assert(performance.now() - began < 10_000, "not usable again");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  note({
+    section: "Transfer daemons",
+    fault: "a daemon resets the connection after its reply",
+    caller: "POST 200 if the reply was read before, else 502 `ERR_DAEMON_REPLY_INVALID`",
+    log: "for 502: closes without a reply",
+    after: `sessions again ${seconds(began)} after the fault`,
+  });
+});
+
+Deno.test("a daemon whose host has no address costs its own callers, and nobody else", async () => {
+  const nowhere = { "authservice.server.ONE.commandHost": "nowhere.invalid" };
+  await using system = await runService({
+    servers: { ONE: [MANY], TWO: [MANY, MANY] },
+    properties: { ...nowhere, "authservice.server.TWO.1.commandHost": "nowhere.invalid" },
+  });
+  const reply = await system.ask("/rest/auth/ONE", POST);
+  const { code, requestId, errorMessage } = reply.json();
+  // The first check of the daemon may have found out before.
+  assert.equal(reply.status, 503);
+  assert.match(String(code), /^ERR_(?:DAEMON_UNAVAILABLE|SERVER_DOWN)$/);
+  assert(!String(errorMessage).includes("nowhere"), "nothing of addresses");
+  for (let i = 0; i < 4; i++) assert.equal((await system.ask("/rest/auth/TWO", POST)).status, 200);
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
+  assert.match(String(requestId), /^[0-9a-f-]{36}$/);
+  const line = await system.logged(/daemon is down server=ONE /);
+  note({
+    section: "Transfer daemons",
+    fault: "the host of a daemon has no address",
+    caller: `POST ${reply.status} \`${code}\` at once; in a group of two 200 from the other; GET 200`,
+    log: causeIn(line),
+    after: "other servers unaffected",
+  });
+});
 
 Deno.test("while all these daemons fail, a good one loses no request", async () => {
   const statuses = await Promise.all(

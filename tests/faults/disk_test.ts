@@ -1,7 +1,16 @@
-/** A disk that is full, or read-only from the start, under the log and the shares. */
+/** A disk that is full, or read-only, under the log and the audit stream, the shares and the password file. */
 import assert from "node:assert/strict";
-
-import { ALICE, runService, type Setting, settled, type SystemUnderTest } from "../system/running_service.ts";
+import { passwd } from "../../src/command/passwd.ts";
+import { recordedIo } from "../command/recorded_io.ts";
+import {
+  ALICE,
+  PASSWORDS,
+  runService,
+  type Setting,
+  settled,
+  STRANGER,
+  type SystemUnderTest,
+} from "../system/running_service.ts";
 import { note } from "./fault_table.ts";
 import { mountSmallDisk, type SmallDisk } from "./small_disk.ts";
 
@@ -44,7 +53,12 @@ async function logsAgain(system: SystemUnderTest, disk: SmallDisk): Promise<void
     const reply = await system.ask("/rest/auth", { as: ALICE });
     await system.logged(new RegExp(`request=${reply.headers["x-request-id"]}`));
     const text = await Deno.readTextFile(`${disk.path}/logs/authserver.log`).catch(() => "");
-    if (text.includes(String(reply.headers["x-request-id"]))) return;
+    if (text.includes(String(reply.headers["x-request-id"]))) break;
+  }
+  const session = await system.ask("/rest/auth/HPC", POST);
+  const id = String(session.headers["x-request-id"]);
+  while (!(await Deno.readTextFile(`${disk.path}/logs/audit.log`).catch(() => "")).includes(id)) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
@@ -61,7 +75,7 @@ testDisk(
     await logsAgain(system, disk);
     note({
       section: "Disks",
-      fault: "the log is on a full disk",
+      fault: "the log and the audit stream are on a full disk",
       caller: "nothing: 200 as ever",
       log: "the console has every line, and once `log file not written` with the cause",
       after: "the file is written to again as soon as there is room",
@@ -81,7 +95,7 @@ testDisk(
     await logsAgain(system, disk);
     note({
       section: "Disks",
-      fault: "the log is on a read-only disk",
+      fault: "the log and the audit stream are on a read-only disk",
       caller: "nothing: 200 as ever",
       log: "the console has every line, and once `log file not written` with the cause",
       after: "the file is made and written to as soon as that is possible",
@@ -146,5 +160,94 @@ testDisk("with the shares on a read-only disk the service does not start, and sa
     caller: "—",
     log: "the start fails and names the folder and the cause",
     after: "—",
+  });
+});
+
+const NEW_USER = ["newcomer", "fresh-5813"] as const;
+
+const usersOn = ({ path }: SmallDisk): Setting => ({
+  servers: SERVERS,
+  properties: { "container.security.rest.authentication.PASSWORD.file": `${path}/users.txt` },
+});
+
+/** `authserver passwd add` for the new user. */
+async function addUser({ path }: SmallDisk): Promise<{ status: number; err: string }> {
+  const [name, password] = NEW_USER;
+  const io = recordedIo({ input: password });
+  const file = `${path}/users.txt`;
+  const status = await passwd.run(["add", name, "--dn", "CN=Newcomer", "--stdin", "--file", file], io);
+  return { status, err: io.err };
+}
+
+for (
+  const [what, cause, fail, mend] of [
+    [
+      "full",
+      /users\.txt: no space left on the disk/,
+      (disk: SmallDisk) => disk.fill(),
+      (disk: SmallDisk) => disk.empty(),
+    ],
+    [
+      "read-only",
+      /users\.txt\.lock: the disk is read-only/,
+      (disk: SmallDisk) => disk.readOnly(true),
+      (disk: SmallDisk) => disk.readOnly(false),
+    ],
+  ] as const
+) {
+  testDisk(
+    `with the password file on a ${what} disk everybody in it gets in, and no user is half added`,
+    async (disk) => {
+      const file = `${disk.path}/users.txt`;
+      await Deno.writeTextFile(file, PASSWORDS, { mode: 0o600 });
+      await using system = await runService(usersOn(disk));
+      await settled(system);
+      await fail(disk);
+      const added = await addUser(disk);
+      assert.equal(added.status, 1);
+      assert.match(added.err, cause);
+      assert.equal(await Deno.readTextFile(file), PASSWORDS);
+      assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
+      assert.equal((await system.ask("/rest/auth", { as: NEW_USER })).status, 401);
+      await mend(disk);
+      const before = system.log.length;
+      assert.deepEqual(await addUser(disk), { status: 0, err: "" });
+      await system.logged(/file read again/, before);
+      assert.equal((await system.ask("/rest/auth", { as: NEW_USER })).status, 200);
+      note({
+        section: "Disks",
+        fault: `the password file is on a ${what} disk`,
+        caller: "nothing: everybody in the file gets in",
+        log: "nothing; `authserver passwd` ends with 1, names the cause and leaves the file as it is",
+        after: "users can be added as soon as the disk takes them, and get in within 2 s",
+      });
+    },
+  );
+}
+
+testDisk("a password file that is cut off on a full disk is told with file and line", async (disk) => {
+  const file = `${disk.path}/users.txt`;
+  await Deno.writeTextFile(file, PASSWORDS, { mode: 0o600 });
+  await using system = await runService(usersOn(disk));
+  await settled(system);
+  const [alice = "", next = ""] = PASSWORDS.split(/(?<=\n)/);
+  await disk.fill();
+  let before = system.log.length;
+  await Deno.writeTextFile(file, alice + next.slice(0, 20));
+  assert.match(await system.logged(/password file problem=/, before), /users\.txt:2: /);
+  await system.logged(/file read again/, before);
+  assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
+  assert.equal((await system.ask("/rest/auth", { as: STRANGER })).status, 401);
+  await disk.empty();
+  before = system.log.length;
+  await Deno.writeTextFile(file, PASSWORDS);
+  await system.logged(/file read again/, before);
+  assert.equal((await system.ask("/rest/auth", { as: STRANGER })).status, 200);
+  note({
+    section: "Disks",
+    fault: "an editor writes half a password file on a full disk",
+    caller: "200 for users whose lines are whole, 401 for the others",
+    log: "warn `password file problem` with file and line",
+    after: "everybody gets in within 2 s after the file is whole",
   });
 });

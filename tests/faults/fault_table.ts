@@ -29,9 +29,19 @@ export function seconds(since: number): string {
   return passed < 1 ? "under 1 s" : `${passed.toFixed(0)} s`;
 }
 
-/** The cause that a log line names, shortened for the page. */
+/**
+ * The cause that a log line names, readable: without addresses, class names, what our own errors say above it, and what
+ * libraries say below it.
+ */
 export function causeIn(line: string): string {
   const [, text = line] = /(?:error|reason)="((?:[^"\\]|\\.)*)"/.exec(line) ?? [];
-  return text.replace(/127\.0\.0\.1:\d+/g, "<daemon>").replace(/(?:localhost|127\.0\.0\.1):\d+/g, "<address>")
-    .slice(0, 200);
+  const plain = text.replace(/(?:127\.0\.0\.1|localhost|nowhere\.invalid):\d+/g, "<address>");
+  const [, own = plain.replace(/^[A-Z]\w+: (?:Attribute source \w+: )?/, "")] =
+    /<address>: (.*)/.exec(plain) ?? [];
+  const [said = "", ...below] = own.replace(/\)+$/, "").split(/ \((?:cause: (?:\w+: )*)?/);
+  const [detail] = below;
+  return detail === undefined || detail.length > 60 || /aborted|^SSL|same as/.test(detail) ||
+      said.includes(detail)
+    ? said
+    : `${said} (${detail})`;
 }

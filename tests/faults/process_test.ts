@@ -4,6 +4,7 @@ import { Agent } from "node:https";
 import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
 import { ask } from "../system/ask.ts";
 import { ALICE, createSite } from "../system/running_service.ts";
+import { createSharingSite, EVERYBODY } from "../system/sharing/sharing_system.ts";
 import { runAuthserver } from "../system/service_process.ts";
 import { note } from "./fault_table.ts";
 
@@ -49,6 +50,68 @@ async function writeUntilKilled(file: string, atLeast: number): Promise<string[]
   await child.status;
   return text.split("\n").slice(0, -1);
 }
+
+Deno.test("kill -9 under load: the next start serves at once, with all shares that were acknowledged", async () => {
+  await using site = await createSharingSite();
+  const ca = site.authority.certificate;
+  const start = async () => {
+    const service = runAuthserver(["serve", "--config", site.main]);
+    const [, port] = await service.prints(/service started .*port=(\d+)/);
+    await service.prints(/Server started/);
+    return { service, url: `https://localhost:${port}/rest` };
+  };
+  const { service, url } = await start();
+  const agent = new Agent({ keepAlive: true, maxSockets: 8, ca });
+  const acknowledged: string[] = [];
+  const until = async (work: (i: number) => Promise<void>) => {
+    for (let i = 0;; i++) {
+      try {
+        await work(i);
+      } catch (error) {
+        assert(error instanceof Error && "code" in error, `${error}`); // the connection was refused or cut
+        return;
+      }
+    }
+  };
+  await Promise.all([
+    ...Array.from(
+      { length: 7 },
+      () =>
+        until(async () =>
+          void assert.equal((await ask(`${url}/auth`, ca, { as: ALICE, agent })).status, 200)
+        ),
+    ),
+    until(async (i) => {
+      const path = `${site.data}/d/sub/${i}`;
+      await Deno.writeTextFile(path, "");
+      const body = { path, user: EVERYBODY, access: "READ" };
+      const reply = await ask(`${url}/share/HPC`, ca, { as: ALICE, agent, body });
+      assert.equal(reply.status, 201, reply.text);
+      acknowledged.push(path);
+      if (i === 20) service.kill("SIGKILL");
+    }),
+  ]);
+  agent.destroy();
+  await service.ended;
+  const began = performance.now();
+  const again = await start();
+  const list = await ask(`${again.url}/share/HPC`, ca, { as: ALICE });
+  const took = performance.now() - began;
+  again.service.kill("SIGTERM");
+  assert.equal(await again.service.ended, 0);
+  assert.equal(list.status, 200);
+  assert.deepEqual(acknowledged.filter((path) => !list.text.includes(`"${path}"`)), []);
+  assert(!/ error /.test(again.service.printed), again.service.printed);
+  assert(took < 10_000, `${took} ms`);
+  note({
+    section: "Process",
+    fault: "`kill -9` of the service under load",
+    caller: "requests under way are cut",
+    log: "nothing; the next start tells nothing unusual",
+    after:
+      `it serves again as soon as it is started, with all ${acknowledged.length} shares that were acknowledged`,
+  });
+});
 
 Deno.test("SIGTERM under load: what is answered is answered whole, and the end comes with status 0", async () => {
   await using site = await createSite();

@@ -1,97 +1,165 @@
 /** Identity providers that hang, lie, close or fail: their users get 503, and nobody else notices. */
 import assert from "node:assert/strict";
-import type { Answer } from "../identity_provider/https_server.ts";
+import { signElement } from "../identity_provider/saml_message.ts";
+import { basicHeader } from "../identity_provider/unity_provider.ts";
+import { createAuthority } from "../pki/authority.ts";
+import type { Question } from "../system/ask.ts";
 import { runWithEveryMethod, userToken } from "../system/every_method.ts";
 import { ALICE } from "../system/running_service.ts";
 import { causeIn, LONG, note, seconds } from "./fault_table.ts";
+import { LEFT_ALONE_MS, PROVIDER_FAULTS, type ProviderFault, SHORT_TIMES } from "./provider_fault.ts";
+import { sendJson } from "../identity_provider/oidc_provider.ts";
 
-interface Fault {
-  readonly what: string;
-  readonly answer: Answer;
+const SECTION = "Identity providers (OAUTH, UNITY)";
+const TOKEN = { headers: { Authorization: "Bearer userinfo-token" } };
+/** A user whom only Unity knows. */
+const UNA = ["una", "sesame"] as const;
+
+/** Services start one after the other; that many at once would take the machine for themselves. */
+let started: Promise<unknown> = Promise.resolve();
+function startNext() {
+  const next = started.then(() => runWithEveryMethod(SHORT_TIMES));
+  started = next.catch(() => {});
+  return next;
 }
 
-const FAULTS: readonly Fault[] = [
-  { what: "never answers", answer: () => {} },
-  { what: "closes the connection", answer: (_, response) => response.destroy() },
-  { what: "answers 500", answer: (_, response) => response.writeHead(500).end("broken") },
-  { what: "answers 429", answer: (_, response) => response.writeHead(429).end() },
+/** What becomes of the users of a provider that fails, and of everybody else. */
+async function outcome({ answer }: ProviderFault) {
+  await using setting = await startNext();
+  const { system, oidc, unity } = setting;
+  for (const provider of [oidc, unity]) provider.fault = answer;
+  const began = performance.now();
+  const asking = Promise.all([system.ask("/rest/auth", TOKEN), system.ask("/rest/auth", { as: UNA })]);
+  const others = await Promise.all([
+    system.ask("/rest/auth", { as: ALICE }),
+    system.ask("/rest/auth", {
+      headers: { Authorization: `Bearer ${userToken("alice", "user_ed25519")}` },
+    }),
+    system.ask("/rest/auth"),
+  ]);
+  const replies = await asking;
+  const took = performance.now() - began;
+  const line = await system.logged(new RegExp(`request answered.*request=${replies[0].json().requestId}`));
+
+  for (const provider of [oidc, unity]) provider.fault = undefined;
+  let after = "a provider that failed is left alone for a minute, then used again";
+  if (LONG) {
+    const mended = performance.now();
+    while ((await system.ask("/rest/auth", TOKEN)).status !== 200) {
+      assert(performance.now() - mended < LEFT_ALONE_MS, "not used again");
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    after = `used again ${seconds(mended)} after the fault`;
+  }
+  return { replies, others, took, line, after };
+}
+
+const outcomes = new Map(PROVIDER_FAULTS.map((fault) => [fault.what, outcome(fault)]));
+for (const outcome of outcomes.values()) outcome.catch(() => {}); // each is awaited in its test
+
+for (const { what } of PROVIDER_FAULTS) {
+  Deno.test(`an identity provider that ${what} means 503 for its users, and nothing for others`, async () => {
+    const found = await outcomes.get(what);
+    assert(found);
+    const { replies, others, took, line, after } = found;
+    assert.deepEqual(others.map(({ status }) => status), [200, 200, 200]);
+    for (const reply of replies) {
+      const { code, errorMessage } = reply.json();
+      assert.deepEqual([reply.status, code], [503, "ERR_AUTHENTICATION_UNAVAILABLE"]);
+      assert(!/localhost|:\d{4,5}/.test(String(errorMessage)), "nothing of addresses");
+    }
+    assert(took < 15_000, `it took ${took} ms`);
+    note({
+      section: SECTION,
+      fault: `the provider ${what}`,
+      caller: "503 `ERR_AUTHENTICATION_UNAVAILABLE` for its users, with token and with password",
+      log: `\`request answered\`, ${causeIn(line)}`,
+      after: `passwords, SSH keys and anonymous callers unaffected; ${after}`,
+    });
+  });
+}
+
+type Providers = Awaited<ReturnType<typeof runWithEveryMethod>>;
+
+interface Lie {
+  readonly what: string;
+  readonly tell: (providers: Providers) => void;
+  /** What the user shows. */
+  readonly asks: "password" | "token";
+}
+
+const LIES: readonly Lie[] = [
   {
-    what: "sends its answer byte by byte",
-    answer: (_, response) => {
-      response.writeHead(200, { "Content-Type": "application/json" });
-      const drip = setInterval(() => response.write(" "), 100);
-      response.on("close", () => clearInterval(drip));
+    what: "says who it is in an assertion that somebody else signed",
+    tell: ({ unity }) => {
+      const stranger = createAuthority({ subject: "CN=unity" });
+      unity.lie = { sign: (assertion) => signElement(assertion, { signer: stranger }) };
     },
+    asks: "password",
   },
   {
-    what: "sends an answer without end",
-    answer: (_, response) => {
-      response.writeHead(200, { "Content-Type": "application/json" });
-      const flood = () => {
-        while (response.writable && response.write('{"a":"'.padEnd(65_536, "a")));
-      };
-      response.on("drain", flood);
-      flood();
-    },
+    what: "sends an assertion that answers another request",
+    tell: ({ unity }) => unity.lie = { requestId: "_another" },
+    asks: "password",
   },
   {
-    what: "answers with a page",
-    answer: (_, response) =>
-      response.writeHead(200, { "Content-Type": "text/html" }).end("<html>Sign in</html>"),
+    what: "sends an assertion that was made for another service",
+    tell: ({ unity }) => unity.lie = { url: "https://other.example/" },
+    asks: "password",
   },
   {
-    what: "answers with half an object",
-    answer: (_, response) =>
-      response.writeHead(200, { "Content-Type": "application/json" }).end('{"email":"ann'),
+    what: "sends an assertion of an hour ago",
+    tell: ({ unity }) => unity.lie = { now: Date.now() - 3_600_000 },
+    asks: "password",
   },
   {
-    what: "sends us elsewhere",
-    answer: (_, response) => response.writeHead(302, { Location: "https://evil.example/" }).end(),
+    what: "leaves out who it is",
+    tell: ({ oidc }) => oidc.fault = (_, response) => sendJson(response, { preferred_username: "ann7" }),
+    asks: "token",
+  },
+  {
+    what: "names somebody with line breaks in the name",
+    tell: ({ oidc }) => oidc.fault = (_, response) => sendJson(response, { email: "ann\nuser=root" }),
+    asks: "token",
   },
 ];
 
-const TOKEN = { headers: { Authorization: "Bearer userinfo-token" } };
-/** Shorter than what is usual, so that a hanging provider does not take 20 s. */
-const TIMES = { "container.client.http.socket.timeout": "1500" };
+const deceived = startNext();
+deceived.catch(() => {}); // awaited in each test
+Deno.test.afterAll(async () => await (await deceived)[Symbol.asyncDispose]());
 
-for (const { what, answer } of FAULTS) {
-  Deno.test(`an identity provider that ${what} means 503 for its users, and nothing for others`, async () => {
-    await using setting = await runWithEveryMethod(TIMES);
+for (const [i, { what, tell, asks }] of LIES.entries()) {
+  Deno.test(`an identity provider that ${what} lets nobody in`, async () => {
+    const setting = await deceived;
     const { system, oidc, unity } = setting;
-    for (const provider of [oidc, unity]) provider.fault = answer;
-    const began = performance.now();
-    const asking = system.ask("/rest/auth", TOKEN);
-    const others = await Promise.all([
-      system.ask("/rest/auth", { as: ALICE }),
-      system.ask("/rest/auth", {
-        headers: { Authorization: `Bearer ${userToken("alice", "user_ed25519")}` },
-      }),
-      system.ask("/rest/auth"),
-    ]);
-    assert.deepEqual(others.map((reply) => reply.status), [200, 200, 200]);
-    const reply = await asking;
-    const took = performance.now() - began;
-    assert.equal(reply.status, 503, reply.text);
-    assert(!/localhost|:\d{4,5}/.test(String(reply.json().errorMessage)), "nothing of addresses");
-    assert(took < 15_000, `it took ${took} ms`);
-    const line = await system.logged(new RegExp(`request answered.*request=${reply.json().requestId}`));
-
-    for (const provider of [oidc, unity]) provider.fault = undefined;
-    let after = "a provider that failed is left alone for a minute, then used again";
-    if (LONG) {
-      const mended = performance.now();
-      while ((await system.ask("/rest/auth", TOKEN)).status !== 200) {
-        assert(performance.now() - mended < 75_000, "not used again");
-        await new Promise((resolve) => setTimeout(resolve, 500));
-      }
-      after = `used again ${seconds(mended)} after the fault`;
+    // Somebody else each time: an answer about bad credentials is remembered for some seconds.
+    const user = [`una${i}`, "sesame"] as const;
+    const question: Question = asks === "password"
+      ? { as: user }
+      : { headers: { Authorization: `Bearer token-${i}` } };
+    unity.known.add(basicHeader(...user));
+    oidc.tokens.set(`token-${i}`, { email: `ann${i}@site-a.example` });
+    tell(setting);
+    const reply = await system.ask("/rest/auth", question);
+    unity.lie = {};
+    oidc.fault = undefined;
+    assert.deepEqual([reply.status, reply.json().code], [401, "ERR_UNAUTHENTICATED"]);
+    const method = asks === "password" ? "UNITY" : "OAUTH";
+    const line = await system.logged(
+      new RegExp(`credentials refused request=${reply.json().requestId} method=${method} `),
+    );
+    assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
+    const honest = performance.now();
+    while (LONG && (await system.ask("/rest/auth", question)).status !== 200) {
+      assert(performance.now() - honest < 10_000, "an honest answer is not believed");
+      await new Promise((resolve) => setTimeout(resolve, 200));
     }
     note({
-      section: "Identity providers (OAUTH, UNITY)",
+      section: SECTION,
       fault: `the provider ${what}`,
-      caller: `503 \`${reply.json().code}\` for its users`,
-      log: causeIn(line),
-      after: `passwords, SSH keys and anonymous callers unaffected; ${after}`,
+      caller: "401 `ERR_UNAUTHENTICATED`",
+      log: `\`credentials refused\`, ${causeIn(line)}`,
+      after: "passwords, SSH keys and anonymous callers unaffected; honest answers count within 5 s",
     });
   });
 }

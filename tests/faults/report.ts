@@ -20,19 +20,26 @@ try {
     rows.push(JSON.parse(await Deno.readTextFile(`${folder}/${name}`)));
   }
   if (code === 0) await Deno.writeTextFile(PAGE, page(rows));
+  for (const { section, fault, caller } of rows.toSorted(bySection)) {
+    console.log(`${section}: ${fault}: ${caller}`);
+  }
   console.log(`${rows.length} faults tried${code === 0 ? `, written to ${PAGE.pathname}` : ""}`);
   Deno.exitCode = code;
 } finally {
   await Deno.remove(folder, { recursive: true });
 }
 
+function bySection(a: Row, b: Row): number {
+  return a.section.localeCompare(b.section) || a.fault.localeCompare(b.fault);
+}
+
 function page(rows: readonly Row[]): string {
   const sections = [...new Set(rows.map(({ section }) => section))].sort();
   return `# Reliability
 
-What happens when something around the service fails, as it was tried. This page is written by \`deno task faults\`, which
-runs the tests in \`tests/faults\`: each fault is caused on purpose in a real service with simulated neighbours, and the tests
-hold what the table says. Times depend on the machine; limits do not.
+What happens when something around the service fails, as it was tried. This page is written by \`deno task faults\` (six
+minutes; as root, or the disks are left out), which runs the tests in \`tests/faults\`: each fault is caused on purpose in a
+real service with simulated neighbours, and the tests hold what the table says. Times depend on the machine; limits do not.
 
 Two promises hold in every row. Whoever does not need the thing that failed notices nothing. Once it works again, so does the
 service, without a restart.

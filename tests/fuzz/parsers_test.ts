@@ -1,10 +1,6 @@
-/**
- * Every parser against texts that are nearly right. Each gives a result or the error it promises, within a second, and
- * is the same afterwards as before. `AUTHSERVER_LONG_TESTS` makes it a million cases each.
- */
+/** Every parser but that of SAML. `AUTHSERVER_LONG_TESTS` makes it a million cases each. */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import process from "node:process";
 import fc from "fast-check";
 import { InvalidPreferences, parsePreferences, UnknownPreference } from "../../src/attributes/preferences.ts";
 import { readMapEntry, readMapFile } from "../../src/attributes/file/map_file.ts";
@@ -23,9 +19,6 @@ import { parseKeyLine } from "../../src/authentication/ssh_key/authorized_keys.t
 import { parseKeysFile } from "../../src/authentication/ssh_key/keys_file.ts";
 import { readLegacyToken } from "../../src/authentication/ssh_key/legacy_token.ts";
 import { decodePublicKey, UnusableKey } from "../../src/authentication/ssh_key/public_key.ts";
-import { InvalidResponse } from "../../src/authentication/unity/invalid_response.ts";
-import { readSamlResponse } from "../../src/authentication/unity/saml_response.ts";
-import { exactly } from "../../src/authentication/unity/signers.ts";
 import { parseConsignor } from "../../src/authentication/x509.ts";
 import { parseProperties } from "../../src/config/properties.ts";
 import { certificatesOfPkcs12 } from "../../src/config/tls/pkcs12_certificates.ts";
@@ -50,56 +43,11 @@ import { absolutePath } from "../../src/sharing/rules/absolute_path.ts";
 import { containedPath } from "../../src/sharing/rules/contained_path.ts";
 import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
 import { parseEntry } from "../../src/sharing/session_client/entry.ts";
+import { ReplyReader } from "../../src/sharing/session_client/reply_reader.ts";
+import { SessionFailed } from "../../src/sharing/session_client/session_errors.ts";
 import { publicKeyWords, publicLine } from "../authentication/ssh_key/user_keys.ts";
-import { samlMessage } from "../identity_provider/saml_message.ts";
-import { createAuthority } from "../pki/authority.ts";
-import { CASES } from "./cases.ts";
+import { fuzz } from "./fuzz.ts";
 import { hostileBytes, hostileText } from "./hostile_text.ts";
-
-/** Traces of so many errors would take longer than the parsers; fast-check shows the case all the same. */
-Error.stackTraceLimit = 2;
-
-type ErrorClass = abstract new (...parameters: never[]) => Error;
-
-interface Parser<Input> {
-  readonly name: string;
-  readonly input: fc.Arbitrary<Input>;
-  readonly parse: (input: Input) => unknown;
-  /** What it may throw; nothing else. */
-  readonly throws?: readonly ErrorClass[];
-  /** A case takes so long that it gets but this part of the cases; default all. */
-  readonly part?: number;
-}
-
-function fuzz<Input>({ name, input, parse, throws = [], part = 1 }: Parser<Input>): void {
-  Deno.test(`${name} reads or refuses whatever comes`, async () => {
-    let refused = 0;
-    const property = fc.asyncProperty(input, async (value) => {
-      const began = process.cpuUsage();
-      try {
-        const result = parse(value);
-        if (result instanceof Promise) await result;
-      } catch (error) {
-        assert(
-          throws.some((kind) => error instanceof kind),
-          `${error instanceof Error ? error.stack : error}`,
-        );
-        refused++;
-      }
-      // Of the processor, since a busy machine may let us wait for it.
-      const { user, system } = process.cpuUsage(began);
-      assert(user + system < 1_000_000, `took ${(user + system) / 1000} ms`);
-    });
-    const numRuns = Math.ceil(CASES * part);
-    await fc.assert(property, { numRuns });
-    assert.equal(
-      Reflect.ownKeys({}).length + Object.keys(Object.prototype).length,
-      0,
-      "a prototype was changed",
-    );
-    if (throws.length > 0) assert(refused > 0, "nothing was spoiled enough to be refused");
-  });
-}
 
 const DN = 'CN=Ann Example+OU=Lab 2, O=Site\\, A, UID=ann@site-a.example, 2.5.4.3="x, y", DC=DE, CN=#0c0141';
 const MAP_JSON = `{
@@ -381,6 +329,34 @@ fuzz({
   parse: parseEntry,
 });
 fuzz({
+  name: "ReplyReader.read() of a daemon's session",
+  input: fc.tuple(
+    hostileText(
+      "220 hello\n",
+      "250- Listing\n size=1;type=file; a\n250 End\n",
+      "229 Entering (|||50400|)\r\n",
+    ),
+    fc.integer({ min: 1, max: 40 }),
+  ),
+  parse: async ([text, atOnce]) => {
+    const bytes = new TextEncoder().encode(text);
+    let at = 0;
+    const reader = new ReplyReader({
+      read: (into) => {
+        const part = bytes.subarray(at, at += atOnce);
+        into.set(part);
+        return Promise.resolve(part.length === 0 ? null : part.length);
+      },
+      fail: () => {},
+    });
+    for (;;) {
+      const { code, inner } = await reader.read(1);
+      assert(code >= 100 && code < 600 && inner.every((line) => !line.includes("\n")));
+    }
+  },
+  throws: [SessionFailed],
+});
+fuzz({
   name: "JSON_FORM.read() and SOAP_FORM.read() of an XUUDB",
   input: hostileText(
     '{"xlogin":"ann:bob","role":"user","projects":"a:b"}',
@@ -408,23 +384,4 @@ fuzz({
   input: hostileBytes(Buffer.from("3082010a0201033081d306092a864886f70d010701a081c50481c23081bf", "hex")),
   parse: (bytes) => certificatesOfPkcs12(bytes, "password"),
   throws: [UnusableStore],
-  part: 0.1,
-});
-
-const NOW = 1_800_000_000_000;
-const SERVICE = "https://auth.example";
-const provider = createAuthority({ subject: "CN=IdP", keyType: "rsa-2048" });
-const signer = provider.issue({ subject: "CN=unity", keyType: "rsa-2048" });
-const MESSAGE = await samlMessage({ requestId: "_r1", url: SERVICE, now: NOW }, signer);
-const EXPECTED = { requestId: "_r1", identifiers: [SERVICE], serverDn: undefined, now: NOW, strict: true };
-const ISSUERS = exactly([signer.certificate], NOW);
-fuzz({
-  name: "readSamlResponse()",
-  input: hostileText(MESSAGE),
-  parse: async (message) => {
-    const { dn } = await readSamlResponse(message, EXPECTED, { issuers: ISSUERS, anchored: ISSUERS });
-    assert.equal(dn, "CN=Ann Example,O=Site-A,C=DE", "whatever was spoiled, nobody else gets in");
-  },
-  throws: [InvalidResponse],
-  part: 0.05,
 });

@@ -124,6 +124,10 @@ export class Unity implements Authenticator {
     if (status < 200 || status >= 300) {
       throw new RemoteUnavailable(this.#remote.status().remote, `unexpected status ${status}`);
     }
+    // A page of a proxy, or a message cut off, says nothing about the user.
+    if (!endsEnvelope(body)) {
+      throw new RemoteUnavailable(this.#remote.status().remote, "the reply is no whole SOAP message");
+    }
     try {
       return await this.#accept(body, requestId);
     } catch (error) {
@@ -163,6 +167,10 @@ export class Unity implements Authenticator {
   #refused(reason: string): Answer<Verdict> {
     return { value: { kind: "refused", reason }, good: false, usableUntil: this.#parts.clock() + BAD_MS };
   }
+}
+
+function endsEnvelope(body: string): boolean {
+  return /<\/(?:[\w.-]+:)?Envelope\s*>$/.test(body.trimEnd().slice(-200));
 }
 
 /** SOAP 1.1 sends faults with status 500: the provider is up, and has refused. */

@@ -1,5 +1,6 @@
 import { NothingThere } from "../nothing_there.ts";
-import type { ControlConnection, Reply } from "./control_connection.ts";
+import type { ControlConnection } from "./control_connection.ts";
+import type { Reply } from "./reply_reader.ts";
 import { DataPortRefused, type DataPorts } from "./data_ports.ts";
 import { downloadStream, type TransferResult } from "./download_stream.ts";
 import { type Entry, parseEntry } from "./entry.ts";

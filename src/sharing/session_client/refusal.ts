@@ -1,4 +1,4 @@
-import type { Reply } from "./control_connection.ts";
+import type { Reply } from "./reply_reader.ts";
 import { AccessRefused, SessionFailed } from "./session_errors.ts";
 
 /** The error that an unexpected reply stands for. Codes are coarse and texts hold internals: both go to the log. */

@@ -1,7 +1,10 @@
 /** Use records kept per share; older ones go first. */
 const KEEP_USES = 1000;
 
-/** Statements by name; all values are bound. `:now` is in seconds. */
+/**
+ * Statements by name; all values are bound. `:now` is in seconds. Without statistics SQLite takes the shares of a server
+ * for a handful and reads them all, so each statement that looks for some of them names its index.
+ */
 export const SQL = {
   insert:
     `INSERT INTO share (server, id, path, owner, target, uid, gid, access, one_time, uses_left, expires, sources,
@@ -9,7 +12,8 @@ export const SQL = {
      VALUES (:server, :id, :path, :owner, :target, :uid, :gid, :access, :oneTime, :usesLeft, :expires, :sources,
        :accessCount, :created)
      ON CONFLICT DO NOTHING RETURNING *`,
-  same: `SELECT id FROM share WHERE server = :server AND owner = :owner AND path = :path AND target = :target
+  same: `SELECT id FROM share INDEXED BY share_by_path
+     WHERE server = :server AND owner = :owner AND path = :path AND target = :target
      AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created LIMIT 1`,
   terms:
     `UPDATE share SET path = :path, access = :access, one_time = :oneTime, uses_left = :usesLeft, expires = :expires,
@@ -19,18 +23,19 @@ export const SQL = {
        sources = ifnull(:sources, sources)
      WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
   get: `SELECT * FROM share WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now)`,
-  ownedBy: `SELECT * FROM share WHERE server = :server AND owner = :name
+  ownedBy: `SELECT * FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :name
      AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id`,
-  targetedAt: `SELECT * FROM share WHERE server = :server AND target = :name
+  targetedAt: `SELECT * FROM share INDEXED BY share_by_target WHERE server = :server AND target = :name
      AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id`,
-  withPaths: `SELECT * FROM share WHERE server = :server AND path IN (SELECT value FROM json_each(:paths))
+  withPaths: `SELECT * FROM share INDEXED BY share_by_path
+     WHERE server = :server AND path IN (SELECT value FROM json_each(:paths))
      AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id`,
   all: `SELECT * FROM share WHERE (:server IS NULL OR server = :server)
      AND (expires = 0 OR expires >= :now) ORDER BY server, created, id`,
   count: `SELECT count(*) AS shares FROM share WHERE expires = 0 OR expires >= :now`,
   remove: `DELETE FROM share WHERE server = :server AND id = :id`,
-  removeByPath:
-    `DELETE FROM share WHERE server = :server AND owner = :owner AND path = :path AND target = :target`,
+  removeByPath: `DELETE FROM share INDEXED BY share_by_path
+     WHERE server = :server AND owner = :owner AND path = :path AND target = :target`,
   changeOwner: `UPDATE share SET owner = :owner, uid = :uid, gid = :gid
      WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
   take: `UPDATE share SET uses_left = uses_left - 1, access_count = access_count + 1, last_used = :now

@@ -118,6 +118,12 @@ Deno.test("fileAttributeSource() fails closed for a name it cannot read", async 
   });
 });
 
+/** Writes a file whole, so that nobody sees half of it. */
+async function replace(file: string, text: string): Promise<void> {
+  await Deno.writeTextFile(`${file}.new`, text);
+  await Deno.rename(`${file}.new`, file);
+}
+
 Deno.test("fileAttributeSource() follows changes, of content and of format", async () => {
   const reread = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const refused = Promise.withResolvers<string>();
@@ -130,19 +136,19 @@ Deno.test("fileAttributeSource() follows changes, of content and of format", asy
   assert.deepEqual(await role(), attributeSet({ role: ["user"] }));
 
   const first = reread[0]?.promise;
-  await Deno.writeTextFile(
+  await replace(
     made.file,
     '<fileAttributeSource><entry key="CN=Ann"><attribute name="role"><value>admin</value></attribute></entry></fileAttributeSource>',
   );
   await first;
   assert.deepEqual(await role(), attributeSet({ role: ["admin"] }));
 
-  await Deno.writeTextFile(made.file, '{"CN=Ann":\n {"role": 5}}');
+  await replace(made.file, '{"CN=Ann":\n {"role": 5}}');
   assert.match(await refused.promise, /last good content stays.*:2: CN=Ann: role = 5/);
   assert.deepEqual(await role(), attributeSet({ role: ["admin"] }));
 
   const second = reread[0]?.promise;
-  await Deno.writeTextFile(made.file, "{}");
+  await replace(made.file, "{}");
   await second;
   assert.deepEqual(await role(), NO_ATTRIBUTES);
 });

@@ -24,11 +24,13 @@ export const token: Measurement = {
 export const freshTokens: Measurement = {
   name: "fresh-tokens",
   summary: "GET /rest/auth with another Ed25519 token each time",
-  run: () => {
-    const authorizations = Array.from({ length: FRESH_TOKENS }, (_, i) => `Bearer ${sshToken(String(i))}`);
-    return againstBare({ authorizations });
-  },
+  run: () => againstBare({ authorizations: freshAuthorizations() }),
 };
+
+/** Credentials of alice, another token in each. */
+export function freshAuthorizations(): readonly string[] {
+  return Array.from({ length: FRESH_TOKENS }, (_, i) => `Bearer ${sshToken(String(i))}`);
+}
 
 export const connections: Measurement = {
   name: "connections",

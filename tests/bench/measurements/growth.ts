@@ -1,8 +1,8 @@
 import { passwordLine } from "../../system/running_service.ts";
 import { MAP, PASSWORDS } from "../../system/running_service.ts";
+import { costOf } from "../cost.ts";
 import { BASIC, ENDLESS, startBenchSite } from "../bench_site.ts";
 import type { Figure, Measurement } from "../figure.ts";
-import { runWrk } from "../wrk.ts";
 import type { Setting } from "../../system/running_service.ts";
 
 export const daemons: Measurement = {
@@ -37,13 +37,10 @@ async function each(
   for (const count of counts) {
     await using bench = await startBenchSite(settingOf(count));
     const load = { url: `${bench.url}/rest/auth`, connections: 16, headers: { Authorization: BASIC } };
-    await runWrk({ ...load, seconds: 1 });
-    const before = bench.process.cpu();
-    const { requests } = await runWrk({ ...load, seconds: 2 });
-    const used = (bench.process.cpu().total ?? 0) - (before.total ?? 0);
+    const used = await costOf(bench.process, load);
     figures.push(
-      { what: `processor time, ${count} ${unit}`, value: used * 1000 / requests, unit: "µs" },
-      { what: `memory, ${count} ${unit}`, value: bench.process.memory(), unit: "MiB" },
+      { what: `processor time, ${count.toLocaleString("en")} ${unit}`, value: used, unit: "µs" },
+      { what: `memory, ${count.toLocaleString("en")} ${unit}`, value: bench.process.memory(), unit: "MiB" },
     );
   }
   return figures;

@@ -2,6 +2,7 @@ import { createSharingSite, EVERYBODY } from "../../system/sharing/sharing_syste
 import { ask } from "../../system/ask.ts";
 import { ALICE } from "../../system/running_service.ts";
 import { ChildProcess } from "../child_process.ts";
+import { engineFlags } from "../program.ts";
 import { type Figure, type Measurement, median } from "../figure.ts";
 
 /** Bytes of the file: 1 GiB, sparse. */
@@ -25,6 +26,7 @@ export const shareDownload: Measurement = {
       new URL("../../../main.ts", import.meta.url),
       ["serve", "--config", site.main],
       /service started .*port=(\d+)/,
+      await engineFlags(),
     );
     await using ours = service.process;
     const bareServer = await ChildProcess.start(

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { newShareId } from "../../../src/sharing/share_id.ts";
 import { UnknownDatabase } from "../../../src/sharing/store/schema.ts";
+import { SQL } from "../../../src/sharing/store/share_sql.ts";
 import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
 import { DRAFT, testShareStore, USE } from "./conformance.ts";
 
@@ -71,6 +72,22 @@ Deno.test("openShareStore() refuses the database of another program and of a new
     newer.exec("PRAGMA user_version = 99");
     newer.close();
     assert.throws(() => openShareStore(file, Date.now), /schema version 99/);
+  }));
+
+Deno.test("whoever looks for some shares of a server does not read them all", () =>
+  inFolder((file) => {
+    openShareStore(file, Date.now).close();
+    const database = new DatabaseSync(file);
+    const all: ReadonlySet<string> = new Set(["insert", "all", "count", "purge"]);
+    for (const [name, sql] of Object.entries(SQL)) {
+      if (all.has(name)) continue;
+      const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all().map(({ detail }) => String(detail));
+      const reads = plan.filter((step) => /^(?:SCAN|SEARCH) share\b/.test(step));
+      for (const step of reads) {
+        assert.match(step, / \(server=\? AND \w+=\?/, `${name}: ${step}`);
+      }
+    }
+    database.close();
   }));
 
 Deno.test("newShareId() uses the whole alphabet evenly and never repeats", () => {

@@ -1,0 +1,91 @@
+import { SessionEnded, SessionFailed } from "./session_errors.ts";
+
+/** A reply on the control connection (daemon-protocol.md 5.1). */
+export interface Reply {
+  readonly code: number;
+  /** Text of the last line, for the log. */
+  readonly text: string;
+  /** Lines between the first and the last, without the leading space. */
+  readonly inner: readonly string[];
+}
+
+/** Bytes; longer lines and replies end the session. */
+const MAX_LINE = 16 * 1024;
+const MAX_REPLY = 64 * 1024;
+const LF = 10;
+
+/** Where the bytes come from. */
+export interface ReplySource {
+  /** Reads what is there, at least one byte, within so many milliseconds; `null` at the end of the stream. */
+  read(into: Uint8Array, ms: number): Promise<number | null>;
+  /** Ends the connection. */
+  fail(reason: unknown): void;
+}
+
+/** Reads replies from a stream, one after the other, and ends it at the first that is none. */
+export class ReplyReader {
+  #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+  readonly #decoder = new TextDecoder("utf-8", { fatal: true });
+
+  constructor(readonly source: ReplySource) {}
+
+  /** @throws {SessionFailed} If more came than was read. */
+  requireNothingLeft(): void {
+    if (this.#buffer.length > 0) throw this.#broken("a reply that nobody asked for");
+  }
+
+  /**
+   * @param ms How long each piece may take to come.
+   * @throws {SessionFailed} At the end of the stream, or if it is no reply.
+   */
+  async read(ms: number): Promise<Reply> {
+    const first = /^([1-5]\d\d)([ -])(.*)$/.exec(await this.#readLine(ms));
+    if (first === null) throw this.#broken("no reply code");
+    const code = Number(first[1]);
+    if (first[2] === " ") return { code, text: first[3] ?? "", inner: [] };
+    const inner: string[] = [];
+    for (let size = 0; size <= MAX_REPLY;) {
+      const line = await this.#readLine(ms);
+      if (line.startsWith(`${code} `)) return { code, text: line.slice(4), inner };
+      if (!line.startsWith(" ")) throw this.#broken("a line out of place in a reply");
+      inner.push(line.slice(1));
+      size += line.length + 1;
+    }
+    throw this.#broken("a reply that is too long");
+  }
+
+  async #readLine(ms: number): Promise<string> {
+    for (let searched = 0;;) {
+      const end = this.#buffer.indexOf(LF, searched);
+      if (end >= 0) {
+        const line = this.#decode(this.#buffer.subarray(0, end));
+        this.#buffer = this.#buffer.subarray(end + 1);
+        // The older Java daemon ends its lines in CR LF.
+        return line.endsWith("\r") ? line.slice(0, -1) : line;
+      }
+      searched = this.#buffer.length;
+      if (searched > MAX_LINE) throw this.#broken("a line that is too long");
+      const more = new Uint8Array(4096);
+      const count = await this.source.read(more, ms);
+      if (count === null) throw new SessionEnded("Daemon ended the session instead of a reply");
+      const joined = new Uint8Array(searched + count);
+      joined.set(this.#buffer);
+      joined.set(more.subarray(0, count), searched);
+      this.#buffer = joined;
+    }
+  }
+
+  #decode(bytes: Uint8Array): string {
+    try {
+      return this.#decoder.decode(bytes);
+    } catch (error) {
+      throw this.#broken("a reply that is not UTF-8", error);
+    }
+  }
+
+  #broken(what: string, cause?: unknown): SessionFailed {
+    const error = new SessionFailed(`Daemon sent ${what}`, { cause });
+    this.source.fail(error);
+    return error;
+  }
+}

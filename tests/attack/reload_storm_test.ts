@@ -1,0 +1,56 @@
+/** Signals and changed files by the hundred: reloading is no way to stop the service. */
+import assert from "node:assert/strict";
+import { Agent } from "node:https";
+import { ALICE, MAP, passwordLine, PASSWORDS, runService, settled } from "../system/running_service.ts";
+
+const STORM = Deno.env.get("AUTHSERVER_LONG_TESTS") === undefined ? 40 : 2000;
+
+Deno.test(`${STORM} reloads and changes of files at once fail no request, and the last one counts`, async () => {
+  await using system = await runService({ servers: { HPC: [{ maxSessions: 10_000 }] } });
+  await settled(system);
+  const main = await Deno.readTextFile(system.main);
+  const described = (text: string) => `${main}authservice.server.HPC.description=${text}\n`;
+  const agent = new Agent({ keepAlive: true, maxSockets: 8, ca: system.authority.certificate });
+  let done = false;
+  let answered = 0;
+  const clients = Array.from({ length: 8 }, async (_, i) => {
+    while (!done) {
+      const body = i % 4 === 0 ? { body: { serverPath: "" } } : {};
+      const reply = await system.ask("/rest/auth/HPC", { as: ALICE, agent, ...body });
+      assert.equal(reply.status, 200, reply.text);
+      answered++;
+    }
+  });
+  const storm = async () => {
+    for (let i = 0; i < STORM; i++) {
+      const broken = i % 3 === 1;
+      await system.replace(
+        "conf/container.properties",
+        broken ? `${main}container.port=x${i}\n` : described(`${i}`),
+      );
+      await system.replace("conf/mapfile.json", broken ? "{" : JSON.stringify(MAP, undefined, i % 4));
+      await system.replace("conf/users.txt", PASSWORDS + passwordLine([`user${i}`, "x"], `CN=User ${i}`));
+      system.service.reload();
+      await new Promise((resolve) => setTimeout(resolve, i % 5));
+    }
+  };
+  await Promise.race([storm(), ...clients]);
+  await system.replace("conf/container.properties", described("the last"));
+  system.service.reload();
+  for (;;) {
+    const entry = (await system.ask("/rest/auth/HPC", { as: ALICE })).json();
+    if (entry.description === "the last") break;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const last = ["last", "of-them-77"] as const;
+  const before = system.log.length;
+  await system.replace("conf/users.txt", PASSWORDS + passwordLine(last, "CN=Last"));
+  await system.logged(/file read again.*users/, before);
+  assert.equal((await system.ask("/rest/auth", { as: last })).status, 200);
+  done = true;
+  await Promise.all(clients);
+  agent.destroy();
+  const cores = system.log.filter((line) => /configuration reloaded/.test(line)).length;
+  assert(cores < STORM / 2 + 10, `${cores} reloads: what comes while one is under way counts as one`);
+  assert(answered > STORM, `${answered} answers`);
+});

@@ -1,0 +1,27 @@
+import type { Measurement } from "../figure.ts";
+import { footprint } from "./footprint.ts";
+import { connections, freshTokens, password, token } from "./get.ts";
+import { daemons, users } from "./growth.ts";
+import { sessions } from "./sessions.ts";
+import { shareDownload } from "./share_download.ts";
+import { shares } from "./shares.ts";
+import { slowClients } from "./slow_clients.ts";
+import { soak } from "./soak.ts";
+import { unpacking } from "./unpacking.ts";
+
+/** All there is to measure, in the order of the page. */
+export const ALL: readonly Measurement[] = [
+  password,
+  token,
+  freshTokens,
+  sessions,
+  connections,
+  slowClients,
+  shareDownload,
+  footprint,
+  unpacking,
+  soak,
+  daemons,
+  users,
+  shares,
+];

@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { format, mark, type Measurement, promise } from "./figure.ts";
+import { ALL } from "./measurements/all.ts";
+import { PAGE, page, RECORD, type Taken } from "./performance_page.ts";
+
+const measurement = (name: string): Measurement => ({
+  name,
+  summary: `What ${name} does`,
+  run: () => Promise.resolve([]),
+});
+const taken: Taken = {
+  on: "2026-11-21",
+  deno: "2.9.6",
+  processor: "Abacus",
+  cores: 2,
+  figures: [
+    { what: "rate, of the bare one's", value: 0.7449, unit: "×", target: { atLeast: 0.8 } },
+    { what: "growth", value: 5, unit: "%", target: { atMost: 5 } },
+    { what: "requests", value: 1713104, unit: "" },
+  ],
+};
+
+Deno.test("page() says plainly which promise was missed, and how each figure was taken", () => {
+  const text = page({ a: taken }, [measurement("a"), measurement("b")]);
+  assert.match(
+    text,
+    /\| \[What a does\]\(#a\) \| rate, of the bare one's \| ≥ 0\.8 × \| 0\.74 × \| \*\*MISSED\*\* \|/,
+  );
+  assert.match(text, /\| growth \| ≤ 5 % \| 5 % \| met \|/);
+  assert.match(text, /`deno task bench --only a`, on 2026-11-21: Deno 2\.9\.6, 2 cores of Abacus/);
+  assert.match(text, /\| requests \| 1,713,104 \| {2}\| {2}\|/);
+  assert(!text.includes("What b does"), "what was not measured is not there");
+});
+
+Deno.test("figures are as precise as they deserve", () => {
+  const values: [number, string][] = [[0.654, "0.65 µs"], [12.34, "12.3 µs"], [1234.5, "1,235 µs"], [
+    0,
+    "0 µs",
+  ]];
+  for (const [value, text] of values) assert.equal(format({ what: "", value, unit: "µs" }), text);
+  assert.deepEqual([promise({ what: "", value: 1, unit: "" }), mark({ what: "", value: 1, unit: "" })], [
+    "",
+    "",
+  ]);
+});
+
+Deno.test("docs/performance.md shows what docs/performance.json holds (deno task bench)", async () => {
+  const record = JSON.parse(await Deno.readTextFile(RECORD));
+  assert.deepEqual(Object.keys(record).filter((name) => !ALL.some((known) => known.name === name)), []);
+  assert.equal(await Deno.readTextFile(PAGE), page(record, ALL));
+});

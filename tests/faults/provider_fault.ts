@@ -1,0 +1,62 @@
+import type { Answer } from "../identity_provider/https_server.ts";
+
+/** A way in which a provider that is asked over HTTPS fails. */
+export interface ProviderFault {
+  readonly what: string;
+  readonly answer: Answer;
+}
+
+/** Whatever it was asked, with whatever media type. */
+export const PROVIDER_FAULTS: readonly ProviderFault[] = [
+  { what: "never answers", answer: () => {} },
+  { what: "closes the connection", answer: (_, response) => response.destroy() },
+  { what: "answers 500", answer: (_, response) => response.writeHead(500).end("broken") },
+  { what: "answers 429", answer: (_, response) => response.writeHead(429).end() },
+  {
+    what: "sends its answer byte by byte",
+    answer: (_, response) => {
+      response.writeHead(200, { "Content-Type": "application/json" });
+      const drip = setInterval(() => response.write(" "), 100);
+      response.on("close", () => clearInterval(drip));
+    },
+  },
+  {
+    what: "sends an answer without end",
+    answer: (_, response) => {
+      response.writeHead(200, { "Content-Type": "application/json" });
+      let parts = 64; // 4 MiB, more than anybody reads
+      const flood = () => {
+        while (parts-- > 0 && response.write('{"a":"'.padEnd(65_536, "a")));
+      };
+      response.on("drain", flood);
+      flood();
+    },
+  },
+  {
+    what: "closes in the middle of its answer",
+    answer: (_, response) => {
+      response.writeHead(200, { "Content-Type": "application/json", "Content-Length": "1000" });
+      response.write('{"email":"ann', () => response.destroy());
+    },
+  },
+  {
+    what: "answers with a page",
+    answer: (_, response) =>
+      response.writeHead(200, { "Content-Type": "text/html" }).end("<html>Sign in</html>"),
+  },
+  {
+    what: "answers with half an object",
+    answer: (_, response) =>
+      response.writeHead(200, { "Content-Type": "application/json" }).end('{"email":"ann'),
+  },
+  {
+    what: "sends us elsewhere",
+    answer: (_, response) => response.writeHead(302, { Location: "https://evil.example/" }).end(),
+  },
+];
+
+/** Shorter than what is usual, so that a provider that hangs does not take 20 s. */
+export const SHORT_TIMES = { "container.client.http.socket.timeout": "1500" };
+
+/** How long a provider that failed may be left alone, with some time to spare, in milliseconds. */
+export const LEFT_ALONE_MS = 75_000;

@@ -1,0 +1,141 @@
+/** An XUUDB that hangs, lies, closes or fails: who needs it gets 503, until it is well again. */
+import assert from "node:assert/strict";
+import { type Answer, startHttpsServer } from "../identity_provider/https_server.ts";
+import { createAuthority } from "../pki/authority.ts";
+import { ALICE, passwordLine, runService } from "../system/running_service.ts";
+import { causeIn, LONG, note, seconds } from "./fault_table.ts";
+import { LEFT_ALONE_MS, PROVIDER_FAULTS, SHORT_TIMES } from "./provider_fault.ts";
+
+const SECTION = "XUUDB";
+/** A user whom the map file knows nothing of. */
+const DORA = ["dora", "explorer-3"] as const;
+const DORA_DN = "CN=Dora,O=Demo,C=EU";
+const POST = { as: DORA, body: { serverPath: "" } };
+
+const json = (text: string): Answer => (_, response) =>
+  response.writeHead(200, { "Content-Type": "application/json" }).end(text);
+const xml = (text: string): Answer => (_, response) =>
+  response.writeHead(200, { "Content-Type": "text/xml" }).end(text);
+const envelope = (body: string) =>
+  `<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>${body}</soap:Body></soap:Envelope>`;
+const response = (members: string) =>
+  envelope(
+    `<x:CheckDNResponse xmlns:x="http://www.fz-juelich.de/unicore/xuudb">${members}</x:CheckDNResponse>`,
+  );
+
+const FORMS = {
+  XUUDBJSONAttributeSource: json('{"xlogin":"alice","role":"user"}'),
+  XUUDBAttributeSource: xml(response("<x:xlogin>alice</x:xlogin><x:role>user</x:role>")),
+} as const;
+
+interface Fault {
+  readonly what: string;
+  readonly answer: Answer;
+  readonly form?: keyof typeof FORMS;
+  /** Status and code of a session; default 503. */
+  readonly session?: readonly [number, string];
+}
+
+const FAULTS: readonly Fault[] = [
+  ...PROVIDER_FAULTS,
+  { what: "answers SOAP with a fault", form: "XUUDBAttributeSource", answer: xml(envelope("<soap:Fault/>")) },
+  { what: "answers SOAP with a page", form: "XUUDBAttributeSource", answer: xml("<html>Sign in</html>") },
+  {
+    what: "answers SOAP with half a message",
+    form: "XUUDBAttributeSource",
+    answer: xml(response("<x:role>user").slice(0, -40)),
+  },
+  { what: "answers with numbers for names", answer: json('{"xlogin":0,"role":"user"}') },
+  {
+    what: "gives the account root",
+    answer: json('{"xlogin":"root","role":"user"}'),
+    session: [403, "ERR_ACCOUNT_REFUSED"],
+  },
+  {
+    what: "gives an account with a line break",
+    answer: json('{"xlogin":"alice\\nuser=root","role":"user"}'),
+    session: [500, "ERR_USER_ATTRIBUTE"],
+  },
+  { what: "says the user is banned", answer: json('{"role":"banned"}'), session: [403, "ERR_FORBIDDEN"] },
+];
+
+const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+const shown = authority.issue({ subject: "CN=xuudb", names: ["localhost"] });
+
+/** Services start one after the other; that many at once would take the machine for themselves. */
+let started: Promise<unknown> = Promise.resolve();
+
+async function start(port: number, form: keyof typeof FORMS) {
+  const at = "container.security.attributes";
+  const next = started.then(() =>
+    runService({
+      authority,
+      servers: { HPC: [{ maxSessions: 1000 }] },
+      passwords: passwordLine(ALICE, "CN=Alice,O=Demo,C=EU") + passwordLine(DORA, DORA_DN),
+      properties: {
+        [`${at}.order`]: "FILE XUUDB",
+        [`${at}.combiningPolicy`]: "FIRST_APPLICABLE",
+        [`${at}.XUUDB.class`]: `eu.unicore.services.aip.xuudb.${form}`,
+        [`${at}.XUUDB.xuudbHost`]: "https://localhost",
+        [`${at}.XUUDB.xuudbPort`]: String(port),
+        [`${at}.XUUDB.xuudbGCID`]: "SITE-A",
+        ...SHORT_TIMES,
+      },
+    })
+  );
+  started = next.catch(() => {});
+  return await next;
+}
+
+async function outcome({ answer, form = "XUUDBJSONAttributeSource" }: Fault) {
+  let fault: Answer | undefined = answer;
+  await using xuudb = await startHttpsServer(
+    shown,
+    (request, response) => (fault ?? FORMS[form])(request, response),
+  );
+  await using system = await start(xuudb.port, form);
+  const began = performance.now();
+  const asking = system.ask("/rest/auth/HPC", POST);
+  const others = await Promise.all([
+    system.ask("/rest/auth"),
+    system.ask("/rest/auth/HPC", { ...POST, as: ALICE }),
+  ]);
+  const reply = await asking;
+  const took = performance.now() - began;
+  const line = await system.logged(new RegExp(`request answered.*request=${reply.json().requestId}`));
+  fault = undefined;
+  let after = "asked again within a minute";
+  if (LONG) {
+    const mended = performance.now();
+    while ((await system.ask("/rest/auth/HPC", POST)).status !== 200) {
+      assert(performance.now() - mended < LEFT_ALONE_MS, "not used again");
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+    after = `used again ${seconds(mended)} after the fault`;
+  }
+  return { reply, others, took, line, after, requests: system.daemon().requests };
+}
+
+const outcomes = FAULTS.map(outcome);
+for (const outcome of outcomes) outcome.catch(() => {}); // each is awaited in its test
+
+for (const [i, { what, session = [503, "ERR_ATTRIBUTE_SOURCE"] }] of FAULTS.entries()) {
+  Deno.test(`an XUUDB that ${what} costs those it is asked about, and nobody else`, async () => {
+    const found = await outcomes[i];
+    assert(found);
+    const { reply, others, took, line, after, requests } = found;
+    const { code, errorMessage } = reply.json();
+    assert.deepEqual([reply.status, code], session, reply.text);
+    assert(!/localhost|:\d{4,5}|root/.test(String(errorMessage)), "nothing of addresses and accounts");
+    assert.deepEqual(others.map(({ status }) => status), [200, 200]);
+    assert(took < 15_000, `it took ${took} ms`);
+    assert(!requests.some(({ values }) => values?.get("user")?.includes("root")));
+    note({
+      section: SECTION,
+      fault: `the XUUDB ${what}`,
+      caller: `${reply.status} \`${code}\` for users whom no other source knows`,
+      log: `\`request answered\`, ${causeIn(line)}`,
+      after: `users of the map file and anonymous callers unaffected; ${after}`,
+    });
+  });
+}

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import process from "node:process";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import fc from "fast-check";
+import { ServiceError } from "../../src/model/service_error.ts";
+
+/** Whether this is the long run. */
+const LONG = Deno.env.get("AUTHSERVER_LONG_TESTS") !== undefined;
+/** How many cases each parser gets. */
+const CASES = LONG ? 1_000_000 : 10_000;
+
+/** Traces of so many errors would take longer than the parsers; fast-check shows the case all the same. */
+Error.stackTraceLimit = 2;
+
+type ErrorClass = abstract new (...parameters: never[]) => Error;
+
+/** What is to be tried with what. */
+export interface Parser<Input> {
+  readonly name: string;
+  readonly input: fc.Arbitrary<Input>;
+  readonly parse: (input: Input) => unknown;
+  /** What it may throw; nothing else. */
+  readonly throws?: readonly ErrorClass[];
+}
+
+/** Milliseconds of processor time; a busy machine may let us wait for longer. */
+const LONGEST_MS = 1000;
+/** Bytes by which the memory in use may differ between a quarter of the cases and all of them; compiled code is some. */
+const GROWTH = 4 * 1024 * 1024;
+
+/** Memory in use, in bytes, after all garbage is collected. */
+function memoryInUse(): number {
+  setFlagsFromString("--expose-gc");
+  const collect: unknown = runInNewContext("gc");
+  if (typeof collect !== "function") throw new TypeError("garbage cannot be collected");
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+/** What it came to, by the name of the parser; shown at the end of the long run. */
+const table: Record<string, Record<string, number>> = {};
+if (LONG) Deno.test.afterAll(() => console.table(table));
+
+/**
+ * Registers a test of a parser with texts that are nearly right. Each must give a result or an error that it promises,
+ * within a second, and leave everything as it was.
+ */
+export function fuzz<Input>({ name, input, parse, throws = [] }: Parser<Input>): void {
+  Deno.test(`${name} reads or refuses whatever comes`, async () => {
+    let [cases, refused, longest] = [0, 0, 0];
+    const inUse: number[] = [];
+    const started = performance.now();
+    const property = fc.asyncProperty(input, async (value) => {
+      const began = process.cpuUsage();
+      try {
+        const result = parse(value);
+        if (result instanceof Promise) await result;
+      } catch (error) {
+        assert(
+          throws.some((kind) => error instanceof kind),
+          `${error instanceof Error ? error.stack : error}`,
+        );
+        assert(!(error instanceof ServiceError) || error.status !== 500, "what comes in is no fault of ours");
+        refused++;
+      }
+      const { user, system } = process.cpuUsage(began);
+      longest = Math.max(longest, (user + system) / 1000);
+      assert(longest < LONGEST_MS, `took ${longest} ms`);
+      if (++cases === CASES / 4 || cases === CASES) inUse.push(memoryInUse());
+    });
+    await fc.assert(property, { numRuns: CASES });
+    assert.equal(
+      Reflect.ownKeys({}).length + Object.keys(Object.prototype).length,
+      0,
+      "a prototype was changed",
+    );
+    if (throws.length > 0) assert(refused > 0, "nothing was spoiled enough to be refused");
+    const [early = NaN, late = NaN] = inUse;
+    assert(late - early < GROWTH, `memory in use grew by ${late - early} bytes`);
+    table[name] = {
+      "cases": cases,
+      "refused": refused,
+      "longest, ms": Math.round(longest),
+      "growth, kB": Math.round((late - early) / 1000),
+      "seconds": Math.round((performance.now() - started) / 1000),
+    };
+  });
+}

@@ -1,0 +1,26 @@
+/** Responses of identity providers, signed and then spoiled. */
+import assert from "node:assert/strict";
+import { InvalidResponse } from "../../src/authentication/unity/invalid_response.ts";
+import { readSamlResponse } from "../../src/authentication/unity/saml_response.ts";
+import { exactly } from "../../src/authentication/unity/signers.ts";
+import { samlMessage } from "../identity_provider/saml_message.ts";
+import { createAuthority } from "../pki/authority.ts";
+import { fuzz } from "./fuzz.ts";
+import { hostileText } from "./hostile_text.ts";
+
+const NOW = 1_800_000_000_000;
+const SERVICE = "https://auth.example";
+const provider = createAuthority({ subject: "CN=IdP", keyType: "rsa-2048" });
+const signer = provider.issue({ subject: "CN=unity", keyType: "rsa-2048" });
+const MESSAGE = await samlMessage({ requestId: "_r1", url: SERVICE, now: NOW }, signer);
+const EXPECTED = { requestId: "_r1", identifiers: [SERVICE], serverDn: undefined, now: NOW, strict: true };
+const ISSUERS = exactly([signer.certificate], NOW);
+fuzz({
+  name: "readSamlResponse()",
+  input: hostileText(MESSAGE),
+  parse: async (message) => {
+    const { dn } = await readSamlResponse(message, EXPECTED, { issuers: ISSUERS, anchored: ISSUERS });
+    assert.equal(dn, "CN=Ann Example,O=Site-A,C=DE", "whatever was spoiled, nobody else gets in");
+  },
+  throws: [InvalidResponse],
+});
