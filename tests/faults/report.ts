@@ -67,5 +67,5 @@ ${
 }
 
 function cell(text: string): string {
-  return text.replace(/\|/g, "\\|").replace(/\s+/g, " ");
+  return text.replace(/[|<]/g, "\\$&").replace(/\s+/g, " ");
 }
