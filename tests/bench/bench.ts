@@ -35,6 +35,7 @@ async function bench(): Promise<number> {
   for (const { name, summary, run } of wanted) {
     console.error(`${name}: ${summary} …`);
     taken[name] = {
+      summary,
       on: new Date().toISOString().slice(0, 10),
       deno: Deno.version.deno,
       processor: processor.trim(),

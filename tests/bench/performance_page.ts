@@ -2,6 +2,8 @@ import { type Figure, format, mark, type Measurement, promise } from "./figure.t
 
 /** Figures of one measurement, and where and when they were taken. */
 export interface Taken {
+  /** What was measured. */
+  readonly summary: string;
   /** Day, `2026-11-21`. */
   readonly on: string;
   readonly deno: string;
@@ -23,17 +25,14 @@ export async function writePage(taken: Record, measurements: readonly Measuremen
   const record = { ...known, ...taken };
   const ordered = measurements.flatMap(({ name }) => record[name] ? [[name, record[name]]] : []);
   await Deno.writeTextFile(RECORD, `${JSON.stringify(Object.fromEntries(ordered), undefined, 2)}\n`);
-  await Deno.writeTextFile(PAGE, page(record, measurements));
+  await Deno.writeTextFile(PAGE, page(Object.fromEntries(ordered)));
 }
 
 /** The page as `docs/performance.md` shows it. */
-export function page(record: Record, measurements: readonly Measurement[]): string {
-  const sections = measurements.flatMap((measurement) => {
-    const taken = record[measurement.name];
-    return taken === undefined ? [] : [{ measurement, taken }];
-  });
-  const promises = sections.flatMap(({ measurement: { name, summary }, taken }) =>
-    taken.figures.filter(({ target }) => target !== undefined).map((figure) =>
+export function page(record: Record): string {
+  const sections = Object.entries(record);
+  const promises = sections.flatMap(([name, { summary, figures }]) =>
+    figures.filter(({ target }) => target !== undefined).map((figure) =>
       row(`[${summary}](#${name})`, figure.what, promise(figure), format(figure), verdict(figure))
     )
   );
@@ -55,10 +54,10 @@ processor time a request are what to compare.
 ${promises.join("\n")}
 
 ## All figures
-${sections.map(({ measurement, taken }) => section(measurement, taken)).join("")}`;
+${sections.map(([name, taken]) => section(name, taken)).join("")}`;
 }
 
-function section({ name, summary }: Measurement, { on, deno, processor, cores, figures }: Taken): string {
+function section(name: string, { summary, on, deno, processor, cores, figures }: Taken): string {
   return `
 ### ${name}
 
