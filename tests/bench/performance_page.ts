@@ -61,7 +61,7 @@ function section(name: string, { summary, on, deno, processor, cores, figures }:
   return `
 ### ${name}
 
-${summary}. \`deno task bench --only ${name}\`, on ${on}: Deno ${deno}, ${cores} cores of ${processor}.
+${plain(summary)}. \`deno task bench --only ${name}\`, on ${on}: Deno ${deno}, ${cores} cores of ${processor}.
 
 | Figure | Value | Promised | |
 |---|---|---|---|
@@ -75,5 +75,10 @@ function verdict(figure: Figure): string {
 }
 
 function row(...cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return `| ${cells.map((cell) => plain(cell)).join(" | ")} |`;
+}
+
+/** Text that means nothing to Markdown. */
+function plain(text: string): string {
+  return text.replace(/[|<]/g, "\\$&");
 }
