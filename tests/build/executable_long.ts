@@ -31,6 +31,13 @@ Deno.test("the executable from a clean clone serves an operator's configuration 
   assert.deepEqual([version.code, version.err], [0, ""]);
   assert.match(version.out, new RegExp(`^authserver ${RegExp.escape(project.version)} \\(Deno `));
 
+  const init = await installation.run("./authserver", ["init", "--directory", "home/new"]);
+  assert.deepEqual([init.code, init.err], [0, ""]);
+  assert.equal(
+    await Deno.readTextFile(`${site.folder}/home/new/conf/container.properties`),
+    await Deno.readTextFile(`${ROOT}/conf/container.properties`),
+  );
+
   const check = await installation.run("./authserver", ["check"]);
   assert.equal(check.code, 0, check.err);
 

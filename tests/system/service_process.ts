@@ -15,7 +15,11 @@ export interface ServiceProcess {
 }
 
 /** Runs `authserver` with these arguments. */
-export function runAuthserver(args: readonly string[], { cwd = CHECKOUT } = {}): ServiceProcess {
+export function runAuthserver(
+  args: readonly string[],
+  { cwd = CHECKOUT, env = {} }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } =
+    {},
+): ServiceProcess {
   const child = new Deno.Command(Deno.execPath(), {
     args: [
       "run",
@@ -33,7 +37,7 @@ export function runAuthserver(args: readonly string[], { cwd = CHECKOUT } = {}):
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
-    env: { NO_COLOR: "1" },
+    env: { NO_COLOR: "1", ...env },
   }).spawn();
   let printed = "";
   let over = false;

@@ -1,0 +1,60 @@
+/** What the runtime tells a collector of OpenTelemetry about the service, as docs/monitoring.md says it. */
+import assert from "node:assert/strict";
+import { ask } from "./ask.ts";
+import { ALICE, createSite } from "./running_service.ts";
+import { runAuthserver } from "./service_process.ts";
+
+/** A collector that takes everything: path of a message -> its text. */
+function startCollector() {
+  const taken: (readonly [path: string, text: string])[] = [];
+  let changed = Promise.withResolvers<void>();
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+    taken.push([new URL(request.url).pathname, JSON.stringify(await request.json())]);
+    changed.resolve();
+    changed = Promise.withResolvers();
+    return Response.json({});
+  });
+  return {
+    address: `http://127.0.0.1:${server.addr.port}`,
+    taken,
+    /** All that came to a path, once it holds that. */
+    async has(path: string, text: string): Promise<string> {
+      for (;;) {
+        const all = taken.filter(([at]) => at === path).map(([, sent]) => sent).join("\n");
+        if (all.includes(text)) return all;
+        await changed.promise;
+      }
+    },
+    [Symbol.asyncDispose]: () => server.shutdown(),
+  };
+}
+
+Deno.test("OpenTelemetry: spans and metrics of requests arrive, log lines and passwords do not", async () => {
+  await using collector = startCollector();
+  await using site = await createSite();
+  const service = runAuthserver(["serve", "--config", site.main], {
+    env: {
+      OTEL_DENO: "true",
+      OTEL_SERVICE_NAME: "authserver",
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.address,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_METRIC_EXPORT_INTERVAL: "200",
+      OTEL_BSP_SCHEDULE_DELAY: "200",
+    },
+  });
+  const [, port] = await service.prints(/service started .*port=(\d+)/);
+  const url = `https://localhost:${port}/rest/auth/HPC`;
+  const reply = await ask(url, site.authority.certificate, { as: ALICE, body: { serverPath: "" } });
+  assert.equal(reply.status, 200);
+  await collector.has("/v1/metrics", "http.server.request.duration");
+  service.kill("SIGTERM");
+  assert.equal(await service.ended, 0, "and nothing of it keeps the service from its end");
+  const spans = await collector.has("/v1/traces", "/rest/auth/HPC");
+  assert.match(spans, /"http\.response\.status_code","value":\{"stringValue":"200"\}/);
+  assert(collector.taken.some(([, text]) => text.includes('"authserver"')));
+  const everything = collector.taken.map(([, text]) => text).join("\n");
+  for (const secret of [ALICE[1], btoa(ALICE.join(":")), String(reply.json().secret)]) {
+    assert(!everything.includes(secret));
+  }
+  assert.deepEqual(collector.taken.filter(([path]) => path === "/v1/logs"), []);
+});
