@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { CommandFailed, type CommandIo, defineCommand } from "./command.ts";
-import { FOLDER_FILES, type SampleFile, systemFiles } from "./installation/sample_file.ts";
+import type { SampleFile } from "./installation/sample_file.ts";
 
 /** `authserver init`: whoever has only the program gets the rest from it. */
 export const init = defineCommand({
@@ -20,6 +20,8 @@ export const init = defineCommand({
     },
   },
 }, async (given, io) => {
+  // Not before it is asked for: from source these are the files in `conf/`, which an installation may be without.
+  const { FOLDER_FILES, systemFiles } = await import("./installation/sample_file.ts");
   const system = given.flag("system");
   const folder = given.text("directory") ?? (system ? "/" : ".");
   for (const file of system ? systemFiles("administrator") : FOLDER_FILES) {

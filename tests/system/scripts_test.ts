@@ -55,7 +55,7 @@ async function started(site: Site): Promise<number> {
     const text = await Deno.readTextFile(`${site.folder}/logs/authserver-startup.log`);
     const match = /service started .*port=(\d+)/.exec(text);
     if (match) return Number(match[1]);
-    assert(!/^authserver serve: /m.test(text), text);
+    assert(!/^(?:authserver serve|error): /m.test(text), text);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
