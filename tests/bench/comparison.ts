@@ -15,6 +15,8 @@ interface Round extends LoadResult {
 
 /** Rounds of each side; they alternate, so that a disturbance meets both. */
 const ROUNDS = 5;
+/** Seconds until what is used often is compiled. */
+const WARM_UP = 4;
 
 /**
  * Measures the service against its yardstick, in turn. Rates hang on what else the machine does, and processor time less
@@ -22,8 +24,8 @@ const ROUNDS = 5;
  * @throws If an answer was no success.
  */
 export async function compare(ours: Side, bare: Side, atLeast?: number): Promise<Figure[]> {
-  await measure(ours, 1); // both are compiled by then
-  await measure(bare, 1);
+  await measure(ours, WARM_UP);
+  await measure(bare, WARM_UP);
   const rounds: { readonly ours: Round; readonly bare: Round }[] = [];
   for (let i = 0; i < ROUNDS; i++) {
     rounds.push({ ours: await measure(ours), bare: await measure(bare) });
