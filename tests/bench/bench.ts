@@ -32,10 +32,11 @@ async function bench(): Promise<number> {
   }
   const processor = /^model name\s*: (.*)$/m.exec(await Deno.readTextFile("/proc/cpuinfo"))?.[1] ?? "unknown";
   const taken: Record<string, Taken> = {};
-  for (const { name, summary, run } of wanted) {
+  for (const { name, summary, note, run } of wanted) {
     console.error(`${name}: ${summary} …`);
     taken[name] = {
       summary,
+      ...(note !== undefined && { note }),
       on: new Date().toISOString().slice(0, 10),
       deno: Deno.version.deno,
       processor: processor.trim(),

@@ -12,6 +12,8 @@ export interface Measurement {
   /** As `--only` takes it. */
   readonly name: string;
   readonly summary: string;
+  /** What a reader of the figures should know. */
+  readonly note?: string;
   /** Takes so long that it runs only when it is named; default false. */
   readonly long?: boolean;
   readonly run: () => Promise<readonly Figure[]>;

@@ -4,6 +4,8 @@ import { type Figure, format, mark, type Measurement, promise } from "./figure.t
 export interface Taken {
   /** What was measured. */
   readonly summary: string;
+  /** What a reader of the figures should know. */
+  readonly note?: string;
   /** Day, `2026-11-21`. */
   readonly on: string;
   readonly deno: string;
@@ -57,7 +59,7 @@ ${promises.join("\n")}
 ${sections.map(([name, taken]) => section(name, taken)).join("")}`;
 }
 
-function section(name: string, { summary, on, deno, processor, cores, figures }: Taken): string {
+function section(name: string, { summary, note, on, deno, processor, cores, figures }: Taken): string {
   return `
 ### ${name}
 
@@ -66,7 +68,7 @@ ${plain(summary)}. \`deno task bench --only ${name}\`, on ${on}: Deno ${deno}, $
 | Figure | Value | Promised | |
 |---|---|---|---|
 ${figures.map((figure) => row(figure.what, format(figure), promise(figure), verdict(figure))).join("\n")}
-`;
+${note === undefined ? "" : `\n${plain(note)}\n`}`;
 }
 
 function verdict(figure: Figure): string {
