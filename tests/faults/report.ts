@@ -62,7 +62,8 @@ ${
   the request can leave that daemon waiting for ever: its command socket then has to be restarted. The service itself never
   ends a connection there.
 - A session that was announced to a daemon whose answer was lost stays registered there until it expires.
-- A password file that is damaged and stays so locks out those whose lines are damaged; nobody gets in by it.
+- A password file that is damaged and stays so locks out those whose lines are damaged; nobody gets in by it. A service that
+  is started or reloaded while the file is cut off in the middle of a name knows nothing better, and takes the shorter name.
 `;
 }
 

@@ -2,6 +2,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { formatProblem } from "../../model/problem.ts";
 import { watchFile } from "../../watch/watched_file.ts";
+import { wholeLines } from "../../watch/whole_lines.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
 import { PasswordCheck } from "./password_check.ts";
 import { parsePasswordFile } from "./password_table.ts";
@@ -16,11 +17,12 @@ export async function passwordFile(
   { name, file, log, now = Date.now }: { name: string; file: string; log: Logger; now?: Clock },
 ): Promise<Authenticator> {
   const check = new PasswordCheck({ now });
-  const watched = await watchFile(file, async (text) => {
+  const parse = wholeLines(async (text) => {
     const table = await parsePasswordFile(text, file);
     for (const problem of table.problems) log.warn("password file", { problem: formatProblem(problem) });
     return table;
-  }, { log });
+  });
+  const watched = await watchFile(file, parse, { log });
 
   return {
     name,

@@ -4,6 +4,7 @@ import type { Clock } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import type { Identity } from "../../model/identity.ts";
 import { type WatchedFile, watchFile } from "../../watch/watched_file.ts";
+import { wholeLines } from "../../watch/whole_lines.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
 import { InvalidToken, isSignedBy } from "../signed_token.ts";
 import { TokenVerifier } from "../token_verifier.ts";
@@ -55,7 +56,7 @@ export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
   };
   const file = options.file === undefined
     ? undefined
-    : await watchFile(options.file, parseKeysFile, { log: options.log, onChange: report });
+    : await watchFile(options.file, wholeLines(parseKeysFile), { log: options.log, onChange: report });
   if (file !== undefined) report(file.current);
   return new SshKeyAuthenticator(options, file);
 }

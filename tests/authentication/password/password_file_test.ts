@@ -119,3 +119,19 @@ Deno.test("passwordFile() follows the file: a removed user is gone, a changed pa
   assert.equal(await ask("demouser", "test123"), "accepted");
   method.close();
 });
+
+Deno.test("passwordFile() lets nobody in under a name that a half-written save cut off", async () => {
+  const seen = Promise.withResolvers<string>();
+  const log = createLogger((line) => /users\.txt/.test(line) && seen.resolve(line));
+  const method = await create("ann:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann Example\n", log);
+  const alive = setInterval(() => {}, 1000);
+  await Deno.writeTextFile(method.file, "ann:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann");
+  assert.match(await seen.promise, /file not usable, the last good content stays/);
+  clearInterval(alive);
+  const verdict = await method.authenticate(basic("ann", "sesame"), new AbortController().signal);
+  method.close();
+  assert.deepEqual(verdict, {
+    kind: "accepted",
+    identity: { dn: "CN=Ann Example", method: "PASSWORD_FILE", via: "SUBJECT" },
+  });
+});

@@ -271,6 +271,23 @@ Deno.test("sshKey() follows a change of the keys file as a whole, and reports it
   });
 });
 
+Deno.test("sshKey() lets nobody in under a name that a half-written save of the keys file cut off", async () => {
+  await withKeysFile(`ann:${SHEET_KEY_LINE}:CN=Ann Example\n`, async (file) => {
+    const seen = Promise.withResolvers<string>();
+    const log = createLogger((line) => line.includes(file) && seen.resolve(line));
+    const method = await sshKey({ ...DEFAULTS, file, sources: [], log });
+    const alive = setInterval(() => {}, 1000);
+    try {
+      await Deno.writeTextFile(file, `ann:${SHEET_KEY_LINE}:CN=Ann`);
+      assert.match(await seen.promise, /file not usable, the last good content stays/);
+      assert.equal(identityOf(await judge(method, bearer(SHEET_TOKENS[0]))).dn, "CN=Ann Example");
+    } finally {
+      clearInterval(alive);
+      method.close();
+    }
+  });
+});
+
 Deno.test("sshKey() fails to start if the keys file is missing or the template is no DN", async () => {
   await assert.rejects(sshKey({ ...DEFAULTS, file: "/nonexistent/keys.txt" }), Deno.errors.NotFound);
   for (const dnTemplate of ["%s", "CN=%s,", "ssh-local-users"]) {
