@@ -6,7 +6,7 @@ Deno.test("readProject() gives the executable what the task start gives the sour
   assert.deepEqual(runtimeFlags, [
     "--unstable-worker-options",
     "--unstable-net",
-    "--v8-flags=--max-semi-space-size=4,--heap-growing-percent=20",
+    "--v8-flags=--max-semi-space-size=8,--heap-growing-percent=20",
     "--allow-read",
     "--allow-write",
     "--allow-net",
