@@ -331,6 +331,10 @@ Deno.test("a reload moves log and audit stream to other files, and changes the l
   });
   const lines = system.log.length;
   await openSession(system);
+  // Lines of the core come in batches.
+  while ((await events(`${system.folder}/decisions`)).length < 2) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
   assert.deepEqual(await events(`${system.folder}/decisions`), ["reload", "session"]);
   assert.deepEqual(system.log.slice(lines).filter((line) => !line.includes(" error ")), []);
 });
