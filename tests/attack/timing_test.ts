@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { formatScrypt, hashWithScrypt } from "../../src/authentication/password/scrypt_hash.ts";
+import { LONG, note } from "../long/results.ts";
 import { ALICE, passwordLine, PASSWORDS, runService } from "../system/running_service.ts";
 
-const SAMPLES = Deno.env.get("AUTHSERVER_LONG_TESTS") === undefined ? 150 : 2000;
+const SAMPLES = LONG ? 2000 : 150;
 /** Largest difference of two medians, in milliseconds. */
 const MOST_MS = 1;
 
@@ -46,15 +47,20 @@ for (
       return times.map((all) => all.toSorted((a, b) => a - b)[all.length >> 1] ?? NaN);
     };
     const gaps: string[] = [];
-    let alike = false;
+    let gap = Infinity;
     // A busy machine may disturb one class more than another; what tells users apart shows every time.
-    for (let i = 0; i < 3 && !alike; i++) {
+    for (let i = 0; i < 3 && gap >= MOST_MS; i++) {
       const medians = await measure();
       gaps.push(`medians ${medians.map((ms) => ms.toFixed(2)).join(", ")} ms`);
-      alike = Math.max(...medians) - Math.min(...medians) < MOST_MS;
+      gap = Math.max(...medians) - Math.min(...medians);
     }
     agent.destroy();
     assert.equal(answers.size, 1, [...answers].join("\n"));
-    assert(alike, gaps.join("; "));
+    assert(gap < MOST_MS, gaps.join("; "));
+    note("trials", {
+      trial: `finding out who exists by the time of a refusal, with ${what}`,
+      done: `${SAMPLES} guesses at each of ${callers.length} kinds of user, in turn`,
+      outcome: `medians at most ${gap.toFixed(2)} ms apart; same status, headers and body`,
+    });
   });
 }

@@ -8,7 +8,8 @@ import type { DaemonSimulator } from "../daemon_simulator/daemon.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { ALICE, runService, settled } from "../system/running_service.ts";
 import { FullBacklog } from "./full_backlog.ts";
-import { causeIn, LONG, note, seconds } from "./fault_table.ts";
+import { LONG } from "../long/results.ts";
+import { causeIn, note, seconds } from "./fault_table.ts";
 
 interface Fault {
   readonly what: string;

@@ -1,26 +1,8 @@
-/** What happened under a fault, as `docs/reliability.md` shows it. */
-export interface Row {
-  /** Whose fault it was: a heading of the page. */
-  readonly section: string;
-  readonly fault: string;
-  /** What callers saw. */
-  readonly caller: string;
-  /** What operators could read in the log. */
-  readonly log: string;
-  /** What became of everything else, and how it went on. */
-  readonly after: string;
-}
+import { type FaultRow, note as noteRow } from "../long/results.ts";
 
-/** Folder that the rows are written to, one file each; absent in normal tests. */
-const FOLDER = Deno.env.get("AUTHSERVER_FAULT_TABLE");
-
-/** Whether the faults that last long are tried too. */
-export const LONG = Deno.env.get("AUTHSERVER_LONG_TESTS") !== undefined;
-
-/** Notes a row for the page, if one is being made. */
-export function note(row: Row): void {
-  if (FOLDER === undefined) return;
-  Deno.writeTextFileSync(`${FOLDER}/${crypto.randomUUID()}.json`, JSON.stringify(row));
+/** Notes what happened under a fault. */
+export function note(row: FaultRow): void {
+  noteRow("faults", row);
 }
 
 /** Seconds since a moment of `performance.now`, for people. */

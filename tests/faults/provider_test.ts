@@ -6,7 +6,8 @@ import { createAuthority } from "../pki/authority.ts";
 import type { Question } from "../system/ask.ts";
 import { runWithEveryMethod, userToken } from "../system/every_method.ts";
 import { ALICE } from "../system/running_service.ts";
-import { causeIn, LONG, note, seconds } from "./fault_table.ts";
+import { LONG } from "../long/results.ts";
+import { causeIn, note, seconds } from "./fault_table.ts";
 import { LEFT_ALONE_MS, PROVIDER_FAULTS, type ProviderFault, SHORT_TIMES } from "./provider_fault.ts";
 import { sendJson } from "../identity_provider/oidc_provider.ts";
 

@@ -6,7 +6,8 @@ import assert from "node:assert/strict";
 import type { SessionFault } from "../daemon_simulator/session_fault.ts";
 import { ALICE } from "../system/running_service.ts";
 import { SharingSystem } from "../system/sharing/sharing_system.ts";
-import { causeIn, LONG, note } from "./fault_table.ts";
+import { LONG } from "../long/results.ts";
+import { causeIn, note } from "./fault_table.ts";
 
 interface Fault {
   readonly what: string;

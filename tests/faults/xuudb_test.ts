@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { type Answer, startHttpsServer } from "../identity_provider/https_server.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { ALICE, passwordLine, runService } from "../system/running_service.ts";
-import { causeIn, LONG, note, seconds } from "./fault_table.ts";
+import { LONG } from "../long/results.ts";
+import { causeIn, note, seconds } from "./fault_table.ts";
 import { LEFT_ALONE_MS, PROVIDER_FAULTS, SHORT_TIMES } from "./provider_fault.ts";
 
 const SECTION = "XUUDB";

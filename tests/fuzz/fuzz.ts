@@ -4,9 +4,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { ServiceError } from "../../src/model/service_error.ts";
+import { LONG, note } from "../long/results.ts";
 
-/** Whether this is the long run. */
-const LONG = Deno.env.get("AUTHSERVER_LONG_TESTS") !== undefined;
 /** How many cases each parser gets; `AUTHSERVER_FUZZ_CASES` says another number, to try a million in parts. */
 const CASES = Number(Deno.env.get("AUTHSERVER_FUZZ_CASES") ?? (LONG ? 1_000_000 : 10_000));
 
@@ -37,10 +36,6 @@ function memoryInUse(): number {
   collect();
   return process.memoryUsage().heapUsed;
 }
-
-/** What it came to, by the name of the parser; shown at the end of the long run. */
-const table: Record<string, Record<string, number>> = {};
-if (LONG) Deno.test.afterAll(() => console.table(table));
 
 /**
  * Registers a test of a parser with texts that are nearly right. Each must give a result or an error that it promises,
@@ -76,14 +71,16 @@ export function fuzz<Input>({ name, input, parse, throws = [] }: Parser<Input>):
       "a prototype was changed",
     );
     if (throws.length > 0) assert(refused > 0, "nothing was spoiled enough to be refused");
+    assert(refused < CASES, "everything was spoiled so much that it was refused");
     const [early = NaN, late = NaN] = inUse;
     assert(late - early < GROWTH, `memory in use grew by ${late - early} bytes`);
-    table[name] = {
-      "cases": cases,
-      "refused": refused,
-      "longest, ms": Math.round(longest),
-      "growth, kB": Math.round((late - early) / 1000),
-      "seconds": Math.round((performance.now() - started) / 1000),
-    };
+    note("parsers", {
+      parser: name,
+      cases,
+      refused: throws.length > 0 ? refused : undefined,
+      longestMs: longest,
+      growth: late - early,
+      seconds: Math.round((performance.now() - started) / 1000),
+    });
   });
 }

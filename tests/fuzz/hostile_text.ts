@@ -92,7 +92,7 @@ export function hostileBytes(...good: readonly Uint8Array[]): fc.Arbitrary<Uint8
     {
       weight: 9,
       arbitrary: fc.tuple(fc.constantFrom(...good), flips, cut).map(([bytes, flips, length]) => {
-        const copy = bytes.slice(0, Math.ceil(length * bytes.length));
+        const copy = Uint8Array.from(bytes.subarray(0, Math.ceil(length * bytes.length)));
         for (const [at, value] of flips) {
           if (copy.length > 0) copy[Math.floor(at * (copy.length - 1))] = value;
         }

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
+import { LONG } from "../../long/results.ts";
 import { Site } from "../site.ts";
 
 const MIB = 1024 ** 2;
 
 /** Size of the file: 256 MiB in a normal run, 2 GiB with `AUTHSERVER_LONG_TESTS=1`. */
-const SIZE = (Deno.env.get("AUTHSERVER_LONG_TESTS") === undefined ? 256 : 2048) * MIB;
+const SIZE = (LONG ? 2048 : 256) * MIB;
 
 /** Bytes of resident memory that the process may grow by; the simulated daemon lives in it as well. */
 const ALLOWED = 50_000_000;

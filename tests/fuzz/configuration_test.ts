@@ -1,0 +1,122 @@
+/** Texts that operators write or bring: configuration, users, keys, maps, reservations, stores, dumps of shares. */
+import assert from "node:assert/strict";
+import { readMapEntry, readMapFile } from "../../src/attributes/file/map_file.ts";
+import { InvalidPattern, parsePattern } from "../../src/attributes/file/pattern_syntax.ts";
+import { parsePasswordFile } from "../../src/authentication/password/password_table.ts";
+import { parseKeysFile } from "../../src/authentication/ssh_key/keys_file.ts";
+import { parseProperties } from "../../src/config/properties.ts";
+import { certificatesOfPkcs12 } from "../../src/config/tls/pkcs12_certificates.ts";
+import { UnusableStore } from "../../src/config/tls/unusable_store.ts";
+import { InvalidJson, readMembers } from "../../src/model/json_text.ts";
+import { InvalidFile } from "../../src/model/problem.ts";
+import { parseRate } from "../../src/model/rate.ts";
+import { readReservationFile } from "../../src/reservations/reservation_file.ts";
+import { parseShareDump } from "../../src/sharing/import/share_dump.ts";
+import { publicLine } from "../authentication/ssh_key/user_keys.ts";
+import { fuzz } from "./fuzz.ts";
+import { hostileBytes, hostileText } from "./hostile_text.ts";
+
+const MAP_JSON = `{
+  "CN=Ann, C=DE": { "role": "user", "xlogin": ["ann", "ann2"], "uftpd.HPC.rateLimit": "10M" },
+  "CN=.*, C=FR": { "role": "banned" }
+}`;
+const MAP_XML = `<?xml version="1.0"?>
+<fileAttributeSource><!-- us --><entry key="CN=Ann, C=DE"><attribute name="role"><value>user</value></attribute>
+<attribute name="xlogin"><value>ann</value><value>ann2</value></attribute></entry></fileAttributeSource>`;
+
+/** Maps, parsed to the last entry. */
+async function readMap(text: string, format: "JSON" | "XML"): Promise<void> {
+  await readMapFile(text, { file: "map", format, take: () => {} });
+}
+
+/** A store with nothing encrypted and without its integrity check, which would refuse whatever is spoiled. */
+const STORE = await Deno.readFile(new URL("../config/tls/fixtures/trust-plain.p12", import.meta.url));
+const STORE_END = 7 + 4 + new DataView(STORE.buffer).getUint16(9); // of the second of its three parts
+const OPEN_STORE = STORE.slice(0, STORE_END);
+new DataView(OPEN_STORE.buffer).setUint16(2, STORE_END - 4);
+
+fuzz({
+  name: "parseProperties()",
+  input: hostileText(
+    "a.b = c\\\n  d\nx\\:y:z\n# no\n! no\nk\\u0041=\\t\\u00e4",
+    "container.port=9000\r\n\r\nq",
+  ),
+  parse: (text) => parseProperties(text, "file"),
+});
+fuzz({
+  name: "parsePasswordFile()",
+  input: hostileText(
+    "# users\nann:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann, C=DE\n",
+    "bob:$scrypt$ln=14,r=8,p=1$c2FsdHNhbHRzYWx0c2FsdA$aGFzaGhhc2hoYXNoaGFzaGhhc2hoYXNoaGFzaGhhc2g::CN=Bob\n",
+  ),
+  parse: (text) => parsePasswordFile(text, "file"),
+});
+fuzz({
+  name: "parseKeysFile()",
+  input: hostileText(
+    `ann:${publicLine("user_ed25519")}:CN=Ann\n#\nbob:from="10.0.0.0/8" ${publicLine("user_rsa2048")}:CN=Bob`,
+  ),
+  parse: (text) => parseKeysFile(text, "file"),
+});
+fuzz({
+  name: "readMapFile() of JSON",
+  input: hostileText(MAP_JSON),
+  parse: (text) => readMap(text, "JSON"),
+  throws: [InvalidFile],
+});
+fuzz({
+  name: "readMapFile() of XML",
+  input: hostileText(MAP_XML),
+  parse: (text) => readMap(text, "XML"),
+  throws: [InvalidFile],
+});
+fuzz({
+  name: "readMapEntry()",
+  input: hostileText(
+    '"CN=Ann": {"role":"user"}',
+    '<entry key="CN=a"><attribute name="role"><value>u</value></attribute></entry>',
+  ),
+  parse: (text) => {
+    try {
+      readMapEntry(text);
+    } catch (error) {
+      assert(error instanceof Error && /^(?:InvalidJson|InvalidXml)$/.test(error.name), String(error));
+    }
+  },
+});
+fuzz({
+  name: "parsePattern()",
+  input: hostileText("CN=(Ann|Bob)[^,]{1,9}, (?:O=\\w+)?.*", "^CN=.+?,\\s*C=D[EF]$", "\\QCN=a.b\\E.*"),
+  parse: parsePattern,
+  throws: [InvalidPattern],
+});
+fuzz({
+  name: "readMembers() of JSON",
+  input: hostileText(MAP_JSON, '{"a":[1,-2.5e3,true,null,"\\u00e4\\n",{"b":{}}]}'),
+  parse: (text) => [...readMembers(text)],
+  throws: [InvalidJson],
+});
+fuzz({
+  name: "readReservationFile()",
+  input: hostileText(
+    `{"reservations":[{"name":"night","from":"2026-01-05 20:00","to":"2026-01-05T23:00+0100","uids":["ann"],"rateLimit":"10m"}]}`,
+  ),
+  parse: (text) => readReservationFile(text, { file: "file", zone: "Europe/Berlin", now: 1_800_000_000_000 }),
+  throws: [InvalidFile],
+});
+fuzz({ name: "parseRate()", input: hostileText("10M", "209715200", "1.5 g"), parse: parseRate });
+fuzz({
+  name: "certificatesOfPkcs12()",
+  input: hostileBytes(OPEN_STORE),
+  parse: (bytes) => certificatesOfPkcs12(bytes, "password"),
+  throws: [UnusableStore],
+});
+fuzz({
+  name: "parseShareDump()",
+  input: hostileText(
+    'path,ownerID,uid,targetID,access\n/a/b,"CN=Ann, C=DE",ann,CN=Bob,READ\n',
+    '[{"path":"/a","ownerID":"CN=Ann","uid":"ann","targetID":"CN=Bob","expires":"1800000000"}]',
+  ),
+  parse: (text) => parseShareDump(text, { file: "dump", server: "HPC", servers: ["HPC"], now: 0 }),
+  throws: [InvalidFile],
+});

@@ -1,0 +1,117 @@
+/** What callers show of themselves, what providers say of them, and the names that come out. */
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import fc from "fast-check";
+import { compileExpression } from "../../src/authentication/expression/expression.ts";
+import { ExpressionError } from "../../src/authentication/expression/expression_error.ts";
+import { parseJsonObject } from "../../src/authentication/json_object.ts";
+import { InvalidReply, parseReply } from "../../src/authentication/oauth/reply_variables.ts";
+import { parseCredentials } from "../../src/authentication/parse_credentials.ts";
+import { InvalidToken, parseSignedToken } from "../../src/authentication/signed_token.ts";
+import { parseKeyLine } from "../../src/authentication/ssh_key/authorized_keys.ts";
+import { readLegacyToken } from "../../src/authentication/ssh_key/legacy_token.ts";
+import { decodePublicKey, isSshKeyType, UnusableKey } from "../../src/authentication/ssh_key/public_key.ts";
+import { parseConsignor } from "../../src/authentication/x509.ts";
+import { comparableForm, InvalidName, parseName } from "../../src/model/distinguished_name.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
+import { publicKeyWords, publicLine } from "../authentication/ssh_key/user_keys.ts";
+import { fuzz } from "./fuzz.ts";
+import { hostileBytes, hostileText } from "./hostile_text.ts";
+
+const DN = 'CN=Ann Example+OU=Lab 2, O=Site\\, A, UID=ann@site-a.example, 2.5.4.3="x, y", DC=DE, CN=#0c0141';
+const TOKEN =
+  "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhbm4iLCJpc3MiOiJhbm4iLCJpYXQiOjE4MDAwMDAwMDAsImV4cCI6MTgwMDAwMDMwMH0.im2vsrndG95IXhSH6fGzqDbtyQS1Ib1CYHJ6DTHAZJWYDFa1VZrOws_pG77MZCVuo0U_Gb59_NLIt6odFWFlBg";
+
+const KEYS = [
+  publicKeyWords("user_rsa2048"),
+  publicKeyWords("user_ecdsa256"),
+  publicKeyWords("user_ed25519"),
+];
+fuzz({
+  name: "parseKeyLine()",
+  input: hostileText(
+    publicLine("user_ecdsa256"),
+    `from="10.0.0.0/8,!10.1.*",expiry-time="20300101",restrict,command="a \\"b\\"" ${
+      publicLine("user_ed25519")
+    }`,
+  ),
+  parse: parseKeyLine,
+});
+fuzz({
+  name: "decodePublicKey()",
+  input: fc.tuple(
+    fc.constantFrom(...KEYS.map(([type]) => type)),
+    hostileBytes(...KEYS.map(([, key]) => Buffer.from(key, "base64"))),
+  ),
+  parse: ([type, bytes]) => {
+    assert(isSshKeyType(type));
+    decodePublicKey(type, Buffer.from(bytes).toString("base64"));
+  },
+  throws: [UnusableKey],
+});
+fuzz({
+  name: "parseCredentials()",
+  input: fc.tuple(
+    hostileText("Basic YWxpY2U6d29uZGVy", `Bearer ${TOKEN}`, "bearer x", "Digest a=b"),
+    fc.option(hostileText("AAAAAA==")),
+  ),
+  parse: ([authorization, signed]) => {
+    const printable = (text: string) => text.replace(/[\0\r\n]/g, " ");
+    const headers = new HeaderList([["Authorization", printable(authorization)]]);
+    if (signed !== null) headers.set("X-UNICORE-SSHKEY-AUTH-PLAINTEXT", printable(signed));
+    const { authorization: { kind } } = parseCredentials(headers, { clientAddress: "127.0.0.1" });
+    assert.notEqual(kind, "none", "credentials that cannot be read are never none");
+  },
+});
+fuzz({
+  name: "parseSignedToken()",
+  input: hostileText(TOKEN, TOKEN.replace(/[^.]+$/, "")),
+  parse: parseSignedToken,
+  throws: [InvalidToken],
+});
+fuzz({
+  name: "parseJsonObject()",
+  input: hostileBytes(
+    Buffer.from('{"sub":"ann","iss":"ann","iat":1800000000,"exp":1.8e9,"etd":false,"x":{"y":[1]}}'),
+  ),
+  parse: parseJsonObject,
+});
+fuzz({
+  name: "readLegacyToken()",
+  input: fc.tuple(hostileText("XiYaw8LEsI6VuobhwccV+g=="), hostileBytes(Buffer.from("0123456789abcdefghij"))),
+  parse: ([signature, signed]) => readLegacyToken("ann", signature, signed),
+});
+fuzz({
+  name: "compileExpression()",
+  input: hostileText(
+    `"UID=" + email.toLowerCase().replace("@", "_")`,
+    `groups.contains("hpc") ? ["a", "b"] : (sub != null && sub.length() > 3) ? 'x' : null`,
+    "a.b.c[0].substring(1, 2)",
+  ),
+  parse: (source) => {
+    const variables = new Map<string, string | string[]>([["email", "Ann@x"], ["groups", ["hpc"]], [
+      "sub",
+      "s",
+    ]]);
+    const expression = compileExpression(source);
+    expression.text(variables);
+    expression.name(variables);
+    expression.list(variables);
+  },
+  throws: [ExpressionError],
+});
+fuzz({
+  name: "parseReply() of identity providers",
+  input: hostileText(
+    '{"sub":"1","email":"a@b","groups":["x",{"y":1}],"n":12345678901234567890,"t":true,"z":null}',
+  ),
+  parse: parseReply,
+  throws: [InvalidReply],
+});
+fuzz({
+  name: "parseConsignor()",
+  input: hostileText('DN="CN=Ann,C=DE";DSIG=QUJD', 'DSIG="";DN=CN\\=x'),
+  parse: parseConsignor,
+});
+fuzz({ name: "parseName()", input: hostileText(DN, "CN=a,C=DE"), parse: parseName, throws: [InvalidName] });
+fuzz({ name: "comparableForm()", input: hostileText(DN), parse: comparableForm, throws: [InvalidName] });

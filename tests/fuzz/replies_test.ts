@@ -1,0 +1,78 @@
+/** What other systems answer: transfer daemons and the XUUDB. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { JSON_FORM } from "../../src/attributes/xuudb/json_form.ts";
+import { SOAP_FORM } from "../../src/attributes/xuudb/soap_form.ts";
+import { UnreadableAnswer } from "../../src/attributes/xuudb/wire_form.ts";
+import { parsePing, parseSession, parseUserInfo } from "../../src/daemon/parse_reply.ts";
+import { parseEntry } from "../../src/sharing/session_client/entry.ts";
+import { ReplyReader } from "../../src/sharing/session_client/reply_reader.ts";
+import { SessionFailed } from "../../src/sharing/session_client/session_errors.ts";
+import { publicLine } from "../authentication/ssh_key/user_keys.ts";
+import { fuzz } from "./fuzz.ts";
+import { hostileText } from "./hostile_text.ts";
+
+fuzz({
+  name: "parsePing(), parseSession() and parseUserInfo() of daemons",
+  input: hostileText(
+    "Version: 3.5.3\nListenPort: 50400\nListenAddress: localhost\nMaxSessionsPerClient: 8\n\n",
+    "OK::64434\n",
+    "ERROR::Too many active sessions for 'ann' - server limit is 8\n",
+    `Version: 3.5.3\nUser: ann\nHome: /home/ann\nStatus: OK\nAccepted key 0: ${
+      publicLine("user_ed25519")
+    }\n\n`,
+  ),
+  parse: (reply) => {
+    parsePing(reply);
+    parseUserInfo(reply);
+    const session = parseSession(reply);
+    if (session?.kind === "expected") assert(session.port > 0 && session.port < 65536);
+  },
+});
+fuzz({
+  name: "parseEntry() of a daemon's listing",
+  input: hostileText("size=12;modify=20260105200000;type=file;perm=rw; a file.txt", "type=dir;perm=lwe; x"),
+  parse: parseEntry,
+});
+fuzz({
+  name: "ReplyReader.read() of a daemon's session",
+  input: fc.tuple(
+    hostileText(
+      "220 hello\n",
+      "250- Listing\n size=1;type=file; a\n250 End\n",
+      "229 Entering (|||50400|)\r\n",
+    ),
+    fc.integer({ min: 1, max: 40 }),
+  ),
+  parse: async ([text, atOnce]) => {
+    const bytes = new TextEncoder().encode(text);
+    let at = 0;
+    const reader = new ReplyReader({
+      read: (into) => {
+        const part = bytes.subarray(at, at += atOnce);
+        into.set(part);
+        return Promise.resolve(part.length === 0 ? null : part.length);
+      },
+      fail: () => {},
+    });
+    for (let replies = 0;; replies++) {
+      try {
+        const { code, inner } = await reader.read(1);
+        assert(code >= 100 && code < 600 && inner.every((line) => !line.includes("\n")));
+      } catch (error) {
+        if (replies > 0 && error instanceof SessionFailed) break; // the end of the text is none of a reply
+        throw error;
+      }
+    }
+  },
+  throws: [SessionFailed],
+});
+fuzz({
+  name: "JSON_FORM.read() and SOAP_FORM.read() of an XUUDB",
+  input: hostileText(
+    '{"xlogin":"ann:bob","role":"user","projects":"a:b"}',
+    "<s:Envelope xmlns:s='s'><s:Body><x:CheckDNResponse xmlns:x='x'><x:xlogin>a</x:xlogin></x:CheckDNResponse></s:Body></s:Envelope>",
+  ),
+  parse: (body) => body.startsWith("<") ? SOAP_FORM.read(body) : JSON_FORM.read(body),
+  throws: [UnreadableAnswer],
+});

@@ -1,0 +1,108 @@
+/** The rest of a request: addresses, headers, paths and bodies. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { InvalidPreferences, parsePreferences, UnknownPreference } from "../../src/attributes/preferences.ts";
+import { canonicalAddress } from "../../src/model/address.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
+import { ServiceError } from "../../src/model/service_error.ts";
+import { parseByteRange } from "../../src/resource/access/byte_range.ts";
+import { evaluateConditions } from "../../src/resource/access/validators.ts";
+import { parseServerAddress } from "../../src/resource/server_address.ts";
+import { parseSessionRequest } from "../../src/resource/session_request.ts";
+import { parseShareFields } from "../../src/resource/share/share_fields.ts";
+import { accepts, prefersHtml } from "../../src/service/negotiation.ts";
+import { absolutePath } from "../../src/sharing/rules/absolute_path.ts";
+import { containedPath } from "../../src/sharing/rules/contained_path.ts";
+import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
+import { fuzz } from "./fuzz.ts";
+import { hostileText } from "./hostile_text.ts";
+
+fuzz({
+  name: "parsePreferences()",
+  input: hostileText("uid:ann,group:hpc,role:user,supgids:a+b").map((text) => [text]),
+  parse: parsePreferences,
+  throws: [InvalidPreferences, UnknownPreference],
+});
+fuzz({
+  name: "canonicalAddress()",
+  input: hostileText("192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "fe80::1%eth0"),
+  parse: canonicalAddress,
+});
+fuzz({
+  name: "parseByteRange()",
+  input: fc.tuple(hostileText("bytes=0-99", "bytes=-5", "bytes=1-,3-4"), fc.nat()),
+  parse: ([header, size]) => {
+    const range = parseByteRange(header, size);
+    if (range.kind === "part") assert(range.first >= 0 && range.first <= range.last && range.last < size);
+  },
+});
+fuzz({
+  name: "evaluateConditions()",
+  input: fc.tuple(hostileText('"abc", W/"d"', "*"), hostileText("Mon, 05 Jan 2026 20:00:00 GMT")),
+  parse: ([tags, date]) => {
+    const clean = (text: string) => text.replace(/[\0\r\n]/g, " ");
+    for (
+      const [tag, time] of [["If-Match", "If-Unmodified-Since"], [
+        "If-None-Match",
+        "If-Modified-Since",
+      ]] as const
+    ) {
+      evaluateConditions(new HeaderList([[tag, clean(tags)], [time, clean(date)]]), {
+        etag: '"abc"',
+        lastModified: 0,
+      });
+    }
+  },
+});
+fuzz({
+  name: "accepts() and prefersHtml()",
+  input: hostileText("text/html;q=0.5, application/json, */*;q=0.1"),
+  parse: (header) => [accepts(header, "application/json"), prefersHtml(header)],
+});
+fuzz({
+  name: "parseServerAddress()",
+  input: hostileText("HPC-2", "A-1", "HPC"),
+  parse: parseServerAddress,
+});
+/** JSON texts, spoiled, as far as they are still JSON. */
+const hostileJson = (...good: readonly string[]) =>
+  hostileText(...good).map((text): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text;
+    }
+  });
+fuzz({
+  name: "parseSessionRequest()",
+  input: hostileJson(
+    '{"serverPath":"/a/","streamCount":"2","encryptionKey":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=","compress":true,"client":"127.0.0.1","group":"g","persistent":"false"}',
+  ),
+  parse: parseSessionRequest,
+  throws: [ServiceError],
+});
+fuzz({
+  name: "parseShareFields()",
+  input: hostileJson(
+    '{"path":"/a/b","user":"CN=Bob","access":"READ","onetime":"true","lifetime":"60","group":"g"}',
+  ),
+  parse: parseShareFields,
+  throws: [ServiceError],
+});
+fuzz({
+  name: "absolutePath() and containedPath()",
+  input: fc.tuple(hostileText("/data/dir/"), fc.array(hostileText("a", "..", ".b"), { maxLength: 3 })),
+  parse: ([path, segments]) => {
+    const contained = containedPath({ path: "/data/d/" }, segments);
+    assert(contained === "/data/d/" || contained.startsWith("/data/d/"), contained);
+    assert(!contained.split("/").includes(".."), contained);
+    const absolute = absolutePath(path);
+    assert(absolute.startsWith("/") && !/(?:^|\/)\.\.?(?:\/|$)/.test(absolute), absolute);
+  },
+  throws: [ServiceError],
+});
+fuzz({
+  name: "matchesPattern()",
+  input: fc.tuple(hostileText("/data/*/[a-c]?.t*", "/a/**/*"), hostileText("/data/x/b1.txt")),
+  parse: ([pattern, path]) => matchesPattern(pattern, path),
+});

@@ -1,0 +1,96 @@
+/**
+ * `deno task test:long [PART...]`: the tests that last too long for every day, all of them or the parts that are named,
+ * and their tables, printed and kept in `docs/reliability.md`. Ends with 1 if a test fails; its tables stay as they were.
+ */
+import type { FaultRow, ParserRow, Results, TrialRow } from "./results.ts";
+import { reliabilityPage } from "./reliability_page.ts";
+
+/** The latest results of each table, and how they came about. */
+export type Kept = {
+  readonly [Table in keyof Results]: {
+    /** Day of the run, as `YYYY-MM-DD`. */
+    readonly day: string;
+    readonly seconds: number;
+    readonly rows: readonly Results[Table][];
+  };
+};
+
+interface Part {
+  /** The table that its rows are of; a part without one only passes or fails. */
+  readonly table?: keyof Results;
+  readonly tests: readonly string[];
+  /** Whether files may be run at once: not where time is measured. */
+  readonly parallel: boolean;
+}
+
+const PARTS: Readonly<Record<string, Part>> = {
+  faults: { table: "faults", tests: ["faults"], parallel: false },
+  parsers: { table: "parsers", tests: ["fuzz", "daemon/encode_command_test.ts"], parallel: true },
+  trials: {
+    table: "trials",
+    tests: [
+      "attack",
+      "resource/access/hostile_paths_test.ts",
+      "sharing/store/killed_writer_test.ts",
+      "sharing/session_client/large_download_test.ts",
+      "system/sharing/memory_test.ts",
+    ],
+    parallel: false,
+  },
+  builds: { tests: ["build/executable_long.ts", "build/deb_long.ts"], parallel: false },
+};
+
+const DATA = new URL("../../docs/reliability.json", import.meta.url);
+const PAGE = new URL("../../docs/reliability.md", import.meta.url);
+
+const wanted = Deno.args.length > 0 ? Deno.args : Object.keys(PARTS);
+for (const name of wanted) {
+  const part = PARTS[name];
+  if (part === undefined) {
+    console.error(`there is no part ${name}; the parts are ${Object.keys(PARTS).join(", ")}`);
+    Deno.exitCode = 2;
+    break;
+  }
+  await run(name, part);
+}
+
+async function run(name: string, part: Part): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "authserver-results-" });
+  try {
+    const began = performance.now();
+    const { success } = await new Deno.Command(Deno.execPath(), {
+      args: [
+        "test",
+        "--no-check",
+        "--allow-all",
+        ...(part.parallel ? ["--parallel"] : []),
+        ...part.tests.map((test) => new URL(`../${test}`, import.meta.url).pathname),
+      ],
+      env: { AUTHSERVER_LONG_TESTS: "1", AUTHSERVER_RESULTS: folder },
+      stdout: "inherit",
+      stderr: "inherit",
+    }).spawn().status;
+    const seconds = Math.round((performance.now() - began) / 1000);
+    console.log(`${name}: ${success ? "passed" : "FAILED"} after ${seconds} s`);
+    if (!success) Deno.exitCode = 1;
+    else if (part.table !== undefined) await keep(part.table, await rowsIn(folder), seconds);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** The rows in files of a folder, in the order that their texts have. */
+async function rowsIn(folder: string): Promise<(FaultRow | ParserRow | TrialRow)[]> {
+  const texts: string[] = [];
+  for await (const { name } of Deno.readDir(folder)) texts.push(await Deno.readTextFile(`${folder}/${name}`));
+  return texts.sort().map((text) => JSON.parse(text));
+}
+
+async function keep(table: keyof Results, rows: readonly unknown[], seconds: number): Promise<void> {
+  console.table(rows);
+  const kept = JSON.parse(await Deno.readTextFile(DATA));
+  kept[table] = { day: new Date().toISOString().slice(0, 10), seconds, rows };
+  await Deno.writeTextFile(DATA, `${JSON.stringify(kept, undefined, 1)}\n`);
+  await Deno.writeTextFile(PAGE, reliabilityPage(kept));
+  console.log(`${rows.length} rows, written to ${PAGE.pathname}`);
+}
