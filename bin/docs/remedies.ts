@@ -63,6 +63,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   ERR_TOKEN_LIFETIME: "Ask for less, or raise `container.security.rest.jwt.maxLifetime`.",
   ERR_TOKEN_NEEDS_IDENTITY: "Show credentials.",
   ERR_TOKEN_NOT_RENEWABLE: "Authenticate anew, or ask for a renewable token the first time.",
+  ERR_TOO_MANY_AT_ONCE: "Try again in a second, with fewer requests at once.",
   ERR_TOO_MANY_FAILURES:
     "Wait as long as `Retry-After` says. Operators: see `container.security.regulation`.",
   ERR_TOO_MANY_SESSIONS: "Try again in some seconds.",

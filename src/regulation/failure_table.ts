@@ -10,7 +10,7 @@ export interface WaitPolicy {
   readonly maxMs: number;
   /** Milliseconds after the last failure, and after the wait for it, when all is forgotten. */
   readonly windowMs: number;
-  /** Attempts that may be under way at once while failures are still free; after that it is one. */
+  /** Attempts that may be under way at once or have failed while failures are still free; after that it is one. */
   readonly underWay: number;
 }
 
@@ -29,8 +29,6 @@ const SHARED_RECORDS = 1024;
 /** Smaller corrections of the clock than this, in milliseconds, change nothing. */
 const CLOCK_STEP_MS = 60_000;
 
-/** Milliseconds to wait while other attempts are under way. */
-const BUSY_MS = 1000;
 /** Longest wait that subjects share, in milliseconds: it hits the innocent too. */
 const SHARED_MAX_MS = 10_000;
 
@@ -50,6 +48,8 @@ export class FailureTable<S> {
   readonly #waiting = new Map<string, FailureRecord<S>>();
   /** Numbers of attempts under way; what they will turn out to be is not counted yet. */
   readonly #underWay = new Map<string, number>();
+  /** Those who wait for an attempt to end, first come first. */
+  readonly #queues = new Map<string, Set<() => void>>();
   readonly #shared = new Map<number, FailureRecord<undefined>>();
   readonly #sharedKey = crypto.getRandomValues(new Uint8Array(16)).toHex();
 
@@ -70,13 +70,41 @@ export class FailureTable<S> {
    */
   waitOf(key: string, { ownOnly = false }: { ownOnly?: boolean } = {}): number {
     const record = this.#recordOf(key) ?? (ownOnly ? undefined : this.#sharedOf(key)?.record);
-    const wait = record === undefined ? 0 : record.until - this.#now();
-    if (wait > 0) return wait;
-    const allowed = (record?.failures ?? 0) < this.#policy.free ? this.#policy.underWay : 1;
-    return (this.#underWay.get(key) ?? 0) < allowed ? 0 : BUSY_MS;
+    return record === undefined ? 0 : Math.max(0, record.until - this.#now());
   }
 
-  /** An attempt begins. Each is ended by one {@link leave}. */
+  /**
+   * Whether as many attempts are under way as may be.
+   * @param options.ownOnly Whether failures shared with others are left out of account.
+   */
+  isFull(key: string, { ownOnly = false }: { ownOnly?: boolean } = {}): boolean {
+    const underWay = this.#underWay.get(key) ?? 0;
+    if (underWay === 0) return false;
+    const record = this.#recordOf(key) ?? (ownOnly ? undefined : this.#sharedOf(key)?.record);
+    const failures = record?.failures ?? 0;
+    const most = failures < this.#policy.free ? this.#policy.underWay - failures : 1;
+    return underWay >= Math.max(1, most);
+  }
+
+  /**
+   * Queues for the end of an attempt.
+   * @param ms Longest time to wait.
+   * @param turn Called once: when there is room for one more, or when the time is up.
+   */
+  queue(key: string, ms: number, turn: (late: boolean) => void): void {
+    const queue = this.#queues.get(key) ?? new Set();
+    this.#queues.set(key, queue);
+    const leave = () => {
+      clearTimeout(timer);
+      queue.delete(next);
+      if (queue.size === 0) this.#queues.delete(key);
+    };
+    const next = () => (leave(), turn(false));
+    const timer = setTimeout(() => (leave(), turn(true)), ms);
+    queue.add(next);
+  }
+
+  /** An attempt begins. Each is ended by one {@link leave}, which gives those in the queue their turn. */
   enter(key: string): void {
     this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + 1);
   }
@@ -85,6 +113,11 @@ export class FailureTable<S> {
     const others = (this.#underWay.get(key) ?? 1) - 1;
     if (others === 0) this.#underWay.delete(key);
     else this.#underWay.set(key, others);
+    for (let queue = this.#queues.get(key); queue !== undefined && !this.isFull(key);) {
+      const [next] = queue;
+      next?.();
+      queue = this.#queues.get(key);
+    }
   }
 
   /** Counts a failure. @returns The record, if it is the subject's own. */

@@ -5,7 +5,7 @@ import type { Regulator } from "./regulator.ts";
 /**
  * Has credentials checked under regulation: a 401 counts as a failure, a result as a success, anything else as neither.
  * @param check Finds out who is calling.
- * @throws {TooManyFailures} 429, without asking `check`.
+ * @throws {TooManyFailures | TooManyAtOnce} 429, without asking `check`.
  * @throws What `check` throws.
  */
 export async function regulate<T>(
@@ -13,7 +13,8 @@ export async function regulate<T>(
   credentials: Credentials,
   check: () => Promise<T>,
 ): Promise<T> {
-  const attempt = regulator.admit(credentials);
+  const admitted = regulator.admit(credentials);
+  const attempt = admitted instanceof Promise ? await admitted : admitted;
   try {
     const result = await check();
     attempt.succeeded();

@@ -8,6 +8,7 @@ import { type FailureRecord, FailureTable } from "./failure_table.ts";
 import { OperatorBans } from "./operator_bans.ts";
 import { RecentKeys } from "./recent_keys.ts";
 import type { RegulationState } from "./regulation_state.ts";
+import { TooManyAtOnce } from "./too_many_at_once.ts";
 import { TooManyFailures } from "./too_many_failures.ts";
 import { userKey } from "./user_key.ts";
 
@@ -37,6 +38,24 @@ const KNOWN_MS = 24 * 60 * 60_000;
  * before the first is counted. A check that needs no waiting is over before the next request is looked at.
  */
 const UNDER_WAY = 32;
+/** Milliseconds that further ones wait for their turn. */
+const PATIENCE_MS = 10_000;
+
+/** A subject in the table where it is counted. */
+type Place = readonly [table: FailureTable<BanSubject>, key: string];
+
+/** What is between credentials and their check. */
+interface Gate {
+  /**
+   * @returns A place with too many attempts under way, if there is one.
+   * @throws {TooManyFailures}
+   */
+  judge(): Place | undefined;
+  /** Where the attempt counts while it is under way. */
+  readonly places: readonly Place[];
+  succeeded(): void;
+  failed(): void;
+}
 
 /**
  * Slows down guessing. Failed passwords are counted for the user at the address, for the address, and for the user;
@@ -59,15 +78,18 @@ export class Regulator {
   readonly #tokens: FailureTable<BanSubject>;
   readonly #known: RecentKeys;
   readonly #operator: OperatorBans;
+  readonly #patienceMs: number;
 
   constructor(
-    { config, log, now, capacity = CAPACITY }: {
+    { config, log, now, capacity = CAPACITY, patienceMs = PATIENCE_MS }: {
       config: RegulationConfig;
       log: Logger;
       now: Clock;
       capacity?: number;
+      patienceMs?: number;
     },
   ) {
+    this.#patienceMs = patienceMs;
     this.#log = log;
     this.#enabled = config.enabled;
     const baseMs = config.baseDelaySeconds * 1000;
@@ -94,9 +116,10 @@ export class Regulator {
 
   /**
    * Asks for leave to have credentials checked.
-   * @throws {TooManyFailures} 429, if it is too early.
+   * @returns The attempt, or, while too many others are under way, a promise of it.
+   * @throws {TooManyFailures} 429, if it is too early. The promise also: {@link TooManyAtOnce}, 429.
    */
-  admit({ authorization, clientAddress }: Credentials): Attempt {
+  admit({ authorization, clientAddress }: Credentials): Attempt | Promise<Attempt> {
     const address = addressGroup(clientAddress);
     switch (authorization.kind) {
       case "none":
@@ -104,13 +127,13 @@ export class Regulator {
         return FREE; // nothing that a method would look at
       case "basic":
         this.#operator.admit({ user: userKey(authorization.user), address });
-        return this.#enabled ? this.#admitPassword(userKey(authorization.user), address) : FREE;
+        return this.#enabled ? this.#enter(this.#passwordGate(userKey(authorization.user), address)) : FREE;
       case "bearer":
         this.#operator.admit({ address });
-        return this.#enabled ? this.#admitToken(address) : FREE;
+        return this.#enabled ? this.#enter(this.#tokenGate(address)) : FREE;
       case "ssh-legacy":
         this.#operator.admit({ user: userKey(authorization.user), address });
-        return this.#enabled ? this.#admitToken(address) : FREE;
+        return this.#enabled ? this.#enter(this.#tokenGate(address)) : FREE;
     }
   }
 
@@ -174,20 +197,22 @@ export class Regulator {
     return this.#operator.list();
   }
 
-  #admitPassword(user: string, address: string): Attempt {
+  #passwordGate(user: string, address: string): Gate {
     const pair = `${address}\0${user}`;
-    const known = this.#known.has(pair);
-    refuse([
-      ["user at address", this.#pairs.waitOf(pair, { ownOnly: known })],
-      ["address", this.#addresses.waitOf(address, { ownOnly: known })],
-      ["user", known ? 0 : this.#users.waitOf(user)],
-    ]);
-    const entered: [FailureTable<BanSubject>, string][] = [
-      [this.#pairs, pair],
-      [this.#addresses, address],
-      [this.#users, user],
-    ];
-    return begin(entered, {
+    const places: readonly Place[] = [[this.#pairs, pair], [this.#addresses, address], [this.#users, user]];
+    return {
+      judge: () => {
+        const known = this.#known.has(pair);
+        refuse([
+          ["user at address", this.#pairs.waitOf(pair, { ownOnly: known })],
+          ["address", this.#addresses.waitOf(address, { ownOnly: known })],
+          ["user", known ? 0 : this.#users.waitOf(user)],
+        ]);
+        return places.find(([table, key]) =>
+          !(known && table === this.#users) && table.isFull(key, { ownOnly: known })
+        );
+      },
+      places,
       succeeded: () => {
         this.#pairs.forget(pair);
         this.#known.add(pair);
@@ -197,14 +222,42 @@ export class Regulator {
         this.#tell("address", this.#addresses.fail(address, { address }));
         this.#tell("user", this.#users.fail(user, { user }));
       },
-    });
+    };
   }
 
-  #admitToken(address: string): Attempt {
-    refuse([["tokens from address", this.#tokens.waitOf(address)]]);
-    return begin([[this.#tokens, address]], {
+  #tokenGate(address: string): Gate {
+    return {
+      judge: () => {
+        refuse([["tokens from address", this.#tokens.waitOf(address)]]);
+        return this.#tokens.isFull(address) ? [this.#tokens, address] : undefined;
+      },
+      places: [[this.#tokens, address]],
       succeeded: () => {},
       failed: () => this.#tell("tokens from address", this.#tokens.fail(address, { address })),
+    };
+  }
+
+  #enter(gate: Gate): Attempt | Promise<Attempt> {
+    const full = gate.judge();
+    return full === undefined ? begin(gate) : this.#inTurn(gate, full);
+  }
+
+  /** Waits as long as others are in the way; judged anew each time that one of them has ended. */
+  #inTurn(gate: Gate, full: Place): Promise<Attempt> {
+    const until = performance.now() + this.#patienceMs;
+    return new Promise((resolve, reject) => {
+      const queue = ([table, key]: Place): void =>
+        table.queue(key, until - performance.now(), (late) => {
+          try {
+            const next = gate.judge();
+            if (next === undefined) resolve(begin(gate));
+            else if (late) reject(new TooManyAtOnce());
+            else queue(next);
+          } catch (error) {
+            reject(error);
+          }
+        });
+      queue(full);
     });
   }
 
@@ -231,18 +284,15 @@ function refuse(waits: readonly (readonly [scope: string, waitMs: number])[]): v
   if (waitMs > 0) throw new TooManyFailures(waitMs, scope);
 }
 
-/** An attempt under way in some tables. It ends once, however often it is told so. */
-function begin<S>(
-  entered: readonly [FailureTable<S>, string][],
-  { succeeded, failed }: { succeeded: () => void; failed: () => void },
-): Attempt {
-  for (const [table, key] of entered) table.enter(key);
+/** An attempt under way. It ends once, however often it is told so. */
+function begin({ places, succeeded, failed }: Gate): Attempt {
+  for (const [table, key] of places) table.enter(key);
   let ended = false;
   const end = (tell: () => void) => () => {
     if (ended) return;
     ended = true;
-    for (const [table, key] of entered) table.leave(key);
     tell();
+    for (const [table, key] of places) table.leave(key);
   };
   return { succeeded: end(succeeded), failed: end(failed), undecided: end(() => {}) };
 }

@@ -85,21 +85,62 @@ Deno.test("FailureTable forgets a key, and all whose subject matches", () => {
 Deno.test("FailureTable bounds attempts under way, and allows one at a time after the free failures", () => {
   const { table, clock, fail } = create();
   for (let i = 0; i < 4; i++) {
-    assert.equal(table.waitOf("a"), 0);
+    assert.equal(table.isFull("a"), false);
     table.enter("a");
   }
-  assert.equal(table.waitOf("a"), 1000);
+  assert.equal(table.isFull("a"), true);
   table.leave("a");
-  assert.equal(table.waitOf("a"), 0);
+  assert.equal(table.isFull("a"), false);
   for (let i = 0; i < 3; i++) table.leave("a");
 
   fail("a", 3);
   clock.now += 1000;
-  assert.equal(table.waitOf("a"), 0);
+  assert.equal(table.isFull("a"), false);
   table.enter("a");
-  assert.equal(table.waitOf("a"), 1000);
+  assert.equal(table.isFull("a"), true);
   table.leave("a");
-  assert.equal(table.waitOf("a"), 0);
+  assert.equal(table.isFull("a"), false);
+});
+
+Deno.test("FailureTable gives turns in the order asked for, one for each attempt that ends", () => {
+  const { table } = create();
+  const order: string[] = [];
+  for (let i = 0; i < 4; i++) table.enter("a");
+  for (const name of ["first", "second", "third"]) {
+    table.queue("a", 60_000, (late) => {
+      assert.equal(late, false);
+      order.push(name);
+      table.enter("a");
+    });
+  }
+  table.leave("b");
+  assert.deepEqual(order, []);
+  table.leave("a");
+  assert.deepEqual(order, ["first"]);
+  table.leave("a");
+  table.leave("a");
+  assert.deepEqual(order, ["first", "second", "third"]);
+});
+
+Deno.test("FailureTable goes on to the next in the queue if one does not take its turn", () => {
+  const { table } = create();
+  const order: string[] = [];
+  for (let i = 0; i < 4; i++) table.enter("a");
+  for (const name of ["first", "second"]) table.queue("a", 60_000, () => order.push(name));
+  table.leave("a");
+  assert.deepEqual(order, ["first", "second"]);
+});
+
+Deno.test("FailureTable ends the waiting for a turn when the time is up", async () => {
+  const { table } = create();
+  for (let i = 0; i < 4; i++) table.enter("a");
+  let turned = false;
+  const late = new Promise((resolve) => table.queue("a", 1, resolve));
+  table.queue("a", 60_000, () => turned = true);
+  assert.equal(await late, true);
+  assert.equal(turned, false);
+  table.leave("a");
+  assert.equal(turned, true);
 });
 
 Deno.test("FailureTable makes room at the expense of the key idle longest, never of a running wait", () => {

@@ -17,16 +17,28 @@ const CONFIG = {
 };
 const HERE = "192.0.2.17";
 
-function create(config: Partial<typeof CONFIG> = {}, log = SILENT) {
+function create(config: Partial<typeof CONFIG> = {}, log = SILENT, patienceMs = 60_000) {
   const clock = { now: 1_700_000_000_000 };
-  const regulator = new Regulator({ config: { ...CONFIG, ...config }, log, now: () => clock.now });
+  const regulator = new Regulator({
+    config: { ...CONFIG, ...config },
+    log,
+    now: () => clock.now,
+    patienceMs,
+  });
+  /** An attempt that needs not wait for others. */
+  const admit = (credentials: Credentials): Attempt => {
+    const attempt = regulator.admit(credentials);
+    assert(!(attempt instanceof Promise), "others are in the way");
+    return attempt;
+  };
   return {
     regulator,
+    admit,
     clock,
     /** Milliseconds to wait, 0 if credentials may be checked. */
     wait(credentials: Credentials): number {
       try {
-        regulator.admit(credentials).undecided();
+        admit(credentials).undecided();
         return 0;
       } catch (error) {
         assert.ok(error instanceof TooManyFailures);
@@ -35,10 +47,10 @@ function create(config: Partial<typeof CONFIG> = {}, log = SILENT) {
     },
     /** Fails so often as is admitted, waiting in between. */
     fail(credentials: Credentials, times = 1) {
-      for (let i = 0; i < times; i++) regulator.admit(credentials).failed();
+      for (let i = 0; i < times; i++) admit(credentials).failed();
     },
     succeed(credentials: Credentials) {
-      regulator.admit(credentials).succeeded();
+      admit(credentials).succeeded();
     },
   };
 }
@@ -179,35 +191,89 @@ for (const [what, credentials] of [["no", NO_CREDENTIALS], ["malformed", MALFORM
 }
 
 Deno.test("Regulator counts nothing for attempts that nobody could decide", () => {
-  const { regulator, wait } = create();
-  for (let i = 0; i < 100; i++) regulator.admit(basic("ann", "x")).undecided();
+  const { admit, wait } = create();
+  for (let i = 0; i < 100; i++) admit(basic("ann", "x")).undecided();
   assert.equal(wait(basic("ann", "x")), 0);
 });
 
-Deno.test("Regulator bounds the guesses that can be made before the first is counted", () => {
+/** Attempts under way, as many as may be, and some promises of further ones. */
+function crowd(regulator: Regulator, credentials: Credentials, waiting: number) {
+  const underWay: Attempt[] = [];
+  for (;;) {
+    const attempt = regulator.admit(credentials);
+    if (!(attempt instanceof Promise)) {
+      underWay.push(attempt);
+      continue;
+    }
+    const turns = [attempt];
+    for (let i = 1; i < waiting; i++) turns.push(Promise.resolve(regulator.admit(credentials)));
+    return { underWay, turns };
+  }
+}
+
+Deno.test("Regulator bounds the guesses that can be made before the first is counted", async () => {
   const { regulator, wait } = create();
   const ann = basic("ann", "x");
-  const attempts: Attempt[] = [];
-  while (wait(ann) === 0) attempts.push(regulator.admit(ann));
-  assert.equal(attempts.length, 32);
-  assert.equal(wait(ann), 1000);
-  attempts.forEach((attempt) => attempt.failed());
+  const { underWay, turns } = crowd(regulator, ann, 5);
+  assert.equal(underWay.length, 32);
+  underWay.forEach((attempt) => attempt.failed());
+  for (const turn of turns) await assert.rejects(turn, TooManyFailures);
   assert.equal(wait(ann), 900_000);
 });
 
-Deno.test("Regulator lets a client that is right make as many requests at once as it likes, once the first are done", () => {
+Deno.test("Regulator lets everybody who is right in, however many at once, each in turn", async () => {
   const { regulator, wait } = create();
   const ann = basic("ann", "right");
-  for (let round = 0; round < 100; round++) {
-    const attempts = Array.from({ length: 32 }, () => regulator.admit(ann));
-    attempts.forEach((attempt) => attempt.succeeded());
-  }
+  const { underWay, turns } = crowd(regulator, ann, 500);
+  underWay.forEach((attempt) => attempt.succeeded());
+  for (const turn of turns) (await turn).succeeded();
   assert.equal(wait(ann), 0);
 });
 
+Deno.test("Regulator lets others go first who are not in the way of each other", async () => {
+  const { regulator, admit } = create();
+  const { underWay, turns } = crowd(regulator, basic("ann", "x"), 3);
+  admit(basic("bob", "x")).succeeded();
+  underWay.forEach((attempt) => attempt.undecided());
+  for (const turn of turns) (await turn).undecided();
+});
+
+Deno.test("Regulator lets many users of one address in, each in turn", async () => {
+  const { regulator } = create();
+  const attempts = Array.from({ length: 400 }, (_, i) => regulator.admit(basic(`user${i}`, "right")));
+  const waiting = attempts.filter((attempt) => attempt instanceof Promise);
+  assert.equal(waiting.length, 400 - 128);
+  for (const attempt of attempts) (await attempt).succeeded();
+});
+
+Deno.test("Regulator refuses who had no turn for too long", async () => {
+  const { regulator } = create({}, SILENT, 1);
+  const { underWay, turns } = crowd(regulator, basic("ann", "x"), 2);
+  for (const turn of turns) {
+    await assert.rejects(turn, {
+      code: "ERR_TOO_MANY_AT_ONCE",
+      status: 429,
+      headers: { "Retry-After": "1" },
+    });
+  }
+  underWay.forEach((attempt) => attempt.undecided());
+});
+
+Deno.test("Regulator gives nobody's turn away to who is banned meanwhile", async () => {
+  const { regulator, clock } = create();
+  const { underWay, turns } = crowd(regulator, basic("ann", "x"), 3);
+  underWay.slice(0, 6).forEach((attempt) => attempt.failed());
+  for (const turn of turns) await assert.rejects(turn, TooManyFailures);
+  clock.now += 1000;
+  const last = regulator.admit(basic("ann", "x"));
+  assert(last instanceof Promise, "one at a time after the free failures");
+  underWay.forEach((attempt) => attempt.undecided());
+  (await last).succeeded();
+});
+
 Deno.test("Regulator counts an attempt once, however often it ends", () => {
-  const { regulator, wait } = create({ maxFailures: 1 });
-  const attempt = regulator.admit(basic("ann", "x"));
+  const { admit, wait } = create({ maxFailures: 1 });
+  const attempt = admit(basic("ann", "x"));
   attempt.failed();
   attempt.failed();
   attempt.undecided();
@@ -401,8 +467,8 @@ Deno.test("Regulator hands over everything that its successor must know, as data
 });
 
 Deno.test("Regulator hands over a bounded number of records", () => {
-  const { regulator } = create();
-  for (let i = 0; i < 12_000; i++) regulator.admit(basic(`u${i}`, "x", address(i))).failed();
+  const { regulator, admit } = create();
+  for (let i = 0; i < 12_000; i++) admit(basic(`u${i}`, "x", address(i))).failed();
   const { pairs, addresses, users } = regulator.state();
   assert.deepEqual([pairs.length, addresses.length, users.length], [10_000, 10_000, 10_000]);
 });

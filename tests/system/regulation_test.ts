@@ -1,5 +1,6 @@
 /** Guessing is slowed down, and nobody is kept out by the guesses of others. */
 import assert from "node:assert/strict";
+import { formatScrypt, hashWithScrypt } from "../../src/authentication/password/scrypt_hash.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { userToken } from "./every_method.ts";
 import { ALICE, ALICE_DN, runService, STRANGER } from "./running_service.ts";
@@ -45,6 +46,15 @@ Deno.test("a right password in between is no excuse for guesses at another's", a
     assert.equal((await system.ask("/rest/auth", { as: STRANGER })).status, 200);
   }
   assert.equal((await system.ask("/rest/auth", { as: ["alice", "guess"] })).status, 429);
+});
+
+Deno.test("a hundred first logins at the same moment are all let in", async () => {
+  const slow = formatScrypt(await hashWithScrypt(ALICE[1], { ln: 12, r: 8, p: 1 }));
+  await using system = await runService({ ...setting, passwords: `alice:${slow}::${ALICE_DN}\n` });
+  const replies = await Promise.all(
+    Array.from({ length: 100 }, () => system.ask("/rest/auth", { as: ALICE })),
+  );
+  assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]));
 });
 
 Deno.test("regulation can be switched off", async () => {
