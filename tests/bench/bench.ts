@@ -1,7 +1,7 @@
 /**
  * `deno task bench [--only NAME[,NAME]] [--json FILE]`: measures what we promise about speed, prints a table and takes the
  * figures over into `docs/performance.md`; with `--json` they go to that file instead. What takes long is measured only
- * if it is named, or with `AUTHSERVER_LONG_TESTS`. Needs `wrk` and `curl`. Ends with 1 if a promise is not met.
+ * if it is named, or with `AUTHSERVER_LONG_TESTS`. Needs `wrk`, `curl` and `openssl`. Ends with 1 if a promise is not met.
  */
 import { parseArgs } from "node:util";
 import { isMet, table } from "./figure.ts";

@@ -1,20 +1,26 @@
 import type { ChildProcess } from "./child_process.ts";
 import { type Figure, median } from "./figure.ts";
-import { type Load, type LoadResult, runWrk } from "./wrk.ts";
+import type { LoadResult } from "./wrk.ts";
+
+/** What a client counted. */
+export type Count = Omit<LoadResult, "p99">;
 
 /** One of the two things compared. */
 export interface Side {
   readonly process: ChildProcess;
-  readonly load: Load;
+  /** Puts load on it for a while. */
+  run(seconds: number): Promise<Count>;
 }
 
-interface Round extends LoadResult {
+interface Round extends Count {
   /** Microseconds of processor time a request, by thread. */
   readonly cpu: Readonly<Record<string, number>>;
 }
 
 /** Rounds of each side; they alternate, so that a disturbance meets both. */
 const ROUNDS = 5;
+/** Of each round. */
+const SECONDS = 2;
 /** Seconds until what is used often is compiled. */
 const WARM_UP = 4;
 
@@ -23,12 +29,16 @@ const WARM_UP = 4;
  * so: therefore both are shown. `worker-1` is the thread of the edge, `worker-2` that of the core.
  * @throws If an answer was no success.
  */
-export async function compare(ours: Side, bare: Side, atLeast?: number): Promise<Figure[]> {
+export async function compare(
+  ours: Side,
+  bare: Side,
+  { unit, atLeast }: { unit: string; atLeast?: number | undefined },
+): Promise<Figure[]> {
   await measure(ours, WARM_UP);
   await measure(bare, WARM_UP);
   const rounds: { readonly ours: Round; readonly bare: Round }[] = [];
   for (let i = 0; i < ROUNDS; i++) {
-    rounds.push({ ours: await measure(ours), bare: await measure(bare) });
+    rounds.push({ ours: await measure(ours, SECONDS), bare: await measure(bare, SECONDS) });
   }
   const of = (pick: (round: { readonly ours: Round; readonly bare: Round }) => number) =>
     median(rounds.map(pick));
@@ -39,8 +49,8 @@ export async function compare(ours: Side, bare: Side, atLeast?: number): Promise
       unit: "×",
       ...(atLeast !== undefined && { target: { atLeast } }),
     },
-    { what: "rate", value: of((r) => r.ours.rate), unit: "requests/s" },
-    { what: "rate, bare", value: of((r) => r.bare.rate), unit: "requests/s" },
+    { what: "rate", value: of((r) => r.ours.rate), unit },
+    { what: "rate, bare", value: of((r) => r.bare.rate), unit },
     { what: "processor time, edge", value: of((r) => r.ours.cpu["worker-1"] ?? 0), unit: "µs" },
     { what: "processor time, core", value: of((r) => r.ours.cpu["worker-2"] ?? 0), unit: "µs" },
     { what: "processor time, all", value: of((r) => r.ours.cpu.total ?? 0), unit: "µs" },
@@ -48,9 +58,9 @@ export async function compare(ours: Side, bare: Side, atLeast?: number): Promise
   ];
 }
 
-async function measure({ process, load }: Side, seconds = load.seconds): Promise<Round> {
+async function measure({ process, run }: Side, seconds: number): Promise<Round> {
   const before = process.cpu();
-  const result = await runWrk({ ...load, seconds });
+  const result = await run(seconds);
   const after = process.cpu();
   if (result.failures > 0) throw new Error(`${result.failures} of ${result.requests} requests failed`);
   const cpu = Object.fromEntries(

@@ -40,8 +40,8 @@ export function page(record: Record): string {
   );
   return `# Performance
 
-What the service does on two cores, measured. This page and \`performance.json\` are written by \`deno task bench\` (needs \`wrk\`
-and \`curl\`); \`deno task bench --only NAME\` measures one thing and leaves the other figures of the page alone. A promise that
+What the service does on two cores, measured. This page and \`performance.json\` are written by \`deno task bench\` (needs \`wrk\`,
+\`curl\` and \`openssl\`); \`deno task bench --only NAME\` measures one thing and leaves the other figures of the page alone. A promise that
 was not kept is marked MISSED.
 
 How it is measured: all rates are compared with a bare server or client that does the least that could be called the same, in

@@ -1,6 +1,7 @@
 import type { Measurement } from "../figure.ts";
+import { connections } from "./connections.ts";
 import { footprint } from "./footprint.ts";
-import { connections, freshTokens, password, token } from "./get.ts";
+import { connectionsWithLogin, freshTokens, password, token } from "./get.ts";
 import { daemons, users } from "./growth.ts";
 import { sessions } from "./sessions.ts";
 import { shareDownload } from "./share_download.ts";
@@ -16,6 +17,7 @@ export const ALL: readonly Measurement[] = [
   freshTokens,
   sessions,
   connections,
+  connectionsWithLogin,
   slowClients,
   shareDownload,
   footprint,
