@@ -179,7 +179,7 @@ class CommandConnection {
     // With TLS 1.3 the daemon judges our certificate after our side of the handshake: it read nothing of the request.
     this.#result = fault === undefined
       ? this.#brokenOff(error.message)
-      : failure(fault, "before", error.message);
+      : failure(fault, "before", refusalOf(error));
   }
 
   /** Gives up when this much time passes without the next step. */
@@ -263,6 +263,13 @@ function readReply(received: readonly Buffer[]): Exchange {
 }
 
 /** What an error of the platform says about the handshake or the way there; nothing if the connection merely ended. */
+/** What the platform says of a certificate, and what else it means by that (RFC 5280, 4.2.1.9). */
+function refusalOf(error: Error): string {
+  return "code" in error && error.code === "DEPTH_ZERO_SELF_SIGNED_CERT"
+    ? "the certificate is self-signed, or marked as an authority's (CA:TRUE), and not itself in the truststore"
+    : error.message;
+}
+
 function classify(error: Error, written: boolean): Fault | undefined {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   if (code === "ECONNREFUSED") return "refused";

@@ -107,6 +107,22 @@ Deno.test("exchange() refuses daemons that are not who they should be, without w
   }
 });
 
+Deno.test("exchange() accepts a daemon's certificate that is marked as an authority's if it is itself trusted", async () => {
+  const marked = authority.issue({ subject: "CN=UFTPD,O=Demo,C=EU", ca: true });
+  await using daemon = await startTlsDaemon({ tls: { ...marked, trusted: [authority.certificate] } });
+  const refused = await ping(commandSocket(daemon));
+  assertFailed(refused, "untrusted", "before");
+  assert(refused.kind === "failed" && /CA:TRUE/.test(refused.detail ?? ""), JSON.stringify(refused));
+  const anchors = [authority.certificate, marked.certificate];
+  assertAnswered(
+    await ping({
+      host: daemon.host,
+      port: daemon.commandPort,
+      tls: { material: () => ({ ...material, anchors }) },
+    }),
+  );
+});
+
 Deno.test("exchange() pins the daemon's name", async () => {
   await using daemon = await startTlsDaemon();
   const pinned = (expectedDn: string): CommandSocket => ({
