@@ -3,7 +3,7 @@ import { SILENT } from "../logging/logger.ts";
 import { formatProblem } from "../model/problem.ts";
 import { corePermissions, edgePermissions } from "../rooms/permissions.ts";
 import { resolveHost } from "../rooms/resolve_host.ts";
-import type { Setup } from "../rooms/setup.ts";
+import type { Setup } from "../service/load_setup.ts";
 import { type CommandIo, defineCommand } from "./command.ts";
 import type { Finding } from "./check_online.ts";
 import { CONFIG_OPTION, configFile } from "./config_option.ts";

@@ -6,7 +6,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import { Secret } from "../model/secret.ts";
 import { ServiceError } from "../model/service_error.ts";
-import type { Setup } from "../rooms/setup.ts";
+import type { Setup } from "../service/load_setup.ts";
 import { OutgoingClients } from "../service/outgoing_clients.ts";
 import { OwnCertificate } from "../service/own_certificate.ts";
 

@@ -1,7 +1,6 @@
 import type { EffectiveValue } from "../config/key_reader.ts";
 import type { Problem } from "../model/problem.ts";
-import type { Setup } from "../rooms/setup.ts";
-import { type CertificateFiles, isError, loadSetup } from "../service/load_setup.ts";
+import { type CertificateFiles, isError, loadSetup, type Setup } from "../service/load_setup.ts";
 import { inspectDataFiles } from "./inspect_data_files.ts";
 
 /** All that can be said about a configuration without starting anything. */

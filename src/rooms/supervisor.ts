@@ -4,16 +4,17 @@ import type { Logger } from "../logging/logger.ts";
 import { series } from "../metrics/series.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { Ban } from "../regulation/ban.ts";
+import type { Setup } from "../service/load_setup.ts";
 import type { DeskAnswer, DeskQuestion } from "../service/operator_desk.ts";
 import { CannotStart } from "./cannot_start.ts";
 import { DeskCaller, NoAnswer } from "./desk_link.ts";
+import { edgeLimits, edgeTls, sameEdge } from "./edge_setup.ts";
 import { handOver } from "./hand_over.ts";
 import { corePermissions, edgePermissions, type Resolve, type RoomPermissions } from "./permissions.ts";
 import { resolveHost } from "./resolve_host.ts";
 import { Room } from "./room.ts";
 import type { FromRoom, ToCoreRoom, ToEdgeRoom } from "./room_message.ts";
 import { RoomReports } from "./room_reports.ts";
-import { edgeLimits, edgeTls, sameEdge, type Setup } from "./setup.ts";
 
 /** Time limits in milliseconds. */
 const DRAIN_MS = 20_000;

@@ -6,15 +6,15 @@ import type { ServiceConfig } from "../config/service_config.ts";
 import type { Problem } from "../model/problem.ts";
 import type { ServiceOptions } from "./assemble.ts";
 
-/** What the files say a service is to be. */
-export type ServiceSetup = Pick<ServiceOptions, "config" | "material" | "assertionIssuers">;
+/** A configuration that was read and found good, with all certificates that it names. */
+export type Setup = Pick<ServiceOptions, "config" | "material" | "assertionIssuers">;
 
 /** What became of reading configuration and certificates. */
 export interface LoadedSetup {
   /** Absent if the configuration itself cannot be used. */
   readonly config?: ServiceConfig;
   /** Absent if there is any error among the problems. */
-  readonly setup?: ServiceSetup;
+  readonly setup?: Setup;
   /** In the order of the files, the main file first. */
   readonly problems: readonly Problem[];
   readonly files: CertificateFiles;

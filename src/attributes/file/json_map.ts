@@ -1,6 +1,5 @@
 import { type JsonMember, type JsonNode, readMembers } from "../../model/json_text.ts";
-import type { MapAttribute, MapEntry } from "./map_entry.ts";
-import type { Report } from "./map_file.ts";
+import type { MapAttribute, MapEntry, Report } from "./map_entry.ts";
 
 /**
  * The entries of a map file in JSON (specification 2.3, variant A): an object with a name per user, each an object with

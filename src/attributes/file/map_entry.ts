@@ -4,6 +4,7 @@ import {
   attributeValues,
   type StandardAttribute,
 } from "../../model/attributes.ts";
+import type { Problem } from "../../model/problem.ts";
 
 /** What a map file says about one user, or about all users a pattern matches. */
 export interface MapEntry {
@@ -21,6 +22,11 @@ export interface MapAttribute {
   readonly values: readonly string[];
   readonly line: number;
 }
+
+/** Takes note of something wrong; an error unless said otherwise. */
+export type Report = (
+  problem: Omit<Problem, "file" | "severity"> & { readonly severity?: "warning" },
+) => void;
 
 /** Spellings in map files, compared without case (authentication.md 7.5). Every other name is an extra attribute. */
 const STANDARD_NAMES: ReadonlyMap<string, StandardAttribute> = new Map([

@@ -3,15 +3,10 @@ import { InvalidJson } from "../../model/json_text.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
 import { InvalidXml } from "../xml_reader.ts";
 import { jsonEntries } from "./json_map.ts";
-import type { MapEntry } from "./map_entry.ts";
+import type { MapEntry, Report } from "./map_entry.ts";
 import { xmlEntries } from "./xml_map.ts";
 
 export type MapFormat = "JSON" | "XML";
-
-/** Takes note of something wrong; an error unless said otherwise. */
-export type Report = (
-  problem: Omit<Problem, "file" | "severity"> & { readonly severity?: "warning" },
-) => void;
 
 /** Longest file that is read, in bytes or characters: twice the map of 100,000 users with all attributes. */
 export const MAX_MAP_LENGTH = 64 * 1024 * 1024;

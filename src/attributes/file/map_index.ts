@@ -1,7 +1,7 @@
 import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
 import { LinearPattern } from "./linear_pattern.ts";
-import type { MapEntry } from "./map_entry.ts";
-import { readMapEntry, type Report } from "./map_file.ts";
+import type { MapEntry, Report } from "./map_entry.ts";
+import { readMapEntry } from "./map_file.ts";
 import { InvalidPattern } from "./pattern_syntax.ts";
 
 /** `strict`: keys are names; `regexp`: keys are patterns for the comparable form of names. */

@@ -3,8 +3,8 @@ import { movesWithStart, patternsOf } from "../../model/pattern_list.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
 import { parseRate } from "../../model/rate.ts";
 import { SERVER_PREFIXES, SERVER_SUFFIXES } from "../server_attributes.ts";
-import { type MapAttribute, type MapEntry, standardAttribute } from "./map_entry.ts";
-import { type MapFormat, readMapFile, type Report } from "./map_file.ts";
+import { type MapAttribute, type MapEntry, type Report, standardAttribute } from "./map_entry.ts";
+import { type MapFormat, readMapFile } from "./map_file.ts";
 import { createMapIndex, type Matching } from "./map_index.ts";
 
 /** A server that a map file speaks of. */

@@ -1,16 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ServiceConfig } from "../config/service_config.ts";
 import { type EdgeLimits, type EdgeTls, LIMITS } from "../edge/edge_options.ts";
-import type { TlsMaterial } from "../model/tls_material.ts";
-
-/** A configuration that was read and found good, with all certificates that it names. */
-export interface Setup {
-  readonly config: ServiceConfig;
-  /** Absent if nothing speaks TLS. */
-  readonly material: TlsMaterial | undefined;
-  /** Certificates of trusted SAML issuers, PEM, one each. */
-  readonly assertionIssuers: readonly string[];
-}
+import type { Setup } from "../service/load_setup.ts";
 
 /** TLS as the edge is to offer it; absent: plain HTTP. */
 export function edgeTls({ config, material }: Setup): EdgeTls | undefined {
