@@ -36,6 +36,7 @@ Deno.test(`${STORM} reloads and changes of files at once fail no request, and th
     }
   };
   await Promise.race([storm(), ...clients]);
+  await system.replace("conf/mapfile.json", JSON.stringify(MAP));
   await system.replace("conf/container.properties", described("the last"));
   system.service.reload();
   for (;;) {
