@@ -24,6 +24,17 @@ export interface FailureRecord<S> {
   readonly until: number;
 }
 
+/** How somebody stands who wants to make an attempt. */
+export interface Standing {
+  /** Milliseconds until the next attempt; 0 is now. */
+  readonly waitMs: number;
+  /** Whether as many attempts are under way as may be. */
+  readonly full: boolean;
+}
+
+const READY: Standing = { waitMs: 0, full: false };
+const FULL: Standing = { waitMs: 0, full: true };
+
 /** Records that subjects share for which there is no room. */
 const SHARED_RECORDS = 1024;
 /** Smaller corrections of the clock than this, in milliseconds, change nothing. */
@@ -65,25 +76,16 @@ export class FailureTable<S> {
   }
 
   /**
-   * Milliseconds until the next attempt; 0 is now.
-   * @param options.ownOnly Whether a wait shared with others is left out of account.
+   * Whether a further attempt may be made.
+   * @param options.ownOnly Whether what is shared with others is left out of account.
    */
-  waitOf(key: string, { ownOnly = false }: { ownOnly?: boolean } = {}): number {
+  standing(key: string, { ownOnly = false }: { ownOnly?: boolean } = {}): Standing {
     const record = this.#recordOf(key) ?? (ownOnly ? undefined : this.#sharedOf(key)?.record);
-    return record === undefined ? 0 : Math.max(0, record.until - this.#now());
-  }
-
-  /**
-   * Whether as many attempts are under way as may be.
-   * @param options.ownOnly Whether failures shared with others are left out of account.
-   */
-  isFull(key: string, { ownOnly = false }: { ownOnly?: boolean } = {}): boolean {
-    const underWay = this.#underWay.get(key) ?? 0;
-    if (underWay === 0) return false;
-    const record = this.#recordOf(key) ?? (ownOnly ? undefined : this.#sharedOf(key)?.record);
+    const waitMs = record === undefined ? 0 : record.until - this.#now();
+    if (waitMs > 0) return { waitMs, full: false };
     const failures = record?.failures ?? 0;
-    const most = failures < this.#policy.free ? this.#policy.underWay - failures : 1;
-    return underWay >= Math.max(1, most);
+    const most = failures < this.#policy.free ? Math.max(1, this.#policy.underWay - failures) : 1;
+    return (this.#underWay.get(key) ?? 0) < most ? READY : FULL;
   }
 
   /**
@@ -113,7 +115,7 @@ export class FailureTable<S> {
     const others = (this.#underWay.get(key) ?? 1) - 1;
     if (others === 0) this.#underWay.delete(key);
     else this.#underWay.set(key, others);
-    for (let queue = this.#queues.get(key); queue !== undefined && !this.isFull(key);) {
+    for (let queue = this.#queues.get(key); queue !== undefined && !this.standing(key).full;) {
       const [next] = queue;
       next?.();
       queue = this.#queues.get(key);

@@ -41,20 +41,20 @@ const UNDER_WAY = 32;
 /** Milliseconds that further ones wait for their turn. */
 const PATIENCE_MS = 10_000;
 
-/** A subject in the table where it is counted. */
-type Place = readonly [table: FailureTable<BanSubject>, key: string];
+/** A subject in a table where it is counted. */
+interface Place {
+  /** For the log. */
+  readonly scope: string;
+  readonly table: FailureTable<BanSubject>;
+  readonly key: string;
+  readonly subject: BanSubject;
+}
 
-/** What is between credentials and their check. */
+/** What an attempt counts in while it is under way, and afterwards if it failed. */
 interface Gate {
-  /**
-   * @returns A place with too many attempts under way, if there is one.
-   * @throws {TooManyFailures}
-   */
-  judge(): Place | undefined;
-  /** Where the attempt counts while it is under way. */
   readonly places: readonly Place[];
-  succeeded(): void;
-  failed(): void;
+  /** Of passwords: key of the user at the address. */
+  readonly pair?: string;
 }
 
 /**
@@ -199,66 +199,84 @@ export class Regulator {
 
   #passwordGate(user: string, address: string): Gate {
     const pair = `${address}\0${user}`;
-    const places: readonly Place[] = [[this.#pairs, pair], [this.#addresses, address], [this.#users, user]];
     return {
-      judge: () => {
-        const known = this.#known.has(pair);
-        refuse([
-          ["user at address", this.#pairs.waitOf(pair, { ownOnly: known })],
-          ["address", this.#addresses.waitOf(address, { ownOnly: known })],
-          ["user", known ? 0 : this.#users.waitOf(user)],
-        ]);
-        return places.find(([table, key]) =>
-          !(known && table === this.#users) && table.isFull(key, { ownOnly: known })
-        );
-      },
-      places,
-      succeeded: () => {
-        this.#pairs.forget(pair);
-        this.#known.add(pair);
-      },
-      failed: () => {
-        this.#tell("user at address", this.#pairs.fail(pair, { user, address }));
-        this.#tell("address", this.#addresses.fail(address, { address }));
-        this.#tell("user", this.#users.fail(user, { user }));
-      },
+      places: [
+        { scope: "user at address", table: this.#pairs, key: pair, subject: { user, address } },
+        { scope: "address", table: this.#addresses, key: address, subject: { address } },
+        { scope: "user", table: this.#users, key: user, subject: { user } },
+      ],
+      pair,
     };
   }
 
   #tokenGate(address: string): Gate {
-    return {
-      judge: () => {
-        refuse([["tokens from address", this.#tokens.waitOf(address)]]);
-        return this.#tokens.isFull(address) ? [this.#tokens, address] : undefined;
-      },
-      places: [[this.#tokens, address]],
-      succeeded: () => {},
-      failed: () => this.#tell("tokens from address", this.#tokens.fail(address, { address })),
-    };
+    const subject = { address };
+    return { places: [{ scope: "tokens from address", table: this.#tokens, key: address, subject }] };
+  }
+
+  /**
+   * @returns A place with too many attempts under way, if there is one.
+   * @throws {TooManyFailures} With the longest wait, if there is any.
+   */
+  #judge({ places, pair }: Gate): Place | undefined {
+    const known = pair !== undefined && this.#known.has(pair);
+    let longest = { waitMs: 0, scope: "" };
+    let crowded: Place | undefined;
+    for (const place of places) {
+      if (known && place.table === this.#users) continue;
+      const { waitMs, full } = place.table.standing(place.key, { ownOnly: known });
+      if (waitMs > longest.waitMs) longest = { waitMs, scope: place.scope };
+      if (full) crowded ??= place;
+    }
+    if (longest.waitMs > 0) throw new TooManyFailures(longest.waitMs, longest.scope);
+    return crowded;
   }
 
   #enter(gate: Gate): Attempt | Promise<Attempt> {
-    const full = gate.judge();
-    return full === undefined ? begin(gate) : this.#inTurn(gate, full);
+    const crowded = this.#judge(gate);
+    return crowded === undefined ? this.#begin(gate) : this.#inTurn(gate, crowded);
   }
 
   /** Waits as long as others are in the way; judged anew each time that one of them has ended. */
-  #inTurn(gate: Gate, full: Place): Promise<Attempt> {
+  #inTurn(gate: Gate, crowded: Place): Promise<Attempt> {
     const until = performance.now() + this.#patienceMs;
     return new Promise((resolve, reject) => {
-      const queue = ([table, key]: Place): void =>
+      const queue = ({ table, key }: Place): void =>
         table.queue(key, until - performance.now(), (late) => {
           try {
-            const next = gate.judge();
-            if (next === undefined) resolve(begin(gate));
+            const next = this.#judge(gate);
+            if (next === undefined) resolve(this.#begin(gate));
             else if (late) reject(new TooManyAtOnce());
             else queue(next);
           } catch (error) {
             reject(error);
           }
         });
-      queue(full);
+      queue(crowded);
     });
+  }
+
+  /** An attempt under way. It ends once, however often it is told so. */
+  #begin({ places, pair }: Gate): Attempt {
+    for (const { table, key } of places) table.enter(key);
+    let ended = false;
+    const end = (outcome: keyof Attempt) => {
+      if (ended) return;
+      ended = true;
+      if (outcome === "succeeded" && pair !== undefined) {
+        this.#pairs.forget(pair);
+        this.#known.add(pair);
+      }
+      if (outcome === "failed") {
+        for (const { scope, table, key, subject } of places) this.#tell(scope, table.fail(key, subject));
+      }
+      for (const { table, key } of places) table.leave(key);
+    };
+    return {
+      succeeded: () => end("succeeded"),
+      failed: () => end("failed"),
+      undecided: () => end("undecided"),
+    };
   }
 
   #tell(scope: string, record: FailureRecord<BanSubject> | undefined): void {
@@ -277,22 +295,3 @@ function counted({ user, address }: BanSubject): BanSubject {
 }
 
 const FREE: Attempt = { succeeded() {}, failed() {}, undecided() {} };
-
-/** @throws {TooManyFailures} With the longest wait, if there is any. */
-function refuse(waits: readonly (readonly [scope: string, waitMs: number])[]): void {
-  const [scope, waitMs] = waits.reduce((longest, wait) => wait[1] > longest[1] ? wait : longest, ["", 0]);
-  if (waitMs > 0) throw new TooManyFailures(waitMs, scope);
-}
-
-/** An attempt under way. It ends once, however often it is told so. */
-function begin({ places, succeeded, failed }: Gate): Attempt {
-  for (const [table, key] of places) table.enter(key);
-  let ended = false;
-  const end = (tell: () => void) => () => {
-    if (ended) return;
-    ended = true;
-    tell();
-    for (const [table, key] of places) table.leave(key);
-  };
-  return { succeeded: end(succeeded), failed: end(failed), undecided: end(() => {}) };
-}

@@ -18,7 +18,7 @@ interface Round extends Count {
 }
 
 /** Rounds of each side; they alternate, so that a disturbance meets both. */
-const ROUNDS = 5;
+const ROUNDS = 9;
 /** Of each round. */
 const SECONDS = 2;
 /** Seconds until what is used often is compiled. */

@@ -17,8 +17,8 @@ export interface FaultRow {
 export interface ParserRow {
   readonly parser: string;
   readonly cases: number;
-  /** Cases that ended in an error the parser promises; `undefined` where that is not counted. */
-  readonly refused: number | undefined;
+  /** Cases that ended in an error the parser promises; absent where that is not counted. */
+  readonly refused?: number | undefined;
   /** Processor time of the case that took longest, in milliseconds. */
   readonly longestMs: number;
   /** By how much the memory in use differed between a quarter of the cases and all of them, in bytes. */

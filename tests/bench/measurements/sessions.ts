@@ -4,7 +4,9 @@ import { runWrk } from "../wrk.ts";
 
 const AT_ONCE = 8;
 const SECONDS = 2;
-const ROUNDS = 5;
+const ROUNDS = 9;
+/** Seconds until what is used often is compiled. */
+const WARM_UP = 4;
 
 export const sessions: Measurement = {
   name: "sessions",
@@ -20,7 +22,7 @@ export const sessions: Measurement = {
       headers: { Authorization: BASIC },
       body: '{"serverPath":""}',
     };
-    await runWrk({ ...load, seconds: 1 });
+    await runWrk({ ...load, seconds: WARM_UP });
     const rounds: { readonly ours: number; readonly bare: number }[] = [];
     for (let i = 0; i < ROUNDS; i++) {
       const { rate, failures } = await runWrk(load);
