@@ -331,34 +331,6 @@ scene("WatchedFile tries again at once when a file changed while it was read", a
   assert.deepEqual(contents, ["the whole"]);
 });
 
-scene(
-  "WatchedFile waits by itself until a file that changed while it was read is at rest",
-  async ({ watch }) => {
-    let now = { stamp: "a", text: "first" };
-    let reads = 0;
-    const contents: string[] = [];
-    const { options, next } = listening();
-    const file = await watch({
-      ...options,
-      onChange: (content) => (contents.push(content), options.onChange?.(content)),
-      source: {
-        stamp: () => Promise.resolve(now.stamp),
-        read() {
-          if (++reads === 3) {
-            // An editor writes in place just now: the file is empty, and whole a moment later.
-            now = { stamp: "b", text: "" };
-            setTimeout(() => now = { stamp: "c", text: "second" }, 1);
-          }
-          return Promise.resolve(new TextEncoder().encode(now.text));
-        },
-      },
-    });
-    await next();
-    assert.deepEqual(contents, ["second"]);
-    assert.equal(file.current, "second");
-  },
-);
-
 scene("WatchedFile waits by itself until a file is at rest", async ({ watch, write }) => {
   // Each look but the last two finds the file changed.
   const stamps = ["a", "b", "c", "d", "d"];

@@ -108,7 +108,7 @@ Deno.test("LinearPattern takes no time over patterns that are hard to others", (
 Deno.test("LinearPattern agrees with the language's own matcher", () => {
   const { pattern } = fc.letrec<{ pattern: string; atom: string }>((tie) => ({
     atom: fc.oneof(
-      { maxDepth: 3 },
+      { maxDepth: 2 }, // deeper ones can take the language's own matcher a minute
       fc.constantFrom("a", "b", ".", "[ab]", "[^a]", "\\w", "^", "$"),
       tie("pattern").map((inner) => `(?:${inner})`),
     ),
@@ -121,7 +121,7 @@ Deno.test("LinearPattern agrees with the language's own matcher", () => {
       )
     ),
   }));
-  const text = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 8 });
+  const text = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 6 });
   fc.assert(
     fc.property(pattern, text, (expression, candidate) => {
       assert.equal(
