@@ -5,16 +5,6 @@
 import type { FaultRow, ParserRow, Results, TrialRow } from "./results.ts";
 import { reliabilityPage } from "./reliability_page.ts";
 
-/** The latest results of each table, and how they came about. */
-export type Kept = {
-  readonly [Table in keyof Results]: {
-    /** Day of the run, as `YYYY-MM-DD`. */
-    readonly day: string;
-    readonly seconds: number;
-    readonly rows: readonly Results[Table][];
-  };
-};
-
 interface Part {
   /** The table that its rows are of; a part without one only passes or fails. */
   readonly table?: keyof Results;
@@ -43,15 +33,13 @@ const PARTS: Readonly<Record<string, Part>> = {
 const DATA = new URL("../../docs/reliability.json", import.meta.url);
 const PAGE = new URL("../../docs/reliability.md", import.meta.url);
 
-const wanted = Deno.args.length > 0 ? Deno.args : Object.keys(PARTS);
-for (const name of wanted) {
-  const part = PARTS[name];
-  if (part === undefined) {
-    console.error(`there is no part ${name}; the parts are ${Object.keys(PARTS).join(", ")}`);
-    Deno.exitCode = 2;
-    break;
-  }
-  await run(name, part);
+const unknown = Deno.args.filter((name) => !Object.hasOwn(PARTS, name));
+if (unknown.length > 0) {
+  console.error(`test:long: found ${unknown.join(", ")}, expected some of ${Object.keys(PARTS).join(", ")}`);
+  Deno.exit(2);
+}
+for (const [name, part] of Object.entries(PARTS)) {
+  if (Deno.args.length === 0 || Deno.args.includes(name)) await run(name, part);
 }
 
 async function run(name: string, part: Part): Promise<void> {

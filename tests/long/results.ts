@@ -41,6 +41,16 @@ export interface Results {
   readonly trials: TrialRow;
 }
 
+/** The latest results of each table, and how they came about. */
+export type Kept = {
+  readonly [Table in keyof Results]: {
+    /** Day of the run, as `YYYY-MM-DD`. */
+    readonly day: string;
+    readonly seconds: number;
+    readonly rows: readonly Results[Table][];
+  };
+};
+
 /** Whether this run is the long one: `deno task test:long` sets it. */
 export const LONG = Deno.env.get("AUTHSERVER_LONG_TESTS") !== undefined;
 
