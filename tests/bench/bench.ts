@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { isMet, table } from "./figure.ts";
 import { ALL } from "./measurements/all.ts";
 import { type Taken, writePage } from "./performance_page.ts";
-import { requireWrk, WrkMissing } from "./wrk.ts";
+import { CLIENTS, ProgramMissing, requirePrograms } from "./required_programs.ts";
 
 Deno.exit(await bench());
 
@@ -24,9 +24,9 @@ async function bench(): Promise<number> {
     return 2;
   }
   try {
-    await requireWrk();
+    await requirePrograms(CLIENTS);
   } catch (error) {
-    if (!(error instanceof WrkMissing)) throw error;
+    if (!(error instanceof ProgramMissing)) throw error;
     console.error(`bench: ${error.message}`);
     return 2;
   }

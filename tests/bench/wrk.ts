@@ -20,25 +20,6 @@ export interface LoadResult {
   readonly failures: number;
 }
 
-/** Thrown where the load client is not installed; a client in Deno would take a core for itself. */
-export class WrkMissing extends Error {
-  override readonly name = "WrkMissing";
-
-  constructor() {
-    super("wrk is not installed (Debian: apt-get install wrk; macOS: brew install wrk)");
-  }
-}
-
-/** @throws {WrkMissing} */
-export async function requireWrk(): Promise<void> {
-  try {
-    await new Deno.Command("wrk", { args: ["--version"], stdout: "null", stderr: "null" }).output();
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) throw new WrkMissing();
-    throw error;
-  }
-}
-
 /** Puts load on a server for a while. */
 export async function runWrk(load: Load): Promise<LoadResult> {
   const script = await Deno.makeTempFile({ suffix: ".lua" });

@@ -38,7 +38,7 @@ for each, changes nothing else, and the memory in use grows by less than 4 MB. $
 ${
     table(
       ["Parser", "Cases", "Refused", "Longest case", "Memory kept"],
-      parsers.rows.toSorted((a, b) => a.parser.localeCompare(b.parser)).map(parserCells),
+      parsers.rows.map(parserCells),
     )
   }
 
