@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { decodeProperties, parseProperties } from "../../src/config/properties.ts";
 import { formatProblem } from "../../src/model/problem.ts";
+import { CHARACTER } from "../fixtures/character.ts";
 import { formatProperties } from "./format_properties.ts";
 
 const FIXTURES = join(import.meta.dirname ?? "", "fixtures");
@@ -20,7 +21,7 @@ Deno.test("parseProperties() reads what Java reads", async () => {
 });
 
 Deno.test("parseProperties() reads back what was written", () => {
-  const text = fc.string({ unit: "binary" });
+  const text = fc.string({ unit: CHARACTER });
   fc.assert(fc.property(fc.uniqueArray(fc.tuple(text, text), { selector: ([key]) => key }), (entries) => {
     const { entries: found, problems } = parseProperties(formatProperties(entries), "f");
     assert.deepEqual(found.map(({ key, value }) => [key, value]), entries);

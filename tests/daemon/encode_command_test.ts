@@ -7,6 +7,7 @@ import { InvalidOrder } from "../../src/daemon/invalid_order.ts";
 import { canonicalAddress } from "../../src/model/address.ts";
 import { Secret } from "../../src/model/secret.ts";
 import { parseRequest } from "../daemon_simulator/request_parser.ts";
+import { CHARACTER, PRINTABLE } from "../fixtures/character.ts";
 import { fuzz } from "../fuzz/fuzz.ts";
 
 const SECRET = new Secret("abcdefghijklmnopqrstuvwx");
@@ -251,8 +252,8 @@ Deno.test("encodeUserInfo() asks about nobody whose name could be more than a na
 
 /** Pieces of text that might mean something on the wire, and all else. */
 const hostile = fc.oneof(
-  { weight: 3, arbitrary: fc.string({ unit: "binary", maxLength: 8 }) },
-  { weight: 3, arbitrary: fc.string({ unit: "grapheme", maxLength: 20 }) },
+  { weight: 3, arbitrary: fc.string({ unit: CHARACTER, maxLength: 8 }) },
+  { weight: 3, arbitrary: fc.string({ unit: PRINTABLE, maxLength: 20 }) },
   {
     weight: 6,
     arbitrary: fc.constantFrom(

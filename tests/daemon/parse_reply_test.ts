@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parsePing, parseSession, parseUserInfo } from "../../src/daemon/parse_reply.ts";
+import { CHARACTER } from "../fixtures/character.ts";
 
 Deno.test("parsePing() reads version and limit, in any order", () => {
   const facts: [string, ReturnType<typeof parsePing>][] = [
@@ -120,7 +121,7 @@ Deno.test("parseUserInfo() takes no reply that was cut off", () => {
 });
 
 Deno.test("parseUserInfo() lets no key line pass for another line", () => {
-  const line = fc.string({ unit: "binary" }).map((text) => text.replaceAll("\n", ""));
+  const line = fc.string({ unit: CHARACTER }).map((text) => text.replaceAll("\n", ""));
   const forged = fc.constantFrom(
     "Home: /evil",
     "Status: OK",

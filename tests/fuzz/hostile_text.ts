@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { CHARACTER } from "../fixtures/character.ts";
 
 /** Pieces of text that mean something to one parser or another, or that have broken some. */
 const PIECES = [
@@ -49,7 +50,7 @@ const REPEATED = fc.tuple(
 
 const PIECE = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...PIECES) },
-  { weight: 2, arbitrary: fc.string({ unit: "binary", maxLength: 6 }) },
+  { weight: 2, arbitrary: fc.string({ unit: CHARACTER, maxLength: 6 }) },
   { weight: 1, arbitrary: REPEATED },
 );
 
@@ -75,7 +76,7 @@ export function hostileText(...good: readonly string[]): fc.Arbitrary<string> {
   return fc.oneof(
     { weight: 8, arbitrary: spoiled },
     { weight: 1, arbitrary: fc.array(PIECE, { maxLength: 12 }).map((pieces) => pieces.join("")) },
-    { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 60 }) },
+    { weight: 1, arbitrary: fc.string({ unit: CHARACTER, maxLength: 60 }) },
   );
 }
 

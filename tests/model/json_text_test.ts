@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { InvalidJson, type JsonNode, readMembers } from "../../src/model/json_text.ts";
+import { CHARACTER } from "../fixtures/character.ts";
 
 /** A node as the plain value it stands for. */
 function plain(node: JsonNode): unknown {
@@ -86,7 +87,7 @@ Deno.test("readMembers() gives each member's piece of the text", () => {
 });
 
 Deno.test("readMembers() reads what JSON.stringify() writes", () => {
-  const dictionary = fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue({ maxDepth: 4 }), {
+  const dictionary = fc.dictionary(fc.string({ unit: CHARACTER }), fc.jsonValue({ maxDepth: 4 }), {
     noNullPrototype: true,
   });
   fc.assert(fc.property(dictionary, fc.constantFrom(undefined, 2, "\t"), (value, indent) => {

@@ -4,6 +4,7 @@ import { Buffer } from "node:buffer";
 import { md5Digest, randomSalt } from "../../../src/authentication/password/md5_hash.ts";
 import { parsePasswordLine } from "../../../src/authentication/password/password_line.ts";
 import { formatStoredHash } from "../../../src/authentication/password/stored_hash.ts";
+import { PRINTABLE } from "../../fixtures/character.ts";
 
 const MD5 = "447abe86dd2c12ca422693a3089de5c6";
 const SCRYPT = "$scrypt$ln=16,r=8,p=1$aM15713r3Xsvxbi31lqr1Q$nFNh2CVHVjNldFVKDHDlm4CbdRSCdEBsjjJxD+iCs5E";
@@ -88,7 +89,7 @@ Deno.test("parsePasswordLine() takes an empty hash for a user disabled on purpos
 });
 
 Deno.test("parsePasswordLine() reads back any entry", () => {
-  const field = fc.string({ unit: "grapheme" }).filter((text) => !/[:\n]/.test(text));
+  const field = fc.string({ unit: PRINTABLE }).filter((text) => !/[:\n]/.test(text));
   const user = field.filter((text) => !/^\s*(?:#|$)/.test(text));
   fc.assert(fc.property(user, field, fc.string(), (user, salt, password) => {
     const hash = Buffer.from(md5Digest(salt, password)).toString("hex");

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { ControlConnection } from "../../../src/sharing/session_client/control_connection.ts";
 import { GuardedSocket } from "../../../src/sharing/session_client/guarded_socket.ts";
 import { SessionFailed } from "../../../src/sharing/session_client/session_errors.ts";
+import { CHARACTER } from "../../fixtures/character.ts";
 
 /** What a connection makes of bytes that come in these pieces, before the end of the stream. */
 async function readReplies(pieces: readonly Uint8Array[], count: number): Promise<unknown[]> {
@@ -68,7 +69,7 @@ Deno.test("ControlConnection refuses bytes that are no UTF-8", async () => {
 Deno.test("ControlConnection makes replies or its own error of any bytes", async () => {
   const line = fc.oneof(
     fc.constantFrom("220 ok\n", "250- x\n", " inner\n", "250 End\n", "\r\n", "250-", "\u0000"),
-    fc.string({ unit: "binary", maxLength: 8 }),
+    fc.string({ unit: CHARACTER, maxLength: 8 }),
   );
   await fc.assert(
     fc.asyncProperty(fc.array(line, { maxLength: 6 }), async (lines) => {
