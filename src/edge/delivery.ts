@@ -1,15 +1,18 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { discardRest } from "./discard_rest.ts";
 import type { EdgeResponse } from "./message.ts";
 import { ClientGone } from "./refusal.ts";
 
 /** The writing of one answer to its client. */
 export class Delivery {
+  readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   /** Bytes that the answer says it has; a client that has them all may leave before the answer is seen to its end. */
   #announced = Infinity;
   #written = 0;
 
-  constructor(response: ServerResponse) {
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.#request = request;
     this.#response = response;
   }
 
@@ -22,15 +25,19 @@ export class Delivery {
   async send({ status, headers, body }: EdgeResponse): Promise<void> {
     const response = this.#response;
     response.writeHead(status, [...headers]);
-    if (body === null || typeof body === "string" || body instanceof Uint8Array) {
+    this.#announced = announcedLength(headers);
+    const early = !this.#request.complete && body !== null && this.#announced < Infinity;
+    if (body === null || (isWhole(body) && !early)) {
       response.end(body ?? undefined);
       return;
     }
-    this.#announced = announcedLength(headers);
-    for await (const part of body) {
+    for await (const part of isWhole(body) ? [Buffer.from(body)] : body) {
       this.#written += part.length;
       if (!response.write(part) && !this.complete) await this.#drained();
     }
+    // With the end of the answer the connection is closed, if the client wants that. What it is still sending would make a
+    // reset of it, which may overtake the answer (RFC 9112, 9.6).
+    if (early) await discardRest(this.#request);
     response.end();
   }
 
@@ -50,6 +57,10 @@ export class Delivery {
       response.once("close", onClose);
     });
   }
+}
+
+function isWhole(body: EdgeResponse["body"]): body is string | Uint8Array {
+  return typeof body === "string" || body instanceof Uint8Array;
 }
 
 function announcedLength(headers: readonly string[]): number {

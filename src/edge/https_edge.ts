@@ -15,6 +15,7 @@ import type { Answer, EdgeResponse } from "./message.ts";
 import { readBody } from "./read_body.ts";
 import { readHead } from "./request_head.ts";
 import { Delivery } from "./delivery.ts";
+import { discardRest } from "./discard_rest.ts";
 import {
   ClientGone,
   EdgeFailure,
@@ -111,7 +112,7 @@ export class HttpsEdge {
     if (!this.#connections.begin(request.socket)) return;
     this.#underWay++;
     const gone = new AbortController();
-    const delivery = new Delivery(response);
+    const delivery = new Delivery(request, response);
     response.once("close", () => {
       this.#connections.end(request.socket);
       if (!delivery.complete) gone.abort();
@@ -122,7 +123,7 @@ export class HttpsEdge {
       if (!gone.signal.aborted) this.#log.warn("response not sent whole", { error });
       response.destroy();
     } finally {
-      if (!request.complete) discardRest(request);
+      void discardRest(request);
       this.#underWay--;
       if (this.#underWay === 0) this.#draining?.();
     }
@@ -170,16 +171,6 @@ export class HttpsEdge {
     } else socket.destroy();
   }
 }
-
-/** Reads on for a while, so that the client, which is still sending, gets to read its answer; then cuts it off. */
-function discardRest(request: IncomingMessage): void {
-  request.resume();
-  const timer = setTimeout(() => request.socket.destroy(), LINGER_MS);
-  request.once("close", () => clearTimeout(timer));
-}
-
-/** Milliseconds for the rest of a request that is answered already. */
-const LINGER_MS = 2_000;
 
 function peerOf(socket: Socket): Peer {
   const address = socket.remoteAddress ?? "";

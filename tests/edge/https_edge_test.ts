@@ -328,6 +328,29 @@ Deno.test("HttpsEdge discards the rest of a refused upload for a while, then cut
   });
 });
 
+Deno.test("HttpsEdge lets a client send its refused upload to the end, also one that closes then", async () => {
+  const answer: Answer = () => Promise.resolve({ status: 403, headers: ["Content-Length", "2"], body: "no" });
+  await withEdge({ answer }, async (port) => {
+    for (const head of ["HTTP/1.1\r\nConnection: close", "HTTP/1.1\r\nConnection: keep-alive", "HTTP/1.0"]) {
+      using conn = await openQuiet(port);
+      const part = new Uint8Array(64 * 1024);
+      await conn.write(new TextEncoder().encode(
+        `PUT /rest/access/HPC/id ${head}\r\nHost: h\r\nContent-Length: ${64 * part.length}\r\n\r\n`,
+      ));
+      const reply = new Uint8Array(1000);
+      let text = "";
+      while (!text.endsWith("no")) {
+        const length = await conn.read(reply) ?? 0;
+        assert(length > 0, `${head}: cut off after ${JSON.stringify(text)}`);
+        text += new TextDecoder().decode(reply.subarray(0, length));
+      }
+      assert.match(text, /^HTTP\/1.1 403 [^]*\r\nContent-Length: 2\r\n/);
+      for (let i = 0; i < 64; i++) await conn.write(part);
+      if (!head.endsWith("keep-alive")) assert.equal(await conn.read(reply), null, "a reset, not an end");
+    }
+  });
+});
+
 Deno.test("HttpsEdge leaves a client alone that reads its answer slowly, but reads", async () => {
   const parts = 20;
   let sent = 0;
