@@ -280,19 +280,19 @@ Deno.test("openSession(): full accounts are a limit only when every instance say
   await assertFails(setting.open(), SessionLimitReached, "one full, one down");
 });
 
-Deno.test("with one of two dead, 1,000 sessions out of 1,000 are opened, and it is asked once", async () => {
-  // A thousand handshakes keep a loaded machine busy for longer than a healthy daemon ever is.
+Deno.test("with one of two dead, 200 sessions out of 200 are opened, and it is asked once", async () => {
+  // So many handshakes keep a loaded machine busy for longer than a healthy daemon ever is.
   const limits = { handshake: 60_000, reply: 60_000, total: 60_000 };
-  await using setting = await Setting.start(2, { options: { maxSessions: 2000 }, limits });
+  await using setting = await Setting.start(2, { options: { maxSessions: 400 }, limits });
   const [dead, alive] = setting.daemons;
   await dead?.stop();
   const grants: number[] = [];
   await Promise.all(Array.from({ length: 10 }, async (_, lane) => {
-    for (let i = 0; i < 100; i++) grants.push((await setting.open({ user: `user${lane}` })).instance);
+    for (let i = 0; i < 20; i++) grants.push((await setting.open({ user: `user${lane}` })).instance);
   }));
-  assert.equal(grants.length, 1000);
+  assert.equal(grants.length, 200);
   assert(grants.every((instance) => instance === 2));
-  assert.equal(alive?.connections, 1001);
+  assert.equal(alive?.connections, 201);
   assert.deepEqual(setting.log.map((line) => line.replace(/reason=.*/, "reason")), [
     "warn  daemon is down server=HPC instance=1 address=hpc1.example.org:64434 reason",
   ]);

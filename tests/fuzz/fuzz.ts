@@ -23,7 +23,7 @@ export interface Parser<Input> {
   readonly throws?: readonly ErrorClass[];
 }
 
-/** Milliseconds of processor time; a busy machine may let us wait for longer. */
+/** Milliseconds that no case may take. */
 const LONGEST_MS = 1000;
 /** Bytes by which the memory in use may differ between a quarter of the cases and all of them; compiled code is some. */
 const GROWTH = 4 * 1024 * 1024;
@@ -37,31 +37,40 @@ function memoryInUse(): number {
   return process.memoryUsage().heapUsed;
 }
 
+/** Parses once. */
+async function attempt<Input>({ parse, throws = [] }: Parser<Input>, input: Input) {
+  const began = performance.now();
+  let refused = false;
+  try {
+    const result = parse(input);
+    if (result instanceof Promise) await result;
+  } catch (error) {
+    assert(throws.some((kind) => error instanceof kind), `${error instanceof Error ? error.stack : error}`);
+    assert(!(error instanceof ServiceError) || error.status !== 500, "what comes in is no fault of ours");
+    refused = true;
+  }
+  return { refused, ms: performance.now() - began };
+}
+
 /**
  * Registers a test of a parser with texts that are nearly right. Each must give a result or an error that it promises,
  * within a second, and leave everything as it was.
  */
-export function fuzz<Input>({ name, input, parse, throws = [] }: Parser<Input>): void {
+export function fuzz<Input>(parser: Parser<Input>): void {
+  const { name, input, throws = [] } = parser;
   Deno.test(`${name} reads or refuses whatever comes`, async () => {
-    let [cases, refused, longest] = [0, 0, 0];
+    let [cases, refusals, longest] = [0, 0, 0];
     const inUse: number[] = [];
     const started = performance.now();
     const property = fc.asyncProperty(input, async (value) => {
-      const began = process.cpuUsage();
-      try {
-        const result = parse(value);
-        if (result instanceof Promise) await result;
-      } catch (error) {
-        assert(
-          throws.some((kind) => error instanceof kind),
-          `${error instanceof Error ? error.stack : error}`,
-        );
-        assert(!(error instanceof ServiceError) || error.status !== 500, "what comes in is no fault of ours");
-        refused++;
+      const { refused, ms } = await attempt(parser, value);
+      if (refused) refusals++;
+      if (ms > longest) {
+        // Timed again: a busy machine may have let it wait, and code is slow the first time.
+        const again = await attempt(parser, value);
+        longest = Math.max(longest, Math.min(ms, again.ms));
+        assert(longest < LONGEST_MS, `took ${longest} ms`);
       }
-      const { user, system } = process.cpuUsage(began);
-      longest = Math.max(longest, (user + system) / 1000);
-      assert(longest < LONGEST_MS, `took ${longest} ms`);
       if (++cases === CASES / 4 || cases === CASES) inUse.push(memoryInUse());
     });
     await fc.assert(property, { numRuns: CASES });
@@ -70,14 +79,14 @@ export function fuzz<Input>({ name, input, parse, throws = [] }: Parser<Input>):
       0,
       "a prototype was changed",
     );
-    if (throws.length > 0) assert(refused > 0, "nothing was spoiled enough to be refused");
-    assert(refused < CASES, "everything was spoiled so much that it was refused");
+    if (throws.length > 0) assert(refusals > 0, "nothing was spoiled enough to be refused");
+    assert(refusals < CASES, "everything was spoiled so much that it was refused");
     const [early = NaN, late = NaN] = inUse;
     assert(late - early < GROWTH, `memory in use grew by ${late - early} bytes`);
     note("parsers", {
       parser: name,
       cases,
-      refused: throws.length > 0 ? refused : undefined,
+      refused: throws.length > 0 ? refusals : undefined,
       longestMs: longest,
       growth: late - early,
       seconds: Math.round((performance.now() - started) / 1000),

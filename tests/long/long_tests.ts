@@ -22,7 +22,6 @@ const PARTS: Readonly<Record<string, Part>> = {
       "attack",
       "resource/access/hostile_paths_test.ts",
       "sharing/store/killed_writer_test.ts",
-      "sharing/session_client/large_download_test.ts",
       "system/sharing/memory_test.ts",
     ],
     parallel: false,
