@@ -36,11 +36,13 @@ export function userToken(
   });
 }
 
+// Made once: an RSA key takes a quarter of a second.
+const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+const tls = authority.issue({ subject: "CN=idp", names: ["localhost"] });
+const signer = authority.issue({ subject: "CN=unity", keyType: "rsa-2048" });
+
 /** A service with every method there is, each with users of its own; all providers are simulated. */
 export async function runWithEveryMethod(properties: Readonly<Record<string, string>> = {}) {
-  const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
-  const tls = authority.issue({ subject: "CN=idp", names: ["localhost"] });
-  const signer = authority.issue({ subject: "CN=unity", keyType: "rsa-2048" });
   const oidc = await startOidcProvider(tls);
   const unity = await startUnityProvider({ tls, signer, url: EXTERNAL_URL, now: Date.now });
   const home = (name: string, uid: number, keys: string) => ({

@@ -30,7 +30,7 @@ export async function directoryListing(
       .filter(({ name, kind }) =>
         kind !== "special" && withinLimits(limits, `${directory}${name}${kind === "directory" ? "/" : ""}`)
       )
-      .toSorted(byKindAndName)
+      .toSorted(byKindAndName())
       .map((entry) => listingEntry(entry, base + encodePath(below))),
     complete,
   };
@@ -61,12 +61,12 @@ function listingEntry({ name, kind, size, modified }: Entry, base: string): List
 }
 
 /** Directories first, then in the order of their names, with numbers as numbers. */
-function byKindAndName(a: Entry, b: Entry): number {
-  return Number(b.kind === "directory") - Number(a.kind === "directory") ||
-    NAMES.compare(a.name, b.name) || (a.name < b.name ? -1 : 1);
+function byKindAndName(): (a: Entry, b: Entry) => number {
+  const names = new Intl.Collator("en", { numeric: true }); // the first one of a process takes 20 ms
+  return (a, b) =>
+    Number(b.kind === "directory") - Number(a.kind === "directory") ||
+    names.compare(a.name, b.name) || (a.name < b.name ? -1 : 1);
 }
-
-const NAMES = new Intl.Collator("en", { numeric: true });
 
 function encodePath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
