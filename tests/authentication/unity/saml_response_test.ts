@@ -415,7 +415,7 @@ const FORGERIES: [string, () => string | Promise<string>, RegExp][] = [
     /not among the trusted/,
   ],
   ["a changed name", tampered(replace("CN=Ann Example", "CN=Mallory")), /does not verify/],
-  ["a changed attribute", tampered(replace("hpc", "adm")), /does not verify/],
+  ["a changed attribute", tampered(replace(">hpc<", ">adm<")), /does not verify/],
   ["another digest", tampered(replace(/<ds:DigestValue>./, "<ds:DigestValue>#")), /does not verify/],
   ["an empty digest", tampered(replace(/<ds:DigestValue>[^<]*/, "<ds:DigestValue>")), /does not verify/],
   [
