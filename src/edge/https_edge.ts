@@ -123,7 +123,7 @@ export class HttpsEdge {
       if (!gone.signal.aborted) this.#log.warn("response not sent whole", { error });
       response.destroy();
     } finally {
-      void discardRest(request);
+      if (!request.complete) void discardRest(request);
       this.#underWay--;
       if (this.#underWay === 0) this.#draining?.();
     }
