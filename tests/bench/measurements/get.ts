@@ -7,13 +7,12 @@ import type { Measurement } from "../figure.ts";
 import { type Load, runWrk } from "../wrk.ts";
 
 /**
- * Connections at once: so many that the servers limit the rate. Client, edge and core are three busy threads; where they
- * share two cores, each waits for its turn at times, and the fewer requests are under way, the more often the others have
- * nothing to do meanwhile: what is compared then is how long a turn takes, not what a server can do.
+ * Connections at once. Client, edge and core are three busy threads; where they share two cores, each waits for its turn
+ * at times, and the fewer requests are under way, the more often the others have nothing to do meanwhile.
  */
-const CONNECTIONS = 128;
-/** Beside a promise the same ratio is shown for so many, without one. */
-const FEWER_CONNECTIONS = [64, 32];
+const CONNECTIONS = 64;
+/** The same ratio is shown for so many, without a promise. */
+const FEWER_CONNECTIONS = 32;
 /** Enough that none comes twice in one round. */
 const FRESH_TOKENS = 20_000;
 
@@ -63,14 +62,9 @@ async function againstBare(load: Pick<Load, "headers" | "authorizations">, atLea
     return compare(side(bench.process, bench.url), side(process, bare.url), options);
   };
   const figures = await comparedWith(CONNECTIONS, atLeast);
-  if (atLeast === undefined) return figures;
-  for (const connections of FEWER_CONNECTIONS) {
-    const [ratio] = await comparedWith(connections);
-    if (ratio !== undefined) {
-      figures.push({ ...ratio, what: `${ratio.what}, with ${connections} connections` });
-    }
-  }
-  return figures;
+  const [fewer] = await comparedWith(FEWER_CONNECTIONS);
+  if (fewer === undefined) return figures;
+  return [...figures, { ...fewer, what: `${fewer.what}, with ${FEWER_CONNECTIONS} connections` }];
 }
 
 function sshToken(id?: string): string {
