@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { discardRest } from "./discard_rest.ts";
 import type { EdgeResponse } from "./message.ts";
@@ -36,7 +37,7 @@ export class Delivery {
       if (!response.write(part) && !this.complete) await this.#drained();
     }
     // With the end of the answer the connection is closed, if the client wants that. What it is still sending would make a
-    // reset of it, which may overtake the answer (RFC 9112, 9.6).
+    // reset of it, which may overtake the answer (RFC 9112, 9.6). An answer of unknown length is whole only with its end.
     if (early) await discardRest(this.#request);
     response.end();
   }
