@@ -32,8 +32,8 @@ ${
 ## Spoiled input
 
 Every parser of the service gets texts that are nearly right: good ones with parts cut out, doubled, exchanged, and with
-characters that mean something. It gives a result or an error that it promises, takes less than a second of processor time
-for each, changes nothing else, and the memory in use grows by less than 4 MB. ${ran("parsers", parsers)}
+characters that mean something. It gives a result or an error that it promises, takes less than a second for
+each, changes nothing else, and the memory in use grows by less than 4 MB. ${ran("parsers", parsers)}
 
 ${
     table(

@@ -19,7 +19,7 @@ export interface ParserRow {
   readonly cases: number;
   /** Cases that ended in an error the parser promises; absent where that is not counted. */
   readonly refused?: number | undefined;
-  /** Processor time of the case that took longest, in milliseconds. */
+  /** Time of the case that took longest, in milliseconds; of two tries the shorter. */
   readonly longestMs: number;
   /** By how much the memory in use differed between a quarter of the cases and all of them, in bytes. */
   readonly growth: number;
