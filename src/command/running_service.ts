@@ -2,8 +2,7 @@ import { changedKeys } from "../config/changed_keys.ts";
 import type { EffectiveValue } from "../config/key_reader.ts";
 import { resolve } from "node:path";
 import type { ServiceConfig } from "../config/service_config.ts";
-import { LogFile } from "../logging/log_file.ts";
-import type { LineSink } from "../logging/logger.ts";
+import { type Console, LogFile } from "../logging/log_file.ts";
 import { formatProblem, type Problem } from "../model/problem.ts";
 import { CannotStart } from "../rooms/cannot_start.ts";
 import { ownControlSocket } from "../rooms/control/control_sockets.ts";
@@ -37,7 +36,7 @@ export async function startService(
   file: string,
   report: (problem: Problem) => void,
   { console, manager = NO_SERVICE_MANAGER }: {
-    readonly console?: LineSink;
+    readonly console?: Console;
     readonly manager?: ServiceManager;
   } = {},
 ): Promise<RunningService> {

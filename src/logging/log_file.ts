@@ -1,5 +1,8 @@
 import { AppendFile } from "./append_file.ts";
-import type { Level, LineSink } from "./logger.ts";
+import type { LineSink } from "./logger.ts";
+
+/** Takes whole lines, with their ends: one line, or many that came together. */
+export type Console = (text: string) => void;
 
 /**
  * Writes log lines to the console and appends them to a file. A file that was moved away (logrotate) is made anew
@@ -10,25 +13,22 @@ export class LogFile {
   #failing = false;
 
   /** @param path Absent: to the console only. */
-  constructor(path: string | undefined, readonly console: LineSink = toConsole) {
+  constructor(path: string | undefined, readonly console: Console = toConsole) {
     this.#file = path === undefined ? undefined : new AppendFile(path);
   }
 
-  readonly write: LineSink = (line, level) => this.writeAll([{ line, level }]);
+  readonly write: LineSink = (line) => this.writeLines(`${line}\n`);
 
-  writeAll(lines: readonly { readonly line: string; readonly level: Level }[]): void {
-    let text = "";
-    for (const { line, level } of lines) {
-      this.console(line, level);
-      text += `${line}\n`;
-    }
-    if (this.#file === undefined || text === "") return;
+  /** @param text Whole lines, with their ends. */
+  writeLines(text: string): void {
+    this.console(text);
+    if (this.#file === undefined) return;
     try {
       this.#file.append(text);
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) {
-        this.console(`${new Date().toISOString()} error log file not written: ${error}`, "error");
+        this.console(`${new Date().toISOString()} error log file not written: ${error}\n`);
       }
       this.#failing = true;
     }
@@ -48,8 +48,8 @@ export class LogFile {
 }
 
 /** Standard output; what is written there ends up in the journal or in the start-up log. */
-export function toConsole(line: string): void {
-  const bytes = new TextEncoder().encode(`${line}\n`);
+export function toConsole(text: string): void {
+  const bytes = new TextEncoder().encode(text);
   try {
     for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
   } catch {

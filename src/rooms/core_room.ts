@@ -49,7 +49,7 @@ hear((message: ToCoreRoom) => {
 });
 
 async function start(options: ServiceOptions): Promise<Core | undefined> {
-  const { log, flush } = roomLog((lines) => tell({ kind: "log", lines }), options.config.logging.level);
+  const { log, flush } = roomLog((text) => tell({ kind: "log", text }), options.config.logging.level);
   const audit = new RoomAudit((lines) => tell({ kind: "audit", lines }));
   try {
     const service = await createService(options, { log, audit: audit.record });

@@ -26,7 +26,7 @@ hear((message: ToEdgeRoom) => {
   switch (message.kind) {
     case "start":
       logLevel = message.logLevel;
-      room = roomLog((lines) => tell({ kind: "log", lines }), () => logLevel);
+      room = roomLog((text) => tell({ kind: "log", text }), () => logLevel);
       edge = start(message, room.log);
       new Measurements(() => [], (counts, lagMs) => tell({ kind: "measured", counts, lagMs }));
       break;

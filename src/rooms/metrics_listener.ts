@@ -13,6 +13,8 @@ const MOST_CONNECTIONS = 32;
 const DRAIN_MS = 1000;
 /** Pause before a listener that died is started again, in milliseconds. */
 const RESTART_MS = 5000;
+/** Least level of its own lines; in our log all of them have it. */
+const LOG_LEVEL = "error";
 
 type Address = NonNullable<MetricsConfig["listen"]>;
 
@@ -67,15 +69,14 @@ export class MetricsListener {
       edgePermissions(address, port),
       {
         said: (message) => {
-          if (message.kind === "log") {
-            message.lines.forEach(({ line, level }) => log[level](`metrics: ${line}`));
-          }
+          if (message.kind !== "log") return;
+          for (const line of message.text.trimEnd().split("\n")) log[LOG_LEVEL](`metrics: ${line}`);
         },
         died: (reason) => this.#died(reason),
       },
     );
     const options = { address, port, maxConnections: MOST_CONNECTIONS, limits: LIMITS };
-    room.tell({ kind: "start", options, logLevel: "error" });
+    room.tell({ kind: "start", options, logLevel: LOG_LEVEL });
     try {
       this.#port = (await room.ready()).port;
     } catch (error) {

@@ -1,5 +1,4 @@
 import { createLogger, type Level, type Logger } from "../logging/logger.ts";
-import type { LogLine } from "./room_message.ts";
 
 /** How long `info` and `debug` lines may wait for company, in milliseconds. */
 const BATCH_MS = 50;
@@ -17,19 +16,19 @@ export interface RoomLog {
  * a warning or error takes everything before it along at once.
  */
 export function roomLog(
-  post: (lines: readonly LogLine[]) => void,
+  post: (text: string) => void,
   threshold: Level | (() => Level),
 ): RoomLog {
-  let batch: LogLine[] = [];
+  let batch: string[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    if (batch.length > 0) post(batch);
+    if (batch.length > 0) post(`${batch.join("\n")}\n`);
     batch = [];
   };
   const log = createLogger((line, level) => {
-    batch.push({ line, level });
+    batch.push(line);
     if (level === "warn" || level === "error" || batch.length >= BATCH_LINES) flush();
     else timer ??= setTimeout(flush, BATCH_MS);
   }, { threshold });

@@ -31,7 +31,8 @@ export type FromRoom =
   | { readonly kind: "ready"; readonly port: number }
   /** It cannot start; the texts are for the operator. */
   | { readonly kind: "failed"; readonly problems: readonly string[] }
-  | { readonly kind: "log"; readonly lines: readonly LogLine[] }
+  /** Whole lines, with their ends. */
+  | { readonly kind: "log"; readonly text: string }
   | { readonly kind: "audit"; readonly lines: readonly string[] }
   /** What was counted since the last time, and the longest delay of a timer. */
   | { readonly kind: "measured"; readonly counts: Increments; readonly lagMs: number }
@@ -39,8 +40,3 @@ export type FromRoom =
   /** From the edge: nothing waits for that core any more. */
   | { readonly kind: "core-idle"; readonly generation: number }
   | { readonly kind: "closed" };
-
-export interface LogLine {
-  readonly line: string;
-  readonly level: Level;
-}

@@ -50,7 +50,7 @@ export class RoomReports {
   hear(message: FromRoom, room: string): void {
     switch (message.kind) {
       case "log":
-        this.#logFile.writeAll(message.lines);
+        this.#logFile.writeLines(message.text);
         break;
       case "audit":
         this.#audit.write(message.lines);
@@ -80,7 +80,7 @@ export class RoomReports {
   #openAudit(): AuditSink {
     return openAudit(this.#auditConfig, {
       log: this.log,
-      console: (line) => this.#logFile.console(line, "info"),
+      console: (line) => this.#logFile.console(`${line}\n`),
     });
   }
 }

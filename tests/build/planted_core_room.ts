@@ -34,6 +34,6 @@ for (const [attempt, act] of Object.entries(ATTEMPTS)) {
   }
   tell({
     kind: "log",
-    lines: [{ line: formatLine(Date.now(), "warn", "planted", { attempt, outcome }), level: "warn" }],
+    text: `${formatLine(Date.now(), "warn", "planted", { attempt, outcome })}\n`,
   });
 }

@@ -153,8 +153,8 @@ export async function runAt(site: Site): Promise<SystemUnderTest> {
   const waiting = new Set<() => void>();
   const problems: string[] = [];
   const service = await startService(site.main, (problem) => problems.push(formatProblem(problem)), {
-    console: (line) => {
-      log.push(line);
+    console: (text) => {
+      log.push(...text.trimEnd().split("\n"));
       for (const look of waiting) look();
     },
   }).catch((error) => {
