@@ -15,7 +15,7 @@ export interface Matchers {
 const MD5_DECOY: Md5Hash = {
   kind: "md5",
   salt: "decoydecoydecoy_",
-  digest: crypto.getRandomValues(new Uint8Array(16)),
+  digest: crypto.getRandomValues(new Uint8Array(16)).toHex(),
 };
 const SCRYPT_DECOY = {
   salt: crypto.getRandomValues(new Uint8Array(16)),

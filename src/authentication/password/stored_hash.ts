@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { matchesMd5, type Md5Hash } from "./md5_hash.ts";
 import { formatScrypt, matchesScrypt, parseScrypt, type ScryptHash } from "./scrypt_hash.ts";
 
@@ -19,13 +18,13 @@ export function parseStoredHash({ hash, salt }: HashFields): StoredHash | { read
   if (!/^[0-9A-Fa-f]{32}$/.test(hash)) {
     return { expected: "Expected a hash of 32 hexadecimal digits or $scrypt$…" };
   }
-  return { kind: "md5", salt, digest: new Uint8Array(Buffer.from(hash, "hex")) };
+  return { kind: "md5", salt, digest: hash.toLowerCase() };
 }
 
 export function formatStoredHash(stored: StoredHash): HashFields {
   switch (stored.kind) {
     case "md5":
-      return { hash: Buffer.from(stored.digest).toString("hex"), salt: stored.salt };
+      return { hash: stored.digest, salt: stored.salt };
     case "scrypt":
       return { hash: formatScrypt(stored), salt: "" };
   }

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Buffer } from "node:buffer";
 import { md5Digest, randomSalt } from "../../../src/authentication/password/md5_hash.ts";
 import { parsePasswordLine } from "../../../src/authentication/password/password_line.ts";
 import { formatStoredHash } from "../../../src/authentication/password/stored_hash.ts";
@@ -92,12 +91,12 @@ Deno.test("parsePasswordLine() reads back any entry", () => {
   const field = fc.string({ unit: PRINTABLE }).filter((text) => !/[:\n]/.test(text));
   const user = field.filter((text) => !/^\s*(?:#|$)/.test(text));
   fc.assert(fc.property(user, field, fc.string(), (user, salt, password) => {
-    const hash = Buffer.from(md5Digest(salt, password)).toString("hex");
+    const hash = md5Digest(salt, password);
     const parsed = parsePasswordLine(`${user}:${hash}:${salt}:CN=Ann, C=DE`);
     assert.deepEqual(parsed, {
       kind: "entry",
       user,
-      hash: { kind: "md5", salt, digest: new Uint8Array(Buffer.from(hash, "hex")) },
+      hash: { kind: "md5", salt, digest: hash },
       dn: "CN=Ann, C=DE",
     });
   }));
