@@ -56,9 +56,9 @@ function parseBearer(token: string): Authorization {
 
 function parseBasic(encoded: string, signed: string | null): Authorization {
   if (encoded.length > MAX_BASIC) return malformed(`Basic credentials longer than ${MAX_BASIC} characters`);
-  const bytes = decodeBase64(encoded);
-  if (bytes === undefined) return malformed("Basic credentials are not base64");
-  const text = decodeUtf8(bytes);
+  const octets = decodeBase64(encoded);
+  if (octets === undefined) return malformed("Basic credentials are not base64");
+  const text = decodeUtf8(octets);
   if (text === undefined) return malformed("Basic credentials are not UTF-8");
   if (/[\0\r\n]/.test(text)) return malformed("NUL, CR or LF in Basic credentials");
 
@@ -75,30 +75,37 @@ function parseBasic(encoded: string, signed: string | null): Authorization {
 
 function parseLegacy(user: string, signature: string, signed: string): Authorization {
   if (signed.length > MAX_SIGNED) return malformed(`signed text longer than ${MAX_SIGNED} characters`);
-  const signedBytes = decodeBase64(signed);
-  if (signedBytes === undefined || signedBytes.length === 0) return malformed("signed text is not base64");
-  const signatureBytes = decodeBase64(signature);
-  if (signatureBytes === undefined || signatureBytes.length === 0) {
-    return malformed("signature is not base64");
-  }
-  return { kind: "ssh-legacy", user, signature: new Secret(signature), signed: signedBytes };
+  const octets = decodeBase64(signed);
+  if (octets === undefined || octets === "") return malformed("signed text is not base64");
+  if (!decodeBase64(signature)) return malformed("signature is not base64");
+  return { kind: "ssh-legacy", user, signature: new Secret(signature), signed: bytesOf(octets) };
 }
 
-/** Base64 in its one form: standard alphabet, padded, no blanks, no stray bits. */
-function decodeBase64(text: string): Uint8Array | undefined {
-  if (/\s/.test(text)) return undefined;
+/**
+ * Base64 in its one form: standard alphabet, padded, no blanks, no stray bits.
+ * @returns One character for each octet.
+ */
+function decodeBase64(text: string): string | undefined {
   try {
-    return Uint8Array.fromBase64(text, { lastChunkHandling: "strict" });
+    const octets = atob(text);
+    return btoa(octets) === text ? octets : undefined;
   } catch {
     return undefined;
   }
 }
 
+function bytesOf(octets: string): Uint8Array {
+  return Uint8Array.from(octets, (octet) => octet.charCodeAt(0));
+}
+
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-function decodeUtf8(bytes: Uint8Array): string | undefined {
+/** @param octets One character for each. */
+function decodeUtf8(octets: string): string | undefined {
+  // deno-lint-ignore no-control-regex
+  if (/^[\x00-\x7f]*$/.test(octets)) return octets;
   try {
-    return UTF8.decode(bytes);
+    return UTF8.decode(bytesOf(octets));
   } catch {
     return undefined;
   }
