@@ -76,6 +76,7 @@ export interface DaemonGroup {
   readonly name: string;
   readonly description: string;
   readonly size: number;
+  /** The same object as long as nothing has changed. */
   status(): GroupStatus;
   /**
    * Has a daemon expect a session.

@@ -12,11 +12,18 @@ import {
   InstanceUnknown,
   SessionLimitReached,
 } from "./daemon_error.ts";
-import type { DaemonGroup, GroupStatus, SessionGrant, SessionOrder, UserInfo } from "./daemon_group.ts";
+import type {
+  DaemonGroup,
+  GroupStatus,
+  InstanceStatus,
+  SessionGrant,
+  SessionOrder,
+  UserInfo,
+} from "./daemon_group.ts";
 import { encodeSession, encodeUserInfo } from "./encode_command.ts";
 import { describeFailure, type Failure } from "./exchange.ts";
 import { Instance, type InstanceCommand } from "./instance.ts";
-import { parseSession, parseUserInfo, type SessionReply } from "./parse_reply.ts";
+import { parseSession, parseUserInfo, type PingReply, type SessionReply } from "./parse_reply.ts";
 import { realTime, type Schedule } from "./schedule.ts";
 
 /** Where one physical daemon is. */
@@ -88,6 +95,8 @@ class DaemonPool implements DaemonGroup {
   readonly #limits: DaemonLimits;
   /** Index of the instance that is first in turn. */
   #turn = 0;
+  /** What {@link status} found last, and made it of. */
+  #known: { readonly status: GroupStatus; readonly facts: readonly (PingReply | undefined)[] } | undefined;
 
   constructor(readonly config: DaemonGroupConfig, readonly parts: DaemonGroupParts) {
     this.name = config.name;
@@ -117,18 +126,15 @@ class DaemonPool implements DaemonGroup {
   }
 
   status(): GroupStatus {
+    const known = this.#known;
+    const current = (instance: Instance, i: number) =>
+      instance.status() === known?.status.instances[i] && instance.facts === known?.facts[i];
+    if (known !== undefined && this.#instances.every(current)) return known.status;
     const instances = this.#instances.map((instance) => instance.status());
-    const available = instances.filter(({ up }) => up).length;
-    const facts = this.#instances.flatMap((instance) => instance.facts ?? []);
-    const limits = facts.flatMap(({ sessionLimit }) => sessionLimit ?? []);
-    return {
-      usable: available > 0,
-      total: instances.length,
-      available,
-      instances,
-      version: facts[0]?.version,
-      sessionLimit: limits.length > 0 ? Math.min(...limits) : undefined,
-    };
+    const facts = this.#instances.map((instance) => instance.facts);
+    const status = groupStatus(instances, facts.flatMap((told) => told ?? []));
+    this.#known = { status, facts };
+    return status;
   }
 
   openSession(
@@ -230,6 +236,19 @@ class DaemonPool implements DaemonGroup {
     return down.map(({ address, reason }) => `${address}: ${reason ?? "up"}`).join("; ") ||
       "none is configured";
   }
+}
+
+function groupStatus(instances: readonly InstanceStatus[], facts: readonly PingReply[]): GroupStatus {
+  const available = instances.filter(({ up }) => up).length;
+  const limits = facts.flatMap(({ sessionLimit }) => sessionLimit ?? []);
+  return {
+    usable: available > 0,
+    total: instances.length,
+    available,
+    instances,
+    version: facts[0]?.version,
+    sessionLimit: limits.length > 0 ? Math.min(...limits) : undefined,
+  };
 }
 
 /** Of several failures the one that tells the caller most: a limit, then one after a request was taken. */

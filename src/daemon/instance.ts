@@ -74,6 +74,8 @@ export class Instance {
   #askedAt = -Infinity;
   #triedAt = -Infinity;
   #latencyMs: number | undefined;
+  /** What {@link status} says until something changes. */
+  #status: InstanceStatus | undefined;
   /** Whether a ping is on its way or waits for its turn. */
   #checking = false;
   #cancel: (() => void) | undefined;
@@ -96,15 +98,9 @@ export class Instance {
     return this.#facts;
   }
 
+  /** The same object as long as nothing has changed. */
   status(): InstanceStatus {
-    const { number, address } = this.parts;
-    return {
-      instance: number,
-      address,
-      up: this.#trouble === undefined,
-      ...(this.#trouble && { reason: describeFailure(this.#trouble) }),
-      ...(this.#latencyMs !== undefined && { latencyMs: this.#latencyMs }),
-    };
+    return this.#status ??= this.#describe();
   }
 
   /** Begins to look after the instance: a ping now, then one whenever there is reason for one. */
@@ -127,6 +123,17 @@ export class Instance {
     this.#cancel?.();
     this.#closing.abort();
     await this.#queue.close();
+  }
+
+  #describe(): InstanceStatus {
+    const { number, address } = this.parts;
+    return {
+      instance: number,
+      address,
+      up: this.#trouble === undefined,
+      ...(this.#trouble && { reason: describeFailure(this.#trouble) }),
+      ...(this.#latencyMs !== undefined && { latencyMs: this.#latencyMs }),
+    };
   }
 
   #send<T>(command: InstanceCommand<T>, ping: boolean): Promise<Exchange<T>> {
@@ -171,6 +178,7 @@ export class Instance {
   }
 
   #learn(result: Exchange<unknown>, ping: boolean): void {
+    this.#status = undefined;
     if (result.kind === "answered") {
       this.#heardAt = this.parts.clock();
       this.#doubtful = false;
