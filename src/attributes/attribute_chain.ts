@@ -37,18 +37,21 @@ export class AttributeChain implements AttributeSource {
   }
 
   async attributesOf(identity: Identity, signal: AbortSignal): Promise<AttributeSet> {
-    const { links, policy } = this.#options;
+    const { links, policy, onAnswer } = this.#options;
     let combined = NOTHING_YET;
     let failure: ServiceError | undefined;
     let answers = 0;
     for (const link of links) {
-      const answer = await this.#ask(link, identity, signal);
-      if (answer instanceof ServiceError) {
-        failure = answer;
-        continue;
+      const { source } = link;
+      try {
+        const answer = await source.attributesOf(identity, signal);
+        onAnswer?.(source, identity, answer);
+        answers++;
+        combined = combine(policy, combined, answer);
+      } catch (error) {
+        if (error instanceof ServiceError) onAnswer?.(source, identity, error);
+        failure = this.#excused(error, link, signal);
       }
-      answers++;
-      combined = combine(policy, combined, answer);
       if (combined.decided) break;
     }
     // That one source may stand in for another is what FIRST_ACCESSIBLE is for, but somebody has to answer.
@@ -60,24 +63,12 @@ export class AttributeChain implements AttributeSource {
     for (const { source } of this.#options.links) source.close();
   }
 
-  /** @returns The failure of a source that may fail. @throws The failure of one that may not. */
-  async #ask(
-    { source, optional }: ChainLink,
-    identity: Identity,
-    signal: AbortSignal,
-  ): Promise<AttributeSet | ServiceError> {
-    const { onAnswer } = this.#options;
-    try {
-      const answer = await source.attributesOf(identity, signal);
-      onAnswer?.(source, identity, answer);
-      return answer;
-    } catch (error) {
-      if (error instanceof ServiceError) onAnswer?.(source, identity, error);
-      const dispensable = optional || this.#options.policy === "FIRST_ACCESSIBLE";
-      if (!dispensable || signal.aborted || !(error instanceof ServiceError)) throw error;
-      this.#options.log.warn("attribute source skipped", { source: source.name, error });
-      return error;
-    }
+  /** @returns The failure of a source that may fail. @throws That of one that may not. */
+  #excused(error: unknown, { source, optional }: ChainLink, signal: AbortSignal): ServiceError {
+    const dispensable = optional || this.#options.policy === "FIRST_ACCESSIBLE";
+    if (!dispensable || signal.aborted || !(error instanceof ServiceError)) throw error;
+    this.#options.log.warn("attribute source skipped", { source: source.name, error });
+    return error;
   }
 }
 

@@ -84,9 +84,17 @@ class LineLogger implements Logger {
 /** A logger that drops everything, for tests and for code run without an operator. */
 export const SILENT: Logger = createLogger(() => {});
 
+/** The moment written last: many lines come within a millisecond. */
+let written = { at: NaN, text: "" };
+
+function timestamp(at: number): string {
+  if (at !== written.at) written = { at, text: new Date(at).toISOString() };
+  return written.text;
+}
+
 /** One event as one line: control characters are escaped, so that no value can forge a line or a field. */
 export function formatLine(at: number, level: Level, message: string, ...groups: readonly Fields[]): string {
-  let line = `${new Date(at).toISOString()} ${level.padEnd(5)} ${message}`;
+  let line = `${timestamp(at)} ${level.padEnd(5)} ${message}`;
   for (const fields of groups) {
     for (const key of Object.keys(fields)) {
       const value = fields[key];
@@ -116,6 +124,7 @@ const MAX_VALUE = 2000;
 function quote(whole: string): string {
   const text = whole.length > MAX_VALUE ? `${whole.slice(0, MAX_VALUE)}…` : whole;
   if (/^[\w.:/@+,*()-]+$/.test(text)) return text;
+  if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`; // nothing to escape
   // JSON escapes C0 controls, quotes and backslashes; the remaining line separators and C1 controls follow suit.
   return JSON.stringify(text).replace(
     /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
