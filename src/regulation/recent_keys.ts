@@ -1,6 +1,9 @@
 import type { Clock } from "../model/clock.ts";
 
-/** Keys seen within some time, in bounded space: the one seen longest ago makes room. */
+/** Within this part of its lifetime a key that is seen again and again counts as seen once. */
+const ONCE = 1 / 1000;
+
+/** Keys seen within some time, in bounded space: the one seen longest ago, as exactly as {@link ONCE} says, makes room. */
 export class RecentKeys {
   readonly #seen = new Map<string, number>();
   readonly #lifetimeMs: number;
@@ -23,7 +26,9 @@ export class RecentKeys {
   }
 
   add(key: string): void {
-    this.#put(key, this.#now());
+    const now = this.#now();
+    const before = this.#seen.get(key);
+    if (before === undefined || Math.abs(now - before) >= this.#lifetimeMs * ONCE) this.#put(key, now);
   }
 
   /** Keys with the moment they were seen last, in milliseconds since the epoch, at most so many: the latest first. */
