@@ -5,7 +5,8 @@ import { liveness, readiness } from "../resource/health.ts";
 import { certificate, issueToken } from "../resource/issued_token.ts";
 import { openSession } from "../resource/open_session.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
-import { serverDetail, serverList, type ServiceFacts } from "../resource/server_list.ts";
+import { serverDetail, serverList } from "../resource/server_list.ts";
+import { type ServiceFacts, ServiceSection } from "../resource/service_section.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
 import { signIn, statusPage } from "../resource/status_page.ts";
 import { jsonResponse } from "../resource/text_response.ts";
@@ -99,11 +100,12 @@ function healthRoutes({ servers, generation }: ResourceParts): PublishedRoute[] 
 }
 
 function authRoutes({ servers, facts, sharing, unauthenticated }: ResourceParts): PublishedRoute[] {
+  const section = new ServiceSection(facts);
   const list = {
     method: "GET",
     service: "auth",
     produces: HTML_OR_JSON,
-    answer: (call: Call) => serverList(call, servers, facts),
+    answer: (call: Call) => serverList(call, servers, section),
     page: (call: Call) => statusPage(call, { servers, facts, sharing }),
   } as const;
   return [
