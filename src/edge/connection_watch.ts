@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { EdgeLimits } from "./edge_options.ts";
 
 interface Watched {
   /** Requests that are not answered to the last byte. */
@@ -20,60 +21,71 @@ export type CutReason = "silent" | "too many requests at once";
 const MOST_UNDER_WAY = 4;
 
 /**
- * Looks after the connections that have requests under way. One on which no byte moves for a time, in either direction,
- * is cut. All are looked at together now and then: the timeouts of `node:http`, which are set and cleared for each
- * request, cost a third of its processor time.
+ * Looks after the connections that have brought a request. One on which no byte moves for a time, in either direction, is
+ * cut: with requests under way it is silent, without it is idle. All are looked at together now and then: the timeouts of
+ * `node:http`, which are set and cleared for each request, cost a third of its processor time.
  */
 export class ConnectionWatch {
-  readonly #silentMs: number;
-  readonly #cut: (socket: Socket, reason: CutReason) => void;
+  readonly #limits: Pick<EdgeLimits, "silentMs" | "keepAliveMs">;
+  readonly #told: (socket: Socket, reason: CutReason) => void;
   readonly #watched = new Map<Socket, Watched>();
   readonly #timer: ReturnType<typeof setInterval>;
 
   /**
-   * @param silentMs Longest silence; cuts come up to half as much later.
-   * @param told Told of each cut.
+   * @param limits Cuts come up to half as much later.
+   * @param told Told of each cut, but not of the end of an idle connection.
    */
-  constructor(silentMs: number, told: (socket: Socket, reason: CutReason) => void) {
-    this.#silentMs = silentMs;
-    this.#cut = (socket, reason) => {
-      told(socket, reason);
-      this.#watched.delete(socket);
-      socket.destroy();
-    };
-    this.#timer = setInterval(() => this.#look(performance.now()), silentMs / 2);
+  constructor(
+    limits: Pick<EdgeLimits, "silentMs" | "keepAliveMs">,
+    told: (socket: Socket, reason: CutReason) => void,
+  ) {
+    this.#limits = limits;
+    this.#told = told;
+    const interval = Math.min(limits.silentMs, limits.keepAliveMs) / 4;
+    this.#timer = setInterval(() => this.#look(performance.now()), interval);
   }
 
   /** A request has arrived. @returns Whether it may be answered; otherwise its connection is gone. */
   begin(socket: Socket): boolean {
     if (socket.destroyed) return false;
-    const watched = this.#watched.get(socket);
-    if (watched === undefined) this.#watched.set(socket, { underWay: 1, moved: -1, movedAt: 0 });
-    else if (++watched.underWay > MOST_UNDER_WAY) this.#cut(socket, "too many requests at once");
+    const watched = this.#watched.get(socket) ?? this.#watch(socket);
+    if (++watched.underWay > MOST_UNDER_WAY) this.#cut(socket, "too many requests at once");
     return !socket.destroyed;
   }
 
   /** A request is answered, or its client gone. */
   end(socket: Socket): void {
     const watched = this.#watched.get(socket);
-    if (watched !== undefined && --watched.underWay === 0) this.#watched.delete(socket);
+    if (watched !== undefined) watched.underWay--;
   }
 
   close(): void {
     clearInterval(this.#timer);
   }
 
+  #watch(socket: Socket): Watched {
+    const watched = { underWay: 0, moved: -1, movedAt: 0 };
+    this.#watched.set(socket, watched);
+    socket.once("close", () => this.#watched.delete(socket));
+    return watched;
+  }
+
+  #cut(socket: Socket, reason: CutReason): void {
+    this.#told(socket, reason);
+    socket.destroy();
+  }
+
   #look(now: number): void {
+    const { silentMs, keepAliveMs } = this.#limits;
     for (const [socket, watched] of this.#watched) {
-      if (socket.destroyed) {
-        this.#watched.delete(socket);
-        continue;
-      }
       const moved = socket.bytesRead + socket.bytesWritten - socket.writableLength;
+      const since = now - watched.movedAt;
       if (moved !== watched.moved) {
         watched.moved = moved;
         watched.movedAt = now;
-      } else if (now - watched.movedAt >= this.#silentMs) this.#cut(socket, "silent");
+      } else if (watched.underWay === 0) {
+        if (since >= keepAliveMs) socket.destroy();
+      } else if (since >= silentMs) this.#cut(socket, "silent");
     }
   }
 }

@@ -8,13 +8,16 @@ import { ClientGone } from "./refusal.ts";
 export class Delivery {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #keepAlive: readonly string[];
   /** Bytes that the answer says it has; a client that has them all may leave before the answer is seen to its end. */
   #announced = Infinity;
   #written = 0;
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  /** @param keepAlive Further header fields for where the connection is kept. */
+  constructor(request: IncomingMessage, response: ServerResponse, keepAlive: readonly string[]) {
     this.#request = request;
     this.#response = response;
+    this.#keepAlive = keepAlive;
   }
 
   /** Whether the client has all there is for it. */
@@ -25,7 +28,7 @@ export class Delivery {
   /** @throws {ClientGone} If the client leaves before it has everything; what the body throws. */
   async send({ status, headers, body }: EdgeResponse): Promise<void> {
     const response = this.#response;
-    response.writeHead(status, [...headers]);
+    response.writeHead(status, [...headers, ...(response.shouldKeepAlive ? this.#keepAlive : [])]);
     this.#announced = announcedLength(headers);
     const early = !this.#request.complete && body !== null && this.#announced < Infinity;
     if (body === null || (isWhole(body) && !early)) {

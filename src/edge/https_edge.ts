@@ -35,6 +35,9 @@ export class HttpsEdge {
   readonly #log: Logger;
   readonly #limits: EdgeLimits;
   readonly #connections: ConnectionWatch;
+  readonly #peers = new WeakMap<Socket, Peer>();
+  /** Header that tells clients how long an idle connection is kept, where it is kept. */
+  readonly #keepAlive: readonly string[];
   #underWay = 0;
   #draining: (() => void) | undefined;
 
@@ -42,11 +45,12 @@ export class HttpsEdge {
     this.#answer = answer;
     this.#log = log;
     this.#limits = limits;
+    this.#keepAlive = ["Keep-Alive", `timeout=${Math.floor(limits.keepAliveMs / 1000)}`];
     const server = {
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headersMs,
       requestTimeout: 0, // bodies have a limit of their own, since share uploads take their time
-      keepAliveTimeout: limits.keepAliveMs,
+      keepAliveTimeout: 0, // looked after by the connection watch
       connectionsCheckingInterval: limits.checkMs,
       requireHostHeader: false, // checked with the rest of the head
     };
@@ -54,7 +58,7 @@ export class HttpsEdge {
       ? createHttpServer(server)
       : createHttpsServer({ ...server, handshakeTimeout: limits.handshakeMs, ...tlsServerOptions(tls) });
     if (maxConnections > 0) this.#server.maxConnections = maxConnections;
-    this.#connections = new ConnectionWatch(limits.silentMs, (socket, reason) => {
+    this.#connections = new ConnectionWatch(limits, (socket, reason) => {
       this.#log.info("connection cut", { client: socket.remoteAddress, reason });
     });
     this.#server.on("request", (request, response) => void this.#serve(request, response));
@@ -112,7 +116,7 @@ export class HttpsEdge {
     if (!this.#connections.begin(request.socket)) return;
     this.#underWay++;
     const gone = new AbortController();
-    const delivery = new Delivery(request, response);
+    const delivery = new Delivery(request, response, this.#keepAlive);
     response.once("close", () => {
       this.#connections.end(request.socket);
       if (!delivery.complete) gone.abort();
@@ -143,7 +147,7 @@ export class HttpsEdge {
         method: request.method ?? "GET",
         target,
         headers: request.rawHeaders,
-        peer: peerOf(request.socket),
+        peer: this.#peerOf(request.socket),
         body: await readBody(request, this.#limits),
       }, signal);
     } catch (error) {
@@ -160,6 +164,15 @@ export class HttpsEdge {
       }
       return refusal(known, requestId);
     }
+  }
+
+  /** The other end of a connection; it stays the same as long as the connection does. */
+  #peerOf(socket: Socket): Peer {
+    const known = this.#peers.get(socket);
+    if (known !== undefined) return known;
+    const peer = peerOf(socket);
+    this.#peers.set(socket, peer);
+    return peer;
   }
 
   /** A connection on which no request could be read: bad bytes, oversized header, too slow. */

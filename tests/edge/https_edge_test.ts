@@ -199,6 +199,28 @@ Deno.test("HttpsEdge ends an idle kept-alive connection", async () => {
   });
 });
 
+Deno.test("HttpsEdge does not take a connection for idle while its answer is made", async () => {
+  const answer: Answer = async (request, signal) => {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return await hello(request, signal);
+  };
+  await withEdge({ limits: { keepAliveMs: 50 }, answer }, async (port) => {
+    assert.match(await send(port, "GET / HTTP/1.1\r\nHost: h\r\n\r\n"), /^HTTP\/1.1 200 /);
+  });
+});
+
+Deno.test("HttpsEdge says how long it keeps a connection, where it keeps it", async () => {
+  const request = "GET / HTTP/1.1\r\nHost: h\r\n";
+  await withEdge({ limits: { keepAliveMs: 1000 } }, async (port) => {
+    const kept = await send(port, `${request}\r\n`);
+    assert.match(kept, /\r\nKeep-Alive: timeout=1\r\n/);
+    assert.match(kept, /\r\nConnection: keep-alive\r\n/i);
+    const ended = await send(port, `${request}Connection: close\r\n\r\n`);
+    assert.doesNotMatch(ended, /keep-alive/i);
+    assert.match(ended, /\r\nConnection: close\r\n/i);
+  });
+});
+
 Deno.test("HttpsEdge cuts a TLS connection on which no request ever begins", async () => {
   await withEdge({ limits: { headersMs: 100 } }, async (port) => {
     await readAll(await openTls(port));
