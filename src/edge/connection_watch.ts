@@ -23,7 +23,7 @@ const MOST_UNDER_WAY = 4;
 /**
  * Looks after the connections that have brought a request. One on which no byte moves for a time, in either direction, is
  * cut: with requests under way it is silent, without it is idle. All are looked at together now and then: the timeouts of
- * `node:http`, which are set and cleared for each request, cost a third of its processor time.
+ * `node:http` are set and cleared for each request, which is dear.
  */
 export class ConnectionWatch {
   readonly #limits: Pick<EdgeLimits, "silentMs" | "keepAliveMs">;

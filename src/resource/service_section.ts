@@ -21,7 +21,7 @@ export interface ServiceFacts {
 
 /**
  * The part of `GET /rest/auth` that is about the service itself, as JSON text for its place there. It names the moment
- * for which it holds, in seconds, and is made once for each: it is half of the work of an answer.
+ * for which it holds, in seconds, and is made once for each: it is nearly half of the text of an answer.
  */
 export class ServiceSection {
   readonly #facts: ServiceFacts;

@@ -21,7 +21,8 @@ export const HTTP_SERVER = section({
     maxConnections: integer({ help: "Most connections at a time; 0 is no limit", default: 0 }),
     maxIdleMs: integer({
       name: "maxIdleTime",
-      help: "After which an idle connection is closed",
+      help:
+        "After which a connection on which nothing moves is closed, up to half as much later; between requests, 60000 at most count",
       default: 200_000,
       min: 1000,
       unit: "milliseconds",
