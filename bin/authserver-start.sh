@@ -24,7 +24,7 @@ elif [ -f main.ts ]; then
   # A source checkout: the same engine settings and permissions as the task "start".
   deno=${DENO:-$(command -v deno)}
   if [ -n "$deno" ]; then set -- "$deno"; else set -- npx --yes "deno@$(cat .deno-version)"; fi
-  set -- "$@" run --v8-flags=--max-semi-space-size=8,--heap-growing-percent=20 --allow-read --allow-write --allow-net --allow-env --allow-sys=hostname main.ts
+  set -- "$@" run --v8-flags=--max-semi-space-size=8,--heap-growing-percent=20 --allow-read --allow-write --allow-net --allow-env --allow-sys=hostname,uid main.ts
 else
   echo "There is no program to run: expected bin/authserver, ./authserver, or AUTHSERVER in conf/startup.properties." >&2
   exit 1

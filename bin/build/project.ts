@@ -13,6 +13,8 @@ export interface Project {
    * see docs/installation.md), permissions of the supervisor, no code but the given.
    */
   readonly runtimeFlags: readonly string[];
+  /** Those of them that the program runs with also from source: engine settings and permissions. */
+  readonly programFlags: readonly string[];
 }
 
 /** What the task `start` allows and sets, the executable is allowed and has set. @throws {TypeError} If something is missing there. */
@@ -20,18 +22,20 @@ export async function readProject(): Promise<Project> {
   const project = object(JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`)), "deno.json");
   const { start } = object(project.tasks, "tasks");
   const command = text(object(start, "tasks.start").command, "tasks.start.command");
+  const programFlags = command.split(" ").filter((word) => /^--(?:v8-flags|allow-[a-z]+)\b/.test(word));
   return {
     name: text(project.name, "name"),
     version: text(project.version, "version"),
     license: text(project.license, "license"),
     runtimeFlags: [
       ...list(project.unstable, "unstable").map((feature) => `--unstable-${feature}`),
-      ...command.split(" ").filter((word) => word.startsWith("--v8-flags=") || word.startsWith("--allow-")),
+      ...programFlags,
       "--deny-import",
       "--no-prompt",
       "--no-remote",
       "--no-npm",
     ],
+    programFlags,
   };
 }
 

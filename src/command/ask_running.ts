@@ -2,7 +2,7 @@ import { loadControl } from "../config/load_control.ts";
 import { formatProblem } from "../model/problem.ts";
 import { askService, NotRunning, ServiceRefused } from "../rooms/control/ask_service.ts";
 import type { ControlRequest } from "../rooms/control/control_request.ts";
-import { controlSockets } from "../rooms/control/control_sockets.ts";
+import { controlSockets, formerControlSockets } from "../rooms/control/control_sockets.ts";
 import { CommandFailed, type Given } from "./command.ts";
 import { CONFIG_OPTION, configFile } from "./config_option.ts";
 
@@ -27,7 +27,8 @@ export async function askRunning(
   request: ControlRequest,
 ): Promise<unknown> {
   const socket = given.text("socket");
-  const paths = socket === undefined ? await configuredSockets(await configFile(given)) : [socket];
+  const where = request.command === "reload" ? formerControlSockets : controlSockets;
+  const paths = socket === undefined ? await configuredSockets(await configFile(given), where) : [socket];
   try {
     return await askService(paths, request, ANSWER_MS);
   } catch (error) {
@@ -46,7 +47,7 @@ export async function requireRunning(...args: Parameters<typeof askRunning>): Pr
   }
 }
 
-async function configuredSockets(file: string): Promise<readonly string[]> {
+async function configuredSockets(file: string, where: typeof controlSockets): Promise<readonly string[]> {
   const environment = (name: string) => Deno.env.get(name);
   const found = await loadControl(file, { environment });
   if ("problems" in found) {
@@ -56,5 +57,5 @@ async function configuredSockets(file: string): Promise<readonly string[]> {
       }`,
     );
   }
-  return controlSockets({ ...found, environment });
+  return where({ ...found, environment });
 }

@@ -45,7 +45,7 @@ export interface Command {
   readonly spec: CommandSpec;
   /**
    * @param args What follows the command's name.
-   * @returns Exit status: 0 fine, 1 a problem, 2 wrong usage.
+   * @returns Exit status: 0 fine, 2 wrong usage, anything else a problem.
    */
   run(args: readonly string[], io: CommandIo): Promise<number>;
 }
@@ -55,9 +55,15 @@ export class WrongUsage extends Error {
   override readonly name = "WrongUsage";
 }
 
-/** The command could not do what it was asked to, for a reason that its user understands: exit status 1. */
+/** The command could not do what it was asked to, for a reason that its user understands: exit status 1, or another. */
 export class CommandFailed extends Error {
   override readonly name = "CommandFailed";
+  readonly status: number;
+
+  constructor(message: string, { status = 1, ...options }: ErrorOptions & { readonly status?: number } = {}) {
+    super(message, options);
+    this.status = status;
+  }
 }
 
 /** What was given to a command, by the names in its table. */
@@ -152,7 +158,7 @@ async function explain({ name }: CommandSpec, io: CommandIo, run: () => Promise<
     }
     if (error instanceof CommandFailed) {
       io.stderr(`authserver ${name}: ${error.message}\n`);
-      return 1;
+      return error.status;
     }
     throw error;
   }

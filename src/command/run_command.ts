@@ -5,6 +5,7 @@ import { completion } from "./completion.ts";
 import { config } from "./config.ts";
 import { init } from "./init.ts";
 import { passwd } from "./passwd.ts";
+import { reload } from "./reload.ts";
 import { reservations } from "./reservations.ts";
 import { serve } from "./serve.ts";
 import { share } from "./share.ts";
@@ -18,6 +19,7 @@ export const COMMANDS: readonly Command[] = [
   serve,
   init,
   status,
+  reload,
   check,
   config,
   whoamiTestCommand,

@@ -6,6 +6,7 @@ import { type Console, LogFile } from "../logging/log_file.ts";
 import { formatProblem, type Problem } from "../model/problem.ts";
 import { CannotStart } from "../rooms/cannot_start.ts";
 import { ownControlSocket } from "../rooms/control/control_sockets.ts";
+import type { OperatedParts } from "../rooms/control/operate.ts";
 import { Operations, type OperationsConfig } from "../rooms/operations.ts";
 import { ReloadRecord } from "../rooms/reload_record.ts";
 import { Supervisor } from "../rooms/supervisor.ts";
@@ -15,6 +16,12 @@ import { CommandFailed } from "./command.ts";
 import { inspect, type Inspection } from "./inspect.ts";
 import { NO_SERVICE_MANAGER, type ServiceManager } from "./service_manager.ts";
 import { watchConfiguration, type Watched } from "./watch_configuration.ts";
+
+/**
+ * Exit status of a service that does not start because of its configuration (`EX_CONFIG` of sysexits.h): trying again
+ * changes nothing, so the systemd unit does not.
+ */
+export const CONFIGURATION_ERROR = 78;
 
 /** A running service that reads its files again when they change. */
 export interface RunningService {
@@ -42,13 +49,17 @@ export async function startService(
 ): Promise<RunningService> {
   const { setup, problems, files, effective } = await inspect(file);
   problems.forEach(report);
-  if (setup === undefined) throw new CommandFailed(`the configuration in ${file} cannot be used`);
+  if (setup === undefined) {
+    throw new CommandFailed(`the configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
+  }
   const logFile = new LogFile(setup.config.logging.file, console);
   const supervisor = await Supervisor.start(setup, { logFile }).catch((error: unknown) => {
     throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
   });
   const reloads = new ReloadRecord(supervisor.reports);
-  const operations = await startOperations(file, setup.config, { supervisor, reloads });
+  const started = Promise.withResolvers<RunningService>();
+  const reload = async () => await (await started.promise).reload();
+  const operations = await startOperations(file, setup.config, { supervisor, reloads, reload });
   const { site } = setup.config;
   supervisor.log.info("service started", {
     version: VERSION,
@@ -58,14 +69,17 @@ export async function startService(
   });
   problems.forEach((problem) => supervisor.log.warn("configuration", { problem: formatProblem(problem) }));
   const watched = { config: setup.config, files };
-  return new SupervisedService(file, { supervisor, operations, reloads, manager, watched, effective });
+  const parts = { supervisor, operations, reloads, manager, watched, effective };
+  const service = new SupervisedService(file, parts);
+  started.resolve(service);
+  return service;
 }
 
 /** @throws {CommandFailed} */
 async function startOperations(
   file: string,
   config: ServiceConfig,
-  parts: { readonly supervisor: Supervisor; readonly reloads: ReloadRecord },
+  parts: Omit<OperatedParts, "configuration">,
 ): Promise<Operations> {
   try {
     return await Operations.start({ ...parts, configuration: resolve(file) }, operationsOf(config));

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ServiceConfig } from "../config/service_config.ts";
 import { AnotherService, ControlSocket } from "./control/control_socket.ts";
-import { operateOn } from "./control/operate.ts";
+import { type OperatedParts, operateOn } from "./control/operate.ts";
 import { MetricsListener } from "./metrics_listener.ts";
 import { metricsPage } from "./metrics_page.ts";
 import { resolveHost } from "./resolve_host.ts";
-import type { StatusParts } from "./service_status.ts";
 
 /** How the operator reaches a service. */
 export interface OperationsConfig {
@@ -16,12 +15,12 @@ export interface OperationsConfig {
 
 /** The operator's ways to a running service: the control socket and the metrics page. */
 export class Operations {
-  readonly #parts: StatusParts;
+  readonly #parts: OperatedParts;
   #control: ControlSocket | undefined;
   #metrics: MetricsListener | undefined;
   #config: ServiceConfig;
 
-  private constructor(parts: StatusParts, config: ServiceConfig) {
+  private constructor(parts: OperatedParts, config: ServiceConfig) {
     this.#parts = parts;
     this.#config = config;
   }
@@ -30,7 +29,7 @@ export class Operations {
    * @throws {CannotStart} If another service listens there, or one of the two cannot be made.
    */
   static async start(
-    parts: StatusParts,
+    parts: OperatedParts,
     { config, controlSocket }: OperationsConfig,
   ): Promise<Operations> {
     const operations = new Operations(parts, config);

@@ -1,6 +1,7 @@
 import { compile } from "../../bin/build/compile.ts";
-import { readProject, ROOT } from "../../bin/build/project.ts";
+import { readProject } from "../../bin/build/project.ts";
 import { isTarget } from "../../bin/build/target.ts";
+import { runFromSource } from "../system/service_process.ts";
 
 /** A way to run the service: a command that takes the service's arguments. */
 export interface Program {
@@ -11,19 +12,12 @@ export interface Program {
 
 /** As the task `start` runs it. */
 export async function fromSource(): Promise<Program> {
-  const flags = await flagsOf(/^--(?:v8-flags|allow-)/);
-  const run = ["run", "--quiet", "--no-check", ...flags, `--config=${ROOT}/deno.json`, `${ROOT}/main.ts`];
-  return { name: "source", command: [Deno.execPath(), ...run] };
+  return { name: "source", command: [Deno.execPath(), ...await runFromSource()] };
 }
 
 /** The settings of the engine that the service runs with. */
-export function engineFlags(): Promise<readonly string[]> {
-  return flagsOf(/^--v8-flags/);
-}
-
-async function flagsOf(kind: RegExp): Promise<readonly string[]> {
-  const { runtimeFlags } = await readProject();
-  return runtimeFlags.filter((flag) => kind.test(flag));
+export async function engineFlags(): Promise<readonly string[]> {
+  return (await readProject()).programFlags.filter((flag) => flag.startsWith("--v8-flags"));
 }
 
 /** Makes the executable of this system, which takes some seconds. @param folder Where it is put. */

@@ -11,7 +11,7 @@ Deno.test("readProject() gives the executable what the task start gives the sour
     "--allow-write",
     "--allow-net",
     "--allow-env",
-    "--allow-sys=hostname",
+    "--allow-sys=hostname,uid",
     "--deny-import",
     "--no-prompt",
     "--no-remote",

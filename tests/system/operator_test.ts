@@ -3,7 +3,14 @@ import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { FAMILIES } from "../../src/metrics/families.ts";
 import { recordedIo } from "../command/recorded_io.ts";
-import { ALICE, ALICE_DN, runService, settled, type SystemUnderTest } from "./running_service.ts";
+import {
+  ALICE,
+  ALICE_DN,
+  runService,
+  runServiceHere,
+  settled,
+  type SystemUnderTest,
+} from "./running_service.ts";
 
 /** The workers of all cores, in the order of their start. */
 const cores: Worker[] = [];
@@ -43,7 +50,7 @@ Deno.test("status tells all there is to know, as a page and as JSON", async () =
   const { status, json } = await command(system, "status", "--json");
   const answer = json();
   assert.equal(status, 0);
-  assert.equal(answer.pid, Deno.pid);
+  assert.equal(answer.pid, system.service.pid);
   assert.equal(answer.configuration, system.main);
   assert.equal(answer.port, system.port);
   assert.equal(answer.generation, 2);
@@ -154,7 +161,7 @@ Deno.test("bans by hand hold at once and over reloads, until they are lifted", a
 });
 
 Deno.test("bans by hand hold also after the core died", async () => {
-  await using system = await runService();
+  await using system = await runServiceHere();
   await settled(system);
   await command(system, "ban", "add", "--user", "alice");
   cores.at(-1)?.postMessage(null); // a message that it cannot read throws where nobody catches
@@ -384,7 +391,7 @@ Deno.test("a taken port of the metrics page keeps the service from starting, and
   await assert.rejects(
     runService({ properties: { "container.metrics.port": String(port) } }),
     (error: Error) => {
-      assert.match(String(error.cause), new RegExp(`port ${port} on 127\\.0\\.0\\.1 is taken`));
+      assert.match(error.message, new RegExp(`port ${port} on 127\\.0\\.0\\.1 is taken`));
       return true;
     },
   );

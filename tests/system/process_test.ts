@@ -54,7 +54,7 @@ Deno.test("a taken port is a clear message and status 1", async () => {
   assert.doesNotMatch(service.printed, /\n {4}at /, "no stack");
 });
 
-Deno.test("a bad configuration is told whole, with file and line, and status 1", async () => {
+Deno.test("a bad configuration is told whole, with file and line, and status 78", async () => {
   await using site = await createSite();
   const main = await Deno.readTextFile(site.main);
   const line = main.split("\n").length;
@@ -64,7 +64,7 @@ Deno.test("a bad configuration is told whole, with file and line, and status 1",
   );
   await site.replace("conf/auth-key.pem", "no key\n");
   const service = runAuthserver(["serve", "--config", site.main]);
-  assert.equal(await service.ended, 1);
+  assert.equal(await service.ended, 78);
   for (
     const expected of [
       `conf/container.properties:${line}: container.prt`,
@@ -76,9 +76,9 @@ Deno.test("a bad configuration is told whole, with file and line, and status 1",
   assert.doesNotMatch(service.printed, /\n {4}at /, "no stack");
 });
 
-Deno.test("a missing configuration is a clear message and status 1", async () => {
+Deno.test("a missing configuration is a clear message and status 78", async () => {
   const io = recordedIo();
-  assert.equal(await runCommand(["serve", "--config", "/nowhere/container.properties"], io), 1);
+  assert.equal(await runCommand(["serve", "--config", "/nowhere/container.properties"], io), 78);
   assert.match(io.err, /\/nowhere\/container\.properties/);
 });
 

@@ -1,7 +1,7 @@
 /** Rooms that die, and cores that change under load (design notes 6). */
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
-import { ALICE, runService, settled } from "./running_service.ts";
+import { ALICE, runService, runServiceHere, settled } from "./running_service.ts";
 
 /** The rooms' workers by name, in the order of their start. */
 const rooms: { readonly name: string; readonly worker: Worker }[] = [];
@@ -21,7 +21,7 @@ function kill(name: string): void {
 
 const POST = { as: ALICE, body: { serverPath: "" } };
 
-const mortal = await runService();
+const mortal = await runServiceHere();
 await settled(mortal);
 Deno.test.afterAll(() => mortal[Symbol.asyncDispose]());
 

@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
+import { runCommand } from "../../src/command/run_command.ts";
 import { type RunningService, startService } from "../../src/command/running_service.ts";
 import { formatProblem } from "../../src/model/problem.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 import { ApiDescription } from "../openapi/api_description.ts";
 import { type Authority, createAuthority } from "../pki/authority.ts";
+import { recordedIo } from "../command/recorded_io.ts";
 import { ask, type Question, type Reply } from "./ask.ts";
+import { runAuthserver } from "./service_process.ts";
 
 /** A user with everything: password, account and group. */
 export const ALICE = ["alice", "wonder-4711"] as const;
@@ -61,10 +64,10 @@ export interface Site extends AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** A service in this process, in front of simulated daemons. */
+/** A service in front of simulated daemons. */
 export interface SystemUnderTest extends Site {
   readonly port: number;
-  readonly service: RunningService;
+  readonly service: RunningService & { readonly pid: number };
   /** Log lines so far. */
   readonly log: readonly string[];
   /** Sends a request; fails if the service's own description does not know such an answer. */
@@ -136,29 +139,87 @@ export async function createSite(setting: Setting = {}): Promise<Site> {
   };
 }
 
-/** Starts a service and its daemons; at the end no daemon may have been wedged. */
+/**
+ * Starts a service and its daemons; at the end no daemon may have been wedged. The service is a process of its own with the
+ * flags of the product.
+ */
 export async function runService(setting: Setting = {}): Promise<SystemUnderTest> {
+  return await runWith(startProcess, setting);
+}
+
+/**
+ * As {@link runService}, but in this process and with its permissions: for tests that lay hands on the rooms' workers, and
+ * only for those.
+ */
+export async function runServiceHere(setting: Setting = {}): Promise<SystemUnderTest> {
+  return await runWith(startHere, setting);
+}
+
+/** Starts a service from a configuration at hand. */
+export function runAt(site: Site): Promise<SystemUnderTest> {
+  return systemAt(site, startProcess);
+}
+
+/** Starts the service of a site. @param tell Takes whole log lines with their ends. */
+type Start = (site: Site, tell: (text: string) => void) => Promise<SystemUnderTest["service"]>;
+
+async function runWith(start: Start, setting: Setting): Promise<SystemUnderTest> {
   const site = await createSite(setting);
   try {
-    return await runAt(site);
+    return await systemAt(site, start);
   } catch (error) {
     await site[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-/** Starts a service from a configuration at hand. */
-export async function runAt(site: Site): Promise<SystemUnderTest> {
+const startProcess: Start = async ({ main }, tell) => {
+  const child = runAuthserver(["serve", "--config", main], {
+    onLine: (line) => /^\d{4}-\d\d-\d\dT\S+Z /.test(line) && tell(`${line}\n`),
+  });
+  await child.prints(/\*\*\*\*\* Server started\. \*\*\*\*\*/);
+  const [, port] = await child.prints(/service started .*port=(\d+)/);
+  const stopped = child.ended.then((status) => {
+    if (status !== 0) throw new Error(`the service ended with status ${status}:\n${child.printed}`);
+  });
+  stopped.catch(() => {}); // told to whoever waits for it
+  let stopping = false;
+  return {
+    pid: child.pid,
+    port: Number(port),
+    reload: async () => {
+      const io = recordedIo();
+      if (await runCommand(["reload", "--config", main], io) === 0) return;
+      if (/stays in use/.test(io.err)) return;
+      // Not reached since the socket is about to move: a signal does it, too.
+      const before = child.printed.length;
+      child.kill("SIGHUP");
+      await child.prints(/configuration reloaded|stays/, before);
+    },
+    stop: () => {
+      if (!stopping) child.kill("SIGTERM");
+      stopping = true;
+    },
+    stopped,
+  };
+};
+
+const startHere: Start = async ({ main }, console) => {
+  const problems: string[] = [];
+  const service = await startService(main, (problem) => problems.push(formatProblem(problem)), { console })
+    .catch((error) => {
+      throw new Error(problems.join("\n"), { cause: error });
+    });
+  const { port, reload, stop, stopped } = service;
+  return { pid: Deno.pid, port, reload, stop, stopped };
+};
+
+async function systemAt(site: Site, start: Start): Promise<SystemUnderTest> {
   const log: string[] = [];
   const waiting = new Set<() => void>();
-  const problems: string[] = [];
-  const service = await startService(site.main, (problem) => problems.push(formatProblem(problem)), {
-    console: (text) => {
-      log.push(...text.trimEnd().split("\n"));
-      for (const look of waiting) look();
-    },
-  }).catch((error) => {
-    throw new Error(problems.join("\n"), { cause: error });
+  const service = await start(site, (text) => {
+    log.push(...text.trimEnd().split("\n"));
+    for (const look of waiting) look();
   });
   const { port } = service;
   const send = (path: string, question?: Question) =>

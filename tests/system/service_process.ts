@@ -1,15 +1,34 @@
-/** The service as a process of its own, started from source with the permissions that `deno task start` gives it. */
+/** The service as a process of its own, started from source with exactly the flags that the product has. */
+import { readProject } from "../../bin/build/project.ts";
 
 /** Top of the checkout. */
 export const CHECKOUT = new URL("../../", import.meta.url).pathname;
+
+const { programFlags } = await readProject();
+
+/** Arguments of `deno` that run the program from source as the task `start` does. */
+export function runFromSource(): readonly string[] {
+  return [
+    "run",
+    "--quiet",
+    "--no-check",
+    "--no-prompt",
+    ...programFlags,
+    `--config=${CHECKOUT}deno.json`,
+    `${CHECKOUT}main.ts`,
+  ];
+}
 
 export interface ServiceProcess {
   readonly pid: number;
   kill(signal: Deno.Signal): void;
   /** What it printed so far, on both streams. */
   readonly printed: string;
-  /** The first match in what it prints; throws if the process ends without. */
-  prints(pattern: RegExp): Promise<RegExpExecArray>;
+  /**
+   * The first match in what it prints; throws if the process ends without.
+   * @param after How much of what it has printed is not looked at.
+   */
+  prints(pattern: RegExp, after?: number): Promise<RegExpExecArray>;
   /** Exit status, once everything it printed is read. */
   readonly ended: Promise<number>;
 }
@@ -17,22 +36,15 @@ export interface ServiceProcess {
 /** Runs `authserver` with these arguments. */
 export function runAuthserver(
   args: readonly string[],
-  { cwd = CHECKOUT, env = {} }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } =
-    {},
+  { cwd = CHECKOUT, env = {}, onLine = () => {} }: {
+    readonly cwd?: string;
+    readonly env?: Readonly<Record<string, string>>;
+    /** Told each line of standard output, without its end. */
+    readonly onLine?: (line: string) => void;
+  } = {},
 ): ServiceProcess {
   const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      "run",
-      "--no-check",
-      "--allow-read",
-      "--allow-write",
-      "--allow-net",
-      "--allow-env",
-      "--allow-sys=hostname",
-      `--config=${CHECKOUT}deno.json`,
-      `${CHECKOUT}main.ts`,
-      ...args,
-    ],
+    args: [...runFromSource(), ...args],
     cwd,
     stdin: "null",
     stdout: "piped",
@@ -46,26 +58,32 @@ export function runAuthserver(
     changed.resolve();
     changed = Promise.withResolvers();
   };
-  const read = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>) => {
+  const read = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>, onLine: (line: string) => void) => {
+    let rest = "";
     for await (const text of stream.pipeThrough(new TextDecoderStream())) {
       printed += text;
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      lines.forEach(onLine);
       tell();
     }
   };
-  const ended = Promise.all([child.status, read(child.stdout), read(child.stderr)]).then(([{ code }]) => {
-    over = true;
-    tell();
-    return code;
-  });
+  const ended = Promise.all([child.status, read(child.stdout, onLine), read(child.stderr, () => {})]).then(
+    ([{ code }]) => {
+      over = true;
+      tell();
+      return code;
+    },
+  );
   return {
     pid: child.pid,
     kill: (signal) => child.kill(signal),
     get printed() {
       return printed;
     },
-    async prints(pattern) {
+    async prints(pattern, after = 0) {
       for (;;) {
-        const match = pattern.exec(printed);
+        const match = pattern.exec(printed.slice(after));
         if (match) return match;
         if (over) throw new Error(`ended without printing ${pattern}:\n${printed}`);
         await changed.promise;

@@ -12,6 +12,7 @@ export interface Claimed {
 /** What the operator's commands ask of a running service; one line of JSON each. */
 export type ControlRequest =
   | { readonly command: "status" }
+  | { readonly command: "reload" }
   | { readonly command: "ban list" }
   | { readonly command: "ban add"; readonly subject: BanSubject; readonly seconds: number } & Claimed
   | { readonly command: "ban remove"; readonly subject: BanSubject } & Claimed
@@ -51,6 +52,7 @@ export function parseControlRequest(line: string): ControlRequest {
   const { command } = request;
   switch (command) {
     case "status":
+    case "reload":
     case "ban list":
       return { command };
     case "ban add":

@@ -51,6 +51,8 @@ export class ControlSocket {
   readonly #requestMs: number;
   readonly #accepting: Promise<void>;
   readonly #open = new Set<Deno.UnixConn>();
+  /** Those of them whose request is being carried out. */
+  readonly #asked = new Set<Deno.UnixConn>();
 
   private constructor(
     path: string,
@@ -83,10 +85,12 @@ export class ControlSocket {
     }
   }
 
-  /** Ends listening and all conversations, and removes the socket. */
+  /** Ends listening and removes the socket. A request that is being carried out gets its reply: it may be the reason. */
   async close(): Promise<void> {
     this.#listener.close();
-    for (const connection of this.#open) hangUp(connection);
+    for (const connection of this.#open) {
+      if (!this.#asked.has(connection)) hangUp(connection);
+    }
     await this.#accepting;
     await Deno.remove(this.path).catch((error) => {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
@@ -111,6 +115,7 @@ export class ControlSocket {
       const reply = await this.#reply(async () => {
         const line = await readLine(connection, MAX_REQUEST);
         clearTimeout(timer);
+        this.#asked.add(connection);
         return line;
       });
       await writeLine(connection, JSON.stringify(reply));
@@ -119,6 +124,7 @@ export class ControlSocket {
     } finally {
       clearTimeout(timer);
       this.#open.delete(connection);
+      this.#asked.delete(connection);
       hangUp(connection);
     }
   }

@@ -22,9 +22,18 @@ export function ownControlSocket({ control, logging, environment }: Place): stri
 }
 
 /** Where commands look for the service, the likeliest place first. */
-export function controlSockets({ control, logging, environment }: Place): readonly string[] {
+export function controlSockets(place: Place): readonly string[] {
+  const { control } = place;
   if (!control.enabled) return [];
-  if (control.socket !== undefined) return [control.socket];
+  return control.socket === undefined ? usualSockets(place) : [control.socket];
+}
+
+/** As {@link controlSockets}, and the usual places: a service that has not read the configuration yet may be there. */
+export function formerControlSockets(place: Place): readonly string[] {
+  return [...new Set([...controlSockets(place), ...usualSockets(place)])];
+}
+
+function usualSockets({ logging, environment }: Place): readonly string[] {
   const beside = besideLog(logging);
   const folders = [...runtimeFolders(environment), ...(beside === undefined ? [] : [beside]), SYSTEM_FOLDER];
   return [...new Set(folders)].map((folder) => join(folder, NAME));

@@ -9,8 +9,14 @@ const CORE_MS = 5000;
 /** The same where it has to ask daemons, one after the other. */
 const DAEMONS_MS = 35_000;
 
+/** What the operator's commands work on. */
+export interface OperatedParts extends StatusParts {
+  /** Reads the configuration again, until that is done; {@link StatusParts.reloads} then tells how it ended. */
+  readonly reload: () => Promise<void>;
+}
+
 /** Carries out what the operator's commands ask for; what changes something leaves an audit line. */
-export function operateOn(parts: StatusParts): Operate {
+export function operateOn(parts: OperatedParts): Operate {
   return async (request) => {
     try {
       return await operate(request, parts);
@@ -20,11 +26,14 @@ export function operateOn(parts: StatusParts): Operate {
   };
 }
 
-async function operate(request: ControlRequest, parts: StatusParts): Promise<unknown> {
+async function operate(request: ControlRequest, parts: OperatedParts): Promise<unknown> {
   const { supervisor } = parts;
   switch (request.command) {
     case "status":
       return await serviceStatus(parts);
+    case "reload":
+      await parts.reload();
+      return { ...parts.reloads.last, generation: supervisor.generation };
     case "ban list": {
       const { bans, total } = await ask(supervisor, { about: "bans" }, CORE_MS);
       return { bans: bans.map(withMoment), total };
