@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { Clock } from "../model/clock.ts";
+import { unlessAborted } from "../model/unless_aborted.ts";
 
 /** An answer about credentials, and until when it may be used, in milliseconds since the epoch. */
 export interface Answer<T> {
@@ -81,12 +82,4 @@ export class CredentialCache<T> {
     if (to.size > this.#capacity && oldest !== undefined) to.delete(oldest);
     return answer;
   }
-}
-
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }

@@ -2,6 +2,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { ServiceError } from "../model/service_error.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
+import { unlessAborted } from "../model/unless_aborted.ts";
 import type { ExchangeLimits } from "./command_connection.ts";
 import { createSecret } from "./create_secret.ts";
 import {
@@ -255,13 +256,4 @@ function groupStatus(instances: readonly InstanceStatus[], facts: readonly PingR
 function mostTelling(errors: readonly ServiceError[]): ServiceError | undefined {
   return errors.find((error) => error instanceof SessionLimitReached) ??
     errors.find((error) => !(error instanceof DaemonUnavailable)) ?? errors.at(-1);
-}
-
-/** Waits no longer than the caller does; what was begun goes on. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason);
-    signal.addEventListener("abort", leave);
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-  });
 }

@@ -115,10 +115,10 @@ export class FailureTable<S> {
     const others = (this.#underWay.get(key) ?? 1) - 1;
     if (others === 0) this.#underWay.delete(key);
     else this.#underWay.set(key, others);
-    for (let queue = this.#queues.get(key); queue !== undefined && !this.standing(key).full;) {
-      const [next] = queue;
-      next?.();
-      queue = this.#queues.get(key);
+    // Each at most once: who has to wait on, for another reason than this table knows, queues again meanwhile.
+    for (const next of [...this.#queues.get(key) ?? []]) {
+      if (this.standing(key).full) break;
+      next();
     }
   }
 

@@ -140,3 +140,24 @@ for (const [i, { what, session = [503, "ERR_ATTRIBUTE_SOURCE"] }] of FAULTS.entr
     });
   });
 }
+
+Deno.test("an XUUDB that is down while its users leave at once costs no core its life", async () => {
+  await using xuudb = await startHttpsServer(shown, (_, response) => response.destroy());
+  await using system = await start(xuudb.port, "XUUDBJSONAttributeSource");
+  const gone = Array.from({ length: 60 }, async (_, i) => {
+    const socket = await Deno.connectTls({
+      hostname: "localhost",
+      port: system.port,
+      caCerts: [authority.certificate],
+    });
+    const credentials = btoa(DORA.join(":"));
+    const head = `GET /rest/auth HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${credentials}\r\n\r\n`;
+    await socket.write(new TextEncoder().encode(head));
+    // From before the request has reached the core to after the XUUDB was asked.
+    await new Promise((resolve) => setTimeout(resolve, i % 6));
+    socket.close();
+  });
+  await Promise.all(gone);
+  assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 503);
+  assert.deepEqual(system.log.filter((line) => /core died|unhandled/.test(line)), []);
+});

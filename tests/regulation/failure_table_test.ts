@@ -131,6 +131,23 @@ Deno.test("FailureTable goes on to the next in the queue if one does not take it
   assert.deepEqual(order, ["first", "second"]);
 });
 
+Deno.test("FailureTable asks each in the queue once for an attempt that ends, also who queues again", () => {
+  const { table } = create();
+  for (let i = 0; i < 4; i++) table.enter("a");
+  const asked = { first: 0, second: 0 };
+  const queue = (name: keyof typeof asked) =>
+    table.queue("a", 60_000, (late) => {
+      if (++asked[name] > 5) throw new Error("asked without end");
+      if (!late) queue(name);
+    });
+  queue("first");
+  queue("second");
+  table.leave("a");
+  assert.deepEqual(asked, { first: 1, second: 1 });
+  table.leave("a");
+  assert.deepEqual(asked, { first: 2, second: 2 });
+});
+
 Deno.test("FailureTable ends the waiting for a turn when the time is up", async () => {
   const { table } = create();
   for (let i = 0; i < 4; i++) table.enter("a");

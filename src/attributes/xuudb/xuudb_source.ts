@@ -2,6 +2,7 @@ import { type AttributeSet, type AttributeValues, attributeValues } from "../../
 import type { StandardAttribute } from "../../model/attributes.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
+import { unlessAborted } from "../../model/unless_aborted.ts";
 import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
 import type { AttributeSource } from "../attribute_source.ts";
 import { AttributeSourceFailed } from "../attribute_source_failed.ts";
@@ -82,13 +83,4 @@ function attributesOfRecord({ xlogin, role, projects }: XuudbRecord): AttributeS
     if (values.length > 0) standard.set(name, attributeValues(name, values));
   }
   return { standard, extra: new Map() };
-}
-
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) return abort();
-    signal.addEventListener("abort", abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

@@ -1,7 +1,8 @@
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
+import { unlessAborted } from "../../model/unless_aborted.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
-import { type KeyCacheTimes, type KeySource, KeysUnknown, ServerKeys, unlessAborted } from "./server_keys.ts";
+import { type KeyCacheTimes, type KeySource, KeysUnknown, ServerKeys } from "./server_keys.ts";
 
 /** On which servers a user's key was found. */
 export interface Confirmation {

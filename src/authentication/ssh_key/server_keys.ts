@@ -2,6 +2,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
+import { unlessAborted } from "../../model/unless_aborted.ts";
 import { LookupSlots } from "./lookup_slots.ts";
 
 /** Where keys come from: one logical server, whose daemon reads the users' own `authorized_keys`. */
@@ -181,14 +182,4 @@ export class ServerKeys {
   #unknown(cause?: unknown): never {
     throw new KeysUnknown(`No keys from server ${this.source.server}`, { cause });
   }
-}
-
-/** What a promise gives, unless the signal comes first; the promise itself then goes on unheeded. */
-export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  if (signal.aborted) abort();
-  else signal.addEventListener("abort", abort, { once: true });
-  promise.catch(() => {});
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
 }

@@ -1,3 +1,5 @@
+import { unlessAborted } from "../../model/unless_aborted.ts";
+
 /** Lets one pass at a time, in the order in which they came. */
 export class Turnstile {
   #last: Promise<void> = Promise.resolve();
@@ -11,22 +13,10 @@ export class Turnstile {
     const before = this.#last;
     this.#last = before.then(() => promise);
     try {
-      await untilAborted(before, signal);
+      await unlessAborted(before, signal);
       return await action();
     } finally {
       resolve();
     }
-  }
-}
-
-async function untilAborted(awaited: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener("abort", onAbort);
-  try {
-    await Promise.race([awaited, promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
   }
 }

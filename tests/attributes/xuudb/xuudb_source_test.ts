@@ -111,6 +111,16 @@ for (const form of ["soap", "json"] as const) {
     assert.equal(made.xuudb.requests.length, 1);
   });
 
+  Deno.test(`${subject} that fails for nobody but callers who have gone troubles nobody`, async () => {
+    await using made = make(form);
+    made.xuudb.reply = { status: 500, body: "{}" };
+    await assert.rejects(made.source.attributesOf(ANN, AbortSignal.abort(new Error("gone"))), /gone/);
+    // Asked later and answered later; Deno fails the test if nobody heard of the first failure.
+    await assert.rejects(made.source.attributesOf(identity("CN=Eve"), signal), {
+      code: "ERR_ATTRIBUTE_SOURCE",
+    });
+  });
+
   Deno.test(`${subject} does not keep failures`, async () => {
     await using made = make(form);
     made.xuudb.reply = { status: 500, body: "{}" };
