@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { TreeCopy } from "./tree_copy.ts";
+
+Deno.test("TreeCopy runs tests of a copy, tells which fail, and ends those without end with all they started", async () => {
+  await using tree = await TreeCopy.make();
+  const restore = await tree.change(
+    "src/model/rate.ts",
+    'throw new Error("broken");\nexport function parseRate() {}\n',
+  );
+  assert.equal((await tree.test(["tests/model/rate_test.ts"], 60_000)).passed, false);
+  await restore();
+  assert.equal((await tree.test(["tests/model/rate_test.ts"], 60_000)).passed, true);
+
+  await tree.change(
+    "tests/one_test.ts",
+    'Deno.test("no", () => { throw 1; });\nDeno.test("yes", () => {});\n',
+  );
+  const failing = await tree.test(["tests/one_test.ts"], 60_000, false);
+  assert.deepEqual([failing.passed, failing.failed, failing.late], [false, ["no"], false]);
+
+  const mark = `${tree.folder}/started`;
+  await tree.change(
+    "tests/endless_test.ts",
+    `Deno.test("endless", async () => {
+      const child = new Deno.Command("sleep", { args: ["600"] }).spawn();
+      await Deno.writeTextFile(${JSON.stringify(mark)}, String(child.pid));
+      for (;;);
+    });`,
+  );
+  const endless = await tree.test(["tests/endless_test.ts"], 5_000);
+  assert.deepEqual([endless.passed, endless.late], [false, true]);
+  const pid = Number(await Deno.readTextFile(mark));
+  // It may be a zombie for a moment, until whoever inherits it has taken note.
+  const state = await Deno.readTextFile(`/proc/${pid}/stat`).then((text) => text.split(" ")[2], () => "gone");
+  assert.match(String(state), /^(?:Z|X|gone)$/);
+});
