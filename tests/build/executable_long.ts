@@ -9,6 +9,7 @@ import { packSelfExtracting } from "../../bin/build/self_extracting.ts";
 import { isTarget } from "../../bin/build/target.ts";
 import { ask } from "../system/ask.ts";
 import { ALICE, createSite } from "../system/running_service.ts";
+import { EVERYTHING, tryEveryCommand } from "./every_command.ts";
 import { Installation } from "./installation.ts";
 
 const folder = await Deno.makeTempDir({ prefix: "authserver-clone-" });
@@ -60,6 +61,16 @@ Deno.test("the executable from a clean clone serves an operator's configuration 
   assert.equal(entry.json().success, true);
   const written = (await Array.fromAsync(Deno.readDir(site.folder), ({ name }) => name)).sort();
   assert.deepEqual(written, ["authserver", "conf", "home", "logs"]);
+});
+
+Deno.test("every command works in the executable, as the account of the service", async () => {
+  await using site = await createSite(EVERYTHING);
+  const installation = await Installation.create(site, built);
+  await installation.serve(async (port) => {
+    const ready = () => ask(`https://localhost:${port}/health/ready`, site.authority.certificate);
+    while ((await ready()).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+    await tryEveryCommand((args, input) => installation.run("./authserver", args, input));
+  });
 });
 
 Deno.test("the scripts start, see and stop the executable", async () => {

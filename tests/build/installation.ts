@@ -1,4 +1,5 @@
 import { type Site } from "../system/running_service.ts";
+import { type Ran, runToEnd } from "./every_command.ts";
 
 /** Nobody, on every Linux. */
 const NOBODY = 65534;
@@ -43,17 +44,15 @@ export class Installation {
       cwd: this.#site.folder,
       clearEnv: true,
       env: { PATH: "/usr/bin:/bin", HOME: this.#home },
-      stdin: "null",
+      stdin: "piped",
       stdout: "piped",
       stderr: "piped",
     });
   }
 
   /** Runs a command to its end. */
-  async run(program: string, args: readonly string[] = []) {
-    const { code, stdout, stderr } = await this.command(program, args).output();
-    const decoder = new TextDecoder();
-    return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
+  run(program: string, args: readonly string[] = [], input = ""): Promise<Ran> {
+    return runToEnd(this.command(program, args), input);
   }
 
   /** Starts the service, reads what it prints until it has started, gives its port, and stops it in the end. */

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { COMMANDS } from "../../src/command/run_command.ts";
+import type { CommandSpec } from "../../src/command/command.ts";
+import { ALICE, ALICE_DN, type Setting } from "../system/running_service.ts";
+
+/** How a command ended, and what it said. */
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs `authserver` in the folder of an installation. */
+export type RunCommand = (args: readonly string[], input?: string) => Promise<Ran>;
+
+/** A share as the Java service's table gives it. */
+const SHARES = JSON.stringify([{
+  id: "f2a41c6e9b7d4a5c8e10",
+  server: "HPC",
+  path: "/data/results.txt",
+  ownerID: ALICE_DN,
+  uid: "alice",
+  targetID: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN",
+}]);
+
+/** A site in which every command has something to do. */
+export const EVERYTHING: Setting = {
+  properties: {
+    "share.servers": "HPC",
+    "persistence.directory": "{folder}/data",
+    "authservice.server.HPC.reservations.enable": "true",
+    "authservice.server.HPC.reservations.file": "{folder}/conf/reservations.json",
+  },
+  files: { "conf/reservations.json": '{"reservations": []}\n', "conf/shares.json": SHARES },
+};
+
+const SHARE = "f2a41c6e9b7d4a5c8e10";
+const USERS = ["--file", "conf/users.txt"] as const;
+
+/** Each command once, in an order in which each can succeed: what it is given, and what it says. */
+const TRIALS: readonly {
+  readonly args: readonly string[];
+  readonly input?: string;
+  readonly says: RegExp;
+}[] = [
+  { args: ["version"], says: /^authserver \d/ },
+  { args: ["init", "--directory", "fresh"], says: /fresh\/conf\/container\.properties/ },
+  { args: ["status"], says: /^Servers:\n {2}HPC {2}up/m },
+  { args: ["reload"], says: /generation 2/ },
+  { args: ["check"], says: /usable/ },
+  { args: ["check", "--online"], says: /usable/ },
+  { args: ["check", "--permissions"], says: /net/ },
+  { args: ["config", "show"], says: /container\.port/ },
+  { args: ["whoami-test", ALICE_DN], says: /HPC/ },
+  { args: ["ban", "add", "--user", "mallory"], says: /mallory banned until/ },
+  { args: ["ban", "list"], says: /mallory/ },
+  { args: ["ban", "remove", "--user", "mallory"], says: /mallory/ },
+  { args: ["user", "show", ALICE[0]], says: /HPC/ },
+  {
+    args: ["passwd", "add", "bob", ...USERS, "--dn", "CN=Bob", "--stdin"],
+    input: "a-long-pass-phrase-17",
+    says: /bob/,
+  },
+  { args: ["passwd", "verify", "bob", ...USERS, "--stdin"], input: "a-long-pass-phrase-17", says: /bob/ },
+  { args: ["passwd", "change", "bob", ...USERS, "--stdin"], input: "another-pass-phrase-18", says: /bob/ },
+  { args: ["passwd", "list", ...USERS], says: /bob/ },
+  { args: ["passwd", "remove", "bob", ...USERS], says: /bob/ },
+  { args: ["share", "import", "conf/shares.json"], says: /1 share imported/ },
+  { args: ["share", "list"], says: /results\.txt/ },
+  { args: ["share", "show", SHARE], says: /results\.txt/ },
+  { args: ["share", "chown", SHARE, "--owner", "CN=Bob", "--uid", "bob"], says: /belongs to cn=bob/i },
+  { args: ["share", "remove", SHARE], says: /removed/ },
+  {
+    args: [
+      "reservations",
+      "add",
+      "night",
+      "--from",
+      "2099-01-01 10:00",
+      "--to",
+      "2099-01-01 12:00",
+      "--uids",
+      "alice",
+    ],
+    says: /night/,
+  },
+  { args: ["reservations", "list"], says: /night/ },
+  { args: ["reservations", "remove", "night"], says: /night/ },
+  { args: ["completion", "bash"], says: /authserver/ },
+];
+
+/** Runs a command to its end. @param input What it reads from its standard input. */
+export async function runToEnd(command: Deno.Command, input = ""): Promise<Ran> {
+  const child = command.spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(input)).catch(() => {}); // it may have ended without reading
+  await writer.close().catch(() => {});
+  const { code, stdout, stderr } = await child.output();
+  const decoder = new TextDecoder();
+  return { code, out: decoder.decode(stdout), err: decoder.decode(stderr) };
+}
+
+/** Runs every command but `serve`, whose service runs meanwhile. */
+export async function tryEveryCommand(run: RunCommand): Promise<void> {
+  assert.deepEqual(missing(), [], "every command has a trial");
+  for (const { args, input, says } of TRIALS) {
+    const { code, out, err } = await run(args, input);
+    const all = `authserver ${args.join(" ")}\n${out}${err}`;
+    assert.equal(code, 0, all);
+    assert.match(out, says, all);
+    assert.doesNotMatch(err, /NotCapable|Uncaught|\n {4}at /, all);
+  }
+}
+
+/** Commands that nothing above runs. */
+function missing(): string[] {
+  const leaves = (spec: CommandSpec): string[] =>
+    spec.commands.length === 0 ? [spec.name] : spec.commands.flatMap(leaves);
+  return COMMANDS.flatMap(({ spec }) => leaves(spec)).filter((name) =>
+    name !== "serve" && !TRIALS.some(({ args }) => `${args.join(" ")} `.startsWith(`${name} `))
+  );
+}

@@ -1,0 +1,22 @@
+/** Every command of the operator, in an installation's folder, beside its service, with the flags of the product. */
+import { EVERYTHING, runToEnd, tryEveryCommand } from "../build/every_command.ts";
+import { runService, settled } from "./running_service.ts";
+import { runFromSource } from "./service_process.ts";
+
+Deno.test("every command works with the permissions that are delivered", async () => {
+  await using system = await runService(EVERYTHING);
+  await settled(system);
+  await tryEveryCommand((args, input) =>
+    runToEnd(
+      new Deno.Command(Deno.execPath(), {
+        args: [...runFromSource(), ...args],
+        cwd: system.folder,
+        env: { NO_COLOR: "1" },
+        stdin: "piped",
+        stdout: "piped",
+        stderr: "piped",
+      }),
+      input,
+    )
+  );
+});
