@@ -50,11 +50,19 @@ async function run(folder: string, port: number): Promise<number> {
   const service = await startService(file, (problem) => console.error(formatProblem(problem)));
 
   const url = `https://localhost:${service.port}/rest/auth`;
+  const { name, password } = DEMO_USER;
+  const files = `${url}/DEMO:`;
   console.log(`
 A demo transfer daemon (simulator) listens on 127.0.0.1:${daemon.listenPort}, its command socket is 127.0.0.1:${daemon.commandPort}.
 The configuration is in ${folder}/conf. Try:
 
-  curl -k -u ${DEMO_USER.name}:${DEMO_USER.password} -H 'Accept: application/json' ${url}
+  curl -k -u ${name}:${password} -H 'Accept: application/json' ${url}
+
+With the stock client (pip install pyuftp):
+
+  pyuftp ls -u ${name}:${password} ${files}./
+  pyuftp cp -u ${name}:${password} ${files}welcome.txt .
+  pyuftp share -u ${name}:${password} -s https://localhost:${service.port}/rest/share/DEMO ${home}/welcome.txt
 `);
   const answer = await ask(url, authority.certificate, DEMO_USER);
   console.log(`It answers ${answer.status}:\n${answer.text}\n\nPress Ctrl-C to end.`);
