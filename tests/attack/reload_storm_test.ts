@@ -31,14 +31,14 @@ Deno.test(`${STORM} reloads and changes of files at once fail no request, and th
       );
       await system.replace("conf/mapfile.json", broken ? "{" : JSON.stringify(MAP, undefined, i % 4));
       await system.replace("conf/users.txt", PASSWORDS + passwordLine([`user${i}`, "x"], `CN=User ${i}`));
-      system.service.reload();
+      system.service.hangUp();
       await new Promise((resolve) => setTimeout(resolve, i % 5));
     }
   };
   await Promise.race([storm(), ...clients]);
   await system.replace("conf/mapfile.json", JSON.stringify(MAP));
   await system.replace("conf/container.properties", described("the last"));
-  system.service.reload();
+  system.service.hangUp();
   for (;;) {
     const entry = (await system.ask("/rest/auth/HPC", { as: ALICE })).json();
     if (entry.description === "the last") break;

@@ -170,7 +170,7 @@ Deno.test("secrets sent through every route and every failure are in no log, no 
     main.replace(/(container\.security\.rest\.jwt\.hmacSecret)=.*/, `$1=CANARY-short`) +
       `container.security.credential.pasword=${CANARY.password}\n`,
   );
-  system.service.reload();
+  system.service.hangUp();
   await system.logged(/new configuration cannot be used/, lines);
   await system.replace("conf/container.properties", main);
 

@@ -90,7 +90,7 @@ Deno.test("reloading under 32 busy connections fails no request and cuts no conn
 /** Changes the main file and asks for a reload. */
 async function reloadWith(text: string): Promise<void> {
   await system.replace("conf/container.properties", text);
-  system.service.reload();
+  system.service.hangUp();
 }
 
 Deno.test("a bad configuration is reported with file and line, and the one before stays", async () => {

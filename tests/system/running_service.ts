@@ -67,7 +67,11 @@ export interface Site extends AsyncDisposable {
 /** A service in front of simulated daemons. */
 export interface SystemUnderTest extends Site {
   readonly port: number;
-  readonly service: RunningService & { readonly pid: number };
+  readonly service: RunningService & {
+    readonly pid: number;
+    /** Asks for a reload by a signal, and does not wait for it. */
+    readonly hangUp: () => void;
+  };
   /** Log lines so far. */
   readonly log: readonly string[];
   /** Sends a request; fails if the service's own description does not know such an answer. */
@@ -187,6 +191,7 @@ const startProcess: Start = async ({ main }, tell) => {
   return {
     pid: child.pid,
     port: Number(port),
+    hangUp: () => child.kill("SIGHUP"),
     reload: async () => {
       const io = recordedIo();
       if (await runCommand(["reload", "--config", main], io) === 0) return;
@@ -211,7 +216,7 @@ const startHere: Start = async ({ main }, console) => {
       throw new Error(problems.join("\n"), { cause: error });
     });
   const { port, reload, stop, stopped } = service;
-  return { pid: Deno.pid, port, reload, stop, stopped };
+  return { pid: Deno.pid, port, hangUp: () => void reload(), reload, stop, stopped };
 };
 
 async function systemAt(site: Site, start: Start): Promise<SystemUnderTest> {

@@ -111,7 +111,7 @@ Deno.test("a download goes on while the configuration is reloaded", async () => 
   const response = await sharing.open(id);
   const inflow = inflowOf(response.socket);
   inflow.stop();
-  system.service.reload();
+  system.service.hangUp();
   await system.logged(/configuration reloaded/);
   assert.equal((await sharing.fetch(await sharing.share("d/ten.txt"))).text, "0123456789", "by the new core");
   inflow.start();
