@@ -34,3 +34,8 @@ export function mayAccess(service: AccessService, method: string, role: string):
     (rule.role === "everybody" || rule.role === role)
   );
 }
+
+/** The role that gives less: a token's from when it was made, or its user's of now. Only `admin` is above others. */
+export function lowerRole(then: string, now: string): string {
+  return now === "admin" ? then : now;
+}

@@ -1,5 +1,6 @@
 import { type AttributeSet, NO_ATTRIBUTES, type StandardAttribute } from "../model/attributes.ts";
 import type { Identity } from "../model/identity.ts";
+import { lowerRole } from "./access_rules.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 import { parsePreferences, PreferenceNotAllowed, type Preferences } from "./preferences.ts";
 
@@ -46,11 +47,26 @@ export async function userAttributes(
 ): Promise<UserAttributes> {
   const frozen = identity.issuedToken?.preferences;
   const effective = frozen === undefined ? preferences : parsePreferences([frozen]);
-  const user = selectAttributes(await source.attributesOf(identity, signal), effective);
+  const user = limited(selectAttributes(await source.attributesOf(identity, signal), effective), identity);
   if (identity.uidServers === undefined || identity.uid === undefined) return user;
   const { uid: _uid, groups: _groups, ...unproven } = identity;
-  const elsewhere = selectElsewhere(await source.attributesOf(unproven, signal), effective);
+  const elsewhere = limited(
+    selectElsewhere(await source.attributesOf(unproven, signal), effective),
+    identity,
+  );
   return { ...user, restricted: { servers: identity.uidServers, elsewhere } };
+}
+
+/** What a token gives: never a higher role than its maker had. */
+function limited(user: UserAttributes, { issuedToken }: Identity): UserAttributes {
+  const highest = issuedToken?.highestRole;
+  if (highest === undefined) return user;
+  const below = (role: string) => lowerRole(highest, role);
+  return {
+    ...user,
+    role: below(user.role),
+    availableRoles: [...new Set(user.availableRoles.map(below))],
+  };
 }
 
 /**

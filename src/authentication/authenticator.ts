@@ -1,6 +1,7 @@
 import type { Credentials } from "../model/credentials.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { Identity } from "../model/identity.ts";
+import type { AskStanding } from "./standing.ts";
 
 /** What one method made of the caller's credentials. */
 export type Verdict =
@@ -18,6 +19,13 @@ export interface Authenticator {
   readonly challenges: readonly ("Basic" | "Bearer")[];
   /** @throws {ServiceError} Only if the method itself is out of order, say its provider is down. */
   authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict>;
+  /**
+   * Whether a user whom this method named is still there; absent if it cannot tell without credentials.
+   * @throws {ServiceError} If it is out of order.
+   */
+  standingOf?: AskStanding;
+  /** Names that a user gets who signs in by this login, as far as that is known beforehand. */
+  namesOf?(login: string): readonly string[];
   /** State of the system that this method asks, if it asks one. */
   status?(): RemoteStatus;
   /** Releases watchers and connections. */

@@ -6,6 +6,8 @@ export interface Identity {
   readonly method: string;
   /** Name of the configured method that accepted, such as `PASSWORD`; for the log. */
   readonly via: string;
+  /** Name by which the source of the identity knows the user, where they typed or proved one: user name or account. */
+  readonly login?: string;
   /** Unix account established by the method itself (SSH key, identity provider, own token). */
   readonly uid?: string;
   readonly role?: string;
@@ -19,9 +21,21 @@ export interface Identity {
   readonly issuedToken?: IssuedTokenFacts;
 }
 
+/**
+ * The role that authentication itself decided: `user` for whoever has an account, unless it said otherwise
+ * (authentication.md 7.1). A token has the role that it carries, and else none.
+ */
+export function decidedRole({ uid, role, issuedToken }: Identity): string | undefined {
+  return role ?? (uid === undefined || issuedToken !== undefined ? undefined : "user");
+}
+
 /** What an issued (delegation) token allows its bearer. */
 export interface IssuedTokenFacts {
   readonly issuer: string;
+  /** Configured method that named the user to the issuer, if that is this service and the token says so. */
+  readonly namedBy?: string;
+  /** Role of its maker when the token was made: it never gives more. */
+  readonly highestRole?: string;
   readonly renewable: boolean;
   /** `aud` of the token; a renewed token inherits it. */
   readonly limitedTo?: string;

@@ -9,7 +9,11 @@ const PLAIN = "text/plain; charset=utf-8";
 export async function issueToken(call: Call, tokens: TokenIssuer | undefined): Promise<WholeResponse> {
   if (tokens === undefined) throw new TokensUnavailable("the server has no certificate");
   const request = readTokenRequest(call.query);
-  const token = await tokens.issue(call.caller, request, call.preferences);
+  const { preferences, user: { role } } = call;
+  const token = await tokens.issue(call.caller, request, {
+    role,
+    ...(preferences !== undefined && { preferences }),
+  });
   const { renewable, limited, lifetime } = request;
   call.audit({ renewable, limited, lifetime });
   return textResponse(token, PLAIN);

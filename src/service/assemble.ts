@@ -6,6 +6,7 @@ import type { AttributeSource } from "../attributes/attribute_source.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
 import { type OpenSharing, openSharing } from "../resource/share/open_sharing.ts";
 import { challengeHeader } from "../authentication/unauthenticated.ts";
+import { type AskStanding, standingOf } from "../authentication/standing.ts";
 import { createMethods, type MethodParts } from "../authentication/registry.ts";
 import { externalUrlAt } from "../config/read_site.ts";
 import type {
@@ -123,7 +124,8 @@ export async function assemble(
       gateway: await readGateway(config.gateway),
     });
     const methods = created.map((method) => keep(observed(method, observer)));
-    const { tokens, verifier } = await createIssued(config, own, { log, now });
+    const standing: AskStanding = (user, signal) => standingOf(methods, user, signal);
+    const { tokens, verifier } = await createIssued(config, own, { log, now, standing });
     const books: ReservationBook[] = [];
     for (const { reservations } of config.servers) {
       books.push(keep(await openBook(reservations, { log, now })));
@@ -225,7 +227,7 @@ function keySource(group: DaemonGroup) {
 async function createIssued(
   config: ServiceConfig,
   own: OwnCertificate,
-  { log, now }: { readonly log: Logger; readonly now: Clock },
+  { log, now, standing }: { readonly log: Logger; readonly now: Clock; readonly standing: AskStanding },
 ) {
   if (own.pem() === undefined) return { tokens: undefined, verifier: undefined };
   const { lifetimeSeconds, maxLifetimeSeconds, hmacSecret, trustedIssuerFiles } = config.issuedTokens;
@@ -241,6 +243,7 @@ async function createIssued(
       tls: own.material,
       trustedIssuers,
       ...(hmacSecret !== undefined && { hmacSecret }),
+      standing,
       clock: now,
       log,
     }),

@@ -46,7 +46,7 @@ const NOBODY: IdentifiedUser = {
  */
 export async function identify(
   request: IncomingRequest,
-  { service }: Route,
+  { service, permission }: Route,
   parts: IdentityParts,
   { facts, known, log, signal }: {
     readonly facts: Omit<Credentials, "authorization">;
@@ -68,7 +68,7 @@ export async function identify(
     ? NOBODY
     : { caller, user: await attributesOf(caller.identity, request, parts) };
   const { role } = identified.user;
-  if (parts.accessControl && !mayAccess(service, request.method, role)) {
+  if (parts.accessControl && !mayAccess(service, permission ?? request.method, role)) {
     throw refusalFor(caller, role, parts.chain);
   }
   return identified;

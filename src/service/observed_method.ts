@@ -9,6 +9,8 @@ export function observed(method: Authenticator, observer: RequestObserver): Auth
     name,
     challenges,
     ...(status && { status }),
+    ...(method.standingOf && { standingOf: method.standingOf.bind(method) }),
+    ...(method.namesOf && { namesOf: method.namesOf.bind(method) }),
     close: () => method.close(),
     async authenticate(credentials, signal) {
       try {

@@ -13,6 +13,8 @@ export interface Route {
   /** Such as `/rest/auth/:server`; a last `*rest` takes all that follows, slashes included. */
   readonly path: string;
   readonly service: RouteService;
+  /** Method whose permission it takes; absent: the request's own. */
+  readonly permission?: "POST";
   /** Media type that a body must have; absent: any, or none. */
   readonly consumes?: "application/json";
   /** Media types on offer; absent: whatever the data is. */

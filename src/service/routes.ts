@@ -182,7 +182,9 @@ function tokenRoutes(
     {
       method: "GET",
       path: `/rest/${service}/token`,
-      service,
+      // Whoever may not open a session gets nothing that lasts.
+      service: "auth",
+      permission: "POST",
       produces: ["text/plain"],
       audit: "token",
       doc: {

@@ -7,7 +7,18 @@ import { PREFERENCES_HEADER } from "../../src/service/identify.ts";
 import type { Question } from "./ask.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { userToken } from "./every_method.ts";
-import { ALICE, ALICE_DN, runService } from "./running_service.ts";
+import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runService } from "./running_service.ts";
+
+const GUEST = ["guest", "visitor-1123"] as const;
+const GUEST_DN = "CN=Guest,O=Demo,C=EU";
+const BOB = ["bob", "builder-99"] as const;
+const BOB_DN = "CN=Bob,O=Demo,C=EU";
+const USERS = PASSWORDS + passwordLine(GUEST, GUEST_DN) + passwordLine(BOB, BOB_DN);
+const ACCOUNTS = {
+  ...MAP,
+  [GUEST_DN]: { role: "guest", xlogin: "alice" },
+  [BOB_DN]: { role: "user", xlogin: "alice" },
+};
 
 const friend = createAuthority({ subject: "CN=Friend,O=Site-B,C=DE", ca: false });
 const user = { uid: 1001, home: "/home/dora", groups: ["users"] };
@@ -21,6 +32,8 @@ const system = await runService({
     }],
     TWO: [{ users: { dora: user } }],
   },
+  passwords: USERS,
+  map: JSON.stringify(ACCOUNTS),
   properties: {
     "container.security.rest.authentication.order": "PASSWORD SSHKEY",
     "container.security.rest.jwt.lifetime": "120",
@@ -81,6 +94,64 @@ Deno.test("an account that a daemon's key proved stays where it was proven", asy
     (await system.ask(`/rest/auth/${server}`, { ...bearer(issued.text), body: { serverPath: "" } })).status;
   assert.equal(await session("HPC"), 200);
   assert.equal(await session("TWO"), 401);
+});
+
+Deno.test("only who may open a session gets a token, below whatever service it is asked for", async () => {
+  for (const service of ["auth", "share", "access"]) {
+    const path = `/rest/${service}/token`;
+    const headers = { Accept: "text/plain" };
+    const status = async (as: readonly [string, string]) => (await system.ask(path, { as, headers })).status;
+    assert.equal(await status(GUEST), 403, path);
+    assert.equal(await status(BOB), 200, path);
+    assert.equal((await system.ask(path, { headers })).status, 401, path);
+  }
+});
+
+/** Replaces a file, and waits until it is read. */
+async function change(path: string, text: string): Promise<void> {
+  const before = system.log.length;
+  await system.replace(path, text);
+  await system.logged(new RegExp(`file read again.*${path}`), before);
+}
+
+Deno.test("a token gives no higher role than its maker had, and a lower one when they have it", async () => {
+  const { text } = await token("", { as: BOB });
+  const role = async () => (await clientOf(bearer(text))).role;
+  const roles = (role: string) =>
+    change("conf/mapfile.json", JSON.stringify({ ...ACCOUNTS, [BOB_DN]: { role, xlogin: "alice" } }));
+  assert.deepEqual(await role(), { selected: "user", availableRoles: ["user"] });
+  await roles("admin");
+  assert.equal((await clientOf({ as: BOB })).role.selected, "admin");
+  assert.deepEqual(await role(), { selected: "user", availableRoles: ["user"] });
+  const wanted = { Authorization: `Bearer ${text}`, [PREFERENCES_HEADER]: "role:admin" };
+  assert.equal((await clientOf({ headers: wanted })).role.selected, "user");
+  await roles("guest");
+  assert.equal((await role()).selected, "guest");
+  assert.equal(
+    (await system.ask("/rest/auth/HPC", { ...bearer(text), body: { serverPath: "" } })).status,
+    403,
+  );
+  await roles("user");
+});
+
+Deno.test("a token ends with its user's line in the password file, and nobody else's does", async () => {
+  const [bob, alice] = [(await token("?renewable=true", { as: BOB })).text, (await token("")).text];
+  const statuses = () =>
+    Promise.all([
+      system.ask("/rest/auth", bearer(bob)),
+      token("", bearer(bob)),
+      system.ask("/rest/auth", bearer(alice)),
+    ]).then((replies) => replies.map(({ status }) => status));
+  assert.deepEqual(await statuses(), [200, 200, 200]);
+  await change("conf/users.txt", PASSWORDS);
+  assert.deepEqual(await statuses(), [401, 401, 200]);
+  await change(
+    "conf/users.txt",
+    PASSWORDS + `bob:::${BOB_DN}\n` + passwordLine(["robert", "x-1234567"], BOB_DN),
+  );
+  assert.deepEqual(await statuses(), [401, 401, 200], "switched off, though another has the name");
+  await change("conf/users.txt", USERS);
+  assert.deepEqual(await statuses(), [200, 200, 200]);
 });
 
 Deno.test("nobody gets no token", async () => {

@@ -1,9 +1,10 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { CompactSign } from "jose";
 import type { Clock } from "../../model/clock.ts";
-import type { Caller, Identity } from "../../model/identity.ts";
+import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { isPersonalName } from "../personal_name.ts";
+import { namedUser } from "../standing.ts";
 import { type Issuer, isValidAt } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
 import {
@@ -62,12 +63,18 @@ export class TokenIssuer {
   }
 
   /**
-   * A token for the caller. One got for a token inherits its limits: server, account, preferences, end of renewal.
-   * @param preferences Of this request, in header syntax; frozen in the token.
+   * A token for the caller. It carries what was decided about them, and who named them; one got for a token inherits its
+   * limits: server, account, preferences, end of renewal.
+   * @param maker.role The caller's at this moment; the token never gives more.
+   * @param maker.preferences Of this request, in header syntax; frozen in the token.
    * @returns Compact JSON Web Signature.
    * @throws {TokenNeedsIdentity | TokenNotRenewable | TokenLifetimeTooLong | TokensUnavailable}
    */
-  async issue(caller: Caller, request: TokenRequest, preferences?: string): Promise<string> {
+  async issue(
+    caller: Caller,
+    request: TokenRequest,
+    { role, preferences }: { readonly role: string; readonly preferences?: string },
+  ): Promise<string> {
     if (caller.kind === "anonymous") throw new TokenNeedsIdentity();
     const { identity } = caller;
     const issuer = this.#issuer();
@@ -85,8 +92,13 @@ export class TokenIssuer {
       iat: now,
       exp: expires,
       etd: "true",
+      via: namedUser(identity).via,
+      login: identity.login,
       uid: identity.uid,
       uidServers: identity.uid === undefined ? undefined : identity.uidServers,
+      role: decidedRole(identity),
+      groups: identity.groups,
+      highestRole: role,
       preferences: frozen === "" ? undefined : frozen,
       renewable: request.renewable ? "true" : undefined,
       renewableUntil: request.renewable ? renewableUntil : undefined,

@@ -5,10 +5,13 @@ import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts"
 import type { Clock } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
-import type { Identity } from "../../model/identity.ts";
+import { BoundedMap } from "../../model/bounded_map.ts";
+import type { Identity, IssuedTokenFacts } from "../../model/identity.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
+import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { isPersonalName } from "../personal_name.ts";
+import { type AskStanding, ISSUED_TOKENS, namedUser } from "../standing.ts";
 import {
   checkClaims,
   InvalidToken,
@@ -27,6 +30,8 @@ export interface IssuedTokenOptions {
   readonly trustedIssuers: readonly string[];
   /** Of at least 32 bytes in UTF-8; without it no HMAC token is accepted. */
   readonly hmacSecret?: string;
+  /** Asks whether the user of a token still exists. */
+  readonly standing: AskStanding;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -42,12 +47,13 @@ export function issuedToken(options: IssuedTokenOptions): Authenticator {
 }
 
 class IssuedTokenAuthenticator implements Authenticator {
-  readonly name = "ETD";
+  readonly name = ISSUED_TOKENS;
   readonly challenges: readonly ("Basic" | "Bearer")[] = ["Bearer"];
   readonly #own: OwnIssuer;
   readonly #trusted: readonly Issuer[];
   readonly #secret: KeyObject | undefined;
   readonly #verifier = new TokenVerifier();
+  readonly #told = new BoundedMap<string, true>(1000);
 
   constructor(readonly options: IssuedTokenOptions) {
     this.#own = new OwnIssuer(options.tls);
@@ -59,12 +65,13 @@ class IssuedTokenAuthenticator implements Authenticator {
     }
   }
 
-  async authenticate({ authorization }: Credentials): Promise<Verdict> {
+  async authenticate({ authorization }: Credentials, signal: AbortSignal): Promise<Verdict> {
     if (authorization.kind !== "bearer" || authorization.route !== "issued") {
       return { kind: "skipped" };
     }
     try {
-      return { kind: "accepted", identity: await this.#identify(authorization.token.reveal()) };
+      const identity = await this.#identify(authorization.token.reveal());
+      return { kind: "accepted", identity: await this.#stillThere(identity, signal) };
     } catch (error) {
       if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
       throw error;
@@ -83,19 +90,41 @@ class IssuedTokenAuthenticator implements Authenticator {
     if (!isPersonalName(dn, own.name)) throw new InvalidToken("claim sub names no caller");
     const signer = await this.#signer(token, issuer);
     const isOwn = signer !== "secret" && signer.comparableName === own.comparableName;
+    if (isOwn && !token.claims.has("via")) this.#tellOld(token, dn);
     return {
-      dn,
+      dn: isOwn ? dn : checkedName(dn),
       method: "ETD",
       via: this.name,
-      ...(isOwn ? accountOf(token) : {}),
+      ...(isOwn ? decidedOf(token) : {}),
       issuedToken: {
         issuer,
+        ...(isOwn ? makerOf(token) : { namedBy: ISSUED_TOKENS }),
         renewable: isTrue(token.claims.get("renewable")),
         limitedTo: token.claims.has("aud") ? own.name : undefined,
         preferences: token.claims.has("preferences") ? textClaim(token, "preferences") : undefined,
         renewableUntil: isOwn ? renewableUntil(token) : token.expires,
       },
     };
+  }
+
+  /**
+   * The identity with what is left of it today.
+   * @throws {InvalidToken} If the user is gone. What the source throws that named them.
+   */
+  async #stillThere(identity: Identity, signal: AbortSignal): Promise<Identity> {
+    const standing = await this.options.standing(namedUser(identity), signal);
+    if (standing.kind === "gone") throw new InvalidToken("its user does not exist any more");
+    const { uidServers } = identity;
+    if (standing.kind === "cannot tell" || standing.servers === undefined) return identity;
+    const { servers } = standing;
+    return { ...identity, uidServers: uidServers?.filter((name) => servers.includes(name)) ?? servers };
+  }
+
+  /** Once for each token, as clients show them again and again. */
+  #tellOld({ digest }: SignedToken, dn: string): void {
+    if (this.#told.get(digest)) return;
+    this.#told.set(digest, true);
+    this.options.log.warn("token from before tokens carried a role: honoured without one", { dn });
   }
 
   /** Who signed: an issuer of that name whose certificate is in date, or a holder of the secret. */
@@ -119,18 +148,59 @@ class IssuedTokenAuthenticator implements Authenticator {
   }
 }
 
-/** The account in a token of our own; for tokens of others it would let them say who may use which account. */
-function accountOf(token: SignedToken): Pick<Identity, "uid" | "role" | "uidServers"> {
-  if (!token.claims.has("uid")) return {};
-  const uid = textClaim(token, "uid");
-  if (!isAccountName(uid) || isPrivilegedAccount(uid)) {
-    throw new InvalidToken("claim uid is no user's account");
+/**
+ * What a token of our own carries of what was decided about its maker; of tokens of others it does not count, or they
+ * could say who may use which account. A token without a role gives none, though it names an account.
+ * @throws {InvalidToken}
+ */
+function decidedOf(token: SignedToken): Pick<Identity, "login" | "uid" | "uidServers" | "role" | "groups"> {
+  const { claims } = token;
+  const uid = claims.has("uid") ? textClaim(token, "uid") : undefined;
+  if (uid !== undefined && !isUserAccount(uid)) throw new InvalidToken("claim uid is no user's account");
+  const groups = listClaim(token, "groups");
+  if (groups !== undefined && !groups.every(isUserAccount)) {
+    throw new InvalidToken("claim groups names what is no user's group");
   }
-  const servers = token.claims.get("uidServers");
-  if (servers === undefined) return { uid, role: "user" };
-  if (!Array.isArray(servers)) throw new InvalidToken("claim uidServers is not a list");
-  const uidServers = servers.filter((server: unknown) => typeof server === "string");
-  return { uid, role: "user", uidServers };
+  const uidServers = uid === undefined ? undefined : listClaim(token, "uidServers");
+  return {
+    ...(claims.has("login") && { login: textClaim(token, "login") }),
+    ...(uid !== undefined && { uid }),
+    ...(uidServers !== undefined && { uidServers }),
+    ...(claims.has("role") && { role: textClaim(token, "role") }),
+    ...(groups !== undefined && { groups }),
+  };
+}
+
+/** Who named the token's user, and the most that the token may give. */
+function makerOf(token: SignedToken): Pick<IssuedTokenFacts, "namedBy" | "highestRole"> {
+  return {
+    ...(token.claims.has("via") && { namedBy: textClaim(token, "via") }),
+    ...(token.claims.has("highestRole") && { highestRole: textClaim(token, "highestRole") }),
+  };
+}
+
+function isUserAccount(name: string): boolean {
+  return isAccountName(name) && !isPrivilegedAccount(name);
+}
+
+/** @throws {InvalidToken} If the claim is there and no list of texts. */
+function listClaim({ claims }: SignedToken, name: string): readonly string[] | undefined {
+  const value = claims.get(name);
+  if (value === undefined) return undefined;
+  const items: readonly unknown[] = Array.isArray(value) ? value : [undefined];
+  const texts = items.filter((item) => typeof item === "string");
+  if (texts.length < items.length) throw new InvalidToken(`claim ${name} is not a list of texts`);
+  return texts;
+}
+
+/** A name that another service vouches for. @throws {InvalidToken} */
+function checkedName(dn: string): string {
+  try {
+    return checkIdentity(dn);
+  } catch (error) {
+    if (error instanceof NoIdentity) throw new InvalidToken(`claim sub: ${error.message}`);
+    throw error;
+  }
 }
 
 /** Where a token does not say it, as those of other servers, it can be traded for one that lasts no longer. */

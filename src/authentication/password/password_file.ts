@@ -4,7 +4,9 @@ import { formatProblem } from "../../model/problem.ts";
 import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
+import type { Standing } from "../standing.ts";
 import { PasswordCheck } from "./password_check.ts";
+import { hasName, isNamedIn } from "./named_users.ts";
 import { parsePasswordFile } from "./password_table.ts";
 
 /**
@@ -33,12 +35,24 @@ export async function passwordFile(
       const table = watched.current;
       const entry = await check.entryOf(table, user, password.reveal(), signal);
       if (entry !== undefined) {
-        return { kind: "accepted", identity: { dn: entry.dn, method: "PASSWORD_FILE", via: name } };
+        return {
+          kind: "accepted",
+          identity: { dn: entry.dn, method: "PASSWORD_FILE", via: name, login: user },
+        };
       }
       return {
         kind: "refused",
         reason: table.entries.has(user) ? "wrong password" : "no such user, or disabled",
       };
+    },
+    async standingOf({ dn, login }): Promise<Standing> {
+      const table = watched.current;
+      const known = login === undefined ? await isNamedIn(table, dn) : hasName(table, login, dn);
+      return { kind: known ? "known" : "gone" };
+    },
+    namesOf(login) {
+      const entry = watched.current.entries.get(login);
+      return entry === undefined ? [] : [entry.dn];
     },
     close: () => watched.close(),
   };

@@ -2,11 +2,13 @@ import type { Logger } from "../../logging/logger.ts";
 import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
+import { sameName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { type WatchedFile, watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
 import { InvalidToken, isSignedBy } from "../signed_token.ts";
+import type { NamedUser, Standing } from "../standing.ts";
 import { TokenVerifier } from "../token_verifier.ts";
 import { type AuthorizedKey, hindrance } from "./authorized_keys.ts";
 import { checkTemplate, nameFromTemplate } from "./dn_template.ts";
@@ -102,10 +104,37 @@ class SshKeyAuthenticator implements Authenticator {
       throw error;
     }
     // Before any daemon hears of the name (authentication.md 3.10).
-    if (!isAccountName(proof.user) || isPrivilegedAccount(proof.user)) {
+    if (!isUserAccount(proof.user)) {
       return { kind: "refused", reason: "the user name cannot be a user's account" };
     }
     return await this.#verify(new KeyTrial(proof, clientAddress, this.options.clock()), signal);
+  }
+
+  /** The keys file, if it names the user, else the daemons: whoever has no key there any more is gone. */
+  async standingOf({ dn, uid, login = uid }: NamedUser, signal: AbortSignal): Promise<Standing> {
+    if (login === undefined) return { kind: "cannot tell" };
+    const fromFile = this.file?.current.keys.get(login);
+    if (fromFile !== undefined) {
+      return { kind: fromFile.some((key) => sameName(key.dn, dn)) ? "known" : "gone" };
+    }
+    if (!isUserAccount(login) || !sameName(nameFromTemplate(this.options.dnTemplate, login), dn)) {
+      return { kind: "gone" };
+    }
+    const { confirmed, failed } = await this.#directory.confirm(
+      login,
+      (keys) => Promise.resolve(keys.length > 0),
+      signal,
+    );
+    if (confirmed.length > 0) return { kind: "known", servers: [...confirmed, ...failed] };
+    if (failed.length > 0) throw new KeyLookupFailed(failed);
+    return { kind: "gone" };
+  }
+
+  namesOf(login: string): readonly string[] {
+    if (!isUserAccount(login)) return [];
+    const fromFile = this.file?.current.keys.get(login);
+    if (fromFile !== undefined) return [...new Set(fromFile.map(({ dn }) => dn))];
+    return this.options.sources.length === 0 ? [] : [nameFromTemplate(this.options.dnTemplate, login)];
   }
 
   close(): void {
@@ -144,7 +173,7 @@ class SshKeyAuthenticator implements Authenticator {
     const { user } = proof;
     return {
       kind: "accepted",
-      identity: { method: "SSHKEY", via: this.name, uid: user, role: "user", ...name },
+      identity: { method: "SSHKEY", via: this.name, login: user, uid: user, role: "user", ...name },
     };
   }
 
@@ -212,6 +241,10 @@ class KeyTrial {
   async finish(): Promise<void> {
     if (!this.#worked) await this.proof.tryInVain();
   }
+}
+
+function isUserAccount(name: string): boolean {
+  return isAccountName(name) && !isPrivilegedAccount(name);
 }
 
 /** `ecdsa` for all curves. */

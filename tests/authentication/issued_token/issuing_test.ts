@@ -21,6 +21,7 @@ const ANN: Identity = {
   dn: "CN=ann, OU=ssh-local-users",
   method: "SSHKEY",
   via: "SSHKEY",
+  login: "ann",
   uid: "ann",
   role: "user",
 };
@@ -38,15 +39,24 @@ function service(tls: TlsMaterial = TLS, limits = LIMITS) {
   const state = { now: NOW, tls };
   const parts = { tls: () => state.tls, clock: () => state.now * 1000 };
   const issuer = new TokenIssuer({ ...parts, limits });
-  const check = issuedToken({ ...parts, trustedIssuers: [], log: SILENT });
+  const check = issuedToken({
+    ...parts,
+    trustedIssuers: [],
+    standing: () => Promise.resolve({ kind: "cannot tell" }),
+    log: SILENT,
+  });
   return {
     state,
     issue: (
       identity: Identity,
       request: Partial<Parameters<typeof issuer.issue>[1]> = {},
       preferences?: string,
-    ) => issuer.issue({ kind: "authenticated", identity }, { ...PLAIN, ...request }, preferences),
-    issueTo: (caller: Caller) => issuer.issue(caller, PLAIN),
+    ) =>
+      issuer.issue({ kind: "authenticated", identity }, { ...PLAIN, ...request }, {
+        role: "user",
+        preferences,
+      }),
+    issueTo: (caller: Caller) => issuer.issue(caller, PLAIN, { role: "anonymous" }),
     async accept(token: string): Promise<Identity> {
       const verdict = await check.authenticate(bearer(token), new AbortController().signal);
       assert.equal(verdict.kind, "accepted", verdict.kind === "refused" ? verdict.reason : "");
@@ -79,7 +89,11 @@ Deno.test("TokenIssuer issues the claims of the sheet, as clients expect them", 
       iat: NOW,
       exp: NOW + 3600,
       etd: "true",
+      via: "SSHKEY",
+      login: "ann",
       uid: "ann",
+      role: "user",
+      highestRole: "user",
       preferences: "group:proj2",
       renewable: "true",
       renewableUntil: NOW + 200_000,
@@ -92,7 +106,8 @@ Deno.test("TokenIssuer leaves out what there is not, and uses the default lifeti
   const { claims } = contents(
     await service().issue({ dn: "CN=Bob", method: "PASSWORD_FILE", via: "PASSWORD" }, {}, ""),
   );
-  assert.deepEqual(claims, { sub: "CN=Bob", iss: SERVER, iat: NOW, exp: NOW + 300, etd: "true" });
+  const decided = { via: "PASSWORD", highestRole: "user" };
+  assert.deepEqual(claims, { sub: "CN=Bob", iss: SERVER, iat: NOW, exp: NOW + 300, etd: "true", ...decided });
 });
 
 for (const [keyType, alg] of [["ec-p256", "ES256"], ["rsa-2048", "RS256"], ["ed25519", "EdDSA"]] as const) {
@@ -104,10 +119,13 @@ for (const [keyType, alg] of [["ec-p256", "ES256"], ["rsa-2048", "RS256"], ["ed2
       dn: ANN.dn,
       method: "ETD",
       via: "ETD",
+      login: "ann",
       uid: "ann",
       role: "user",
       issuedToken: {
         issuer: SERVER,
+        namedBy: "SSHKEY",
+        highestRole: "user",
         renewable: false,
         limitedTo: undefined,
         preferences: undefined,
@@ -116,6 +134,31 @@ for (const [keyType, alg] of [["ec-p256", "ES256"], ["rsa-2048", "RS256"], ["ed2
     });
   });
 }
+
+Deno.test("TokenIssuer carries what was decided about a user through every renewal, and adds nothing", async () => {
+  const { issue, accept } = service();
+  const guest: Identity = {
+    dn: "CN=Guest",
+    method: "OAUTH",
+    via: "OIDC",
+    uid: "pool1",
+    role: "guest",
+    groups: ["visitors", "users"],
+  };
+  let identity = await accept(await issue(guest, { renewable: true }));
+  for (let i = 0; i < 3; i++) {
+    const { uid, role, groups, via, issuedToken } = identity;
+    assert.deepEqual({ uid, role, groups }, {
+      uid: "pool1",
+      role: "guest",
+      groups: ["visitors", "users"],
+    });
+    assert.deepEqual([via, issuedToken?.namedBy], ["ETD", "OIDC"]);
+    identity = await accept(await issue(identity, { renewable: true }));
+  }
+  const plain = await accept(await issue({ dn: "CN=Plain", method: "OAUTH", via: "OIDC", uid: "pool2" }));
+  assert.equal(plain.role, "user", "whoever has an account is a user, and that was decided then");
+});
 
 Deno.test("TokenIssuer issues nothing to anonymous callers, nor to whoever goes by the server's name", async () => {
   const { issue, issueTo } = service();

@@ -4,7 +4,8 @@ import { createPrivateKey, createPublicKey, createSecretKey, X509Certificate } f
 import { issuedToken, type IssuedTokenOptions } from "../../../src/authentication/issued_token/verify.ts";
 import type { Verdict } from "../../../src/authentication/authenticator.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
-import { ANONYMOUS_DN, type Identity } from "../../../src/model/identity.ts";
+import type { Standing } from "../../../src/authentication/standing.ts";
+import { ANONYMOUS_DN, decidedRole, type Identity } from "../../../src/model/identity.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { testAuthenticator } from "../conformance.ts";
 import { basic, bearer, sshLegacy } from "../sample_credentials.ts";
@@ -29,6 +30,7 @@ const ANN = "CN=Ann Example,O=Site-A,C=DE";
 const DEFAULTS: IssuedTokenOptions = {
   tls: () => ({ ...OWN, anchors: [] }),
   trustedIssuers: [FRIEND.certificate],
+  standing: () => Promise.resolve({ kind: "cannot tell" }),
   clock: () => NOW * 1000,
   log: SILENT,
 };
@@ -79,7 +81,12 @@ testAuthenticator({
 
 Deno.test("issuedToken() honours account, servers and limits in a token of our own", async () => {
   const claims = {
+    via: "SSHKEY",
+    login: "ann",
     uid: "ann",
+    role: "user",
+    groups: ["hpc"],
+    highestRole: "user",
     uidServers: ["HPC", "ARCHIVE"],
     aud: SERVER,
     preferences: "group:a",
@@ -89,11 +96,15 @@ Deno.test("issuedToken() honours account, servers and limits in a token of our o
     dn: ANN,
     method: "ETD",
     via: "ETD",
+    login: "ann",
     uid: "ann",
     role: "user",
+    groups: ["hpc"],
     uidServers: ["HPC", "ARCHIVE"],
     issuedToken: {
       issuer: SERVER,
+      namedBy: "SSHKEY",
+      highestRole: "user",
       renewable: true,
       limitedTo: SERVER,
       preferences: "group:a",
@@ -109,6 +120,11 @@ Deno.test("issuedToken() honours no account in another's token, nor its idea of 
     renewable: true,
     renewableUntil: NOW + 10 ** 9,
     preferences: "uid:bob",
+    role: "admin",
+    groups: ["wheel"],
+    login: "bob",
+    via: "PASSWORD",
+    highestRole: "admin",
   };
   for (
     const identity of [
@@ -120,10 +136,57 @@ Deno.test("issuedToken() honours no account in another's token, nor its idea of 
     assert.equal(identity.uid, undefined);
     assert.equal(identity.uidServers, undefined);
     assert.equal(identity.role, undefined);
+    assert.equal(identity.groups, undefined);
+    assert.equal(identity.login, undefined);
+    assert.equal(identity.issuedToken?.namedBy, "ETD");
+    assert.equal(identity.issuedToken?.highestRole, undefined);
     assert.equal(identity.issuedToken?.renewable, true);
     assert.equal(identity.issuedToken?.renewableUntil, NOW + 300);
     assert.equal(identity.issuedToken?.preferences, "uid:bob");
   }
+});
+
+Deno.test("issuedToken() gives no role for the account in a token from before tokens carried one, and says so once", async () => {
+  const lines: string[] = [];
+  const method = issuedToken({ ...DEFAULTS, log: createLogger((line) => lines.push(line)) });
+  for (let i = 0; i < 3; i++) {
+    const verdict = await method.authenticate(bearer(own({ uid: "ann" })), new AbortController().signal);
+    assert(verdict.kind === "accepted");
+    assert.equal(verdict.identity.uid, "ann");
+    assert.equal(verdict.identity.role, undefined);
+    assert.equal(decidedRole(verdict.identity), undefined);
+    assert.equal(verdict.identity.issuedToken?.namedBy, undefined);
+  }
+  assert.equal(lines.filter((line) => line.includes("token from before")).length, 1);
+});
+
+Deno.test("issuedToken() asks the source that named the user, and believes it", async () => {
+  const claims = { via: "SSHKEY", login: "ann", uid: "ann", role: "user", uidServers: ["HPC", "TWO"] };
+  const asked: unknown[] = [];
+  const says = (standing: Standing): Partial<IssuedTokenOptions> => ({
+    standing: (user) => {
+      asked.push(user);
+      return Promise.resolve(standing);
+    },
+  });
+  assert.deepEqual((await accepted(own(claims), says({ kind: "known" }))).uidServers, ["HPC", "TWO"]);
+  assert.deepEqual(asked, [{ dn: ANN, via: "SSHKEY", login: "ann", uid: "ann" }]);
+  const less = says({ kind: "known", servers: ["TWO", "MORE"] });
+  assert.deepEqual((await accepted(own(claims), less)).uidServers, ["TWO"]);
+  assert.deepEqual((await accepted(own({ ...claims, uidServers: undefined }), less)).uidServers, [
+    "TWO",
+    "MORE",
+  ]);
+  const gone = await ask(own(claims), says({ kind: "gone" }));
+  assert.deepEqual(gone, { kind: "refused", reason: "its user does not exist any more" });
+  await assert.rejects(
+    ask(own(claims), { standing: () => Promise.reject(new Error("the source is down")) }),
+    /the source is down/,
+  );
+});
+
+Deno.test("issuedToken() holds names that another service vouches for to the rules for providers", async () => {
+  assert.equal((await ask(friends({ sub: "CN=\uFF21nn" }))).kind, "refused");
 });
 
 Deno.test("issuedToken() compares issuers as names, not as text", async () => {
@@ -189,6 +252,11 @@ const BAD: [string, string, RegExp][] = [
   ["uid that is root", own({ uid: "root" }), /uid/],
   ["uid that is no account", own({ uid: "a\nb" }), /uid/],
   ["uid as a number", own({ uid: 0 }), /uid/],
+  ["a group that is root", own({ groups: ["root"] }), /groups/],
+  ["groups as text", own({ groups: "hpc" }), /groups/],
+  ["a group that is no text", own({ groups: [7] }), /groups/],
+  ["role as a list", own({ role: ["admin"] }), /role/],
+  ["login as a number", own({ login: 7 }), /login/],
   ["uidServers as text", own({ uid: "ann", uidServers: "HPC" }), /uidServers/],
   ["preferences as a list", own({ preferences: ["a"] }), /preferences/],
   [

@@ -1,3 +1,4 @@
+import type { NamedUser } from "../../../src/authentication/standing.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { passwordFile } from "../../../src/authentication/password/password_file.ts";
@@ -69,7 +70,7 @@ for (const [user, password, dn] of VECTORS) {
     method.close();
     assert.deepEqual(verdict, {
       kind: "accepted",
-      identity: { dn, method: "PASSWORD_FILE", via: "SUBJECT" },
+      identity: { dn, method: "PASSWORD_FILE", via: "SUBJECT", login: user },
     });
   });
 }
@@ -132,6 +133,23 @@ Deno.test("passwordFile() lets nobody in under a name that a half-written save c
   method.close();
   assert.deepEqual(verdict, {
     kind: "accepted",
-    identity: { dn: "CN=Ann Example", method: "PASSWORD_FILE", via: "SUBJECT" },
+    identity: { dn: "CN=Ann Example", method: "PASSWORD_FILE", via: "SUBJECT", login: "ann" },
   });
+});
+
+Deno.test("passwordFile() says whether a user it named is still there, by login or by name", async () => {
+  const method = await create(
+    "ann:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann, O=Site\nbob:::CN=Bob\n",
+  );
+  const { signal } = new AbortController();
+  const kind = async (user: NamedUser) => (await method.standingOf?.(user, signal))?.kind;
+  assert.equal(await kind({ dn: "CN=Ann,O=Site", login: "ann" }), "known");
+  assert.equal(await kind({ dn: "cn=ann,o=site" }), "known");
+  assert.equal(await kind({ dn: "CN=Ann,O=Site", login: "bob" }), "gone", "another login has the name");
+  assert.equal(await kind({ dn: "CN=Other,O=Site", login: "ann" }), "gone", "the login has another name");
+  assert.equal(await kind({ dn: "CN=Bob", login: "bob" }), "gone", "disabled");
+  assert.equal(await kind({ dn: "CN=Bob" }), "gone", "disabled");
+  assert.deepEqual(method.namesOf?.("ann"), ["CN=Ann, O=Site"]);
+  assert.deepEqual(method.namesOf?.("bob"), []);
+  method.close();
 });

@@ -1,3 +1,4 @@
+import { ServiceError } from "../../../src/model/service_error.ts";
 import assert from "node:assert/strict";
 import type { Verdict } from "../../../src/authentication/authenticator.ts";
 import { KeyLookupFailed } from "../../../src/authentication/ssh_key/key_lookup_failed.ts";
@@ -127,6 +128,7 @@ for (const text of SHEET_TOKENS) {
       dn: "CN=ann, OU=ssh-local-users",
       method: "SSHKEY",
       via: "SUBJECT",
+      login: "ann",
       uid: "ann",
       role: "user",
       uidServers: ["HPC"],
@@ -235,6 +237,7 @@ Deno.test("sshKey() gives the name of the line in the keys file, and asks no dae
       dn: "CN=Ann Example, O=Site-A, C=DE",
       method: "SSHKEY",
       via: "SUBJECT",
+      login: "ann",
       uid: "ann",
       role: "user",
     });
@@ -392,4 +395,40 @@ Deno.test("sshKey() accepts the sheet's legacy token if that is switched on, for
   const bob = { ...sshLegacy("bob", "AAAA"), authorization: { ...SHEET_LEGACY.authorization, user: "bob" } };
   assert.equal((await judge(method, bob)).kind, "refused");
   method.close();
+});
+
+Deno.test("sshKey() says whether a user it named still has a key, in the file or at the daemons", async () => {
+  const text = `ann:${SHEET_KEY_LINE}:CN=Ann Example\nbob:command="x" ${SHEET_KEY_LINE}:CN=Bob\n`;
+  await withKeysFile(text, async (file) => {
+    const sources = [
+      source("HPC", { carl: [SHEET_KEY_LINE], dora: [SHEET_KEY_LINE] }),
+      source("TWO", { carl: [SHEET_KEY_LINE] }),
+    ];
+    const method = await sshKey({ ...DEFAULTS, file, sources });
+    const standing = (dn: string, login?: string) =>
+      method.standingOf?.({ dn, ...(login !== undefined && { login }) }, SIGNAL);
+    const gone = { kind: "gone" };
+    assert.deepEqual(await standing("cn=ann example", "ann"), { kind: "known" });
+    assert.deepEqual(await standing("CN=Ann Example, O=X", "ann"), gone, "the file gives another name");
+    assert.deepEqual(await standing("CN=Bob", "bob"), gone, "his key cannot be used any more");
+    assert.deepEqual(await standing("CN=carl,OU=ssh-local-users", "carl"), {
+      kind: "known",
+      servers: ["HPC", "TWO"],
+    });
+    assert.deepEqual(await standing("CN=dora,OU=ssh-local-users", "dora"), {
+      kind: "known",
+      servers: ["HPC"],
+    });
+    assert.deepEqual(await standing("CN=erna,OU=ssh-local-users", "erna"), gone);
+    assert.deepEqual(await standing("CN=carl,OU=ssh-local-users", "dora"), gone);
+    assert.deepEqual(await standing("CN=root,OU=ssh-local-users", "root"), gone);
+    assert.deepEqual(await standing("CN=carl,OU=ssh-local-users"), { kind: "cannot tell" });
+    assert.deepEqual(method.namesOf?.("ann"), ["CN=Ann Example"]);
+    assert.deepEqual(method.namesOf?.("carl"), ["CN=carl, OU=ssh-local-users"]);
+    method.close();
+  });
+  const down = await sshKey({ ...DEFAULTS, sources: [broken("HPC")] });
+  const carl = { dn: "CN=carl,OU=ssh-local-users", login: "carl" };
+  await assert.rejects(Promise.resolve(down.standingOf?.(carl, SIGNAL)), ServiceError);
+  down.close();
 });

@@ -1,0 +1,79 @@
+import type { Identity } from "../model/identity.ts";
+import type { Authenticator } from "./authenticator.ts";
+
+/** What is remembered of a user, so that the source that named them can be asked about them when they are away. */
+export interface NamedUser {
+  readonly dn: string;
+  /** Name of the configured method that named them, see {@link namedUser}; absent if that was not remembered. */
+  readonly via?: string;
+  /** Name by which the source knows them; absent if it was not remembered, or they have none but `dn`. */
+  readonly login?: string;
+  /** Account that the source proved, or that the user had. */
+  readonly uid?: string;
+}
+
+/** What a source says about a user it once named. */
+export type Standing =
+  | {
+    readonly kind: "known";
+    /** Logical servers on which the user still is; absent if that is no matter of servers. */
+    readonly servers?: readonly string[];
+  }
+  | { readonly kind: "gone" }
+  /** The source knows its users by their credentials alone. */
+  | { readonly kind: "cannot tell" };
+
+/** Asks about a user. @throws {ServiceError} If the source could tell, but is out of order. */
+export type AskStanding = (user: NamedUser, signal: AbortSignal) => Promise<Standing>;
+
+/** Name of the method for tokens that a service has issued; whom another service named, it alone knows. */
+export const ISSUED_TOKENS = "ETD";
+
+const GONE: Standing = { kind: "gone" };
+const CANNOT_TELL: Standing = { kind: "cannot tell" };
+
+/** What to remember of a caller, who may have shown a token instead of what they were named by. */
+export function namedUser({ dn, via, login, uid, issuedToken }: Identity): NamedUser {
+  const source = issuedToken === undefined ? via : issuedToken.namedBy;
+  return {
+    dn,
+    ...(source !== undefined && { via: source }),
+    ...(login !== undefined && { login }),
+    ...(uid !== undefined && { uid }),
+  };
+}
+
+/**
+ * Whether a user still exists in the source that named them, as it would say within its cache time.
+ *
+ * A method that is configured no longer knows nobody. Where it was not remembered who named the user, one that knows them
+ * is enough, and they are gone only if each of the methods says so.
+ * @throws {ServiceError} What the source throws that could tell, but is out of order.
+ */
+export async function standingOf(
+  methods: readonly Authenticator[],
+  user: NamedUser,
+  signal: AbortSignal,
+): Promise<Standing> {
+  const { via } = user;
+  if (via === ISSUED_TOKENS) return CANNOT_TELL;
+  if (via !== undefined) {
+    const method = methods.find(({ name }) => name === via);
+    if (method === undefined) return GONE;
+    return await method.standingOf?.(user, signal) ?? CANNOT_TELL;
+  }
+  let standing: Standing = GONE;
+  let failure: { readonly error: unknown } | undefined;
+  for (const method of methods) {
+    try {
+      const said = await method.standingOf?.(user, signal) ?? CANNOT_TELL;
+      if (said.kind === "known") return said;
+      if (said.kind === "cannot tell") standing = said;
+    } catch (error) {
+      signal.throwIfAborted();
+      failure = { error };
+    }
+  }
+  if (failure !== undefined) throw failure.error;
+  return standing;
+}
