@@ -87,6 +87,8 @@ interface Lie {
   readonly tell: (providers: Providers) => void;
   /** What the user shows. */
   readonly asks: "password" | "token";
+  /** Why it is not believed: for that and nothing else. */
+  readonly reason: RegExp;
 }
 
 const LIES: readonly Lie[] = [
@@ -97,31 +99,37 @@ const LIES: readonly Lie[] = [
       unity.lie = { sign: (assertion) => signElement(assertion, { signer: stranger }) };
     },
     asks: "password",
+    reason: /the signer's certificate is not among the trusted ones/,
   },
   {
     what: "sends an assertion that answers another request",
     tell: ({ unity }) => unity.lie = { requestId: "_another" },
     asks: "password",
+    reason: /the response is to another request/,
   },
   {
     what: "sends an assertion that was made for another service",
     tell: ({ unity }) => unity.lie = { url: "https://other.example/" },
     asks: "password",
+    reason: /the assertion is for another audience/,
   },
   {
     what: "sends an assertion of an hour ago",
     tell: ({ unity }) => unity.lie = { now: Date.now() - 3_600_000 },
     asks: "password",
+    reason: /Conditions is no longer valid/,
   },
   {
     what: "leaves out who it is",
     tell: ({ oidc }) => oidc.fault = (_, response) => sendJson(response, { preferred_username: "ann7" }),
     asks: "token",
+    reason: /identityAssign fails: .* No value is named email/,
   },
   {
     what: "names somebody with line breaks in the name",
     tell: ({ oidc }) => oidc.fault = (_, response) => sendJson(response, { email: "ann\nuser=root" }),
     asks: "token",
+    reason: /the identity has a control character/,
   },
 ];
 
@@ -129,17 +137,19 @@ const deceived = startNext();
 deceived.catch(() => {}); // awaited in each test
 Deno.test.afterAll(async () => await (await deceived)[Symbol.asyncDispose]());
 
-for (const [i, { what, tell, asks }] of LIES.entries()) {
+for (const [i, { what, tell, asks, reason }] of LIES.entries()) {
   Deno.test(`an identity provider that ${what} lets nobody in`, async () => {
     const setting = await deceived;
     const { system, oidc, unity } = setting;
     // Somebody else each time: an answer about bad credentials is remembered for some seconds.
-    const user = [`una${i}`, "sesame"] as const;
-    const question: Question = asks === "password"
-      ? { as: user }
-      : { headers: { Authorization: `Bearer token-${i}` } };
-    unity.known.add(basicHeader(...user));
-    oidc.tokens.set(`token-${i}`, { email: `ann${i}@site-a.example` });
+    const asking = (name: string): Question => {
+      const user = [`una-${name}`, "sesame"] as const;
+      unity.known.add(basicHeader(...user));
+      oidc.tokens.set(`token-${name}`, { email: `ann-${name}@site-a.example` });
+      return asks === "password" ? { as: user } : { headers: { Authorization: `Bearer token-${name}` } };
+    };
+    const question = asking(`deceived-${i}`);
+    assert.equal((await system.ask("/rest/auth", asking(`honest-${i}`))).status, 200, "without a lie");
     tell(setting);
     const reply = await system.ask("/rest/auth", question);
     unity.lie = {};
@@ -149,6 +159,7 @@ for (const [i, { what, tell, asks }] of LIES.entries()) {
     const line = await system.logged(
       new RegExp(`credentials refused request=${reply.json().requestId} method=${method} `),
     );
+    assert.match(line, reason);
     assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
     const honest = performance.now();
     while (LONG && (await system.ask("/rest/auth", question)).status !== 200) {

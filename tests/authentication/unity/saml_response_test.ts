@@ -820,25 +820,70 @@ for (const [what, forge, accepted] of LOOSE) {
   });
 }
 
+/** Where somebody would change a response: whom it names, whom and when it is for, how it is signed. */
+const WORTH_CHANGING =
+  /CN=Ann Example|preferredUsername|>ann<|>hpc<|InResponseTo="[^"]*"|<saml:Audience>[^<]*|NotOnOrAfter="[^"]*"|Algorithm="[^"]*"|URI="[^"]*"|<ds:DigestValue>[^<]*|<ds:SignatureValue>[^<]*|<saml:Assertion |<\/saml:Assertion>/g;
+
 Deno.test("readSamlResponse() fails in one way only, and never lets another in", async () => {
   const message = await make();
+  const { attributes } = await read(message);
+  const places = [...message.matchAll(WORTH_CHANGING)].flatMap((match) => [
+    match.index,
+    match.index + (match[0].length >> 1),
+  ]);
+  assert(places.length > 20, "the places are there");
   const edit = fc.tuple(
-    fc.nat(message.length),
-    fc.nat(40),
-    fc.oneof(fc.string(), fc.constantFrom("<saml:Assertion>", "<!--", "]]>", "&lt;", "/>", '"')),
+    fc.oneof(fc.constantFrom(...places), fc.nat(message.length)),
+    fc.nat(12),
+    fc.oneof(
+      fc.string(),
+      fc.constantFrom(
+        "<saml:Assertion>",
+        "<!--",
+        "-->",
+        "<!--x-->",
+        "]]>",
+        "&lt;",
+        "/>",
+        '"',
+        "Mallory",
+        "root",
+      ),
+    ),
   );
+  let [good, refused] = [0, 0];
   await fc.assert(
-    fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 3 }), async (edits) => {
+    fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 2 }), async (edits) => {
       let changed = message;
       for (const [at, length, text] of edits) {
         changed = changed.slice(0, at) + text + changed.slice(at + length);
       }
       try {
-        assert.equal((await read(changed)).dn, "CN=Ann Example,O=Site-A,C=DE");
+        const found = await read(changed);
+        assert.deepEqual([found.dn, [...found.attributes]], ["CN=Ann Example,O=Site-A,C=DE", [
+          ...attributes,
+        ]]);
+        good++;
       } catch (error) {
         assert.ok(error instanceof InvalidResponse, `${error}`);
+        refused++;
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 500 },
   );
+  assert(refused > 300, `${good} read, ${refused} refused`);
 });
+
+for (const place of ["CN=Ann Example", ">ann<", ">hpc<"]) {
+  Deno.test(`readSamlResponse() refuses every single change of ${place}`, async () => {
+    const message = await make();
+    const start = message.indexOf(place);
+    assert(start > 0);
+    for (let at = start; at < start + place.length; at++) {
+      for (const text of ["Z", "", "<!---->", "&#48;"]) {
+        const changed = message.slice(0, at) + text + message.slice(at + 1);
+        await assert.rejects(read(changed), InvalidResponse, `${at - start} ${text}`);
+      }
+    }
+  });
+}
