@@ -4,6 +4,7 @@ import { connect as connectTcp } from "node:net";
 import { type EdgeLimits, type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import type { Answer, EdgeRequest } from "../../src/edge/message.ts";
+import { inTime } from "../fixtures/deadline.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { openTls, readAll } from "./tls_client.ts";
@@ -144,7 +145,7 @@ Deno.test("HttpsEdge cuts a connection that never starts TLS", async () => {
   await withEdge({ limits: { handshakeMs: 100 } }, async (port) => {
     const socket = connectTcp(port, "127.0.0.1");
     socket.resume();
-    await once(socket, "close");
+    await inTime(once(socket, "close"), "the end of the connection");
   });
 });
 
@@ -264,7 +265,7 @@ Deno.test("HttpsEdge cuts a client that does not read its answer", async () => {
   await withEdge({ limits: { silentMs: 100 }, answer }, async (port) => {
     using conn = await openQuiet(port);
     await conn.write(new TextEncoder().encode("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
-    await given;
+    await inTime(given, "the end of the answer");
   });
 });
 
@@ -492,7 +493,7 @@ Deno.test("HttpsEdge aborts the signal when the client goes away", async () => {
     socket.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
     while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve));
     socket.destroy();
-    await noticed;
+    await inTime(noticed, "the signal");
   });
 });
 

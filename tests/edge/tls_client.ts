@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type ConnectionOptions, type TLSSocket } from "node:tls";
+import { inTime } from "../fixtures/deadline.ts";
 
 /** A raw TLS connection to the edge, on which tests write what no well-behaved client would. */
 export async function openTls(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
@@ -8,8 +9,12 @@ export async function openTls(port: number, options: ConnectionOptions = {}): Pr
   return socket;
 }
 
-/** Everything the peer sends until it closes. */
-export async function readAll(socket: AsyncIterable<Uint8Array>): Promise<string> {
+/** Everything the peer sends until it closes; fails if it never does. */
+export function readAll(socket: AsyncIterable<Uint8Array>): Promise<string> {
+  return inTime(readToEnd(socket), "the end of the connection");
+}
+
+async function readToEnd(socket: AsyncIterable<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   try {

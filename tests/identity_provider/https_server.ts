@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
+import { inTime } from "../fixtures/deadline.ts";
 import type { Credential } from "../pki/authority.ts";
 
 /** A request as the test server saw it. */
@@ -28,7 +29,7 @@ export interface HttpsServer extends AsyncDisposable {
   readonly connections: number;
   /** Cuts all open connections. */
   cut(): void;
-  /** Resolves once no connection is open. */
+  /** Resolves once no connection is open; fails if that does not happen. */
   idle(): Promise<void>;
 }
 
@@ -84,7 +85,10 @@ export async function startHttpsServer(
     },
     cut,
     async idle() {
-      while (sockets.size > 0) await Promise.all([...sockets].map((socket) => once(socket, "close")));
+      while (sockets.size > 0) {
+        const closed = Promise.all([...sockets].map((socket) => once(socket, "close")));
+        await inTime(closed, "the end of the connections");
+      }
     },
     async [Symbol.asyncDispose]() {
       cut();
