@@ -57,6 +57,8 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   ERR_SERVER_DOWN: "Try again later; the operator looks at the daemons of this server.",
   ERR_SERVICE_STARTING: "Try again in a second. If it stays so, the log says why the core does not start.",
   ERR_SESSION_LIMIT_REACHED: "Wait for other transfers to end, or raise the daemon's limit of sessions.",
+  ERR_SHARED_BY_ANOTHER:
+    "Have the other owner share it, or their share ended: `authserver share list` shows the operator whose it is.",
   ERR_SHARE_NOT_FOUND: "Ask the owner for a new share.",
   ERR_SHARE_STORE: "The log names the cause: mostly the disk of `persistence.directory` is full. Make room.",
   ERR_TOKENS_UNAVAILABLE: "Configure a certificate, or renew the one that expired.",

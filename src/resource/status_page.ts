@@ -1,3 +1,4 @@
+import { EVERYBODY } from "../sharing/everybody.ts";
 import { parseCredentials } from "../authentication/parse_credentials.ts";
 import type { Call } from "./call.ts";
 import { commandLines } from "./command_lines.ts";
@@ -7,7 +8,7 @@ import { type ServerEntry, serverEntry } from "./server_entry.ts";
 import type { ServerFacts } from "./server_facts.ts";
 import { entryAudience } from "./server_list.ts";
 import { type ServiceFacts, timestamp } from "./service_section.ts";
-import { callerName, EVERYBODY, nameOnServer } from "./share/names.ts";
+import { callerName, nameOnServer } from "./share/names.ts";
 import { ownersView, targetsView } from "./share/share_json.ts";
 import type { SharingParts } from "./share/sharing_parts.ts";
 import type { WholeResponse } from "./text_response.ts";

@@ -267,6 +267,7 @@ function startSharing(
     return undefined;
   }
   return openSharing({
+    standing: () => Promise.resolve({ kind: "cannot tell" }),
     servers,
     directory,
     ...(clientAddress !== undefined && { clientAddress }),

@@ -61,7 +61,7 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
           200: { description: "Removed" },
           201: { description: "Shared", headers: { Location: "Address of the share" } },
         },
-        refusals: OF_SESSIONS,
+        refusals: [...OF_SESSIONS, 409],
       },
       answer: (call) => createShare(call, parts),
     },
@@ -86,7 +86,7 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
         answers: {
           200: { description: "What became of each member", content: { "application/json": "ShareChanged" } },
         },
-        refusals: OF_SESSIONS,
+        refusals: [...OF_SESSIONS, 409],
       },
       answer: (call) => updateShare(call, parts),
     },
@@ -109,6 +109,13 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
 function usersRoutes(parts: SharingParts): PublishedRoute[] {
   const common = { service: "access", audit: "share" } as const;
   const downloads = { ...common, method: "GET", answer: (call: Call) => download(call, parts) } as const;
+  const sessions = {
+    ...common,
+    method: "POST",
+    consumes: "application/json",
+    produces: JSON_TYPE,
+    answer: (call: Call) => sharedUftpSession(call, parts),
+  } as const;
   const uploads = { ...common, method: "PUT", answer: (call: Call) => upload(call, parts) } as const;
   return [
     { ...downloads, path: SHARED, doc: DOWNLOAD },
@@ -123,19 +130,11 @@ function usersRoutes(parts: SharingParts): PublishedRoute[] {
       path: `${SHARED}/*rest`,
       doc: { ...UPLOAD, summary: "Put a file into a shared directory" },
     },
+    { ...sessions, path: "/rest/access/:server", doc: SESSION },
     {
-      ...common,
-      method: "POST",
-      path: "/rest/access/:server",
-      consumes: "application/json",
-      produces: JSON_TYPE,
-      doc: {
-        summary: "Get a transfer session for shared files",
-        body: "SessionRequest",
-        answers: { 200: { description: "The session", content: { "application/json": "SessionGrant" } } },
-        refusals: OF_SESSIONS,
-      },
-      answer: (call) => sharedUftpSession(call, parts),
+      ...sessions,
+      path: SHARED,
+      doc: { ...SESSION, summary: "Get a transfer session for the files of one share" },
     },
   ];
 }
@@ -158,6 +157,15 @@ const DOWNLOAD: Operation = {
     412: { description: "A precondition failed" },
     416: { description: "The file has no such part", headers: { "Content-Range": "Its length" } },
   },
+  refusals: OF_SESSIONS,
+};
+
+const SESSION: Operation = {
+  summary: "Get a transfer session for shared files",
+  details:
+    "Of several owners who share the path with the caller, one whose home directory it is in comes first, then the earliest; the request may name the owner or the share.",
+  body: "SharedSessionRequest",
+  answers: { 200: { description: "The session", content: { "application/json": "SessionGrant" } } },
   refusals: OF_SESSIONS,
 };
 

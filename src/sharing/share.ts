@@ -1,4 +1,5 @@
 import type { GrantedLevel } from "./access_level.ts";
+import type { OwnerLimits } from "./rules/owner_limits.ts";
 
 /** What its owner decided about a share (rest-api.md 2.1). */
 export interface ShareTerms {
@@ -15,6 +16,31 @@ export interface ShareTerms {
   readonly sources: readonly string[];
 }
 
+/** How an owner was known to the method that named them, so that it can be asked again. */
+export interface NamedOwner {
+  /** Distinguished name exactly as it was proved: some sources tell upper from lower case. */
+  readonly dn: string;
+  /** Name of the configured method, such as `PASSWORD`; absent if nobody knows. */
+  readonly via?: string;
+  /** What the owner signed in as. */
+  readonly login?: string;
+  /** Account by the method itself. */
+  readonly uid?: string;
+}
+
+/** What was known about its owner when a share was made, or was last given new terms. It gives no more than that later. */
+export interface Making {
+  readonly owner: NamedOwner;
+  /** Whether the attribute sources by themselves gave the owner the account; they then have to go on doing so. */
+  readonly mappedAccount: boolean;
+  /** Whether they by themselves gave the owner a role that may share. */
+  readonly mappedRole: boolean;
+  /** Whether the path lies in the home directory of the owner's account, by the word of the daemon. */
+  readonly atHome: boolean;
+  /** What the owner could reach. */
+  readonly limits: OwnerLimits;
+}
+
 /** A new share, before the store gave it an id. Names are in comparable form (rest-api.md 2.6). */
 export interface ShareDraft extends ShareTerms {
   readonly owner: string;
@@ -22,6 +48,8 @@ export interface ShareDraft extends ShareTerms {
   /** The owner's Unix account and group; all access through the share runs as these. */
   readonly uid: string;
   readonly gid?: string;
+  /** Absent for shares that were imported, given away by the operator, or made before this was remembered. */
+  readonly made?: Making;
 }
 
 /** A stored share. */

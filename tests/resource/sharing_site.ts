@@ -15,8 +15,11 @@ import type { DaemonOptions } from "../daemon_simulator/daemon.ts";
 import { ApiDescription } from "../openapi/api_description.ts";
 import { Site } from "../sharing/site.ts";
 
-/** Who asks: a user of the tests by name, or nobody in particular. */
-export type Who = "alice" | "bob" | "anonymous";
+/**
+ * Who asks: a user of the tests by name, or nobody in particular. Alice's home is the shared folder; Carol and Dave have
+ * accounts whose homes are elsewhere, Bob has none.
+ */
+export type Who = "alice" | "bob" | "carol" | "dave" | "anonymous";
 
 export const BASE = "https://auth.example.org:9000";
 
@@ -35,6 +38,8 @@ export class SharingSite implements AsyncDisposable {
   limits: OwnerLimits = {};
   /** Attributes of alice on the server, beyond her account. */
   attributes: OwnerLimits & { readonly rateLimit?: string; readonly xlogin?: string } = {};
+  /** What the audit line of the last request says besides who, what and when. */
+  audited: Record<string, unknown> = {};
   readonly time = { ahead: 0 };
   parts: SharingParts;
   readonly #description: ApiDescription;
@@ -54,7 +59,10 @@ export class SharingSite implements AsyncDisposable {
       store: openShareStore(`${this.#storeFolder}/shares.sqlite`, clock),
       allowWriteAccess: true,
       maxLifetimeSeconds: 0,
-      ownerLimits: () => Promise.resolve(this.limits),
+      owners: {
+        mapped: () => Promise.resolve({ mappedAccount: true, mappedRole: true }),
+        limits: ({ made }) => Promise.resolve([this.limits, ...(made === undefined ? [] : [made.limits])]),
+      },
       unauthenticated: (reason) => new Unauthenticated(reason),
       clock,
     };
@@ -107,6 +115,7 @@ export class SharingSite implements AsyncDisposable {
       readonly clientAddress: string;
     },
   ): Promise<Response> {
+    this.audited = {};
     const payload = body instanceof ReadableStream || typeof body === "string" ? body : JSON.stringify(body);
     const request = new Request(`${BASE}/`, {
       method,
@@ -122,10 +131,10 @@ export class SharingSite implements AsyncDisposable {
     }
   }
 
-  /** Makes a share of alice. @returns Its id. */
-  async share(path: string, fields: Record<string, unknown> = {}): Promise<string> {
+  /** Makes a share of alice's. @returns Its id. */
+  async share(path: string, fields: Record<string, unknown> = {}, owner: Who = "alice"): Promise<string> {
     const body = { path: `${this.root}/${path}`, user: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN", ...fields };
-    const response = await this.ask("alice", "POST", "share/HPC", { body });
+    const response = await this.ask(owner, "POST", "share/HPC", { body });
     const location = response.headers.get("Location");
     if (response.status !== 201 || location === null) {
       throw new Error(`share not made: ${response.status} ${await response.text()}`);
@@ -168,23 +177,23 @@ export class SharingSite implements AsyncDisposable {
       base: BASE,
       requestId: "r1",
       log: SILENT,
-      audit: () => {},
+      audit: (facts) => Object.assign(this.audited, facts),
       signal: signal ?? new AbortController().signal,
     };
   }
 
   #user(who: Who): UserAttributes {
-    const known = who === "alice";
+    const known = who !== "bob" && who !== "anonymous";
     return {
       role: known ? "user" : "anonymous",
       availableRoles: [],
-      ...(known && { uid: "alice", group: "users" }),
+      ...(known && { uid: who, group: who === "alice" ? "users" : "hpc" }),
       availableUids: [],
       availableGroups: known ? ["users", "hpc"] : [],
       supplementaryGroups: [],
       availableQueues: [],
       extra: new Map(
-        Object.entries(known ? this.attributes : {}).map((
+        Object.entries(who === "alice" ? this.attributes : {}).map((
           [suffix, value],
         ) => [`uftpd.HPC.${suffix}`, [value]]),
       ),

@@ -44,7 +44,11 @@ export class Site implements AsyncDisposable {
     await Deno.writeTextFile(`${root}/d/ten.txt`, "0123456789");
     await Deno.writeTextFile(`${root}/d/sub/x.dat`, "x");
     const daemon = await startDaemon({
-      users: { alice: { uid: 1001, home: root, groups: ["users", "hpc"] } },
+      users: {
+        alice: { uid: 1001, home: root, groups: ["users", "hpc"] },
+        carol: { uid: 1003, home: `${folder}/carol`, groups: ["hpc"] },
+        dave: { uid: 1004, home: `${folder}/dave`, groups: ["hpc"] },
+      },
       maxSessions: 10_000,
       timeZone: "UTC",
       ...options,

@@ -1,8 +1,7 @@
-import { withinLimits } from "../../sharing/rules/owner_limits.ts";
+import { withinAll } from "../../sharing/rules/owner_limits.ts";
 import type { DaemonSession } from "../../sharing/session_client/daemon_session.ts";
 import type { Entry } from "../../sharing/session_client/entry.ts";
 import type { Call } from "../call.ts";
-import type { SharingParts } from "../share/sharing_parts.ts";
 import { type ResourceResponse, textResponse, withoutContent } from "../text_response.ts";
 import { PAGE_POLICY } from "../page/style.ts";
 import { type Listing, type ListingEntry, listingPage } from "./listing_page.ts";
@@ -14,11 +13,9 @@ export async function directoryListing(
   call: Call,
   opened: OpenedShare,
   { session, use }: { readonly session: DaemonSession; readonly use: UseOfShare | undefined },
-  { ownerLimits }: SharingParts,
 ): Promise<ResourceResponse> {
-  const { share } = opened;
+  const { share, limits } = opened;
   const directory = opened.path.endsWith("/") ? opened.path : `${opened.path}/`;
-  const limits = await ownerLimits(share, call.signal);
   const { entries, complete } = await session.list(directory);
   session.close();
   const below = directory.slice(share.path.length);
@@ -28,7 +25,7 @@ export async function directoryListing(
     ...(below !== "" && { parent: base + encodePath(below.replace(/[^/]*\/$/, "")) }),
     entries: entries
       .filter(({ name, kind }) =>
-        kind !== "special" && withinLimits(limits, `${directory}${name}${kind === "directory" ? "/" : ""}`)
+        kind !== "special" && withinAll(limits, `${directory}${name}${kind === "directory" ? "/" : ""}`)
       )
       .toSorted(byKindAndName())
       .map((entry) => listingEntry(entry, base + encodePath(below))),

@@ -1,12 +1,13 @@
-import { withinLimits } from "../../sharing/rules/owner_limits.ts";
+import { type OwnerLimits, withinAll } from "../../sharing/rules/owner_limits.ts";
 import { containedPath } from "../../sharing/rules/contained_path.ts";
 import { NothingThere } from "../../sharing/nothing_there.ts";
 import { type AccessLevel, grants } from "../../sharing/access_level.ts";
+import { EVERYBODY } from "../../sharing/everybody.ts";
 import { isOver, type Share } from "../../sharing/share.ts";
 import { isShareId } from "../../sharing/share_id.ts";
 import { addressInRange } from "../../model/address.ts";
 import type { Call } from "../call.ts";
-import { EVERYBODY, nameOnServer } from "../share/names.ts";
+import { nameOnServer } from "../share/names.ts";
 import { type SharedServer, sharedServer } from "../share/shared_server.ts";
 import { NotPermitted, refusal, ShareNotFound } from "../share/sharing_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
@@ -17,6 +18,8 @@ export interface OpenedShare {
   readonly share: Share;
   /** Absolute on the daemon's host, within the share; ends in a slash if a directory was asked for. */
   readonly path: string;
+  /** What the owner may reach; all of them hold. */
+  readonly limits: readonly OwnerLimits[];
 }
 
 /**
@@ -34,8 +37,7 @@ export async function openedShare(
   if (share === undefined || isOver(share, parts.clock())) throw new ShareNotFound();
   checkUser(call, share, wanted, parts);
   const path = containedPath(share, call.params.get("rest")?.split("/") ?? []);
-  await checkOwner(share, path, call.signal, parts);
-  return { server, share, path };
+  return { server, share, path, limits: await checkOwner(share, path, call.signal, parts) };
 }
 
 /** Whether the caller may use a share in the way that is wanted; its owner has no special right. */
@@ -48,16 +50,20 @@ export function checkUser(call: Call, share: Share, wanted: AccessLevel, parts: 
   if (!grants(granted, wanted)) throw new NotPermitted("This share is for reading only");
 }
 
-/** Whether the owner may still reach the path: attributes can have changed since the share was made (D20). */
+/**
+ * Checks that the owner may still reach the path: attributes can have changed since the share was made (D20).
+ * @returns What the owner may reach.
+ * @throws {NothingThere | ShareNotFound}
+ */
 export async function checkOwner(
   share: Share,
   path: string,
   signal: AbortSignal,
-  { ownerLimits }: SharingParts,
-): Promise<void> {
-  if (!withinLimits(await ownerLimits(share, signal), path)) {
-    throw new NothingThere("outside of what the owner may reach");
-  }
+  { owners }: SharingParts,
+): Promise<readonly OwnerLimits[]> {
+  const limits = await owners.limits(share, signal);
+  if (!withinAll(limits, path)) throw new NothingThere("outside of what the owner may reach");
+  return limits;
 }
 
 function checkSource({ clientAddress }: Call, { sources }: Share): void {

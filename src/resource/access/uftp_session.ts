@@ -1,8 +1,10 @@
 import { attributesOnServer, NoAccount } from "../../attributes/server_attributes.ts";
-import { grants } from "../../sharing/access_level.ts";
+import { type AccessLevel, grants } from "../../sharing/access_level.ts";
 import { absolutePath } from "../../sharing/rules/absolute_path.ts";
-import { coveringPaths, mostSpecific } from "../../sharing/rules/applicable_share.ts";
+import { coveringPaths, decidingShare } from "../../sharing/rules/applicable_share.ts";
 import { grantedScope } from "../../sharing/rules/session_scope.ts";
+import { isOver, type Share } from "../../sharing/share.ts";
+import { isShareId } from "../../sharing/share_id.ts";
 import type { Call } from "../call.ts";
 import { grantResponse, readJson } from "../open_session.ts";
 import { lowestLimit } from "../rate_limit.ts";
@@ -10,7 +12,8 @@ import { ServerDown } from "../request_errors.ts";
 import { statusText } from "../server_facts.ts";
 import type { WholeResponse } from "../text_response.ts";
 import { parseSessionRequest } from "../session_request.ts";
-import { EVERYBODY, nameOnServer } from "../share/names.ts";
+import { nameOnServer } from "../share/names.ts";
+import { membersOf, parseName, text } from "../share/share_fields.ts";
 import { type SharedServer, sharedServer } from "../share/shared_server.ts";
 import { refusal, ShareNotFound } from "../share/sharing_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
@@ -18,22 +21,25 @@ import { checkOwner, checkUser } from "./opened_share.ts";
 import { useShare } from "./use_of_share.ts";
 
 /**
- * `POST /rest/access/<server>`: a UFTP session for shared data, under the account of the share's owner and confined to
- * what is asked for (rest-api.md 1.13, 2.5). The most specific share for the caller or for everybody decides.
+ * `POST /rest/access/<server>[/<id>]`: a UFTP session for shared data, under the account of the share's owner and confined
+ * to what is asked for (rest-api.md 1.13, 2.5). The request may name the share by its id, in the address or as `share`, or
+ * whose share is meant, as `owner`; else {@link decidingShare} of those for the caller or for everybody does.
  */
 export async function sharedUftpSession(call: Call, parts: SharingParts): Promise<WholeResponse> {
   const server = sharedServer(call, parts);
-  const request = parseSessionRequest(await readJson(call.request));
+  const body = await readJson(call.request);
+  const request = parseSessionRequest(body);
   const asked = absolutePath(request.serverPath);
-  const shares = await parts.store.withPaths(server.name, coveringPaths(asked));
-  if (shares.length === 0) throw new ShareNotFound();
-  const share = mostSpecific(shares, { caller: nameOnServer(call, server.name), everybody: EVERYBODY });
-  if (share === undefined) throw refusal(call.caller, "This path is shared with somebody else", parts);
-  checkUser(call, share, request.send ? "READ" : "WRITE", parts);
+  const wanted = request.send ? "READ" : "WRITE";
+  const share = await meantShare(
+    call,
+    { server: server.name, asked, wanted, ...parseChoice(call, body) },
+    parts,
+  );
+  checkUser(call, share, wanted, parts);
   // A shared directory asked for without its last slash is still a directory.
   const path = share.path === `${asked}/` ? share.path : asked;
-  await checkOwner(share, path, call.signal, parts);
-  const scope = grantedScope(path, await parts.ownerLimits(share, call.signal));
+  const scope = grantedScope(path, await checkOwner(share, path, call.signal, parts));
   const status = server.facts.daemons.status();
   if (server.instance === undefined && !status.usable) throw new ServerDown(statusText(status));
 
@@ -58,6 +64,50 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
     await use.giveBack();
     throw error;
   }
+}
+
+/** Which share a request means; absent members leave that open. */
+interface Choice {
+  readonly id?: string;
+  /** In comparable form. */
+  readonly owner?: string;
+}
+
+/** @throws {InvalidRequest} */
+function parseChoice({ params }: Call, body: unknown): Choice {
+  const member = membersOf(body);
+  const id = params.get("id") ?? text("share", member("share"));
+  const owner = text("owner", member("owner"));
+  return {
+    ...(id !== undefined && { id }),
+    ...(owner !== undefined && { owner: parseName("owner", owner) }),
+  };
+}
+
+/** @throws {ShareNotFound} or a refusal, if all that cover the path are for others. */
+async function meantShare(
+  call: Call,
+  { server, asked, wanted, id, owner }: Choice & {
+    readonly server: string;
+    readonly asked: string;
+    readonly wanted: AccessLevel;
+  },
+  parts: SharingParts,
+): Promise<Share> {
+  const paths = coveringPaths(asked);
+  const meant = (share: Share) => owner === undefined || share.owner === owner;
+  if (id !== undefined) {
+    const share = isShareId(id) ? await parts.store.get(server, id) : undefined;
+    const usable = share !== undefined && !isOver(share, parts.clock()) && paths.includes(share.path);
+    if (!usable || !meant(share)) throw new ShareNotFound();
+    return share;
+  }
+  const caller = nameOnServer(call, server);
+  const shares = (await parts.store.withPaths(server, paths, caller)).filter(meant);
+  const share = decidingShare(shares, { caller, wanted });
+  if (share !== undefined) return share;
+  if (owner !== undefined || !await parts.store.anyWithPaths(server, paths)) throw new ShareNotFound();
+  throw refusal(call.caller, "This path is shared with somebody else", parts);
 }
 
 /** Rate limit and reservations are those of the caller, not of the owner; a caller needs no account here. */

@@ -4,7 +4,7 @@ import { grants } from "../../sharing/access_level.ts";
 import { absolutePath, InvalidPath, withoutSlash } from "../../sharing/rules/absolute_path.ts";
 import { withinLimits } from "../../sharing/rules/owner_limits.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
-import { isWritable } from "../../sharing/session_client/entry.ts";
+import { isReadable, isWritable } from "../../sharing/session_client/entry.ts";
 import type { Call } from "../call.ts";
 import { NotPermitted } from "./sharing_errors.ts";
 import type { SharedServer } from "./shared_server.ts";
@@ -66,6 +66,7 @@ export async function checkedPath(
     if (entry.kind === "file" && wanted.endsWith("/")) throw new InvalidPath("it is not a directory");
     const path = entry.kind === "directory" && !wanted.endsWith("/") ? `${wanted}/` : wanted;
     if (!withinLimits(account, path)) throw new NotPermitted("You have no access to this path");
+    if (!isReadable(entry)) throw new NotPermitted("You cannot read that yourself");
     if (grants(access, "WRITE") && !isWritable(entry)) {
       throw new NotPermitted("You cannot write there yourself");
     }

@@ -2,6 +2,7 @@ import { withoutSlash } from "../../sharing/rules/absolute_path.ts";
 import type { Call } from "../call.ts";
 import { readJson } from "../open_session.ts";
 import { checkedPath, checkWritePolicy, fullPath, shareAccount } from "./checked_path.ts";
+import { makingOf } from "./making.ts";
 import { nameOnServer } from "./names.ts";
 import { parseShareFields, type ShareFields } from "./share_fields.ts";
 import { type SharedServer, sharedServer } from "./shared_server.ts";
@@ -36,6 +37,7 @@ export async function createShare(call: Call, parts: SharingParts): Promise<Resp
     oneTime: fields.oneTime,
     ...(fields.maxUses !== undefined && { usesLeft: fields.maxUses }),
     sources: fields.sources,
+    made: await makingOf(call, { path, account, server }, parts),
   });
   call.audit({
     server: server.name,

@@ -1,7 +1,8 @@
+import { EVERYBODY } from "../../sharing/everybody.ts";
 import type { Call } from "../call.ts";
 import { statusText } from "../server_facts.ts";
 import { jsonResponse, type WholeResponse } from "../text_response.ts";
-import { EVERYBODY, nameOnServer } from "./names.ts";
+import { nameOnServer } from "./names.ts";
 import { ownersView, targetsView } from "./share_json.ts";
 import { sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";

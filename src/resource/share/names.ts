@@ -2,10 +2,8 @@ import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import { comparableForm } from "../../model/distinguished_name.ts";
 import { ANONYMOUS_DN, type Caller } from "../../model/identity.ts";
 import { ServiceError } from "../../model/service_error.ts";
+import { EVERYBODY } from "../../sharing/everybody.ts";
 import type { Call } from "../call.ts";
-
-/** The target of a share for everybody, in comparable form. */
-export const EVERYBODY = "cn=anonymous,o=unknown,ou=unknown";
 
 /** A caller's name in comparable form (rest-api.md 2.6). */
 export function callerName(caller: Caller): string {

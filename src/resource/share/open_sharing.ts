@@ -3,7 +3,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { SessionClient } from "../../sharing/session_client/session_client.ts";
 import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
-import { ownerLimitsNow } from "./owner_limits_now.ts";
+import { type AskOwnersStanding, ShareOwners } from "./share_owners.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
 /** How often shares that have ended are deleted, in milliseconds. */
@@ -20,6 +20,7 @@ export interface SharingOptions extends
   readonly clientAddress?: string;
   /** All attribute sources, combined. */
   readonly attributes: AttributeSource;
+  readonly standing: AskOwnersStanding;
   readonly log: Logger;
   readonly clock: Clock;
 }
@@ -57,7 +58,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     ])),
     allowWriteAccess: options.allowWriteAccess,
     maxLifetimeSeconds: options.maxLifetimeSeconds,
-    ownerLimits: ownerLimitsNow(attributes, log),
+    owners: new ShareOwners(attributes, options.standing, log),
     unauthenticated: options.unauthenticated,
     ...(options.transferred && { transferred: options.transferred }),
     clock,

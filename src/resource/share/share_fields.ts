@@ -33,7 +33,7 @@ export function parseShareFields(body: unknown): ShareFields {
   }
   return {
     path: required("path", member("path")),
-    target: parseTarget(required("user", member("user"))),
+    target: parseName("user", required("user", member("user"))),
     access,
     ...(group !== undefined && group !== "" && { group }),
     lifetime: parseLifetime(member("lifetime")) ?? 0,
@@ -72,11 +72,12 @@ export function parseSources(value: unknown): readonly string[] | undefined {
   });
 }
 
-function parseTarget(name: string): string {
+/** The comparable form of a distinguished name. @throws {InvalidRequest} */
+export function parseName(member: string, name: string): string {
   try {
     return comparableForm(name);
   } catch (error) {
-    if (error instanceof ServiceError) throw new InvalidRequest("user: expected a distinguished name");
+    if (error instanceof ServiceError) throw new InvalidRequest(`${member}: expected a distinguished name`);
     throw error;
   }
 }
@@ -104,7 +105,8 @@ function required(name: string, value: unknown): string {
   return given;
 }
 
-function text(name: string, value: unknown): string | undefined {
+/** Text; numbers and flags count as such. @throws {InvalidRequest} */
+export function text(name: string, value: unknown): string | undefined {
   if (value === undefined || typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   throw new InvalidRequest(`${name}: expected text`);

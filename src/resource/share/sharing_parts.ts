@@ -1,10 +1,9 @@
 import type { Clock } from "../../model/clock.ts";
 import type { ServiceError } from "../../model/service_error.ts";
-import type { OwnerLimits } from "../../sharing/rules/owner_limits.ts";
-import type { Share } from "../../sharing/share.ts";
 import type { SessionClient } from "../../sharing/session_client/session_client.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
 import type { ServerFacts } from "../server_facts.ts";
+import type { ShareOwners } from "./share_owners.ts";
 
 /** What the share and access resources work with. */
 export interface SharingParts {
@@ -17,8 +16,8 @@ export interface SharingParts {
   readonly allowWriteAccess: boolean;
   /** Longest life of a share in seconds, `share.maxLifetime`; 0 is no bound. */
   readonly maxLifetimeSeconds: number;
-  /** What a share's owner may reach now, see {@link ownerLimitsNow}: attributes can have changed since it was made. */
-  readonly ownerLimits: (share: Share, signal: AbortSignal) => Promise<OwnerLimits>;
+  /** What is known of owners who are not there: it can have changed since a share was made. */
+  readonly owners: Pick<ShareOwners, "limits" | "mapped">;
   /** The error that asks a caller without credentials for some; the reason is for the log. */
   readonly unauthenticated: (reason: string) => ServiceError;
   /** Told of the bytes that passed through the service; absent: nobody counts them. */

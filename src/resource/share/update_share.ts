@@ -1,13 +1,15 @@
 import type { ShareChange } from "../../sharing/store/share_store.ts";
+import type { Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import { readJson } from "../open_session.ts";
 import { InvalidRequest } from "../request_errors.ts";
 import { jsonResponse, type WholeResponse } from "../text_response.ts";
 import { checkedPath, shareAccount } from "./checked_path.ts";
 import { endOfLife } from "./create_share.ts";
+import { makingOf } from "./making.ts";
 import { ownShare } from "./own_share.ts";
 import { membersOf, parseLifetime, parseSources } from "./share_fields.ts";
-import { sharedServer } from "./shared_server.ts";
+import { type SharedServer, sharedServer } from "./shared_server.ts";
 import { ShareNotFound } from "./sharing_errors.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
@@ -29,14 +31,7 @@ export async function updateShare(call: Call, parts: SharingParts): Promise<Whol
   const sources = parseSources(member("sources"));
   if (path !== undefined && typeof path !== "string") throw new InvalidRequest("path: expected text");
   const change: ShareChange = {
-    ...(path !== undefined && {
-      path: await checkedPath(path, {
-        account: { ...limitsOf(call, server.name), uid: share.uid, gid: share.gid },
-        access: share.access,
-        server,
-        signal: call.signal,
-      }),
-    }),
+    ...(path !== undefined && await newPath(path, { call, share, server }, parts)),
     ...(lifetime !== undefined && { expires: endOfLife(lifetime, parts) }),
     ...(sources !== undefined && { sources }),
   };
@@ -53,8 +48,19 @@ export async function updateShare(call: Call, parts: SharingParts): Promise<Whol
   );
 }
 
-/** The owner's limits on the server now; the share itself stays with the account it was made for. */
-function limitsOf(call: Call, server: string): { readonly includes?: string; readonly excludes?: string } {
-  const { includes, excludes } = shareAccount(call, server);
-  return { ...(includes !== undefined && { includes }), ...(excludes !== undefined && { excludes }) };
+/** The share stays with the account it was made for; the limits are the owner's of now. */
+async function newPath(
+  text: string,
+  { call, share, server }: { readonly call: Call; readonly share: Share; readonly server: SharedServer },
+  parts: SharingParts,
+): Promise<Pick<ShareChange, "path" | "made">> {
+  const { includes, excludes } = shareAccount(call, server.name);
+  const account = {
+    uid: share.uid,
+    ...(share.gid !== undefined && { gid: share.gid }),
+    ...(includes !== undefined && { includes }),
+    ...(excludes !== undefined && { excludes }),
+  };
+  const path = await checkedPath(text, { account, access: share.access, server, signal: call.signal });
+  return { path, made: await makingOf(call, { path, account, server }, parts) };
 }

@@ -72,6 +72,19 @@ const LENIENT_INTEGER: Schema = {
 };
 const LENIENT_FLAG: Schema = { anyOf: [{ type: "boolean" }, { type: "string" }] };
 
+const SESSION_MEMBERS = {
+  serverPath: text("Base directory of the session; empty: the home directory, which the client may leave"),
+  "streamCount?": LENIENT_INTEGER,
+  "compress?": LENIENT_FLAG,
+  "persistent?": LENIENT_FLAG,
+  "encryptionKey?": text("base64"),
+  "encryptionAlgorithm?": text("AES or BLOWFISH, in any case"),
+  "group?": text("Primary group, one of availableGroups"),
+  "client?": text("Addresses the client will come from, instead of the request's own"),
+  "append?": LENIENT_FLAG,
+  "send?": LENIENT_FLAG,
+} as const;
+
 /** The named schemas of the API description. */
 export const SCHEMAS = {
   Error: object({
@@ -123,20 +136,12 @@ export const SCHEMAS = {
       }),
     }),
   }, { $ref: "#/components/schemas/Server" }),
-  SessionRequest: {
+  SessionRequest: { ...object(SESSION_MEMBERS, true) },
+  SharedSessionRequest: {
     ...object({
-      serverPath: text(
-        "Base directory of the session; empty: the home directory, which the client may leave",
-      ),
-      "streamCount?": LENIENT_INTEGER,
-      "compress?": LENIENT_FLAG,
-      "persistent?": LENIENT_FLAG,
-      "encryptionKey?": text("base64"),
-      "encryptionAlgorithm?": text("AES or BLOWFISH, in any case"),
-      "group?": text("Primary group, one of availableGroups"),
-      "client?": text("Addresses the client will come from, instead of the request's own"),
-      "append?": LENIENT_FLAG,
-      "send?": LENIENT_FLAG,
+      ...SESSION_MEMBERS,
+      "owner?": text("Whose share is meant, where several cover the path", DN),
+      "share?": text("The id of the share that is meant"),
     }, true),
   },
   SessionGrant: object({

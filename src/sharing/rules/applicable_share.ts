@@ -1,4 +1,4 @@
-import { grants } from "../access_level.ts";
+import { type AccessLevel, grants } from "../access_level.ts";
 import type { Share } from "../share.ts";
 import { parentOf } from "./absolute_path.ts";
 
@@ -14,20 +14,37 @@ export function coveringPaths(path: string): readonly string[] {
 }
 
 /**
- * The share that decides: the most specific one that is for the caller or for everybody. Of several for the same path
- * the caller's own comes before everybody's, then the one that grants more, then the older.
- * @param names The caller and everybody, in comparable form.
+ * The share that decides about a request by path. Of each owner it is the most specific one. Of several owners, one who
+ * shares out of their own home directory comes first, then the one whose oldest share is the oldest: nobody gets between
+ * an owner and the users of a share by sharing the same path later. Owners whose share does not grant what is wanted
+ * count only if there is no other.
+ * @param shares All that cover the path and are for the caller.
+ * @param caller In comparable form.
  */
-export function mostSpecific(
+export function decidingShare(
   shares: readonly Share[],
-  { caller, everybody }: { readonly caller: string; readonly everybody: string },
+  { caller, wanted }: { readonly caller: string; readonly wanted: AccessLevel },
 ): Share | undefined {
-  return shares
-    .filter(({ target }) => target === caller || target === everybody)
-    .toSorted((a, b) =>
-      b.path.length - a.path.length ||
-      Number(b.target === caller) - Number(a.target === caller) ||
-      Number(grants(b.access, a.access)) - Number(grants(a.access, b.access)) ||
-      a.created - b.created
-    )[0];
+  const owners = [...Map.groupBy(shares, ({ owner }) => owner).values()].map((own) => ({
+    share: mostSpecific(own, caller),
+    since: Math.min(...own.map(({ created }) => created)),
+  }));
+  const rank = ({ share }: typeof owners[number]) =>
+    Number(grants(share.access, wanted)) * 2 + Number(share.made?.atHome ?? false);
+  return owners.toSorted((a, b) => rank(b) - rank(a) || a.since - b.since)[0]?.share;
+}
+
+/**
+ * Of several shares of an owner for the same path the caller's own comes before everybody's, then the one that grants
+ * more, then the older.
+ */
+function mostSpecific(shares: readonly Share[], caller: string): Share {
+  return shares.reduce((best, share) => precedence(share, best, caller) < 0 ? share : best);
+}
+
+function precedence(a: Share, b: Share, caller: string): number {
+  return b.path.length - a.path.length ||
+    Number(b.target === caller) - Number(a.target === caller) ||
+    Number(grants(b.access, a.access)) - Number(grants(a.access, b.access)) ||
+    a.created - b.created;
 }

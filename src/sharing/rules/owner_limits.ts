@@ -30,6 +30,11 @@ export function withinLimits({ includes, excludes }: OwnerLimits, path: string):
     included.some((pattern) => matchesPattern(pattern, bare) || (directory && mayMatchBelow(pattern, path)));
 }
 
+/** Whether a path is within several limits at once, such as those of then and those of now. */
+export function withinAll(limits: readonly OwnerLimits[], path: string): boolean {
+  return limits.every((each) => withinLimits(each, path));
+}
+
 /** The include patterns, each absolute; none means that everything is included. */
 export function includePatterns(text: string | undefined): readonly string[] {
   return split(text).map((pattern) => withoutSlash(pattern.startsWith("/") ? pattern : `/${pattern}`));

@@ -50,6 +50,23 @@ export function mayMatchBelow(pattern: string, directory: string): boolean {
   return start.startsWith(directory) || (directory.startsWith(start) && start !== pattern);
 }
 
+/** Patterns, one or none, for what two patterns both match; undefined if that is not known. */
+export function commonPatterns(a: string, b: string): readonly string[] | undefined {
+  if (covers(a, b)) return [b];
+  if (covers(b, a)) return [a];
+  const [startA, startB] = [literalStart(a), literalStart(b)];
+  const apart = !startA.startsWith(startB) && !startB.startsWith(startA);
+  return apart || !hasWildcards(a) || !hasWildcards(b) ? [] : undefined;
+}
+
+/** Whether one pattern surely matches all that another matches. */
+function covers(wide: string, narrow: string): boolean {
+  if (wide === narrow) return true;
+  if (!hasWildcards(narrow)) return matchesPattern(wide, narrow);
+  const start = literalStart(wide);
+  return wide === `${start}*` && literalStart(narrow).startsWith(start);
+}
+
 /** Whether a text has characters with a meaning in patterns. */
 export function hasWildcards(text: string): boolean {
   return /[*?[]/.test(text);

@@ -1,7 +1,14 @@
 import { ServiceError } from "../../model/service_error.ts";
 import { nameOf, parentOf } from "./absolute_path.ts";
 import { excludePatterns, includePatterns, type OwnerLimits } from "./owner_limits.ts";
-import { coversAllBelow, escapePattern, hasWildcards, mayMatchBelow, staysBelow } from "./path_pattern.ts";
+import {
+  commonPatterns,
+  coversAllBelow,
+  escapePattern,
+  hasWildcards,
+  mayMatchBelow,
+  staysBelow,
+} from "./path_pattern.ts";
 
 /** What a daemon session is confined to; fields as in a session order. */
 export interface SessionScope {
@@ -34,10 +41,10 @@ export function mediatedScope(path: string): SessionScope {
 /**
  * The session handed to somebody else for a shared path (D8): a directory is base and include pattern at once, since
  * the daemon compares a base as mere text, so that base `/d/` alone would admit `/d2`; a file has its parent as base.
- * The owner's own limits hold in it as well.
+ * The owner's own limits hold in it as well, all of them at once.
  * @throws {ScopeNotExpressible} If no session is confined to exactly that.
  */
-export function grantedScope(path: string, limits: OwnerLimits): SessionScope {
+export function grantedScope(path: string, limits: readonly OwnerLimits[]): SessionScope {
   const directory = path.endsWith("/");
   const file = directory ? path : parentOf(path);
   if (hasWildcards(file)) throw new ScopeNotExpressible("wildcard characters in the base directory");
@@ -56,19 +63,42 @@ export function grantedScope(path: string, limits: OwnerLimits): SessionScope {
   return excludes === "" ? { file, includes } : { file, includes, excludes };
 }
 
-function includesWithin(directory: string, limits: OwnerLimits): string {
-  const owners = includePatterns(limits.includes).filter((pattern) => mayMatchBelow(pattern, directory));
-  if (includePatterns(limits.includes).length === 0 || owners.some((p) => coversAllBelow(p, directory))) {
-    return directory.includes(":") ? "*" : `${directory}*`;
-  }
-  if (owners.length === 0 || !owners.every((pattern) => staysBelow(pattern, directory))) {
-    throw new ScopeNotExpressible("the owner's includes cut across the shared directory");
-  }
-  return owners.join(":");
+function includesWithin(directory: string, limits: readonly OwnerLimits[]): string {
+  const [first, ...others] = limits.map(({ includes }) => narrowing(directory, includePatterns(includes)))
+    .filter((patterns) => patterns !== undefined);
+  if (first === undefined) return directory.includes(":") ? "*" : `${directory}*`;
+  const patterns = others.reduce(common, first);
+  if (patterns.length === 0) throw new ScopeNotExpressible("the owner's includes leave nothing of it");
+  return patterns.join(":");
 }
 
-function excludesWithin(directory: string, limits: OwnerLimits): string {
-  const relevant = excludePatterns(limits.excludes).filter((pattern) => mayMatchBelow(pattern, directory));
+/** The patterns that narrow a directory down; undefined if they leave all of it. */
+function narrowing(directory: string, patterns: readonly string[]): readonly string[] | undefined {
+  const relevant = patterns.filter((pattern) => mayMatchBelow(pattern, directory));
+  if (patterns.length === 0 || relevant.some((pattern) => coversAllBelow(pattern, directory))) {
+    return undefined;
+  }
+  if (relevant.length === 0 || !relevant.every((pattern) => staysBelow(pattern, directory))) {
+    throw new ScopeNotExpressible("the owner's includes cut across the shared directory");
+  }
+  return relevant;
+}
+
+/** Patterns for what is matched on both sides. */
+function common(these: readonly string[], those: readonly string[]): readonly string[] {
+  const patterns = these.flatMap((one) =>
+    those.flatMap((other) => {
+      const both = commonPatterns(one, other);
+      if (both === undefined) throw new ScopeNotExpressible("the owner's includes of then and now cross");
+      return both;
+    })
+  );
+  return [...new Set(patterns)];
+}
+
+function excludesWithin(directory: string, limits: readonly OwnerLimits[]): string {
+  const patterns = new Set(limits.flatMap(({ excludes }) => excludePatterns(excludes)));
+  const relevant = [...patterns].filter((pattern) => mayMatchBelow(pattern, directory));
   if (!relevant.every((pattern) => staysBelow(pattern, directory))) {
     throw new ScopeNotExpressible("the owner's excludes cut across the shared directory");
   }

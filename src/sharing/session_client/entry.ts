@@ -14,6 +14,11 @@ export interface Entry {
   readonly permissions: string;
 }
 
+/** Whether the account may read a file, or enter a directory. */
+export function isReadable({ kind, permissions }: Entry): boolean {
+  return kind === "directory" ? /[ex]/.test(permissions) : kind === "file" && permissions.includes("r");
+}
+
 /** Whether the account may write a file, or create entries in a directory. */
 export function isWritable({ kind, permissions }: Entry): boolean {
   if (kind === "special" || !permissions.includes("w")) return false;

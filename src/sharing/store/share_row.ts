@@ -1,5 +1,5 @@
 import { parseAccessLevel } from "../access_level.ts";
-import type { Share, ShareTerms, Use, UseKind } from "../share.ts";
+import type { Making, Share, ShareTerms, Use, UseKind } from "../share.ts";
 
 /** A row as SQLite gives it. */
 export type Row = Record<string, unknown>;
@@ -20,10 +20,36 @@ export function termColumns({ path, access, expires, oneTime, usesLeft, sources 
   };
 }
 
+/** Columns of what is known about the owner. */
+export function makingColumns(made: Making | undefined): Values {
+  return {
+    ownerDn: made?.owner.dn ?? null,
+    ownerVia: made?.owner.via ?? null,
+    ownerLogin: made?.owner.login ?? null,
+    ownerUid: made?.owner.uid ?? null,
+    mappedAccount: made === undefined ? null : Number(made.mappedAccount),
+    mappedRole: made === undefined ? null : Number(made.mappedRole),
+    madeAtHome: made === undefined ? null : Number(made.atHome),
+    madeIncludes: made?.limits.includes ?? null,
+    madeExcludes: made?.limits.excludes ?? null,
+  };
+}
+
 /** All columns of a share. */
 export function shareColumns(share: Share): Values {
-  const { server, id, owner, target, uid, gid, accessCount, created } = share;
-  return { server, id, owner, target, uid, gid: gid ?? null, accessCount, created, ...termColumns(share) };
+  const { server, id, owner, target, uid, gid, accessCount, created, made } = share;
+  return {
+    server,
+    id,
+    owner,
+    target,
+    uid,
+    gid: gid ?? null,
+    accessCount,
+    created,
+    ...termColumns(share),
+    ...makingColumns(made),
+  };
 }
 
 /** @throws {TypeError} If the database holds what this service does not write. */
@@ -49,6 +75,25 @@ export function toShare(row: Row): Share {
     sources,
     accessCount: number(row, "access_count"),
     created: number(row, "created"),
+    ...(row.owner_dn !== null && { made: toMaking(row) }),
+  };
+}
+
+function toMaking(row: Row): Making {
+  return {
+    owner: {
+      dn: text(row, "owner_dn"),
+      ...(row.owner_via !== null && { via: text(row, "owner_via") }),
+      ...(row.owner_login !== null && { login: text(row, "owner_login") }),
+      ...(row.owner_uid !== null && { uid: text(row, "owner_uid") }),
+    },
+    mappedAccount: number(row, "mapped_account") === 1,
+    mappedRole: number(row, "mapped_role") === 1,
+    atHome: number(row, "made_at_home") === 1,
+    limits: {
+      ...(row.made_includes !== null && { includes: text(row, "made_includes") }),
+      ...(row.made_excludes !== null && { excludes: text(row, "made_excludes") }),
+    },
   };
 }
 

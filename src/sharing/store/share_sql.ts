@@ -1,5 +1,16 @@
+import { EVERYBODY } from "../everybody.ts";
+
 /** Use records kept per share; older ones go first. */
 const KEEP_USES = 1000;
+
+/** What is known about the owner, but for whether the sources gave the account: that is a matter of the account. */
+const MADE = `owner_dn = :ownerDn, owner_via = :ownerVia, owner_login = :ownerLogin, owner_uid = :ownerUid,
+       mapped_role = :mappedRole, made_at_home = :madeAtHome, made_includes = :madeIncludes, made_excludes = :madeExcludes`;
+
+/** Usable shares of other owners from before a moment, with people in common. */
+const IN_THE_WAY = `owner <> :owner AND created < :before
+     AND (:target = '${EVERYBODY}' OR target IN (:target, '${EVERYBODY}'))
+     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now)`;
 
 /**
  * Statements by name; all values are bound. `:now` is in seconds. Without statistics SQLite takes the shares of a server
@@ -8,19 +19,26 @@ const KEEP_USES = 1000;
 export const SQL = {
   insert:
     `INSERT INTO share (server, id, path, owner, target, uid, gid, access, one_time, uses_left, expires, sources,
-       access_count, created)
+       access_count, created, owner_dn, owner_via, owner_login, owner_uid, mapped_account, mapped_role,
+       made_at_home, made_includes, made_excludes)
      VALUES (:server, :id, :path, :owner, :target, :uid, :gid, :access, :oneTime, :usesLeft, :expires, :sources,
-       :accessCount, :created)
+       :accessCount, :created, :ownerDn, :ownerVia, :ownerLogin, :ownerUid, :mappedAccount, :mappedRole,
+       :madeAtHome, :madeIncludes, :madeExcludes)
      ON CONFLICT DO NOTHING RETURNING *`,
-  same: `SELECT id FROM share INDEXED BY share_by_path
+  same: `SELECT id, created FROM share INDEXED BY share_by_path
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target
      AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created LIMIT 1`,
   terms:
     `UPDATE share SET path = :path, access = :access, one_time = :oneTime, uses_left = :usesLeft, expires = :expires,
-       sources = :sources
+       sources = :sources, renewals = renewals + 1, ${MADE},
+       mapped_account = CASE WHEN uid = :uid AND gid IS :gid THEN :mappedAccount ELSE ifnull(mapped_account, 0) END
      WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
+  supersede: `UPDATE share INDEXED BY share_by_path SET renewals = renewals + 1
+     WHERE server = :server AND owner = :owner AND path = :path AND target = :target AND uses_left = 0`,
   change: `UPDATE share SET path = ifnull(:path, path), expires = ifnull(:expires, expires),
        sources = ifnull(:sources, sources)
+     WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
+  remake: `UPDATE share SET ${MADE}, mapped_account = :mappedAccount
      WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
   get: `SELECT * FROM share WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now)`,
   ownedBy: `SELECT * FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :name
@@ -29,18 +47,27 @@ export const SQL = {
      AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id`,
   withPaths: `SELECT * FROM share INDEXED BY share_by_path
      WHERE server = :server AND path IN (SELECT value FROM json_each(:paths))
-     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id`,
+     AND target IN (:target, '${EVERYBODY}')
+     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT 1000`,
+  anyWithPaths: `SELECT id FROM share INDEXED BY share_by_path
+     WHERE server = :server AND path IN (SELECT value FROM json_each(:paths))
+     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) LIMIT 1`,
+  above: `SELECT id FROM share INDEXED BY share_by_path
+     WHERE server = :server AND path IN (SELECT value FROM json_each(:paths))
+     AND (path = :path OR access <> 'READ') AND ${IN_THE_WAY} LIMIT 1`,
+  below: `SELECT id FROM share INDEXED BY share_by_path
+     WHERE server = :server AND path > :path AND path < :end AND ${IN_THE_WAY} LIMIT 1`,
   all: `SELECT * FROM share WHERE (:server IS NULL OR server = :server)
      AND (expires = 0 OR expires >= :now) ORDER BY server, created, id`,
   count: `SELECT count(*) AS shares FROM share WHERE expires = 0 OR expires >= :now`,
   remove: `DELETE FROM share WHERE server = :server AND id = :id`,
   removeByPath: `DELETE FROM share INDEXED BY share_by_path
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target`,
-  changeOwner: `UPDATE share SET owner = :owner, uid = :uid, gid = :gid
+  changeOwner: `UPDATE share SET owner = :owner, uid = :uid, gid = :gid, owner_dn = NULL
      WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
   take: `UPDATE share SET uses_left = uses_left - 1, access_count = access_count + 1, last_used = :now
      WHERE server = :server AND id = :id AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) RETURNING *`,
-  putBack: `UPDATE share SET uses_left = uses_left + 1, access_count = access_count - 1
+  putBack: `UPDATE share SET uses_left = uses_left + (renewals = :renewals), access_count = access_count - 1
      WHERE server = :server AND id = :id`,
   record: `INSERT INTO share_use (server, id, at, who, address, kind, path)
      VALUES (:server, :id, :at, :who, :address, :kind, :path) RETURNING key`,

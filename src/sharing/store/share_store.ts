@@ -1,4 +1,4 @@
-import type { Share, ShareDraft, ShareTerms, Use, UseStart } from "../share.ts";
+import type { Making, Share, ShareDraft, ShareTerms, Use, UseStart } from "../share.ts";
 
 /** A use that was granted: to be given back if nothing came of it, or finished. */
 export interface Claim {
@@ -6,10 +6,15 @@ export interface Claim {
   readonly share: Share;
   /** Key of the use record. */
   readonly use: number;
+  /** How often the share had been given new terms: a use of earlier terms is not given back to later ones. */
+  readonly renewals: number;
 }
 
 /** What can be changed about a share while it is in use. */
-export type ShareChange = Partial<Pick<ShareTerms, "path" | "expires" | "sources">>;
+export type ShareChange = Partial<Pick<ShareTerms, "path" | "expires" | "sources">> & {
+  /** What is known about the owner now; with a new path. */
+  readonly made?: Making;
+};
 
 /**
  * The shares of all logical servers. Every change is one transaction and is on disk when its promise resolves. Names of
@@ -18,7 +23,9 @@ export type ShareChange = Partial<Pick<ShareTerms, "path" | "expires" | "sources
 export interface ShareStore {
   /**
    * Adds a share, or gives the owner's live share of exactly this path and target new terms (rest-api.md 2.3); id,
-   * account and access count then stay.
+   * account and access count then stay. Uses that are under way are not given back to it.
+   * @throws {SharedByAnother} If it would get between an earlier share of another owner and its users. Not so in the
+   *   owner's home directory.
    */
   put(server: string, draft: ShareDraft): Promise<Share>;
   /** A share, also one that is used up. */
@@ -27,9 +34,14 @@ export interface ShareStore {
   ownedBy(server: string, owner: string): Promise<readonly Share[]>;
   /** What is shared with a target, oldest first; used up shares are not among them. */
   targetedAt(server: string, target: string): Promise<readonly Share[]>;
-  /** Usable shares with one of these paths, of any owner and target. */
-  withPaths(server: string, paths: readonly string[]): Promise<readonly Share[]>;
-  /** Changes an existing share and leaves its uses alone; undefined if there is none. */
+  /** The first 1000 usable shares with one of these paths, of any owner, that are for a target or for everybody. */
+  withPaths(server: string, paths: readonly string[], target: string): Promise<readonly Share[]>;
+  /** Whether there are usable shares with one of these paths, for whomever. */
+  anyWithPaths(server: string, paths: readonly string[]): Promise<boolean>;
+  /**
+   * Changes an existing share and leaves its uses alone; undefined if there is none.
+   * @throws {SharedByAnother} As {@link put}, for a new path.
+   */
   change(server: string, id: string, change: ShareChange): Promise<Share | undefined>;
   /** Removes a share with its use records; whether there was one. */
   remove(server: string, id: string): Promise<boolean>;
@@ -40,7 +52,7 @@ export interface ShareStore {
    * @returns Undefined if the share is unknown, expired or used up.
    */
   claim(server: string, id: string, use: UseStart): Promise<Claim | undefined>;
-  /** Undoes a claim of which nothing came, together with its record. */
+  /** Undoes a claim of which nothing came, together with its record; it is no use of terms that came after it. */
   giveBack(claim: Claim): Promise<void>;
   /** Completes the record of a use. */
   finish(claim: Claim, result: { readonly bytes: number; readonly complete: boolean }): Promise<void>;
@@ -50,7 +62,7 @@ export interface ShareStore {
   all(server?: string): Promise<readonly Share[]>;
   /** How many shares are not expired. */
   count(): Promise<number>;
-  /** Makes somebody else the owner, under their account; undefined if there is no such share. */
+  /** Makes somebody else the owner, under their account; undefined if there is no such share. Its making is forgotten. */
   changeOwner(
     server: string,
     id: string,

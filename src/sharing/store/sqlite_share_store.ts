@@ -1,9 +1,12 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Clock } from "../../model/clock.ts";
 import type { Share, ShareDraft, Use, UseStart } from "../share.ts";
+import { coveringPaths } from "../rules/applicable_share.ts";
 import { newShareId } from "../share_id.ts";
+import { SharedByAnother } from "../shared_by_another.ts";
 import { migrate } from "./schema.ts";
 import {
+  makingColumns,
   number,
   type Row,
   shareColumns,
@@ -51,15 +54,24 @@ class SqliteShareStore implements ShareStore {
     return this.#change(() => {
       const { owner, path, target } = draft;
       const existing = this.#row("same", { server, owner, path, target, now: this.#now() });
+      this.#checkOthers(
+        server,
+        draft,
+        existing === undefined ? Number.MAX_SAFE_INTEGER : number(existing, "created"),
+      );
       if (existing !== undefined) {
         const row = this.#row("terms", {
           server,
           id: text(existing, "id"),
           now: this.#now(),
+          uid: draft.uid,
+          gid: draft.gid ?? null,
           ...termColumns(draft),
+          ...makingColumns(draft.made),
         });
         if (row !== undefined) return toShare(row);
       }
+      this.#run("supersede", { server, owner, path, target });
       return this.#insert({ ...draft, server, id: newShareId(), accessCount: 0, created: this.clock() });
     });
   }
@@ -76,23 +88,39 @@ class SqliteShareStore implements ShareStore {
     return this.#read(() => this.#shares("targetedAt", { server, name: target, now: this.#now() }));
   }
 
-  withPaths(server: string, paths: readonly string[]): Promise<readonly Share[]> {
+  withPaths(server: string, paths: readonly string[], target: string): Promise<readonly Share[]> {
     return this.#read(() =>
-      this.#shares("withPaths", { server, paths: JSON.stringify(paths), now: this.#now() })
+      this.#shares("withPaths", { server, paths: JSON.stringify(paths), target, now: this.#now() })
     );
   }
 
-  change(server: string, id: string, { path, expires, sources }: ShareChange): Promise<Share | undefined> {
-    return this.#change(() =>
-      this.#share("change", {
+  anyWithPaths(server: string, paths: readonly string[]): Promise<boolean> {
+    return this.#read(() =>
+      this.#row("anyWithPaths", { server, paths: JSON.stringify(paths), now: this.#now() }) !== undefined
+    );
+  }
+
+  change(
+    server: string,
+    id: string,
+    { path, expires, sources, made }: ShareChange,
+  ): Promise<Share | undefined> {
+    return this.#change(() => {
+      const now = this.#now();
+      const before = path === undefined ? undefined : this.#share("get", { server, id, now });
+      if (path !== undefined && before !== undefined) {
+        this.#checkOthers(server, { ...before, path, made: made ?? before.made }, before.created);
+      }
+      if (made !== undefined) this.#share("remake", { server, id, now, ...makingColumns(made) });
+      return this.#share("change", {
         server,
         id,
-        now: this.#now(),
+        now,
         path: path ?? null,
         expires: expires ?? null,
         sources: sources === undefined ? null : JSON.stringify(sources),
-      })
-    );
+      });
+    });
   }
 
   remove(server: string, id: string): Promise<boolean> {
@@ -105,18 +133,18 @@ class SqliteShareStore implements ShareStore {
 
   claim(server: string, id: string, use: UseStart): Promise<Claim | undefined> {
     return this.#change(() => {
-      const share = this.#share("take", { server, id, now: this.#now() });
-      if (share === undefined) return undefined;
+      const row = this.#row("take", { server, id, now: this.#now() });
+      if (row === undefined) return undefined;
       const { who, address, kind, path } = use;
       const record = this.#row("record", { server, id, at: this.clock(), who, address, kind, path });
       this.#run("trimUses", { server, id });
-      return { share, use: number(record ?? {}, "key") };
+      return { share: toShare(row), use: number(record ?? {}, "key"), renewals: number(row, "renewals") };
     });
   }
 
-  giveBack({ share: { server, id }, use }: Claim): Promise<void> {
+  giveBack({ share: { server, id }, use, renewals }: Claim): Promise<void> {
     return this.#change(() => {
-      if (this.#run("unrecord", { key: use }) > 0) this.#run("putBack", { server, id });
+      if (this.#run("unrecord", { key: use }) > 0) this.#run("putBack", { server, id, renewals });
     });
   }
 
@@ -160,6 +188,18 @@ class SqliteShareStore implements ShareStore {
 
   close(): void {
     this.database.close();
+  }
+
+  /** @param before Shares that were made later are not in the way. */
+  #checkOthers(server: string, { owner, path, target, made }: ShareDraft, before: number): void {
+    if (made?.atHome) return;
+    const others = { server, owner, path, target, before, now: this.#now() };
+    const above = this.#row("above", { ...others, paths: JSON.stringify(coveringPaths(path)) });
+    // What begins with `/d/` stands before `/d0`, as the slash comes before the zero.
+    const below = path.endsWith("/")
+      ? this.#row("below", { ...others, end: `${path.slice(0, -1)}0` })
+      : undefined;
+    if (above !== undefined || below !== undefined) throw new SharedByAnother();
   }
 
   #insert(share: Share): Share {

@@ -32,6 +32,13 @@ Deno.test("sharedUftpSession() confines the session to the shared directory (D8)
     assert.equal(values.get("persistent"), "true");
     assert.equal(values.get("streams"), "2");
     assert.equal(values.get("rateLimit"), "1000");
+    const { instance, daemon, via, uid } = site.audited;
+    assert.deepEqual([instance, daemon, via, uid], [
+      1,
+      `127.0.0.1:${site.site.daemon.listenPort}`,
+      "UFTP",
+      "alice",
+    ]);
     assert.match(values.get("client-ip") ?? "", /^192\.0\.2\.7\b/);
   }
 });
@@ -86,6 +93,88 @@ Deno.test("sharedUftpSession() applies the owner's limits of today (D20)", async
   assert.deepEqual([crossing.status, (await crossing.json()).code], [403, "ERR_SCOPE_NOT_EXPRESSIBLE"]);
   site.limits = { includes: "/elsewhere/*" };
   assert.equal((await site.ask("anonymous", "POST", "access/HPC", { body })).status, 404);
+});
+
+/** Asks for a session as bob, and tells under whose account it is. */
+async function sessionOf(
+  site: SharingSite,
+  path: string,
+  more: Record<string, unknown> = {},
+  at = "access/HPC",
+) {
+  const body = { serverPath: `${site.root}/${path}`, ...more };
+  const response = await site.ask("bob", "POST", at, { body });
+  const { code } = await response.json();
+  return response.status === 200 ? announced(site).get("user") : code;
+}
+
+Deno.test("sharedUftpSession() runs as the owner who was first, whoever shares the path later", async () => {
+  await using site = await SharingSite.open();
+  const bob = { user: "CN=bob,O=Example", access: "WRITE" };
+  await site.share("d/", bob, "carol");
+  for (const path of ["d/", "d/ten.txt", "d/sub/", ""]) {
+    const body = { path: `${site.root}/${path}`, ...bob };
+    const refused = await site.ask("dave", "POST", "share/HPC", { body });
+    assert.deepEqual([refused.status, (await refused.json()).code], [409, "ERR_SHARED_BY_ANOTHER"], path);
+  }
+  // What was there already, say imported, does not come before it either.
+  const { store } = site.parts;
+  const [carols] = await store.ownedBy("HPC", "cn=carol,o=example");
+  assert.ok(carols);
+  const daves = { ...carols, owner: "cn=dave,o=example", uid: "dave", created: carols.created + 1 };
+  await store.add({ ...daves, id: "later" });
+  await store.add({ ...daves, id: "deeper", path: `${site.root}/d/ten.txt` });
+  assert.equal(await sessionOf(site, "d/ten.txt", { send: false }), "carol");
+  assert.equal(await sessionOf(site, "d/"), "carol");
+  assert.equal(await sessionOf(site, "d/ten.txt", { owner: "CN=Dave, O=Example" }), "dave");
+  assert.equal(await sessionOf(site, "d/ten.txt", { owner: "CN=Alice, O=Example" }), "ERR_SHARE_NOT_FOUND");
+  assert.equal(await sessionOf(site, "d/ten.txt", { owner: "Dave" }), "ERR_INVALID_REQUEST");
+});
+
+Deno.test("sharedUftpSession() runs as the owner at home, though somebody shared everything before", async () => {
+  await using site = await SharingSite.open();
+  await site.share("", {}, "carol");
+  await site.share("d/");
+  assert.equal(await sessionOf(site, "d/ten.txt"), "alice");
+  assert.equal(await sessionOf(site, "d2/"), "carol");
+});
+
+Deno.test("sharedUftpSession() takes the share that the request names, if it is for the caller and covers the path", async () => {
+  await using site = await SharingSite.open();
+  const carols = await site.share("d/", { user: "CN=bob,O=Example" }, "carol");
+  const daves = await site.share("d/", { user: "CN=alice,O=Example" }, "dave");
+  const alices = await site.share("d/");
+  assert.equal(await sessionOf(site, "d/ten.txt"), "alice");
+  assert.equal(await sessionOf(site, "d/ten.txt", { share: carols }), "carol");
+  assert.equal(await sessionOf(site, "d/", {}, `access/HPC/${carols}`), "carol");
+  assert.equal(await sessionOf(site, "d/ten.txt", { share: alices, owner: "CN=alice,O=Example" }), "alice");
+  assert.equal(
+    await sessionOf(site, "d/", { share: alices, owner: "CN=carol,O=Example" }),
+    "ERR_SHARE_NOT_FOUND",
+  );
+  assert.equal(await sessionOf(site, "d2/", { share: carols }), "ERR_SHARE_NOT_FOUND");
+  assert.equal(await sessionOf(site, "d/", { share: "no id" }), "ERR_SHARE_NOT_FOUND");
+  assert.equal(await sessionOf(site, "d/", { share: daves }), "ERR_NOT_PERMITTED");
+});
+
+Deno.test("sharedUftpSession() gives no more than when the share was made, and no more than now", async () => {
+  await using site = await SharingSite.open();
+  const secret = `${site.root}/d/sub/*`;
+  site.attributes = { excludes: secret };
+  await site.share("d/");
+  site.attributes = {};
+  const excludes = async () => {
+    assert.equal(await sessionOf(site, "d/"), "alice");
+    return announced(site).get("excludes");
+  };
+  assert.equal(await sessionOf(site, "d/sub/x.dat"), "ERR_NOT_FOUND");
+  assert.equal(await excludes(), secret);
+  site.limits = { excludes: `${site.root}/d/ten.txt` };
+  assert.equal(await excludes(), `${site.root}/d/ten.txt:${secret}`);
+  // New terms are a new making.
+  await site.share("d/");
+  site.limits = {};
+  assert.equal(await excludes(), undefined);
 });
 
 const REFUSALS: [string, unknown, number, string][] = [

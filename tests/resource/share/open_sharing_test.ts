@@ -31,6 +31,7 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
   });
   const open = () =>
     openSharing({
+      standing: () => Promise.resolve({ kind: "cannot tell" }),
       servers: new Map([["HPC", server("HPC", true)], ["OTHER", server("OTHER", false)]]),
       directory,
       attributes: SOURCE,
@@ -43,7 +44,7 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
   const first = open();
   assert.deepEqual([...first.sessions.keys()], ["HPC"]);
   const share = await first.store.put("HPC", DRAFT);
-  assert.deepEqual(await first.ownerLimits(share, new AbortController().signal), {});
+  assert.deepEqual(await first.owners.limits(share, new AbortController().signal), [{}]);
   first.close();
   const second = open();
   assert.equal((await second.store.get("HPC", share.id))?.path, DRAFT.path);

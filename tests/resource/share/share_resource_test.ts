@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { comparableForm } from "../../../src/model/distinguished_name.ts";
 import { ANONYMOUS_DN } from "../../../src/model/identity.ts";
-import { EVERYBODY } from "../../../src/resource/share/names.ts";
+import { EVERYBODY } from "../../../src/sharing/everybody.ts";
 import { BASE, SharingSite } from "../sharing_site.ts";
 
 const ALICE = "cn=alice,o=example";
@@ -156,6 +156,23 @@ Deno.test("createShare() gives nobody write access that the owner does not have"
   assert.deepEqual(await own(site), []);
 });
 
+Deno.test("createShare() gives nobody what the owner cannot read", async () => {
+  await using site = await SharingSite.open();
+  const cases: [string, string, number][] = [
+    ["ten.txt", "type=file;perm=w;UNIX.mode=100222", 403],
+    ["ten.txt", "type=file;perm=;UNIX.mode=100000", 403],
+    ["ten.txt", "type=file;perm=rw;UNIX.mode=100666", 201],
+    ["", "type=dir;perm=l;UNIX.mode=40444", 403],
+    ["", "type=dir;perm=e;UNIX.mode=40111", 201],
+  ];
+  for (const [name, facts, status] of cases) {
+    const reply = `250- Listing\n size=0;${facts}; ${name || "d"}\n250 End`;
+    site.site.daemon.sessionFaults.queue.push({ kind: "reply", to: "MLST", reply });
+    const body = { path: `${site.root}/d/${name}`, user: ANONYMOUS_DN };
+    assert.equal((await site.ask("alice", "POST", "share/HPC", { body })).status, status, facts);
+  }
+});
+
 Deno.test("createShare() respects the owner's includes and excludes", async () => {
   await using site = await SharingSite.open();
   const ask = async (path: string) => {
@@ -197,8 +214,10 @@ Deno.test("createShare() with NONE removes the share of that path and target, wi
   const remove = async (path: string, user: string) =>
     (await site.ask("alice", "POST", "share/HPC", { body: { path, user, access: "NONE" } })).status;
   assert.equal(await remove(`${site.root}/d`, ANONYMOUS_DN), 200);
+  assert.deepEqual(site.audited, { server: "HPC", owner: ALICE, target: EVERYBODY, path: `${site.root}/d` });
   assert.deepEqual((await own(site)).map(({ user }) => user), ["cn=bob,o=example"]);
   assert.equal(await remove("/never/shared", ANONYMOUS_DN), 200);
+  assert.deepEqual(site.audited, {}, "nothing was removed");
   assert.equal(await remove(`${site.root}/d/`, "CN=bob,O=Example"), 200);
   assert.deepEqual(await own(site), []);
 });

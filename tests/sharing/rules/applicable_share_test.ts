@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
-import { coveringPaths, mostSpecific } from "../../../src/sharing/rules/applicable_share.ts";
-import type { Share } from "../../../src/sharing/share.ts";
+import { coveringPaths, decidingShare } from "../../../src/sharing/rules/applicable_share.ts";
+import type { Making, Share } from "../../../src/sharing/share.ts";
 import { DRAFT } from "../store/conformance.ts";
-
-const NAMES = { caller: "cn=bob", everybody: DRAFT.target };
 
 const share = (id: string, changes: Partial<Share>): Share => ({
   ...DRAFT,
@@ -27,7 +25,6 @@ for (const [path, expected] of COVERING) {
 
 const CHOICES: [string, Share[], string | undefined][] = [
   ["finds none among none", [], undefined],
-  ["leaves out what is for others", [share("a", { target: "cn=carol" })], undefined],
   ["takes what is for everybody", [share("a", {})], "a"],
   [
     "takes the deeper one, even if it grants less",
@@ -46,6 +43,59 @@ const CHOICES: [string, Share[], string | undefined][] = [
   ["takes the older of equals", [share("new", { created: 2 }), share("old", { created: 1 })], "old"],
 ];
 
-for (const [title, shares, expected] of CHOICES) {
-  Deno.test(`mostSpecific() ${title}`, () => assert.equal(mostSpecific(shares, NAMES)?.id, expected));
+const MADE: Making = {
+  owner: { dn: "CN=x" },
+  mappedAccount: true,
+  mappedRole: true,
+  atHome: false,
+  limits: {},
+};
+
+const B = { owner: "cn=b,o=example" };
+const AT_HOME = { made: { ...MADE, atHome: true } };
+
+const OWNERS: [string, Share[], string][] = [
+  [
+    "takes the owner who was first, though another one shares deeper and grants more",
+    [
+      share("old", { created: 1 }),
+      share("new", { ...B, created: 2, path: "/data/d/x", access: "WRITE", target: "cn=bob" }),
+    ],
+    "old",
+  ],
+  [
+    "takes the newer share of the owner who was first",
+    [
+      share("first", { created: 1, path: "/data/" }),
+      share("other", { ...B, created: 2 }),
+      share("deeper", { created: 3 }),
+    ],
+    "deeper",
+  ],
+  [
+    "takes the owner at home before the first",
+    [share("old", { created: 1, made: MADE }), share("home", { ...B, ...AT_HOME, created: 2 })],
+    "home",
+  ],
+];
+
+for (const [title, shares, expected] of [...CHOICES, ...OWNERS]) {
+  for (const given of [shares, shares.toReversed()]) {
+    Deno.test(`decidingShare() ${title}, of ${given.map(({ id }) => id)}`, () => {
+      assert.equal(decidingShare(given, { caller: "cn=bob", wanted: "READ" })?.id, expected);
+    });
+  }
 }
+
+Deno.test("decidingShare() leaves a share that does not grant what is wanted only to those who have no other", () => {
+  const read = share("read", { ...AT_HOME, created: 1 });
+  const write = share("write", { ...B, created: 2, access: "WRITE" });
+  const wanting = (wanted: "READ" | "WRITE", ...shares: Share[]) =>
+    decidingShare(shares, { caller: "cn=bob", wanted })?.id;
+  assert.equal(wanting("READ", read, write), "read");
+  assert.equal(wanting("WRITE", read, write), "write");
+  assert.equal(wanting("WRITE", read), "read");
+  // What an owner gives less of further down is not had from further up.
+  const deeper = share("deeper", { ...B, created: 3, path: "/data/d/x" });
+  assert.equal(wanting("WRITE", write, deeper), "deeper");
+});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
+  commonPatterns,
   coversAllBelow,
   escapePattern,
   matchesPattern,
@@ -74,5 +75,56 @@ Deno.test("coversAllBelow(), staysBelow() and mayMatchBelow() never claim too mu
       }
     }),
     { numRuns: 3000 },
+  );
+});
+
+const BELOW: [string, string, boolean, boolean][] = [
+  // pattern, directory, stays below, may match below
+  ["*.key", "/data/d/", false, true],
+  ["*/secret", "/data/d/", false, true],
+  ["?data/d/x", "/data/d/", false, true],
+  ["/data/d/x", "/data/d/", true, true],
+  ["/data/d/x*", "/data/d/", true, true],
+  ["/data/d*", "/data/d/", false, true],
+  ["/data/d", "/data/d/", false, false],
+  ["/data/dx", "/data/d/", false, false],
+  ["/data/e*", "/data/d/", false, false],
+];
+
+for (const [pattern, directory, stays, may] of BELOW) {
+  Deno.test(`staysBelow() and mayMatchBelow() of ${pattern} and ${directory}`, () => {
+    assert.deepEqual([staysBelow(pattern, directory), mayMatchBelow(pattern, directory)], [stays, may]);
+  });
+}
+
+const COMMON: [string, string, readonly string[] | undefined][] = [
+  ["/d/*", "/d/*", ["/d/*"]],
+  ["/d/*", "/d/e/*", ["/d/e/*"]],
+  ["/d/*", "/d/x", ["/d/x"]],
+  ["/d/?", "/d/x", ["/d/x"]],
+  ["/d/e/*", "/d/f/*", []],
+  ["/d/x", "/d/y", []],
+  ["/d/*.txt", "/d/x", []],
+  ["/d/*.txt", "/d/x*", undefined],
+  ["/d/*a", "/d/*", ["/d/*a"]],
+];
+
+for (const [a, b, expected] of COMMON) {
+  Deno.test(`commonPatterns() of ${a} and ${b} is ${expected}`, () => {
+    assert.deepEqual(commonPatterns(a, b), expected);
+    assert.deepEqual(commonPatterns(b, a), expected);
+  });
+}
+
+Deno.test("commonPatterns() matches exactly what both match", () => {
+  const pattern = fc.string({ unit: fc.constantFrom("*", "?", "[a]", "a", "b", "/"), maxLength: 5 });
+  const path = fc.string({ unit: fc.constantFrom("a", "b", "/"), maxLength: 5 });
+  fc.assert(
+    fc.property(pattern, pattern, path, (a, b, text) => {
+      const common = commonPatterns(a, b);
+      const both = matchesPattern(a, text) && matchesPattern(b, text);
+      if (common !== undefined) assert.equal(common.some((each) => matchesPattern(each, text)), both);
+    }),
+    { numRuns: 5000 },
   );
 });

@@ -45,9 +45,33 @@ const GRANTED: [string, OwnerLimits, SessionScope][] = [
 
 for (const [path, limits, expected] of GRANTED) {
   Deno.test(`grantedScope() of ${path} with ${JSON.stringify(limits)}`, () => {
-    assert.deepEqual(grantedScope(path, limits), expected);
+    assert.deepEqual(grantedScope(path, [limits]), expected);
   });
 }
+
+const THEN_AND_NOW: [OwnerLimits[], Omit<SessionScope, "file">][] = [
+  [[{ excludes: "/d/a" }, { excludes: "/d/b/*:/d/a" }], { includes: "/d/*", excludes: "/d/a:/d/b/*" }],
+  [[{}, { includes: "/d/a/*" }], { includes: "/d/a/*" }],
+  [[{ includes: "/d/a/*" }, {}], { includes: "/d/a/*" }],
+  [[{ includes: "/d/a/*:/d/c" }, { includes: "/d/b/*:/d/a/x:/d/c" }], { includes: "/d/a/x:/d/c" }],
+  [[{ includes: "/*" }, { includes: "/d/a/*" }], { includes: "/d/a/*" }],
+  [[{ includes: "/d/a" }, { excludes: "/d/a/b" }], { includes: "/d/a", excludes: "/d/a/b" }],
+];
+
+for (const [limits, expected] of THEN_AND_NOW) {
+  Deno.test(`grantedScope() holds all of ${JSON.stringify(limits)}`, () => {
+    assert.deepEqual(grantedScope("/d/", limits), { file: "/d/", ...expected });
+  });
+}
+
+Deno.test("grantedScope() refuses limits that have nothing in common, or nothing that a pattern says", () => {
+  for (const now of ["/d/b/*", "/d/*b"]) {
+    assert.throws(
+      () => grantedScope("/d/", [{ includes: "/d/a*" }, { includes: now }]),
+      ScopeNotExpressible,
+    );
+  }
+});
 
 const REFUSED: [string, OwnerLimits][] = [
   ["/data/a[1]/", {}],
@@ -61,6 +85,6 @@ const REFUSED: [string, OwnerLimits][] = [
 
 for (const [path, limits] of REFUSED) {
   Deno.test(`grantedScope() refuses ${path} with ${JSON.stringify(limits)}`, () => {
-    assert.throws(() => grantedScope(path, limits), ScopeNotExpressible);
+    assert.throws(() => grantedScope(path, [limits]), ScopeNotExpressible);
   });
 }

@@ -4,6 +4,8 @@ import {
   ListenSocketUnreachable,
   SessionFailed,
 } from "../../../src/sharing/session_client/session_errors.ts";
+import { connectToPeer } from "../../../src/sharing/session_client/data_ports.ts";
+import { GuardedSocket } from "../../../src/sharing/session_client/guarded_socket.ts";
 import type { SessionFault } from "../../daemon_simulator/session_fault.ts";
 import { SHORT_TIMES, Site } from "../site.ts";
 
@@ -84,5 +86,30 @@ Deno.test({
       fetchTen(site),
       /advertises 127\.0\.0\.2, which is no address of its configured host/,
     );
+  },
+});
+
+// Before the test, which may not listen.
+const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+const { port } = listener.addr;
+listener.unref();
+
+Deno.test({
+  name: "connectToPeer() connects by name where the daemon's address is not permitted, and only then",
+  permissions: { net: [`localhost:${port}`] },
+  async fn() {
+    const { signal } = new AbortController();
+    const first = await GuardedSocket.connect("localhost", port, SHORT_TIMES.connectMs, signal);
+    try {
+      const second = await connectToPeer(first, "localhost", port, SHORT_TIMES);
+      assert.equal(second.connection.remoteAddr.port, port);
+      second.close();
+      await assert.rejects(
+        connectToPeer(first, "elsewhere.invalid", port, SHORT_TIMES),
+        ListenSocketUnreachable,
+      );
+    } finally {
+      first.close();
+    }
   },
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/model/clock.ts";
-import type { Share, ShareDraft, UseStart } from "../../../src/sharing/share.ts";
+import type { Making, Share, ShareDraft, UseStart } from "../../../src/sharing/share.ts";
+import { SharedByAnother } from "../../../src/sharing/shared_by_another.ts";
 import type { ShareStore } from "../../../src/sharing/store/share_store.ts";
 
 const ANYBODY = "cn=anonymous,o=unknown,ou=unknown";
@@ -18,6 +19,16 @@ export const DRAFT: ShareDraft = {
 };
 
 export const USE: UseStart = { who: ANYBODY, address: "192.0.2.7", kind: "HTTP-download", path: "/data/d/x" };
+
+export const MADE: Making = {
+  owner: { dn: "CN=Alice, O=Example", via: "PASSWORD", login: "ali", uid: "alice" },
+  mappedAccount: true,
+  mappedRole: false,
+  atHome: false,
+  limits: { includes: "/data/*", excludes: "*.key" },
+};
+
+const AT_HOME: Making = { ...MADE, atHome: true };
 
 /** What every share store must do. `create` opens an empty store on a clock that the test moves. */
 export function testShareStore(name: string, create: (clock: Clock) => { store: ShareStore; close(): void }) {
@@ -44,6 +55,7 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
       expires: seconds(time) + 9,
       usesLeft: 3,
       sources: ["10.0.0.0/8", "::1"],
+      made: MADE,
     };
     const share = await store.put("HPC", draft);
     const { id, ...rest } = share;
@@ -56,7 +68,7 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
     const { id } = await store.put("A", DRAFT);
     assert.equal(await store.get("B", id), undefined);
     assert.deepEqual(await store.ownedBy("B", DRAFT.owner), []);
-    assert.deepEqual(await store.withPaths("B", [DRAFT.path]), []);
+    assert.deepEqual(await store.withPaths("B", [DRAFT.path], ANYBODY), []);
     assert.equal(await store.claim("B", id, USE), undefined);
     assert.equal(await store.remove("B", id), false);
     assert.equal(await store.removeByPath("B", DRAFT.owner, DRAFT.path, DRAFT.target), 0);
@@ -72,7 +84,7 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
     const named = await store.put("A", { ...DRAFT, target: "cn=bob", access: "WRITE" });
     assert.notEqual(named.id, anonymous.id);
     assert.equal((await store.get("A", anonymous.id))?.access, "READ");
-    const other = await store.put("A", { ...DRAFT, owner: "cn=carol" });
+    const other = await store.put("A", { ...DRAFT, owner: "cn=carol", made: AT_HOME });
     assert.notEqual(other.id, anonymous.id);
     const again = await store.put("A", { ...DRAFT, oneTime: true, uid: "alice2" });
     assert.equal(again.id, anonymous.id);
@@ -97,9 +109,13 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
     const ids = (shares: readonly Share[]) => shares.map((share) => share.id);
     assert.deepEqual(ids(await store.ownedBy("A", DRAFT.owner)), [one.id, two.id]);
     assert.deepEqual(ids(await store.targetedAt("A", "cn=bob")), [two.id]);
-    assert.deepEqual(ids(await store.withPaths("A", ["/data/d/", "/data/", "/"])), [one.id, two.id]);
-    assert.deepEqual(ids(await store.withPaths("A", ["/data/d"])), []);
-    assert.deepEqual(ids(await store.withPaths("A", [])), []);
+    const paths = ["/data/d/", "/data/", "/"];
+    assert.deepEqual(ids(await store.withPaths("A", paths, "cn=bob")), [one.id, two.id]);
+    assert.deepEqual(ids(await store.withPaths("A", paths, "cn=carol")), [one.id]);
+    assert.deepEqual(ids(await store.withPaths("A", ["/data/d"], "cn=bob")), []);
+    assert.deepEqual(ids(await store.withPaths("A", [], "cn=bob")), []);
+    assert.equal(await store.anyWithPaths("A", ["/data/"]), true);
+    assert.equal(await store.anyWithPaths("A", ["/data", "/"]), false);
   });
 
   fact("hides expired shares and purges them", async (store, time) => {
@@ -111,7 +127,7 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
     assert.equal(await store.get("A", id), undefined);
     assert.deepEqual(await store.ownedBy("A", DRAFT.owner), []);
     assert.deepEqual(await store.targetedAt("A", DRAFT.target), []);
-    assert.deepEqual(await store.withPaths("A", [DRAFT.path]), []);
+    assert.deepEqual(await store.withPaths("A", [DRAFT.path], ANYBODY), []);
     assert.deepEqual(await store.all(), []);
     assert.equal(await store.count(), 0);
     assert.equal(await store.claim("A", id, USE), undefined);
@@ -126,7 +142,7 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
     assert.equal(claims.filter((claim) => claim !== undefined).length, 1);
     assert.equal((await store.get("A", id))?.accessCount, 1);
     assert.deepEqual(await store.ownedBy("A", DRAFT.owner), []);
-    assert.deepEqual(await store.withPaths("A", [DRAFT.path]), []);
+    assert.deepEqual(await store.withPaths("A", [DRAFT.path], ANYBODY), []);
   });
 
   fact("counts down a number of uses", async (store) => {
@@ -146,6 +162,28 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
     assert.equal(share?.usesLeft, 1);
     assert.equal(share?.accessCount, 0);
     assert.deepEqual(await store.usesOf("A", id, 10), []);
+  });
+
+  fact("gives nothing back to a share that has new terms by now", async (store) => {
+    const { id } = await store.put("A", { ...DRAFT, usesLeft: 2 });
+    const claim = await store.claim("A", id, USE);
+    assert.ok(claim);
+    assert.equal((await store.put("A", { ...DRAFT, oneTime: true })).id, id);
+    await store.giveBack(claim);
+    const share = await store.get("A", id);
+    assert.deepEqual([share?.usesLeft, share?.accessCount], [1, 0]);
+    assert.ok(await store.claim("A", id, USE));
+    assert.equal(await store.claim("A", id, USE), undefined);
+  });
+
+  fact("gives nothing back to a share whose owner has made another one meanwhile", async (store) => {
+    const first = await store.put("A", { ...DRAFT, oneTime: true });
+    const claim = await store.claim("A", first.id, USE);
+    assert.ok(claim);
+    const second = await store.put("A", { ...DRAFT, oneTime: true });
+    await store.giveBack(claim);
+    assert.equal(await store.claim("A", first.id, USE), undefined);
+    assert.ok(await store.claim("A", second.id, USE));
   });
 
   fact("gives back to an unlimited share without limiting it", async (store) => {
@@ -207,6 +245,70 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
     assert.deepEqual([given?.owner, given?.uid, given?.gid], ["cn=bob", "bob", undefined]);
     assert.equal(await store.change("A", "none", { path: "/x" }), undefined);
     assert.equal(await store.changeOwner("A", "none", { owner: "cn=bob", uid: "bob" }), undefined);
+  });
+
+  fact("remembers what was known of the owner when terms or path were last set", async (store) => {
+    const { id } = await store.put("A", DRAFT);
+    assert.equal((await store.get("A", id))?.made, undefined);
+    assert.deepEqual((await store.put("A", { ...DRAFT, made: MADE })).made, MADE);
+    const less: Making = { ...MADE, owner: { dn: "CN=Alice" }, limits: {}, mappedRole: true };
+    // Whether the account is by the sources was asked for another account: that says nothing of this one.
+    const other = { ...DRAFT, uid: "alice2", made: { ...less, mappedAccount: false } };
+    assert.deepEqual((await store.put("A", other)).made, { ...less, mappedAccount: true });
+    const moved = await store.change("A", id, { path: "/data/e", made: { ...MADE, mappedAccount: false } });
+    assert.deepEqual(moved?.made, { ...MADE, mappedAccount: false });
+    const given = await store.changeOwner("A", id, { owner: "cn=bob", uid: "bob" });
+    assert.equal(given?.made, undefined);
+  });
+
+  /** Shares of alice, what bob wants to share after her, and whether that gets between her and her users. */
+  const OTHERS: [string, Partial<ShareDraft>, Partial<ShareDraft>, boolean][] = [
+    ["the same path for everybody", {}, {}, true],
+    ["the same path for the same user", { target: "cn=u" }, { target: "cn=u" }, true],
+    ["the same path for one of everybody", {}, { target: "cn=u" }, true],
+    ["the same path for everybody, and so for that user", { target: "cn=u" }, {}, true],
+    ["the same path for somebody else", { target: "cn=u" }, { target: "cn=v" }, false],
+    ["a directory around it", {}, { path: "/data/" }, true],
+    ["the root around it", {}, { path: "/" }, true],
+    ["a file below it that can be written", { access: "WRITE" }, { path: "/data/d/x" }, true],
+    ["a file below it that is for reading", {}, { path: "/data/d/x" }, false],
+    ["a directory beside it", {}, { path: "/data/d2/" }, false],
+    ["a file whose name begins alike", {}, { path: "/data/d.txt" }, false],
+    ["the same path, from the home directory", {}, { made: AT_HOME }, false],
+  ];
+
+  for (const [what, alices, bobs, refused] of OTHERS) {
+    fact(`${refused ? "refuses" : "takes"} a share of ${what}`, async (store, time) => {
+      await store.put("A", { ...DRAFT, ...alices });
+      time.now++;
+      const draft = { ...DRAFT, owner: "cn=bob", uid: "bob", made: MADE, ...bobs };
+      if (refused) await assert.rejects(store.put("A", draft), SharedByAnother);
+      else await store.put("A", draft);
+      assert.equal((await store.ownedBy("A", "cn=bob")).length, refused ? 0 : 1);
+      // Elsewhere, and once the other share has ended, it is nobody else's.
+      await store.put("B", draft);
+      await store.removeByPath("A", DRAFT.owner, DRAFT.path, alices.target ?? DRAFT.target);
+      await store.put("A", draft);
+    });
+    fact(`${refused ? "refuses" : "takes"} a share that is moved to ${what}`, async (store, time) => {
+      const draft = { ...DRAFT, owner: "cn=bob", uid: "bob", ...bobs };
+      await store.put("A", { ...DRAFT, ...alices });
+      time.now++;
+      const { id } = await store.put("A", { ...draft, path: "/elsewhere" });
+      const change = { path: draft.path, made: draft.made ?? MADE };
+      if (refused) await assert.rejects(store.change("A", id, change), SharedByAnother);
+      else await store.change("A", id, change);
+      assert.equal((await store.get("A", id))?.path, refused ? "/elsewhere" : draft.path);
+    });
+  }
+
+  fact("gives new terms to the share that was first", async (store, time) => {
+    await store.put("A", DRAFT);
+    time.now++;
+    const imported = { ...DRAFT, server: "A", id: "abc", owner: "cn=bob", accessCount: 0, created: time.now };
+    await store.add(imported);
+    assert.equal((await store.put("A", { ...DRAFT, access: "WRITE" })).access, "WRITE");
+    await assert.rejects(store.put("A", { ...DRAFT, owner: "cn=bob", access: "WRITE" }), SharedByAnother);
   });
 
   fact("takes in shares with older ids, once", async (store, time) => {

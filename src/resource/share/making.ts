@@ -1,0 +1,49 @@
+import { ServiceError } from "../../model/service_error.ts";
+import { absolutePath } from "../../sharing/rules/absolute_path.ts";
+import type { Making } from "../../sharing/share.ts";
+import type { Call } from "../call.ts";
+import type { ShareAccount } from "./checked_path.ts";
+import type { SharedServer } from "./shared_server.ts";
+import { refusal } from "./sharing_errors.ts";
+import type { SharingParts } from "./sharing_parts.ts";
+
+/** What a share is to remember of its owner, who is the caller. @param path As it is shared. */
+export async function makingOf(
+  call: Call,
+  { path, account, server }: {
+    readonly path: string;
+    readonly account: ShareAccount;
+    readonly server: SharedServer;
+  },
+  parts: Pick<SharingParts, "owners" | "unauthenticated">,
+): Promise<Making> {
+  const { caller, signal } = call;
+  if (caller.kind === "anonymous") throw refusal(caller, "Sharing needs credentials", parts);
+  const { dn, via, uid: provenUid } = caller.identity;
+  const { uid, gid, includes, excludes } = account;
+  return {
+    owner: { dn, via, ...(provenUid !== undefined && { uid: provenUid }) },
+    ...await parts.owners.mapped(dn, { server: server.name, uid, gid }, signal),
+    atHome: await isAtHome(path, uid, server, signal),
+    limits: { ...(includes !== undefined && { includes }), ...(excludes !== undefined && { excludes }) },
+  };
+}
+
+/** Whether the daemon says that a path lies in the account's home directory. An account that lives in the root has none. */
+async function isAtHome(
+  path: string,
+  uid: string,
+  { facts }: SharedServer,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const info = await facts.daemons.userInfo(uid, signal);
+    if (info.kind !== "known" || info.home === undefined) return false;
+    const home = absolutePath(`${info.home}/`);
+    return home !== "/" && path.startsWith(home);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ServiceError) return false;
+    throw error;
+  }
+}

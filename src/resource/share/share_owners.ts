@@ -1,0 +1,117 @@
+import { mayAccess } from "../../attributes/access_rules.ts";
+import type { AttributeSource } from "../../attributes/attribute_source.ts";
+import { attributesOnServer } from "../../attributes/server_attributes.ts";
+import { type UserAttributes, userAttributes } from "../../attributes/user_attributes.ts";
+import type { Logger } from "../../logging/logger.ts";
+import { ServiceError } from "../../model/service_error.ts";
+import type { OwnerLimits } from "../../sharing/rules/owner_limits.ts";
+import type { Making, NamedOwner, Share } from "../../sharing/share.ts";
+import { ShareNotFound } from "./sharing_errors.ts";
+
+/** The account of a share. */
+export type OwnersAccount = Pick<Share, "server" | "uid" | "gid">;
+
+/**
+ * Whether an owner still exists in the source that named them.
+ * @throws {ServiceError} If the source could tell, but is out of order.
+ */
+export type AskOwnersStanding = (owner: NamedOwner, signal: AbortSignal) => Promise<
+  | { readonly kind: "known"; readonly servers?: readonly string[] }
+  | { readonly kind: "gone" | "cannot tell" }
+>;
+
+/** What can be known about the owners of shares while they are not there. */
+export class ShareOwners {
+  readonly #source: AttributeSource;
+  readonly #standing: AskOwnersStanding;
+  readonly #log: Logger;
+
+  constructor(source: AttributeSource, standing: AskOwnersStanding, log: Logger) {
+    this.#source = source;
+    this.#standing = standing;
+    this.#log = log;
+  }
+
+  /**
+   * What of an owner's rights is by the attribute sources alone, without what a login adds.
+   * @param dn As it was proved.
+   * @throws {ServiceError} If a source is out of order.
+   */
+  async mapped(
+    dn: string,
+    account: OwnersAccount,
+    signal: AbortSignal,
+  ): Promise<Pick<Making, "mappedAccount" | "mappedRole">> {
+    const user = await this.#ask({ dn }, signal);
+    return {
+      mappedAccount: this.#hasAccount(user, account),
+      mappedRole: mayAccess("share", "POST", user.role),
+    };
+  }
+
+  /**
+   * What the owner of a share may reach at the moment of its use, which is never more than at the moment of its making.
+   * Shares of an owner who was banned are as good as gone. So are those under an account that is not the owner's any more,
+   * and those of owners who are not known any more to the source that named them, or that gave them account or role. A
+   * source that is out of order fails the use.
+   * @returns Limits that hold at once.
+   * @throws {ShareNotFound | ServiceError}
+   */
+  async limits(share: Share, signal: AbortSignal): Promise<readonly OwnerLimits[]> {
+    const { owner, server, uid, made } = share;
+    const named = made?.owner ?? { dn: owner, uid };
+    await this.#checkStanding(named, server, signal);
+    const user = await this.#userNow(named.dn, share, signal);
+    if (user.role === "banned") throw new ShareNotFound("the owner is banned");
+    const account = user.uid === undefined || user.availableUids.includes(uid) ? uid : user.uid;
+    const { includes, excludes, uid: now } = attributesOnServer({ ...user, uid: account }, server, {
+      log: this.#log,
+    });
+    if (now !== uid) throw new ShareNotFound("the account is not the owner's any more");
+    return [
+      { ...(includes !== undefined && { includes }), ...(excludes !== undefined && { excludes }) },
+      ...(made === undefined ? [] : [made.limits]),
+    ];
+  }
+
+  async #checkStanding(owner: NamedOwner, server: string, signal: AbortSignal): Promise<void> {
+    const standing = await this.#standing(owner, signal);
+    const elsewhere = standing.kind === "known" && standing.servers?.includes(server) === false;
+    if (standing.kind === "gone" || elsewhere) {
+      throw new ShareNotFound("who named the owner does not know them any more");
+    }
+  }
+
+  async #userNow(dn: string, share: Share, signal: AbortSignal): Promise<UserAttributes> {
+    const { uid, made } = share;
+    if (made?.mappedAccount || made?.mappedRole) {
+      const user = await this.#ask({ dn }, signal);
+      const accountLost = made.mappedAccount && !this.#hasAccount(user, share);
+      if (accountLost || (made.mappedRole && !mayAccess("share", "POST", user.role))) {
+        throw new ShareNotFound("the owner has account or role no more");
+      }
+      if (made.mappedAccount) return user;
+    }
+    // The account came from the owner's authentication, of which there is none now.
+    return await this.#ask({ dn, uid }, signal);
+  }
+
+  #hasAccount(user: UserAttributes, { server, uid, gid }: OwnersAccount): boolean {
+    // The owner may have chosen among several accounts.
+    const chosen = user.availableUids.includes(uid) ? { ...user, uid } : user;
+    try {
+      const now = attributesOnServer(chosen, server, { log: this.#log });
+      return now.uid === uid && (gid === undefined || now.gid === gid || now.availableGroups.includes(gid));
+    } catch (error) {
+      if (error instanceof ServiceError) return false;
+      throw error;
+    }
+  }
+
+  #ask(who: { readonly dn: string; readonly uid?: string }, signal: AbortSignal): Promise<UserAttributes> {
+    return userAttributes(this.#source, { ...who, method: "SHARE", via: "share" }, {
+      preferences: {},
+      signal,
+    });
+  }
+}
