@@ -195,7 +195,7 @@ class SupervisedService implements RunningService {
   readonly #renewCertificates = async (): Promise<void> => {
     const { setup, files } = await this.#inspect();
     if (files.credential.length > 0) this.#watched = { ...this.#watched, files };
-    if (setup?.material) this.#supervisor.renewTls(setup.material);
+    if (setup?.material) await this.#supervisor.renewTls(setup.material);
     else this.#supervisor.log.error("the new certificates cannot be used, the ones before stay");
   };
 

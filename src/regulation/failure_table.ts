@@ -136,10 +136,9 @@ export class FailureTable<S> {
     return record;
   }
 
-  /** Forgets the failures of a key, a running wait included. */
-  forget(key: string): void {
-    this.#watched.delete(key);
-    this.#waiting.delete(key);
+  /** Forgets the failures of a key, a running wait included. @returns Whether there were any. */
+  forget(key: string): boolean {
+    return this.#watched.delete(key) || this.#waiting.delete(key);
   }
 
   /** Forgets the failures of all subjects that match. @returns How many. */

@@ -6,6 +6,8 @@ const ONCE = 1 / 1000;
 /** Keys seen within some time, in bounded space: the one seen longest ago, as exactly as {@link ONCE} says, makes room. */
 export class RecentKeys {
   readonly #seen = new Map<string, number>();
+  /** The moment noted last. */
+  #latest = 0;
   readonly #lifetimeMs: number;
   readonly #capacity: number;
   readonly #now: Clock;
@@ -25,10 +27,13 @@ export class RecentKeys {
     return at !== undefined && at + this.#lifetimeMs > this.#now();
   }
 
-  add(key: string): void {
+  /** @returns The moment, unless it counts as seen before. */
+  add(key: string): number | undefined {
     const now = this.#now();
     const before = this.#seen.get(key);
-    if (before === undefined || Math.abs(now - before) >= this.#lifetimeMs * ONCE) this.#put(key, now);
+    if (before !== undefined && Math.abs(now - before) < this.#lifetimeMs * ONCE) return undefined;
+    this.#put(key, now);
+    return now;
   }
 
   /** Keys with the moment they were seen last, in milliseconds since the epoch, at most so many: the latest first. */
@@ -36,16 +41,19 @@ export class RecentKeys {
     return [...this.#seen].reverse().slice(0, most);
   }
 
-  /** Takes over what another saw before this one was made. */
+  /** Takes over what another saw, the latest first; of two moments of one key the later stays. */
   adopt(entries: readonly (readonly [string, number])[]): void {
-    const own = [...this.#seen];
-    this.#seen.clear();
-    for (const [key, at] of [...[...entries].reverse(), ...own]) this.#put(key, at);
+    const others = [...entries].reverse();
+    const isNews = others.every(([, at]) => at >= this.#latest);
+    const own = isNews ? [] : [...this.#seen];
+    if (!isNews) this.#seen.clear();
+    for (const [key, at] of [...others, ...own]) this.#put(key, Math.max(at, this.#seen.get(key) ?? 0));
   }
 
   #put(key: string, at: number): void {
     this.#seen.delete(key);
     this.#seen.set(key, at);
+    this.#latest = Math.max(this.#latest, at);
     if (this.#seen.size <= this.#capacity) return;
     const [oldest] = this.#seen.keys();
     if (oldest !== undefined) this.#seen.delete(oldest);

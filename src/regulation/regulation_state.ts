@@ -16,3 +16,12 @@ export interface RegulationState {
   readonly known: readonly (readonly [key: string, at: number])[];
   readonly operator: readonly Ban[];
 }
+
+/**
+ * What a regulator has just learned: the records that changed, as they are now. To be adopted, in the order in which it was
+ * told, by whoever keeps a copy.
+ */
+export interface RegulationNews extends Partial<RegulationState> {
+  /** Of `pairs`: these are forgotten, since the password was right. */
+  readonly cleared?: readonly string[];
+}

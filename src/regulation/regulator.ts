@@ -7,7 +7,7 @@ import type { Ban, BanSubject } from "./ban.ts";
 import { type FailureRecord, FailureTable } from "./failure_table.ts";
 import { OperatorBans } from "./operator_bans.ts";
 import { RecentKeys } from "./recent_keys.ts";
-import type { RegulationState } from "./regulation_state.ts";
+import type { RegulationNews, RegulationState } from "./regulation_state.ts";
 import { TooManyAtOnce } from "./too_many_at_once.ts";
 import { TooManyFailures } from "./too_many_failures.ts";
 import { userKey } from "./user_key.ts";
@@ -41,8 +41,12 @@ const UNDER_WAY = 32;
 /** Milliseconds that further ones wait for their turn. */
 const PATIENCE_MS = 10_000;
 
+/** Names of the tables. */
+type Counted = "pairs" | "addresses" | "users" | "tokens";
+
 /** A subject in a table where it is counted. */
 interface Place {
+  readonly counted: Counted;
   /** For the log. */
   readonly scope: string;
   readonly table: FailureTable<BanSubject>;
@@ -79,17 +83,21 @@ export class Regulator {
   readonly #known: RecentKeys;
   readonly #operator: OperatorBans;
   readonly #patienceMs: number;
+  readonly #learned: (news: RegulationNews) => void;
 
   constructor(
-    { config, log, now, capacity = CAPACITY, patienceMs = PATIENCE_MS }: {
+    { config, log, now, capacity = CAPACITY, patienceMs = PATIENCE_MS, learned = () => {} }: {
       config: RegulationConfig;
       log: Logger;
       now: Clock;
       capacity?: number;
       patienceMs?: number;
+      /** Told of each failure that counts, and of each success that changes something, before its caller knows of it. */
+      learned?: (news: RegulationNews) => void;
     },
   ) {
     this.#patienceMs = patienceMs;
+    this.#learned = learned;
     this.#log = log;
     this.#enabled = config.enabled;
     const baseMs = config.baseDelaySeconds * 1000;
@@ -183,27 +191,38 @@ export class Regulator {
   }
 
   /** Takes over what a predecessor knew. Waits that run go on, also if the configuration makes shorter ones now. */
-  adopt(state: RegulationState): void {
-    this.#pairs.adopt(state.pairs);
-    this.#addresses.adopt(state.addresses);
-    this.#users.adopt(state.users);
-    this.#tokens.adopt(state.tokens);
-    this.#known.adopt(state.known);
-    this.#operator.adopt(state.operator);
-  }
-
-  /** Bans by hand that hold now. */
-  operatorBans(): readonly Ban[] {
-    return this.#operator.list();
+  adopt(
+    { cleared = [], pairs = [], addresses = [], users = [], tokens = [], known, operator = [] }:
+      RegulationNews,
+  ): void {
+    for (const pair of cleared) this.#pairs.forget(pair);
+    this.#pairs.adopt(pairs);
+    this.#addresses.adopt(addresses);
+    this.#users.adopt(users);
+    this.#tokens.adopt(tokens);
+    if (known !== undefined) this.#known.adopt(known);
+    this.#operator.adopt(operator);
   }
 
   #passwordGate(user: string, address: string): Gate {
     const pair = `${address}\0${user}`;
     return {
       places: [
-        { scope: "user at address", table: this.#pairs, key: pair, subject: { user, address } },
-        { scope: "address", table: this.#addresses, key: address, subject: { address } },
-        { scope: "user", table: this.#users, key: user, subject: { user } },
+        {
+          counted: "pairs",
+          scope: "user at address",
+          table: this.#pairs,
+          key: pair,
+          subject: { user, address },
+        },
+        {
+          counted: "addresses",
+          scope: "address",
+          table: this.#addresses,
+          key: address,
+          subject: { address },
+        },
+        { counted: "users", scope: "user", table: this.#users, key: user, subject: { user } },
       ],
       pair,
     };
@@ -211,7 +230,8 @@ export class Regulator {
 
   #tokenGate(address: string): Gate {
     const subject = { address };
-    return { places: [{ scope: "tokens from address", table: this.#tokens, key: address, subject }] };
+    const scope = "tokens from address";
+    return { places: [{ counted: "tokens", scope, table: this.#tokens, key: address, subject }] };
   }
 
   /**
@@ -263,13 +283,8 @@ export class Regulator {
     const end = (outcome: keyof Attempt) => {
       if (ended) return;
       ended = true;
-      if (outcome === "succeeded" && pair !== undefined) {
-        this.#pairs.forget(pair);
-        this.#known.add(pair);
-      }
-      if (outcome === "failed") {
-        for (const { scope, table, key, subject } of places) this.#tell(scope, table.fail(key, subject));
-      }
+      if (outcome === "succeeded" && pair !== undefined) this.#succeeded(pair);
+      if (outcome === "failed") this.#failed(places);
       for (const { table, key } of places) table.leave(key);
     };
     return {
@@ -277,6 +292,24 @@ export class Regulator {
       failed: () => end("failed"),
       undecided: () => end("undecided"),
     };
+  }
+
+  #succeeded(pair: string): void {
+    const cleared = this.#pairs.forget(pair);
+    const at = this.#known.add(pair);
+    if (cleared || at !== undefined) {
+      this.#learned({ cleared: [pair], ...(at !== undefined && { known: [[pair, at]] }) });
+    }
+  }
+
+  #failed(places: readonly Place[]): void {
+    const news: { [T in Counted]?: [string, FailureRecord<BanSubject>][] } = {};
+    for (const { counted, scope, table, key, subject } of places) {
+      const record = table.fail(key, subject);
+      this.#tell(scope, record);
+      if (record !== undefined) news[counted] = [[key, record]];
+    }
+    this.#learned(news);
   }
 
   #tell(scope: string, record: FailureRecord<BanSubject> | undefined): void {

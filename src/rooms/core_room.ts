@@ -3,7 +3,6 @@
  * hosts; it does not listen. Requests come from the edge over a link, the operator's questions over another.
  */
 import type { Logger } from "../logging/logger.ts";
-import type { ServiceOptions } from "../service/assemble.ts";
 import { createService, type Service } from "../service/service.ts";
 import { answerDesk } from "./desk_link.ts";
 import { EdgeLink } from "./edge_link.ts";
@@ -26,7 +25,7 @@ let core: Promise<Core | undefined> | undefined;
 hear((message: ToCoreRoom) => {
   switch (message.kind) {
     case "start":
-      core = start(message.options);
+      core = start(message);
       break;
     case "link":
       void core?.then((running) => running && link(message.port, running));
@@ -48,11 +47,15 @@ hear((message: ToCoreRoom) => {
   }
 });
 
-async function start(options: ServiceOptions): Promise<Core | undefined> {
+async function start({ options, learned }: ToCoreRoom & { kind: "start" }): Promise<Core | undefined> {
   const { log, flush } = roomLog((text) => tell({ kind: "log", text }), options.config.logging.level);
   const audit = new RoomAudit((lines) => tell({ kind: "audit", lines }));
   try {
-    const service = await createService(options, { log, audit: audit.record });
+    const service = await createService(options, {
+      log,
+      audit: audit.record,
+      learned: (news) => learned.postMessage(news),
+    });
     const measurements = new Measurements(
       () => service.counted(),
       (counts, lagMs) => tell({ kind: "measured", counts, lagMs }),

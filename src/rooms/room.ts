@@ -1,4 +1,5 @@
 import { CannotStart } from "./cannot_start.ts";
+import { Heartbeat, PING_MS, SILENT } from "./heartbeat.ts";
 import type { RoomPermissions } from "./permissions.ts";
 import type { FromRoom } from "./room_message.ts";
 
@@ -6,7 +7,7 @@ import type { FromRoom } from "./room_message.ts";
 export interface RoomEvents {
   /** Says something. */
   readonly said: (message: FromRoom) => void;
-  /** Ends without being told to. */
+  /** Ends without being told to, or gives no sign of life any more. */
   readonly died: (reason: string) => void;
 }
 
@@ -15,35 +16,31 @@ type Message<K extends FromRoom["kind"]> = FromRoom & { readonly kind: K };
 /** How long a room may take to start, in milliseconds. */
 const START_MS = 30_000;
 
-/** A worker with a permission list, as the supervisor sees it. */
+/** A worker with a permission list, as the supervisor sees it. Once ready it is asked for signs of life to its end. */
 export class Room<In> {
   readonly name: string;
   readonly #worker: Worker;
+  readonly #died: RoomEvents["died"];
   readonly #waiting = new Set<(message: FromRoom) => void>();
   #over = false;
-  #heardAt = Date.now();
+  #pings: ReturnType<typeof setInterval> | undefined;
 
   /** @param module Of the rooms, with the worker's code. */
   constructor(module: URL, name: string, permissions: RoomPermissions, { said, died }: RoomEvents) {
     this.name = name;
+    this.#died = died;
     this.#worker = new Worker(module, { type: "module", name, deno: { permissions } });
+    const heartbeat = new Heartbeat();
     this.#worker.onmessage = ({ data }: MessageEvent<FromRoom>) => {
-      this.#heardAt = Date.now();
+      heartbeat.heard();
+      if (data.kind === "ready") this.#lookAfter(heartbeat);
       said(data);
       for (const take of [...this.#waiting]) take(data);
     };
     this.#worker.onerror = (event) => {
       event.preventDefault();
-      if (this.#over) return;
-      this.end();
-      for (const take of [...this.#waiting]) take({ kind: "failed", problems: [event.message] });
-      died(event.message);
+      this.#lose(event.message);
     };
-  }
-
-  /** Milliseconds since its last sign of life; whoever wants to know must make it answer now and then. */
-  get silentMs(): number {
-    return Date.now() - this.#heardAt;
   }
 
   tell(message: In, transfer: Transferable[] = []): void {
@@ -71,9 +68,26 @@ export class Room<In> {
     await this.#next(withinMs, ({ kind }) => kind === "closed" || kind === "failed");
   }
 
+  /** Ends it; that is no death. */
   end(): void {
     this.#over = true;
+    clearInterval(this.#pings);
     this.#worker.terminate();
+  }
+
+  #lookAfter(heartbeat: Heartbeat): void {
+    if (this.#over || this.#pings !== undefined) return;
+    this.#pings = setInterval(() => {
+      if (heartbeat.tick()) this.#lose(SILENT);
+      else this.#worker.postMessage({ kind: "ping" });
+    }, PING_MS);
+  }
+
+  #lose(reason: string): void {
+    if (this.#over) return;
+    this.end();
+    for (const take of [...this.#waiting]) take({ kind: "failed", problems: [reason] });
+    this.#died(reason);
   }
 
   /** The next message that is wanted; `undefined` if none comes in time. */

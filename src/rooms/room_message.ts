@@ -18,7 +18,8 @@ export type ToEdgeRoom =
 
 /** What the supervisor tells a core's room. */
 export type ToCoreRoom =
-  | { readonly kind: "start"; readonly options: ServiceOptions }
+  /** What it learns of failed logins goes to the port, as `RegulationNews`. */
+  | { readonly kind: "start"; readonly options: ServiceOptions; readonly learned: MessagePort }
   | { readonly kind: "link"; readonly port: MessagePort }
   /** The operator's questions come by this port. */
   | { readonly kind: "desk"; readonly port: MessagePort }

@@ -1,38 +1,24 @@
-import type { EdgeOptions } from "../edge/edge_options.ts";
 import { LogFile } from "../logging/log_file.ts";
 import type { Logger } from "../logging/logger.ts";
 import { series } from "../metrics/series.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
-import type { Ban } from "../regulation/ban.ts";
+import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { Setup } from "../service/load_setup.ts";
 import type { DeskAnswer, DeskQuestion } from "../service/operator_desk.ts";
 import { CannotStart } from "./cannot_start.ts";
-import { DeskCaller, NoAnswer } from "./desk_link.ts";
-import { edgeLimits, edgeTls, sameEdge } from "./edge_setup.ts";
-import { handOver } from "./hand_over.ts";
-import { corePermissions, edgePermissions, type Resolve, type RoomPermissions } from "./permissions.ts";
+import { NoAnswer } from "./desk_link.ts";
+import { Keeper } from "./keeper.ts";
+import { corePermissions, type Resolve } from "./permissions.ts";
+import { RegulationCopy } from "./regulation_copy.ts";
 import { resolveHost } from "./resolve_host.ts";
-import { Room } from "./room.ts";
-import type { FromRoom, ToCoreRoom, ToEdgeRoom } from "./room_message.ts";
 import { RoomReports } from "./room_reports.ts";
+import { ServingCore } from "./serving_core.ts";
+import { ServingEdge } from "./serving_edge.ts";
 
-/** Time limits in milliseconds. */
-const DRAIN_MS = 20_000;
-const CLOSE_MS = 10_000;
-const PING_MS = 5_000;
-const SILENT_MS = 20_000;
-const LONGEST_PAUSE_MS = 30_000;
+/** How often names of hosts are looked up again, in milliseconds. */
 const RESOLVE_MS = 60_000;
-
-const EDGE_MODULE = new URL("./edge_room.ts", import.meta.url);
-const CORE_MODULE = new URL("./core_room.ts", import.meta.url);
-
-interface Core {
-  readonly room: Room<ToCoreRoom>;
-  readonly generation: number;
-  readonly permissions: RoomPermissions;
-  readonly desk: DeskCaller;
-}
+/** How often lines that could not be written are tried again, in milliseconds. */
+const RETRY_MS = 5000;
 
 /**
  * Holds the three rooms together: starts edge and core with exactly the permissions that the configuration needs, replaces
@@ -43,26 +29,30 @@ export class Supervisor {
   readonly #resolve: Resolve;
   /** Milliseconds since the epoch. */
   readonly upSince = Date.now();
+  /** What is in use, and what rooms that die are started with again. */
   #setup: Setup;
-  #edge: Room<ToEdgeRoom> | undefined;
-  #core: Core | undefined;
-  /** Cores that are replaced and finish what they have. */
-  readonly #leaving = new Map<number, Core>();
+  readonly #edge: Keeper<ServingEdge>;
+  readonly #core: Keeper<ServingCore>;
+  /** A core that is ready and has no requests yet. */
+  #next: ServingCore | undefined;
+  /** Rooms that are replaced and finish what they have. */
+  readonly #leavingEdges = new Set<ServingEdge>();
+  readonly #leavingCores = new Set<ServingCore>();
+  readonly #regulation: RegulationCopy;
   #generation = 0;
   #port = 0;
-  /** Before the next attempt to replace a room that died. */
-  #pauseMs = 0;
   #stopping = false;
-  /** Bans by hand, for a core that takes the place of one that died. */
-  #operatorBans: readonly Ban[] = [];
-  /** A core is about to tell its successor what it knows: what it learned meanwhile would be lost. */
-  #handingOver: Promise<void> = Promise.resolve();
+  /** One change of rooms after the other: each begins with what the one before left. */
+  #changes: Promise<unknown> = Promise.resolve();
   readonly #timers: ReturnType<typeof setInterval>[] = [];
 
   private constructor(setup: Setup, logFile: LogFile, resolve: Resolve) {
     this.#setup = setup;
     this.#resolve = resolve;
     this.reports = new RoomReports(logFile, setup.config);
+    this.#regulation = new RegulationCopy(setup.config.regulation);
+    this.#edge = this.#keeper("edge", async () => this.#useEdge(await this.#startEdge(this.#setup)));
+    this.#core = this.#keeper("core", async () => this.#useCore(await this.#prepareCore(this.#setup)));
   }
 
   /** @throws {CannotStart} If the edge cannot listen or the core cannot read its files. */
@@ -75,27 +65,24 @@ export class Supervisor {
   ): Promise<Supervisor> {
     const supervisor = new Supervisor(setup, logFile, resolve);
     try {
-      const edge = supervisor.#startEdge(setup);
-      // The core makes links with the port; where the system chooses it, the edge must have it first.
-      if (setup.config.site.port === 0) await edge;
-      await Promise.all([edge, supervisor.#startCore(setup)]);
-      supervisor.#timers.push(
-        setInterval(() => supervisor.#lookAfterRooms(), PING_MS),
-        setInterval(() => void supervisor.#lookUpHosts(), RESOLVE_MS),
-      );
-      supervisor.reports.audit({ event: "start", decision: "granted" });
-      return supervisor;
+      await supervisor.#inTurn(() => supervisor.#begin());
     } catch (error) {
       await supervisor.#endAll();
       throw error;
     }
+    supervisor.#timers.push(
+      setInterval(() => supervisor.reports.retry(), RETRY_MS),
+      setInterval(() => void supervisor.#lookUpHosts(), RESOLVE_MS),
+    );
+    supervisor.reports.audit({ event: "start", decision: "granted" });
+    return supervisor;
   }
 
   get log(): Logger {
     return this.reports.log;
   }
 
-  /** Port the edge listens on. */
+  /** Port the edge listens on, or listened on last. */
   get port(): number {
     return this.#port;
   }
@@ -106,12 +93,11 @@ export class Supervisor {
   }
 
   /**
-   * Whether the event loops that serve requests turn: the edge has answered lately, and so has the core, unless it is
-   * being replaced (the edge says so to its callers meanwhile).
+   * Whether the service serves: there is an edge, which answers the supervisor. While there is no core the edge says so to
+   * its callers.
    */
   get alive(): boolean {
-    const edge = this.#edge;
-    return edge !== undefined && [edge, this.#core?.room].every((room) => (room?.silentMs ?? 0) < SILENT_MS);
+    return this.#edge.current !== undefined;
   }
 
   /**
@@ -119,171 +105,213 @@ export class Supervisor {
    * @throws {NoAnswer} If there is none, or it does not answer in time.
    */
   async ask(question: DeskQuestion, withinMs: number): Promise<DeskAnswer> {
-    await this.#handingOver;
-    if (this.#core === undefined) throw new NoAnswer("the core is being replaced");
-    const answer = await this.#core.desk.ask(question, withinMs);
-    if ("operator" in answer) this.#operatorBans = answer.operator;
+    const core = this.#core.current;
+    if (core === undefined) throw new NoAnswer("the core is being replaced");
+    const answer = await core.desk.ask(question, withinMs);
+    this.#regulation.follow(question);
+    if (question.about === "ban" || question.about === "lift") {
+      await Promise.all(this.#coresBeside(core).map((other) => other.desk.ask(question, withinMs)));
+    }
     return answer;
   }
 
   /** Shows and trusts other certificates from the next connection on. */
-  renewTls(material: TlsMaterial): void {
-    this.#setup = { ...this.#setup, material };
-    this.#showCertificate();
-    this.#core?.room.tell({ kind: "material", material });
-    this.log.info("certificates renewed");
+  renewTls(material: TlsMaterial): Promise<void> {
+    return this.#inTurn(() => {
+      this.#setup = { ...this.#setup, material };
+      this.#edge.current?.follow(this.#setup);
+      this.#core.current?.renewTls(material);
+      this.log.info("certificates renewed");
+    });
   }
 
   /**
-   * Starts a core with another configuration and hands over to it; connections stay. Only another address or other limits
-   * of the HTTPS server need a new edge; the one before lets its requests finish.
-   * @throws {CannotStart} The running core stays as it is.
+   * Takes over another configuration as a whole: everything that can fail comes before anything changes. Connections stay;
+   * only another address or other limits of the HTTPS server need a new edge, and the one before lets its requests finish.
+   * @throws {CannotStart} What serves stays as it is.
    */
-  async reload(setup: Setup): Promise<void> {
-    const before = this.#setup;
-    await this.#startCore(setup);
-    this.#setup = setup;
-    await this.reports.moveTo(setup.config);
-    if (sameEdge(before, setup)) {
-      this.#showCertificate();
-      this.#edge?.tell({ kind: "log-level", level: setup.config.logging.level });
-    } else await this.#replaceEdge(before, setup);
-    this.log.info("configuration reloaded", { generation: this.#generation });
+  reload(setup: Setup): Promise<void> {
+    return this.#inTurn(async () => {
+      const edge = this.#edge.current;
+      const stays = edge?.canServe(setup) === true;
+      const inTheWay = edge?.isInWayOf(setup) === true;
+      const early = stays || inTheWay ? undefined : await this.#startEdge(setup);
+      let core: ServingCore;
+      try {
+        core = await this.#prepareCore(setup, early);
+        if (!stays && inTheWay) await this.#exchangeEdge(edge, setup);
+      } catch (error) {
+        early?.end();
+        this.#next?.end();
+        this.#next = undefined;
+        throw error;
+      }
+      this.#setup = setup;
+      this.#regulation.configure(setup.config.regulation);
+      if (early) this.#useEdge(early);
+      this.#useCore(core);
+      await this.reports.moveTo(setup.config);
+      this.#edge.current?.follow(setup);
+      this.log.info("configuration reloaded", { generation: this.#generation });
+    });
+  }
+
+  /** Ends the edge and starts another: it does not do what it should. */
+  replaceEdge(reason: string): void {
+    const edge = this.#edge.current;
+    if (edge === undefined) return;
+    edge.end();
+    this.#edgeDied(edge, reason);
   }
 
   /** Lets requests under way finish (at most 20 s), then ends the rooms. */
   async stop(): Promise<void> {
     if (this.#stopping) return;
     this.#stopping = true;
+    this.#edge.close();
+    this.#core.close();
     this.log.info("shutting down");
-    if (this.#edge) await drain(this.#edge);
-    if (this.#core) await close(this.#core.room);
+    await this.#edge.current?.drain();
+    await this.#core.current?.close();
     this.log.info("stopped");
     this.reports.audit({ event: "stop", decision: "granted" });
     await this.#endAll();
   }
 
-  async #startEdge(setup: Setup): Promise<void> {
-    const { site, https, logging } = setup.config;
-    const [address] = await this.#resolve(site.host);
-    if (address === undefined) throw new CannotStart([`container.host = ${site.host}: no such host`]);
-    const tls = edgeTls(setup);
-    const options: EdgeOptions = {
-      address,
-      port: site.port || this.#port,
-      maxConnections: https.maxConnections,
-      limits: edgeLimits(setup),
-      ...(tls && { tls }),
-    };
-    const edge = new Room<ToEdgeRoom>(EDGE_MODULE, "edge", edgePermissions(address, options.port), {
-      said: (message) => this.#hear(message, "edge"),
-      died: (reason) => this.#edgeDied(edge, reason),
+  #keeper<T extends object>(what: "edge" | "core", start: () => Promise<void>): Keeper<T> {
+    const keeper: Keeper<T> = new Keeper({
+      what,
+      start: () => this.#inTurn(async () => keeper.current === undefined ? await start() : undefined),
+      log: this.log,
+      replaced: () => this.reports.counters.add(series("authserver_rooms_replaced_total", { room: what })),
     });
-    edge.tell({ kind: "start", options, logLevel: logging.level });
-    try {
-      this.#port = (await edge.ready()).port;
-    } catch (error) {
-      edge.end();
-      throw error;
-    }
-    this.#edge = edge;
-    if (this.#core) this.#link(this.#core);
+    return keeper;
   }
 
-  /** Two edges cannot listen on one address, so the one before must let go of it first; else the new one comes first. */
-  async #replaceEdge(before: Setup, after: Setup): Promise<void> {
-    const old = this.#edge;
-    const sameAddress = before.config.site.host === after.config.site.host &&
-      before.config.site.port === after.config.site.port;
-    if (sameAddress && old) {
-      const drained = drain(old);
-      try {
-        await this.#startEdge(after);
-      } catch {
-        await drained; // the address was still in use
-        await this.#startEdge(after);
-      }
-      return;
-    }
-    await this.#startEdge(after);
-    if (old) void drain(old);
-  }
-
-  async #startCore(setup: Setup): Promise<void> {
-    const generation = ++this.#generation;
-    const permissions = await corePermissions(setup.config, this.#resolve);
-    const { directory } = setup.config.sharing;
-    if (directory !== undefined) await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
-    const { port1, port2 } = new MessageChannel();
-    const desk = new DeskCaller(port2);
-    const room = new Room<ToCoreRoom>(CORE_MODULE, `core ${generation}`, permissions, {
-      said: (message) => this.#hear(message, "core"),
-      died: (reason) => {
-        desk.close();
-        this.#coreDied(generation, reason);
-      },
-    });
-    const port = setup.config.site.port || this.#port;
-    room.tell({ kind: "start", options: { ...setup, generation, upSince: this.upSince, port } });
-    room.tell({ kind: "desk", port: port1 }, [port1]);
-    try {
-      await room.ready();
-      const { log } = this;
-      this.#handingOver = handOver(this.#core?.desk, desk, { operator: this.#operatorBans, log });
-      await this.#handingOver;
-      if (desk.closed) throw new CannotStart(["the new core died"]);
+  #inTurn<T>(change: () => Promise<T> | T): Promise<T> {
+    const done = this.#changes.then(() => {
       if (this.#stopping) throw new CannotStart(["the service is shutting down"]);
+      return change();
+    });
+    this.#changes = done.catch(() => {}); // whoever asked for the change is told
+    return done;
+  }
+
+  async #begin(): Promise<void> {
+    const edge = this.#startEdge(this.#setup).then((started) => this.#useEdge(started));
+    // The core makes links with the port; where the system chooses it, the edge must have it first.
+    if (this.#setup.config.site.port === 0) await edge;
+    const core = this.#prepareCore(this.#setup);
+    await Promise.all([edge, core]);
+    this.#useCore(await core);
+  }
+
+  async #startEdge(setup: Setup): Promise<ServingEdge> {
+    const edge = await ServingEdge.start(setup, {
+      port: this.#port,
+      resolve: this.#resolve,
+      said: (message, edge) => {
+        this.reports.hear(message, "edge");
+        if (message.kind === "core-idle") this.#letGo(edge, message.generation);
+      },
+      died: (edge, reason) => this.#edgeDied(edge, reason),
+    });
+    if (!this.#stopping) return edge;
+    edge.end();
+    throw new CannotStart(["the service is shutting down"]);
+  }
+
+  /** From now on this edge serves; the one before lets its requests finish. */
+  #useEdge(edge: ServingEdge): void {
+    const before = this.#edge.put(edge);
+    this.#port = edge.port;
+    this.#core.current?.link(edge);
+    if (before !== undefined && !this.#leavingEdges.has(before)) void this.#drain(before);
+  }
+
+  /** Two edges cannot listen on one address, so the one before must let go of it first. */
+  async #exchangeEdge(before: ServingEdge, setup: Setup): Promise<void> {
+    const drained = this.#drain(before);
+    try {
+      this.#useEdge(
+        await this.#startEdge(setup).catch(async () => {
+          await drained; // the address was still in use
+          return await this.#startEdge(setup);
+        }),
+      );
     } catch (error) {
-      desk.close();
-      room.end();
+      before.end();
+      this.#edgeDied(before, "it made room for one that could not start");
       throw error;
     }
-    const before = this.#core;
-    this.#core = { room, generation, permissions, desk };
-    if (before) this.#leaving.set(before.generation, before);
-    this.#link(this.#core);
   }
 
-  /** Gives edge and core the two ends of a link. */
-  #link({ room, generation }: Core): void {
-    if (this.#edge === undefined) return;
-    const { port1, port2 } = new MessageChannel();
-    room.tell({ kind: "link", port: port1 }, [port1]);
-    this.#edge.tell({ kind: "core", generation, port: port2 }, [port2]);
+  async #drain(edge: ServingEdge): Promise<void> {
+    this.#leavingEdges.add(edge);
+    await edge.drain();
+    this.#edgeEnded(edge);
   }
 
-  #showCertificate(): void {
-    const tls = edgeTls(this.#setup);
-    if (tls) this.#edge?.tell({ kind: "tls", tls });
+  /**
+   * Starts a core that knows what the others know, and learns what they learn until it is used.
+   * @param edge That it will serve, if not the one in use.
+   */
+  async #prepareCore(setup: Setup, edge = this.#edge.current): Promise<ServingCore> {
+    const core = await ServingCore.start(setup, {
+      generation: ++this.#generation,
+      port: setup.config.site.port || (edge?.port ?? this.#port),
+      upSince: this.upSince,
+      resolve: this.#resolve,
+      said: (message) => this.reports.hear(message, "core"),
+      learned: (news, core) => this.#learned(news, core),
+      died: (core, reason) => this.#coreDied(core, reason),
+    });
+    this.#next = core;
+    try {
+      await core.adopt(this.#regulation.state);
+      if (this.#stopping) throw new CannotStart(["the service is shutting down"]);
+      return core;
+    } catch (error) {
+      core.end();
+      this.#next = undefined;
+      throw error;
+    }
   }
 
-  #hear(message: FromRoom, room: "edge" | "core"): void {
-    this.reports.hear(message, room);
-    if (message.kind === "core-idle") void this.#dismiss(message.generation);
+  /** Requests go to this core from now on; the one before finishes what it has. */
+  #useCore(core: ServingCore): void {
+    this.#next = undefined;
+    const before = this.#core.put(core);
+    if (this.#edge.current) core.link(this.#edge.current);
+    if (before !== undefined) this.#leavingCores.add(before);
+    this.#dismissIdle();
+    if (core.desk.closed) this.#coreDied(core, "it died before its first request");
   }
 
-  /** A core that no request waits for any more ends what it has with the daemons, and goes. */
-  async #dismiss(generation: number): Promise<void> {
-    const core = this.#leaving.get(generation);
-    if (core === undefined) return;
-    await close(core.room);
-    core.desk.close();
-    this.#leaving.delete(generation);
+  /** What one core learned all others know: an attempt that failed counts wherever the next one goes. */
+  #learned(news: RegulationNews, core: ServingCore): void {
+    this.#regulation.adopt(news);
+    for (const other of this.#coresBeside(core)) {
+      other.adopt(news).catch((error) => this.log.warn("a core was not told of failed logins", { error }));
+    }
   }
 
-  #lookAfterRooms(): void {
-    this.reports.retry();
-    const reason = `no sign of life for ${SILENT_MS / 1000} s`;
-    const [core, edge] = [this.#core, this.#edge];
-    if (core && core.room.silentMs > SILENT_MS) {
-      core.room.end();
-      core.desk.close();
-      this.#coreDied(core.generation, reason);
-    } else core?.room.tell({ kind: "ping" });
-    if (edge && edge.silentMs > SILENT_MS) {
-      edge.end();
-      this.#edgeDied(edge, reason);
-    } else edge?.tell({ kind: "ping" });
+  /** The cores that answer, or will, without this one. */
+  #coresBeside(core: ServingCore): ServingCore[] {
+    return [this.#core.current, this.#next].flatMap((other) => other === core ? [] : other ?? []);
+  }
+
+  /** Nothing in that edge waits for a core that leaves. */
+  #letGo(edge: ServingEdge, generation: number): void {
+    for (const core of this.#leavingCores) if (core.generation === generation) core.edges.delete(edge);
+    this.#dismissIdle();
+  }
+
+  /** Cores that no request waits for any more end what they have with the daemons, and go. */
+  #dismissIdle(): void {
+    for (const core of this.#leavingCores) {
+      if (core.edges.size === 0 && this.#leavingCores.delete(core)) void core.close();
+    }
   }
 
   /**
@@ -292,70 +320,45 @@ export class Supervisor {
    */
   async #lookUpHosts(): Promise<void> {
     const { net } = await corePermissions(this.#setup.config, this.#resolve);
-    const known = this.#core?.permissions.net || [];
-    if (this.#core === undefined || net === false || net.every((host) => known.includes(host))) return;
+    const known = this.#core.current?.permissions.net || [];
+    if (this.#core.current === undefined || net === false || net.every((host) => known.includes(host))) {
+      return;
+    }
     this.log.info("addresses of hosts changed");
-    await this.#startCore(this.#setup).catch((error) =>
+    await this.#inTurn(async () => this.#useCore(await this.#prepareCore(this.#setup))).catch((error) =>
       this.log.error("core could not be replaced", { error })
     );
   }
 
-  #coreDied(generation: number, reason: string): void {
-    this.#edge?.tell({ kind: "core-lost", generation });
-    this.#leaving.delete(generation);
-    if (this.#core?.generation !== generation || this.#stopping) return;
-    this.#core = undefined;
-    this.log.error("core died, starting another", { generation, reason });
-    void this.#replace("core", () => this.#startCore(this.#setup));
+  #coreDied(core: ServingCore, reason: string): void {
+    for (const edge of core.edges) edge.unlink(core.generation);
+    this.#leavingCores.delete(core);
+    this.#core.lost(core, { generation: core.generation, reason });
   }
 
-  #edgeDied(edge: Room<ToEdgeRoom>, reason: string): void {
-    if (this.#edge !== edge || this.#stopping) return;
-    this.#edge = undefined;
-    this.log.error("edge died, starting another", { reason });
-    void this.#replace("edge", () => this.#startEdge(this.#setup));
+  #edgeDied(edge: ServingEdge, reason: string): void {
+    this.#edgeEnded(edge);
+    this.#edge.lost(edge, { reason });
   }
 
-  /** Tries until it works, with growing pauses: whatever killed the room may kill the next one too. */
-  async #replace(what: string, start: () => Promise<void>): Promise<void> {
-    while (!this.#stopping) {
-      const pause = this.#pauseMs;
-      this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(1000, pause * 2));
-      await new Promise((resolve) => setTimeout(resolve, pause));
-      try {
-        await start();
-        this.log.warn("room replaced", { what });
-        this.reports.counters.add(series("authserver_rooms_replaced_total", { room: what }));
-        Deno.unrefTimer(setTimeout(() => this.#pauseMs = 0, LONGEST_PAUSE_MS * 2));
-        return;
-      } catch (error) {
-        this.log.error("room could not be replaced, trying again", { what, error });
-      }
-    }
+  /** What an edge that is gone waited for, nobody does any more. */
+  #edgeEnded(edge: ServingEdge): void {
+    this.#leavingEdges.delete(edge);
+    for (const core of [...this.#coresOf(edge)]) core.edges.delete(edge);
+    this.#dismissIdle();
+  }
+
+  *#coresOf(edge: ServingEdge): Iterable<ServingCore> {
+    for (const core of [this.#core.current, ...this.#leavingCores]) if (core?.edges.has(edge)) yield core;
   }
 
   async #endAll(): Promise<void> {
     this.#stopping = true;
+    this.#edge.close();
+    this.#core.close();
     this.#timers.forEach(clearInterval);
-    this.#edge?.end();
-    for (const { room, desk } of [...this.#leaving.values(), ...(this.#core ? [this.#core] : [])]) {
-      room.end();
-      desk.close();
-    }
+    for (const room of [this.#edge.current, ...this.#leavingEdges]) room?.end();
+    for (const core of [this.#core.current, this.#next, ...this.#leavingCores]) core?.end();
     await this.reports.close();
   }
-}
-
-/** Requests under way finish, new connections are refused. */
-async function drain(edge: Room<ToEdgeRoom>): Promise<void> {
-  edge.tell({ kind: "drain", withinMs: DRAIN_MS });
-  await edge.closed(DRAIN_MS + CLOSE_MS);
-  edge.end();
-}
-
-/** What is under way with the daemons comes to its end. */
-async function close(core: Room<ToCoreRoom>): Promise<void> {
-  core.tell({ kind: "close" });
-  await core.closed(CLOSE_MS + DRAIN_MS);
-  core.end();
 }

@@ -21,6 +21,7 @@ import type { Logger } from "../logging/logger.ts";
 import { certificateSubject } from "../model/certificate_subject.ts";
 import type { Clock } from "../model/clock.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
+import type { RegulationNews } from "../regulation/regulation_state.ts";
 import { Regulator } from "../regulation/regulator.ts";
 import {
   NO_RESERVATIONS,
@@ -79,11 +80,13 @@ const RENEWAL_PERIOD = 30 * 24 * 3600;
  */
 export async function assemble(
   { config, material, assertionIssuers, generation, upSince, port }: ServiceOptions,
-  { log, now, observer = new RequestObserver({ servers: [], audit: () => {} }), onAnswer }: {
+  { log, now, observer = new RequestObserver({ servers: [], audit: () => {} }), learned, onAnswer }: {
     readonly log: Logger;
     readonly now: Clock;
     /** Told of outcomes of methods and of transfers. */
     readonly observer?: RequestObserver;
+    /** Told of what is learned of failed logins. */
+    readonly learned?: (news: RegulationNews) => void;
     /** Told of the answer of each attribute source. */
     readonly onAnswer?: SourceParts["onAnswer"];
   },
@@ -157,7 +160,7 @@ export async function assemble(
       externalConnections: () =>
         externalConnections(groups, config.authentication.methods.map((method, i) => [method, methods[i]])),
     };
-    const regulator = new Regulator({ config: config.regulation, log, now });
+    const regulator = new Regulator({ config: config.regulation, log, now, ...(learned && { learned }) });
     return {
       config,
       externalUrl,

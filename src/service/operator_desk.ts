@@ -5,7 +5,7 @@ import { isAccountName } from "../model/account_name.ts";
 import { ServiceError } from "../model/service_error.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { Ban, BanSubject } from "../regulation/ban.ts";
-import type { RegulationState } from "../regulation/regulation_state.ts";
+import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { Regulator } from "../regulation/regulator.ts";
 import type { CertificateFacts } from "./own_certificate.ts";
 
@@ -17,19 +17,15 @@ export type DeskQuestion =
   | { readonly about: "ban"; readonly subject: BanSubject; readonly until: number }
   | { readonly about: "lift"; readonly subject: BanSubject }
   | { readonly about: "user"; readonly uid: string }
-  /** For a successor. */
-  | { readonly about: "regulation" }
-  /** From a predecessor. */
-  | { readonly about: "adopt"; readonly state: RegulationState };
+  /** What other cores learned, before or meanwhile. */
+  | { readonly about: "adopt"; readonly news: RegulationNews };
 
 export type DeskAnswer =
   | { readonly about: "status"; readonly status: CoreStatus }
   | { readonly about: "bans"; readonly bans: readonly Ban[]; readonly total: number }
-  /** All bans by hand that hold now. */
-  | { readonly about: "ban"; readonly operator: readonly Ban[] }
-  | { readonly about: "lift"; readonly lifted: number; readonly operator: readonly Ban[] }
+  | { readonly about: "ban" }
+  | { readonly about: "lift"; readonly lifted: number }
   | { readonly about: "user"; readonly accounts: readonly AccountReport[] }
-  | { readonly about: "regulation"; readonly state: RegulationState }
   | { readonly about: "adopt" };
 
 /** A core's state, for the operator only: it names addresses and reasons. */
@@ -95,17 +91,13 @@ export class OperatorDesk {
       }
       case "ban":
         regulator.ban(question.subject, question.until);
-        return { about: "ban", operator: regulator.operatorBans() };
-      case "lift": {
-        const lifted = regulator.lift(question.subject);
-        return { about: "lift", lifted, operator: regulator.operatorBans() };
-      }
+        return { about: "ban" };
+      case "lift":
+        return { about: "lift", lifted: regulator.lift(question.subject) };
       case "user":
         return { about: "user", accounts: await this.#accounts(question.uid) };
-      case "regulation":
-        return { about: "regulation", state: regulator.state() };
       case "adopt":
-        regulator.adopt(question.state);
+        regulator.adopt(question.news);
         return { about: "adopt" };
     }
   }

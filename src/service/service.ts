@@ -5,6 +5,7 @@ import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
 import type { IncomingRequest } from "../model/incoming_request.ts";
 import type { Peer } from "../model/peer.ts";
 import { ServiceError } from "../model/service_error.ts";
+import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceOptions, type ServiceParts } from "./assemble.ts";
 import { asServiceError, errorResponse } from "./error_response.ts";
@@ -39,15 +40,18 @@ export interface Service {
 /** @throws If a file that the configuration names cannot be used; the message is for the operator. */
 export async function createService(
   options: ServiceOptions,
-  { log, audit = () => {}, now = Date.now }: {
+  { log, audit = () => {}, learned, now = Date.now }: {
     readonly log: Logger;
     /** Takes decisions, and who they were about. */
     readonly audit?: (record: AuditRecord) => void;
+    /** Takes what is learned of failed logins, for a copy of it. */
+    readonly learned?: (news: RegulationNews) => void;
     readonly now?: () => number;
   },
 ): Promise<Service> {
   const observer = new RequestObserver({ servers: options.config.servers.map(({ name }) => name), audit });
-  return new RoutedService(await assemble(options, { log, now, observer }), observer, log);
+  const parts = await assemble(options, { log, now, observer, ...(learned && { learned }) });
+  return new RoutedService(parts, observer, log);
 }
 
 /** What is known of a request, as far as it got; for the log. */

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { SILENT } from "../../src/logging/logger.ts";
 import { answerDesk, ask, DeskCaller, NoAnswer } from "../../src/rooms/desk_link.ts";
-import { handOver } from "../../src/rooms/hand_over.ts";
 import type { Ban } from "../../src/regulation/ban.ts";
 import type { DeskAnswer, DeskQuestion } from "../../src/service/operator_desk.ts";
 
@@ -34,7 +32,7 @@ Deno.test("answers find their questions, whatever their order", async () => {
     question.about === "bans" ? late.promise : Promise.resolve({ about: "adopt" })
   );
   const first = ask(desk, { about: "bans" }, 5000);
-  assert.deepEqual(await ask(desk, { about: "adopt", state: STATE }, 5000), { about: "adopt" });
+  assert.deepEqual(await ask(desk, { about: "adopt", news: STATE }, 5000), { about: "adopt" });
   late.resolve({ about: "bans", bans: [BAN], total: 1 });
   assert.deepEqual((await first).bans, [BAN]);
 });
@@ -54,27 +52,4 @@ Deno.test("whoever asks a desk is told what it throws, and when it takes too lon
 Deno.test("an answer to another question is none", async () => {
   using desk = link(() => Promise.resolve({ about: "adopt" }));
   await assert.rejects(ask(desk, { about: "bans" }, 5000), /answered another question/);
-});
-
-/** What the successor was told. */
-async function handedOver(before: DeskCaller | undefined): Promise<unknown[]> {
-  const adopted: unknown[] = [];
-  using after = link((question) => {
-    if (question.about === "adopt") adopted.push(question.state);
-    return Promise.resolve({ about: "adopt" });
-  });
-  await handOver(before, after, { operator: [BAN], log: SILENT });
-  return adopted;
-}
-
-Deno.test("handOver() tells the new core all that the one before knows", async () => {
-  using before = link(() => Promise.resolve({ about: "regulation", state: STATE }));
-  assert.deepEqual(await handedOver(before), [STATE]);
-});
-
-Deno.test("handOver() saves the bans by hand where the core before is dead or does not answer", async () => {
-  const remembered = { ...STATE, known: [] };
-  assert.deepEqual(await handedOver(undefined), [remembered]);
-  using failing = link(() => Promise.reject(new Error("no")));
-  assert.deepEqual(await handedOver(failing), [remembered]);
 });

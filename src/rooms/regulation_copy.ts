@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from "node:util";
+import type { RegulationConfig } from "../config/service_config.ts";
+import { SILENT } from "../logging/logger.ts";
+import type { RegulationNews, RegulationState } from "../regulation/regulation_state.ts";
+import { Regulator } from "../regulation/regulator.ts";
+import type { DeskQuestion } from "../service/operator_desk.ts";
+
+/** Records of each kind: as many as a regulator hands over. */
+const CAPACITY = 10_000;
+
+/**
+ * What the cores know of failed logins and bans, outside of them: a core that dies takes none of it along, and one that
+ * starts begins with it. It admits nobody and keeps nobody out.
+ */
+export class RegulationCopy {
+  #config: RegulationConfig;
+  #regulator: Regulator;
+
+  constructor(config: RegulationConfig) {
+    this.#config = config;
+    this.#regulator = create(config);
+  }
+
+  get state(): RegulationState {
+    return this.#regulator.state();
+  }
+
+  /** A core learned something. */
+  adopt(news: RegulationNews): void {
+    this.#regulator.adopt(news);
+  }
+
+  /** The operator had a core do something. */
+  follow(question: DeskQuestion): void {
+    if (question.about === "ban") this.#regulator.ban(question.subject, question.until);
+    else if (question.about === "lift") this.#regulator.lift(question.subject);
+  }
+
+  /** Other waits hold from now on; those that run go on. */
+  configure(config: RegulationConfig): void {
+    if (isDeepStrictEqual(config, this.#config)) return;
+    const { state } = this;
+    this.#config = config;
+    this.#regulator = create(config);
+    this.#regulator.adopt(state);
+  }
+}
+
+function create(config: RegulationConfig): Regulator {
+  return new Regulator({ config, log: SILENT, now: Date.now, capacity: CAPACITY });
+}

@@ -1,0 +1,105 @@
+import type { EdgeOptions } from "../edge/edge_options.ts";
+import type { Setup } from "../service/load_setup.ts";
+import { CannotStart } from "./cannot_start.ts";
+import { edgeLimits, edgeTls, sameEdge } from "./edge_setup.ts";
+import { edgePermissions, type Resolve } from "./permissions.ts";
+import { Room } from "./room.ts";
+import type { FromRoom, ToEdgeRoom } from "./room_message.ts";
+
+/** Requests under way get so many milliseconds to finish. */
+export const DRAIN_MS = 20_000;
+/** And the room as many more to say that they have. */
+const CLOSE_MS = 10_000;
+
+const MODULE = new URL("./edge_room.ts", import.meta.url);
+
+export interface EdgeParts {
+  /** The port to listen on where the configuration leaves it to the system; 0 if that has not chosen one yet. */
+  readonly port: number;
+  readonly resolve: Resolve;
+  readonly said: (message: FromRoom, edge: ServingEdge) => void;
+  readonly died: (edge: ServingEdge, reason: string) => void;
+}
+
+/** An edge's room that listens, as the supervisor sees it. */
+export class ServingEdge {
+  /** What it was started with: its address and limits hold for its life. */
+  readonly setup: Setup;
+  readonly #room: Room<ToEdgeRoom>;
+  #port = 0;
+
+  private constructor(setup: Setup, { address, port }: EdgeOptions, { said, died }: EdgeParts) {
+    this.setup = setup;
+    this.#room = new Room(MODULE, "edge", edgePermissions(address, port), {
+      said: (message) => said(message, this),
+      died: (reason) => died(this, reason),
+    });
+  }
+
+  /** @throws {CannotStart} If it cannot listen. */
+  static async start(setup: Setup, parts: EdgeParts): Promise<ServingEdge> {
+    const { site, https, logging } = setup.config;
+    const [address] = await parts.resolve(site.host);
+    if (address === undefined) throw new CannotStart([`container.host = ${site.host}: no such host`]);
+    const tls = edgeTls(setup);
+    const options: EdgeOptions = {
+      address,
+      port: site.port || parts.port,
+      maxConnections: https.maxConnections,
+      limits: edgeLimits(setup),
+      ...(tls && { tls }),
+    };
+    const edge = new ServingEdge(setup, options, parts);
+    edge.#room.tell({ kind: "start", options, logLevel: logging.level });
+    try {
+      edge.#port = (await edge.#room.ready()).port;
+    } catch (error) {
+      edge.end();
+      throw error;
+    }
+    return edge;
+  }
+
+  /** Port it listens on. */
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Whether it can serve another setup as it is. */
+  canServe(setup: Setup): boolean {
+    return sameEdge(this.setup, setup);
+  }
+
+  /** Whether an edge for another setup would want the port that this one has. Of two addresses one may hold the other. */
+  isInWayOf({ config: { site: { port } } }: Setup): boolean {
+    return port === 0 || port === this.#port;
+  }
+
+  /** Requests go to the core behind the port from now on; those under way stay where they are. */
+  link(generation: number, port: MessagePort): void {
+    this.#room.tell({ kind: "core", generation, port }, [port]);
+  }
+
+  /** The core of that generation is dead. */
+  unlink(generation: number): void {
+    this.#room.tell({ kind: "core-lost", generation });
+  }
+
+  /** Takes over what may change in its life: certificates and the level of its log. */
+  follow(setup: Setup): void {
+    const tls = edgeTls(setup);
+    if (tls) this.#room.tell({ kind: "tls", tls });
+    this.#room.tell({ kind: "log-level", level: setup.config.logging.level });
+  }
+
+  /** Refuses new connections; requests under way finish, then it ends. */
+  async drain(): Promise<void> {
+    this.#room.tell({ kind: "drain", withinMs: DRAIN_MS });
+    await this.#room.closed(DRAIN_MS + CLOSE_MS);
+    this.end();
+  }
+
+  end(): void {
+    this.#room.end();
+  }
+}
