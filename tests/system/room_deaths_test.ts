@@ -1,0 +1,151 @@
+/** Rooms that die at the wrong moment, and configurations that cannot be taken over. */
+import assert from "node:assert/strict";
+import { roomsSoFar, startedRoom } from "./worker_spy.ts";
+import { ask } from "./ask.ts";
+import { ALICE, runServiceHere, settled, type SystemUnderTest } from "./running_service.ts";
+
+const POST = { as: ALICE, body: { serverPath: "" } };
+
+/** What is logged from now on. */
+function logFromNow(system: SystemUnderTest): (pattern: RegExp) => Promise<string> {
+  const before = system.log.length;
+  return (pattern) => system.logged(pattern, before);
+}
+
+/** The answer to the first request that the service takes. */
+async function served(system: SystemUnderTest, path: string, question: Parameters<typeof ask>[2]) {
+  for (;;) {
+    const reply = await system.ask(path, question);
+    if (reply.status !== 503) return reply;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+Deno.test("whoever guesses has not one guess more when the core dies, once, and again", async () => {
+  const from = roomsSoFar();
+  await using system = await runServiceHere({
+    properties: {
+      "container.security.regulation.maxFailures": "5",
+      "container.security.regulation.baseDelay": "300",
+    },
+  });
+  /** @returns Guesses that were looked at until there was 429. */
+  const guesses = async (user: string, killAfter: readonly number[]) => {
+    for (let looked = 0;; looked++) {
+      const { status } = await served(system, "/rest/auth", { as: [user, `guess ${looked}`] });
+      if (status === 429) return looked;
+      assert.equal(status, 401);
+      const generation = killAfter.indexOf(looked + 1) + 1;
+      if (generation === 0) continue;
+      const told = logFromNow(system);
+      (await startedRoom(`core ${generation}`, from)).kill(); // in the very moment of the answer
+      await told(/core died, starting another/);
+    }
+  };
+  assert.equal(await guesses("alice", [1, 3]), 6);
+  assert.equal(await guesses("stranger", []), 6, "as many as where nothing dies");
+  const next = await startedRoom("core 3", from);
+  const told = logFromNow(system);
+  next.kill();
+  await told(/room replaced what=core/);
+  assert.equal((await served(system, "/rest/auth", { as: ALICE })).status, 429, "nor is a wait forgotten");
+});
+
+Deno.test("a core that leaves is let go when the edge dies that had requests with it", async () => {
+  const from = roomsSoFar();
+  await using system = await runServiceHere();
+  await settled(system);
+  system.daemon().delay = 3000;
+  const arrived = system.daemon().requests.length + 1;
+  const underWay = system.ask("/rest/auth/HPC", POST).catch((error) => error);
+  while (system.daemon().requests.length < arrived) await new Promise((resolve) => setTimeout(resolve, 5));
+  await system.service.reload();
+  const leaving = await startedRoom("core 1", from);
+  const told = logFromNow(system);
+  (await startedRoom("edge", from)).kill();
+  assert(await underWay instanceof Error, "its connection went with the edge");
+  system.daemon().delay = 0;
+  await leaving.ended;
+  await told(/room replaced what=edge/);
+  assert.equal((await served(system, "/rest/auth/HPC", POST)).status, 200);
+});
+
+Deno.test("a core that dies during a reload does not bring the old configuration back", async () => {
+  const from = roomsSoFar();
+  await using system = await runServiceHere();
+  await settled(system);
+  const main = await Deno.readTextFile(system.main);
+  const told = logFromNow(system);
+  await system.replace("conf/container.properties", `${main}authservice.server.HPC.description=new\n`);
+  const reloaded = system.service.reload();
+  await startedRoom("core 2", from);
+  (await startedRoom("core 1", from)).kill();
+  await told(/core died, starting another generation=1/);
+  await reloaded;
+  await told(/room replaced what=core/);
+  const reply = await served(system, "/rest/auth/HPC", { as: ALICE });
+  assert.equal(reply.json().description, "new");
+  assert.equal((await served(system, "/health/ready", {})).json().generation, 2);
+});
+
+Deno.test("a new core that dies while it starts leaves the one before where it is", async () => {
+  const from = roomsSoFar();
+  await using system = await runServiceHere();
+  await settled(system);
+  const told = logFromNow(system);
+  const reloaded = system.service.reload();
+  (await startedRoom("core 2", from)).kill();
+  await reloaded;
+  await told(/reload failed, the configuration before stays/);
+  assert.equal((await system.ask("/health/ready")).json().generation, 1);
+  await system.service.reload();
+  assert.equal((await system.ask("/health/ready")).json().generation, 3);
+});
+
+Deno.test("a reload to a port in use changes nothing, and the way back is open", async () => {
+  await using system = await runServiceHere();
+  await settled(system);
+  const main = await Deno.readTextFile(system.main);
+  const taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = taken.addr;
+  const to = async (more: string) => {
+    const told = logFromNow(system);
+    await system.replace("conf/container.properties", main + more);
+    await system.service.reload();
+    return told;
+  };
+  const shown = async (at: number) => {
+    const url = `https://localhost:${at}/rest/auth/HPC`;
+    return (await ask(url, system.authority.certificate, { as: ALICE })).json().description;
+  };
+  const changes = `container.port=${port}\nauthservice.server.HPC.description=moved\n`;
+  const failed = await to(changes);
+  await failed(/reload failed.*port \d+ on 127\.0\.0\.1 is taken/);
+  assert.equal(await shown(system.port), "Server HPC", "nothing of the new configuration is in use");
+  const back = await to("");
+  await back(/configuration reloaded/);
+  assert.equal(await shown(system.port), "Server HPC");
+
+  taken.close();
+  await (await to(changes))(/configuration reloaded/);
+  assert.equal(await shown(port), "moved");
+  await assert.rejects(shown(system.port), /ECONNREFUSED/);
+  await (await to(`container.port=${system.port}\n`))(/configuration reloaded/);
+  assert.equal(await shown(system.port), "Server HPC");
+});
+
+Deno.test("an edge with other limits takes the place of the one before on the same port", async () => {
+  const from = roomsSoFar();
+  await using system = await runServiceHere();
+  const main = await Deno.readTextFile(system.main);
+  await system.replace(
+    "conf/container.properties",
+    `${main}container.httpServer.disabledProtocols=TLSv1.2\n`,
+  );
+  const told = logFromNow(system);
+  await system.service.reload();
+  const line = await told(/configuration reloaded|reload failed|cannot be used/);
+  assert.match(line, /configuration reloaded/);
+  await (await startedRoom("edge", from)).ended;
+  assert.equal((await served(system, "/rest/auth/HPC", { as: ALICE })).status, 200);
+});
