@@ -25,6 +25,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   ERR_EXPECTATION_FAILED: "Send no `Expect` header, or `100-continue`.",
   ERR_FORBIDDEN: "Give the user the role `user` in an attribute source; `banned` is refused everything.",
   ERR_GROUP_NOT_AVAILABLE: "Ask for one of `availableGroups`, or add the group in an attribute source.",
+  ERR_HEADER_TOO_LONG: "The text names the header; send a shorter one.",
   ERR_HEADERS_TOO_LARGE: "Send fewer or shorter header fields; a token may be too long.",
   ERR_HTTP_VERSION: "Use HTTP/1.1.",
   ERR_INSTANCE_UNKNOWN: "Ask for the server without number, or for an instance that is configured.",

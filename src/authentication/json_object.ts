@@ -22,16 +22,33 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Whether an object in a valid JSON text has two members of one name, escapes read. */
 function repeatsMember(text: string): boolean {
   const open: Set<string>[] = [];
-  const token = /("(?:\\.|[^"\\])*")(\s*:)?|[{}]/g;
-  for (const [found, string, colon] of text.matchAll(token)) {
-    if (found === "{") open.push(new Set());
-    else if (found === "}") open.pop();
-    else if (string !== undefined && colon !== undefined) {
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at];
+    if (sign === "{") open.push(new Set());
+    else if (sign === "}") open.pop();
+    else if (sign === '"') {
+      const start = at;
+      at = endOfString(text, start);
+      if (!isMember(text, at + 1)) continue;
       const names = open.at(-1);
-      const name = string.includes("\\") ? String(JSON.parse(string)) : string.slice(1, -1);
+      const name = String(JSON.parse(text.slice(start, at + 1)));
       if (names?.has(name)) return true;
       names?.add(name);
     }
   }
   return false;
+}
+
+/** Where the closing quote stands. */
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+  return at;
+}
+
+/** Whether the string before is the name of a member: a colon follows. */
+function isMember(text: string, from: number): boolean {
+  let at = from;
+  while (" \t\r\n".includes(text.charAt(at)) && at < text.length) at++;
+  return text[at] === ":";
 }

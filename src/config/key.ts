@@ -211,7 +211,10 @@ export function host(options: Options<string>): Key<string> {
   return key(
     options,
     type,
-    (found) => isIP(found) !== 0 || /^(?!-)[A-Za-z0-9_.-]{1,253}$/.test(found) ? found : refuse(type),
+    (found) =>
+      isIP(found) !== 0 || (found.length <= 253 && /^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/.test(found))
+        ? found
+        : refuse(type),
   );
 }
 

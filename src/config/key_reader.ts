@@ -290,7 +290,7 @@ export class KeyReader {
 
   /** An entry near which a missing one belongs: below the same prefix, or else below a shorter one. */
   #relative(prefix: string): ResolvedEntry | undefined {
-    for (let below = prefix; below.includes("."); below = below.replace(/[^.]*\.$/, "")) {
+    for (let below = prefix; below.includes("."); below = parentPrefix(below)) {
       const entry = this.firstBelow(below);
       if (entry !== undefined) return entry;
     }
@@ -314,4 +314,9 @@ function split(text: string): [string, string] {
 
 function isComplete<T extends Table>(table: T, values: Record<string, unknown>): values is Infer<T> {
   return Object.keys(table).every((field) => field in values);
+}
+
+/** `a.` for `a.b.`. */
+function parentPrefix(prefix: string): string {
+  return prefix.slice(0, prefix.slice(0, -1).lastIndexOf(".") + 1);
 }

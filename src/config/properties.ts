@@ -1,4 +1,5 @@
 import type { Problem } from "../model/problem.ts";
+import { trimEndCharacters } from "../model/trim.ts";
 
 /** One `key=value` of a file. */
 export interface PropertyEntry {
@@ -81,7 +82,7 @@ function* logicalLines(text: string): Generator<{ content: string; line: number 
 }
 
 function endsInOddBackslashes(text: string): boolean {
-  return (/\\+$/.exec(text)?.[0].length ?? 0) % 2 === 1;
+  return (text.length - trimEndCharacters(text, "\\").length) % 2 === 1;
 }
 
 /** The key ends at the first unescaped `=`, `:` or blank. */
@@ -95,12 +96,14 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([["t", "\t"], ["n", "\n"], 
 
 /** `undefined` if a `\u` is not followed by four hexadecimal digits. */
 function unescape(text: string): string | undefined {
-  if (/(?<!\\)(?:\\\\)*\\u(?![0-9A-Fa-f]{4})/.test(text)) return undefined;
-  return text.replace(
+  let valid = true;
+  const plain = text.replace(
     /\\(?:u([0-9A-Fa-f]{4})|(.)|$)/gsu,
-    (_, code: string | undefined, letter: string | undefined) =>
-      code !== undefined
-        ? String.fromCharCode(parseInt(code, 16))
-        : ESCAPES.get(letter ?? "") ?? letter ?? "",
+    (_, code: string | undefined, letter = "") => {
+      if (code !== undefined) return String.fromCharCode(parseInt(code, 16));
+      valid &&= letter !== "u";
+      return ESCAPES.get(letter) ?? letter;
+    },
   );
+  return valid ? plain : undefined;
 }

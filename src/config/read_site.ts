@@ -1,5 +1,6 @@
 import { isIPv6 } from "node:net";
 import { dirname, join, resolve } from "node:path";
+import { trimEndCharacters } from "../model/trim.ts";
 import { UnexpectedValue, url } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
 import { AUDIT, CONTAINER, CONTROL, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
@@ -43,7 +44,7 @@ export function readSite(
     name,
     host,
     port,
-    externalUrl: (given ?? derived()).replace(/\/+$/, ""),
+    externalUrl: trimEndCharacters(given ?? derived(), "/"),
     externalUrlGiven: given !== undefined,
   };
   return { site, liveReload };
@@ -56,7 +57,7 @@ export function externalUrlAt({ externalUrl, externalUrlGiven }: SiteConfig, por
 
 /** `<host>:<port>/<site>/services…` with or without scheme. */
 function cutBaseUrl(reader: KeyReader, baseUrl: string): string | undefined {
-  const cut = baseUrl.replace(/\/services(?:\/.*)?$/, "");
+  const [cut = ""] = `${baseUrl}/`.split("/services/", 1);
   const full = cut.includes("://") ? cut : `https://${cut}`;
   const { parse } = url({ help: "", schemes: ["https", "http"] });
   try {

@@ -275,7 +275,10 @@ function classify(error: Error, written: boolean): Fault | undefined {
   if (code === "ECONNREFUSED") return "refused";
   if (code === "ENOTFOUND" || code === "EAI_AGAIN" || code === "EAI_NODATA") return "unresolved";
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER") return "not-tls";
-  if (/^ERR_SSL_.*ALERT_.*(?:CERTIFICATE|UNKNOWN_CA)/.test(code)) return "own-certificate-refused";
+  if (code.startsWith("ERR_SSL_")) {
+    const alert = code.indexOf("ALERT_");
+    if (alert >= 0 && /CERTIFICATE|UNKNOWN_CA/.test(code.slice(alert))) return "own-certificate-refused";
+  }
   if (written) return undefined;
   if (code.startsWith("ERR_SSL_")) return "handshake-failed";
   return /CERT|ISSUER|SIGNATURE/.test(code) ? "untrusted" : undefined;

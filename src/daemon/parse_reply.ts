@@ -5,6 +5,9 @@ import type { UserInfo } from "./daemon_group.ts";
  * whole, and lines end at LF alone (daemon-protocol.md 1.3, 2). The parsers answer `undefined` for what is no reply.
  */
 
+/** Longest refusal that is read, in UTF-16 units. */
+const MAX_REFUSAL = 2010;
+
 /** What a daemon says about itself (daemon-protocol.md 1.7). */
 export interface PingReply {
   readonly version: string;
@@ -38,8 +41,8 @@ export function parseSession(reply: string): SessionReply | undefined {
     return port <= 65535 ? { kind: "expected", port } : undefined;
   }
   // The older daemon says `500::` (daemon-protocol.md, appendix).
-  const refused = /^(?:ERROR|500)::([^\n]{0,2000})\n$/.exec(reply);
-  if (refused === null) return undefined;
+  const refused = /^(?:ERROR|500)::([^\n]*)\n$/.exec(reply);
+  if (refused === null || reply.length > MAX_REFUSAL) return undefined;
   const text = refused[1]?.trim() ?? "";
   return { kind: /too many active/i.test(text) ? "limit" : "refused", text };
 }
@@ -49,7 +52,7 @@ export function parseSession(reply: string): SessionReply | undefined {
  * rights of root, is unknown to us: nobody may log in as it.
  */
 export function parseUserInfo(reply: string): UserInfo | undefined {
-  if (/^5\d\d [^\n]{0,2000}\n\n?$/.test(reply)) return { kind: "unknown" };
+  if (reply.length <= MAX_REFUSAL && /^5\d\d [^\n]*\n\n?$/.test(reply)) return { kind: "unknown" };
   let home: string | undefined;
   let complete = false;
   const keyLines: string[] = [];

@@ -10,8 +10,7 @@ export function canonicalAddress(text: string): string | undefined {
   return octets && format(octets);
 }
 
-const OCTET = String.raw`(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)`;
-const CANONICAL_IPV4 = new RegExp(String.raw`^(?:${OCTET}\.){3}${OCTET}$`);
+const CANONICAL_IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
 
 /** `::ffff:192.0.2.7` for `192.0.2.7`, as a dual-stack daemon sees this peer; `undefined` if it is not IPv4. */
 export function mappedTwin(text: string): string | undefined {

@@ -2,6 +2,7 @@ import { BoundedMap } from "./bounded_map.ts";
 import { attributeType, comparisonOf } from "./name_attribute_types.ts";
 import { contentOf, decodeText, encodeText } from "./name_value_encoding.ts";
 import { ServiceError } from "./service_error.ts";
+import { trimEndCharacters } from "./trim.ts";
 
 /** One `type=value` of a name. */
 export interface NameAttribute {
@@ -234,7 +235,7 @@ class NameReader {
       const found = this.text[stop];
       if (found === '"') this.#fail("a quote inside a value must be escaped", stop);
       // Blanks at the end are no part of the value, unless escaped.
-      if (found !== "\\") return value + piece.replace(/[\t\n\r ]+$/, "");
+      if (found !== "\\") return value + trimEndCharacters(piece, "\t\n\r ");
       value += piece + this.#escapes();
     }
   }

@@ -37,14 +37,14 @@ export class HeaderList implements HeaderWriter {
 
   /** @throws {TypeError} If the value could end its line and so become more than one field. */
   set(name: string, value: string): void {
-    if (/[\0\r\n]/.test(value)) throw new TypeError(`NUL, CR or LF in a value of ${name}`);
-    this.#fields.set(name.toLowerCase(), value);
+    this.#fields.set(name.toLowerCase(), checked(name, value));
   }
 
   /** @throws {TypeError} As {@link set}. */
   append(name: string, value: string): void {
     const before = this.get(name);
-    this.set(name, before === null ? value : `${before}, ${value}`);
+    const more = checked(name, value);
+    this.#fields.set(name.toLowerCase(), before === null ? more : `${before}, ${more}`);
   }
 
   delete(name: string): void {
@@ -54,4 +54,9 @@ export class HeaderList implements HeaderWriter {
   [Symbol.iterator](): Iterator<[name: string, value: string]> {
     return this.#fields.entries();
   }
+}
+
+function checked(name: string, value: string): string {
+  if (/[\0\r\n]/.test(value)) throw new TypeError(`NUL, CR or LF in a value of ${name}`);
+  return value;
 }

@@ -3,7 +3,7 @@ import { ServiceError } from "../model/service_error.ts";
 import { markup } from "../resource/page/markup.ts";
 import { pageResponse } from "../resource/page/page.ts";
 import { jsonResponse, type WholeResponse } from "../resource/text_response.ts";
-import { prefersHtml } from "./negotiation.ts";
+import type { Acceptance } from "./acceptance.ts";
 
 /** A failure that no class names: a defect of ours. */
 export class InternalError extends ServiceError {
@@ -18,9 +18,9 @@ export function asServiceError(error: unknown): ServiceError {
 }
 
 /** The one place where an error becomes an HTTP answer. */
-export function errorResponse(error: ServiceError, requestId: string, accept: string | null): WholeResponse {
+export function errorResponse(error: ServiceError, requestId: string, accepted: Acceptance): WholeResponse {
   const { status, publicMessage: errorMessage, code, headers } = error;
-  if (prefersHtml(accept)) return errorPage({ status, errorMessage, code, requestId }, headers);
+  if (accepted.prefersHtml) return errorPage({ status, errorMessage, code, requestId }, headers);
   const body: ErrorBody = { status, errorMessage, code, requestId };
   return jsonResponse(body, { status, headers });
 }

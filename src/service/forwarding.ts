@@ -2,6 +2,7 @@ import type { GatewayConfig } from "../config/service_config.ts";
 import { addressInRange, canonicalAddress } from "../model/address.ts";
 import type { HeaderReader } from "../model/header_list.ts";
 import type { Peer } from "../model/peer.ts";
+import { trimEndCharacters } from "../model/trim.ts";
 import { ServiceError } from "../model/service_error.ts";
 
 /** Where a request really comes from, and under which address its client knows the service. */
@@ -55,7 +56,7 @@ function oneAddress(text: string): string {
 
 /** The gateway builds it from its client's Host header, so it is looked at closely. */
 function baseUrl(text: string): string {
-  const base = text.trim().replace(/\/+$/, "");
+  const base = trimEndCharacters(text.trim(), "/");
   if (!/^https:\/\/(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:\/[A-Za-z0-9._~-]+)*$/.test(base)) {
     throw new BadForwarding("X-UNICORE-Gateway is not a base address");
   }

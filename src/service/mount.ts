@@ -4,9 +4,11 @@
  */
 import { createLogger, type LineSink } from "../logging/logger.ts";
 import type { Peer } from "../model/peer.ts";
+import { trimEndCharacters } from "../model/trim.ts";
 import { formatProblem, InvalidFile } from "../model/problem.ts";
 import { webResponse } from "../resource/text_response.ts";
 import { NoSuchResource } from "./router.ts";
+import { Acceptance } from "./acceptance.ts";
 import { errorResponse } from "./error_response.ts";
 import { isError, loadSetup } from "./load_setup.ts";
 import { createService, type Service } from "./service.ts";
@@ -49,7 +51,7 @@ export interface MountedService {
 export async function mountService(
   { configuration, workingDirectory, path = "", log: sink = (line) => console.log(line) }: MountOptions,
 ): Promise<MountedService> {
-  const prefix = path.replace(/\/+$/, "");
+  const prefix = trimEndCharacters(path, "/");
   if (!/^(?:\/[A-Za-z0-9._~-]+)*$/.test(prefix)) throw new TypeError("path: expected a path such as /uftp");
   const { setup, problems } = await loadSetup(configuration, {
     environment: (name) => Deno.env.get(name),
@@ -84,7 +86,7 @@ async function answerBelow(
   const url = new URL(request.url);
   if (url.pathname !== prefix && !url.pathname.startsWith(`${prefix}/`)) {
     return webResponse(
-      errorResponse(new NoSuchResource(), crypto.randomUUID(), request.headers.get("Accept")),
+      errorResponse(new NoSuchResource(), crypto.randomUUID(), new Acceptance(request.headers.get("Accept"))),
     );
   }
   // The page's links are relative, so that its path must end in a slash.

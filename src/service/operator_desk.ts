@@ -3,6 +3,7 @@ import { parseKeyLine } from "../authentication/ssh_key/authorized_keys.ts";
 import type { DaemonGroup, InstanceStatus } from "../daemon/daemon_group.ts";
 import { isAccountName } from "../model/account_name.ts";
 import { ServiceError } from "../model/service_error.ts";
+import { trimEndCharacters } from "../model/trim.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { Ban, BanSubject } from "../regulation/ban.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
@@ -160,7 +161,7 @@ function keyReport(line: string): KeyReport[] {
       return [{ reason: parsed.reason }];
     case "key": {
       const { type, fingerprint } = parsed.key.publicKey;
-      return [{ type, fingerprint: `SHA256:${fingerprint.replace(/=+$/, "")}` }];
+      return [{ type, fingerprint: `SHA256:${trimEndCharacters(fingerprint, "=")}` }];
     }
   }
 }

@@ -10,12 +10,13 @@ import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceOptions, type ServiceParts } from "./assemble.ts";
 import { asServiceError, errorResponse } from "./error_response.ts";
 import { originOf } from "./forwarding.ts";
-import { accepts, prefersHtml } from "./negotiation.ts";
+import { Acceptance } from "./acceptance.ts";
 import { NotAcceptable, UnsupportedMediaType } from "./request_refusals.ts";
 import type { OperatorDesk } from "./operator_desk.ts";
 import { RequestObserver } from "./request_observer.ts";
 import { addCommonHeaders } from "./response_headers.ts";
 import { type Route, type RouteMatch, Router } from "./router.ts";
+import { checkHeaderLengths } from "./header_limits.ts";
 import { identify, PREFERENCES_HEADER } from "./identify.ts";
 import type { Call } from "../resource/call.ts";
 import { parseServerAddress } from "../resource/server_address.ts";
@@ -88,11 +89,14 @@ class RoutedService implements Service {
     const trace: Trace = { particulars: {} };
     let response: ResourceResponse;
     let failure: ServiceError | undefined;
+    let accepted = ANY_TYPE;
     try {
-      response = await this.#route(request, peer, { requestId, log, trace });
+      checkHeaderLengths(request.headers);
+      accepted = new Acceptance(request.headers.get("Accept"));
+      response = await this.#route(request, peer, { requestId, log, trace, accepted });
     } catch (error) {
       failure = asServiceError(error);
-      response = errorResponse(failure, requestId, request.headers.get("Accept"));
+      response = errorResponse(failure, requestId, accepted);
       if (response.status === 401 && !response.headers.has("WWW-Authenticate")) {
         response.headers.set("WWW-Authenticate", this.#parts.challenge); // RFC 9110, 15.5.2
       }
@@ -135,7 +139,12 @@ class RoutedService implements Service {
   async #route(
     request: IncomingRequest,
     peer: Peer,
-    { requestId, log, trace }: { requestId: string; log: Logger; trace: Trace },
+    { requestId, log, trace, accepted }: {
+      readonly requestId: string;
+      readonly log: Logger;
+      readonly trace: Trace;
+      readonly accepted: Acceptance;
+    },
   ): Promise<ResourceResponse> {
     const { config, externalUrl } = this.#parts;
     const { pathname, searchParams: query } = new URL(request.url);
@@ -145,7 +154,7 @@ class RoutedService implements Service {
     trace.route = match.route;
     const server = match.params.get("server");
     if (server !== undefined) Object.assign(trace.particulars, { server: parseServerAddress(server).name });
-    negotiate(request, match);
+    negotiate(request, match, accepted);
 
     const { clientAddress, base, consignor } = originOf(request.headers, peer, config.gateway, externalUrl);
     trace.client = clientAddress;
@@ -179,7 +188,7 @@ class RoutedService implements Service {
       signal,
     };
     const { answer, page } = match.route;
-    const wantsPage = page !== undefined && prefersHtml(request.headers.get("Accept"));
+    const wantsPage = page !== undefined && accepted.prefersHtml;
     const response = await (wantsPage ? page : answer)(call);
     if (page !== undefined && !wantsPage) response.headers.append("Vary", "Accept");
     return request.method === "HEAD" ? withoutContent(response) : response;
@@ -197,14 +206,16 @@ function withoutSite(path: string, siteName: string): string {
   return prefix === `/${siteName.toLowerCase()}/` ? path.slice(siteName.length + 1) : path;
 }
 
+/** Of a request whose own wish is not known. */
+const ANY_TYPE = new Acceptance(null);
+
 /** @throws {UnsupportedMediaType | NotAcceptable} */
-function negotiate(request: IncomingRequest, { route }: RouteMatch): void {
+function negotiate(request: IncomingRequest, { route }: RouteMatch, accepted: Acceptance): void {
   const type = request.headers.get("Content-Type");
   if (route.consumes !== undefined && type?.split(";")[0]?.trim().toLowerCase() !== route.consumes) {
     throw new UnsupportedMediaType(route.consumes);
   }
-  const accept = request.headers.get("Accept");
-  if (route.produces !== undefined && !route.produces.some((offer) => accepts(accept, offer))) {
+  if (route.produces !== undefined && !route.produces.some((offer) => accepted.admits(offer))) {
     throw new NotAcceptable(route.produces);
   }
 }

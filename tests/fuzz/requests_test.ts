@@ -10,7 +10,7 @@ import { evaluateConditions } from "../../src/resource/access/validators.ts";
 import { parseServerAddress } from "../../src/resource/server_address.ts";
 import { parseSessionRequest } from "../../src/resource/session_request.ts";
 import { parseShareFields } from "../../src/resource/share/share_fields.ts";
-import { accepts, prefersHtml } from "../../src/service/negotiation.ts";
+import { Acceptance } from "../../src/service/acceptance.ts";
 import { absolutePath } from "../../src/sharing/rules/absolute_path.ts";
 import { containedPath } from "../../src/sharing/rules/contained_path.ts";
 import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
@@ -55,9 +55,12 @@ fuzz({
   },
 });
 fuzz({
-  name: "accepts() and prefersHtml()",
+  name: "Acceptance",
   input: hostileText("text/html;q=0.5, application/json, */*;q=0.1"),
-  parse: (header) => [accepts(header, "application/json"), prefersHtml(header)],
+  parse: (header) => {
+    const accepted = new Acceptance(header);
+    return [accepted.admits("application/json"), accepted.prefersHtml];
+  },
 });
 fuzz({
   name: "parseServerAddress()",

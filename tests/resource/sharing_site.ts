@@ -5,6 +5,7 @@ import { ServiceError } from "../../src/model/service_error.ts";
 import type { Call } from "../../src/resource/call.ts";
 import type { SharingParts } from "../../src/resource/share/sharing_parts.ts";
 import { webResponse } from "../../src/resource/text_response.ts";
+import { Acceptance } from "../../src/service/acceptance.ts";
 import { asServiceError, errorResponse } from "../../src/service/error_response.ts";
 import { openApiDocument } from "../../src/service/openapi/document.ts";
 import { type PublishedRoute, Router } from "../../src/service/router.ts";
@@ -127,7 +128,7 @@ export class SharingSite implements AsyncDisposable {
       return webResponse(await route.answer(this.#call(who, { request, params, clientAddress, signal })));
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      return webResponse(errorResponse(asServiceError(error), "r1", null));
+      return webResponse(errorResponse(asServiceError(error), "r1", new Acceptance(null)));
     }
   }
 

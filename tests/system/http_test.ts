@@ -73,6 +73,13 @@ const facts: [string, string, Question, number, string | undefined][] = [
     "ERR_BODY_TOO_LARGE",
   ],
   [
+    "an Accept header of 15,500 blanks",
+    "/rest/auth",
+    { as: ALICE, headers: { Accept: `text/html${" ".repeat(15_500)}x` } },
+    431,
+    "ERR_HEADER_TOO_LONG",
+  ],
+  [
     "headers over 16 KiB",
     "/rest/auth",
     { as: ALICE, headers: { "X-Long": "a".repeat(17_000) } },

@@ -22,7 +22,7 @@ const WORDS: ReadonlySet<string> = new Set([
   "while",
 ]);
 
-const BLANK = /(?:\s+|\/\/[^\n]*|\/\*[^]*?\*\/)+/y;
+const BLANK = /\s+|\/\/[^\n]*/y;
 const WORD = /[A-Za-z_][A-Za-z0-9_]*/y;
 const INTEGER = /[0-9]+/y;
 const SIGN = /&&|\|\||==|!=|\+=|[=!?:;,.+()[\]{}]/y;
@@ -44,7 +44,7 @@ export function tokenize(source: string): readonly Token[] {
     return pattern.exec(source);
   };
   for (;;) {
-    at += take(BLANK)?.[0].length ?? 0;
+    at = skipBlanks(source, at);
     if (at >= source.length) break;
     const found = take(WORD) ?? take(INTEGER) ?? take(DOUBLE_QUOTED) ?? take(SINGLE_QUOTED) ?? take(SIGN);
     if (found === null) throw new ExpressionError(source, at, describeStray(source, at));
@@ -53,6 +53,20 @@ export function tokenize(source: string): readonly Token[] {
   }
   tokens.push({ kind: "end", at });
   return tokens;
+}
+
+/** Where the next token begins. A comment that does not end is left for the error. */
+function skipBlanks(source: string, from: number): number {
+  let at = from;
+  for (;;) {
+    BLANK.lastIndex = at;
+    if (BLANK.test(source)) at = BLANK.lastIndex;
+    else {
+      const end = source.startsWith("/*", at) ? source.indexOf("*/", at + 2) : -1;
+      if (end < 0) return at;
+      at = end + 2;
+    }
+  }
 }
 
 function toToken(source: string, at: number, [all, quoted]: RegExpExecArray): Token {

@@ -96,7 +96,7 @@ function derive(
 }
 
 function encode(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("base64").replace(/=+$/, "");
+  return Buffer.from(bytes).toString("base64").replaceAll("=", "");
 }
 
 function decode(text: string | undefined): Uint8Array | undefined {

@@ -1,3 +1,4 @@
+import { trimCharacters } from "../../model/trim.ts";
 import { type KeyConditions, parseKeyOptions } from "./key_options.ts";
 import { decodePublicKey, isSshKeyType, type SshPublicKey, UnusableKey } from "./public_key.ts";
 import { mayComeFrom } from "./source_addresses.ts";
@@ -24,9 +25,9 @@ const MAX_LINE_LENGTH = 16_384;
  * comment. Only the word behind the type is ever taken for a key, never one inside an option or a comment.
  */
 export function parseKeyLine(line: string): KeyLine {
-  const text = line.replace(/^[ \t]+|[ \t\r\n]+$/g, "");
+  if (line.length > MAX_LINE_LENGTH) return { kind: "refused", reason: "line is too long" };
+  const text = trimCharacters(line, " \t\r\n");
   if (text === "" || text.startsWith("#")) return { kind: "empty" };
-  if (text.length > MAX_LINE_LENGTH) return { kind: "refused", reason: "line is too long" };
   try {
     return { kind: "key", key: parseKey(text) };
   } catch (error) {

@@ -57,7 +57,7 @@ function parseLine(line: string): { user?: string; key?: NamedKey; expected?: st
 
 /** Whether what is taken for the comment of a key is the first half of a DN that holds a colon. */
 function endsWithinName(keyLine: string): boolean {
-  return /:\s*[A-Za-z][A-Za-z0-9.]*\s*=[^"]*$/.test(keyLine);
+  return /:\s*[A-Za-z][A-Za-z0-9.]*\s*=/.test(keyLine.slice(keyLine.lastIndexOf('"') + 1));
 }
 
 function isName(text: string): boolean {

@@ -1,4 +1,5 @@
 import { addressInRange, canonicalAddress, isAddressRange } from "../../model/address.ts";
+import { matchesWildcards } from "../../model/wildcards.ts";
 
 /** The value of a `from=` option: where the owner of a key must come from. */
 export type SourceAddresses = readonly SourceAddress[];
@@ -38,24 +39,4 @@ export function mayComeFrom(sources: SourceAddresses, address: string): boolean 
     kind === "range" ? addressInRange(canonical, pattern) : matchesWildcards(canonical, pattern)
   );
   return matching.length > 0 && matching.every(({ negated }) => !negated);
-}
-
-/** `*` stands for any characters, `?` for one. Takes at most pattern times text steps. */
-function matchesWildcards(text: string, pattern: string): boolean {
-  let [at, next] = [0, 0];
-  let retry: { at: number; next: number } | undefined;
-  while (at < text.length) {
-    const wanted = pattern[next];
-    if (wanted === "*") {
-      retry = { at, next: ++next };
-    } else if (wanted === "?" || wanted === text[at]) {
-      at++;
-      next++;
-    } else if (retry !== undefined) {
-      // The last `*` takes one character more.
-      at = ++retry.at;
-      next = retry.next;
-    } else return false;
-  }
-  return /^\**$/.test(pattern.slice(next));
 }

@@ -1,3 +1,4 @@
+import { trimCharacters } from "../../model/trim.ts";
 import { InvalidResponse } from "./invalid_response.ts";
 
 /** Elements inside each other. */
@@ -58,7 +59,7 @@ export class XmlElement {
   /** The text of an element that holds nothing else, without blanks around it. @throws {InvalidResponse} */
   get text(): string {
     if (this.children.length > 0) throw new InvalidResponse(`${this.name} holds more than text`);
-    return (this.node.textContent ?? "").replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "");
+    return trimCharacters(this.node.textContent ?? "", " \t\r\n");
   }
 }
 

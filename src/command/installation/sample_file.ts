@@ -62,11 +62,14 @@ export function systemFiles(installedBy: keyof typeof UNIT_FOLDERS): readonly Sa
 
 /** A system has a place for each kind of file. */
 function atSystemPlaces(text: string): string {
-  return text
-    .replaceAll("=conf/", "=/etc/authserver/")
-    .replaceAll(/^#?persistence\.directory=.*$/gm, "persistence.directory=/var/lib/authserver/data")
-    .replaceAll(
-      /^#?container\.logging\.file=.*$/gm,
-      "container.logging.file=/var/log/authserver/authserver.log",
-    );
+  return text.replaceAll("=conf/", "=/etc/authserver/").split("\n").map((line) => {
+    const [key = ""] = line.replace(/^#/, "").split("=", 1);
+    const place = SYSTEM_PLACES.get(key);
+    return place === undefined ? line : `${key}=${place}`;
+  }).join("\n");
 }
+
+const SYSTEM_PLACES: ReadonlyMap<string, string> = new Map([
+  ["persistence.directory", "/var/lib/authserver/data"],
+  ["container.logging.file", "/var/log/authserver/authserver.log"],
+]);

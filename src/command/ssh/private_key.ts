@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createDecipheriv, createPrivateKey, type JsonWebKey, type KeyObject } from "node:crypto";
+import { hasPrivateKey } from "../../config/tls/private_key.ts";
 import { bcryptPbkdf } from "./bcrypt_pbkdf.ts";
 
 /** Why a private key cannot be used; repeats nothing of it. */
@@ -21,7 +22,7 @@ const OPENSSH = "-----BEGIN OPENSSH PRIVATE KEY-----";
  */
 export function readPrivateKey(text: string, passphrase?: string): KeyObject {
   if (text.includes(OPENSSH)) return readOpenSshKey(text, passphrase);
-  if (!/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) throw new UnusablePrivateKey("not a private key");
+  if (!hasPrivateKey(text)) throw new UnusablePrivateKey("not a private key");
   try {
     return createPrivateKey({ key: text, ...(passphrase !== undefined && { passphrase }) });
   } catch (cause) {
@@ -45,7 +46,7 @@ const MAX_ROUNDS = 4096;
 
 /** The container of OpenSSH (`PROTOCOL.key` in its source): public key, and private key in an encrypted box. */
 function readOpenSshKey(text: string, passphrase: string | undefined): KeyObject {
-  const base64 = /-----BEGIN OPENSSH PRIVATE KEY-----([A-Za-z0-9+/=\s]*)-----END/.exec(text)?.[1] ?? "";
+  const [base64 = ""] = text.slice(text.indexOf(OPENSSH) + OPENSSH.length).split("-----END", 1);
   const outer = new WireReader(Buffer.from(base64, "base64"));
   outer.expect(Buffer.from("openssh-key-v1\0"));
   const [cipher, derivation] = [outer.text(), outer.text()];

@@ -1,19 +1,20 @@
 import { X509Certificate } from "node:crypto";
+import { pemBlocks } from "./pem.ts";
 import { UnusableStore } from "./unusable_store.ts";
+
+const LABELS: ReadonlySet<string> = new Set(["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"]);
 
 const DAY_MS = 86_400_000;
 
 /** The certificates of a PEM text, in order; whatever else is there is passed over. */
 export function certificatesOfPem(text: string): X509Certificate[] {
-  const blocks = text.match(/-----BEGIN ((?:X509 |TRUSTED )?CERTIFICATE)-----[\s\S]*?-----END \1-----/g) ??
-    [];
-  return blocks.map((block) => {
+  return pemBlocks(text).filter(({ label }) => LABELS.has(label)).map(({ label, text: block }) => {
     // A trusted certificate has OpenSSL's own data behind it, which is no part of X.509.
-    if (block.includes("TRUSTED")) {
+    if (label.startsWith("TRUSTED")) {
       throw new UnusableStore("expected plain certificates, not OpenSSL's TRUSTED CERTIFICATE");
     }
     return parse(Uint8Array.fromBase64(block.replace(/-----[^-]+-----/g, "").replace(/\s+/g, "")));
-  });
+  }).toArray();
 }
 
 /** One certificate in DER form. */

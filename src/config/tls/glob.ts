@@ -1,4 +1,5 @@
 import { join, parse } from "node:path";
+import { matchesWildcards } from "../../model/wildcards.ts";
 
 /** Whether a path is a pattern: has `*` or `?` in it. */
 export function isPattern(path: string): boolean {
@@ -34,15 +35,13 @@ export async function filesLike(
 }
 
 async function namesLike(folder: string, pattern: string, files: boolean): Promise<string[]> {
-  const expression = new RegExp(
-    `^${pattern.replace(/[.+^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*").replaceAll("?", ".")}$`,
-    "su",
-  );
   const names: string[] = [];
   try {
     for await (const entry of Deno.readDir(folder)) {
       if (entry.name.startsWith(".") && !pattern.startsWith(".")) continue;
-      if (expression.test(entry.name) && (files ? !entry.isDirectory : !entry.isFile)) names.push(entry.name);
+      if (matchesWildcards(entry.name, pattern) && (files ? !entry.isDirectory : !entry.isFile)) {
+        names.push(entry.name);
+      }
     }
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) throw error;

@@ -1,12 +1,15 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey, type KeyObject } from "node:crypto";
+import { pemBlocks } from "./pem.ts";
 import { UnusableStore } from "./unusable_store.ts";
-
-const PEM_KEY = /-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?-----END \1-----/;
 
 /** Whether a PEM text holds a private key. */
 export function hasPrivateKey(pem: string): boolean {
-  return PEM_KEY.test(pem);
+  return firstKey(pem) !== undefined;
+}
+
+function firstKey(pem: string): string | undefined {
+  return pemBlocks(pem).find(({ label }) => label.endsWith("PRIVATE KEY"))?.text;
 }
 
 /**
@@ -14,7 +17,7 @@ export function hasPrivateKey(pem: string): boolean {
  * @param passwordKey Where the operator writes the password, for the message.
  */
 export function privateKeyOfPem(pem: string, password: string | undefined, passwordKey: string): KeyObject {
-  const block = PEM_KEY.exec(pem)?.[0];
+  const block = firstKey(pem);
   if (block === undefined) throw new UnusableStore("expected a private key in PEM form");
   if (!/ENCRYPTED/.test(block)) return read(() => createPrivateKey(block));
   if (password === undefined) {

@@ -22,7 +22,8 @@ export async function directoryListing(
   const base = `${call.base}/rest/access/${share.server}/${share.id}/`;
   const listing: Listing = {
     path: below,
-    ...(below !== "" && { parent: base + encodePath(below.replace(/[^/]*\/$/, "")) }),
+    ...(below !== "" &&
+      { parent: base + encodePath(below.slice(0, below.slice(0, -1).lastIndexOf("/") + 1)) }),
     entries: entries
       .filter(({ name, kind }) =>
         kind !== "special" && withinAll(limits, `${directory}${name}${kind === "directory" ? "/" : ""}`)

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { accepts, prefersHtml } from "../../src/service/negotiation.ts";
+import { Acceptance } from "../../src/service/acceptance.ts";
 
 const table: [string | null, boolean, boolean][] = [
   [null, true, false],
@@ -19,7 +19,7 @@ const table: [string | null, boolean, boolean][] = [
 ];
 for (const [header, json, html] of table) {
   Deno.test(`Accept: ${header} admits JSON: ${json}, prefers HTML: ${html}`, () => {
-    assert.equal(accepts(header, "application/json"), json);
-    assert.equal(prefersHtml(header), html);
+    assert.equal(new Acceptance(header).admits("application/json"), json);
+    assert.equal(new Acceptance(header).prefersHtml, html);
   });
 }

@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { matchesWildcards } from "../../src/model/wildcards.ts";
+
+Deno.test("matchesWildcards() says what the regular expression of the same meaning says", () => {
+  const unit = fc.constantFrom("a", "b", ".", "\u{1f511}");
+  const pattern = fc.string({ unit: fc.constantFrom("a", "b", ".", "*", "?"), maxLength: 8 });
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 12 }), pattern, (text, wanted) => {
+      const same = new RegExp(
+        `^${wanted.replaceAll(".", "\\.").replaceAll("*", "[^]*").replaceAll("?", "[^]")}$`,
+        "u",
+      );
+      assert.equal(matchesWildcards(text, wanted), same.test(text));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+Deno.test("matchesWildcards() does not try all ways to match", () => {
+  assert.equal(matchesWildcards("a".repeat(300), "*a".repeat(150) + "b"), false);
+});

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { relative } from "node:path";
+import { LONG } from "./long/results.ts";
+
+/*
+ * No regular expression of the service may take more than linear time, whatever it is given: `recheck` is asked about
+ * each. One that fails is rewritten, or the text is cut by index.
+ */
+
+const SRC = new URL("../src/", import.meta.url).pathname;
+
+/** Expressions that are put together when the service runs, by file, with what bounds the work of each. */
+const CONSTRUCTED: ReadonlyMap<string, string> = new Map([
+  [
+    "attributes/file/pattern_syntax.ts",
+    "one class or escape, of a pattern of the operator, tried on one character",
+  ],
+]);
+
+/** Expressions about which `recheck` thinks for long: it is asked in the long tests only. */
+const SLOW: ReadonlySet<string> = new Set([
+  String.raw`/^[-d][-rwx]{3} \d+ (\d{1,15}) /`,
+  String.raw`/^(?:oid\.)?([0-2](?:\.(?:0|[1-9][0-9]{0,38})){1,40})$/i`,
+  String.raw`/([A-Za-z0-9-]+)(?:="((?:\\"|\\(?!")|[^"\\])*)")?(,|$)/y`,
+  String.raw`/^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,62}\$?$/`,
+  String
+    .raw`/\\(?:[dDwWsS]|p\{[\w=]{1,50}\}|P\{[\w=]{1,50}\}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[^A-Za-z0-9])/uy`,
+]);
+
+interface Expression {
+  /** File below `src`, and line. */
+  readonly place: string;
+  readonly pattern: string;
+  readonly flags: string;
+}
+
+/** What the syntax tree of each file holds: literals, and the files in which an expression is put together from text. */
+async function expressions(): Promise<{ literals: Expression[]; constructed: Set<string> }> {
+  const literals: Expression[] = [];
+  const constructed = new Set<string>();
+  for await (const path of sources(SRC)) {
+    const source = await Deno.readTextFile(path);
+    const file = relative(SRC, path);
+    const construction = (node: Deno.lint.NewExpression | Deno.lint.CallExpression) => {
+      if (node.callee.type === "Identifier" && node.callee.name === "RegExp") constructed.add(file);
+      // `match`, `matchAll` and `search` make an expression of a text.
+      const [argument] = node.arguments;
+      const isText = argument?.type === "TemplateLiteral" ||
+        (argument?.type === "Literal" && typeof argument.value === "string");
+      if (
+        isText && node.callee.type === "MemberExpression" && node.callee.property.type === "Identifier" &&
+        ["match", "matchAll", "search"].includes(node.callee.property.name)
+      ) constructed.add(file);
+    };
+    const collect: Deno.lint.LintVisitor = {
+      Literal(node) {
+        if (!("regex" in node) || node.regex === undefined) return; // every literal has the field
+        const line = source.slice(0, node.range[0]).split("\n").length;
+        literals.push({ place: `${file}:${line}`, ...node.regex });
+      },
+      NewExpression: construction,
+      CallExpression: construction,
+    };
+    Deno.lint.runPlugin({ name: "all", rules: { expressions: { create: () => collect } } }, path, source);
+  }
+  return { literals, constructed };
+}
+
+async function* sources(folder: string): AsyncGenerator<string> {
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    if (isDirectory) yield* sources(`${folder}${name}/`);
+    else if (name.endsWith(".ts")) yield `${folder}${name}`;
+  }
+}
+
+async function recheck() {
+  Deno.env.set("RECHECK_BACKEND", "pure");
+  Deno.env.set("RECHECK_SYNC_BACKEND", "pure");
+  const { checkSync } = await import("recheck");
+  return ({ pattern, flags }: Pick<Expression, "pattern" | "flags">) =>
+    checkSync(pattern, flags, { timeout: 120_000 });
+}
+
+Deno.test("regular expressions in src take linear time", async () => {
+  const { literals } = await expressions();
+  assert(literals.length > 200, "the literals are not found any more");
+  const judge = await recheck();
+  const known = new Map<string, string>();
+  const wrong: string[] = [];
+  for (const { place, pattern, flags } of literals) {
+    const text = `/${pattern}/${flags}`;
+    if (SLOW.has(text) && !LONG) continue;
+    const status = known.get(text) ?? judge({ pattern, flags }).status;
+    known.set(text, status);
+    if (status !== "safe") wrong.push(`${place}: ${text} is ${status}`);
+  }
+  assert.deepEqual(wrong, []);
+  const gone = [...SLOW].filter((text) =>
+    !literals.some(({ pattern, flags }) => text === `/${pattern}/${flags}`)
+  );
+  assert.deepEqual(gone, [], "nothing is listed that is not there");
+});
+
+Deno.test("regular expressions are put together at run time only where the work is bounded", async () => {
+  const { constructed } = await expressions();
+  assert.deepEqual([...constructed].sort(), [...CONSTRUCTED.keys()].sort());
+});
+
+Deno.test("recheck tells blanks at the end, nested repetitions and block comments from linear ones", async () => {
+  const judge = await recheck();
+  for (
+    const [pattern, status] of [["[ \\t]+$", "vulnerable"], ["(?:a+)+b", "vulnerable"], ["^a+$", "safe"]]
+  ) {
+    assert.equal(judge({ pattern: pattern ?? "", flags: "" }).status, status, pattern);
+  }
+});
