@@ -99,7 +99,9 @@ function serverRows(server: unknown): string[][] {
     const up = member(instance, "up") === true;
     const latency = numberAt(instance, "latencyMs");
     const detail = up ? (latency === undefined ? "" : `${latency} ms`) : textAt(instance, "reason") ?? "";
-    return [i === 0 ? name : "", up ? "up" : "DOWN", textAt(instance, "address") ?? "", detail];
+    const doubt = member(instance, "unverifiable") === true ? "ITS CERTIFICATE PROVES NOTHING" : "";
+    const last = [detail, doubt].filter((text) => text !== "").join(", ");
+    return [i === 0 ? name : "", up ? "up" : "DOWN", textAt(instance, "address") ?? "", last];
   });
 }
 

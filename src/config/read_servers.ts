@@ -66,7 +66,8 @@ function readServer(reader: KeyReader, name: string): LogicalServerConfig | unde
     return undefined;
   }
   const keys = reader.read(GROUPED_SERVER, prefix);
-  const instances = readInstances(reader, prefix, numbers, keys?.expectedDn);
+  if (keys?.allowUnverifiable === true) warnOfUnverifiable(reader, prefix);
+  const instances = readInstances(reader, prefix, numbers, keys);
   return keys === undefined || instances === undefined ? undefined : toServer(reader, name, keys, instances);
 }
 
@@ -74,7 +75,7 @@ function readInstances(
   reader: KeyReader,
   prefix: string,
   numbers: readonly string[],
-  expectedDn: string | undefined,
+  group: Pick<DaemonInstanceConfig, "expectedDn" | "allowUnverifiable"> | undefined,
 ): DaemonInstanceConfig[] | undefined {
   const instances: DaemonInstanceConfig[] = [];
   for (let number = 1; number <= numbers.length; number++) {
@@ -90,7 +91,11 @@ function readInstances(
     const keys = reader.read(SERVER_INSTANCE, `${prefix}${number}.`);
     if (keys === undefined) continue;
     const instance = toInstance(reader, `${prefix}${number}.`, keys);
-    instances.push({ ...instance, expectedDn: instance.expectedDn ?? expectedDn });
+    instances.push({
+      ...instance,
+      expectedDn: instance.expectedDn ?? group?.expectedDn,
+      allowUnverifiable: instance.allowUnverifiable || group?.allowUnverifiable === true,
+    });
   }
   return instances.length === numbers.length ? instances : undefined;
 }
@@ -98,15 +103,27 @@ function readInstances(
 function toInstance(
   reader: KeyReader,
   prefix: string,
-  { host, port, commandHost, commandPort, ssl, expectedDn }: Infer<typeof SERVER_INSTANCE.keys>,
+  { host, port, commandHost, commandPort, ssl, expectedDn, allowUnverifiable }: Infer<
+    typeof SERVER_INSTANCE.keys
+  >,
 ): DaemonInstanceConfig {
+  if (allowUnverifiable) warnOfUnverifiable(reader, prefix);
   if (!ssl) {
     reader.warn(
       `${prefix}ssl`,
       "whoever reaches the command socket can read and send commands, for tests only",
     );
   }
-  return { host, port, commandHost, commandPort, ssl, expectedDn };
+  return { host, port, commandHost, commandPort, ssl, expectedDn, allowUnverifiable };
+}
+
+function warnOfUnverifiable(reader: KeyReader, prefix: string): void {
+  reader.warn(
+    `${prefix}allowUnverifiableCertificate`,
+    "whoever has seen the daemon's certificate can pose as the daemon, expected false and a certificate of X.509 " +
+      "version 3: see docs/troubleshooting.md",
+    "true",
+  );
 }
 
 function toServer(

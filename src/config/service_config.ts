@@ -154,6 +154,8 @@ export interface DaemonInstanceConfig {
   readonly ssl: boolean;
   /** Subject the daemon's certificate must have. */
   readonly expectedDn: string | undefined;
+  /** Whether its certificate may be one with which a handshake proves nothing. */
+  readonly allowUnverifiable: boolean;
 }
 
 export interface ReservationsConfig {

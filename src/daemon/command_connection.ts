@@ -1,7 +1,13 @@
 import { Buffer } from "node:buffer";
-import type { X509Certificate } from "node:crypto";
+import { X509Certificate } from "node:crypto";
 import { connect as connectPlain, type Socket } from "node:net";
-import { connect as connectTls, createSecureContext, type SecureContext, TLSSocket } from "node:tls";
+import {
+  connect as connectTls,
+  createSecureContext,
+  type PeerCertificate,
+  type SecureContext,
+  TLSSocket,
+} from "node:tls";
 import type { Clock } from "../model/clock.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { type Exchange, type Failure, failure, type Fault } from "./exchange.ts";
@@ -16,6 +22,7 @@ export interface CommandSocket {
     /** Asked for each connection, so that renewed certificates are used from the next one on. */
     readonly material: () => TlsMaterial;
     readonly expectedDn?: string;
+    readonly allowUnverifiable?: boolean;
   };
 }
 
@@ -141,11 +148,18 @@ class CommandConnection {
 
   #secured(): void {
     if (this.#phase !== "handshaking" || this.material === undefined) return;
-    const problem = checkPeer(shownCertificates(this.#socket), {
-      anchors: this.material.anchors,
-      expectedDn: this.target.tls?.expectedDn,
-      at: this.options.clock(),
-    });
+    const { material: { anchors }, target: { tls }, options: { clock } } = this;
+    const demands = {
+      anchors,
+      expectedDn: tls?.expectedDn,
+      allowUnverifiable: tls?.allowUnverifiable,
+      at: clock(),
+    };
+    let problem = checkPeer(shownCertificates(this.#socket), demands);
+    if (problem !== undefined) {
+      const whole = wholeChain(this.#socket);
+      if (whole.length > 2) problem = checkPeer(whole, demands);
+    }
     if (problem === undefined) this.#write();
     else this.#leave("untrusted", problem);
   }
@@ -224,6 +238,9 @@ class CommandConnection {
   }
 }
 
+/** Certificates of one chain that are looked at. */
+const MAX_CHAIN = 16;
+
 /** Making one, which parses keys and certificates, is a fifth of the work for a connection. */
 const CONTEXTS = new WeakMap<TlsMaterial, SecureContext>();
 
@@ -236,15 +253,33 @@ function contextOf(material: TlsMaterial): SecureContext {
   return made;
 }
 
-/** The certificates of the other side, its own first, and behind it what it sent or what the platform found for it. */
+/**
+ * The certificate of the other side, and behind it one that it sent or that the platform found for it: enough for most,
+ * and quickly had.
+ */
 function shownCertificates(socket: Socket): X509Certificate[] {
   const shown: X509Certificate[] = [];
   if (!(socket instanceof TLSSocket)) return shown;
-  for (let next = socket.getPeerX509Certificate(); next !== undefined && shown.length < 16;) {
+  for (let next = socket.getPeerX509Certificate(); next !== undefined && shown.length < MAX_CHAIN;) {
     shown.push(next);
     next = next.issuerCertificate;
   }
   return shown;
+}
+
+/** What the platform tells about a certificate, and the one that it found to have issued it. */
+type Shown = PeerCertificate & { readonly issuerCertificate?: Shown };
+
+/** All that the other side sent, as far as the platform can put it in order: a chain of any length. */
+function wholeChain(socket: Socket): X509Certificate[] {
+  const chain: X509Certificate[] = [];
+  if (!(socket instanceof TLSSocket)) return chain;
+  let next: Shown | undefined = TLSSocket.prototype.getPeerCertificate.call(socket, true);
+  while (next?.raw !== undefined && chain.length < MAX_CHAIN) {
+    chain.push(new X509Certificate(next.raw));
+    next = next.issuerCertificate === next ? undefined : next.issuerCertificate;
+  }
+  return chain;
 }
 
 /** A stream that ends is the only mark of a reply's end; each genuine one ends with LF (daemon-protocol.md 1.3). */
@@ -262,7 +297,6 @@ function readReply(received: readonly Buffer[]): Exchange {
   }
 }
 
-/** What an error of the platform says about the handshake or the way there; nothing if the connection merely ended. */
 /** What the platform says of a certificate, and what else it means by that (RFC 5280, 4.2.1.9). */
 function refusalOf(error: Error): string {
   return "code" in error && error.code === "DEPTH_ZERO_SELF_SIGNED_CERT"
@@ -270,6 +304,7 @@ function refusalOf(error: Error): string {
     : error.message;
 }
 
+/** What an error of the platform says about the handshake or the way there; nothing if the connection merely ended. */
 function classify(error: Error, written: boolean): Fault | undefined {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   if (code === "ECONNREFUSED") return "refused";

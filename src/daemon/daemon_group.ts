@@ -69,6 +69,8 @@ export interface InstanceStatus {
   readonly reason?: string;
   /** Milliseconds that the last answer took, from the attempt to connect on; absent before the first. */
   readonly latencyMs?: number;
+  /** Whether it is configured to show a certificate that proves nothing. */
+  readonly unverifiable?: boolean;
 }
 
 /** One logical server: one or several physical daemons, in turn and with fail-over. */

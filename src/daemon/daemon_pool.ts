@@ -38,6 +38,8 @@ export interface DaemonInstanceConfig {
   readonly ssl: boolean;
   /** The only certificate subject accepted; any that the anchors vouch for without it. */
   readonly expectedDn?: string;
+  /** Whether a certificate will do with which a handshake proves nothing; default `false`. */
+  readonly allowUnverifiable?: boolean;
 }
 
 export interface DaemonGroupConfig {
@@ -110,7 +112,13 @@ class DaemonPool implements DaemonGroup {
         socket: {
           host: instance.commandHost,
           port: instance.commandPort,
-          tls: instance.ssl ? { material: parts.tls, expectedDn: instance.expectedDn } : undefined,
+          tls: instance.ssl
+            ? {
+              material: parts.tls,
+              expectedDn: instance.expectedDn,
+              allowUnverifiable: instance.allowUnverifiable,
+            }
+            : undefined,
         },
         limits: this.#limits,
         clock: parts.clock,

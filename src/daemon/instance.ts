@@ -133,6 +133,7 @@ export class Instance {
       up: this.#trouble === undefined,
       ...(this.#trouble && { reason: describeFailure(this.#trouble) }),
       ...(this.#latencyMs !== undefined && { latencyMs: this.#latencyMs }),
+      ...(this.parts.socket.tls?.allowUnverifiable === true && { unverifiable: true }),
     };
   }
 

@@ -17,10 +17,10 @@ export type DaemonProbe =
  * connection that is broken off; it takes 25 s at most.
  */
 export async function probeDaemon(
-  { commandHost: host, commandPort: port, ssl, expectedDn }: DaemonInstanceConfig,
+  { commandHost: host, commandPort: port, ssl, expectedDn, allowUnverifiable }: DaemonInstanceConfig,
   { tls, clock }: { readonly tls: () => TlsMaterial; readonly clock: Clock },
 ): Promise<DaemonProbe> {
-  const security = { material: tls, ...(expectedDn !== undefined && { expectedDn }) };
+  const security = { material: tls, allowUnverifiable, ...(expectedDn !== undefined && { expectedDn }) };
   const result = await exchange({ host, port, ...(ssl && { tls: security }) }, encodePing(), {
     limits: () => DAEMON_LIMITS,
     signal: new AbortController().signal,

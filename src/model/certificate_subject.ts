@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { Buffer } from "node:buffer";
+import { children, type Element, readElement } from "./der_element.ts";
 import { escapeNameValue } from "./distinguished_name.ts";
 
 /**
@@ -81,46 +81,13 @@ function dotted(content: Uint8Array): string {
   return numbers.join(".");
 }
 
-/** One DER element (X.690, 8.1). */
-interface Element {
-  readonly tag: number;
-  readonly content: Buffer;
-  /** Tag, length and content. */
-  readonly whole: Buffer;
-}
-
 /** `Certificate.tbsCertificate.subject` (RFC 5280, 4.1); a version 1 certificate does not begin with a version. */
 function subjectOf(certificate: Uint8Array): Element {
-  const [outer] = elements(Buffer.from(certificate));
-  const [signed] = outer === undefined ? [] : children(outer);
+  const [signed] = children(readElement(certificate));
   const fields = signed === undefined ? [] : children(signed);
   const subject = fields[fields[0]?.tag === 0xa0 ? 5 : 4];
   if (subject?.tag !== 0x30) throw malformed();
   return subject;
-}
-
-function children(element: Element): Element[] {
-  return elements(element.content);
-}
-
-function elements(bytes: Buffer): Element[] {
-  const list: Element[] = [];
-  for (let at = 0; at < bytes.length;) {
-    const tag = bytes[at] ?? 0;
-    const short = bytes[at + 1] ?? 0x80;
-    const size = short < 0x80 ? 0 : short - 0x80;
-    if (short === 0x80 || size > 4 || at + 2 + size > bytes.length) throw malformed();
-    const length = size === 0 ? short : bytes.readUIntBE(at + 2, size);
-    const start = at + 2 + size;
-    if (start + length > bytes.length) throw malformed();
-    list.push({
-      tag,
-      content: bytes.subarray(start, start + length),
-      whole: bytes.subarray(at, start + length),
-    });
-    at = start + length;
-  }
-  return list;
 }
 
 function malformed(): TypeError {

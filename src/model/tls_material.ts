@@ -6,4 +6,6 @@ export interface TlsMaterial {
   readonly key: string;
   /** Trust anchors, one certificate each; they replace the system's. */
   readonly anchors: readonly string[];
+  /** Public authorities, for identity providers only; absent: not wanted. */
+  readonly publicRoots?: readonly string[];
 }

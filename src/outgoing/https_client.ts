@@ -1,20 +1,21 @@
 import { Buffer } from "node:buffer";
-import { Agent, request as startRequest } from "node:https";
+import { request as startRequest } from "node:https";
 import type { IncomingMessage } from "node:http";
 import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
+import { type HttpsTrust, trustsNobody } from "./https_trust.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
-import { type HttpsTrust, tlsOptions } from "./tls_options.ts";
+import { VerifiedAgent } from "./verified_agent.ts";
 
 /** Longest answer that is read. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** {@link OutgoingHttp} over `node:https`: no redirects, no compression, no proxies. */
+/** {@link OutgoingHttp} over `node:https`, with connections of Deno's own TLS client: no redirects, no compression, no proxies. */
 export class HttpsClient implements OutgoingHttp {
   readonly #config: OutgoingConfig;
   readonly #log: Logger;
-  #agent: Agent;
+  #agent: VerifiedAgent;
   #trustsNobody = true;
 
   constructor(config: OutgoingConfig, trust: HttpsTrust, log: Logger) {
@@ -33,17 +34,20 @@ export class HttpsClient implements OutgoingHttp {
     this.#agent = this.#createAgent(trust);
   }
 
-  #createAgent(trust: HttpsTrust): Agent {
-    const options = tlsOptions(this.#config, trust, this.#log);
-    this.#trustsNobody = options.ca.length === 0;
-    return new Agent({
-      ...options,
-      keepAlive: true,
-      maxSockets: this.#config.maxConnectionsPerHost,
-      maxTotalSockets: this.#config.maxConnections,
-      maxFreeSockets: 2,
-      timeout: this.#config.idleTimeoutMs,
-    });
+  #createAgent(trust: HttpsTrust): VerifiedAgent {
+    this.#trustsNobody = trustsNobody(trust);
+    const { hostnameChecking, connectTimeoutMs } = this.#config;
+    return new VerifiedAgent(
+      {
+        keepAlive: true,
+        maxSockets: this.#config.maxConnectionsPerHost,
+        maxTotalSockets: this.#config.maxConnections,
+        maxFreeSockets: 2,
+        timeout: this.#config.idleTimeoutMs,
+      },
+      { hostnameChecking, trust, log: this.#log },
+      connectTimeoutMs,
+    );
   }
 
   async send(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResponse> {
@@ -73,7 +77,6 @@ export class HttpsClient implements OutgoingHttp {
   #exchange(url: URL, request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResponse> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
-      const { connectTimeoutMs } = this.#config;
       const call = startRequest(url, {
         method: request.method,
         agent: this.#agent,
@@ -82,11 +85,9 @@ export class HttpsClient implements OutgoingHttp {
           ...(request.body === undefined ? {} : { "Content-Length": Buffer.byteLength(request.body) }),
         },
       });
-      let handshake: ReturnType<typeof setTimeout> | undefined;
       let done = false;
       const end = () => {
         done = true;
-        clearTimeout(handshake);
         signal.removeEventListener("abort", stop);
       };
       const fail = (error: unknown) => {
@@ -100,11 +101,6 @@ export class HttpsClient implements OutgoingHttp {
       call.on("socket", (socket) => {
         // Deno 2.9.6 opens a further connection for a call that was destroyed while it waited on a kept one.
         if (done) socket.destroy();
-        else if (!call.reusedSocket) {
-          const late = new Error(`no TLS connection within ${connectTimeoutMs} ms`);
-          handshake = setTimeout(() => fail(late), connectTimeoutMs);
-          socket.once("secureConnect", () => clearTimeout(handshake));
-        }
       });
       let answered = false;
       call.on("response", (response) => {

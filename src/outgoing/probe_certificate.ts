@@ -1,16 +1,19 @@
+import { once } from "node:events";
 import { isIP } from "node:net";
 import { connect } from "node:tls";
 import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
+import { type HttpsTrust, trustsNobody } from "./https_trust.ts";
+import { openTls, type TlsTarget } from "./open_tls.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
-import { type HttpsTrust, tlsOptions } from "./tls_options.ts";
 
 /**
- * Connects to an HTTPS server under the rules for requests, asks it for nothing, and leaves.
+ * Connects to an HTTPS server under the rules for requests, asks it for nothing, and leaves. Then looks at its
+ * certificate over a second connection, since the one that verifies shows none.
  * @returns When its certificate ends, in milliseconds since the epoch.
  * @throws {RemoteUnavailable} If there is no connection, or none to be trusted.
  */
-export function probeCertificate(
+export async function probeCertificate(
   address: string,
   { config, trust, log }: {
     readonly config: OutgoingConfig;
@@ -19,29 +22,37 @@ export function probeCertificate(
   },
 ): Promise<number> {
   const { hostname, port, host: remote } = new URL(address);
-  const host = hostname.replace(/^\[|\]$/g, "");
-  const options = tlsOptions(config, trust, log);
-  return new Promise((resolve, reject) => {
-    if (options.ca.length === 0) throw new RemoteUnavailable(remote, "no trust anchors are configured");
-    const socket = connect({
-      ...options,
-      host,
-      port: Number(port || 443),
-      ...(isIP(host) === 0 && { servername: host }),
-    });
-    const fail = (cause: Error) => {
-      clearTimeout(timer);
-      socket.destroy();
-      reject(new RemoteUnavailable(remote, cause.message || "no connection", { cause }));
-    };
-    const limit = config.connectTimeoutMs;
-    const timer = setTimeout(() => fail(new Error(`no TLS connection within ${limit} ms`)), limit);
-    socket.on("error", fail);
-    socket.on("close", () => fail(new Error("the connection was closed")));
-    socket.on("secureConnect", () => {
-      clearTimeout(timer);
-      resolve(Date.parse(socket.getPeerCertificate().valid_to));
-      socket.destroy();
-    });
+  if (trustsNobody(trust)) throw new RemoteUnavailable(remote, "no trust anchors are configured");
+  const target = { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || 443) };
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const limit = config.connectTimeoutMs;
+  const timer = setTimeout(() => reject(new Error(`no TLS connection within ${limit} ms`)), limit);
+  const opening = openTls(target, { hostnameChecking: config.hostnameChecking, trust, log });
+  try {
+    (await Promise.race([opening, late])).close();
+    return await Promise.race([lookAt(target), late]);
+  } catch (cause) {
+    opening.then((connection) => connection.close(), () => {});
+    const reason = cause instanceof Error ? cause.message : "no connection";
+    throw new RemoteUnavailable(remote, reason, { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** When the certificate ends that a server shows to one who believes nothing. */
+async function lookAt({ host, port }: TlsTarget): Promise<number> {
+  const socket = connect({
+    host,
+    port,
+    ...(isIP(host) === 0 && { servername: host }),
+    rejectUnauthorized: false,
+    checkServerIdentity: () => undefined,
   });
+  try {
+    await once(socket, "secureConnect");
+    return Date.parse(socket.getPeerCertificate().valid_to);
+  } finally {
+    socket.on("error", () => {}).destroy();
+  }
 }

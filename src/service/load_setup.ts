@@ -1,6 +1,7 @@
 import type { EffectiveValue } from "../config/key_reader.ts";
 import { loadConfiguration, type LoadOptions } from "../config/load.ts";
 import { loadTlsMaterial } from "../config/tls/load_tls_material.ts";
+import { loadPublicRoots } from "../config/tls/public_roots.ts";
 import { loadTruststore } from "../config/tls/truststore.ts";
 import type { ServiceConfig } from "../config/service_config.ts";
 import type { Problem } from "../model/problem.ts";
@@ -40,16 +41,20 @@ export async function loadSetup(mainFile: string, options: LoadOptions): Promise
   const issuers = config.trustedAssertionIssuers === undefined
     ? { anchors: [], problems: [], files: [] }
     : await loadTruststore(config.trustedAssertionIssuers, now);
-  const all = [...problems, ...tls.problems, ...issuers.problems];
+  const roots = config.outgoing.publicRoots
+    ? await loadPublicRoots({ file: mainFile, key: "container.client.publicRoots" })
+    : undefined;
+  const material = tls.material && { ...tls.material, ...(roots && { publicRoots: roots.roots }) };
+  const all = [...problems, ...tls.problems, ...issuers.problems, ...roots?.problems ?? []];
   const files = {
     credential: tls.credentialFiles,
-    truststore: tls.truststoreFiles,
+    truststore: [...tls.truststoreFiles, ...roots?.files ?? []],
     assertionIssuers: issuers.files,
   };
   return {
     config,
     ...(!all.some(isError) && {
-      setup: { config, material: tls.material, assertionIssuers: issuers.anchors },
+      setup: { config, material, assertionIssuers: issuers.anchors },
     }),
     problems: all,
     files,

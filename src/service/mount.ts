@@ -2,10 +2,12 @@
  * The service as part of another server: a function from `Request` to `Response`. The host listens and speaks TLS; it
  * runs the service in its own process and with its own permissions.
  */
+import type { ServiceConfig } from "../config/service_config.ts";
 import { createLogger, type LineSink } from "../logging/logger.ts";
 import type { Peer } from "../model/peer.ts";
 import { trimEndCharacters } from "../model/trim.ts";
 import { formatProblem, InvalidFile } from "../model/problem.ts";
+import { trustsNobodyByDefault } from "../outgoing/exclusive_trust.ts";
 import { webResponse } from "../resource/text_response.ts";
 import { NoSuchResource } from "./router.ts";
 import { Acceptance } from "./acceptance.ts";
@@ -59,6 +61,7 @@ export async function mountService(
     ...(workingDirectory !== undefined && { workingDirectory }),
   });
   if (setup === undefined) throw new InvalidFile(problems.filter(isError));
+  requireExclusiveTrust(configuration, setup.config);
   const { site, sharing } = setup.config;
   if (sharing.directory !== undefined) await Deno.mkdir(sharing.directory, { recursive: true, mode: 0o700 });
   const log = createLogger(sink, { threshold: setup.config.logging.level });
@@ -74,6 +77,30 @@ export async function mountService(
     warnings: problems.map(formatProblem),
     close: () => service.close(),
   };
+}
+
+/**
+ * The TLS client adds the truststore to the authorities of the process, which is the host's: where other systems are
+ * asked, the host must have been started without any, or the configuration must want public ones.
+ * @throws {InvalidFile}
+ */
+function requireExclusiveTrust(file: string, config: ServiceConfig): void {
+  if (config.outgoing.publicRoots || !asksOthers(config) || trustsNobodyByDefault(Deno.env)) return;
+  const expected =
+    "expected the host to be started with DENO_TLS_CA_STORE=system and SSL_CERT_FILE=/dev/null, and " +
+    "without SSL_CERT_DIR, DENO_CERT and NODE_EXTRA_CA_CERTS, or true: public authorities would be trusted besides " +
+    "the truststore";
+  throw new InvalidFile([{ severity: "error", file, key: "container.client.publicRoots", expected }]);
+}
+
+/** Whether identity providers or XUUDB servers are configured. */
+function asksOthers({ authentication, attributes, dynamicAttributes }: ServiceConfig): boolean {
+  const remote = (sources: ServiceConfig["attributes"]["sources"]): boolean =>
+    sources.some((source) =>
+      source.kind === "AttributeSourcesChain" ? remote(source.sources) : "address" in source
+    );
+  return authentication.methods.some((method) => "address" in method) || remote(attributes.sources) ||
+    remote(dynamicAttributes.sources);
 }
 
 async function answerBelow(

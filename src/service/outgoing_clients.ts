@@ -3,7 +3,7 @@ import type { Logger } from "../logging/logger.ts";
 import { HttpsClient } from "../outgoing/https_client.ts";
 import type { OutgoingHttp } from "../outgoing/outgoing_http.ts";
 import { probeCertificate } from "../outgoing/probe_certificate.ts";
-import type { HttpsTrust } from "../outgoing/tls_options.ts";
+import type { HttpsTrust } from "../outgoing/https_trust.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
 /** The clients by which the service reaches other systems: one that shows its certificate, one that does not. */
@@ -38,7 +38,11 @@ export class OutgoingClients {
   }
 
   #trust(showCertificate: boolean): HttpsTrust {
-    const { anchors, certificate, key } = this.own.material();
-    return { anchors, ...(showCertificate && { clientCertificate: { certificate, key } }) };
+    const { anchors, publicRoots, certificate, key } = this.own.material();
+    return {
+      anchors,
+      ...(this.config.publicRoots && publicRoots !== undefined && { publicRoots }),
+      ...(showCertificate && { clientCertificate: { certificate, key } }),
+    };
   }
 }

@@ -48,6 +48,7 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
     commandHost: `10.0.0.${last}`,
     commandPort: 64435,
     ssl: true,
+    allowUnverifiable: false,
   });
   assert.deepEqual(config.servers, [
     {

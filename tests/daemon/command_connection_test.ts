@@ -69,18 +69,45 @@ Deno.test("exchange() brings the reply, over TLS and plain TCP, with and without
   assert.equal(secure.connections, 2);
 });
 
-Deno.test("exchange() accepts daemons' certificates of both versions and our own of version 1 or behind an intermediate", async () => {
+Deno.test("exchange() accepts daemons' certificates with chains of any length, without subject, of every kind of key", async () => {
   const middle = authority.subordinate({ subject: "CN=Middle,O=Demo,C=EU" });
   const chained = middle.issue({ subject: "CN=UFTPD" });
+  const lower = middle.subordinate({ subject: "CN=Lower" });
+  const lowest = lower.subordinate({ subject: "CN=Lowest" });
+  const deep = lowest.issue({ subject: "CN=UFTPD" });
+  const chain = [deep, lowest, lower, middle].map(({ certificate }) => certificate).join("");
   const shown = [
-    authority.issue({ subject: "CN=UFTPD", version: 1 }),
     { certificate: chained.certificate + middle.certificate, key: chained.key },
+    { certificate: chain, key: deep.key },
+    { certificate: chain + authority.certificate, key: deep.key },
+    authority.issue({ subject: "", names: ["uftpd.example"] }),
     { certificate: daemons.certificate + authority.certificate, key: daemons.key },
     authority.issue({ subject: "CN=UFTPD", keyType: "rsa-2048" }),
   ];
   for (const credential of shown) {
     await using daemon = await startTlsDaemon({ tls: { ...credential, trusted: [authority.certificate] } });
     assertAnswered(await ping(commandSocket(daemon)));
+  }
+});
+
+Deno.test("exchange() takes a daemon's certificate of version 1 only if told that it may prove nothing", async () => {
+  const old = authority.issue({ subject: "CN=UFTPD,O=Demo,C=EU", version: 1 });
+  await using daemon = await startTlsDaemon({ tls: { ...old, trusted: [authority.certificate] } });
+  for (const expectedDn of [undefined, "CN=UFTPD,O=Demo,C=EU"]) {
+    const socket = (allowUnverifiable: boolean): CommandSocket => ({
+      host: daemon.host,
+      port: daemon.commandPort,
+      tls: { material: () => material, allowUnverifiable, ...(expectedDn !== undefined && { expectedDn }) },
+    });
+    assertAnswered(await ping(socket(true)));
+    const refused = await ping(socket(false));
+    assertFailed(refused, "untrusted", "before");
+    assert(refused.kind === "failed");
+    assert.match(
+      refused.detail ?? "",
+      /proves nothing.*openssl x509 -req.*allowUnverifiableCertificate=true/,
+    );
+    assert.equal(await lastRequest(daemon, socket(true)), "END\n");
   }
 });
 

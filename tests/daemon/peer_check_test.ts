@@ -8,6 +8,9 @@ import { createAuthority } from "../pki/authority.ts";
 const NOW = Date.parse("2026-01-05T09:00:00Z");
 const root = createAuthority({ subject: "CN=Root,O=Demo,C=EU" });
 const middle = root.subordinate({ subject: "CN=Middle,O=Demo,C=EU" });
+const lower = middle.subordinate({ subject: "CN=Lower" });
+const deep = lower.subordinate({ subject: "CN=Lowest" });
+const chain = [middle.certificate, deep.certificate, lower.certificate];
 const oldRoot = createAuthority({ subject: "CN=Old Root,O=Demo,C=EU", version: 1 });
 
 /** What is wrong with a chain, by default seen from the root. */
@@ -31,9 +34,12 @@ Deno.test("checkPeer() accepts what leads to an anchor", () => {
   const alone = createAuthority({ subject, ca: false });
   const facts: [string, readonly string[], readonly string[]][] = [
     ["a version 3 certificate without extensions", [leaf], [root.certificate]],
-    ["a version 1 certificate", [root.issue({ subject, version: 1 }).certificate], [root.certificate]],
-    ["a version 1 certificate of a version 1 anchor", [oldRoot.issue({ subject, version: 1 }).certificate], [
-      oldRoot.certificate,
+    ["a certificate of a version 1 anchor", [oldRoot.issue({ subject }).certificate], [oldRoot.certificate]],
+    ["a certificate without subject", [
+      root.issue({ subject: "", names: ["uftpd.example"] }).certificate,
+    ], [root.certificate]],
+    ["three intermediates, in any order", [deep.issue({ subject }).certificate, ...chain], [
+      root.certificate,
     ]],
     ["a chain that ends with its root", [leaf, root.certificate], [root.certificate]],
     ["an intermediate sent along", [middle.issue({ subject }).certificate, middle.certificate], [

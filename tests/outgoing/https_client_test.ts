@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
+import { rootCertificates } from "node:tls";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { OutgoingConfig } from "../../src/config/service_config.ts";
 import { HttpsClient } from "../../src/outgoing/https_client.ts";
@@ -30,13 +31,14 @@ async function ask(
     credential = good,
     options = {},
     anchors = trust.anchors,
+    publicRoots = undefined as readonly string[] | undefined,
     signal = never,
     log = SILENT,
     body = undefined as string | undefined,
   } = {},
 ) {
   await using server = await startHttpsServer(credential, answer);
-  const client = new HttpsClient({ ...defaults, ...options }, { anchors }, log);
+  const client = new HttpsClient({ ...defaults, ...options }, { anchors, publicRoots }, log);
   try {
     const method = body === undefined ? "GET" : "POST";
     return await client.send({ method, url: `${server.origin}/userinfo?x=1`, body }, signal);
@@ -119,8 +121,11 @@ const untrusted: [string, Parameters<typeof ask>[1]][] = [
     credential: authority.impostor().issue({ subject: "CN=localhost", version: 1 }),
     options: { hostnameChecking: "NONE" },
   }],
-  ["of our authority, if only the public roots are trusted", { anchors: [], options: { publicRoots: true } }],
+  ["of our authority, if only the public roots are trusted", { anchors: [], publicRoots: rootCertificates }],
   ["of our authority, if nobody is trusted", { anchors: [] }],
+  ["for clients only", {
+    credential: authority.issue({ subject: "CN=x", names: ["localhost"], extendedKeyUsage: ["clientAuth"] }),
+  }],
 ];
 for (const [what, how] of untrusted) {
   Deno.test(`HttpsClient refuses a certificate ${what}`, async () => {
@@ -128,8 +133,43 @@ for (const [what, how] of untrusted) {
   });
 }
 
+const alone = (ca: boolean, names = ["localhost"]) => createAuthority({ subject: "CN=idp", ca, names });
+
+Deno.test("HttpsClient takes a self-signed certificate that is itself trusted, marked as an authority's or not", async () => {
+  for (const ca of [true, false]) {
+    for (const anchors of [[], trust.anchors]) {
+      const credential = alone(ca);
+      const trusted = [...anchors, credential.certificate];
+      assert.equal((await ask(hello, { credential, anchors: trusted, body: "x" })).body, "hello");
+      await assert.rejects(ask(hello, { credential, anchors }), RemoteUnavailable);
+      await assert.rejects(ask(hello, { credential: alone(ca), anchors: trusted }), RemoteUnavailable);
+    }
+  }
+});
+
+Deno.test("HttpsClient demands of a certificate that is itself trusted its name, dates and purpose", async () => {
+  const names = ["localhost"];
+  const wrong = [
+    alone(false, ["other.example"]),
+    createAuthority({ subject: "CN=x", ca: false, names, notAfter: new Date("2021-01-01") }),
+    createAuthority({ subject: "CN=x", ca: false, names, extendedKeyUsage: ["clientAuth"] }),
+    createAuthority({ subject: "CN=localhost", version: 1 }),
+  ];
+  for (const credential of wrong) {
+    await assert.rejects(ask(hello, { credential, anchors: [credential.certificate] }), RemoteUnavailable);
+  }
+});
+
+Deno.test("HttpsClient believes no signature of a certificate in the truststore that may not issue", async () => {
+  const end = createAuthority({ subject: "CN=Daemon", ca: false });
+  const credential = end.issue({ subject: "CN=idp", names: ["localhost"] });
+  for (const anchors of [[end.certificate], [end.certificate, authority.certificate]]) {
+    await assert.rejects(ask(hello, { credential, anchors }), RemoteUnavailable);
+  }
+});
+
 Deno.test("HttpsClient trusts our anchors beside the public roots if told so", async () => {
-  assert.equal((await ask(hello, { options: { publicRoots: true } })).status, 200);
+  assert.equal((await ask(hello, { publicRoots: rootCertificates })).status, 200);
 });
 
 Deno.test("HttpsClient warns about a wrong host name with WARN, and says NONE out loud", async () => {

@@ -41,6 +41,21 @@ async function host(more = "") {
   };
 }
 
+const PROVIDER = `
+container.security.rest.authentication.order=OAUTH
+container.security.rest.authentication.OAUTH.class=eu.unicore.services.rest.security.OAuthAuthenticator
+container.security.rest.authentication.OAUTH.address=https://idp.example.org/userinfo
+container.security.rest.authentication.OAUTH.identityAssign=email
+`;
+
+Deno.test("mountService() asks no identity provider in a process that trusts public authorities", async () => {
+  await using site = await host(PROVIDER);
+  await assert.rejects(
+    mountService({ configuration: site.configuration, log: () => {} }),
+    (error) => error instanceof InvalidFile && /publicRoots.*SSL_CERT_FILE=\/dev\/null/.test(error.message),
+  );
+});
+
 Deno.test("mountService() answers below a path, with links there, and every answer is as described", async () => {
   await using site = await host("container.externalurl=https://host.example.org/\nXNJS.whatever=1\n");
   const lines: string[] = [];

@@ -19,7 +19,7 @@ export const CLIENT = section({
     }),
     publicRoots: flag({
       help:
-        "Trust well-known public authorities besides the truststore, for identity providers; never for daemons",
+        "Trust the public authorities of the system besides the truststore, for identity providers; never for daemons",
       default: false,
       added: true,
     }),

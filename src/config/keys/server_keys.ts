@@ -23,6 +23,13 @@ const INSTANCE_KEYS = {
       "Subject that the daemon's certificate must have; without it, any certificate of a trusted authority will do",
     added: true,
   })),
+  allowUnverifiable: flag({
+    name: "allowUnverifiableCertificate",
+    help:
+      "Take a certificate that proves nothing (X.509 version 1): whoever has seen it can pose as the daemon",
+    default: false,
+    added: true,
+  }),
 };
 
 const LOGICAL_KEYS = {
@@ -56,7 +63,11 @@ export const GROUPED_SERVER = section({
   prefix: "authservice.server.<server>.",
   title: "Group of transfer servers",
   unknown: "warning",
-  keys: { ...LOGICAL_KEYS, expectedDn: INSTANCE_KEYS.expectedDn },
+  keys: {
+    ...LOGICAL_KEYS,
+    expectedDn: INSTANCE_KEYS.expectedDn,
+    allowUnverifiable: INSTANCE_KEYS.allowUnverifiable,
+  },
 });
 
 /** One daemon of several. */

@@ -1,0 +1,110 @@
+import type { X509Certificate } from "node:crypto";
+import { children, type Element, hasShortestLength, readElement } from "../der_element.ts";
+
+/** What a certificate says about its use (RFC 5280, 4.2.1), read from its bytes. */
+export interface CertificateFacts {
+  /** 1, 2 or 3. Only 3 can say any of what follows. */
+  readonly version: number;
+  /** Basic constraints; absent: it says nothing. */
+  readonly authority?: boolean;
+  /** How many intermediates may follow it on the way to a leaf; absent: any number. */
+  readonly pathLength?: number;
+  /** Key usage `keyCertSign`; absent: it has no key usage. */
+  readonly signsCertificates?: boolean;
+  /** Purposes by object identifier, as hexadecimal DER content; absent: every purpose. */
+  readonly purposes?: readonly string[];
+  /** Whether it demands what is not evaluated here: an unknown critical extension, or constraints on names. */
+  readonly hasUnknownDemands: boolean;
+  /** Whether the public key is encoded by the book, as far as a TLS library looks before it uses it. */
+  readonly hasWellFormedKey: boolean;
+}
+
+/** What a certificate can be for. */
+export type Purpose = "serverAuth" | "clientAuth";
+
+const PURPOSES: Readonly<Record<Purpose, string>> = {
+  serverAuth: "2b06010505070301",
+  clientAuth: "2b06010505070302",
+};
+
+/** `anyExtendedKeyUsage`. */
+const ANY_PURPOSE = "551d2500";
+
+const BASIC_CONSTRAINTS = "551d13";
+const KEY_USAGE = "551d0f";
+const EXTENDED_KEY_USAGE = "551d25";
+const NAME_CONSTRAINTS = "551d1e";
+
+/** Extensions that may be critical and that we either read or need not read: names, policies of the field. */
+const UNDERSTOOD = new Set([
+  BASIC_CONSTRAINTS,
+  KEY_USAGE,
+  EXTENDED_KEY_USAGE,
+  "551d11", // subject alternative names
+  "551d20", // certificate policies: no policy is asked for
+]);
+
+/**
+ * Reads what a certificate says about its use.
+ * @throws {TypeError} If its bytes are not well-formed.
+ */
+export function certificateFacts({ raw }: X509Certificate): CertificateFacts {
+  const [signed] = children(readElement(raw));
+  if (signed === undefined) throw new TypeError("The certificate is empty");
+  const fields = children(signed);
+  const [first] = fields;
+  const explicit = first?.tag === 0xa0;
+  const version = explicit && first !== undefined ? 1 + (children(first)[0]?.content.at(-1) ?? 0) : 1;
+  const [, , , , , key, ...rest] = explicit ? fields.slice(1) : fields;
+  const list = rest.find(({ tag }) => tag === 0xa3);
+  const extensions = version === 3 && list !== undefined ? readExtensions(list) : [];
+  const value = (id: string) => extensions.find((extension) => extension.id === id)?.value;
+  const constraints = value(BASIC_CONSTRAINTS);
+  const [isAuthority, pathLength] = constraints === undefined ? [] : children(readElement(constraints));
+  const usage = value(KEY_USAGE);
+  const purposes = value(EXTENDED_KEY_USAGE);
+  const bits = usage === undefined ? undefined : readElement(usage).content[1] ?? 0;
+  return {
+    version,
+    ...(constraints !== undefined &&
+      { authority: isAuthority?.tag === 0x01 && isAuthority.content[0] !== 0 }),
+    ...(pathLength !== undefined && { pathLength: pathLength.content.at(-1) ?? 0 }),
+    ...(bits !== undefined && { signsCertificates: (bits & 0x04) !== 0 }),
+    ...(purposes !== undefined && {
+      purposes: children(readElement(purposes)).map(({ content }) => content.toString("hex")),
+    }),
+    hasUnknownDemands: extensions.some(({ id, critical }) =>
+      (critical && !UNDERSTOOD.has(id)) || id === NAME_CONSTRAINTS
+    ),
+    hasWellFormedKey: key !== undefined && isWellFormedKey(key),
+  };
+}
+
+/** Whether a certificate may be used so: it says it may, or says nothing about its use. */
+export function permits({ purposes }: CertificateFacts, purpose: Purpose): boolean {
+  return purposes === undefined || purposes.includes(PURPOSES[purpose]) || purposes.includes(ANY_PURPOSE);
+}
+
+interface Extension {
+  readonly id: string;
+  readonly critical: boolean;
+  readonly value: Uint8Array;
+}
+
+function readExtensions(list: Element): Extension[] {
+  const [sequence] = children(list);
+  return (sequence === undefined ? [] : children(sequence)).map((extension) => {
+    const [id, ...rest] = children(extension);
+    const value = rest.at(-1);
+    if (id === undefined || value === undefined) throw new TypeError("An extension is not well-formed");
+    const critical = rest.length > 1 && rest[0]?.content[0] !== 0;
+    return { id: id.content.toString("hex"), critical, value: value.content };
+  });
+}
+
+/** SubjectPublicKeyInfo ::= SEQUENCE { algorithm SEQUENCE, key BIT STRING of whole octets } (RFC 5280, 4.1). */
+function isWellFormedKey(info: Element): boolean {
+  const [algorithm, key, ...more] = children(info);
+  return algorithm?.tag === 0x30 && key?.tag === 0x03 && more.length === 0 && key.content[0] === 0 &&
+    [info, algorithm, key].every(hasShortestLength);
+}

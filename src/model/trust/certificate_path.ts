@@ -1,0 +1,134 @@
+import type { X509Certificate } from "node:crypto";
+import { type CertificateFacts, certificateFacts, permits, type Purpose } from "./certificate_facts.ts";
+import { sortTrust, type Trusted } from "./trusted_certificates.ts";
+
+/** What a way from a certificate to an anchor must be. */
+export interface PathDemands {
+  /** Trusted certificates as PEM; which of them may issue is told by {@link sortTrust}. */
+  readonly anchors: readonly string[];
+  readonly purpose: Purpose;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** A certificate of a way, and when it is valid, in milliseconds since the epoch. */
+export interface Dated {
+  readonly certificate: X509Certificate;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Longest way from a certificate to an anchor. */
+const MAX_DEPTH = 8;
+
+/** Certificates of the other side that are looked at. */
+const MAX_SHOWN = 16;
+
+/** Signatures that are verified for one way: the other side chooses how many there are to try. */
+const MAX_SIGNATURES = 64;
+
+/** A place on the way: how we came there, and how far it is from the leaf. */
+interface Step {
+  readonly here: Dated;
+  readonly facts: CertificateFacts;
+  readonly before: Step | undefined;
+  readonly depth: number;
+}
+
+/**
+ * Looks for the shortest way from a certificate to a trusted one (RFC 5280, 6.1, without policies): each signature,
+ * date, purpose, and the right of each issuer to issue. Certificates of every version are understood. Each certificate is
+ * visited once, and the work is bounded whatever the other side shows. Names of hosts are not compared.
+ * @param shown The certificate in question, followed by others that may be on the way, in any order.
+ * @returns The way with the anchor last, or the problem with the way that came furthest, as text for the operator.
+ */
+export function findPath(
+  shown: readonly X509Certificate[],
+  { anchors, purpose, at }: PathDemands,
+): readonly Dated[] | string {
+  const [leaf, ...others] = shown.slice(0, MAX_SHOWN);
+  if (leaf === undefined) return "no certificate was shown";
+  const { issuers, entities } = sortTrust(anchors);
+  const intermediates = others
+    .map((certificate): Omit<Trusted, "pem"> => ({ certificate, facts: certificateFacts(certificate) }))
+    .filter(({ facts }) => facts.authority === true && facts.signsCertificates !== false);
+  const visited = new Set<string>();
+  let problem = "";
+  let furthest = -1;
+  let signatures = 0;
+  const fail = (depth: number, text: string) => {
+    if (depth < furthest) return;
+    furthest = depth;
+    problem = text;
+  };
+  const first: Step = { here: dated(leaf), facts: certificateFacts(leaf), before: undefined, depth: 0 };
+  const steps = [first];
+  for (const step of steps) {
+    const { here, facts, depth } = step;
+    const { certificate } = here;
+    const der = certificate.raw.toString("latin1");
+    if (visited.has(der)) continue;
+    visited.add(der);
+    const late = outOfDate(here, at);
+    if (late !== undefined) {
+      fail(depth, late);
+      continue;
+    }
+    if (!permits(facts, purpose)) {
+      fail(depth, `the certificate of ${nameOf(certificate)} is not for TLS ${SIDES[purpose]}`);
+      continue;
+    }
+    const known = depth === 0 ? [...issuers, ...entities] : issuers;
+    if (known.some((trusted) => trusted.certificate.raw.equals(certificate.raw))) return wayTo(step);
+    if (facts.hasUnknownDemands) {
+      fail(depth, `the certificate of ${nameOf(certificate)} makes critical demands that are not evaluated`);
+      continue;
+    }
+    fail(
+      depth,
+      `no trusted authority signed the certificate of ${nameOf(certificate)}, issuer <${
+        oneLine(certificate.issuer)
+      }>`,
+    );
+    if (depth === MAX_DEPTH) continue;
+    for (const issuer of [...issuers, ...intermediates]) {
+      // What is between the leaf and this issuer: as many certificates as we have come far.
+      if (issuer.facts.pathLength !== undefined && issuer.facts.pathLength < depth) continue;
+      if (!certificate.checkIssued(issuer.certificate)) continue;
+      if (++signatures > MAX_SIGNATURES) return "the certificates shown take too long to check";
+      if (!certificate.verify(issuer.certificate.publicKey)) continue;
+      steps.push({ here: dated(issuer.certificate), facts: issuer.facts, before: step, depth: depth + 1 });
+    }
+  }
+  return problem;
+}
+
+/** Why a certificate does not count at a time. */
+export function outOfDate({ certificate, from, to }: Dated, at: number): string | undefined {
+  if (at < from) return `the certificate of ${nameOf(certificate)} is not valid yet`;
+  if (at > to) return `the certificate of ${nameOf(certificate)} expired on ${certificate.validTo}`;
+  return undefined;
+}
+
+/** `<C=EU, O=Demo, CN=Root>`; for one without subject its alternative names. */
+export function nameOf({ subject, subjectAltName }: X509Certificate): string {
+  const name = oneLine(subject ?? "");
+  return `<${name === "" ? subjectAltName ?? "no name" : name}>`;
+}
+
+const SIDES: Readonly<Record<Purpose, string>> = { serverAuth: "servers", clientAuth: "clients" };
+
+function dated(certificate: X509Certificate): Dated {
+  return { certificate, from: Date.parse(certificate.validFrom), to: Date.parse(certificate.validTo) };
+}
+
+function wayTo(step: Step): readonly Dated[] {
+  const way: Dated[] = [];
+  for (let at: Step | undefined = step; at !== undefined; at = at.before) way.unshift(at.here);
+  return way;
+}
+
+/** A name that the platform writes on several lines. */
+function oneLine(name: string): string {
+  return name.split("\n").join(", ");
+}

@@ -1,0 +1,155 @@
+import { once } from "node:events";
+import { isIP } from "node:net";
+import { checkServerIdentity, connect, type TLSSocket } from "node:tls";
+import type { OutgoingConfig } from "../config/service_config.ts";
+import type { Logger } from "../logging/logger.ts";
+import { provesKey } from "../model/trust/proof_of_key.ts";
+import { sortTrust, trustedAsItself } from "../model/trust/trusted_certificates.ts";
+import { authoritiesOf, type HttpsTrust } from "./https_trust.ts";
+import { describeTlsFailure } from "./tls_failure.ts";
+
+/** An open TLS connection to a server that is who it should be. */
+export interface TlsConnection {
+  /** The next bytes; `undefined` at the end. */
+  read(): Promise<Uint8Array | undefined>;
+  write(bytes: Uint8Array): Promise<void>;
+  close(): void;
+}
+
+export interface TlsTarget {
+  /** Name or address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface TlsRules {
+  readonly hostnameChecking: OutgoingConfig["hostnameChecking"];
+  readonly trust: HttpsTrust;
+  readonly log: Logger;
+}
+
+/**
+ * Opens a TLS connection by Deno's own client, which verifies chain, dates, purpose, name and handshake: `node:tls` of
+ * Deno 2.9.6 believes whom it should not where it cannot read a certificate. Who is trusted is exactly what `rules` says,
+ * if the process was started without other authorities (`exclusive_trust.ts`). That client refuses certificates that are
+ * trusted as themselves, as self-signed ones are: those are compared byte for byte behind `node:tls`, with proof that
+ * the handshake verified their key.
+ * @throws {Error} That says what is wrong; `cause` is what the platform said.
+ */
+export async function openTls(target: TlsTarget, rules: TlsRules): Promise<TlsConnection> {
+  const { hostnameChecking, trust, log } = rules;
+  const authorities = authoritiesOf(trust);
+  try {
+    if (authorities.length === 0) return await openPinned(target, rules);
+    return await openVerified(target, authorities, trust, hostnameChecking !== "NONE");
+  } catch (error) {
+    const failure = describeTlsFailure(error);
+    if (failure.kind === "name" && hostnameChecking === "WARN") {
+      const connection = await openVerified(target, authorities, trust, false);
+      warnOfName(log, target, failure.error);
+      return connection;
+    }
+    const mayBePinned = failure.kind === "authority" ||
+      (failure.kind === "issuer" && sortTrust(trust.anchors).entities.length > 0);
+    if (authorities.length === 0 || !mayBePinned) throw failure.error;
+    return await openPinned(target, rules);
+  }
+}
+
+async function openVerified(
+  { host, port }: TlsTarget,
+  authorities: string[],
+  { clientCertificate }: HttpsTrust,
+  checkName: boolean,
+): Promise<TlsConnection> {
+  const connection = await Deno.connectTls({
+    hostname: host,
+    port,
+    caCerts: authorities,
+    unsafelyDisableHostnameVerification: !checkName,
+    ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
+  });
+  try {
+    await connection.handshake();
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return {
+    read: async () => {
+      const buffer = new Uint8Array(16 * 1024);
+      const length = await connection.read(buffer);
+      return length === null ? undefined : buffer.subarray(0, length);
+    },
+    write: async (bytes) => {
+      for (let sent = 0; sent < bytes.length;) sent += await connection.write(bytes.subarray(sent));
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** A server whose very certificate is in the truststore. */
+async function openPinned(
+  target: TlsTarget,
+  { hostnameChecking, trust, log }: TlsRules,
+): Promise<TlsConnection> {
+  const { host, port } = target;
+  const socket = connect({
+    host,
+    port,
+    ...(isIP(host) === 0 && { servername: host }),
+    ca: [...trust.anchors],
+    cert: trust.clientCertificate?.certificate,
+    key: trust.clientCertificate?.key,
+    // It is ours to judge: no chain is looked at.
+    rejectUnauthorized: false,
+    checkServerIdentity: () => undefined,
+  });
+  try {
+    await once(socket, "secureConnect");
+    const problem = pinProblem(socket, trust.anchors);
+    if (problem !== undefined) throw new Error(problem);
+    const mismatch = hostnameChecking === "NONE"
+      ? undefined
+      : checkServerIdentity(host, socket.getPeerCertificate());
+    if (mismatch !== undefined && hostnameChecking === "FAIL") throw mismatch;
+    if (mismatch !== undefined) warnOfName(log, target, mismatch);
+  } catch (error) {
+    socket.on("error", () => {}).destroy();
+    throw error;
+  }
+  return connectionOf(socket);
+}
+
+function pinProblem(socket: TLSSocket, anchors: readonly string[]): string | undefined {
+  const shown = socket.getPeerX509Certificate();
+  if (shown === undefined) return "the server showed no certificate";
+  if (!trustedAsItself(shown, anchors, "serverAuth")) {
+    return "no trusted authority signed the certificate of the server, and it is not itself in the truststore";
+  }
+  const now = Date.now();
+  if (now < Date.parse(shown.validFrom)) return "the certificate of the server is not valid yet";
+  if (now > Date.parse(shown.validTo)) return `the certificate of the server expired on ${shown.validTo}`;
+  return provesKey(shown)
+    ? undefined
+    : "the certificate of the server is not X.509 version 3, or not encoded by the book: it proves nothing";
+}
+
+function connectionOf(socket: TLSSocket): TlsConnection {
+  const chunks: AsyncIterator<Uint8Array> = socket[Symbol.asyncIterator]();
+  return {
+    read: async () => {
+      const { done, value } = await chunks.next();
+      return done === true ? undefined : value;
+    },
+    write: (bytes) =>
+      new Promise((resolve, reject) => {
+        socket.write(bytes, (error) => error ? reject(error) : resolve());
+      }),
+    close: () => void socket.destroy(),
+  };
+}
+
+function warnOfName(log: Logger, { host }: TlsTarget, error: Error): void {
+  log.warn("certificate does not name the host, accepted by configuration", { host, error });
+}

@@ -1,0 +1,45 @@
+/** Why there is no TLS connection. */
+export interface TlsFailure {
+  /**
+   * `name`: the certificate is another host's. `issuer`: nobody trusted signed it. `authority`: it is marked as an
+   * authority's, as self-signed ones often are.
+   */
+  readonly kind: "name" | "issuer" | "authority" | "other";
+  /** For the operator, with what the platform said as cause. */
+  readonly error: Error;
+}
+
+/** What Deno's TLS client says of certificates, and how we say it. */
+const FAILURES: readonly (readonly [RegExp, TlsFailure["kind"], string])[] = [
+  [/not valid for name|NotValidForName/, "name", "the certificate of the server is for another host"],
+  [
+    /CaUsedAsEndEntity/,
+    "authority",
+    "the certificate of the server is self-signed, or an authority's (CA:TRUE)",
+  ],
+  [/UnknownIssuer/, "issuer", "no trusted authority signed the certificate of the server"],
+  [/UnsupportedCertVersion/, "other", "the certificate of the server is not X.509 version 3"],
+  [/BadEncoding/, "other", "the certificate of the server is not encoded by the book"],
+  [/NotValidYet|not valid yet/, "other", "the certificate of the server is not valid yet"],
+  [/[Ee]xpired/, "other", "the certificate of the server has expired"],
+  [
+    /InvalidPurpose|ExtendedKeyUsage|extended key usage/i,
+    "other",
+    "the certificate of the server is not for TLS servers",
+  ],
+  [
+    /BadSignature|InvalidSignature/,
+    "other",
+    "the server does not have the key of its certificate, or it is forged",
+  ],
+  [/invalid peer certificate/, "other", "the certificate of the server is not trusted"],
+];
+
+/** @param error What opening a connection threw. */
+export function describeTlsFailure(error: unknown): TlsFailure {
+  const cause = error instanceof Error ? error : new Error(String(error));
+  const row = FAILURES.find(([pattern]) => pattern.test(cause.message));
+  if (row === undefined) return { kind: "other", error: cause };
+  const [, kind, text] = row;
+  return { kind, error: new Error(`${text} (${cause.message})`, { cause }) };
+}

@@ -1,0 +1,94 @@
+import { Duplex } from "node:stream";
+import type { TlsConnection } from "./open_tls.ts";
+
+/** A TLS connection as the HTTP client of `node:https` takes it: what it would do with a `TLSSocket`, it can do here. */
+export class TlsStream extends Duplex {
+  readonly #open: () => Promise<TlsConnection>;
+  readonly #limitMs: number;
+  #connection: TlsConnection | undefined;
+  #giveUp: ((reason: Error) => void) | undefined;
+  #idle: ReturnType<typeof setTimeout> | undefined;
+  #idleMs = 0;
+
+  /** @param limitMs Longest wait for the connection, in milliseconds. */
+  constructor(open: () => Promise<TlsConnection>, limitMs: number) {
+    super({ allowHalfOpen: false });
+    this.#open = open;
+    this.#limitMs = limitMs;
+  }
+
+  override _construct(callback: (error?: Error | null) => void): void {
+    const { promise: given, reject } = Promise.withResolvers<never>();
+    this.#giveUp = reject;
+    const late = () => reject(new Error(`no TLS connection within ${this.#limitMs} ms`));
+    const timer = setTimeout(late, this.#limitMs);
+    const opening = this.#open();
+    Promise.race([opening, given]).then((connection) => {
+      this.#connection = connection;
+      callback();
+    }, (error) => {
+      // The platform cannot be told to stop connecting: what comes of it late is closed.
+      opening.then((connection) => connection.close(), () => {});
+      callback(error instanceof Error ? error : new Error(String(error)));
+    }).finally(() => clearTimeout(timer));
+  }
+
+  override _read(): void {
+    this.#connection?.read().then((bytes) => {
+      this.#stir();
+      this.push(bytes ?? null);
+    }, (error) => this.destroy(error));
+  }
+
+  override _write(bytes: Uint8Array, _encoding: string, callback: (error?: Error | null) => void): void {
+    this.#stir();
+    if (this.#connection === undefined) callback(new Error("the connection is closed"));
+    else this.#connection.write(bytes).then(() => callback(), callback);
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    clearTimeout(this.#idle);
+    this.#connection?.close();
+    this.#connection = undefined;
+    callback(error);
+  }
+
+  /** Ends also an attempt to connect. */
+  override destroy(error?: Error): this {
+    this.#giveUp?.(error ?? new Error("given up"));
+    return super.destroy(error);
+  }
+
+  /** Emits `timeout` after this many milliseconds without traffic; 0 is never. */
+  setTimeout(ms: number, listener?: () => void): this {
+    this.#idleMs = ms;
+    if (listener !== undefined) this.once("timeout", listener);
+    this.#stir();
+    return this;
+  }
+
+  /** Small writes are rare here. */
+  setNoDelay(): this {
+    return this;
+  }
+
+  /** Dead connections are found by time limits. */
+  setKeepAlive(): this {
+    return this;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
+  #stir(): void {
+    clearTimeout(this.#idle);
+    if (this.#idleMs > 0 && !this.destroyed) {
+      this.#idle = setTimeout(() => this.emit("timeout"), this.#idleMs);
+    }
+  }
+}
