@@ -11,7 +11,6 @@ import type { SharingParts } from "../resource/share/sharing_parts.ts";
 import { signIn, statusPage } from "../resource/status_page.ts";
 import { jsonResponse } from "../resource/text_response.ts";
 import { openApiDocument } from "./openapi/document.ts";
-import { PAGE } from "./openapi/operation.ts";
 import { OF_SESSIONS } from "./openapi/refusals.ts";
 import { flag, integer } from "./openapi/schema.ts";
 import type { PublishedRoute } from "./router.ts";
@@ -50,6 +49,7 @@ export function routesOf(parts: ResourceParts): PublishedRoute[] {
       service: "open",
       produces: JSON_TYPE,
       doc: {
+        id: "describeService",
         summary: "This description",
         answers: { 200: { description: "OpenAPI 3.1", content: { "application/json": "Description" } } },
       },
@@ -77,6 +77,7 @@ function healthRoutes({ servers, generation }: ResourceParts): PublishedRoute[] 
       service: "open",
       produces: JSON_TYPE,
       doc: {
+        id: "isAlive",
         summary: "Whether the service answers",
         answers: { 200: { description: "It does", content: { "application/json": "Live" } } },
       },
@@ -88,6 +89,7 @@ function healthRoutes({ servers, generation }: ResourceParts): PublishedRoute[] 
       service: "open",
       produces: JSON_TYPE,
       doc: {
+        id: "isReady",
         summary: "Whether a session can be created on some server",
         answers: {
           200: { description: "It can", content: { "application/json": "Ready" } },
@@ -113,11 +115,12 @@ function authRoutes({ servers, facts, sharing, unauthenticated }: ResourceParts)
       ...list,
       path: "/rest/auth",
       doc: {
+        id: "listServers",
         summary: "All servers, and what the caller may do on each",
         details:
           "One member for each server, besides client and server. Anonymous callers see less. Browsers get a page.",
         answers: {
-          200: { description: "The list", content: { "application/json": "ServerList", ...PAGE } },
+          200: { description: "The list", content: { "application/json": "ServerList" } },
         },
       },
     },
@@ -125,9 +128,10 @@ function authRoutes({ servers, facts, sharing, unauthenticated }: ResourceParts)
       ...list,
       path: "/",
       doc: {
+        id: "listServersAtRoot",
         summary: "The same",
         answers: {
-          200: { description: "The list", content: { "application/json": "ServerList", ...PAGE } },
+          200: { description: "The list", content: { "application/json": "ServerList" } },
         },
       },
     },
@@ -136,6 +140,7 @@ function authRoutes({ servers, facts, sharing, unauthenticated }: ResourceParts)
       path: "/login",
       service: "auth",
       doc: {
+        id: "signIn",
         summary: "Has a browser ask for user name and password",
         answers: { 303: { description: "Signed in", headers: { Location: "The status page" } } },
       },
@@ -147,6 +152,7 @@ function authRoutes({ servers, facts, sharing, unauthenticated }: ResourceParts)
       service: "auth",
       produces: JSON_TYPE,
       doc: {
+        id: "showServer",
         summary: "One server, or one instance of it",
         details: "An instance is addressed by <server>-<number>, counted from 1.",
         answers: { 200: { description: "Its entry", content: { "application/json": "Server" } } },
@@ -162,6 +168,7 @@ function authRoutes({ servers, facts, sharing, unauthenticated }: ResourceParts)
       produces: JSON_TYPE,
       audit: "session",
       doc: {
+        id: "openSession",
         summary: "Get a transfer session",
         details: "Has a daemon expect the caller, and says where to connect with which one-time password.",
         body: "SessionRequest",
@@ -178,6 +185,7 @@ function tokenRoutes(
   service: "auth" | "share" | "access",
   { tokens, certificate: own }: ResourceParts,
 ): PublishedRoute[] {
+  const named = service[0]?.toUpperCase() + service.slice(1);
   return [
     {
       method: "GET",
@@ -188,6 +196,7 @@ function tokenRoutes(
       produces: ["text/plain"],
       audit: "token",
       doc: {
+        id: `issue${named}Token`,
         summary: "A token that stands for the caller",
         query: {
           lifetime: integer("Seconds", { minimum: 1 }),
@@ -204,6 +213,7 @@ function tokenRoutes(
       service: "auth",
       produces: ["text/plain"],
       doc: {
+        id: `show${named}Certificate`,
         summary: "The certificate of the service",
         answers: {
           200: { description: "The certificate, PEM", content: { "text/plain": "text" } },

@@ -9,7 +9,7 @@ import type { SharingParts } from "../resource/share/sharing_parts.ts";
 import { updateShare } from "../resource/share/update_share.ts";
 import type { ServiceConfig } from "../config/service_config.ts";
 import type { Call } from "../resource/call.ts";
-import { type Operation, PAGE } from "./openapi/operation.ts";
+import type { Operation } from "./openapi/operation.ts";
 import { OF_SESSIONS } from "./openapi/refusals.ts";
 import type { PublishedRoute } from "./router.ts";
 
@@ -32,6 +32,7 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
       method: "GET",
       path: "/rest/share",
       doc: {
+        id: "listSharedServers",
         summary: "The servers with sharing",
         answers: { 200: { description: "The servers", content: { "application/json": "SharedServers" } } },
       },
@@ -42,6 +43,7 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
       method: "GET",
       path: "/rest/share/:server",
       doc: {
+        id: "listShares",
         summary: "What the caller shares, and what is shared with the caller",
         answers: { 200: { description: "The shares", content: { "application/json": "ShareList" } } },
         refusals: [404],
@@ -53,6 +55,7 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
       method: "POST",
       path: "/rest/share/:server",
       doc: {
+        id: "createShare",
         summary: "Share a file or directory, or change or end that",
         details:
           "A share of the same path for the same user gets the new terms; with access NONE it is removed.",
@@ -70,6 +73,7 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
       method: "GET",
       path: SHARE,
       doc: {
+        id: "showShare",
         summary: "One of the caller's shares, and who used it",
         answers: { 200: { description: "The share", content: { "application/json": "Share" } } },
         refusals: [404],
@@ -81,6 +85,7 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
       method: "PUT",
       path: SHARE,
       doc: {
+        id: "updateShare",
         summary: "Change path or lifetime of a share",
         body: "ShareChange",
         answers: {
@@ -96,6 +101,7 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
       path: SHARE,
       audit: "share",
       doc: {
+        id: "deleteShare",
         summary: "End a share",
         answers: { 200: { description: "There is no such share, now or from the start" } },
         refusals: [404],
@@ -122,19 +128,23 @@ function usersRoutes(parts: SharingParts): PublishedRoute[] {
     {
       ...downloads,
       path: `${SHARED}/*rest`,
-      doc: { ...DOWNLOAD, summary: "Get a file of a shared directory" },
+      doc: { ...DOWNLOAD, id: "downloadBelow", summary: "Get a file of a shared directory" },
     },
     { ...uploads, path: SHARED, doc: UPLOAD },
     {
       ...uploads,
       path: `${SHARED}/*rest`,
-      doc: { ...UPLOAD, summary: "Put a file into a shared directory" },
+      doc: { ...UPLOAD, id: "uploadBelow", summary: "Put a file into a shared directory" },
     },
     { ...sessions, path: "/rest/access/:server", doc: SESSION },
     {
       ...sessions,
       path: SHARED,
-      doc: { ...SESSION, summary: "Get a transfer session for the files of one share" },
+      doc: {
+        ...SESSION,
+        id: "openSessionOfShare",
+        summary: "Get a transfer session for the files of one share",
+      },
     },
   ];
 }
@@ -142,11 +152,12 @@ function usersRoutes(parts: SharingParts): PublishedRoute[] {
 const FILE = { "application/octet-stream": "bytes" } as const;
 
 const DOWNLOAD: Operation = {
+  id: "download",
   summary: "Get a shared file, or the listing of a shared directory",
   answers: {
     200: {
       description: "The file; a directory's listing as a page, or as JSON if that is asked for",
-      content: { ...FILE, ...PAGE, "application/json": "Listing" },
+      content: { ...FILE, "application/json": "Listing" },
     },
     206: {
       description: "Part of the file",
@@ -161,6 +172,7 @@ const DOWNLOAD: Operation = {
 };
 
 const SESSION: Operation = {
+  id: "openSharedSession",
   summary: "Get a transfer session for shared files",
   details:
     "Of several owners who share the path with the caller, one whose home directory it is in comes first, then the earliest; the request may name the owner or the share.",
@@ -170,6 +182,7 @@ const SESSION: Operation = {
 };
 
 const UPLOAD: Operation = {
+  id: "upload",
   summary: "Put a shared file",
   body: "bytes",
   answers: { 200: { description: "All of it is written" } },

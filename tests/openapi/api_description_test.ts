@@ -10,6 +10,7 @@ const ROUTES: readonly Route[] = [
     service: "open",
     produces: ["application/json"],
     doc: {
+      id: "alive",
       summary: "Alive",
       answers: { 200: { description: "It is", content: { "application/json": "Live" } } },
     },
@@ -19,7 +20,11 @@ const ROUTES: readonly Route[] = [
     method: "DELETE",
     path: "/things/:id/*rest",
     service: "auth",
-    doc: { summary: "Gone", answers: { 201: { description: "Gone", headers: { Location: "Where" } } } },
+    doc: {
+      id: "end",
+      summary: "Gone",
+      answers: { 201: { description: "Gone", headers: { Location: "Where" } } },
+    },
     answer: () => new Response(),
   },
 ];
@@ -68,4 +73,20 @@ Deno.test("an answer that is not described is told of", () => {
     problems("GET", "/nothing", 404, { headers: JSON_TYPE, text: "{}" }),
     /errorMessage: is missing/,
   );
+});
+
+Deno.test("the description has one operation a name, one JSON answer a status, and says where nobody is asked who they are", () => {
+  const { paths, tags } = JSON.parse(JSON.stringify(openApiDocument(ROUTES, "https://auth.example.org")));
+  const operations: Record<string, unknown>[] = Object.values<Record<string, never>>(paths)
+    .flatMap((methods) => Object.values(methods));
+  assert.deepEqual(operations.map(({ operationId }) => operationId), ["alive", "end"]);
+  assert.deepEqual(operations[0]?.security, []);
+  assert.deepEqual(operations[0]?.tags, ["open"]);
+  assert.equal(JSON.stringify(operations).includes("text/html"), false);
+  assert.deepEqual(tags.map(({ name }: { readonly name: string }) => name), [
+    "auth",
+    "share",
+    "access",
+    "open",
+  ]);
 });

@@ -11,6 +11,8 @@ const KEYWORDS: ReadonlySet<string> = new Set<keyof Schema>([
   "const",
   "enum",
   "pattern",
+  "minLength",
+  "maxLength",
   "format",
   "minimum",
   "maximum",
@@ -42,6 +44,10 @@ export function mismatches(value: unknown, schema: Schema, lookup: Lookup, at = 
     if (schema.enum && !schema.enum.includes(value)) wrong.push(`${found} one of ${schema.enum}`);
     if (schema.pattern !== undefined && !new RegExp(schema.pattern, "u").test(value)) {
       wrong.push(`${found} ${schema.pattern}`);
+    }
+    const { minLength = 0, maxLength = Infinity } = schema;
+    if (value.length < minLength || value.length > maxLength) {
+      wrong.push(`${found} ${minLength} to ${maxLength} characters`);
     }
   }
   if (typeof value === "number") {

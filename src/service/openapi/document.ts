@@ -1,4 +1,4 @@
-import type { Route } from "../router.ts";
+import type { Route, RouteService } from "../router.ts";
 import { VERSION } from "../version.ts";
 import type { AnswerContent, Operation } from "./operation.ts";
 import { refusalsOf, STATUS_MEANINGS } from "./refusals.ts";
@@ -24,10 +24,12 @@ export function openApiDocument(routes: readonly Route[], base: string): Json {
       version: VERSION,
       summary: "Auth service for UFTP file transfer",
       description:
-        "GET resources answer HEAD as well. Every error has a JSON body (a page for browsers) with a stable code.",
+        "GET resources answer HEAD as well. Every error has a JSON body with a stable code. Whoever prefers text/html " +
+        "gets pages, of errors too; they are not described.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: base }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       schemas: SCHEMAS,
@@ -39,6 +41,14 @@ export function openApiDocument(routes: readonly Route[], base: string): Json {
   };
 }
 
+/** What the operations of a service are for. */
+const TAGS: Readonly<Record<RouteService, string>> = {
+  auth: "Who the caller is, and sessions on transfer daemons",
+  share: "What owners do with their shares",
+  access: "Files that are shared",
+  open: "The service itself; no credentials are looked at",
+};
+
 /** `/rest/auth/:server` as `/rest/auth/{server}`. */
 function templateOf(path: string): string {
   return path.replace(/[:*](\w+)/g, "{$1}");
@@ -49,20 +59,21 @@ function operation(route: Route, doc: Operation): Json {
     name,
     in: "path",
     required: true,
-    schema: { type: "string" },
+    schema: { type: "string", minLength: 1 },
   }));
   const query = Object.entries(doc.query ?? {}).map(([name, schema]) => ({ name, in: "query", schema }));
   const { body } = doc;
   return {
+    operationId: doc.id,
     summary: doc.summary,
     ...(doc.details !== undefined && { description: doc.details }),
-    tags: [route.service === "open" ? "service" : route.service],
-    ...(route.service !== "open" && { security: [{}, { basic: [] }, { bearer: [] }] }),
+    tags: [route.service],
+    security: route.service === "open" ? [] : [{}, { basic: [] }, { bearer: [] }],
     ...(placeholders.length + query.length > 0 && { parameters: [...placeholders, ...query] }),
     ...(body !== undefined && {
       requestBody: {
         required: true,
-        content: body === "bytes" ? { "*/*": {} } : { [route.consumes ?? "*/*"]: contentOf(body) },
+        content: { [route.consumes ?? "application/octet-stream"]: contentOf(body) },
       },
     }),
     responses: {
@@ -99,12 +110,11 @@ function refusal(status: number, { answers }: Operation): Json {
     description: STATUS_MEANINGS[status] ?? "Error",
     content: {
       "application/json": { schema: own === undefined ? error : { anyOf: [contentOf(own).schema, error] } },
-      "text/html": contentOf("text"),
     },
   };
 }
 
 function contentOf(what: keyof typeof SCHEMAS | "text" | "bytes"): Json {
-  if (what === "bytes") return {};
+  if (what === "bytes") return { schema: { type: "string", format: "binary" } };
   return { schema: what === "text" ? { type: "string" } : { $ref: `#/components/schemas/${what}` } };
 }

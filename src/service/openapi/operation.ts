@@ -3,6 +3,8 @@ import type { SchemaName } from "./schemas.ts";
 
 /** What the API description says about one method of one resource; part of its route, so that neither is without the other. */
 export interface Operation {
+  /** Names the operation in programs that are made from the description: camelCase, unique. */
+  readonly id: string;
   /** A few words, without final full stop. */
   readonly summary: string;
   /** Whole sentences. */
@@ -19,10 +21,8 @@ export interface Operation {
 /** One answer. */
 export interface AnswerContent {
   readonly description: string;
-  /** Media type -> what it holds; absent: there is no body. */
+  /** Media type -> what it holds, but for pages, which whoever prefers `text/html` gets; absent: there is no body. */
   readonly content?: Readonly<Record<string, SchemaName | "text" | "bytes">>;
   /** Name of a header -> what it says. */
   readonly headers?: Readonly<Record<string, string>>;
 }
-
-export const PAGE = { "text/html": "text" } as const;

@@ -7,7 +7,10 @@ export interface Schema {
   readonly enum?: readonly string[];
   /** ECMA 262 regular expression. */
   readonly pattern?: string;
-  readonly format?: string;
+  /** In characters. */
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly format?: "uri" | "date-time" | "int32" | "int64" | "byte" | "binary" | "uuid";
   readonly minimum?: number;
   readonly maximum?: number;
   readonly items?: Schema;
@@ -36,7 +39,14 @@ export function text(description: string, more: Schema = {}): Schema {
 }
 
 export function integer(description: string, more: Schema = {}): Schema {
-  return { type: "integer", description, ...more };
+  return {
+    type: "integer",
+    format: "int64",
+    description,
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    ...more,
+  };
 }
 
 export function flag(description: string): Schema {

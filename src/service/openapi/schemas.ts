@@ -9,7 +9,7 @@ const STATUS = text("Begins with OK exactly when a session can be created", {
   pattern: "^(OK|DOWN) \\[.*\\]$",
   examples: ["OK [connected to daemon.example.org:64433]"],
 });
-const HREF = text("Absolute URL", { pattern: "^https?://" });
+const HREF = text("Absolute URL", { pattern: "^https?://", format: "uri" });
 
 const SERVER_ENTRY = object({
   href: HREF,
@@ -39,11 +39,11 @@ const ACCESS = { type: "string", enum: ["READ", "WRITE", "MODIFY"] } as const;
 const SHARE_TERMS = {
   path: text("Ends in a slash if it is a directory"),
   access: ACCESS,
-  "lifetime?": integer("Remaining seconds; absent: unlimited", { minimum: 0 }),
+  "lifetime?": integer("Remaining seconds; absent: unlimited"),
   onetime: flag("Ends after one use"),
-  accessCount: integer("Uses so far", { minimum: 0 }),
-  "usesLeft?": integer("Uses that are left", { minimum: 0 }),
-  http: text("Link for browsers", { pattern: "^https?://" }),
+  accessCount: integer("Uses so far"),
+  "usesLeft?": integer("Uses that are left"),
+  http: text("Link for browsers", { pattern: "^https?://", format: "uri" }),
   uftp: text("Address for UFTP clients, path included"),
 };
 
@@ -57,18 +57,21 @@ const OWN_SHARE = {
 } satisfies Record<string, Schema>;
 
 const USE = object({
-  time: text("ISO 8601, UTC"),
+  time: text("ISO 8601, UTC", { format: "date-time" }),
   user: TEXT,
   client: text("Address"),
   via: TEXT,
   path: TEXT,
-  "bytes?": integer("Known at the end", { minimum: 0 }),
+  "bytes?": integer("Known at the end"),
   "complete?": flag("Whether all of it went through"),
 });
 
 /** Numbers and flags may come as text, as stock clients send them. */
 const LENIENT_INTEGER: Schema = {
-  anyOf: [{ type: "integer" }, { type: "string", pattern: "^\\s*[+-]?\\d" }],
+  anyOf: [
+    { type: "integer", format: "int32", maximum: 0x7fff_ffff },
+    { type: "string", pattern: "^\\s*[+-]?\\d", maxLength: 32 },
+  ],
 };
 const LENIENT_FLAG: Schema = { anyOf: [{ type: "boolean" }, { type: "string" }] };
 
@@ -77,7 +80,7 @@ const SESSION_MEMBERS = {
   "streamCount?": LENIENT_INTEGER,
   "compress?": LENIENT_FLAG,
   "persistent?": LENIENT_FLAG,
-  "encryptionKey?": text("base64"),
+  "encryptionKey?": text("base64", { format: "byte" }),
   "encryptionAlgorithm?": text("AES or BLOWFISH, in any case"),
   "group?": text("Primary group, one of availableGroups"),
   "client?": text("Addresses the client will come from, instead of the request's own"),
@@ -88,15 +91,18 @@ const SESSION_MEMBERS = {
 /** The named schemas of the API description. */
 export const SCHEMAS = {
   Error: object({
-    status: integer("The HTTP status", { minimum: 400, maximum: 599 }),
+    status: integer("The HTTP status", { minimum: 400, maximum: 599, format: "int32" }),
     errorMessage: text("For people"),
     code: text("For programs; the manual has the list", { pattern: "^ERR_[A-Z_]+$" }),
-    requestId: text("Names the request in the log of the service"),
+    requestId: text("Names the request in the log of the service", { format: "uuid" }),
   }),
   Live: object({ live: { const: true } }),
   Ready: object({
     ready: { const: true },
-    servers: object({ total: integer("", { minimum: 0 }), usable: integer("", { minimum: 0 }) }),
+    servers: object({
+      total: integer("Configured"),
+      usable: integer("Those on which a session can be created"),
+    }),
     generation: integer("Counts the reloads of the configuration", { minimum: 1 }),
   }),
   NotReady: object({
@@ -105,8 +111,8 @@ export const SCHEMAS = {
     code: { const: "ERR_NOT_READY" },
     requestId: TEXT,
     ready: { const: false },
-    servers: object({ total: integer("", { minimum: 0 }), usable: { const: 0 } }),
-    generation: integer("", { minimum: 1 }),
+    servers: object({ total: integer("Configured"), usable: { const: 0 } }),
+    generation: integer("Counts the reloads of the configuration", { minimum: 1 }),
   }),
   Server: SERVER_ENTRY,
   ServerList: object({
@@ -148,7 +154,7 @@ export const SCHEMAS = {
     success: { const: true },
     reason: TEXT,
     serverHost: text("Where the client is to connect"),
-    serverPort: integer("", { minimum: 1, maximum: 65535 }),
+    serverPort: integer("Port to connect to", { minimum: 1, maximum: 65535, format: "int32" }),
     secret: text("One-time password for that connection", { pattern: "^[A-Za-z0-9]{16,}$" }),
   }),
   SharedServers: object({ userInfo: USER_INFO }, object({ href: HREF, description: TEXT, status: STATUS })),
@@ -185,8 +191,8 @@ export const SCHEMAS = {
     "parent?": HREF,
     entries: listOf(object({
       name: TEXT,
-      directory: flag(""),
-      "size?": integer("Bytes", { minimum: 0 }),
+      directory: flag("Whether it is a directory"),
+      "size?": integer("Bytes"),
       "modified?": text("Local time on the daemon's host"),
       href: HREF,
     })),
