@@ -26,6 +26,8 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   ERR_FORBIDDEN: "Give the user the role `user` in an attribute source; `banned` is refused everything.",
   ERR_GROUP_NOT_AVAILABLE: "Ask for one of `availableGroups`, or add the group in an attribute source.",
   ERR_HEADER_TOO_LONG: "The text names the header; send a shorter one.",
+  ERR_METHOD_UNKNOWN: "Use one of GET, HEAD, POST, PUT, DELETE, OPTIONS; the service is no proxy.",
+  ERR_TARGET_TOO_LONG: "Shorten the address; parameters belong into the body of the request.",
   ERR_HEADERS_TOO_LARGE: "Send fewer or shorter header fields; a token may be too long.",
   ERR_HTTP_VERSION: "Use HTTP/1.1.",
   ERR_INSTANCE_UNKNOWN: "Ask for the server without number, or for an instance that is configured.",

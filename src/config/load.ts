@@ -82,7 +82,7 @@ async function readAll(reader: KeyReader, hostName: () => string): Promise<Servi
   const authentication = await readAuthentication(reader);
   const looksAtCertificates = gateway?.enabled !== true &&
     authentication?.methods.some(({ kind }) => kind === "X509Authenticator") === true;
-  const https = readHttps(reader, { tls, looksAtCertificates });
+  const https = readHttps(reader, { tls, gateway: gateway?.enabled ?? false, looksAtCertificates });
   const attributes = readAttributes(reader);
   const dynamicAttributes = readDynamicAttributes(reader);
   const issuedTokens = readIssuedTokens(reader);

@@ -93,7 +93,11 @@ export function readFeatures(reader: KeyReader): FeaturesConfig | undefined {
  */
 export function readHttps(
   reader: KeyReader,
-  { tls, looksAtCertificates }: { readonly tls: boolean; readonly looksAtCertificates: boolean },
+  { tls, gateway, looksAtCertificates }: {
+    readonly tls: boolean;
+    readonly gateway: boolean;
+    readonly looksAtCertificates: boolean;
+  },
 ): HttpsConfig | undefined {
   const keys = reader.read(HTTP_SERVER);
   if (keys === undefined) return undefined;
@@ -118,7 +122,7 @@ export function readHttps(
     maxTlsVersion,
     maxConnections: keys.maxConnections,
     maxIdleMs: keys.maxIdleMs,
-    hsts: keys.hsts,
+    hsts: hstsOf(keys.hsts, keys.hstsMaxAge, { tls, gateway }),
     frames: { policy: keys.framePolicy, allowed: keys.frameAllowed },
     cors: keys.cors
       ? {
@@ -129,6 +133,16 @@ export function readHttps(
       }
       : undefined,
   };
+}
+
+/** What stands in front of the service speaks for its own host; by itself the service says so of its own host only. */
+function hstsOf(
+  enabled: boolean | undefined,
+  maxAgeSeconds: number,
+  { tls, gateway }: { readonly tls: boolean; readonly gateway: boolean },
+): HttpsConfig["hsts"] {
+  if (enabled === false || (enabled === undefined && (gateway || !tls))) return undefined;
+  return { maxAgeSeconds, includeSubDomains: enabled === true };
 }
 
 export function readLogging(reader: KeyReader): LoggingConfig | undefined {

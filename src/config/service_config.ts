@@ -1,3 +1,5 @@
+import type { AnswerPolicy } from "../model/answer_headers.ts";
+
 /**
  * Everything the service is told by its operator, checked and complete: what has a default is there, paths are absolute,
  * nothing is left to parse. Plain frozen data that survives `structuredClone`. Fields named `…Secret` or `password` hold
@@ -62,31 +64,16 @@ export interface FeaturesConfig {
   readonly access: boolean;
 }
 
-export interface HttpsConfig {
+export interface HttpsConfig extends AnswerPolicy {
   /** `false`: plain HTTP, for tests or behind a proxy on the same host. */
   readonly tls: boolean;
   readonly clientCertificate: "none" | "requested" | "required";
   readonly minTlsVersion: "TLSv1.2" | "TLSv1.3";
   readonly maxTlsVersion: "TLSv1.2" | "TLSv1.3";
-  /** Open connections; 0 is no limit. */
-  readonly maxConnections: number;
+  /** Open connections; 0 is no limit, absent: what suits the machine. */
+  readonly maxConnections: number | undefined;
   /** After which an idle kept-alive connection is closed. */
   readonly maxIdleMs: number;
-  readonly hsts: boolean;
-  readonly frames: {
-    readonly policy: "deny" | "sameOrigin" | "allowFrom" | "allow";
-    readonly allowed: string;
-  };
-  /** Absent: no CORS headers at all. */
-  readonly cors: CorsConfig | undefined;
-}
-
-export interface CorsConfig {
-  /** `*` is every origin. */
-  readonly origins: readonly string[];
-  readonly methods: readonly string[];
-  readonly requestHeaders: readonly string[];
-  readonly exposedHeaders: readonly string[];
 }
 
 /** Place of a setting, for messages. */

@@ -2,23 +2,13 @@ import type { Socket } from "node:net";
 import type { EdgeLimits } from "./edge_options.ts";
 
 interface Watched {
-  /** Requests that are not answered to the last byte. */
-  underWay: number;
+  /** Whether there is a request that is not answered to the last byte. */
+  underWay: boolean;
   /** Bytes that had moved at the last look. */
   moved: number;
   /** Moment of the last look that saw a movement, in milliseconds as `performance.now` counts. */
   movedAt: number;
 }
-
-/** Why a connection was cut; for the log. */
-export type CutReason = "silent" | "too many requests at once";
-
-/**
- * Requests on one connection that may be under way at once. Clients of this service wait for each answer; one that sends
- * on and on without reading would have us keep all of it in memory. One that has its answer may be heard again before the
- * end of that answer is noticed here; hence not 1.
- */
-const MOST_UNDER_WAY = 4;
 
 /**
  * Looks after the connections that have brought a request. One on which no byte moves for a time, in either direction, is
@@ -27,7 +17,7 @@ const MOST_UNDER_WAY = 4;
  */
 export class ConnectionWatch {
   readonly #limits: Pick<EdgeLimits, "silentMs" | "keepAliveMs">;
-  readonly #told: (socket: Socket, reason: CutReason) => void;
+  readonly #told: (socket: Socket) => void;
   readonly #watched = new Map<Socket, Watched>();
   readonly #timer: ReturnType<typeof setInterval>;
 
@@ -37,7 +27,7 @@ export class ConnectionWatch {
    */
   constructor(
     limits: Pick<EdgeLimits, "silentMs" | "keepAliveMs">,
-    told: (socket: Socket, reason: CutReason) => void,
+    told: (socket: Socket) => void,
   ) {
     this.#limits = limits;
     this.#told = told;
@@ -45,18 +35,16 @@ export class ConnectionWatch {
     this.#timer = setInterval(() => this.#look(performance.now()), interval);
   }
 
-  /** A request has arrived. @returns Whether it may be answered; otherwise its connection is gone. */
-  begin(socket: Socket): boolean {
-    if (socket.destroyed) return false;
+  /** A request has arrived. */
+  begin(socket: Socket): void {
     const watched = this.#watched.get(socket) ?? this.#watch(socket);
-    if (++watched.underWay > MOST_UNDER_WAY) this.#cut(socket, "too many requests at once");
-    return !socket.destroyed;
+    watched.underWay = true;
   }
 
   /** A request is answered, or its client gone. */
   end(socket: Socket): void {
     const watched = this.#watched.get(socket);
-    if (watched !== undefined) watched.underWay--;
+    if (watched !== undefined) watched.underWay = false;
   }
 
   close(): void {
@@ -64,15 +52,10 @@ export class ConnectionWatch {
   }
 
   #watch(socket: Socket): Watched {
-    const watched = { underWay: 0, moved: -1, movedAt: 0 };
+    const watched = { underWay: false, moved: -1, movedAt: 0 };
     this.#watched.set(socket, watched);
     socket.once("close", () => this.#watched.delete(socket));
     return watched;
-  }
-
-  #cut(socket: Socket, reason: CutReason): void {
-    this.#told(socket, reason);
-    socket.destroy();
   }
 
   #look(now: number): void {
@@ -83,9 +66,12 @@ export class ConnectionWatch {
       if (moved !== watched.moved) {
         watched.moved = moved;
         watched.movedAt = now;
-      } else if (watched.underWay === 0) {
+      } else if (!watched.underWay) {
         if (since >= keepAliveMs) socket.destroy();
-      } else if (since >= silentMs) this.#cut(socket, "silent");
+      } else if (since >= silentMs) {
+        this.#told(socket);
+        socket.destroy();
+      }
     }
   }
 }

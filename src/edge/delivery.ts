@@ -3,19 +3,29 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { discardRest } from "./discard_rest.ts";
 import type { EdgeResponse } from "./message.ts";
 import { ClientGone } from "./refusal.ts";
+import type { RequestGate } from "./request_gate.ts";
 
 /** The writing of one answer to its client. */
 export class Delivery {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #keepAlive: readonly string[];
+  readonly #gate: RequestGate;
   /** Bytes that the answer says it has; a client that has them all may leave before the answer is seen to its end. */
   #announced = Infinity;
   #written = 0;
 
   /** @param keepAlive Further header fields for where the connection is kept. */
-  constructor(request: IncomingMessage, response: ServerResponse, keepAlive: readonly string[]) {
+  constructor(
+    { request, response, gate }: {
+      readonly request: IncomingMessage;
+      readonly response: ServerResponse;
+      readonly gate: RequestGate;
+    },
+    keepAlive: readonly string[],
+  ) {
     this.#request = request;
+    this.#gate = gate;
     this.#response = response;
     this.#keepAlive = keepAlive;
   }
@@ -28,6 +38,10 @@ export class Delivery {
   /** @throws {ClientGone} If the client leaves before it has everything; what the body throws. */
   async send({ status, headers, body }: EdgeResponse): Promise<void> {
     const response = this.#response;
+    // Whether a client that waits for `100 Continue` sends its body after all, nobody can tell (RFC 9110, 10.1.1).
+    if (!this.#request.complete && this.#request.headers.expect !== undefined) {
+      response.setHeader("Connection", "close");
+    }
     response.writeHead(status, [...headers, ...(response.shouldKeepAlive ? this.#keepAlive : [])]);
     this.#announced = announcedLength(headers);
     const early = !this.#request.complete && body !== null && this.#announced < Infinity;
@@ -41,7 +55,7 @@ export class Delivery {
     }
     // With the end of the answer the connection is closed, if the client wants that. What it is still sending would make a
     // reset of it, which may overtake the answer (RFC 9112, 9.6). An answer of unknown length is whole only with its end.
-    if (early) await discardRest(this.#request);
+    if (early) await discardRest(this.#request, this.#gate);
     response.end();
   }
 

@@ -1,3 +1,5 @@
+import type { AnswerPolicy } from "../model/answer_headers.ts";
+
 /** TLS as the edge offers it: PEM texts only, since the edge can read no file. */
 export interface EdgeTls {
   /** Own certificate, followed by its chain. */
@@ -21,6 +23,10 @@ export interface EdgeOptions {
   readonly tls?: EdgeTls;
   /** 0 is no limit. */
   readonly maxConnections: number;
+  /** Addresses and ranges whose connections stand for many clients, such as a gateway's: they may have all there are. */
+  readonly proxies?: readonly string[];
+  /** Headers of the edge's own answers; absent: such as no browser needs. */
+  readonly policy?: AnswerPolicy;
   readonly limits: EdgeLimits;
 }
 
@@ -28,13 +34,10 @@ export interface EdgeOptions {
 export interface EdgeLimits {
   readonly handshakeMs: number;
   readonly headersMs: number;
-  /** From the last header to the end of the body, share uploads excepted. */
-  readonly bodyMs: number;
   readonly keepAliveMs: number;
   /** A connection with a request under way on which nothing moves. */
   readonly silentMs: number;
   readonly headerBytes: number;
-  readonly bodyBytes: number;
   /** How often the time limits are looked at. */
   readonly checkMs: number;
 }
@@ -43,10 +46,8 @@ export interface EdgeLimits {
 export const LIMITS: EdgeLimits = {
   handshakeMs: 10_000,
   headersMs: 10_000,
-  bodyMs: 20_000,
   keepAliveMs: 60_000,
   silentMs: 120_000,
   headerBytes: 16 * 1024,
-  bodyBytes: 64 * 1024,
   checkMs: 1_000,
 };

@@ -8,14 +8,20 @@ import { createServer as createHttpsServer, type Server as HttpsServer } from "n
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { Logger } from "../logging/logger.ts";
+import { Occasional } from "../logging/occasional.ts";
+import type { Increments } from "../metrics/counters.ts";
+import { addressInRange, peerAddress } from "../model/address.ts";
+import { type AskedBy, PLAIN_POLICY } from "../model/answer_headers.ts";
+import { HeaderList } from "../model/header_list.ts";
 import type { Peer } from "../model/peer.ts";
 import { ServiceError } from "../model/service_error.ts";
-import type { EdgeLimits, EdgeOptions, EdgeTls } from "./edge_options.ts";
-import type { Answer, EdgeResponse } from "./message.ts";
-import { readBody } from "./read_body.ts";
-import { readHead } from "./request_head.ts";
+import { ConnectionShares } from "./connection_shares.ts";
+import { ConnectionWatch } from "./connection_watch.ts";
 import { Delivery } from "./delivery.ts";
 import { discardRest } from "./discard_rest.ts";
+import type { EdgeOptions, EdgeTls } from "./edge_options.ts";
+import type { Answer, EdgeResponse } from "./message.ts";
+import { bodyOf } from "./read_body.ts";
 import {
   ClientGone,
   EdgeFailure,
@@ -24,56 +30,89 @@ import {
   NotHttp,
   rawRefusal,
   refusal,
+  RequestTooSlow,
 } from "./refusal.ts";
-import { ConnectionWatch } from "./connection_watch.ts";
+import { RefusalCount } from "./refusal_count.ts";
+import { RequestGate } from "./request_gate.ts";
+import { readHead } from "./request_head.ts";
 import { clientCertificate, tlsServerOptions } from "./tls_server_options.ts";
+
+/** Milliseconds for a client that was refused to read why. */
+const LINGER_MS = 2_000;
+/** Of a request of which nothing could be read. */
+const UNREAD: AskedBy = { method: undefined, headers: new HeaderList() };
+
+/** What an edge needs of the house. */
+export interface EdgeParts {
+  readonly answer: Answer;
+  readonly log: Logger;
+  /** Addresses that are taken for one client. @param address In canonical form. */
+  readonly groupOf: (address: string) => string;
+}
 
 /** The HTTPS server that faces the world: keeps the limits, hands requests on, writes the answers. */
 export class HttpsEdge {
   readonly #server: Server | HttpsServer;
   readonly #answer: Answer;
   readonly #log: Logger;
-  readonly #limits: EdgeLimits;
+  /** For what strangers cause. */
+  readonly #strangers: Occasional;
+  readonly #options: EdgeOptions;
   readonly #connections: ConnectionWatch;
+  readonly #gates = new WeakMap<Socket, RequestGate>();
+  /** What is being answered. */
+  readonly #responses = new WeakMap<Socket, ServerResponse>();
   readonly #peers = new WeakMap<Socket, Peer>();
+  readonly #refusals = new RefusalCount();
   /** Header that tells clients how long an idle connection is kept, where it is kept. */
   readonly #keepAlive: readonly string[];
   #underWay = 0;
   #draining: (() => void) | undefined;
 
-  private constructor({ tls, maxConnections, limits }: EdgeOptions, answer: Answer, log: Logger) {
+  private constructor(options: EdgeOptions, { answer, log, groupOf }: EdgeParts) {
+    const { tls, maxConnections, limits, proxies = [] } = options;
     this.#answer = answer;
     this.#log = log;
-    this.#limits = limits;
+    this.#strangers = new Occasional(log, "info");
+    this.#options = options;
     this.#keepAlive = ["Keep-Alive", `timeout=${Math.floor(limits.keepAliveMs / 1000)}`];
-    const server = {
+    const settings = {
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headersMs,
-      requestTimeout: 0, // bodies have a limit of their own, since share uploads take their time
+      requestTimeout: 0, // whoever reads a body sees to its time
       keepAliveTimeout: 0, // looked after by the connection watch
       connectionsCheckingInterval: limits.checkMs,
       requireHostHeader: false, // checked with the rest of the head
     };
-    this.#server = tls === undefined
-      ? createHttpServer(server)
-      : createHttpsServer({ ...server, handshakeTimeout: limits.handshakeMs, ...tlsServerOptions(tls) });
-    if (maxConnections > 0) this.#server.maxConnections = maxConnections;
-    this.#connections = new ConnectionWatch(limits, (socket, reason) => {
-      this.#log.info("connection cut", { client: socket.remoteAddress, reason });
+    const server = this.#server = tls === undefined
+      ? createHttpServer(settings)
+      : createHttpsServer({ ...settings, handshakeTimeout: limits.handshakeMs, ...tlsServerOptions(tls) });
+    this.#connections = new ConnectionWatch(limits, (socket) => {
+      this.#strangers.write("connection cut", { client: socket.remoteAddress, reason: "silent" });
     });
-    this.#server.on("request", (request, response) => void this.#serve(request, response));
-    this.#server.on("checkContinue", (request, response) => void this.#serve(request, response));
-    this.#server.on("checkExpectation", (request, response) => void this.#serve(request, response));
-    this.#server.on("clientError", (error: Error, socket: Socket) => this.#refuse(error, socket));
-    this.#server.on("tlsClientError", (error: Error, socket: Socket) => {
+    const shares = new ConnectionShares(maxConnections, (shown) => {
+      const address = peerAddress(shown);
+      return proxies.some((range) => addressInRange(address, range)) ? undefined : groupOf(address);
+    });
+    server.prependListener("connection", (socket: Socket) => {
+      if (shares.admit(socket)) return;
+      this.#strangers.write("connection refused, there are too many", { client: socket.remoteAddress });
+      socket.destroy();
+    });
+    server.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) => this.#guard(socket));
+    server.on("request", (request, response) => void this.#serve(request, response));
+    server.on("checkContinue", (request, response) => void this.#serve(request, response));
+    server.on("checkExpectation", (request, response) => void this.#serve(request, response));
+    server.on("clientError", (error: Error, socket: Socket) => this.#unreadable(error, socket));
+    server.on("tlsClientError", (error: Error, socket: Socket) => {
       this.#log.debug("TLS handshake failed", { client: socket.remoteAddress, error: error.message });
       socket.destroy();
     });
   }
 
   /** @throws What listening throws, such as `EADDRINUSE`. */
-  static async start(options: EdgeOptions, answer: Answer, log: Logger): Promise<HttpsEdge> {
-    const edge = new HttpsEdge(options, answer, log);
+  static async start(options: EdgeOptions, parts: EdgeParts): Promise<HttpsEdge> {
+    const edge = new HttpsEdge(options, parts);
     await new Promise<void>((resolve, reject) => {
       edge.#server.once("error", reject);
       edge.#server.listen({ host: options.address, port: options.port, backlog: 1024 }, resolve);
@@ -85,6 +124,11 @@ export class HttpsEdge {
   get port(): number {
     const address = this.#server.address();
     return typeof address === "object" && address !== null ? address.port : 0;
+  }
+
+  /** Answers of its own that were counted since the last call. */
+  counted(): Increments {
+    return this.#refusals.take();
   }
 
   /** Shows another certificate from the next handshake on. */
@@ -110,24 +154,41 @@ export class HttpsEdge {
     this.#server.closeAllConnections();
     await closed;
     this.#connections.close();
+    this.#strangers.flush();
+  }
+
+  #guard(socket: Socket): void {
+    if (socket.destroyed) return;
+    this.#gates.set(socket, new RequestGate(socket, (error) => this.#refuse(error, socket)));
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (!this.#connections.begin(request.socket)) return;
+    const { socket } = request;
+    const gate = this.#gates.get(socket);
+    if (gate === undefined || socket.destroyed || !gate.begin(request)) {
+      socket.destroy();
+      return;
+    }
+    this.#connections.begin(socket);
+    this.#responses.set(socket, response);
     this.#underWay++;
     const gone = new AbortController();
-    const delivery = new Delivery(request, response, this.#keepAlive);
+    const delivery = new Delivery({ request, response, gate }, this.#keepAlive);
     response.once("close", () => {
-      this.#connections.end(request.socket);
+      this.#connections.end(socket);
+      this.#responses.delete(socket);
       if (!delivery.complete) gone.abort();
+      gate.answered();
     });
     try {
-      await delivery.send(await this.#respond(request, response, gone.signal));
+      const answer = await this.#respond(request, response, { gate, signal: gone.signal });
+      if (gate.closed) gone.abort(); // whoever sent what is no HTTP has been told so
+      else await delivery.send(answer);
     } catch (error) {
       if (!gone.signal.aborted) this.#log.warn("response not sent whole", { error });
       response.destroy();
     } finally {
-      if (!request.complete) void discardRest(request);
+      if (!request.complete) void discardRest(request, gate);
       this.#underWay--;
       if (this.#underWay === 0) this.#draining?.();
     }
@@ -136,33 +197,29 @@ export class HttpsEdge {
   async #respond(
     request: IncomingMessage,
     response: ServerResponse,
-    signal: AbortSignal,
+    { gate, signal }: { readonly gate: RequestGate; readonly signal: AbortSignal },
   ): Promise<EdgeResponse> {
     if (this.#draining !== undefined) response.setHeader("Connection", "close");
+    const { method = "", rawHeaders: headers } = request;
     try {
       const target = readHead(request);
-      if (request.method === "TRACE" || request.method === "TRACK") throw new MethodForbidden();
-      if (request.headers.expect !== undefined) response.writeContinue();
-      return await this.#answer({
-        method: request.method ?? "GET",
-        target,
-        headers: request.rawHeaders,
-        peer: this.#peerOf(request.socket),
-        body: await readBody(request, this.#limits),
-      }, signal);
+      if (method === "TRACE") throw new MethodForbidden();
+      const body = await bodyOf(request, response, gate);
+      if (gate.closed) throw new ClientGone("its body is no HTTP");
+      return await this.#answer(
+        { method, target, headers, peer: this.#peerOf(request.socket), body },
+        signal,
+      );
     } catch (error) {
       const known = error instanceof ServiceError
         ? error
         : new EdgeFailure("the request failed at the edge", { cause: error });
       const requestId = crypto.randomUUID();
       if (!signal.aborted && !(known instanceof ClientGone)) {
-        this.#log.warn("request refused at the edge", {
-          request: requestId,
-          client: request.socket.remoteAddress,
-          error: known,
-        });
+        this.#note(known, { requestId, socket: request.socket, method });
       }
-      return refusal(known, requestId);
+      const by = { method, headers: HeaderList.fromRaw(headers) };
+      return refusal({ error: known, requestId, by }, this.#options.policy ?? PLAIN_POLICY);
     }
   }
 
@@ -175,18 +232,48 @@ export class HttpsEdge {
     return peer;
   }
 
-  /** A connection on which no request could be read: bad bytes, oversized header, too slow. */
-  #refuse(error: Error & { code?: string }, socket: Socket): void {
-    const Refusal = error.code === "HPE_HEADER_OVERFLOW" ? HeadersTooLarge : NotHttp;
-    this.#log.debug("unreadable request", { client: socket.remoteAddress, error: error.message });
-    if (socket.writable && error.code !== "ECONNRESET") {
-      socket.end(rawRefusal(new Refusal(error.message), crypto.randomUUID()));
-    } else socket.destroy();
+  /** A connection on which the parser gave up: bad bytes, oversized header, too slow. */
+  #unreadable(error: Error & { code?: string }, socket: Socket): void {
+    const gate = this.#gates.get(socket);
+    const begun = gate?.begun ?? false;
+    gate?.close();
+    const late = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
+    const answering = this.#responses.get(socket)?.headersSent ?? false;
+    if (!socket.writable || error.code === "ECONNRESET" || answering || (late && !begun)) {
+      socket.destroy();
+      return;
+    }
+    const Refusal = late ? RequestTooSlow : error.code === "HPE_HEADER_OVERFLOW" ? HeadersTooLarge : NotHttp;
+    this.#refuse(new Refusal(error.message), socket);
+  }
+
+  /** Says why, and gives the client some time to read it. */
+  #refuse(error: ServiceError, socket: Socket): void {
+    const requestId = crypto.randomUUID();
+    this.#note(error, { requestId, socket, method: "" });
+    socket.end(rawRefusal({ error, requestId, by: UNREAD }, this.#options.policy ?? PLAIN_POLICY));
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once("close", () => clearTimeout(timer));
+  }
+
+  /** Counts and logs an answer of the edge's own. */
+  #note(
+    error: ServiceError,
+    { requestId, socket, method }: {
+      readonly requestId: string;
+      readonly socket: Socket;
+      readonly method: string;
+    },
+  ): void {
+    this.#refusals.add(method, error.status);
+    const fields = { request: requestId, client: socket.remoteAddress, status: error.status, error };
+    if (error instanceof EdgeFailure) this.#log.error("request failed at the edge", fields);
+    else this.#strangers.write("request refused at the edge", fields);
   }
 }
 
 function peerOf(socket: Socket): Peer {
-  const address = socket.remoteAddress ?? "";
+  const address = peerAddress(socket.remoteAddress ?? "");
   const certificate = socket instanceof TLSSocket ? clientCertificate(socket) : undefined;
   return certificate === undefined ? { address } : { address, certificate };
 }

@@ -1,22 +1,9 @@
-import { COMMON_HEADERS, type ErrorBody } from "../model/error_body.ts";
+import { STATUS_CODES } from "node:http";
+import { addCommonHeaders, type AnswerPolicy, type AskedBy } from "../model/answer_headers.ts";
+import type { ErrorBody } from "../model/error_body.ts";
+import { HeaderList } from "../model/header_list.ts";
 import { ServiceError } from "../model/service_error.ts";
 import type { EdgeResponse } from "./message.ts";
-
-/** The body of a request is longer than any this service reads whole. */
-export class BodyTooLarge extends ServiceError {
-  readonly code = "ERR_BODY_TOO_LARGE";
-  readonly status = 413;
-  readonly publicMessage = "The request body is too large";
-  override readonly headers = { Connection: "close" };
-}
-
-/** The body of a request did not arrive in time. */
-export class BodyTooSlow extends ServiceError {
-  readonly code = "ERR_REQUEST_TIMEOUT";
-  readonly status = 408;
-  readonly publicMessage = "The request took too long to arrive";
-  override readonly headers = { Connection: "close" };
-}
 
 /** The client went away while its request was read; nobody sees the answer. */
 export class ClientGone extends ServiceError {
@@ -64,10 +51,26 @@ export class EdgeFailure extends ServiceError {
   readonly publicMessage = "Internal error";
 }
 
+/** The request did not arrive in time. */
+export class RequestTooSlow extends ServiceError {
+  readonly code = "ERR_REQUEST_TIMEOUT";
+  readonly status = 408;
+  readonly publicMessage = "The request took too long to arrive";
+  override readonly headers = { Connection: "close" };
+}
+
+/** A refusal and what it is about. */
+export interface Refused {
+  readonly error: ServiceError;
+  readonly requestId: string;
+  /** As far as it could be read. */
+  readonly by: AskedBy;
+}
+
 /** The answer to a request that the edge itself turns away. */
 export function refusal(
-  error: ServiceError,
-  requestId: string,
+  { error, requestId, by }: Refused,
+  policy: AnswerPolicy,
 ): EdgeResponse & { readonly body: Uint8Array } {
   const content: ErrorBody = {
     status: error.status,
@@ -76,19 +79,17 @@ export function refusal(
     requestId,
   };
   const body = new TextEncoder().encode(JSON.stringify(content));
-  const headers = {
-    ...COMMON_HEADERS,
-    ...error.headers,
-    "Content-Type": "application/json",
-    "Content-Length": String(body.length),
-  };
-  return { status: error.status, headers: Object.entries(headers).flat(), body };
+  const headers = new HeaderList(Object.entries(error.headers));
+  headers.set("Content-Type", "application/json");
+  headers.set("Content-Length", String(body.length));
+  addCommonHeaders(headers, requestId, by, policy);
+  return { status: error.status, headers: [...headers].flat(), body };
 }
 
 /** The same as text, for a connection on which no request could be read. */
-export function rawRefusal(error: ServiceError, requestId: string): string {
-  const { status, headers, body } = refusal(error, requestId);
-  const lines = [`HTTP/1.1 ${status} ${error.code}`];
+export function rawRefusal(refused: Refused, policy: AnswerPolicy): string {
+  const { status, headers, body } = refusal(refused, policy);
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`, `Date: ${new Date().toUTCString()}`];
   for (let i = 0; i + 1 < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
   return `${lines.join("\r\n")}\r\n\r\n${new TextDecoder().decode(body)}`;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { ServiceError } from "../model/service_error.ts";
+import { readTarget } from "../model/request_target.ts";
 import { NotHttp } from "./refusal.ts";
 
 /** A version of HTTP that this server does not speak. */
@@ -43,7 +44,8 @@ export function readHead({ method, url = "", httpVersion, rawHeaders, headers }:
     if (coding.trim().toLowerCase() !== "chunked") throw new CodingNotSupported();
   }
   const { expect } = headers;
-  if (expect !== undefined && expect.toLowerCase() !== "100-continue") throw new ExpectationFailed();
+  const expects = expect !== undefined && httpVersion === "1.1"; // RFC 9110, 10.1.1
+  if (expects && expect.toLowerCase() !== "100-continue") throw new ExpectationFailed();
   return originForm(url, method);
 }
 
@@ -60,12 +62,11 @@ function checkHost(rawHeaders: readonly string[], required: boolean): void {
   if (found !== undefined && !HOST.test(found)) throw new NotHttp("a Host header that names no host");
 }
 
-/** The four forms of a target (RFC 9112, 3.2) but `CONNECT`'s, of which none has a fragment. */
+/** The four forms of a target (RFC 9112, 3.2) but `CONNECT`'s. */
 function originForm(target: string, method: string | undefined): string {
   if (target === "*" && method === "OPTIONS") return "/";
   const path = target.replace(/^https?:\/\/[^/?#]+/i, "");
-  if (path.includes("#")) throw new NotHttp("a target with a fragment");
-  if (path.startsWith("/")) return path;
-  if (path !== target && (path === "" || path.startsWith("?"))) return `/${path}`;
-  throw new NotHttp("a target that is no path");
+  const origin = path !== target && !path.startsWith("/") ? `/${path}` : path;
+  if (readTarget(origin) === undefined) throw new NotHttp("a target that is no path in its normal form");
+  return origin;
 }

@@ -8,6 +8,14 @@ export function series<N extends FamilyName>(name: N, labels: LabelsOf<N>): stri
   return write(name, Object.entries<string>(labels));
 }
 
+/** Methods with series of their own. */
+const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]);
+
+/** The method of a request as a label; all that strangers can think of share one. */
+export function methodLabel(method: string): string {
+  return METHODS.has(method) ? method : "other";
+}
+
 /** A series of a histogram: `…_bucket{…,le="0.1"}`, `…_sum{…}`, `…_count{…}`. */
 export function histogramSeries<N extends FamilyName>(
   name: N,

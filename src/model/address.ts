@@ -12,6 +12,16 @@ export function canonicalAddress(text: string): string | undefined {
 
 const CANONICAL_IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
 
+/**
+ * The address of a peer as its socket has it, in canonical form and without the zone that follows a link-local one
+ * (`fe80::1%eth0`; RFC 4007, 11): a zone means something on one host only.
+ * @returns Empty for what is no address, such as that of a connection that is gone.
+ */
+export function peerAddress(shown: string): string {
+  const zone = shown.indexOf("%");
+  return canonicalAddress(zone === -1 ? shown : shown.slice(0, zone)) ?? "";
+}
+
 /** `::ffff:192.0.2.7` for `192.0.2.7`, as a dual-stack daemon sees this peer; `undefined` if it is not IPv4. */
 export function mappedTwin(text: string): string | undefined {
   const octets = parseAddress(text);

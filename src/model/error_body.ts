@@ -8,10 +8,3 @@ export interface ErrorBody {
   readonly code: ErrorCode;
   readonly requestId: string;
 }
-
-/** Headers of every answer, whoever made it. */
-export const COMMON_HEADERS: Readonly<Record<string, string>> = {
-  "X-Content-Type-Options": "nosniff",
-  "X-Frame-Options": "DENY",
-  "Cache-Control": "no-store",
-};

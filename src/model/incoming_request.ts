@@ -6,9 +6,10 @@ export interface IncomingRequest {
   /** Absolute; its origin says nothing. */
   readonly url: string;
   readonly headers: HeaderReader;
+  /** The client is asked to send it when this is first read. */
   readonly body: ReadableStream<Uint8Array> | null;
+  /** The whole body, if it was short and came along with the head. */
+  readonly arrived?: Uint8Array;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
-  /** The body as JSON. @throws {SyntaxError} If it is none. */
-  json(): Promise<unknown>;
 }

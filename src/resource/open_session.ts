@@ -1,10 +1,10 @@
 import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { SessionGrant } from "../daemon/daemon_group.ts";
 import { canonicalAddress } from "../model/address.ts";
-import type { IncomingRequest } from "../model/incoming_request.ts";
 import type { Call } from "./call.ts";
 import { limitsWithin } from "./path_limits.ts";
 import { lowestLimit } from "./rate_limit.ts";
+import { readJson } from "./request_body.ts";
 import { InvalidRequest, ServerDown, UnknownServer } from "./request_errors.ts";
 import { parseServerAddress } from "./server_address.ts";
 import { type ServerFacts, statusText } from "./server_facts.ts";
@@ -66,16 +66,6 @@ export function grantResponse({ host, port, secret }: SessionGrant): WholeRespon
     serverPort: port,
     secret: secret.reveal(),
   });
-}
-
-/** @throws {InvalidRequest} If the body is not JSON. */
-export async function readJson(request: IncomingRequest): Promise<unknown> {
-  try {
-    return await request.json();
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new InvalidRequest("The request body must be a JSON object");
-    throw error;
-  }
 }
 
 /**

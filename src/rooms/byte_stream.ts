@@ -1,10 +1,13 @@
-import { CHUNK_BYTES, INITIAL_CREDIT, type LinkMessage } from "./wire.ts";
+import { CHUNK_BYTES, type LinkMessage, MOST_CREDIT } from "./wire.ts";
 
 type Send = (message: LinkMessage) => void;
 
-/** Sends a stream to the other room, never more than the reader there has given credit for. */
+/**
+ * Sends a stream to the other room, never more than the reader there has given credit for. Until it has given any, the
+ * stream is not even read: that is how a client is not asked for a body that nobody wants.
+ */
 export class ByteStreamSender {
-  #credit = INITIAL_CREDIT;
+  #credit = 0;
   #waiting: (() => void) | undefined;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #cancelled = false;
@@ -25,16 +28,16 @@ export class ByteStreamSender {
   /** Resolves when the stream is sent, broken or no longer wanted. */
   async run(): Promise<void> {
     try {
-      for (;;) {
+      while (await this.#allowed()) {
         const { done, value } = await this.#reader.read();
-        if (done || this.#cancelled) break;
-        for (let at = 0; at < value.length && !this.#cancelled; at += CHUNK_BYTES) {
-          await this.#takeCredit();
+        if (done) break;
+        for (let at = 0; at < value.length && await this.#allowed(); at += CHUNK_BYTES) {
           const part = value.subarray(at, at + CHUNK_BYTES);
           // Not `slice`, which copies nothing of a node:buffer.
           const bytes = this.chunks === "given" && part.length === value.length
             ? value
             : new Uint8Array(part);
+          this.#credit--;
           this.send({ kind: "chunk", id: this.id, bytes });
         }
       }
@@ -44,8 +47,8 @@ export class ByteStreamSender {
     }
   }
 
-  credit(): void {
-    this.#credit++;
+  credit(chunks: number): void {
+    this.#credit += chunks;
     this.#waiting?.();
   }
 
@@ -56,35 +59,48 @@ export class ByteStreamSender {
     void this.#reader.cancel(reason).catch(() => {}); // a source that fails while it is given up has nobody to tell
   }
 
-  async #takeCredit(): Promise<void> {
+  /** Waits for credit. @returns `false` if the stream is no longer wanted. */
+  async #allowed(): Promise<boolean> {
     while (this.#credit === 0 && !this.#cancelled) {
       await new Promise<void>((resolve) => this.#waiting = resolve);
     }
-    this.#credit--;
+    return !this.#cancelled;
   }
 }
 
-/** Receives a stream from the other room; gives credit as its chunks are read. */
+/**
+ * Receives a stream from the other room. The first read gives credit for one chunk; each chunk that is read gives it back
+ * and one more, up to {@link MOST_CREDIT}: a reader that takes what comes soon has a full pipe, and one that takes
+ * nothing costs next to no memory.
+ */
 export class ByteStreamReceiver {
   readonly stream: ReadableStream<Uint8Array>;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   readonly #arrived: Uint8Array[] = [];
   #ended = false;
   #wanted: (() => void) | undefined;
+  /** Chunks that may be on the way or wait here. */
+  #window = 0;
 
   constructor(id: number, send: Send) {
+    const credit = (returned: number) => {
+      const more = this.#window < MOST_CREDIT ? 1 : 0;
+      this.#window += more;
+      if (returned + more > 0) send({ kind: "credit", id, chunks: returned + more });
+    };
     this.stream = new ReadableStream<Uint8Array>({
       start: (controller) => {
         this.#controller = controller;
       },
       pull: async (controller) => {
+        if (this.#window === 0 && !this.#ended) credit(0);
         if (this.#arrived.length === 0 && !this.#ended) {
           await new Promise<void>((resolve) => this.#wanted = resolve);
         }
         const bytes = this.#arrived.shift();
         if (bytes !== undefined) {
           controller.enqueue(bytes);
-          send({ kind: "credit", id });
+          credit(1);
         } else if (this.#ended) {
           this.#close();
         }

@@ -109,7 +109,7 @@ export class CoreLink {
         this.#finish(message.id);
         break;
       case "credit":
-        entry.upload?.credit();
+        entry.upload?.credit(message.chunks);
         break;
       case "cancel":
         entry.upload?.cancel("no longer wanted");

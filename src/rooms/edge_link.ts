@@ -42,7 +42,7 @@ export class EdgeLink {
         entry.upload?.break(new ClientGone("the upload broke off"));
         break;
       case "credit":
-        entry.download?.credit();
+        entry.download?.credit(message.chunks);
         break;
       case "cancel":
         entry.download?.cancel("no longer wanted");

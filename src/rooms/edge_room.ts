@@ -6,6 +6,7 @@ import { HttpsEdge } from "../edge/https_edge.ts";
 import type { Answer } from "../edge/message.ts";
 import { ServiceStarting } from "../edge/refusal.ts";
 import type { Level, Logger } from "../logging/logger.ts";
+import { addressGroup } from "../regulation/address_group.ts";
 import { CoreLink } from "./core_link.ts";
 import { Measurements } from "./measurements.ts";
 import { type RoomLog, roomLog } from "./room_log.ts";
@@ -17,6 +18,7 @@ const cores = new Map<number, CoreLink>();
 let current = 0;
 let room: RoomLog | undefined;
 let logLevel: Level = "info";
+let measurements: Measurements | undefined;
 let edge: Promise<HttpsEdge | undefined> | undefined;
 
 const answer: Answer = (request, signal) =>
@@ -28,7 +30,6 @@ hear((message: ToEdgeRoom) => {
       logLevel = message.logLevel;
       room = roomLog((text) => tell({ kind: "log", text }), () => logLevel);
       edge = start(message, room.log);
-      new Measurements(() => [], (counts, lagMs) => tell({ kind: "measured", counts, lagMs }));
       break;
     case "core":
       replaceCore(message.generation, new CoreLink(message.port));
@@ -50,6 +51,7 @@ hear((message: ToEdgeRoom) => {
     case "drain":
       void edge?.then((running) => running?.drain(message.withinMs)).then(() => {
         room?.flush();
+        measurements?.report();
         tell({ kind: "closed" });
       });
       break;
@@ -61,7 +63,11 @@ async function start(
   log: Logger,
 ): Promise<HttpsEdge | undefined> {
   try {
-    const running = await HttpsEdge.start(options, answer, log);
+    const running = await HttpsEdge.start(options, { answer, log, groupOf: addressGroup });
+    measurements = new Measurements(
+      () => running.counted(),
+      (counts, lagMs) => tell({ kind: "measured", counts, lagMs }),
+    );
     tell({ kind: "ready", port: running.port });
     return running;
   } catch (error) {

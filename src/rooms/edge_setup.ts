@@ -1,6 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { type EdgeLimits, type EdgeTls, LIMITS } from "../edge/edge_options.ts";
+import type { AnswerPolicy } from "../model/answer_headers.ts";
 import type { Setup } from "../service/load_setup.ts";
+
+/** Ranges of this host's own addresses. */
+const LOOPBACK = ["127.0.0.0/8", "::1"];
 
 /** TLS as the edge is to offer it; absent: plain HTTP. */
 export function edgeTls({ config, material }: Setup): EdgeTls | undefined {
@@ -24,9 +28,24 @@ export function edgeLimits({ config }: Setup): EdgeLimits {
   return { ...LIMITS, keepAliveMs: Math.min(LIMITS.keepAliveMs, maxIdleMs), silentMs: maxIdleMs };
 }
 
+/** Headers of the edge's own answers, which are those of the service. */
+export function edgePolicy({ config: { https: { hsts, frames, cors } } }: Setup): AnswerPolicy {
+  return { hsts, frames, cors };
+}
+
+/** Who speaks for many clients: without TLS only a proxy on this host can, with a gateway whoever it trusts. */
+export function edgeProxies({ config: { https, gateway } }: Setup): string[] {
+  return [...(https.tls ? [] : LOOPBACK), ...(gateway.enabled ? gateway.trustedPeers : [])];
+}
+
 /** Whether two setups can be served by one listening edge: its address and limits hold for its life. */
 export function sameEdge(a: Setup, b: Setup): boolean {
-  const fixed = ({ config: { site, https } }: Setup) => [
+  return isDeepStrictEqual(fixed(a), fixed(b));
+}
+
+function fixed(setup: Setup): unknown[] {
+  const { site, https } = setup.config;
+  return [
     site.host,
     site.port,
     https.tls,
@@ -35,6 +54,7 @@ export function sameEdge(a: Setup, b: Setup): boolean {
     https.maxIdleMs,
     https.minTlsVersion,
     https.maxTlsVersion,
+    edgePolicy(setup),
+    edgeProxies(setup),
   ];
-  return isDeepStrictEqual(fixed(a), fixed(b));
 }

@@ -1,4 +1,4 @@
-import type { Answer, Body, EdgeRequest, EdgeResponse } from "../edge/message.ts";
+import type { Answer, EdgeRequest, EdgeResponse } from "../edge/message.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { IncomingRequest } from "../model/incoming_request.ts";
 import type { Peer } from "../model/peer.ts";
@@ -18,23 +18,20 @@ class CrossedRequest implements IncomingRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: HeaderList;
-  readonly #body: Body;
+  readonly arrived?: Uint8Array;
+  readonly #stream: ReadableStream<Uint8Array> | null;
 
   constructor({ method, target, headers, body }: EdgeRequest, readonly signal: AbortSignal) {
     this.method = method;
     // What the Host header says is for the router to judge; the address here only makes the target a URL.
     this.url = `https://authserver.invalid${target}`;
     this.headers = HeaderList.fromRaw(headers);
-    this.#body = body;
+    if (body instanceof Uint8Array) this.arrived = body;
+    this.#stream = body instanceof ReadableStream ? body : null;
   }
 
   get body(): ReadableStream<Uint8Array> | null {
-    return this.#body instanceof Uint8Array ? new Blob([new Uint8Array(this.#body)]).stream() : this.#body;
-  }
-
-  async json(): Promise<unknown> {
-    const body = this.#body instanceof ReadableStream ? await new Response(this.#body).bytes() : this.#body;
-    return JSON.parse(new TextDecoder().decode(body ?? undefined));
+    return this.arrived === undefined ? this.#stream : new Blob([new Uint8Array(this.arrived)]).stream();
   }
 }
 

@@ -1,7 +1,8 @@
 import type { EdgeOptions } from "../edge/edge_options.ts";
 import type { Setup } from "../service/load_setup.ts";
 import { CannotStart } from "./cannot_start.ts";
-import { edgeLimits, edgeTls, sameEdge } from "./edge_setup.ts";
+import type { ConnectionLimit } from "./connection_limit.ts";
+import { edgeLimits, edgePolicy, edgeProxies, edgeTls, sameEdge } from "./edge_setup.ts";
 import { edgePermissions, type Resolve } from "./permissions.ts";
 import { Room } from "./room.ts";
 import type { FromRoom, ToEdgeRoom } from "./room_message.ts";
@@ -16,6 +17,7 @@ const MODULE = new URL("./edge_room.ts", import.meta.url);
 export interface EdgeParts {
   /** The port to listen on where the configuration leaves it to the system; 0 if that has not chosen one yet. */
   readonly port: number;
+  readonly connections: ConnectionLimit;
   readonly resolve: Resolve;
   readonly said: (message: FromRoom, edge: ServingEdge) => void;
   readonly died: (edge: ServingEdge, reason: string) => void;
@@ -45,7 +47,9 @@ export class ServingEdge {
     const options: EdgeOptions = {
       address,
       port: site.port || parts.port,
-      maxConnections: https.maxConnections,
+      maxConnections: parts.connections.most(https.maxConnections),
+      proxies: edgeProxies(setup),
+      policy: edgePolicy(setup),
       limits: edgeLimits(setup),
       ...(tls && { tls }),
     };

@@ -6,6 +6,7 @@ import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { Setup } from "../service/load_setup.ts";
 import type { DeskAnswer, DeskQuestion } from "../service/operator_desk.ts";
 import { CannotStart } from "./cannot_start.ts";
+import { ConnectionLimit } from "./connection_limit.ts";
 import { NoAnswer } from "./desk_link.ts";
 import { Keeper } from "./keeper.ts";
 import { corePermissions, type Resolve } from "./permissions.ts";
@@ -27,6 +28,7 @@ const RETRY_MS = 5000;
 export class Supervisor {
   readonly reports: RoomReports;
   readonly #resolve: Resolve;
+  readonly #connections: ConnectionLimit;
   /** Milliseconds since the epoch. */
   readonly upSince = Date.now();
   /** What is in use, and what rooms that die are started with again. */
@@ -49,6 +51,7 @@ export class Supervisor {
   private constructor(setup: Setup, logFile: LogFile, resolve: Resolve) {
     this.#setup = setup;
     this.#resolve = resolve;
+    this.#connections = new ConnectionLimit(setup.config.https.maxConnections);
     this.reports = new RoomReports(logFile, setup.config);
     this.#regulation = new RegulationCopy(setup.config.regulation);
     this.#edge = this.#keeper("edge", async () => this.#useEdge(await this.#startEdge(this.#setup)));
@@ -209,6 +212,7 @@ export class Supervisor {
   async #startEdge(setup: Setup): Promise<ServingEdge> {
     const edge = await ServingEdge.start(setup, {
       port: this.#port,
+      connections: this.#connections,
       resolve: this.#resolve,
       said: (message, edge) => {
         this.reports.hear(message, "edge");

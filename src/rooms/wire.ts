@@ -28,18 +28,18 @@ export type LinkMessage =
   | { readonly kind: "end"; readonly id: number }
   /** The streamed body broke off; what was sent of it is worthless. */
   | { readonly kind: "broken"; readonly id: number }
-  /** The reader of a streamed body takes one more chunk. */
-  | { readonly kind: "credit"; readonly id: number }
+  /** The reader of a streamed body takes so many more chunks. */
+  | { readonly kind: "credit"; readonly id: number; readonly chunks: number }
   /** The reader of a streamed body wants no more of it. */
   | { readonly kind: "cancel"; readonly id: number }
   /** Edge to core: the client is gone, the answer is of no use. */
   | { readonly kind: "gone"; readonly id: number };
 
-/** Chunks a sender may have on the way before the first credit comes back. */
-export const INITIAL_CREDIT = 16;
+/** Chunks of one stream that may be on the way, or wait for their reader, at most. */
+export const MOST_CREDIT = 16;
 
 /** Bytes in one chunk at most. */
-export const CHUNK_BYTES = 256 * 1024;
+export const CHUNK_BYTES = 64 * 1024;
 
 /** Messages that travel together at most: the other room shall begin with the first before the last are made. */
 const BATCH_MESSAGES = 8;

@@ -1,5 +1,5 @@
 import type { GatewayConfig } from "../config/service_config.ts";
-import { addressInRange, canonicalAddress } from "../model/address.ts";
+import { addressInRange, canonicalAddress, peerAddress } from "../model/address.ts";
 import type { HeaderReader } from "../model/header_list.ts";
 import type { Peer } from "../model/peer.ts";
 import { trimEndCharacters } from "../model/trim.ts";
@@ -34,7 +34,7 @@ export function originOf(
   gateway: GatewayConfig,
   externalUrl: string,
 ): Origin {
-  const direct: Origin = { clientAddress: canonicalAddress(peer.address) ?? "", base: externalUrl };
+  const direct: Origin = { clientAddress: peerAddress(peer.address), base: externalUrl };
   if (
     !gateway.enabled || !gateway.trustedPeers.some((range) => addressInRange(direct.clientAddress, range))
   ) return direct;

@@ -1,7 +1,7 @@
 import type { AuditFacts, AuditRecord } from "../logging/audit_record.ts";
 import { Counters, type Increments } from "../metrics/counters.ts";
 import { DurationHistogram } from "../metrics/duration_histogram.ts";
-import { series } from "../metrics/series.ts";
+import { methodLabel, series } from "../metrics/series.ts";
 import type { Route } from "./router.ts";
 
 /** A request that was answered. */
@@ -29,9 +29,6 @@ interface Tally {
 /** What a method of authentication made of credentials of its kind. */
 export type Outcome = "accepted" | "refused" | "unavailable";
 
-/** Methods with series of their own; all that strangers can think of share one. */
-const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]);
-
 /** Counts requests and decisions, and hands the decisions to the audit stream. Costs a request next to nothing. */
 export class RequestObserver {
   readonly #tallies = new Map<string, Map<string, Tally>>();
@@ -53,7 +50,7 @@ export class RequestObserver {
 
   answered(answer: AnsweredRequest): void {
     const { route, method, status, ms } = answer;
-    const tally = this.#tally(route?.path ?? "none", METHODS.has(method) ? method : "other");
+    const tally = this.#tally(route?.path ?? "none", methodLabel(method));
     tally.codes.set(status, (tally.codes.get(status) ?? 0) + 1);
     tally.durations.add(ms);
     if (route?.audit !== undefined) this.#decided(route, answer);

@@ -86,9 +86,10 @@ export class Router {
     return found;
   }
 
-  /** Methods of the resource at a path. @throws {NoSuchResource | InvalidRequest} */
+  /** Methods of the resource at a path; of the service as a whole at the root. @throws {NoSuchResource | InvalidRequest} */
   allowed(path: string): readonly string[] {
-    return methodsOf(this.#candidates(path));
+    if (path !== "/" || this.#fixed.has("GET /")) return methodsOf(this.#candidates(path));
+    return ["OPTIONS"];
   }
 
   /** The routes, one a method, that say most about the path. */
@@ -124,7 +125,8 @@ function matchSegments(
 ): Map<string, string> | undefined {
   const params = new Map<string, string>();
   const rest = pattern.at(-1)?.startsWith("*") ? pattern.length - 1 : undefined;
-  const given = rest === undefined && segments.at(-1) === "" ? segments.slice(0, -1) : segments;
+  const slashed = rest === undefined && segments.length > pattern.length && segments.at(-1) === "";
+  const given = slashed ? segments.slice(0, -1) : segments;
   if (rest === undefined ? given.length !== pattern.length : given.length <= rest) return undefined;
   for (const [i, part] of pattern.entries()) {
     if (i === rest) params.set(part.slice(1), given.slice(i).join("/")); // decoded where its slashes are understood

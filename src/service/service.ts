@@ -8,13 +8,16 @@ import { ServiceError } from "../model/service_error.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceOptions, type ServiceParts } from "./assemble.ts";
+import { addCommonHeaders } from "../model/answer_headers.ts";
+import { targetOfUrl } from "../model/request_target.ts";
+import { InvalidRequest } from "../resource/request_errors.ts";
+import { checkQuery } from "./check_query.ts";
 import { asServiceError, errorResponse } from "./error_response.ts";
 import { originOf } from "./forwarding.ts";
 import { Acceptance } from "./acceptance.ts";
 import { NotAcceptable, UnsupportedMediaType } from "./request_refusals.ts";
 import type { OperatorDesk } from "./operator_desk.ts";
 import { RequestObserver } from "./request_observer.ts";
-import { addCommonHeaders } from "./response_headers.ts";
 import { type Route, type RouteMatch, Router } from "./router.ts";
 import { checkHeaderLengths } from "./header_limits.ts";
 import { identify, PREFERENCES_HEADER } from "./identify.ts";
@@ -147,8 +150,10 @@ class RoutedService implements Service {
     },
   ): Promise<ResourceResponse> {
     const { config, externalUrl } = this.#parts;
-    const { pathname, searchParams: query } = new URL(request.url);
-    const path = withoutSite(pathname, config.site.name);
+    const target = targetOfUrl(request.url);
+    if (target === undefined) throw new InvalidRequest("The path is not in its normal form");
+    const query = new URLSearchParams(target.query);
+    const path = withoutSite(target.path, config.site.name);
     if (request.method === "OPTIONS") return this.#options(path);
     const match = this.#router.match(request.method, path);
     trace.route = match.route;
@@ -171,6 +176,7 @@ class RoutedService implements Service {
       log,
       signal: request.signal,
     });
+    checkQuery(query, match.route.doc?.query);
     const { signal } = request;
     const preferences = request.headers.get(PREFERENCES_HEADER);
     const call: Call = {

@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import type { EdgeRequest } from "../../src/edge/message.ts";
-import { SILENT } from "../../src/logging/logger.ts";
 import { createAuthority } from "../pki/authority.ts";
+import { partsWith } from "./edge_parts.ts";
 import { openTls } from "./tls_client.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
@@ -26,11 +26,10 @@ const edge = await HttpsEdge.start(
     },
     limits: LIMITS,
   },
-  (request) => {
+  partsWith((request) => {
     seen.push(request);
     return Promise.resolve({ status: 200, headers: ["Content-Length", "2"], body: "ok" });
-  },
-  SILENT,
+  }),
 );
 Deno.test.afterAll(() => edge.drain(100));
 
@@ -97,9 +96,47 @@ const refused: [string, string, number][] = [
     get(`Host: h\r\n${Array.from({ length: 3000 }, (_, i) => `X${i}: 1\r\n`).join("")}`),
     431,
   ],
-  ["a target of 20,000 characters", `GET /${"a".repeat(20_000)} HTTP/1.1\r\nHost: h\r\n\r\n`, 431],
-  ["a method nobody knows", "GETT / HTTP/1.1\r\nHost: h\r\n\r\n", 400],
-  ["a method in small letters", "get / HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["a target of 20,000 characters", `GET /${"a".repeat(20_000)} HTTP/1.1\r\nHost: h\r\n\r\n`, 414],
+  ["a target of 9,000 characters", `GET /${"a".repeat(9_000)} HTTP/1.1\r\nHost: h\r\n\r\n`, 414],
+  ["a target that never ends", `GET /${"a".repeat(9_000)}`, 414],
+  ["a method nobody knows", "GETT / HTTP/1.1\r\nHost: h\r\n\r\n", 501],
+  ["CONNECT", "CONNECT h:22 HTTP/1.1\r\nHost: h:22\r\n\r\n", 501],
+  [
+    "CONNECT after another request's worth of empty lines",
+    "\r\n\r\nCONNECT h:22 HTTP/1.1\r\nHost: h\r\n\r\n",
+    501,
+  ],
+  ["two blanks before the target", "GET  / HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["two blanks behind the target", "GET /  HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["a blank behind the version", "GET / HTTP/1.1 \r\nHost: h\r\n\r\n", 400],
+  ["a blank before the method", " GET / HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["a tab in the request line", "GET\t/ HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["a bare LF behind the request line", "GET / HTTP/1.1\nHost: h\r\n\r\n", 400],
+  ["a bare LF before the request line", "\nGET / HTTP/1.1\r\nHost: h\r\n\r\n", 400],
+  ["nothing but empty lines", "\r\n".repeat(100), 400],
+  ...[
+    "/rest/access/../share/TEST/id",
+    "/rest/%2e%2E/auth",
+    "/.%2e/auth",
+    "/rest/./auth",
+    "/rest/.",
+    "/..",
+    "//rest/auth",
+    "/rest//auth",
+    "/rest\\auth",
+    "/rest/auth/..\\x",
+    "http://h/../rest",
+    "/rest/auth#x",
+    "http://h//rest",
+    "https://h\\rest",
+  ].map((
+    target,
+  ): [string, string, number] => [
+    `the target ${target}, which is another one in its normal form`,
+    `PUT ${target} HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n`,
+    400,
+  ]),
+  ["a method in small letters", "get / HTTP/1.1\r\nHost: h\r\n\r\n", 501],
   ["TLS within TLS", "\x16\x03\x01\x02\x00\x01\x00", 400],
   ["noise", "\x00\x01\x02\x03", 400],
 ];

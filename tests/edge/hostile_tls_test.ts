@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
-import { SILENT } from "../../src/logging/logger.ts";
 import { createAuthority } from "../pki/authority.ts";
+import { partsWith } from "./edge_parts.ts";
 import { openTls, readAll } from "./tls_client.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
@@ -26,11 +26,10 @@ const edge = await HttpsEdge.start(
     },
     limits: { ...LIMITS, handshakeMs: 500, checkMs: 50 },
   },
-  () => {
+  partsWith(() => {
     heard++;
     return Promise.resolve({ status: 200, headers: ["Content-Length", "2"], body: "ok" });
-  },
-  SILENT,
+  }),
 );
 Deno.test.afterAll(() => edge.drain(100));
 

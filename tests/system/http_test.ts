@@ -19,16 +19,17 @@ const facts: [string, string, Question, number, string | undefined][] = [
   ["another site's name", "/OTHER/rest/auth", { as: ALICE }, 404, "ERR_NOT_FOUND"],
   ["a query", "/rest/auth?fields=a&x=%00", { as: ALICE }, 200, undefined],
   ["an unknown path", "/rest/other", { as: ALICE }, 404, "ERR_NOT_FOUND"],
-  ["a path above the root", "/../rest/auth", { as: ALICE }, 200, undefined],
-  ["a path with two slashes", "//rest/auth", { as: ALICE }, 404, "ERR_NOT_FOUND"],
+  ["a path above the root", "/../rest/auth", { as: ALICE }, 200, undefined], // put right by the client,
+  ["a path with two slashes", "//rest/auth", { as: ALICE }, 400, "ERR_BAD_REQUEST"],
   ["a bad percent-encoding", "/rest/auth/%ff", { as: ALICE }, 400, "ERR_INVALID_REQUEST"],
   ["a server's name in percent-encoding", "/rest/auth/%48PC", { as: ALICE }, 200, undefined],
+  ["POST on the root", "/", { ...SESSION }, 405, "ERR_METHOD_NOT_ALLOWED"],
   ["POST on the list", "/rest/auth", { ...SESSION }, 405, "ERR_METHOD_NOT_ALLOWED"],
   ["PUT", "/rest/auth/HPC", { ...SESSION, method: "PUT" }, 405, "ERR_METHOD_NOT_ALLOWED"],
   ["DELETE", "/rest/auth/HPC", { as: ALICE, method: "DELETE" }, 405, "ERR_METHOD_NOT_ALLOWED"],
   ["PATCH", "/rest/auth/HPC", { ...SESSION, method: "PATCH" }, 405, "ERR_METHOD_NOT_ALLOWED"],
   ["TRACE", "/rest/auth", { method: "TRACE" }, 405, "ERR_METHOD_NOT_ALLOWED"],
-  ["a method nobody knows", "/rest/auth", { method: "PROPFIND" }, 405, "ERR_METHOD_NOT_ALLOWED"],
+  ["a method of WebDAV", "/rest/auth", { method: "PROPFIND" }, 405, "ERR_METHOD_NOT_ALLOWED"],
   ["Accept: */*", "/rest/auth", { as: ALICE, headers: { Accept: "*/*" } }, 200, undefined],
   [
     "an Accept header that is none",
@@ -188,9 +189,13 @@ Deno.test("no body says more about a failed login than any other", async () => {
 });
 
 const RAW: [string, string, RegExp][] = [
-  ["OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: h\r\n", /^HTTP\/1\.1 (?:204|404) /],
+  [
+    "OPTIONS *",
+    "OPTIONS * HTTP/1.1\r\nHost: h\r\n",
+    /^HTTP\/1\.1 204 [^]*\r\nallow: GET, HEAD, OPTIONS\r\n/i,
+  ],
   ["an absolute target", "GET https://other.example/rest/auth HTTP/1.1\r\nHost: h\r\n", /^HTTP\/1\.1 200 /],
-  ["CONNECT", "CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: h\r\n", /^(?:HTTP\/1\.1 4\d\d |$)/],
+  ["CONNECT", "CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: h\r\n", /^HTTP\/1\.1 501 /],
   ["no Host", "GET /rest/auth HTTP/1.1\r\n", /^HTTP\/1\.1 400 /],
   ["HTTP/1.0", "GET /rest/auth HTTP/1.0\r\n", /^HTTP\/1\.[01] 200 /],
   [

@@ -1,4 +1,4 @@
-import { flag, integer, list, oneOf, text } from "../key.ts";
+import { flag, integer, list, oneOf, optional, text } from "../key.ts";
 import { section } from "../section.ts";
 
 /** HTTPS listener (rest-api.md 3.4). */
@@ -18,7 +18,10 @@ export const HTTP_SERVER = section({
         "Ask clients for a certificate, if X509 is among the methods; one that is not trusted does not count",
       default: true,
     }),
-    maxConnections: integer({ help: "Most connections at a time; 0 is no limit", default: 0 }),
+    maxConnections: optional(integer({
+      help:
+        "Most connections at a time; without it 4096, or what the limit of open files allows; 0 is up to 16384 of these",
+    })),
     maxIdleMs: integer({
       name: "maxIdleTime",
       help:
@@ -31,7 +34,17 @@ export const HTTP_SERVER = section({
       help: "TLS versions that are refused; versions before TLSv1.2 always are",
       default: ["TLSv1.1", "TLSv1"],
     }),
-    hsts: flag({ name: "enableHsts", help: "Send Strict-Transport-Security", default: false }),
+    hsts: optional(flag({
+      name: "enableHsts",
+      help:
+        "Send Strict-Transport-Security, for subdomains too; unset, it is sent for the host alone, if there is no gateway",
+    })),
+    hstsMaxAge: integer({
+      help: "How long browsers keep to that",
+      default: 31_536_000,
+      unit: "seconds",
+      added: true,
+    }),
     framePolicy: oneOf(["deny", "sameOrigin", "allowFrom", "allow"], {
       name: "xFrameOptions",
       help: "Who may show our pages in a frame",
@@ -48,7 +61,11 @@ export const HTTP_SERVER = section({
       help: "Origins of these web sites, or * for any",
       default: ["*"],
     }),
-    corsHeaders: list({ name: "CORS_allowedHeaders", help: "Headers they may send", default: ["*"] }),
+    corsHeaders: list({
+      name: "CORS_allowedHeaders",
+      help: "Headers they may send, besides Authorization",
+      default: ["*"],
+    }),
     corsMethods: list({
       name: "CORS_allowedMethods",
       help: "Methods they may use",
@@ -56,7 +73,7 @@ export const HTTP_SERVER = section({
     }),
     corsExposedHeaders: list({
       name: "CORS_exposedHeaders",
-      help: "Headers of answers they may read",
+      help: "Headers of answers they may read, besides ETag, Retry-After, X-Request-Id and Content-Range",
       default: ["Location", "Content-Type"],
     }),
   },

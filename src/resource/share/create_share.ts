@@ -1,6 +1,6 @@
 import { withoutSlash } from "../../sharing/rules/absolute_path.ts";
 import type { Call } from "../call.ts";
-import { readJson } from "../open_session.ts";
+import { readJson } from "../request_body.ts";
 import { checkedPath, checkWritePolicy, fullPath, shareAccount } from "./checked_path.ts";
 import { makingOf } from "./making.ts";
 import { nameOnServer } from "./names.ts";
@@ -15,8 +15,8 @@ import type { SharingParts } from "./sharing_parts.ts";
  */
 export async function createShare(call: Call, parts: SharingParts): Promise<Response> {
   const server = sharedServer(call, parts);
-  const fields = parseShareFields(await readJson(call.request));
   if (call.caller.kind === "anonymous") throw refusal(call.caller, "Sharing needs credentials", parts);
+  const fields = parseShareFields(await readJson(call.request));
   if (fields.access === "NONE") return await removeShares(call, server, fields, parts);
   checkWritePolicy(fields.access, parts);
   const account = shareAccount(call, server.name, fields.group);

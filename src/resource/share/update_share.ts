@@ -1,7 +1,7 @@
 import type { ShareChange } from "../../sharing/store/share_store.ts";
 import type { Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
-import { readJson } from "../open_session.ts";
+import { readJson } from "../request_body.ts";
 import { InvalidRequest } from "../request_errors.ts";
 import { jsonResponse, type WholeResponse } from "../text_response.ts";
 import { checkedPath, shareAccount } from "./checked_path.ts";

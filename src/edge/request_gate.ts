@@ -1,0 +1,188 @@
+import { Buffer } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { ServiceError } from "../model/service_error.ts";
+import { type Inflow, inflowOf } from "./inflow.ts";
+import { RequestLine } from "./request_line.ts";
+
+/** The end of a head, and of a chunked body. */
+const BLANK_LINE = Buffer.from("\r\n\r\n");
+
+/**
+ * Stands between a connection and the parser of `node:http`, which would read all requests that arrive together, and
+ * bodies before anybody wants them. Here a request is read when the one before it is answered (RFC 9112, 9.3.2), and a
+ * body when it is asked for. What comes too early waits: one read of the network, then the client itself.
+ */
+export class RequestGate {
+  readonly #inflow: Inflow;
+  readonly #parse: (bytes: Buffer) => void;
+  readonly #refuse: (error: ServiceError) => void;
+  readonly #line = new RequestLine();
+  /** What came before its time. */
+  #held: Buffer[] = [];
+  #stopped = false;
+  #closed = false;
+  /** The request that is read or answered. */
+  #request: IncomingMessage | undefined;
+  /** Bytes of its body that are still to come; infinite if only its end will tell. */
+  #bodyLeft = 0;
+  #bodyWanted = false;
+  #answered = false;
+  /** The last bytes that were parsed: an end may be cut in two. */
+  #tail = "";
+
+  /** @param refuse Told of a request that is turned away before it is parsed; nothing more is read then. */
+  constructor(socket: Socket, refuse: (error: ServiceError) => void) {
+    this.#inflow = inflowOf(socket);
+    this.#parse = takeOver(socket, (bytes) => this.#arrived(bytes));
+    this.#refuse = refuse;
+    socket.once("close", () => this.close());
+  }
+
+  /** Whether a part of a request head has come, and the rest not yet. */
+  get begun(): boolean {
+    return this.#request === undefined && !this.#line.untouched;
+  }
+
+  /** Whether nothing more is read, as what came was no HTTP or the connection is gone. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** A request has been parsed, its body perhaps not. @returns Whether it comes in its turn. */
+  begin(request: IncomingMessage): boolean {
+    if (this.#closed || this.#request !== undefined) return false;
+    this.#request = request;
+    const { "content-length": length, "transfer-encoding": coding } = request.headers;
+    this.#bodyLeft = coding === undefined ? Number(length ?? 0) : Infinity;
+    this.#bodyWanted = false;
+    this.#answered = false;
+    return true;
+  }
+
+  /** The body of the request is to be read from now on. */
+  wantBody(): void {
+    if (this.#bodyWanted) return;
+    this.#bodyWanted = true;
+    this.#proceed();
+  }
+
+  /** The body of the request is to be read no further for now. */
+  pauseBody(): void {
+    this.#bodyWanted = false;
+  }
+
+  /** The request is answered; when it is read to its end, the next one may come. */
+  answered(): void {
+    this.#answered = true;
+    this.#proceed();
+  }
+
+  /** Nothing more is read. */
+  close(): void {
+    this.#closed = true;
+    this.#held = [];
+  }
+
+  get #open(): boolean {
+    const request = this.#request;
+    if (this.#closed) return false;
+    return request === undefined || (request.complete ? this.#answered : this.#bodyWanted);
+  }
+
+  #arrived(bytes: Buffer): void {
+    if (this.#closed) return;
+    if (this.#held.length === 0 && this.#open) this.#read(bytes);
+    else this.#hold(bytes);
+  }
+
+  #hold(bytes: Buffer): void {
+    this.#held.push(bytes);
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#inflow.stop();
+  }
+
+  /** Reads what was held, as far as its time has come. */
+  #proceed(): void {
+    this.#endRequest();
+    while (this.#held.length > 0 && this.#open) {
+      const [next, ...rest] = this.#held;
+      this.#held = rest;
+      if (next !== undefined) this.#read(next);
+    }
+    if (!this.#stopped || !this.#open) return;
+    this.#stopped = false;
+    this.#inflow.start();
+  }
+
+  /** Has one part after the other parsed. What comes in the same read as a head is at hand, so it is not held. */
+  #read(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length && !this.#closed; this.#endRequest()) {
+      const request = this.#request;
+      if (request?.complete) {
+        this.#held.unshift(bytes.subarray(at));
+        if (!this.#stopped) {
+          this.#stopped = true;
+          this.#inflow.stop();
+        }
+        return;
+      }
+      const end = request !== undefined && this.#bodyLeft < Infinity
+        ? Math.min(bytes.length, at + this.#bodyLeft)
+        : this.#endOfPart(bytes, at);
+      this.#part(bytes.subarray(at, end), request !== undefined);
+      at = end;
+    }
+  }
+
+  #part(part: Buffer, ofBody: boolean): void {
+    if (ofBody) this.#bodyLeft -= part.length;
+    else {
+      try {
+        this.#line.take(part);
+      } catch (error) {
+        this.close();
+        if (!(error instanceof ServiceError)) throw error;
+        return this.#refuse(error);
+      }
+    }
+    this.#tail = (this.#tail + part.toString("latin1", Math.max(0, part.length - 3))).slice(-3);
+    this.#parse(part);
+  }
+
+  /** Behind the next blank line, or behind all there is. */
+  #endOfPart(bytes: Buffer, at: number): number {
+    if (this.#tail !== "") {
+      const joint = (this.#tail + bytes.toString("latin1", at, at + 3)).indexOf("\r\n\r\n");
+      if (joint !== -1) return at + joint + 4 - this.#tail.length;
+    }
+    const found = bytes.indexOf(BLANK_LINE, at);
+    return found === -1 ? bytes.length : found + 4;
+  }
+
+  #endRequest(): void {
+    if (!this.#request?.complete || !this.#answered) return;
+    this.#request = undefined;
+    this.#tail = "";
+    this.#line.restart();
+  }
+}
+
+/**
+ * Puts itself in the place of the parser.
+ * @returns What the parser did with bytes.
+ */
+function takeOver(socket: Socket, take: (bytes: Buffer) => void): (bytes: Buffer) => void {
+  const [parse, ...more] = socket.listeners("data");
+  if (parse === undefined || more.length > 0) throw new TypeError("the parser does not listen as it used to");
+  // Of a connection without TLS it reads below the socket, if nobody stops it.
+  const parser: unknown = Reflect.get(socket, "parser");
+  if (typeof parser === "object" && parser !== null) {
+    const unconsume: unknown = Reflect.get(parser, "unconsume");
+    if (typeof unconsume === "function") unconsume.call(parser);
+  }
+  socket.removeAllListeners("data");
+  socket.on("data", take);
+  return (bytes) => void parse.call(socket, bytes);
+}

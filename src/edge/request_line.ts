@@ -1,0 +1,90 @@
+import type { Buffer } from "node:buffer";
+import { METHODS } from "node:http";
+import { ServiceError } from "../model/service_error.ts";
+import { NotHttp } from "./refusal.ts";
+
+/** A method that no resource could have: nobody has heard of it, or it is for proxies alone (RFC 9110, 15.6.2). */
+export class MethodUnknown extends ServiceError {
+  readonly code = "ERR_METHOD_UNKNOWN";
+  readonly status = 501;
+  readonly publicMessage = "This method is not implemented";
+  override readonly headers = { Connection: "close" };
+}
+
+/** A request line longer than this server reads (RFC 9110, 15.5.15). */
+export class TargetTooLong extends ServiceError {
+  readonly code = "ERR_TARGET_TOO_LONG";
+  readonly status = 414;
+  readonly publicMessage = "The request target is too long";
+  override readonly headers = { Connection: "close" };
+}
+
+/** Longest request line, in bytes (RFC 9112, 3: at least 8,000). */
+const MOST_BYTES = 8 * 1024;
+/** Empty lines before a request (RFC 9112, 2.2: at least one). */
+const MOST_EMPTY = 2;
+const LF = 0x0a;
+const KNOWN = new Set(METHODS.filter((method) => method !== "CONNECT"));
+
+/**
+ * Looks at the request lines of a connection before they are parsed: the parser takes several blanks for one and LF for
+ * a line end, where others read something else, and knows one error for all it does not take.
+ */
+export class RequestLine {
+  /** What has come of the line. */
+  #text = "";
+  #empty = 0;
+  #over = false;
+
+  /** Whether nothing of a request has come yet. */
+  get untouched(): boolean {
+    return this.#text === "" && !this.#over;
+  }
+
+  /** Another request begins. */
+  restart(): void {
+    this.#text = "";
+    this.#empty = 0;
+    this.#over = false;
+  }
+
+  /**
+   * Takes the bytes that come next, of which those behind the line do not matter.
+   * @throws {NotHttp | MethodUnknown | TargetTooLong}
+   */
+  take(bytes: Buffer): void {
+    for (let at = 0; !this.#over;) {
+      const end = bytes.indexOf(LF, at);
+      this.#text += bytes.toString(
+        "latin1",
+        at,
+        Math.min(end === -1 ? bytes.length : end, at + MOST_BYTES + 1),
+      );
+      if (this.#text.length > MOST_BYTES) throw new TargetTooLong();
+      if (end === -1) return;
+      at = end + 1;
+      this.#end();
+    }
+  }
+
+  #end(): void {
+    if (this.#text !== "\r") {
+      judge(this.#text);
+      this.#over = true;
+      return;
+    }
+    if (++this.#empty > MOST_EMPTY) throw new NotHttp("empty lines in place of a request");
+    this.#text = "";
+  }
+}
+
+/** What the parser refuses by itself passes. */
+function judge(line: string): void {
+  if (!line.endsWith("\r")) throw new NotHttp("a request line that ends in a bare LF");
+  const parts = line.slice(0, -1).split(" ");
+  if (parts.includes("") || parts.length > 3) throw new NotHttp("a request line with blanks too many");
+  const [method = "", , version = ""] = parts;
+  if (version.startsWith("HTTP/1.") && /^[\w!#$%&'*+.^`|~-]+$/.test(method) && !KNOWN.has(method)) {
+    throw new MethodUnknown();
+  }
+}

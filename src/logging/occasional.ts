@@ -1,0 +1,40 @@
+import type { Fields, Logger } from "./logger.ts";
+
+/** Lines in a period, and its length in milliseconds. */
+const MOST_LINES = 20;
+const PERIOD_MS = 10_000;
+
+/**
+ * Writes what strangers can cause as often as they like: so many lines in a period, and of the rest how many there were.
+ */
+export class Occasional {
+  readonly #log: Logger;
+  readonly #level: "info" | "warn";
+  #since = -Infinity;
+  #written = 0;
+  #left = 0;
+
+  constructor(log: Logger, level: "info" | "warn") {
+    this.#log = log;
+    this.#level = level;
+  }
+
+  write(message: string, fields: Fields): void {
+    const now = performance.now();
+    if (now - this.#since >= PERIOD_MS) {
+      this.flush();
+      this.#since = now;
+      this.#written = 0;
+    }
+    if (this.#written < MOST_LINES) {
+      this.#written++;
+      this.#log[this.#level](message, fields);
+    } else this.#left++;
+  }
+
+  /** Tells of what was left out so far. */
+  flush(): void {
+    if (this.#left > 0) this.#log[this.#level]("more of the same not listed", { lines: this.#left });
+    this.#left = 0;
+  }
+}

@@ -1,0 +1,81 @@
+import type { IncomingRequest } from "../model/incoming_request.ts";
+import { ServiceError } from "../model/service_error.ts";
+import { InvalidRequest } from "./request_errors.ts";
+
+/** Longest body that is read whole, in bytes. */
+const MOST_BYTES = 64 * 1024;
+/** From the moment it is asked for to its last byte, in milliseconds. */
+const MOST_MS = 20_000;
+
+/** The body of a request is longer than any this service reads whole. */
+export class BodyTooLarge extends ServiceError {
+  readonly code = "ERR_BODY_TOO_LARGE";
+  readonly status = 413;
+  readonly publicMessage = "The request body is too large";
+  override readonly headers = { Connection: "close" };
+}
+
+/** The body of a request did not arrive in time. */
+export class BodyTooSlow extends ServiceError {
+  readonly code = "ERR_REQUEST_TIMEOUT";
+  readonly status = 408;
+  readonly publicMessage = "The request took too long to arrive";
+  override readonly headers = { Connection: "close" };
+}
+
+/**
+ * The body as JSON. It is asked for here, and not before: whoever calls this has seen to it that the caller may send one.
+ * @throws {InvalidRequest} If it is not JSON. @throws {BodyTooLarge} Before a byte is read, if its length is announced.
+ * @throws {BodyTooSlow} What the body throws.
+ */
+export async function readJson(
+  request: Pick<IncomingRequest, "headers" | "body" | "arrived">,
+  mostMs = MOST_MS,
+): Promise<unknown> {
+  const bytes = await readWhole(request, mostMs);
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new InvalidRequest("The request body must be a JSON object");
+    throw error;
+  }
+}
+
+async function readWhole(
+  request: Pick<IncomingRequest, "headers" | "body" | "arrived">,
+  mostMs: number,
+): Promise<Uint8Array> {
+  if (Number(request.headers.get("Content-Length") ?? 0) > MOST_BYTES) throw new BodyTooLarge();
+  const { arrived } = request;
+  if (arrived !== undefined) {
+    if (arrived.length > MOST_BYTES) throw new BodyTooLarge();
+    return arrived;
+  }
+  if (request.body === null) return new Uint8Array();
+  const reader = request.body.getReader();
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new BodyTooSlow()), mostMs);
+  try {
+    return await collect(reader, late);
+  } catch (error) {
+    void reader.cancel(error).catch(() => {}); // a source that fails while it is given up has nobody to tell
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function collect(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  late: Promise<never>,
+): Promise<Uint8Array> {
+  const whole = new Uint8Array(MOST_BYTES);
+  let size = 0;
+  for (;;) {
+    const { value, done } = await Promise.race([reader.read(), late]);
+    if (done) return whole.subarray(0, size);
+    if (size + value.length > MOST_BYTES) throw new BodyTooLarge();
+    whole.set(value, size);
+    size += value.length;
+  }
+}

@@ -1,0 +1,10 @@
+import type { HttpsEdge } from "../../src/edge/https_edge.ts";
+import type { Answer } from "../../src/edge/message.ts";
+import { type Logger, SILENT } from "../../src/logging/logger.ts";
+
+type Parts = Parameters<typeof HttpsEdge.start>[1];
+
+/** The parts of an edge that stands alone; every address is a group by itself. */
+export function partsWith(answer: Answer, log: Logger = SILENT): Parts {
+  return { answer, log, groupOf: (address) => address };
+}

@@ -1,0 +1,239 @@
+/** One request after the other, and bodies when they are asked for, however the bytes come (RFC 9112, 9.3.2). */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import fc from "fast-check";
+import { LIMITS } from "../../src/edge/edge_options.ts";
+import { HttpsEdge } from "../../src/edge/https_edge.ts";
+import type { Answer } from "../../src/edge/message.ts";
+import { createAuthority } from "../pki/authority.ts";
+import { partsWith } from "./edge_parts.ts";
+import { openTls } from "./tls_client.ts";
+
+const credential = createAuthority({ subject: "CN=Test CA" }).issue({ subject: "CN=localhost" });
+const tls = {
+  ...credential,
+  anchors: [],
+  clientCertificate: "none",
+  minVersion: "TLSv1.2",
+  maxVersion: "TLSv1.3",
+} as const;
+
+/** Runs a test against an edge with and one without TLS: bytes reach the parser on different ways. */
+function testEdges(what: string, answer: () => Answer, test: (open: Open) => Promise<void>) {
+  for (const offered of [{ tls }, {}]) {
+    Deno.test(`${what}, ${"tls" in offered ? "with" : "without"} TLS`, async () => {
+      const options = { address: "127.0.0.1", port: 0, maxConnections: 0, limits: LIMITS, ...offered };
+      const edge = await HttpsEdge.start(options, partsWith(answer()));
+      try {
+        await test("tls" in offered ? () => openTls(edge.port) : () => openTcp(edge.port));
+      } finally {
+        await edge.drain(100);
+      }
+    });
+  }
+}
+
+type Open = () => Promise<Connection>;
+type Connection = Awaited<ReturnType<typeof openTcp>>;
+
+async function openTcp(port: number) {
+  const socket = connect(port, "127.0.0.1");
+  await once(socket, "connect");
+  return socket;
+}
+
+/** Sends parts, each in a turn of its own, and reads until it is enough or the edge closes. */
+async function talk(
+  open: Open,
+  parts: readonly (string | Uint8Array)[],
+  enough: (reply: string) => boolean,
+): Promise<string> {
+  const socket = await open();
+  let reply = "";
+  const whole = new Promise<string>((resolve) => {
+    socket.on("data", (part: Uint8Array) => {
+      reply += new TextDecoder("latin1").decode(part);
+      if (enough(reply)) resolve(reply);
+    });
+    socket.on("error", () => {}); // it may end in a reset; what came before counts
+    socket.once("close", () => resolve(reply));
+  });
+  socket.setNoDelay(true);
+  for (const part of parts) {
+    socket.write(part);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const result = await whole;
+  socket.destroy();
+  return result;
+}
+
+const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
+
+/** Answers with method, target and body, and notes beginning and end of each request. */
+function recording(events: string[]): Answer {
+  return async ({ method, target, body }) => {
+    events.push(`begin ${method} ${target}`);
+    const content = body === null
+      ? ""
+      : new TextDecoder().decode(body instanceof Uint8Array ? body : await new Response(body).bytes());
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+    events.push(`end ${method} ${target}`);
+    const text = `<${method} ${target} ${content}>`;
+    return { status: 200, headers: ["Content-Length", String(text.length)], body: text };
+  };
+}
+
+const events: string[] = [];
+testEdges("requests sent together run one after the other", () => recording(events), async (open) => {
+  events.length = 0;
+  const put = (n: number) => `PUT /x HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n${n}`;
+  const sent = `${put(1)}${put(2)}GET /x HTTP/1.1\r\nHost: h\r\n\r\n${
+    put(3)
+  }DELETE /x HTTP/1.1\r\nHost: h\r\n\r\n`;
+  const reply = await talk(open, [sent], (text) => text.includes("<DELETE"));
+  assert.deepEqual(reply.match(/<[^>]*>/g), [
+    "<PUT /x 1>",
+    "<PUT /x 2>",
+    "<GET /x >",
+    "<PUT /x 3>",
+    "<DELETE /x >",
+  ]);
+  for (let i = 0; i < events.length; i += 2) {
+    assert.equal(events[i]?.replace("begin", "end"), events[i + 1], events.join(", "));
+  }
+});
+
+testEdges("a thousand requests sent together are all answered", () => recording([]), async (open) => {
+  const sent = Array.from({ length: 1000 }, (_, i) => `GET /${i} HTTP/1.1\r\nHost: h\r\n\r\n`).join("");
+  const reply = await talk(open, [sent], (text) => text.includes("</999") || text.includes("<GET /999 >"));
+  const targets = [...reply.matchAll(/<GET \/(\d+) >/g)].map(([, n]) => Number(n));
+  assert.deepEqual(targets, Array.from({ length: 1000 }, (_, i) => i));
+});
+
+testEdges("what follows a request that is refused is not read", () => recording(events), async (open) => {
+  events.length = 0;
+  const get = (target: string) => `GET ${target} HTTP/1.1\r\nHost: h\r\n\r\n`;
+  const reply = await talk(
+    open,
+    [`${get("/a")}GET  /b HTTP/1.1\r\nHost: h\r\n\r\n${get("/c")}`],
+    () => false,
+  );
+  assert.deepEqual(reply.match(/^HTTP\/1\.1 \d+/gm), ["HTTP/1.1 200"]);
+  assert.match(reply, /<GET \/a >HTTP\/1\.1 400 /);
+  assert.deepEqual(events, ["begin GET /a", "end GET /a"]);
+});
+
+const BODIES = ["", "x", "\r\n\r\n", "0\r\n\r\n", "GET /smuggled HTTP/1.1\r\n\r\n", "y".repeat(5000)];
+const message = fc.record({
+  body: fc.constantFrom(...BODIES),
+  form: fc.constantFrom("none", "length", "chunked", "chunks of 3"),
+});
+type Message = typeof message extends fc.Arbitrary<infer T> ? T : never;
+
+function written({ body, form }: Message, n: number): string {
+  const head = (more: string) => `POST /${n} HTTP/1.1\r\nHost: h\r\n${more}\r\n`;
+  if (form === "none") return head("");
+  if (form === "length") return head(`Content-Length: ${body.length}\r\n`) + body;
+  const size = form === "chunked" ? body.length || 1 : 3;
+  let chunks = "";
+  for (let at = 0; at < body.length; at += size) {
+    const part = body.slice(at, at + size);
+    chunks += `${part.length.toString(16)}\r\n${part}\r\n`;
+  }
+  return `${head("Transfer-Encoding: chunked\r\n")}${chunks}0\r\n\r\n`;
+}
+
+testEdges("requests are told apart wherever the network cuts them", () => recording([]), async (open) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(message, { minLength: 1, maxLength: 6 }),
+      fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 }),
+      async (messages, cuts) => {
+        const text = messages.map(written).join("");
+        const places = [
+          0,
+          ...cuts.map((cut) => Math.floor(cut * text.length)).sort((a, b) => a - b),
+          text.length,
+        ];
+        const parts = places.slice(1).map((end, i) => text.slice(places[i], end)).filter((part) =>
+          part !== ""
+        );
+        const expected = messages.map(({ body, form }, n) => `<POST /${n} ${form === "none" ? "" : body}>`);
+        const last = expected.at(-1) ?? "";
+        const reply = await talk(
+          open,
+          parts,
+          (sofar) => sofar.endsWith(last) && count(sofar, /HTTP\/1\.1 200/g) === messages.length,
+        );
+        const answers = reply.split(/HTTP\/1\.1 200 OK\r\n[^]*?\r\n\r\n/).slice(1);
+        assert.deepEqual(answers, expected);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+/** Reads the body of the request after it was let go; until then it is asked for nothing. */
+function patient(): { readonly answer: Answer; readonly arrived: Promise<void>; readonly go: () => void } {
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+  const { promise: released, resolve: go } = Promise.withResolvers<void>();
+  const answer: Answer = async ({ body }) => {
+    arrive();
+    await released;
+    assert(body instanceof ReadableStream);
+    const text = await new Response(body).text();
+    return { status: 200, headers: ["Content-Length", String(text.length)], body: text };
+  };
+  return { answer, arrived, go };
+}
+
+let waiting = patient();
+testEdges("100 Continue comes when the body is asked for, and not before", () => {
+  waiting = patient();
+  return waiting.answer;
+}, async (open) => {
+  const socket = await open();
+  let reply = "";
+  socket.on("data", (part: Uint8Array) => reply += new TextDecoder().decode(part));
+  socket.write("PUT /x HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n");
+  await waiting.arrived;
+  // Whatever the edge has to say by now has arrived when another connection was answered.
+  await talk(open, ["GET /.. HTTP/1.1\r\nHost: h\r\n\r\n"], () => false);
+  assert.equal(reply, "");
+  waiting.go();
+  while (!reply.endsWith("\r\n\r\n")) await once(socket, "data");
+  assert.match(reply, /^HTTP\/1\.1 100 Continue\r\n/);
+  socket.write("body");
+  while (!reply.endsWith("body")) await once(socket, "data");
+  assert.match(reply, /HTTP\/1\.1 200 OK\r\n/);
+  assert.equal(count(reply, /HTTP\/1\.1 100/g), 1);
+  socket.destroy();
+});
+
+testEdges(
+  "a client of HTTP/1.0 gets no 100 Continue, whatever it expects",
+  () => recording([]),
+  async (open) => {
+    const head = (expect: string) =>
+      `PUT /x HTTP/1.0\r\nHost: h\r\nExpect: ${expect}\r\nContent-Length: 4\r\n\r\n`;
+    for (const expect of ["100-continue", "a miracle"]) {
+      const reply = await talk(open, [head(expect), "body"], () => false);
+      assert.match(reply, /^HTTP\/1\.1 200 OK\r\n/);
+      assert.match(reply, /<PUT \/x body>$/);
+    }
+  },
+);
+
+const refusing: Answer = () => Promise.resolve({ status: 401, headers: ["Content-Length", "2"], body: "no" });
+testEdges(
+  "a client that is refused is not asked for its body, and its connection ends",
+  () => refusing,
+  async (open) => {
+    const head = "PUT /x HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n";
+    const reply = await talk(open, [head], (text) => text.endsWith("no"));
+    assert.match(reply, /^HTTP\/1\.1 401 /);
+    assert.match(reply, /\r\nConnection: close\r\n/i);
+  },
+);

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { readTarget, targetOfUrl } from "../../src/model/request_target.ts";
+
+const good: [string, string, string][] = [
+  ["/", "/", ""],
+  ["/rest/auth", "/rest/auth", ""],
+  ["/rest/auth/", "/rest/auth/", ""],
+  ["/rest/auth?x=/../y&z=//", "/rest/auth", "x=/../y&z=//"],
+  ["/?", "/", ""],
+  ["/a?b?c", "/a", "b?c"],
+  ["/a/..b/.c/d./...", "/a/..b/.c/d./...", ""],
+  ["/a/%2e%2e%2e/%2eb", "/a/%2e%2e%2e/%2eb", ""],
+  ["/a/%2F%5c/%20", "/a/%2F%5c/%20", ""],
+  ["/a'b(c)*;=,@:!$&+~", "/a'b(c)*;=,@:!$&+~", ""],
+];
+for (const [target, path, query] of good) {
+  Deno.test(`readTarget() takes ${target} apart`, () =>
+    assert.deepEqual(readTarget(target), { path, query }));
+}
+
+const bad = [
+  ...["", "*", "a", "?x", "h:1", "http://h/"],
+  ...["/.", "/..", "/./", "/../", "/a/.", "/a/..", "/a/./b", "/a/../b", "/../a"],
+  ...["/%2e", "/%2E%2e/a", "/a/.%2e", "/a/%2e.", "/a/%2E/b", "/..?x", "/%2e%2e?x"],
+  ...["//", "//a", "/a//b", "/a//", "/a//?x"],
+  ...["/\\", "/a\\..\\b", "/a#b", "/a#", "/a?b#c", "/a b", "/a\tb", "/a\n", "/\0", "/é", "/\u{1f600}"],
+];
+for (const target of bad) {
+  Deno.test(`readTarget() refuses ${JSON.stringify(target)}`, () =>
+    assert.equal(readTarget(target), undefined));
+}
+
+Deno.test("readTarget() finds the path that a URL parser finds, or none", () => {
+  const piece = fc.constantFrom(
+    "/",
+    "//",
+    ".",
+    "..",
+    "%2e",
+    "%2E",
+    "%2f",
+    "\\",
+    "a",
+    "~",
+    "?",
+    "#",
+    "%",
+    "b'",
+    ";",
+    "@",
+    ":",
+  );
+  fc.assert(fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+    const target = `/${pieces.join("")}`;
+    const found = readTarget(target);
+    const url = new URL(`https://h${target}`);
+    if (found === undefined) return;
+    assert.equal(url.pathname, found.path);
+    assert.equal(url.search, found.query === "" ? "" : `?${found.query.replaceAll("'", "%27")}`);
+  }));
+});
+
+Deno.test("targetOfUrl() reads what Request.url holds", () => {
+  assert.deepEqual(targetOfUrl("https://h.example:1/a?b#c"), { path: "/a", query: "b" });
+  assert.deepEqual(targetOfUrl(new Request("https://h").url), { path: "/", query: "" });
+  assert.equal(targetOfUrl("https://authserver.invalid/a/../b"), undefined);
+});
