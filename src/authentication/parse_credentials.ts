@@ -1,7 +1,7 @@
 import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { HeaderReader } from "../model/header_list.ts";
 import { Secret } from "../model/secret.ts";
-import { routeBearer } from "./route_bearer.ts";
+import { readBearer } from "./route_bearer.ts";
 
 /** Header of the legacy SSH token (authentication.md 3.8). */
 export const LEGACY_SSH_HEADER = "X-UNICORE-SSHKEY-AUTH-PLAINTEXT";
@@ -51,7 +51,7 @@ function parseAuthorization(headers: HeaderReader): Authorization {
 function parseBearer(token: string): Authorization {
   if (token.length > MAX_TOKEN) return malformed(`token longer than ${MAX_TOKEN} characters`);
   if (!/^[A-Za-z0-9._~+/-]+=*$/.test(token)) return malformed("characters that no bearer token has");
-  return { kind: "bearer", token: new Secret(token), route: routeBearer(token) };
+  return { kind: "bearer", token: new Secret(token), ...readBearer(token) };
 }
 
 function parseBasic(encoded: string, signed: string | null): Authorization {

@@ -1,16 +1,36 @@
 import { Buffer } from "node:buffer";
+import { hash } from "node:crypto";
 import type { BearerRoute } from "../model/credentials.ts";
 
+/** What a bearer token says of itself; nothing of it is verified. */
+export interface BearerClaims {
+  /** Which kind of method it is meant for. */
+  readonly route: BearerRoute;
+  /**
+   * Whose it is: a digest of issuer and subject, so that it stays the same for a user who shows a new token each time; of
+   * the token where it does not tell.
+   */
+  readonly claimant: string;
+}
+
+/** Reads what a bearer token says of itself; never fails. */
+export function readBearer(token: string): BearerClaims {
+  const claims = readClaims(token);
+  const route = claims === undefined ? "provider" : routeOf(claims);
+  const named = claims !== undefined && typeof claims.sub === "string";
+  return {
+    route,
+    claimant: hash("sha256", named ? JSON.stringify([route, claims.iss, claims.sub]) : token, "base64url"),
+  };
+}
+
 /**
- * Says which kind of method a bearer token is meant for, from its claims alone and before anything is verified
- * (authentication.md 1.5). A token that claims to be issued (`etd`) is `issued` even if its other claims are missing,
- * so that it can fail there and nowhere else.
+ * Which kind of method a bearer token is meant for, from its claims alone (authentication.md 1.5). A token that claims to
+ * be issued (`etd`) is `issued` even if its other claims are missing, so that it can fail there and nowhere else.
  *
  * The decoding is lenient on purpose: a token that is nearly one of ours is kept, not sent to somebody else's server.
  */
-export function routeBearer(token: string): BearerRoute {
-  const claims = readClaims(token);
-  if (claims === undefined) return "provider";
+function routeOf(claims: RoutingClaims): BearerRoute {
   if (isTrue(claims.etd)) return "issued";
   if (typeof claims.sub === "string" && claims.sub === claims.iss) return "ssh-key";
   return "provider";

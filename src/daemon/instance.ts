@@ -55,7 +55,7 @@ const DOUBT_MS = { least: 0, spread: SECOND };
 /** While all are down, requests may try an instance this often. */
 const TRIAL_MS = SECOND;
 
-const QUEUE_LIMITS = { capacity: 128, perLane: 64 };
+const QUEUE_LIMITS = { waiting: 128, perLane: 64 };
 /** Longest wait for one's turn, in milliseconds: then another instance may be quicker. */
 const PATIENCE_MS = 10 * SECOND;
 

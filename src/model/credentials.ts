@@ -12,7 +12,13 @@ export type Authorization =
   /** RFC 7617. */
   | { readonly kind: "basic"; readonly user: string; readonly password: Secret }
   /** RFC 6750. */
-  | { readonly kind: "bearer"; readonly token: Secret; readonly route: BearerRoute }
+  | {
+    readonly kind: "bearer";
+    readonly token: Secret;
+    readonly route: BearerRoute;
+    /** The same for all tokens that claim to be of one user, see `readBearer`; nothing of it is verified. */
+    readonly claimant?: string;
+  }
   /** Header token of Java clients up to 2.2.2: a signature over bytes the client chose (authentication.md 3.8). */
   | {
     readonly kind: "ssh-legacy";
@@ -38,4 +44,6 @@ export interface Credentials {
   readonly consignor?: string;
   /** Address of the client in canonical form, see `canonicalAddress`. */
   readonly clientAddress: string;
+  /** Set if this user has passed from this address not long ago, as far as the credentials tell: a name for the two. */
+  readonly knownAs?: string;
 }

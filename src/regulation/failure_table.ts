@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../model/clock.ts";
+import { type LaneLimits, Lanes, type Waiter } from "../model/lanes.ts";
 
 /** How waits grow. */
 export interface WaitPolicy {
@@ -40,6 +41,9 @@ const SHARED_RECORDS = 1024;
 /** Smaller corrections of the clock than this, in milliseconds, change nothing. */
 const CLOCK_STEP_MS = 60_000;
 
+/** Those who wait for attempts under one key to end. */
+const QUEUE_LIMITS: LaneLimits = { waiting: 2000, perLane: 1000 };
+
 /** Longest wait that subjects share, in milliseconds: it hits the innocent too. */
 const SHARED_MAX_MS = 10_000;
 
@@ -53,19 +57,27 @@ export class FailureTable<S> {
   readonly #policy: WaitPolicy;
   readonly #capacity: number;
   readonly #now: Clock;
+  readonly #extraFree: (key: string) => number;
   /** Records without a running wait, the one idle longest first. */
   readonly #watched = new Map<string, FailureRecord<S>>();
   /** Records whose wait was running when last looked at. */
   readonly #waiting = new Map<string, FailureRecord<S>>();
   /** Numbers of attempts under way; what they will turn out to be is not counted yet. */
   readonly #underWay = new Map<string, number>();
-  /** Those who wait for an attempt to end, first come first. */
-  readonly #queues = new Map<string, Set<() => void>>();
+  /** Those who wait for an attempt to end. */
+  readonly #queues = new Map<string, Lanes>();
   readonly #shared = new Map<number, FailureRecord<undefined>>();
   readonly #sharedKey = crypto.getRandomValues(new Uint8Array(16)).toHex();
 
-  constructor({ policy, capacity, now }: { policy: WaitPolicy; capacity: number; now: Clock }) {
+  /** @param options.extraFree Failures that are free under a key besides those of the policy. */
+  constructor({ policy, capacity, now, extraFree = () => 0 }: {
+    policy: WaitPolicy;
+    capacity: number;
+    now: Clock;
+    extraFree?: (key: string) => number;
+  }) {
     this.#policy = policy;
+    this.#extraFree = extraFree;
     this.#capacity = capacity;
     this.#now = now;
   }
@@ -84,26 +96,26 @@ export class FailureTable<S> {
     const waitMs = record === undefined ? 0 : record.until - this.#now();
     if (waitMs > 0) return { waitMs, full: false };
     const failures = record?.failures ?? 0;
-    const most = failures < this.#policy.free ? Math.max(1, this.#policy.underWay - failures) : 1;
+    const most = failures < this.#policy.free + this.#extraFree(key)
+      ? Math.max(1, this.#policy.underWay - failures)
+      : 1;
     return (this.#underWay.get(key) ?? 0) < most ? READY : FULL;
   }
 
   /**
-   * Queues for the end of an attempt.
-   * @param ms Longest time to wait.
-   * @param turn Called once: when there is room for one more, or when the time is up.
+   * Waits for the end of an attempt; called when there is room for one more.
+   * @returns Whether there was room to wait.
    */
-  queue(key: string, ms: number, turn: (late: boolean) => void): void {
-    const queue = this.#queues.get(key) ?? new Set();
+  queue(key: string, waiter: Waiter): boolean {
+    const queue = this.#queues.get(key) ?? new Lanes(QUEUE_LIMITS);
     this.#queues.set(key, queue);
-    const leave = () => {
-      clearTimeout(timer);
-      queue.delete(next);
-      if (queue.size === 0) this.#queues.delete(key);
-    };
-    const next = () => (leave(), turn(false));
-    const timer = setTimeout(() => (leave(), turn(true)), ms);
-    queue.add(next);
+    return queue.join({
+      ...waiter,
+      left: (why) => {
+        if (queue.size === 0) this.#queues.delete(key);
+        waiter.left(why);
+      },
+    });
   }
 
   /** An attempt begins. Each is ended by one {@link leave}, which gives those in the queue their turn. */
@@ -116,10 +128,10 @@ export class FailureTable<S> {
     if (others === 0) this.#underWay.delete(key);
     else this.#underWay.set(key, others);
     // Each at most once: who has to wait on, for another reason than this table knows, queues again meanwhile.
-    for (const next of [...this.#queues.get(key) ?? []]) {
-      if (this.standing(key).full) break;
-      next();
-    }
+    const queue = this.#queues.get(key);
+    if (queue === undefined) return;
+    for (let most = queue.size; most > 0 && !this.standing(key).full; most--) queue.callNext();
+    if (queue.size === 0) this.#queues.delete(key);
   }
 
   /** Counts a failure. @returns The record, if it is the subject's own. */
@@ -131,7 +143,10 @@ export class FailureTable<S> {
       this.#shared.set(index, this.#next(record, undefined, { ...this.#policy, maxMs }));
       return undefined;
     }
-    const record = this.#next(before, subject, this.#policy);
+    const record = this.#next(before, subject, {
+      ...this.#policy,
+      free: this.#policy.free + this.#extraFree(key),
+    });
     this.#put(key, record);
     return record;
   }

@@ -3,11 +3,16 @@ import type { Clock } from "../model/clock.ts";
 /** Within this part of its lifetime a key that is seen again and again counts as seen once. */
 const ONCE = 1 / 1000;
 
-/** Keys seen within some time, in bounded space: the one seen longest ago, as exactly as {@link ONCE} says, makes room. */
+/**
+ * Keys seen within some time, in bounded space: the one seen longest ago, as exactly as {@link ONCE} says, makes room.
+ * A key is of the group that its text names before the first NUL.
+ */
 export class RecentKeys {
   readonly #seen = new Map<string, number>();
   /** The moment noted last. */
   #latest = 0;
+  /** Number of keys of each group. */
+  readonly #groups = new Map<string, number>();
   readonly #lifetimeMs: number;
   readonly #capacity: number;
   readonly #now: Clock;
@@ -27,9 +32,15 @@ export class RecentKeys {
     return at !== undefined && at + this.#lifetimeMs > this.#now();
   }
 
+  /** How many keys of a group were seen; may count some whose time is over. */
+  countOf(group: string): number {
+    return this.#groups.get(group) ?? 0;
+  }
+
   /** @returns The moment, unless it counts as seen before. */
   add(key: string): number | undefined {
     const now = this.#now();
+    this.#forgetOldest((at) => at + this.#lifetimeMs <= now);
     const before = this.#seen.get(key);
     if (before !== undefined && Math.abs(now - before) < this.#lifetimeMs * ONCE) return undefined;
     this.#put(key, now);
@@ -46,16 +57,33 @@ export class RecentKeys {
     const others = [...entries].reverse();
     const isNews = others.every(([, at]) => at >= this.#latest);
     const own = isNews ? [] : [...this.#seen];
-    if (!isNews) this.#seen.clear();
+    if (!isNews) this.#clear();
     for (const [key, at] of [...others, ...own]) this.#put(key, Math.max(at, this.#seen.get(key) ?? 0));
   }
 
   #put(key: string, at: number): void {
-    this.#seen.delete(key);
+    if (!this.#seen.delete(key)) this.#groups.set(groupOf(key), this.countOf(groupOf(key)) + 1);
     this.#seen.set(key, at);
     this.#latest = Math.max(this.#latest, at);
-    if (this.#seen.size <= this.#capacity) return;
-    const [oldest] = this.#seen.keys();
-    if (oldest !== undefined) this.#seen.delete(oldest);
+    if (this.#seen.size > this.#capacity) this.#forgetOldest(() => true);
   }
+
+  #clear(): void {
+    this.#seen.clear();
+    this.#groups.clear();
+  }
+
+  #forgetOldest(concerns: (at: number) => boolean): void {
+    const [oldest] = this.#seen;
+    if (oldest === undefined || !concerns(oldest[1])) return;
+    const [key] = oldest;
+    this.#seen.delete(key);
+    const others = this.countOf(groupOf(key)) - 1;
+    if (others > 0) this.#groups.set(groupOf(key), others);
+    else this.#groups.delete(groupOf(key));
+  }
+}
+
+function groupOf(key: string): string {
+  return key.slice(0, Math.max(0, key.indexOf("\0")));
 }

@@ -4,19 +4,22 @@ import type { Regulator } from "./regulator.ts";
 
 /**
  * Has credentials checked under regulation: a 401 counts as a failure, a result as a success, anything else as neither.
- * @param check Finds out who is calling.
+ * @param check Finds out who is calling, by the credentials and with what is known of their user.
+ * @param signal Gives up waiting for leave.
  * @throws {TooManyFailures | TooManyAtOnce} 429, without asking `check`.
  * @throws What `check` throws.
  */
 export async function regulate<T>(
   regulator: Regulator,
   credentials: Credentials,
-  check: () => Promise<T>,
+  check: (credentials: Credentials) => Promise<T>,
+  signal?: AbortSignal,
 ): Promise<T> {
-  const admitted = regulator.admit(credentials);
+  const admitted = regulator.admit(credentials, signal);
   const attempt = admitted instanceof Promise ? await admitted : admitted;
   try {
-    const result = await check();
+    const { knownAs } = attempt;
+    const result = await check(knownAs === undefined ? credentials : { ...credentials, knownAs });
     attempt.succeeded();
     return result;
   } catch (error) {

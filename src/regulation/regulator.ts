@@ -1,8 +1,8 @@
 import type { RegulationConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
+import { addressGroup } from "../model/address_group.ts";
 import type { Clock } from "../model/clock.ts";
-import type { Credentials } from "../model/credentials.ts";
-import { addressGroup } from "./address_group.ts";
+import type { BearerRoute, Credentials } from "../model/credentials.ts";
 import type { Ban, BanSubject } from "./ban.ts";
 import { type FailureRecord, FailureTable } from "./failure_table.ts";
 import { OperatorBans } from "./operator_bans.ts";
@@ -14,6 +14,8 @@ import { userKey } from "./user_key.ts";
 
 /** An attempt that may be made. Exactly one of the three ends it. */
 export interface Attempt {
+  /** Set if the user has passed from this address within a day, as far as the credentials tell: a name for the two. */
+  readonly knownAs?: string;
   succeeded(): void;
   /** The credentials were wrong. */
   failed(): void;
@@ -52,13 +54,16 @@ interface Place {
   readonly table: FailureTable<BanSubject>;
   readonly key: string;
   readonly subject: BanSubject;
+  /** In which those wait who want an attempt here. */
+  readonly lane: string;
 }
 
 /** What an attempt counts in while it is under way, and afterwards if it failed. */
 interface Gate {
   readonly places: readonly Place[];
-  /** Of passwords: key of the user at the address. */
-  readonly pair?: string;
+  /** Key of the user at the address, if the credentials name one. */
+  readonly pair: string | undefined;
+  readonly known: boolean;
 }
 
 /**
@@ -66,12 +71,17 @@ interface Gate {
  * users who do not exist count like all others. Each count has some free failures, then waits that double. While one
  * of the waits runs no password is looked at, the right one neither.
  *
+ * One address may stand for thousands of users, so there each name counts once, however often it fails, and as many more
+ * failures are free as users are known at the address.
+ *
  * - A right password clears the count of that user at that address, no other: else whoever has one account could clear
  *   the count of his address between two guesses at another's.
- * - A user known at an address, by a right password within a day, does not wait there because of guesses elsewhere.
- *   (So whoever shares the address and has the user guessed at from many others can tell. Else anybody could keep any
- *   user out for good.)
- * - Tokens and keys are counted by address and apart from passwords: guesses at passwords never keep them out.
+ * - A user known at an address, by a right password within a day, waits there because of guesses at that very name from
+ *   there alone, and counts for nobody else. (So whoever shares the address and has the user guessed at from many others
+ *   can tell. Else anybody could keep any user out for good.)
+ * - Tokens and keys are counted by address and apart from passwords: guesses at passwords never keep them out. Whoever has
+ *   passed there with a token does not wait for the failures of others: tokens that a provider has to be asked about are
+ *   counted by whom they claim to be of, those that are verified here not at all.
  */
 export class Regulator {
   readonly #log: Logger;
@@ -103,7 +113,7 @@ export class Regulator {
     const baseMs = config.baseDelaySeconds * 1000;
     const maxMs = config.maxDelaySeconds * 1000;
     const windowMs = config.windowSeconds * 1000;
-    const table = (spread: number, longestMs: number) => {
+    const table = (spread: number, longestMs: number, extraFree?: (key: string) => number) => {
       const free = config.maxFailures * spread;
       const policy = {
         free,
@@ -112,10 +122,10 @@ export class Regulator {
         windowMs,
         underWay: UNDER_WAY * spread,
       };
-      return new FailureTable<BanSubject>({ policy, capacity, now });
+      return new FailureTable<BanSubject>({ policy, capacity, now, ...(extraFree && { extraFree }) });
     };
     this.#pairs = table(1, maxMs);
-    this.#addresses = table(SPREAD, maxMs);
+    this.#addresses = table(SPREAD, maxMs, (address) => this.#known.countOf(address));
     this.#users = table(SPREAD, MAX_COLLATERAL_MS);
     this.#tokens = table(TOKEN_SPREAD, MAX_COLLATERAL_MS);
     this.#known = new RecentKeys({ lifetimeMs: KNOWN_MS, capacity, now });
@@ -124,10 +134,11 @@ export class Regulator {
 
   /**
    * Asks for leave to have credentials checked.
+   * @param signal Gives up waiting.
    * @returns The attempt, or, while too many others are under way, a promise of it.
-   * @throws {TooManyFailures} 429, if it is too early. The promise also: {@link TooManyAtOnce}, 429.
+   * @throws {TooManyFailures} 429, if it is too early. The promise also: {@link TooManyAtOnce}, 429; the signal's reason.
    */
-  admit({ authorization, clientAddress }: Credentials): Attempt | Promise<Attempt> {
+  admit({ authorization, clientAddress }: Credentials, signal?: AbortSignal): Attempt | Promise<Attempt> {
     const address = addressGroup(clientAddress);
     switch (authorization.kind) {
       case "none":
@@ -135,13 +146,13 @@ export class Regulator {
         return FREE; // nothing that a method would look at
       case "basic":
         this.#operator.admit({ user: userKey(authorization.user), address });
-        return this.#enabled ? this.#enter(this.#passwordGate(userKey(authorization.user), address)) : FREE;
+        return this.#enter(this.#passwordGate(userKey(authorization.user), address), signal);
       case "bearer":
         this.#operator.admit({ address });
-        return this.#enabled ? this.#enter(this.#tokenGate(address)) : FREE;
+        return this.#enter(this.#tokenGate(address, authorization.route, authorization.claimant), signal);
       case "ssh-legacy":
         this.#operator.admit({ user: userKey(authorization.user), address });
-        return this.#enabled ? this.#enter(this.#tokenGate(address)) : FREE;
+        return this.#enter(this.#tokenGate(address, "ssh-key", userKey(authorization.user)), signal);
     }
   }
 
@@ -206,44 +217,62 @@ export class Regulator {
 
   #passwordGate(user: string, address: string): Gate {
     const pair = `${address}\0${user}`;
+    const known = this.#known.has(pair);
+    if (!this.#enabled) return { places: [], pair, known };
+    const own: Place = {
+      counted: "pairs",
+      scope: "user at address",
+      table: this.#pairs,
+      key: pair,
+      subject: { user, address },
+      lane: "",
+    };
     return {
-      places: [
-        {
-          counted: "pairs",
-          scope: "user at address",
-          table: this.#pairs,
-          key: pair,
-          subject: { user, address },
-        },
+      places: known ? [own] : [
+        own,
         {
           counted: "addresses",
           scope: "address",
           table: this.#addresses,
           key: address,
           subject: { address },
+          lane: user,
         },
-        { counted: "users", scope: "user", table: this.#users, key: user, subject: { user } },
+        { counted: "users", scope: "user", table: this.#users, key: user, subject: { user }, lane: address },
       ],
       pair,
+      known,
     };
   }
 
-  #tokenGate(address: string): Gate {
-    const subject = { address };
-    const scope = "tokens from address";
-    return { places: [{ counted: "tokens", scope, table: this.#tokens, key: address, subject }] };
+  #tokenGate(address: string, route: BearerRoute, claimant: string | undefined): Gate {
+    const pair = claimant === undefined ? undefined : `tokens ${address}\0${claimant}`;
+    const known = pair !== undefined && this.#known.has(pair);
+    if (!this.#enabled || (known && route !== "provider")) return { places: [], pair, known };
+    const scope = known ? "tokens of user at address" : "tokens from address";
+    const key = known ? pair : address;
+    return {
+      places: [{
+        counted: "tokens",
+        scope,
+        table: this.#tokens,
+        key,
+        subject: { address },
+        lane: claimant ?? "",
+      }],
+      pair,
+      known,
+    };
   }
 
   /**
    * @returns A place with too many attempts under way, if there is one.
    * @throws {TooManyFailures} With the longest wait, if there is any.
    */
-  #judge({ places, pair }: Gate): Place | undefined {
-    const known = pair !== undefined && this.#known.has(pair);
+  #judge({ places, known }: Gate): Place | undefined {
     let longest = { waitMs: 0, scope: "" };
     let crowded: Place | undefined;
     for (const place of places) {
-      if (known && place.table === this.#users) continue;
       const { waitMs, full } = place.table.standing(place.key, { ownOnly: known });
       if (waitMs > longest.waitMs) longest = { waitMs, scope: place.scope };
       if (full) crowded ??= place;
@@ -252,35 +281,45 @@ export class Regulator {
     return crowded;
   }
 
-  #enter(gate: Gate): Attempt | Promise<Attempt> {
+  #enter(gate: Gate, signal: AbortSignal | undefined): Attempt | Promise<Attempt> {
     const crowded = this.#judge(gate);
-    return crowded === undefined ? this.#begin(gate) : this.#inTurn(gate, crowded);
+    return crowded === undefined ? this.#begin(gate) : this.#inTurn(gate, crowded, signal);
   }
 
   /** Waits as long as others are in the way; judged anew each time that one of them has ended. */
-  #inTurn(gate: Gate, crowded: Place): Promise<Attempt> {
+  #inTurn(gate: Gate, crowded: Place, signal: AbortSignal | undefined): Promise<Attempt> {
     const until = performance.now() + this.#patienceMs;
     return new Promise((resolve, reject) => {
-      const queue = ({ table, key }: Place): void =>
-        table.queue(key, until - performance.now(), (late) => {
-          try {
-            const next = this.#judge(gate);
-            if (next === undefined) resolve(this.#begin(gate));
-            else if (late) reject(new TooManyAtOnce());
-            else queue(next);
-          } catch (error) {
-            reject(error);
-          }
+      if (signal?.aborted) return reject(signal.reason);
+      const decide = (late: boolean) => {
+        try {
+          const next = this.#judge(gate);
+          if (next === undefined) resolve(this.#begin(gate));
+          else if (late) reject(new TooManyAtOnce());
+          else queue(next);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      const queue = ({ table, key, lane }: Place) => {
+        const joined = table.queue(key, {
+          lane,
+          patienceMs: until - performance.now(),
+          ...(signal && { signal }),
+          called: () => decide(false),
+          left: (why) => why === "aborted" ? reject(signal?.reason) : decide(true),
         });
+        if (!joined) reject(new TooManyAtOnce());
+      };
       queue(crowded);
     });
   }
 
   /** An attempt under way. It ends once, however often it is told so. */
-  #begin({ places, pair }: Gate): Attempt {
+  #begin({ places, pair, known }: Gate): Attempt {
     for (const { table, key } of places) table.enter(key);
     let ended = false;
-    const end = (outcome: keyof Attempt) => {
+    const end = (outcome: "succeeded" | "failed" | "undecided") => {
       if (ended) return;
       ended = true;
       if (outcome === "succeeded" && pair !== undefined) this.#succeeded(pair);
@@ -288,6 +327,7 @@ export class Regulator {
       for (const { table, key } of places) table.leave(key);
     };
     return {
+      ...(known && { knownAs: pair }),
       succeeded: () => end("succeeded"),
       failed: () => end("failed"),
       undecided: () => end("undecided"),
@@ -304,8 +344,11 @@ export class Regulator {
 
   #failed(places: readonly Place[]): void {
     const news: { [T in Counted]?: [string, FailureRecord<BanSubject>][] } = {};
+    let isNewName = true;
     for (const { counted, scope, table, key, subject } of places) {
+      if (counted === "addresses" && !isNewName) continue;
       const record = table.fail(key, subject);
+      if (counted === "pairs" && record !== undefined) isNewName = record.failures === 1;
       this.#tell(scope, record);
       if (record !== undefined) news[counted] = [[key, record]];
     }

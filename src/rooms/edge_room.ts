@@ -6,7 +6,7 @@ import { HttpsEdge } from "../edge/https_edge.ts";
 import type { Answer } from "../edge/message.ts";
 import { ServiceStarting } from "../edge/refusal.ts";
 import type { Level, Logger } from "../logging/logger.ts";
-import { addressGroup } from "../regulation/address_group.ts";
+import { addressGroup } from "../model/address_group.ts";
 import { CoreLink } from "./core_link.ts";
 import { Measurements } from "./measurements.ts";
 import { type RoomLog, roomLog } from "./room_log.ts";

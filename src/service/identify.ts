@@ -61,7 +61,8 @@ export async function identify(
   const caller = await regulate(
     parts.regulator,
     credentials,
-    () => authenticate(parts.chain, credentials, { log, signal }),
+    (credentials) => authenticate(parts.chain, credentials, { log, signal }),
+    signal,
   );
   known(caller);
   const identified = caller.kind === "anonymous"

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { routeBearer } from "../../src/authentication/route_bearer.ts";
+import { readBearer } from "../../src/authentication/route_bearer.ts";
 import type { BearerRoute } from "../../src/model/credentials.ts";
 import { unsignedJwt } from "./sample_credentials.ts";
 
@@ -25,22 +25,40 @@ const ROUTES: [string, string, BearerRoute][] = [
 ];
 
 for (const [what, token, route] of ROUTES) {
-  Deno.test(`routeBearer() sends ${what} to ${route}`, () => {
-    assert.equal(routeBearer(token), route);
+  Deno.test(`readBearer() sends ${what} to ${route}`, () => {
+    assert.equal(readBearer(token).route, route);
   });
 }
 
-Deno.test("routeBearer() never throws", () => {
+Deno.test("readBearer() never throws", () => {
   fc.assert(fc.property(fc.string(), fc.string(), fc.string(), (a, b, c) => {
-    routeBearer(`${a}.${b}.${c}`);
+    readBearer(`${a}.${b}.${c}`);
   }));
 });
 
-Deno.test("routeBearer() never sends a self-issued token to a provider, whatever else it claims", () => {
+Deno.test("readBearer() never sends a self-issued token to a provider, whatever else it claims", () => {
   const name = fc.string({ minLength: 1, unit: fc.constantFrom(..."abcXYZ09_-.") });
   fc.assert(
     fc.property(name, fc.dictionary(fc.string({ unit: "grapheme-ascii" }), fc.nat()), (user, more) => {
-      assert.notEqual(routeBearer(unsignedJwt({ ...more, sub: user, iss: user })), "provider");
+      assert.notEqual(readBearer(unsignedJwt({ ...more, sub: user, iss: user })).route, "provider");
     }),
   );
+});
+
+Deno.test("readBearer() takes tokens of one issuer and subject for one claimant's, and no others", () => {
+  const claimant = (claims: unknown) => readBearer(unsignedJwt(claims)).claimant;
+  const ann = { sub: "ann", iss: "ann" };
+  assert.equal(claimant({ ...ann, exp: 1 }), claimant({ ...ann, exp: 2 }));
+  const others = [
+    { ...ann, sub: "bob" },
+    { ...ann, iss: "https://idp.example" },
+    { ...ann, etd: true },
+    { sub: "annann", iss: "" },
+    { sub: "ann", iss: ["ann"] },
+    { sub: ["ann"], iss: "ann" },
+    {},
+  ];
+  assert.equal(new Set([ann, ...others].map(claimant)).size, others.length + 1);
+  assert.equal(readBearer("2YotnFZFEjr1zCsicMWpAA").claimant, readBearer("2YotnFZFEjr1zCsicMWpAA").claimant);
+  assert.notEqual(readBearer("opaque-1").claimant, readBearer("opaque-2").claimant);
 });

@@ -1,4 +1,4 @@
-import { routeBearer } from "../../src/authentication/route_bearer.ts";
+import { readBearer } from "../../src/authentication/route_bearer.ts";
 import type { Authorization, Credentials } from "../../src/model/credentials.ts";
 import { Secret } from "../../src/model/secret.ts";
 
@@ -19,7 +19,7 @@ export function basic(user: string, password: string, clientAddress = "192.0.2.1
 }
 
 export function bearer(token: string, clientAddress = "192.0.2.17"): Credentials {
-  return credentials({ kind: "bearer", token: new Secret(token), route: routeBearer(token) }, {
+  return credentials({ kind: "bearer", token: new Secret(token), ...readBearer(token) }, {
     clientAddress,
   });
 }

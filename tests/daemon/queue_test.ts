@@ -14,7 +14,7 @@ class Desk {
   /** Those that began while another was under way, and when that was over. */
   readonly ahead: string[] = [];
 
-  constructor(readonly queue = new Queue({ underWay: 1, capacity: 6, perLane: 4 })) {}
+  constructor(readonly queue = new Queue({ underWay: 1, waiting: 6, perLane: 4 })) {}
 
   come(name: string, { lane = "a", patience = 60_000, signal = new AbortController().signal } = {}) {
     return this.queue.take({
@@ -62,7 +62,7 @@ Deno.test("Queue serves one at a time, in the order of arrival", async () => {
 });
 
 Deno.test("Queue has the next stand ready while one is served, if it may, and tells it when its turn has come", async () => {
-  const desk = new Desk(new Queue({ underWay: 2, capacity: 6, perLane: 4 }));
+  const desk = new Desk(new Queue({ underWay: 2, waiting: 6, perLane: 4 }));
   const all = ["1", "2", "3"].map((name) => desk.come(name));
   assert.deepEqual([desk.begun, desk.queue.length, desk.ahead], [["1", "2"], 1, []]);
   desk.end("1");
@@ -91,14 +91,16 @@ Deno.test("Queue serves lanes in turn, so that a crowd delays nobody else by mor
   assert.deepEqual(desk.begun, ["a1", "a2", "b1", "c1", "a3", "b2", "a4"]);
 });
 
-Deno.test("Queue is busy when full, or when a lane has its share", async () => {
+Deno.test("Queue is busy when full or when a lane has its share, to the crowd first", async () => {
   const desk = new Desk();
   const all = [0, 1, 2, 3, 4].map((i) => desk.come(`a${i}`));
   assert.deepEqual(await desk.come("a5"), failure("busy", "before"));
   all.push(desk.come("b1", { lane: "b" }), desk.come("b2", { lane: "b" }));
-  assert.deepEqual(await desk.come("c1", { lane: "c" }), failure("busy", "before"));
+  all.push(desk.come("c1", { lane: "c" }));
+  assert.deepEqual(await all[4], failure("busy", "before"), "the last of the longest lane has made room");
+  assert.deepEqual(await desk.come("b3", { lane: "b" }), failure("busy", "before"), "no lane is longer");
   await serveAll(desk, all);
-  assert(!desk.begun.includes("a5") && !desk.begun.includes("c1"));
+  assert.deepEqual(desk.begun, ["a0", "a1", "b1", "c1", "a2", "b2", "a3"]);
 });
 
 Deno.test("Queue lets go of those who leave while they wait, at once and with their place", async () => {

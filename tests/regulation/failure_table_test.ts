@@ -102,16 +102,17 @@ Deno.test("FailureTable bounds attempts under way, and allows one at a time afte
   assert.equal(table.standing("a").full, false);
 });
 
+/** Somebody in the queue who notes being called. */
+function waiter(called: () => void, lane = "") {
+  return { lane, patienceMs: 60_000, called, left: () => assert.fail("left the queue") };
+}
+
 Deno.test("FailureTable gives turns in the order asked for, one for each attempt that ends", () => {
   const { table } = create();
   const order: string[] = [];
   for (let i = 0; i < 4; i++) table.enter("a");
   for (const name of ["first", "second", "third"]) {
-    table.queue("a", 60_000, (late) => {
-      assert.equal(late, false);
-      order.push(name);
-      table.enter("a");
-    });
+    table.queue("a", waiter(() => (order.push(name), table.enter("a"))));
   }
   table.leave("b");
   assert.deepEqual(order, []);
@@ -122,11 +123,22 @@ Deno.test("FailureTable gives turns in the order asked for, one for each attempt
   assert.deepEqual(order, ["first", "second", "third"]);
 });
 
+Deno.test("FailureTable gives lanes turns, so that a crowd delays nobody else by more than one", () => {
+  const { table } = create();
+  const order: string[] = [];
+  for (let i = 0; i < 4; i++) table.enter("a");
+  for (const name of ["x1", "x2", "x3", "y1"]) {
+    table.queue("a", waiter(() => (order.push(name), table.enter("a")), name.slice(0, 1)));
+  }
+  for (let i = 0; i < 4; i++) table.leave("a");
+  assert.deepEqual(order, ["x1", "y1", "x2", "x3"]);
+});
+
 Deno.test("FailureTable goes on to the next in the queue if one does not take its turn", () => {
   const { table } = create();
   const order: string[] = [];
   for (let i = 0; i < 4; i++) table.enter("a");
-  for (const name of ["first", "second"]) table.queue("a", 60_000, () => order.push(name));
+  for (const name of ["first", "second"]) table.queue("a", waiter(() => order.push(name)));
   table.leave("a");
   assert.deepEqual(order, ["first", "second"]);
 });
@@ -136,10 +148,13 @@ Deno.test("FailureTable asks each in the queue once for an attempt that ends, al
   for (let i = 0; i < 4; i++) table.enter("a");
   const asked = { first: 0, second: 0 };
   const queue = (name: keyof typeof asked) =>
-    table.queue("a", 60_000, (late) => {
-      if (++asked[name] > 5) throw new Error("asked without end");
-      if (!late) queue(name);
-    });
+    table.queue(
+      "a",
+      waiter(() => {
+        if (++asked[name] > 5) throw new Error("asked without end");
+        queue(name);
+      }),
+    );
   queue("first");
   queue("second");
   table.leave("a");
@@ -152,12 +167,26 @@ Deno.test("FailureTable ends the waiting for a turn when the time is up", async 
   const { table } = create();
   for (let i = 0; i < 4; i++) table.enter("a");
   let turned = false;
-  const late = new Promise((resolve) => table.queue("a", 1, resolve));
-  table.queue("a", 60_000, () => turned = true);
-  assert.equal(await late, true);
+  const late = new Promise((left) =>
+    table.queue("a", { lane: "", patienceMs: 1, called: () => assert.fail("called"), left })
+  );
+  table.queue("a", waiter(() => turned = true));
+  assert.equal(await late, "late");
   assert.equal(turned, false);
   table.leave("a");
   assert.equal(turned, true);
+});
+
+Deno.test("FailureTable grants further free failures where it is told to", () => {
+  const clock = { now: 1_000_000 };
+  const extraFree = (key: string) => key === "many users" ? 3 : 0;
+  const table = new FailureTable<string>({ policy: POLICY, capacity: 10, now: () => clock.now, extraFree });
+  for (let i = 0; i < 5; i++) table.fail("many users", "");
+  assert.deepEqual(table.standing("many users"), { waitMs: 0, full: false });
+  table.fail("many users", "");
+  assert.equal(table.standing("many users").waitMs, 1000);
+  for (let i = 0; i < 3; i++) table.fail("one user", "");
+  assert.equal(table.standing("one user").waitMs, 1000);
 });
 
 Deno.test("FailureTable makes room at the expense of the key idle longest, never of a running wait", () => {

@@ -1,9 +1,11 @@
 import type { Clock } from "../../model/clock.ts";
+import { type ErrorCode, ServiceError } from "../../model/service_error.ts";
+import { SingleFlight } from "../../model/single_flight.ts";
+import { NoTurn, Turns, type TurnSeeker } from "../../model/turns.ts";
 import { matchesMd5, type Md5Hash } from "./md5_hash.ts";
 import type { PasswordEntry, PasswordTable } from "./password_table.ts";
 import { matchesScrypt, sameCost, type ScryptCost, type ScryptHash } from "./scrypt_hash.ts";
 import { VerifiedPasswords } from "./verified_passwords.ts";
-import { WorkSlots } from "./work_slots.ts";
 
 /** The two ways to compare, handed in so that a test can count the work. */
 export interface Matchers {
@@ -24,8 +26,17 @@ const SCRYPT_DECOY = {
 
 /** Checks of scrypt hashes at the same time: two cores' work, and at most twice the memory of the costliest hash. */
 const SCRYPT_SLOTS = 2;
-/** Further checks that may wait: some seconds' work. */
-const SCRYPT_WAITING = 64;
+/** Further checks that may wait, of strangers and of known users each: some seconds' work; and of one lane. */
+const SCRYPT_WAITING = 128;
+const SCRYPT_PER_LANE = 8;
+
+/** More work waits than can be done in reasonable time. */
+export class TooMuchWork extends ServiceError {
+  readonly code: ErrorCode = "ERR_TOO_MUCH_WORK";
+  readonly status = 503;
+  readonly publicMessage = "The service is busy, please try again later";
+  override readonly headers = { "Retry-After": "5" };
+}
 
 /**
  * Compares passwords with a table so that the time says nothing about who is in it.
@@ -41,7 +52,12 @@ const SCRYPT_WAITING = 64;
 export class PasswordCheck {
   readonly #verified: VerifiedPasswords;
   readonly #matchers: Matchers;
-  readonly #slots = new WorkSlots(SCRYPT_SLOTS, SCRYPT_WAITING);
+  readonly #checks = new SingleFlight<boolean>();
+  readonly #turns = new Turns({
+    atOnce: SCRYPT_SLOTS,
+    waiting: SCRYPT_WAITING,
+    perLane: SCRYPT_PER_LANE,
+  });
 
   constructor({ now, matchers }: { now: Clock; matchers?: Matchers }) {
     this.#verified = new VerifiedPasswords(now);
@@ -50,14 +66,15 @@ export class PasswordCheck {
 
   /**
    * The user's entry, if the password is right.
-   * @throws {TooMuchWork} 503, if too many scrypt checks wait already.
-   * @throws The signal's reason, if the caller has gone before the check began.
+   * @param seeker Where a check waits for its turn, if it has to.
+   * @throws {TooMuchWork} 503, if too many scrypt checks wait there already.
+   * @throws The signal's reason, if the caller has gone.
    */
   async entryOf(
     { entries, costs }: PasswordTable,
     user: string,
     password: string,
-    signal: AbortSignal,
+    seeker: TurnSeeker,
   ): Promise<PasswordEntry | undefined> {
     const entry = entries.get(user);
     const hash = entry?.hash;
@@ -68,13 +85,25 @@ export class PasswordCheck {
     const own = hash?.kind === "scrypt" ? hash : undefined;
     const remembered = () => own !== undefined && this.#verified.has(own, password);
     if (remembered()) return entry;
-    const right = await this.#slots.run(async () => {
-      // A client that starts with many requests at once needs one check, not one for each.
+    const work = async () => {
       if (remembered()) return true;
       if (!await this.#matchesOne(own, costs, password)) return false;
       if (own !== undefined) this.#verified.add(own, password);
       return true;
-    }, signal);
+    };
+    // A client that starts with many requests at once needs one check, not one for each, whether it is right or wrong.
+    // Each lane by itself: nobody waits in another's.
+    const question = JSON.stringify([
+      seeker.lane,
+      user,
+      this.#verified.digest(password).toBase64(),
+      own?.key.toBase64(),
+    ]);
+    const right = await this.#checks.join(
+      question,
+      (signal) => this.#turns.run(work, { ...seeker, signal }).catch(refuse),
+      seeker.signal,
+    );
     return right ? entry : undefined;
   }
 
@@ -91,4 +120,8 @@ export class PasswordCheck {
     }
     return false;
   }
+}
+
+function refuse(error: unknown): never {
+  throw error instanceof NoTurn ? new TooMuchWork(`check of a password: ${error.message}`) : error;
 }

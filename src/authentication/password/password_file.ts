@@ -4,6 +4,7 @@ import { formatProblem } from "../../model/problem.ts";
 import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
+import { seekerOf } from "../seeker_of.ts";
 import type { Standing } from "../standing.ts";
 import { PasswordCheck } from "./password_check.ts";
 import { hasName, isNamedIn } from "./named_users.ts";
@@ -29,11 +30,12 @@ export async function passwordFile(
   return {
     name,
     challenges: ["Basic"],
-    async authenticate({ authorization }, signal): Promise<Verdict> {
+    async authenticate(credentials, signal): Promise<Verdict> {
+      const { authorization } = credentials;
       if (authorization.kind !== "basic") return { kind: "skipped" };
       const { user, password } = authorization;
       const table = watched.current;
-      const entry = await check.entryOf(table, user, password.reveal(), signal);
+      const entry = await check.entryOf(table, user, password.reveal(), seekerOf(credentials, signal));
       if (entry !== undefined) {
         return {
           kind: "accepted",

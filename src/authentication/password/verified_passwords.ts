@@ -27,15 +27,16 @@ export class VerifiedPasswords {
       this.#digests.delete(stored);
       return false;
     }
-    return timingSafeEqual(this.#digest(password), verified.digest);
+    return timingSafeEqual(this.digest(password), verified.digest);
   }
 
   /** Call it after the slow check alone, so that being remembered never prolongs itself. */
   add(stored: ScryptHash, password: string): void {
-    this.#digests.set(stored, { digest: this.#digest(password), until: this.#now() + LIFETIME_MS });
+    this.#digests.set(stored, { digest: this.digest(password), until: this.#now() + LIFETIME_MS });
   }
 
-  #digest(password: string): Uint8Array {
+  /** What a password is known by, here and in no other process. */
+  digest(password: string): Uint8Array {
     // The key has one length, so no two passwords make the same text; nobody outside sees a digest, so HMAC adds nothing.
     return hash("sha256", this.#key + password, "buffer");
   }

@@ -1,6 +1,7 @@
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { unlessAborted } from "../../model/unless_aborted.ts";
+import type { TurnSeeker } from "../../model/turns.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
 import { type KeyCacheTimes, type KeySource, KeysUnknown, ServerKeys } from "./server_keys.ts";
 
@@ -35,11 +36,13 @@ export class KeyDirectory {
   /**
    * Asks all servers at once about a user and puts each one's keys to a test. Ends when all have answered; once one has
    * passed, it waits only a moment for the others, so that a daemon that hangs holds up nobody who does not need it.
+   * @param seeker Where questions to daemons wait for their turn.
+   * @throws The signal's reason.
    */
   async confirm(
     user: string,
     test: KeyTest,
-    signal: AbortSignal,
+    seeker: TurnSeeker,
   ): Promise<Confirmation> {
     const known = this.#servers.some((server) => server.hasKeys(user));
     const fresh = this.#servers.map((server) => server.fresh(user, known));
@@ -47,8 +50,8 @@ export class KeyDirectory {
       const passed = await Promise.all(fresh.map(test));
       return { confirmed: this.#names.filter((_, i) => passed[i]), failed: [] };
     }
-    const asked = this.#servers.map((server, i) => fresh[i] ?? server.ask(user));
-    return await this.#await(user, asked, test, signal);
+    const asked = this.#servers.map((server, i) => fresh[i] ?? server.ask(user, seeker));
+    return await this.#await(user, asked, test, seeker.signal);
   }
 
   async #await(
@@ -71,7 +74,7 @@ export class KeyDirectory {
       }
     });
     const patience = first.promise.then(() =>
-      Promise.all(tested.map((done, i) => Promise.race([done, this.#servers[i]?.overdue(user)])))
+      Promise.all(tested.map((done, i) => this.#servers[i]?.inGoodTime(done, user)))
     );
     await unlessAborted(Promise.race([Promise.all(tested), patience]), signal);
     // Copies: whoever answers later changes nothing any more.

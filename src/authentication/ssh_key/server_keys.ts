@@ -2,8 +2,9 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
+import { SingleFlight } from "../../model/single_flight.ts";
+import { Turns, type TurnSeeker } from "../../model/turns.ts";
 import { unlessAborted } from "../../model/unless_aborted.ts";
-import { LookupSlots } from "./lookup_slots.ts";
 
 /** Where keys come from: one logical server, whose daemon reads the users' own `authorized_keys`. */
 export interface KeySource {
@@ -42,12 +43,6 @@ interface Answer {
   readonly at: number;
 }
 
-interface Lookup {
-  readonly answer: Promise<readonly AuthorizedKey[]>;
-  /** Fulfilled if it takes longer than others wait for it; pending for ever if it does not. */
-  readonly overdue: Promise<void>;
-}
-
 /** Keys of a user that are looked at; whoever has more is better served by fewer. */
 const MAX_KEYS = 100;
 
@@ -58,10 +53,12 @@ export class ServerKeys {
   readonly #empty = new BoundedMap<string, Answer>(10_000);
   /** Moments until which a failed lookup is not repeated. */
   readonly #failed = new BoundedMap<string, number>(10_000);
-  readonly #lookups = new Map<string, Lookup>();
+  readonly #lookups = new SingleFlight<readonly AuthorizedKey[]>();
   /** Few at a time, since a daemon handles one request after the other and is there for transfers. */
-  readonly #slots = new LookupSlots({ running: 2, waiting: 200 });
+  readonly #turns = new Turns({ atOnce: 2, waiting: 200, perLane: 8 });
   readonly #times: Required<KeyCacheTimes>;
+  /** Users whose look-up has taken longer than others wait for it. */
+  readonly #slow = new Set<string>();
   #reachable = true;
 
   constructor(
@@ -92,14 +89,31 @@ export class ServerKeys {
 
   /**
    * Asks for a user's keys on this server. If that fails or takes long, the last answer counts for one interval more.
-   * @throws {KeysUnknown}
+   * @param seeker Where the question waits for its turn.
+   * @throws {KeysUnknown} Or the signal's reason.
    */
-  async ask(user: string): Promise<readonly AuthorizedKey[]> {
+  async ask(user: string, seeker: TurnSeeker): Promise<readonly AuthorizedKey[]> {
     const fallback = this.#fallback(user);
     if ((this.#failed.get(user) ?? -Infinity) > this.parts.clock()) return fallback ?? this.#unknown();
-    const { answer, overdue } = this.#lookUp(user);
+    // Each lane by itself: nobody waits in another's.
+    const answer = this.#lookups.join(
+      JSON.stringify([seeker.lane, user]),
+      (signal) => this.#lookUp(user, { ...seeker, signal }),
+      seeker.signal,
+    );
     if (fallback === undefined) return await answer;
-    return await Promise.race([answer.catch(() => fallback), overdue.then(() => fallback)]);
+    return await this.inGoodTime(answer.catch(() => fallback), user) ?? fallback;
+  }
+
+  /** What a promise gives, unless a look-up of the user takes longer than others wait for it. */
+  async inGoodTime<T>(promise: Promise<T>, user: string): Promise<T | undefined> {
+    const { promise: overdue, resolve } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(resolve, this.#slow.has(user) ? 0 : this.#times.graceMs);
+    try {
+      return await Promise.race([promise, overdue]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   #fallback(user: string): readonly AuthorizedKey[] | undefined {
@@ -109,49 +123,42 @@ export class ServerKeys {
       : undefined;
   }
 
-  /** Fulfilled when a lookup that is under way takes too long for others to wait; pending for ever if there is none. */
-  overdue(user: string): Promise<void> {
-    return this.#lookups.get(user)?.overdue ?? new Promise(() => {});
-  }
-
-  /** The one lookup under way for this user. */
-  #lookUp(user: string): Lookup {
-    let lookup = this.#lookups.get(user);
-    if (lookup === undefined) {
-      const { promise: overdue, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, this.#times.graceMs);
-      const answer = this.#answer(user).finally(() => {
-        clearTimeout(timer);
-        this.#lookups.delete(user);
-      });
-      lookup = { answer, overdue };
-      this.#lookups.set(user, lookup);
-    }
-    return lookup;
-  }
-
-  async #answer(user: string): Promise<readonly AuthorizedKey[]> {
+  /** @throws {KeysUnknown} Or the signal's reason, if nobody waits any more. */
+  async #lookUp(user: string, seeker: TurnSeeker): Promise<readonly AuthorizedKey[]> {
     const deadline = new AbortController();
     const timer = setTimeout(
       () => deadline.abort(new DOMException("no answer in time", "TimeoutError")),
       this.#times.deadlineMs,
     );
-    const signal = AbortSignal.any([deadline.signal, this.parts.closed]);
+    const slow = setTimeout(() => this.#slow.add(user), this.#times.graceMs);
+    const signal = AbortSignal.any([deadline.signal, this.parts.closed, seeker.signal]);
+    let asked = false;
     try {
-      const lines = this.#slots.run(() => this.source.keyLines(user, signal), signal);
-      const keys = this.#read(user, await unlessAborted(lines, signal));
+      const lines = this.#turns.run(() => {
+        asked = true;
+        return unlessAborted(this.source.keyLines(user, signal), signal);
+      }, { ...seeker, signal });
+      const keys = this.#read(user, await lines);
       this.#remember(user, keys);
       return keys;
     } catch (cause) {
-      this.#failed.set(user, this.parts.clock() + this.#times.errorMs);
-      if (this.#reachable && !this.parts.closed.aborted) {
-        this.parts.log.warn("users' keys cannot be read", { server: this.source.server, error: cause });
-      }
-      this.#reachable = false;
+      seeker.signal.throwIfAborted();
+      // Who had no turn knows nothing of the daemon, and must not keep others from asking it about this user.
+      if (asked) this.#noteFailure(user, cause);
       return this.#unknown(cause);
     } finally {
       clearTimeout(timer);
+      clearTimeout(slow);
+      this.#slow.delete(user);
     }
+  }
+
+  #noteFailure(user: string, cause: unknown): void {
+    this.#failed.set(user, this.parts.clock() + this.#times.errorMs);
+    if (this.#reachable && !this.parts.closed.aborted) {
+      this.parts.log.warn("users' keys cannot be read", { server: this.source.server, error: cause });
+    }
+    this.#reachable = false;
   }
 
   #remember(user: string, keys: readonly AuthorizedKey[]): void {

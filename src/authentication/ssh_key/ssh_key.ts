@@ -4,9 +4,11 @@ import type { Clock } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
+import type { TurnSeeker } from "../../model/turns.ts";
 import { type WatchedFile, watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
+import { seekerOf } from "../seeker_of.ts";
 import { InvalidToken, isSignedBy } from "../signed_token.ts";
 import type { NamedUser, Standing } from "../standing.ts";
 import { TokenVerifier } from "../token_verifier.ts";
@@ -107,7 +109,8 @@ class SshKeyAuthenticator implements Authenticator {
     if (!isUserAccount(proof.user)) {
       return { kind: "refused", reason: "the user name cannot be a user's account" };
     }
-    return await this.#verify(new KeyTrial(proof, clientAddress, this.options.clock()), signal);
+    const trial = new KeyTrial(proof, clientAddress, this.options.clock());
+    return await this.#verify(trial, seekerOf(credentials, signal));
   }
 
   /** The keys file, if it names the user, else the daemons: whoever has no key there any more is gone. */
@@ -123,7 +126,7 @@ class SshKeyAuthenticator implements Authenticator {
     const { confirmed, failed } = await this.#directory.confirm(
       login,
       (keys) => Promise.resolve(keys.length > 0),
-      signal,
+      { lane: `standing of ${login}`, known: true, signal }, // asked about on the word of a token that was verified
     );
     if (confirmed.length > 0) return { kind: "known", servers: [...confirmed, ...failed] };
     if (failed.length > 0) throw new KeyLookupFailed(failed);
@@ -142,7 +145,7 @@ class SshKeyAuthenticator implements Authenticator {
     this.#directory.close();
   }
 
-  async #verify(trial: KeyTrial, signal: AbortSignal): Promise<Verdict> {
+  async #verify(trial: KeyTrial, seeker: TurnSeeker): Promise<Verdict> {
     const { user } = trial.proof;
     const fromFile = this.file?.current.keys.get(user);
     if (fromFile !== undefined) {
@@ -152,7 +155,7 @@ class SshKeyAuthenticator implements Authenticator {
       const { confirmed, failed } = await this.#directory.confirm(
         user,
         async (keys) => await trial.find(keys) !== undefined,
-        signal,
+        seeker,
       );
       if (confirmed.length > 0) {
         const dn = nameFromTemplate(this.options.dnTemplate, user);

@@ -2,6 +2,7 @@ import { canonicalAddress } from "../../model/address.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Secret } from "../../model/secret.ts";
 import { ServiceError } from "../../model/service_error.ts";
+import { Turns } from "../../model/turns.ts";
 import type { SessionScope } from "../rules/session_scope.ts";
 import { AccountBudget, type BudgetOptions } from "./account_budget.ts";
 import { ControlConnection } from "./control_connection.ts";
@@ -11,7 +12,8 @@ import { GuardedSocket } from "./guarded_socket.ts";
 import { logIn } from "./log_in.ts";
 import { ListenSocketUnreachable, SessionFailed } from "./session_errors.ts";
 import { SESSION_TIMES, type SessionTimes } from "./session_times.ts";
-import { Turnstile } from "./turnstile.ts";
+
+const ONE_AFTER_THE_OTHER = { atOnce: 1, waiting: Infinity, perLane: Infinity };
 
 /** A session that this service wants for itself, for one HTTP request. */
 export interface OwnSession {
@@ -76,7 +78,7 @@ export class SessionClient {
   readonly #budget: AccountBudget;
   readonly #times: SessionTimes;
   /** By instance, as are the ways to open data connections. */
-  readonly #turnstiles = new Map<number, Turnstile>();
+  readonly #turns = new Map<number, Turns>();
   readonly #ports = new Map<number, DataPorts>();
   #turn = 0;
 
@@ -141,15 +143,15 @@ export class SessionClient {
    */
   async #connect({ instance, address }: Candidate, signal: AbortSignal): Promise<ControlConnection> {
     const { host, port } = splitAddress(address);
-    const turnstile = this.#turnstiles.get(instance) ?? new Turnstile();
-    this.#turnstiles.set(instance, turnstile);
+    const turns = this.#turns.get(instance) ?? new Turns(ONE_AFTER_THE_OTHER);
+    this.#turns.set(instance, turns);
     const late = AbortSignal.timeout(this.#times.connectMs * 2);
     const patience = AbortSignal.any([signal, late]);
     try {
-      return await turnstile.pass(
+      return await turns.run(
         async () =>
           await this.#greeting(await GuardedSocket.connect(host, port, this.#times.connectMs, signal)),
-        patience,
+        { lane: "", known: false, signal: patience },
       );
     } catch (error) {
       if (error === late.reason) {

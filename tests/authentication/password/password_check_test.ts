@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { matchesMd5, md5Digest } from "../../../src/authentication/password/md5_hash.ts";
-import { type Matchers, PasswordCheck } from "../../../src/authentication/password/password_check.ts";
+import {
+  type Matchers,
+  PasswordCheck,
+  TooMuchWork,
+} from "../../../src/authentication/password/password_check.ts";
 import {
   parsePasswordFile,
   type PasswordTable,
@@ -10,12 +14,19 @@ import {
   hashWithScrypt,
   matchesScrypt,
 } from "../../../src/authentication/password/scrypt_hash.ts";
-import { TooMuchWork } from "../../../src/authentication/password/work_slots.ts";
+import type { TurnSeeker } from "../../../src/model/turns.ts";
 
 const MD5_LINE = `md5:${md5Digest("salt", "right")}:salt:CN=M`;
 const [CHEAP, DEAR] = await Promise.all(
   [10, 11].map(async (ln) => formatScrypt(await hashWithScrypt("right", { ln, r: 8, p: 1 }))),
 );
+
+const NEVER = new AbortController().signal;
+const stranger = (address = "192.0.2.17", signal = NEVER): TurnSeeker => ({
+  lane: address,
+  known: false,
+  signal,
+});
 
 const TABLES: Record<string, PasswordTable> = {
   md5: await parsePasswordFile(`${MD5_LINE}\noff::s:CN=O`, ""),
@@ -38,14 +49,13 @@ function counted() {
   };
   const clock = { now: 1_000_000 };
   const check = new PasswordCheck({ now: () => clock.now, matchers });
-  const { signal } = new AbortController();
   return {
     clock,
     /** Whether the password is right, and the work done to find out. */
     async ask(table: PasswordTable | undefined, user: string, password: string): Promise<[boolean, string]> {
       assert.ok(table);
       work.length = 0;
-      const entry = await check.entryOf(table, user, password, signal);
+      const entry = await check.entryOf(table, user, password, stranger());
       return [entry !== undefined, work.toSorted().join(" ")];
     },
   };
@@ -108,54 +118,100 @@ Deno.test("PasswordCheck does the work once for a client that starts with many r
     now: Date.now,
     matchers: { md5: matchesMd5, scrypt: (stored, password) => (runs++, matchesScrypt(stored, password)) },
   });
-  const { signal } = new AbortController();
   const table = TABLES.scrypt;
   assert.ok(table);
   const entries = await Promise.all(
-    Array.from({ length: 40 }, () => check.entryOf(table, "cheap", "right", signal)),
+    Array.from({ length: 40 }, () => check.entryOf(table, "cheap", "right", stranger())),
   );
   assert.ok(entries.every((entry) => entry?.dn === "CN=C"));
-  assert.ok(runs <= 2, `${runs} runs`);
+  assert.equal(runs, 1);
 });
 
-Deno.test("PasswordCheck bounds the work that waits, for known and unknown users alike", async () => {
-  const hold = Promise.withResolvers<boolean>();
-  let running = 0;
+/** A check whose work goes on until it is told, and the passwords that are being worked on. */
+function held() {
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
   const check = new PasswordCheck({
     now: Date.now,
-    matchers: { md5: matchesMd5, scrypt: () => (running++, hold.promise) },
-  });
-  const { signal } = new AbortController();
-  const table = TABLES.mixed;
-  assert.ok(table);
-  const waiting = Array.from({ length: 66 }, () => check.entryOf(table, "nobody", "x", signal));
-  assert.equal(running, 2);
-  for (const user of ["nobody", "cheap", "md5"]) {
-    await assert.rejects(check.entryOf(table, user, "x", signal), TooMuchWork);
-  }
-  assert.equal((await check.entryOf(table, "md5", "right", signal))?.dn, "CN=M");
-  hold.resolve(false);
-  assert.deepEqual(new Set(await Promise.all(waiting)), new Set([undefined]));
-  assert.equal(await check.entryOf(table, "nobody", "x", signal), undefined);
-});
-
-Deno.test("PasswordCheck lets a caller who goes leave the queue", async () => {
-  const hold = Promise.withResolvers<boolean>();
-  let running = 0;
-  const check = new PasswordCheck({
-    now: Date.now,
-    matchers: { md5: matchesMd5, scrypt: () => (running++, hold.promise) },
+    matchers: {
+      md5: matchesMd5,
+      scrypt: (_, password) =>
+        new Promise((resolve) => {
+          begun.push(password);
+          ends.push(() => resolve(false));
+        }),
+    },
   });
   const table = TABLES.scrypt;
   assert.ok(table);
-  const stays = new AbortController().signal;
+  return {
+    begun,
+    check: (user: string, password: string, seeker = stranger()) =>
+      check.entryOf(table, user, password, seeker),
+    /** Ends all work, also what begins by it, and lets the outcomes be known. */
+    async endAll() {
+      for (let next = ends.shift(); next !== undefined; next = ends.shift()) {
+        next();
+        for (let i = 0; i < 10; i++) await Promise.resolve();
+      }
+    },
+  };
+}
+
+Deno.test("PasswordCheck lets eight of an address wait, for known and unknown users alike, and others beside them", async () => {
+  const { check, begun, endAll } = held();
+  const crowd = Array.from({ length: 10 }, (_, i) => check("nobody", `x${i}`));
+  assert.deepEqual(begun, ["x0", "x1"]);
+  for (const user of ["nobody", "cheap"]) {
+    await assert.rejects(check(user, "x", stranger()), { code: "ERR_TOO_MUCH_WORK", status: 503 });
+  }
+  const other = check("cheap", "y", stranger("192.0.2.18"));
+  await endAll();
+  assert.deepEqual(await Promise.all([...crowd, other]), Array(11).fill(undefined));
+  assert.deepEqual(begun.slice(0, 5), ["x0", "x1", "x2", "y", "x3"]);
+  assert.equal(await Promise.race([check("nobody", "x"), endAll()]), undefined);
+});
+
+Deno.test("PasswordCheck gives a known user every other turn, however many addresses are in the way", async () => {
+  const { check, begun, endAll } = held();
+  const strangers = Array.from({ length: 43 * 8 }, async (_, i) => {
+    await check("nobody", `x${i}`, stranger(`198.51.100.${i % 43}`)).catch((error) => {
+      assert.ok(error instanceof TooMuchWork);
+    });
+  });
+  const known = [1, 2, 3].map((i) =>
+    check("cheap", `known ${i}`, { lane: `user ${i}`, known: true, signal: NEVER })
+  );
+  await endAll();
+  await Promise.all([...strangers, ...known]);
+  assert.deepEqual(begun.slice(2, 8).filter((password) => password.startsWith("known")), [
+    "known 1",
+    "known 2",
+    "known 3",
+  ]);
+});
+
+Deno.test("PasswordCheck lets a caller who goes leave the queue", async () => {
+  const { check, begun, endAll } = held();
   const goes = new AbortController();
-  const begun = [1, 2].map(() => check.entryOf(table, "nobody", "x", goes.signal));
-  const left = check.entryOf(table, "nobody", "x", goes.signal);
-  const kept = check.entryOf(table, "nobody", "x", stays);
+  const working = [0, 1].map((i) => check("nobody", `x${i}`));
+  const left = check("nobody", "left", stranger("192.0.2.17", goes.signal));
+  const kept = check("nobody", "kept");
   goes.abort(new Error("gone"));
   await assert.rejects(left, /gone/);
-  hold.resolve(false);
-  assert.deepEqual(await Promise.all([...begun, kept]), [undefined, undefined, undefined]);
-  assert.equal(running, 3);
+  await endAll();
+  assert.deepEqual(await Promise.all([...working, kept]), [undefined, undefined, undefined]);
+  assert.deepEqual(begun, ["x0", "x1", "kept"]);
+});
+
+Deno.test("PasswordCheck does the work of one password once, also when the first to ask goes", async () => {
+  const { check, begun, endAll } = held();
+  const goes = new AbortController();
+  const left = check("nobody", "x", stranger("192.0.2.17", goes.signal));
+  const kept = check("nobody", "x");
+  goes.abort(new Error("gone"));
+  await assert.rejects(left, /gone/);
+  await endAll();
+  assert.equal(await kept, undefined);
+  assert.deepEqual(begun, ["x"]);
 });

@@ -6,6 +6,7 @@ import { createLogger } from "../../../src/logging/logger.ts";
 import { SHEET_KEY_LINE } from "./user_keys.ts";
 
 const NEVER = new AbortController().signal;
+const SEEKER = { lane: "192.0.2.17", known: false, signal: NEVER };
 const some = (keys: readonly AuthorizedKey[]) => Promise.resolve(keys.length > 0);
 
 /** A server whose answers the test gives. */
@@ -54,7 +55,7 @@ async function withDirectory(
   const log: string[] = [];
   const parts = { clock: () => now, log: createLogger((line) => log.push(line), { threshold: "debug" }) };
   const directory = new KeyDirectory(servers, { updateMs: 600_000, ...times }, parts);
-  const confirm = (user = "ann") => directory.confirm(user, some, NEVER);
+  const confirm = (user = "ann") => directory.confirm(user, some, SEEKER);
   try {
     await run({
       confirmed: async (user) => [...(await confirm(user)).confirmed].sort(),
@@ -173,17 +174,47 @@ Deno.test("KeyDirectory asks a server about two users at a time, in the order of
   });
 });
 
-Deno.test("KeyDirectory turns away lookups when too many wait, and goes on afterwards", async () => {
+Deno.test("KeyDirectory turns away lookups of an address of which too many wait, and of no other", async () => {
   const a = new Server("A");
   const gate = Promise.withResolvers<string[]>();
   a.answer = () => gate.promise;
-  await withDirectory([a], {}, async ({ confirmed, failed }) => {
-    const waiting = Array.from({ length: 202 }, (_, i) => confirmed(`u${i}`));
+  await withDirectory([a], {}, async ({ confirmed, failed, directory }) => {
+    const waiting = Array.from({ length: 10 }, (_, i) => confirmed(`u${i}`));
     assert.deepEqual(await failed("late"), ["A"]);
+    const elsewhere = directory.confirm("late", some, { ...SEEKER, lane: "192.0.2.18" });
+    const known = directory.confirm("late", some, { ...SEEKER, lane: "late at home", known: true });
     gate.resolve([SHEET_KEY_LINE]);
     assert.ok((await Promise.all(waiting)).every(([server]) => server === "A"));
-    assert.equal(a.asked.length, 202);
+    for (const other of [elsewhere, known]) assert.deepEqual((await other).confirmed, ["A"]);
+    assert.deepEqual(
+      a.asked.slice(2, 6),
+      ["late", "u2", "late", "u3"],
+      "each as soon as its lane has a turn",
+    );
     assert.deepEqual(await confirmed("next"), ["A"]);
+  });
+});
+
+Deno.test("KeyDirectory lets lookups that nobody waits for any more leave the queue", async () => {
+  const a = new Server("A").hangs();
+  await withDirectory([a], {}, async ({ directory, confirmed }) => {
+    const callers = Array.from({ length: 10 }, (_, i) => {
+      const caller = new AbortController();
+      const asked = directory.confirm(`u${i}`, some, { ...SEEKER, signal: caller.signal });
+      return { caller, asked };
+    });
+    assert.deepEqual(a.asked, ["u0", "u1"]);
+    a.knows("ann");
+    for (const { caller } of callers) caller.abort(new Error("gone"));
+    for (const { asked } of callers) await assert.rejects(asked, /gone/);
+    assert.deepEqual(a.signals.map(({ aborted }) => aborted), [true, true]);
+    assert.deepEqual(await confirmed(), ["A"]);
+    assert.deepEqual(
+      a.asked,
+      ["u0", "u1", "ann"],
+      "of a user whose caller has gone nobody is asked, nor is it noted",
+    );
+    assert.deepEqual(await confirmed("u0"), []);
   });
 });
 
@@ -257,11 +288,11 @@ Deno.test("KeyDirectory stops waiting when the caller has gone, and when it is c
   const a = new Server("A").hangs();
   await withDirectory([a], {}, async ({ directory, failed }) => {
     const caller = new AbortController();
-    const asked = directory.confirm("ann", some, caller.signal);
+    const asked = directory.confirm("ann", some, { ...SEEKER, signal: caller.signal });
+    const other = failed();
     caller.abort(new Error("gone"));
     await assert.rejects(asked, /gone/);
-    assert.equal(a.signals[0]?.aborted, false, "others may wait for the same answer");
-    const other = failed();
+    assert.deepEqual(a.signals.map(({ aborted }) => aborted), [false], "another waits for the same answer");
     directory.close();
     assert.deepEqual(await other, ["A"]);
   });
@@ -270,6 +301,6 @@ Deno.test("KeyDirectory stops waiting when the caller has gone, and when it is c
 Deno.test("KeyDirectory passes on what is wrong with the test itself", async () => {
   const a = new Server("A").knows("ann");
   await withDirectory([a], {}, async ({ directory }) => {
-    await assert.rejects(directory.confirm("ann", () => Promise.reject(new Error("bug")), NEVER), /bug/);
+    await assert.rejects(directory.confirm("ann", () => Promise.reject(new Error("bug")), SEEKER), /bug/);
   });
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { canonicalAddress } from "../../src/model/address.ts";
-import { addressGroup } from "../../src/regulation/address_group.ts";
+import { addressGroup } from "../../src/model/address_group.ts";
 
 const GROUPS: [string, string][] = [
   ["192.0.2.17", "192.0.2.17"],

@@ -1,0 +1,102 @@
+import { type LaneLimits, Lanes } from "./lanes.ts";
+
+/** There was no room to wait in, no turn in time, or the room was needed for others. */
+export class NoTurn extends Error {
+  override readonly name = "NoTurn";
+}
+
+export interface TurnLimits extends LaneLimits {
+  /** Pieces of work at the same time. */
+  readonly atOnce: number;
+  /** Of one lane; as many as there are, if left out. */
+  readonly atOncePerLane?: number;
+}
+
+/** Whose turn it is to be. */
+export interface TurnSeeker {
+  /** Lanes take turns. */
+  readonly lane: string;
+  /** Known ones have lanes apart and every other turn, so that however many strangers come, these do not wait for them. */
+  readonly known: boolean;
+  /** Gives up waiting; work that has begun has to look at it itself. */
+  readonly signal: AbortSignal;
+}
+
+/** Lets a few pieces of work run at a time while others wait, in {@link Lanes}, for their turns. */
+export class Turns {
+  readonly #limits: TurnLimits;
+  readonly #known: Lanes;
+  readonly #strangers: Lanes;
+  /** Pieces under way, by lane. */
+  readonly #underWay = new Map<string, number>();
+  #count = 0;
+  #nextIsKnown = true;
+
+  /** @param limits Those on waiting hold for known ones and for strangers, each. */
+  constructor(limits: TurnLimits) {
+    this.#limits = limits;
+    this.#known = new Lanes(limits);
+    this.#strangers = new Lanes(limits);
+  }
+
+  /**
+   * Runs the work when it is its turn.
+   * @throws {NoTurn} The work was not begun.
+   * @throws The signal's reason, if it is aborted before the work begins; what the work throws.
+   */
+  async run<T>(work: () => Promise<T>, seeker: TurnSeeker): Promise<T> {
+    const { lane, signal } = seeker;
+    signal.throwIfAborted();
+    if (this.#mayRun(lane)) this.#enter(lane);
+    else await this.#turn(seeker);
+    try {
+      signal.throwIfAborted();
+      return await work();
+    } finally {
+      this.#leave(lane);
+    }
+  }
+
+  #turn({ lane, known, signal }: TurnSeeker): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const joined = (known ? this.#known : this.#strangers).join({
+        lane,
+        signal,
+        called: () => {
+          this.#enter(lane);
+          resolve();
+        },
+        left: (why) => reject(why === "aborted" ? signal.reason : new NoTurn("others needed the room")),
+      });
+      if (!joined) reject(new NoTurn("too many are waiting"));
+    });
+  }
+
+  #mayRun(lane: string): boolean {
+    return this.#count < this.#limits.atOnce &&
+      (this.#underWay.get(lane) ?? 0) < (this.#limits.atOncePerLane ?? Infinity);
+  }
+
+  #enter(lane: string): void {
+    this.#count++;
+    this.#underWay.set(lane, (this.#underWay.get(lane) ?? 0) + 1);
+  }
+
+  #leave(lane: string): void {
+    this.#count--;
+    const others = (this.#underWay.get(lane) ?? 1) - 1;
+    if (others === 0) this.#underWay.delete(lane);
+    else this.#underWay.set(lane, others);
+    while (this.#callNext());
+  }
+
+  #callNext(): boolean {
+    const may = (lane: string) => this.#mayRun(lane);
+    for (const known of [this.#nextIsKnown, !this.#nextIsKnown]) {
+      if (!(known ? this.#known : this.#strangers).callNext(may)) continue;
+      this.#nextIsKnown = !known;
+      return true;
+    }
+    return false;
+  }
+}

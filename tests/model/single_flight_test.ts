@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { SingleFlight } from "../../src/model/single_flight.ts";
+
+const NEVER = new AbortController().signal;
+
+/** Questions whose answers the test gives. */
+function create() {
+  const flights = new SingleFlight<string>();
+  const asked: { question: string; signal: AbortSignal; answer: PromiseWithResolvers<string> }[] = [];
+  const join = (question: string, signal = NEVER) =>
+    flights.join(question, (signal) => {
+      const answer = Promise.withResolvers<string>();
+      asked.push({ question, signal, answer });
+      return answer.promise;
+    }, signal);
+  return { asked, join };
+}
+
+Deno.test("SingleFlight asks once for all who ask at the same time, and anew afterwards", async () => {
+  const { asked, join } = create();
+  const all = [join("a"), join("a"), join("b")];
+  assert.deepEqual(asked.map(({ question }) => question), ["a", "b"]);
+  asked[0]?.answer.resolve("A");
+  asked[1]?.answer.resolve("B");
+  assert.deepEqual(await Promise.all(all), ["A", "A", "B"]);
+  const again = join("a");
+  asked[2]?.answer.resolve("A2");
+  assert.equal(await again, "A2");
+});
+
+Deno.test("SingleFlight gives a failure to all who wait, and to nobody afterwards", async () => {
+  const { asked, join } = create();
+  const all = [join("a"), join("a")];
+  asked[0]?.answer.reject(new Error("down"));
+  for (const one of all) await assert.rejects(one, /down/);
+  const again = join("a");
+  asked[1]?.answer.resolve("A");
+  assert.equal(await again, "A");
+});
+
+Deno.test("SingleFlight goes on when one gives up, and ends when the last one does", async () => {
+  const { asked, join } = create();
+  const [one, other] = [new AbortController(), new AbortController()];
+  const [first, second] = [join("a", one.signal), join("a", other.signal)];
+  one.abort(new Error("gone 1"));
+  await assert.rejects(first, /gone 1/);
+  assert.equal(asked[0]?.signal.aborted, false);
+  other.abort(new Error("gone 2"));
+  await assert.rejects(second, /gone 2/);
+  assert.equal(asked[0]?.signal.aborted, true);
+  // Whoever comes now gets an answer of their own, not the failure of what was given up.
+  const next = join("a");
+  asked[0]?.answer.reject(new Error("given up"));
+  asked[1]?.answer.resolve("A");
+  assert.equal(await next, "A");
+});
+
+Deno.test("SingleFlight asks nothing for who has gone before", async () => {
+  const { asked, join } = create();
+  await assert.rejects(join("a", AbortSignal.abort(new Error("gone"))), /gone/);
+  assert.equal(asked.length, 0);
+});
