@@ -83,6 +83,10 @@ const remove = defineCommand({
 export const ban: Command = defineCommands({
   name: "ban",
   summary: "Show, impose and lift bans of users and addresses",
+  examples: {
+    "authserver ban add --address 192.0.2.7 --for 2h": "Keeps an address out for two hours",
+    "authserver ban remove --user ann": "Lets a user in again who mistyped too often",
+  },
   commands: [list, add, remove],
 });
 

@@ -17,6 +17,11 @@ export const check = defineCommand({
   details: [
     "Exit status 0: the service would start, though there may be warnings; 1: it would not, or with --online some other system is not as it should be.",
   ],
+  examples: {
+    "authserver check": "Would the service start?",
+    "authserver check --online":
+      "Do daemons and identity providers answer, with certificates that are trusted?",
+  },
   operands: {},
   options: {
     config: CONFIG_OPTION,

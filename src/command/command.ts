@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { didYouMean } from "../config/did_you_mean.ts";
 
 /** What a command may do with the world around it; handed in, so that a test needs no terminal. */
 export interface CommandIo {
@@ -21,6 +22,8 @@ export interface OptionSpec {
   readonly help: string;
   readonly value?: string;
   readonly default?: string;
+  /** One letter that stands for it. */
+  readonly short?: string;
 }
 
 /** A command as a table: its usage is made from it, as are manual pages and completions. */
@@ -30,6 +33,8 @@ export interface CommandSpec {
   readonly summary: string;
   /** Paragraphs below the options. */
   readonly details?: readonly string[];
+  /** Lines as they are typed -> what they do; for the manual pages. */
+  readonly examples?: Readonly<Record<string, string>>;
   /** Required, in this order: name -> help. */
   readonly operands: Readonly<Record<string, string>>;
   readonly options: Readonly<Record<string, OptionSpec>>;
@@ -74,14 +79,15 @@ export interface Given<Option extends string, Operand extends string> {
   operand(name: Operand): string;
 }
 
-const HELP: OptionSpec = { help: "Show this text" };
+const HELP: OptionSpec = { help: "Show this text", short: "h" };
 
 /** Makes a command of its table and what it does. */
 export function defineCommand<Option extends string, Operand extends string>(
-  { name, summary, details, operands, options }: {
+  { name, summary, details, examples, operands, options }: {
     readonly name: string;
     readonly summary: string;
     readonly details?: readonly string[];
+    readonly examples?: CommandSpec["examples"];
     readonly operands: Readonly<Record<Operand, string>>;
     readonly options: Readonly<Record<Option, OptionSpec>>;
   },
@@ -91,6 +97,7 @@ export function defineCommand<Option extends string, Operand extends string>(
     name,
     summary,
     details,
+    examples,
     operands,
     options: { ...options, help: HELP },
     commands: [],
@@ -112,10 +119,11 @@ export function defineCommand<Option extends string, Operand extends string>(
 
 /** Makes one command of several, told apart by the first argument. */
 export function defineCommands(
-  { name, summary, details, commands }: {
+  { name, summary, details, examples, commands }: {
     readonly name: string;
     readonly summary: string;
     readonly details?: readonly string[];
+    readonly examples?: CommandSpec["examples"];
     /** Their names begin with `name` and a blank. */
     readonly commands: readonly Command[];
   },
@@ -125,6 +133,7 @@ export function defineCommands(
     name,
     summary,
     details,
+    examples,
     operands: {},
     options: { help: HELP },
     commands: specs,
@@ -138,13 +147,36 @@ export function defineCommands(
     run: (args, io) =>
       explain(spec, io, async () => {
         const [word, ...rest] = args;
-        if (word === "--help") return showHelp(usage, io);
         if (word === undefined) throw new WrongUsage("Expected a command");
-        const command = commands.find((command) => command.name === `${name} ${word}`);
-        if (command === undefined) throw new WrongUsage(`Unknown command ${JSON.stringify(word)}`);
-        return await command.run(rest, io);
+        if (asksForHelp(word)) {
+          const about = rest.length === 0 ? undefined : commandNamed(rest[0] ?? "", commands, name);
+          return showHelp(about?.usage ?? usage, io);
+        }
+        return await commandNamed(word, commands, name).run(rest, io);
       }),
   };
+}
+
+/** Whether a word in the place of a command asks for help. */
+export function asksForHelp(word: string): boolean {
+  return word === "help" || word === "--help" || word === "-h";
+}
+
+/**
+ * The command that a word means.
+ * @param outer Name of the command that all of them are in; absent: none.
+ * @throws {WrongUsage} With the one that was meant, if one is near enough.
+ */
+export function commandNamed(word: string, commands: readonly Command[], outer?: string): Command {
+  const wordOf = ({ name }: Command) => outer === undefined ? name : name.slice(outer.length + 1);
+  const found = commands.find((command) => wordOf(command) === word);
+  if (found !== undefined) return found;
+  throw new WrongUsage(`Unknown command ${JSON.stringify(word)}${suggestion(word, commands.map(wordOf))}`);
+}
+
+function suggestion(typed: string, words: readonly string[], before = ""): string {
+  const meant = didYouMean(typed, words);
+  return meant === undefined ? "" : `, did you mean ${before}${meant}?`;
 }
 
 /** Turns what a command throws for its user into messages and exit status. */
@@ -193,8 +225,11 @@ function readArguments(spec: CommandSpec, args: readonly string[]): "help" | Giv
 
 /** @throws {WrongUsage} For unknown options, missing and unwanted values, and options given twice. */
 function parse({ options }: CommandSpec, args: readonly string[]) {
-  const known = Object.entries(options).map(([name, { value }]) =>
-    [name, { type: value === undefined ? "boolean" : "string" }] as const
+  const known = Object.entries(options).map(([name, { value, short }]) =>
+    [
+      name,
+      { type: value === undefined ? "boolean" : "string", ...(short !== undefined && { short }) },
+    ] as const
   );
   try {
     const { values, positionals, tokens } = parseArgs({
@@ -209,9 +244,18 @@ function parse({ options }: CommandSpec, args: readonly string[]) {
     if (twice !== undefined) throw new WrongUsage(`Option --${twice} is given twice`);
     return { values, positionals };
   } catch (error) {
-    if (error instanceof TypeError && "code" in error) throw new WrongUsage(error.message, { cause: error });
-    throw error;
+    if (!(error instanceof TypeError && "code" in error)) throw error;
+    const unknown = error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" &&
+      args.map(optionName).find((name) => name !== undefined && !Object.hasOwn(options, name));
+    if (!unknown) throw new WrongUsage(error.message, { cause: error });
+    const meant = suggestion(unknown, Object.keys(options), "--");
+    throw new WrongUsage(`Unknown option --${unknown}${meant}`, { cause: error });
   }
+}
+
+/** Name of the long option that a word is. */
+function optionName(word: string): string | undefined {
+  return word.startsWith("--") && word.length > 2 ? word.slice(2).split("=", 1)[0] : undefined;
 }
 
 /** The text for `--help`, from the table. */
@@ -232,7 +276,8 @@ export function formatUsage(
 
 function formatOption([name, spec]: [string, OptionSpec]): [string, string] {
   const help = spec.default === undefined ? spec.help : `${spec.help} (default: ${spec.default})`;
-  return [spec.value === undefined ? `--${name}` : `--${name} ${spec.value}`, help];
+  const long = spec.value === undefined ? `--${name}` : `--${name} ${spec.value}`;
+  return [spec.short === undefined ? long : `-${spec.short}, ${long}`, help];
 }
 
 function formatTable(title: string, rows: readonly (readonly [string, string])[]): string {

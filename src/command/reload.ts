@@ -11,6 +11,9 @@ export const reload = defineCommand({
     "Exit status 0: the configuration is in use; 1: it is not, and the one before stays in use.",
     "Run it as the user of the service or as root.",
   ],
+  examples: {
+    "authserver check && authserver reload": "Takes the configuration over if it is usable",
+  },
   operands: {},
   options: SERVICE_OPTIONS,
 }, async (given, io) => {

@@ -1,6 +1,6 @@
 import { ban } from "./ban.ts";
 import { check } from "./check.ts";
-import type { Command, CommandIo } from "./command.ts";
+import { asksForHelp, type Command, type CommandIo, commandNamed, WrongUsage } from "./command.ts";
 import { completion } from "./completion.ts";
 import { config } from "./config.ts";
 import { init } from "./init.ts";
@@ -37,17 +37,23 @@ export const COMMANDS: readonly Command[] = [
  * @returns Exit status: 0 fine, 1 a problem, 2 wrong usage.
  */
 export async function runCommand(args: readonly string[], io: CommandIo): Promise<number> {
-  const [word = serve.name] = args;
-  if (word === "--help") {
-    io.stdout(overview());
-    return 0;
+  const [word = serve.name, ...rest] = args;
+  try {
+    if (asksForHelp(word)) {
+      const [topic, ...more] = rest;
+      if (topic !== undefined) return await commandNamed(topic, COMMANDS).run([...more, "--help"], io);
+      io.stdout(overview());
+      return 0;
+    }
+    if (word === "--version") return await version.run(rest, io);
+    // Options without a command are those of `serve`.
+    if (word.startsWith("-")) return await serve.run(args, io);
+    return await commandNamed(word, COMMANDS).run(rest, io);
+  } catch (error) {
+    if (!(error instanceof WrongUsage)) throw error;
+    io.stderr(`authserver: ${error.message}\nSee authserver --help\n`);
+    return 2;
   }
-  // Options without a command are those of `serve`.
-  if (word.startsWith("-")) return await serve.run(args, io);
-  const command = COMMANDS.find(({ name }) => name === word);
-  if (command !== undefined) return await command.run(args.slice(1), io);
-  io.stderr(`authserver: Unknown command ${JSON.stringify(word)}\nSee authserver --help\n`);
-  return 2;
 }
 
 function overview(): string {

@@ -109,6 +109,10 @@ export const share: Command = defineCommands({
   name: "share",
   summary: "List, show, remove, give away and import shares",
   details: ["Run these as the account that the service runs as."],
+  examples: {
+    "sudo -u authserver authserver share list": "All shares, of a service that systemd starts",
+    "authserver share import shares.csv --server HPC": "Takes shares over from the Java service",
+  },
   commands: [list, show, remove, chown, importShares],
 });
 

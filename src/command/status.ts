@@ -12,6 +12,10 @@ export const status = defineCommand({
     "has expired, or it cannot be asked; 3: it does not run.",
     "Run it as the user of the service or as root. It works also while the configuration cannot be used.",
   ],
+  examples: {
+    "authserver status": "How the service is, and what is wrong with it",
+    "authserver status --json | jq .servers": "The state of each server, for a program",
+  },
   operands: {},
   options: { ...SERVICE_OPTIONS, json: { help: "Print JSON" } },
 }, async (given, io) => {

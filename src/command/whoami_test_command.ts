@@ -20,6 +20,11 @@ export const whoamiTestCommand = defineCommand({
     "Without --key, --password and --token authentication is left out: the user is then a distinguished name.",
     "Exit status 0: a session would be opened, with --server on that server, otherwise on one of them; 1: none would.",
   ],
+  examples: {
+    "authserver whoami-test 'CN=Ann Example, O=Site'": "Account, groups and limits of a name on each server",
+    "authserver whoami-test ann --password --server HPC":
+      "Whether a user gets in with a password, and why not",
+  },
   operands: { user: "User name, or distinguished name; not looked at with --token" },
   options: {
     key: { value: "FILE", help: "Sign in with a token signed by this private SSH key" },

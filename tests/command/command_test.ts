@@ -101,7 +101,7 @@ Options:
   --loud        With emphasis
   --words TEXT  What to say (default: Hello)
   --after TEXT  What to add
-  --help        Show this text
+  -h, --help    Show this text
 
 Nobody minds.
 `,

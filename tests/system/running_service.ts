@@ -199,7 +199,7 @@ const startProcess: Start = async ({ main }, tell) => {
       // Not reached since the socket is about to move: a signal does it, too.
       const before = child.printed.length;
       child.kill("SIGHUP");
-      await child.prints(/configuration reloaded|stays/, before);
+      await child.prints(/settings changed|stays/, before);
     },
     stop: () => {
       if (!stopping) child.kill("SIGTERM");

@@ -140,4 +140,5 @@ complete -c authserver -n '__fish_seen_subcommand_from reservations; and __fish_
 complete -c authserver -n '__fish_use_subcommand' -a 'completion' -d 'Print a script that completes this program\'s commands in a shell'
 complete -c authserver -n '__fish_seen_subcommand_from completion' -l help -d 'Show this text'
 complete -c authserver -n '__fish_use_subcommand' -a 'version' -d 'Print the version of this service and of its runtime'
+complete -c authserver -n '__fish_seen_subcommand_from version' -l json -d 'Print JSON'
 complete -c authserver -n '__fish_seen_subcommand_from version' -l help -d 'Show this text'

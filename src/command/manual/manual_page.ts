@@ -38,16 +38,7 @@ Without a command it runs the service, as
 does.
 .SH COMMANDS
 ${list.join("")}${EXIT_STATUS}.SH FILES
-.TP
-.I conf/container.properties
-Main configuration file.
-.TP
-.I logs/authserver.log
-Log file.
-.TP
-.I logs/audit.log
-Decisions, one JSON object a line.
-${environment()}`,
+${files()}${environment()}`,
   };
 }
 
@@ -68,7 +59,7 @@ ${text(`${name} - ${lowerFirst(spec.summary)}`)}
 .SH SYNOPSIS
 ${(inner.length === 0 ? [spec] : inner).map(synopsis).join(".br\n")}.SH DESCRIPTION
 ${sentence(spec.summary)}
-${paragraphs}${described}${EXIT_STATUS}.SH SEE ALSO
+${paragraphs}${described}${examplesOf(spec)}${EXIT_STATUS}.SH SEE ALSO
 .BR authserver (1)
 `,
   };
@@ -96,6 +87,28 @@ function paragraphsOf({ details = [] }: CommandSpec): string {
     const lines = paragraph.split("\n").map(text);
     return `.PP\n${lines.join("\n.br\n")}\n`;
   }).join("");
+}
+
+/** Examples of a command, and of those within it. */
+function examplesOf(spec: CommandSpec): string {
+  const all = [spec, ...spec.commands].flatMap(({ examples = {} }) => Object.entries(examples));
+  const lines = all.map(([line, does]) => `.TP\n.B ${roff(line)}\n${sentence(does)}\n`);
+  return lines.length === 0 ? "" : `.SH EXAMPLES\n${lines.join("")}`;
+}
+
+/** Files of an installation: below its folder, on a system, what they are. */
+const FILES = [
+  ["conf/container.properties", "/etc/authserver/container.properties", "Main configuration file."],
+  ["logs/authserver.log", "/var/log/authserver/authserver.log", "Log; the journal has the same lines."],
+  ["logs/audit.log", "/var/log/authserver/audit.log", "Decisions, one JSON object a line."],
+  ["logs/control.sock", "/run/authserver/control.sock", "Where commands reach the running service."],
+] as const;
+
+function files(): string {
+  return FILES.map(([own, system, what]) =>
+    `.TP\n.I ${roff(own)}\n${text(`${what} Under systemd: ${system}.`)}\n`
+  )
+    .join("");
 }
 
 function synopsis({ name, operands, options }: CommandSpec): string {

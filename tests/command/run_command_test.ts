@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { runCommand } from "../../src/command/run_command.ts";
+import { VERSION } from "../../src/service/version.ts";
+import { recordedIo } from "./recorded_io.ts";
+
+async function run(...args: readonly string[]) {
+  const io = recordedIo();
+  return { status: await runCommand(args, io), out: io.out, err: io.err };
+}
+
+for (const args of [["--help"], ["-h"], ["help"]]) {
+  Deno.test(`authserver ${args.join(" ")} shows all commands`, async () => {
+    const { status, out } = await run(...args);
+    assert.equal(status, 0);
+    assert.match(out, /^Usage: authserver \[command\] \[options\]/);
+  });
+}
+
+for (const args of [["help", "ban"], ["ban", "help"], ["ban", "-h"], ["ban", "--help"]]) {
+  Deno.test(`authserver ${args.join(" ")} explains bans`, async () => {
+    const { status, out } = await run(...args);
+    assert.equal(status, 0);
+    assert.match(out, /^Usage: authserver ban <command>/);
+  });
+}
+
+for (const args of [["help", "ban", "add"], ["ban", "help", "add"], ["ban", "add", "-h"]]) {
+  Deno.test(`authserver ${args.join(" ")} explains one of several commands`, async () => {
+    const { status, out } = await run(...args);
+    assert.equal(status, 0);
+    assert.match(out, /^Usage: authserver ban add \[options\]/);
+  });
+}
+
+Deno.test("authserver --version is authserver version, also as JSON", async () => {
+  assert.match((await run("--version")).out, new RegExp(`^authserver ${RegExp.escape(VERSION)} \\(Deno `));
+  const { status, out } = await run("version", "--json");
+  assert.equal(status, 0);
+  assert.deepEqual(Object.keys(JSON.parse(out)), ["version", "deno", "v8", "target"]);
+  assert.equal(JSON.parse(out).version, VERSION);
+});
+
+const MISTYPED: readonly (readonly [args: readonly string[], says: string])[] = [
+  [["statsu"], 'authserver: Unknown command "statsu", did you mean status?'],
+  [["help", "chek"], 'authserver: Unknown command "chek", did you mean check?'],
+  [["ban", "ad"], 'authserver ban: Unknown command "ad", did you mean add?'],
+  [["check", "--onlin"], "authserver check: Unknown option --onlin, did you mean --online?"],
+  [["check", "--cofig=x"], "authserver check: Unknown option --cofig, did you mean --config?"],
+  [["check", "--something"], "authserver check: Unknown option --something"],
+  [["xyzzy"], 'authserver: Unknown command "xyzzy"'],
+];
+for (const [args, says] of MISTYPED) {
+  Deno.test(`authserver ${args.join(" ")} says what was meant, if that is near`, async () => {
+    const { status, out, err } = await run(...args);
+    assert.deepEqual([status, out, err.split("\n")[0]], [2, "", says]);
+  });
+}
