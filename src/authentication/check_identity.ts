@@ -1,4 +1,5 @@
-import { foldCharacters, InvalidName, parseName } from "../model/distinguished_name.ts";
+import { disguise } from "../model/disguise.ts";
+import { hasLooseBlanks, InvalidName, parseName } from "../model/distinguished_name.ts";
 
 /** The user cannot be named; the message is for the log. */
 export class NoIdentity extends Error {
@@ -6,21 +7,19 @@ export class NoIdentity extends Error {
 }
 
 /**
- * Asserts that a text names somebody: a distinguished name without empty values, under which everyone whose attribute
- * is empty would be the same user, without control characters, and in no disguise: names are compared without regard to
- * case and Unicode form, so whoever may choose a name at the provider could choose one that counts as another's.
+ * Asserts that a text from outside names somebody, and nobody but the one it spells: a distinguished name whose values
+ * are in no {@link disguise}. Names are compared without regard to case, Unicode form and blanks, so whoever may choose
+ * a name at the provider could otherwise choose one that counts as another's. Nothing is trimmed.
  * @throws {NoIdentity}
  */
-export function checkIdentity(text: string): string {
-  const dn = text.trim();
+export function checkIdentity(dn: string): string {
   try {
     const values = parseName(dn).flatMap((part) => part.map(({ value }) => value));
     if (values.length === 0) throw new NoIdentity("the identity is an empty name");
+    if (hasLooseBlanks(dn)) throw new NoIdentity("the identity has blanks around its parts");
     for (const value of values) {
-      const written = value.kind === "text" ? value.text : value.der;
-      if (written.trim() === "") throw new NoIdentity("the identity has an empty value");
-      if (/\p{Cc}/u.test(written)) throw new NoIdentity("the identity has a control character");
-      if ([...written].some(isDisguise)) throw new NoIdentity("the identity has a disguised ASCII character");
+      const reason = value.kind === "text" ? disguise(value.text) : undefined;
+      if (reason !== undefined) throw new NoIdentity(`the identity has ${reason}`);
     }
   } catch (error) {
     if (error instanceof InvalidName) {
@@ -29,12 +28,4 @@ export function checkIdentity(text: string): string {
     throw error;
   }
   return dn;
-}
-
-/** Letters of names that people have, though they count as ASCII letters: so do sharp s, dotless i and ordinals. */
-const NATURAL = "\u00DF\u1E9E\u0131\u00AA\u00BA";
-
-/** Whether a character is compared as if it were an ASCII one: full width, mathematical, ligatures and the like. */
-function isDisguise(character: string): boolean {
-  return character > "\x7f" && !NATURAL.includes(character) && /^[!-~]+$/.test(foldCharacters(character));
 }

@@ -3,6 +3,7 @@ import { createHash, verify, X509Certificate } from "node:crypto";
 import type { Clock } from "../model/clock.ts";
 import type { Credentials } from "../model/credentials.ts";
 import type { Authenticator, Verdict } from "./authenticator.ts";
+import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { isPersonalName } from "./personal_name.ts";
 
 export interface X509Options {
@@ -46,6 +47,12 @@ function judge({ name, gateway, serverName, clock }: X509Options, credentials: C
     dn = claim.dn;
   }
   if (!isPersonalName(dn, serverName())) return { kind: "refused", reason: "the subject names no caller" };
+  try {
+    checkIdentity(dn);
+  } catch (error) {
+    if (error instanceof NoIdentity) return { kind: "refused", reason: `subject: ${error.message}` };
+    throw error;
+  }
   return { kind: "accepted", identity: { dn, method: "X509", via: name } };
 }
 

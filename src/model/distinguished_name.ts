@@ -77,6 +77,17 @@ export function sameName(a: string, b: string): boolean {
   }
 }
 
+/**
+ * Whether there are blanks around the parts of a name that say nothing: before or behind it, around `=` and `+`, before
+ * `,`, or behind it more than one plain blank, as names are often written.
+ * @throws {InvalidName}
+ */
+export function hasLooseBlanks(text: string): boolean {
+  const reader = new NameReader(text);
+  reader.name();
+  return reader.looseBlanks;
+}
+
 /** A value with everything escaped that means something in a name, for use after `CN=` and the like (RFC 4514, 2.4). */
 export function escapeNameValue(value: string): string {
   return value
@@ -118,13 +129,14 @@ function fold(value: string): string {
 }
 
 /**
- * Text without case and in Unicode NFKD, as values are compared. Repeated until nothing changes: `ẞ` becomes `ß`, and
- * only that becomes `ss`.
+ * Text without case and in Unicode NFKD, as values are compared. Case is that of single letters: the Java service
+ * upper-cases first (rest-api.md 2.6, step 7), which makes `ß` the same as `ss` and `ı` the same as `i`, so that one user
+ * would get another's account. Repeated until nothing changes.
  */
 export function foldCharacters(value: string): string {
   let before = value;
   for (let round = 0; round < 4; round++) {
-    const after = before.normalize("NFKD").toUpperCase().toLowerCase().normalize("NFKD");
+    const after = before.normalize("NFKD").toLowerCase().normalize("NFKD");
     if (after === before) return after;
     before = after;
   }
@@ -159,6 +171,8 @@ function isBlank(code: number): boolean {
 /** Reads a name from left to right. */
 class NameReader {
   #at = 0;
+  /** Whether there were blanks that say nothing, see {@link hasLooseBlanks}. */
+  looseBlanks = false;
 
   constructor(readonly text: string) {}
 
@@ -171,6 +185,7 @@ class NameReader {
       attributes.push(this.#attribute());
       this.#skipBlanks();
       const separator = this.text[this.#at];
+      if (separator === "," && this.text[this.#at + 1] === " ") this.#at++;
       if (separator !== "+") {
         names.push(attributes);
         attributes = [];
@@ -184,7 +199,10 @@ class NameReader {
     this.#skipBlanks();
     const start = this.#at;
     const stop = this.text.indexOf("=", start);
-    const label = this.text.slice(start, Math.max(start, stop)).trimEnd();
+    let end = Math.max(start, stop);
+    while (end > start && isBlank(this.text.charCodeAt(end - 1))) end--;
+    if (end < stop) this.looseBlanks = true;
+    const label = this.text.slice(start, end);
     if (!/^[A-Za-z0-9.-]+$/.test(label)) this.#fail("expected an attribute such as CN=", start);
     const type = attributeType(label);
     if (type === undefined) this.#fail(`unknown attribute ${label.slice(0, 60)}`, start);
@@ -234,6 +252,7 @@ class NameReader {
       this.#at = stop;
       const found = this.text[stop];
       if (found === '"') this.#fail("a quote inside a value must be escaped", stop);
+      if (found !== "\\" && isBlank(piece.charCodeAt(piece.length - 1))) this.looseBlanks = true;
       // Blanks at the end are no part of the value, unless escaped.
       if (found !== "\\") return value + trimEndCharacters(piece, "\t\n\r ");
       value += piece + this.#escapes();
@@ -273,7 +292,10 @@ class NameReader {
   }
 
   #skipBlanks(): void {
-    while (isBlank(this.text.charCodeAt(this.#at))) this.#at++;
+    while (isBlank(this.text.charCodeAt(this.#at))) {
+      this.looseBlanks = true;
+      this.#at++;
+    }
   }
 
   /** Where the next of these characters stands, or the end. */

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { checkIdentity, NoIdentity } from "../../src/authentication/check_identity.ts";
-import { sameName } from "../../src/model/distinguished_name.ts";
+import fc from "fast-check";
+import { comparableForm, escapeNameValue, sameName } from "../../src/model/distinguished_name.ts";
+import { CHARACTER } from "../fixtures/character.ts";
 
 /** Names that count as the other one, though they are written with other characters. */
 const LOOKALIKES: [string, string][] = [
@@ -11,6 +13,21 @@ const LOOKALIKES: [string, string][] = [
   ["CN=jame\u017F", "CN=james"],
   ["CN=\u212Aim", "CN=kim"],
   ["CN=a\u00B2", "CN=a2"],
+  ["CN=M\u00AA", "CN=Ma"],
+  ["CN=\uFF76\uFF85", "CN=\u30AB\u30CA"],
+  ["CN=Anne\u00A0Marie", "CN=Anne Marie"],
+  ["CN=Anne  Marie", "CN=Anne Marie"],
+  ["CN=\\ Anne", "CN=Anne"],
+  ["CN=Anne\\ ", "CN=Anne"],
+  ["CN= Anne", "CN=Anne"],
+  ["CN=Anne ", "CN=Anne"],
+  [" CN=Anne", "CN=Anne"],
+  ["CN=Anne\n", "CN=Anne"],
+  ["CN =Anne", "CN=Anne"],
+  ["CN=Anne ,O=Site", "CN=Anne,O=Site"],
+  ["CN=Anne,  O=Site", "CN=Anne,O=Site"],
+  ["CN=Anne,\tO=Site", "CN=Anne,O=Site"],
+  ["CN=Anne + O=Site", "CN=Anne+O=Site"],
 ];
 
 for (const [name, other] of LOOKALIKES) {
@@ -25,15 +42,107 @@ Deno.test("checkIdentity() takes names as people have them", () => {
   const names = [
     "Jürgen Groß",
     "Işıl Yıldız",
-    "Mª Luz",
     "Ju\u0308rgen",
     "Zoë Łąck",
     "Ελένη Παπαδάκης",
     "Иван Ёлкин",
     "山﨑 愛",
-    "ｶﾀｶﾅ",
+    "カタカナ",
     "O'Neil",
-    "Anne\u00A0Marie",
+    "Anne Marie",
+    "Nguyễn Thị",
+    "Nguyê\u0303n",
+    "\u{20BB7}野家",
   ];
   for (const name of names) assert.equal(checkIdentity(`CN=${name}, O=Site`), `CN=${name}, O=Site`);
+});
+
+Deno.test("checkIdentity() refuses what does not show, wherever it stands", () => {
+  const hidden = [
+    "\u00AD", // soft hyphen
+    "\u034F", // combining grapheme joiner
+    "\u061C\u200E\u202E\u2066\u2069", // directions
+    "\u115F\u1160\u3164\uFFA0", // Hangul fillers
+    "\u180B\u180E\u17B4\uFE00\uFE0F\u{E0100}\u{E01EF}", // variation selectors and the like
+    "\u200B\u200C\u200D\u2060\u2064\uFEFF", // of no width
+    "\u{E0001}\u{E0020}\u{E0061}\u{E007F}", // tags
+    "\uFFF9\uFFFB\u{1D173}\u{13430}\uE000\u{10FFFF}\u0378", // control, private, unassigned
+  ];
+  for (const character of hidden.join("")) {
+    for (const value of [`${character}demo@x`, `de${character}mo@x`, `demo@x${character}`]) {
+      assert.throws(() => checkIdentity(`UID=${value}`), NoIdentity, escape(value));
+    }
+  }
+});
+
+/** Every character there is, in groups. */
+function* unicode(): Iterable<readonly string[]> {
+  for (let first = 0; first <= 0x10ffff; first += 256) {
+    if (first >= 0xd800 && first <= 0xdfff) continue;
+    yield Array.from({ length: 256 }, (_, i) => String.fromCodePoint(first + i));
+  }
+}
+
+/** Characters of a group that are not always compared as themselves: only they can make one name of two. */
+function changing(group: readonly string[]): readonly string[] {
+  const form = (characters: readonly string[]) =>
+    comparableForm(`UID=${escapeNameValue(characters.join("x"))}`);
+  if (form(group) === `uid=${group.join("x")}`) return [];
+  return group.filter((character) => form(["", character, ""]) !== `uid=x${character}x`);
+}
+
+/** Has letters of which some have several upper or lower case forms. */
+const NAME = "kim oss@x";
+
+Deno.test("over all of Unicode, no name but itself is compared as a name", () => {
+  const form = comparableForm(`UID=${NAME}`);
+  const reached = new Set<string>();
+  for (const character of Iterator.from(unicode()).flatMap(changing)) {
+    const variants = [
+      `${character}${NAME}`,
+      `ki${character}m oss@x`,
+      `${NAME}${character}`,
+      `${character}im oss@x`,
+      `k${character}m oss@x`,
+      `kim${character}oss@x`,
+      `kim o${character}@x`,
+      `kim os${character}@x`,
+      `kim oss${character}x`,
+    ];
+    for (const value of variants) {
+      if (comparableForm(`UID=${escapeNameValue(value)}`) !== form) continue;
+      try {
+        checkIdentity(`UID=${escapeNameValue(value)}`);
+        reached.add(value);
+      } catch (error) {
+        assert(error instanceof NoIdentity, escape(value));
+      }
+    }
+  }
+  // In other case, of the plain letters alone.
+  assert.deepEqual([...reached].sort(), ["Kim oss@x", "kIm oss@x", "kim osS@x"]);
+});
+
+Deno.test("names that pass and compare as equal differ in case and composition alone", () => {
+  const near = fc.constantFrom(
+    ..."kKiIsSaA o.\u00DF\u1E9E\u0131\u0130\u017F\u212A\u03C3\u03C2\u03A3\u0345\u1F80e\u0301\u00E9\u1C80\u0432\uFB01\uFF41\u00A0\u3000\u200B\u01C4\u01C5\u0149\u1E9B\u212B\u00C5",
+  );
+  const text = fc.string({ unit: fc.oneof(near, near, CHARACTER), minLength: 1, maxLength: 4 });
+  const accepted = (value: string) => {
+    const name = `CN=${escapeNameValue(value)}`;
+    try {
+      return checkIdentity(name);
+    } catch (error) {
+      assert(error instanceof NoIdentity);
+      return undefined;
+    }
+  };
+  fc.assert(
+    fc.property(text, text, (a, b) => {
+      const [one, other] = [accepted(a), accepted(b)];
+      if (one === undefined || other === undefined || !sameName(one, other)) return;
+      assert.equal(a.normalize("NFC").toLowerCase(), b.normalize("NFC").toLowerCase());
+    }),
+    { numRuns: 20_000 },
+  );
 });

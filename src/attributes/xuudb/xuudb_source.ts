@@ -1,5 +1,6 @@
 import { type AttributeSet, type AttributeValues, attributeValues } from "../../model/attributes.ts";
 import type { StandardAttribute } from "../../model/attributes.ts";
+import { disguise } from "../../model/disguise.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
 import { unlessAborted } from "../../model/unless_aborted.ts";
@@ -79,7 +80,10 @@ export class XuudbSource implements AttributeSource {
 function attributesOfRecord({ xlogin, role, projects }: XuudbRecord): AttributeSet {
   const standard = new Map<StandardAttribute, AttributeValues>();
   for (const [name, text] of [["xlogin", xlogin], ["role", role], ["group", projects]] as const) {
-    const values = (text ?? "").split(":").map((value) => value.trim()).filter((value) => value !== "");
+    const values = (text ?? "").split(":").filter((value) => !/^ *$/.test(value));
+    // Nothing is trimmed: it would become another account, or a ban that does not count would look like one.
+    const reason = values.map(disguise).find((reason) => reason !== undefined);
+    if (reason !== undefined) throw new UnreadableAnswer(`${name} has ${reason}`);
     if (values.length > 0) standard.set(name, attributeValues(name, values));
   }
   return { standard, extra: new Map() };

@@ -1,4 +1,5 @@
 import { MAX_STEPS, MAX_TEXT } from "./limits.ts";
+import { disguise } from "../../model/disguise.ts";
 import { Text } from "./text.ts";
 import { describeKind, Iteration, List, scalarText, type Value } from "./value.ts";
 
@@ -73,11 +74,11 @@ function callOnText(target: Text, call: Call, asName: boolean): Value {
   const base = target.isMixed && asName ? Text.own(target.asName) : target;
   switch (call.signature) {
     case "trim/0":
-      return base.derive(base.raw.trim());
+      return base.derive(undisguised(target, base, call).trim());
     case "toLowerCase/0":
-      return base.derive(base.raw.toLowerCase());
+      return base.derive(undisguised(target, base, call).toLowerCase());
     case "toUpperCase/0":
-      return base.derive(base.raw.toUpperCase());
+      return base.derive(undisguised(target, base, call).toUpperCase());
     case "substring/1":
       return substring(base, call.integer(0), base.raw.length);
     case "substring/2":
@@ -146,6 +147,18 @@ export function sameScalar(a: Value, b: Value): boolean {
   if (a === null || b === null) return a === b;
   const [left, right] = [scalarText(a), scalarText(b)];
   return left !== undefined && right !== undefined && left.raw === right.raw;
+}
+
+/**
+ * The text to be trimmed or changed in case, if what came from outside is no {@link disguise}: that would make one name of
+ * several.
+ */
+function undisguised(target: Text, base: Text, { method }: Call): string {
+  for (const text of target.foreign) {
+    const reason = text === "" ? undefined : disguise(text);
+    if (reason !== undefined) throw new MethodError(`${method}() does not take from outside ${reason}`);
+  }
+  return base.raw;
 }
 
 function substring(text: Text, from: number, to: number): Text {

@@ -47,7 +47,12 @@ export class Text {
 
   /** A text made from this one by a method such as `trim`; of the same origin. */
   derive(text: string): Text {
-    return new Text([{ text, foreign: this.#pieces.some(({ foreign }) => foreign) }]);
+    return new Text([{ text, foreign: this.foreign.length > 0 }]);
+  }
+
+  /** The pieces that came from outside. */
+  get foreign(): readonly string[] {
+    return this.#pieces.flatMap(({ text, foreign }) => foreign ? [text] : []);
   }
 
   /** Whether both the operator's text and text from outside are in it. */

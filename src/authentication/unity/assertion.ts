@@ -42,7 +42,7 @@ export class Assertion {
 
   get nameId(): { readonly format: string | undefined; readonly text: string } {
     const nameId = this.#element.one(ASSERTION, "Subject").one(ASSERTION, "NameID");
-    return { format: nameId.attribute("Format"), text: nameId.text };
+    return { format: nameId.attribute("Format"), text: nameId.exactText };
   }
 
   /** Whether it says that the user has authenticated. */
@@ -66,7 +66,7 @@ export class Assertion {
         const values = attribute.all(ASSERTION, "AttributeValue").filter(({ children }) =>
           children.length === 0
         );
-        attributes.set(attribute.requiredAttribute("Name"), values.map(({ text }) => text));
+        attributes.set(attribute.requiredAttribute("Name"), values.map(({ exactText }) => exactText));
       }
     }
     return attributes;

@@ -58,8 +58,13 @@ export class XmlElement {
 
   /** The text of an element that holds nothing else, without blanks around it. @throws {InvalidResponse} */
   get text(): string {
+    return trimCharacters(this.exactText, " \t\r\n");
+  }
+
+  /** The same as it is: blanks around what names somebody make another name. @throws {InvalidResponse} */
+  get exactText(): string {
     if (this.children.length > 0) throw new InvalidResponse(`${this.name} holds more than text`);
-    return trimCharacters(this.node.textContent ?? "", " \t\r\n");
+    return this.node.textContent ?? "";
   }
 }
 

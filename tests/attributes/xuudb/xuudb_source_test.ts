@@ -137,7 +137,20 @@ const ENVELOPE = (inside: string) => `<e:Envelope xmlns:e="x"><e:Body>${inside}<
 
 /** Bodies with status 200 that are no answer. None may pass for "unknown user". */
 const UNREADABLE = {
-  json: ["", "null", "[]", '"x"', "{", '{"xlogin": 5}', '{"role": ["user"]}', '{"projects": {}}', "<html/>"],
+  json: [
+    "",
+    "null",
+    "[]",
+    '"x"',
+    "{",
+    '{"role": "banned\u00a0"}',
+    '{"xlogin": " ann"}',
+    '{"projects": "a:b\u200b"}',
+    '{"xlogin": 5}',
+    '{"role": ["user"]}',
+    '{"projects": {}}',
+    "<html/>",
+  ],
   soap: [
     "",
     "{}",

@@ -21,7 +21,8 @@ const ANN: Variables = new Map<string, Variable>([
   ["address", new Map<string, Variable>([["street", "High St"], ["lines", ["1", "2"]]])],
 ]);
 
-const text = (source: string) => compileExpression(source).text(ANN);
+const text = (source: string, more: Record<string, Variable> = {}) =>
+  compileExpression(source).text(new Map([...ANN, ...Object.entries(more)]));
 const list = (source: string) => compileExpression(source).list(ANN);
 const name = (source: string, more: Record<string, Variable> = {}) =>
   compileExpression(source).name(new Map([...ANN, ...Object.entries(more)]));
@@ -198,6 +199,22 @@ for (const [source, x, expected, what] of NAMES) {
   Deno.test(`name() escapes text from outside: ${what}`, () => {
     // RFC 4514 has no need to escape `=` in a value; both spellings mean the same.
     assert.equal(name(source, { x })?.replaceAll("\\=", "="), expected.replaceAll("\\=", "="));
+  });
+}
+
+const FOLDED: readonly (readonly [source: string, x: string, reason: RegExp])[] = [
+  ['"UID="+x.trim()', "ann ", /trim\(\) does not take from outside blanks/],
+  ['"UID="+x.trim()', "\u3000ann", /blanks/],
+  ['("UID="+x).trim()', "ann\uFEFF", /does not show/],
+  ['"UID="+x.toUpperCase()', "\uFF21nn", /stands for others/],
+  ['("UID="+x).toUpperCase()', "a\u200Bnn", /does not show/],
+  ['"UID="+x.toLowerCase()', "\u212Aim", /disguised/],
+  ['["UID="+x.toLowerCase()]', "ma\u017Fs", /stands for others/],
+];
+for (const [source, x, reason] of FOLDED) {
+  Deno.test(`name() and text() of ${source} do not fold ${escape(x)}`, () => {
+    assert.throws(() => name(source, { x }), reason);
+    assert.throws(() => text(source, { x }), reason);
   });
 }
 

@@ -220,7 +220,7 @@ const NAMELESS: [string, string, RegExp][] = [
   ["is an empty list", "[]", /identityAssign gives nothing/],
   ["is no name", "preferred_username", /no distinguished name/],
   ["has an empty value", "'CN=a,UID='+empty", /empty value/],
-  ["has a blank value", `"UID="+" "`, /empty value/],
+  ["has a blank value", `"UID="+" "`, /blanks around/],
   ["has a line end", String.raw`'CN=a\nb'`, /control character|no distinguished name/],
 ];
 for (const [what, identity, reason] of NAMELESS) {
