@@ -53,6 +53,7 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   ERR_NOT_PERMITTED: "The text says what is not allowed.",
   ERR_NOT_READY: "Look at the daemons: none of any server answers.",
   ERR_NO_ACCOUNT: "Give the user an `xlogin` in an attribute source, for all servers or for this one.",
+  ERR_PRECONDITION_FAILED: "Get the file as it is now, and decide again.",
   ERR_PREFERENCE_NOT_ALLOWED: "Ask for one of the values the list shows.",
   ERR_REMOTE_UNAVAILABLE: "The log names the system and the reason: certificate, name, time-out.",
   ERR_REQUEST_TIMEOUT: "Send the request again; the network may be slow.",

@@ -146,7 +146,7 @@ export async function assemble(
       failOnMissingCredentials: config.authentication.failOnMissingCredentials,
       realm: config.site.name,
     };
-    const sharing = startSharing(config, { servers, attributes, chain, observer, log, now });
+    const sharing = startSharing(config, { servers, attributes, standing, chain, observer, log, now });
     if (sharing) keep(sharing);
     const challenging = verifier === undefined ? methods : [...methods, verifier];
     const facts = {
@@ -256,9 +256,10 @@ async function createIssued(
 /** Data sharing, if some server has it; the database is made when it is not there. */
 function startSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, chain, observer, log, now }: {
+  { servers, attributes, standing, chain, observer, log, now }: {
     readonly servers: ReadonlyMap<string, ServerFacts>;
     readonly attributes: AttributeSource;
+    readonly standing: AskStanding;
     readonly chain: AuthenticationChain;
     readonly observer: RequestObserver;
     readonly log: Logger;
@@ -270,13 +271,13 @@ function startSharing(
     return undefined;
   }
   return openSharing({
-    standing: () => Promise.resolve({ kind: "cannot tell" }),
     servers,
     directory,
     ...(clientAddress !== undefined && { clientAddress }),
     allowWriteAccess,
     maxLifetimeSeconds,
     attributes,
+    standing,
     unauthenticated: (reason) => unauthenticated(chain, reason),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
     log,

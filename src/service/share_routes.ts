@@ -185,6 +185,10 @@ const UPLOAD: Operation = {
   id: "upload",
   summary: "Put a shared file",
   body: "bytes",
-  answers: { 200: { description: "All of it is written" } },
-  refusals: [...OF_SESSIONS, 409],
+  details: "The conditions If-Match, If-None-Match and If-Unmodified-Since are obeyed.",
+  answers: {
+    200: { description: "All of it is written, in place of what was there" },
+    201: { description: "All of it is written, and there was no such file before" },
+  },
+  refusals: [...OF_SESSIONS, 409, 412],
 };

@@ -49,7 +49,8 @@ fuzz({
     ) {
       evaluateConditions(new HeaderList([[tag, clean(tags)], [time, clean(date)]]), {
         etag: '"abc"',
-        lastModified: 0,
+        modifiedAt: 0,
+        settled: true,
       });
     }
   },

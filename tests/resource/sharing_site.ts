@@ -3,6 +3,7 @@ import { SILENT } from "../../src/logging/logger.ts";
 import type { Caller } from "../../src/model/identity.ts";
 import { ServiceError } from "../../src/model/service_error.ts";
 import type { Call } from "../../src/resource/call.ts";
+import { PathTurns } from "../../src/resource/access/path_turns.ts";
 import type { SharingParts } from "../../src/resource/share/sharing_parts.ts";
 import { webResponse } from "../../src/resource/text_response.ts";
 import { Acceptance } from "../../src/service/acceptance.ts";
@@ -64,6 +65,7 @@ export class SharingSite implements AsyncDisposable {
         mapped: () => Promise.resolve({ mappedAccount: true, mappedRole: true }),
         limits: ({ made }) => Promise.resolve([this.limits, ...(made === undefined ? [] : [made.limits])]),
       },
+      uploads: new PathTurns(),
       unauthenticated: (reason) => new Unauthenticated(reason),
       clock,
     };

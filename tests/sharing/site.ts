@@ -8,6 +8,9 @@ import { type OwnSession, SessionClient } from "../../src/sharing/session_client
 import { SESSION_TIMES } from "../../src/sharing/session_client/session_times.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 
+/** When the files of a site were last changed: 4 March 2026, 05:06:07 UTC, in seconds since the epoch. */
+export const LONG_AGO = 1772600767;
+
 /** Steps are short, so that tests of silent daemons are. */
 export const SHORT_TIMES = {
   ...SESSION_TIMES,
@@ -43,6 +46,8 @@ export class Site implements AsyncDisposable {
     await Deno.writeTextFile(`${root}/d2/canary`, "CANARY");
     await Deno.writeTextFile(`${root}/d/ten.txt`, "0123456789");
     await Deno.writeTextFile(`${root}/d/sub/x.dat`, "x");
+    // Some time ago: of files just written no parts are given.
+    for (const name of ["ten.txt", "sub/x.dat"]) await Deno.utime(`${root}/d/${name}`, LONG_AGO, LONG_AGO);
     const daemon = await startDaemon({
       users: {
         alice: { uid: 1001, home: root, groups: ["users", "hpc"] },

@@ -61,15 +61,16 @@ function openReadSession({ server, share, path }: OpenedShare, signal: AbortSign
 async function fileResponse(
   call: Call,
   { path }: OpenedShare,
-  { size, modified, modifiedAt }: Entry & { readonly modifiedAt?: number },
+  entry: Entry & { readonly modifiedAt?: number },
   { session, use }: { readonly session: DaemonSession; readonly use: UseOfShare | undefined },
   { clock }: SharingParts,
 ): Promise<Response> {
-  const validators = validatorsOf(size, modified ?? String(modifiedAt), modifiedAt);
+  const { size } = entry;
+  const validators = validatorsOf(entry, clock());
   const headers = fileHeaders(path, validators);
   const requested = call.request.headers;
   const condition = evaluateConditions(requested, validators);
-  const ranged = use !== undefined && rangeApplies(requested, validators, clock());
+  const ranged = use !== undefined && rangeApplies(requested, validators);
   const range = parseByteRange(ranged ? requested.get("Range") : null, size);
 
   const bodiless = (status: number) => {
@@ -106,17 +107,17 @@ async function fileResponse(
 }
 
 /** Whatever the file holds, no browser runs it in the service's name. */
-function fileHeaders(path: string, { etag, lastModified }: Validators): Headers {
+function fileHeaders(path: string, { etag, modifiedAt, settled }: Validators): Headers {
   const headers = new Headers({
     "Content-Type": "application/octet-stream",
     "Content-Disposition": contentDisposition(nameOf(path)),
-    "Accept-Ranges": "bytes",
+    "Accept-Ranges": settled ? "bytes" : "none",
     "Cache-Control": "private, no-cache",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     ETag: etag,
   });
-  if (lastModified !== undefined) headers.set("Last-Modified", formatHttpDate(lastModified));
+  if (settled && modifiedAt !== undefined) headers.set("Last-Modified", formatHttpDate(modifiedAt));
   return headers;
 }

@@ -8,6 +8,7 @@ import { InvalidRequest } from "../request_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { openedShare } from "./opened_share.ts";
 import { useShare } from "./use_of_share.ts";
+import { allowsWriting, validatorsOf } from "./validators.ts";
 
 /** What is there is no regular file, so it cannot be replaced by one. */
 export class NotAFile extends ServiceError {
@@ -16,19 +17,29 @@ export class NotAFile extends ServiceError {
   readonly publicMessage = "There is something else than a file of this name";
 }
 
+/** The version that the request wants to replace is not there, or there is one where it wants none. */
+export class PreconditionFailed extends ServiceError {
+  readonly code = "ERR_PRECONDITION_FAILED";
+  readonly status = 412;
+  readonly publicMessage = "What is there is not what the request has conditions for";
+}
+
 /**
  * `PUT /rest/access/<server>/<id>[/<path>]`: writes a file of a share that allows it (rest-api.md 1.13, 2.10). An upload
- * that ends early leaves a part behind, as the daemon writes in place, and is an error.
+ * that ends early leaves a part behind, as the daemon writes in place, and is an error. All that can be checked is checked
+ * before the first byte of the body is asked for.
+ * @returns 201 if there was no such file before, else 200.
  */
 export async function upload(call: Call, parts: SharingParts): Promise<Response> {
   const { server, share, path } = await openedShare(call, "WRITE", parts);
-  const { headers, body } = call.request;
+  const { headers } = call.request;
   if (headers.has("Content-Range")) throw new InvalidRequest("Partial uploads are not possible");
   if (path.endsWith("/")) {
     throw new InvalidRequest("Name the file to be written, behind the address of the share");
   }
   const use = await useShare(call, share, { kind: "HTTP-upload", path }, parts);
   let session: DaemonSession | undefined;
+  let endTurn: (() => void) | undefined;
   let begun = false;
   let bytes = 0;
   try {
@@ -39,30 +50,41 @@ export async function upload(call: Call, parts: SharingParts): Promise<Response>
       permission: "WRITE",
       ...(server.instance !== undefined && { instance: server.instance }),
     }, call.signal);
-    await refuseNonFile(session, path);
-    await session.upload(path, body, {
+    endTurn = await parts.uploads.take(server.name, path, call.signal);
+    const existing = await existingFile(session, path);
+    const validators = existing && validatorsOf(existing, parts.clock());
+    if (!allowsWriting(headers, validators)) throw new PreconditionFailed();
+    await session.upload(path, () => call.request.body, {
       ...contentLength(headers),
       progress: (total) => {
+        endTurn?.();
         begun = true;
         bytes = total;
       },
     });
     await use.finish({ bytes, complete: true });
-    return new Response(null, { status: 200, headers: { "Content-Length": "0" } });
+    return new Response(null, {
+      status: existing === undefined ? 201 : 200,
+      headers: { "Content-Length": "0" },
+    });
   } catch (error) {
     await (begun ? use.finish({ bytes, complete: false }) : use.giveBack());
     throw error;
   } finally {
+    endTurn?.();
     session?.close();
   }
 }
 
-/** Writing to a pipe or device could block the daemon for good. */
-async function refuseNonFile(session: DaemonSession, path: string): Promise<void> {
+/** The file that would be replaced, if there is one. Writing to a pipe or device could block the daemon for good. */
+async function existingFile(session: DaemonSession, path: string) {
   try {
-    if ((await session.entry(path)).kind !== "file") throw new NotAFile();
+    const entry = await session.datedEntry(path);
+    if (entry.kind !== "file") throw new NotAFile();
+    return entry;
   } catch (error) {
-    if (!(error instanceof NothingThere)) throw error;
+    if (error instanceof NothingThere) return undefined;
+    throw error;
   }
 }
 

@@ -1,59 +1,87 @@
 import type { HeaderReader } from "../../model/header_list.ts";
 
-/** What tells one version of a file from another, and the conditions of a request on it (RFC 9110, 8.8 and 13). */
+/**
+ * For how long after a change a file may change again without anybody being able to tell: daemons say the time in whole
+ * seconds, and their clocks are not quite ours (RFC 9110, 8.8.1). Milliseconds.
+ */
+const UNSETTLED_MS = 2000;
+
+/** What tells one version of a file from another (RFC 9110, 8.8). */
 export interface Validators {
-  /** Strong entity tag, with its quotes. */
+  /** Entity tag, with its quotes: strong once the file is settled; before, weak and never the same again. */
   readonly etag: string;
-  /** Milliseconds since the epoch, in whole seconds; undefined if the daemon does not say. */
-  readonly lastModified?: number;
+  /** When the file was last changed: milliseconds since the epoch, in whole seconds; absent if the daemon does not say. */
+  readonly modifiedAt?: number;
+  /** Whether these validators stand for one version and no other. */
+  readonly settled: boolean;
 }
 
-/** @param modified Any text that changes when the file does. */
-export function validatorsOf(size: number, modified: string, lastModified?: number): Validators {
-  return { etag: `"${size.toString(36)}-${modified}"`, ...(lastModified !== undefined && { lastModified }) };
+/** @param now Milliseconds since the epoch, as is `modifiedAt`. */
+export function validatorsOf(
+  { size, modifiedAt }: { readonly size: number; readonly modifiedAt?: number },
+  now: number,
+): Validators {
+  const settled = modifiedAt !== undefined && now - modifiedAt >= UNSETTLED_MS;
+  const version = `${size.toString(36)}-${((modifiedAt ?? 0) / 1000).toString(36)}`;
+  return {
+    etag: settled ? `"${version}"` : `W/"${version}-${now.toString(36)}"`,
+    ...(modifiedAt !== undefined && { modifiedAt }),
+    settled,
+  };
 }
 
 /** What the conditions of a GET or HEAD request come to (RFC 9110, 13.2.2). */
 export function evaluateConditions(
   headers: HeaderReader,
-  { etag, lastModified }: Validators,
+  file: Validators,
 ): "proceed" | "not modified" | "failed" {
-  const ifMatch = headers.get("If-Match");
-  const ifUnmodifiedSince = parseHttpDate(headers.get("If-Unmodified-Since"));
-  if (ifMatch !== null) {
-    if (!lists(ifMatch, etag, "strong")) return "failed";
-  } else if (
-    ifUnmodifiedSince !== undefined && lastModified !== undefined && lastModified > ifUnmodifiedSince
-  ) {
-    return "failed";
-  }
+  if (isMissed(headers, file)) return "failed";
   const ifNoneMatch = headers.get("If-None-Match");
   const ifModifiedSince = parseHttpDate(headers.get("If-Modified-Since"));
-  if (ifNoneMatch !== null) return lists(ifNoneMatch, etag, "weak") ? "not modified" : "proceed";
-  const unchanged = ifModifiedSince !== undefined && lastModified !== undefined &&
-    lastModified <= ifModifiedSince;
-  return unchanged ? "not modified" : "proceed";
+  if (ifNoneMatch !== null) return lists(ifNoneMatch, file, "weak") ? "not modified" : "proceed";
+  return ifModifiedSince !== undefined && isUnmodifiedSince(file, ifModifiedSince)
+    ? "not modified"
+    : "proceed";
+}
+
+/** Whether the conditions of a PUT request allow to write (RFC 9110, 13.2.2). @param file Absent: there is none yet. */
+export function allowsWriting(headers: HeaderReader, file: Validators | undefined): boolean {
+  if (file === undefined) return !headers.has("If-Match");
+  const ifNoneMatch = headers.get("If-None-Match");
+  return !isMissed(headers, file) && (ifNoneMatch === null || !lists(ifNoneMatch, file, "weak"));
+}
+
+/** Whether the version that the caller wants to have to do with is not the one that is there. */
+function isMissed(headers: HeaderReader, file: Validators): boolean {
+  const ifMatch = headers.get("If-Match");
+  if (ifMatch !== null) return !lists(ifMatch, file, "strong");
+  const date = parseHttpDate(headers.get("If-Unmodified-Since"));
+  return date !== undefined && file.modifiedAt !== undefined && !isUnmodifiedSince(file, date);
 }
 
 /**
- * Whether the `Range` header counts: without `If-Range`, or if that names exactly this version. A date does so only if
- * the file had rested for a second, since two versions can share one (RFC 9110, 13.1.5 and 8.8.2.2).
+ * Whether the `Range` header counts: without `If-Range`, or if that names exactly this version (RFC 9110, 13.1.5). Parts of
+ * a file that is not settled could be of different versions.
  */
-export function rangeApplies(
-  headers: HeaderReader,
-  { etag, lastModified }: Validators,
-  now: number,
-): boolean {
+export function rangeApplies(headers: HeaderReader, { etag, modifiedAt, settled }: Validators): boolean {
+  if (!settled) return false;
   const condition = headers.get("If-Range")?.trim();
   if (condition === undefined) return true;
-  if (condition.startsWith('"')) return condition === etag;
-  return lastModified !== undefined && parseHttpDate(condition) === lastModified &&
-    now - lastModified >= 1000;
+  return condition.startsWith('"') ? condition === etag : parseHttpDate(condition) === modifiedAt;
 }
 
 /** `Last-Modified` as RFC 9110, 5.6.7 writes dates. */
 export function formatHttpDate(milliseconds: number): string {
   return new Date(milliseconds).toUTCString();
+}
+
+/**
+ * Whether a file has not changed since a date. The date of its last change is told of settled files alone; other dates are
+ * by the caller's clock, and may lie within the second of a change.
+ */
+function isUnmodifiedSince({ modifiedAt, settled }: Validators, date: number): boolean {
+  if (modifiedAt === undefined) return false;
+  return (settled && date === modifiedAt) || date >= modifiedAt + UNSETTLED_MS;
 }
 
 function parseHttpDate(text: string | null): number | undefined {
@@ -63,8 +91,9 @@ function parseHttpDate(text: string | null): number | undefined {
   return Number.isNaN(milliseconds) ? undefined : milliseconds;
 }
 
-function lists(header: string, etag: string, comparison: "strong" | "weak"): boolean {
+/** Whether an entity tag is among those of a header. What is not settled is the same as nothing that anybody has. */
+function lists(header: string, { etag, settled }: Validators, comparison: "strong" | "weak"): boolean {
   if (header.trim() === "*") return true;
-  const tags = header.match(/(?:W\/)?"[^"]*"/g) ?? [];
-  return tags.some((tag) => (comparison === "weak" ? tag.replace(/^W\//, "") : tag) === etag);
+  const tags: readonly string[] = header.match(/(?:W\/)?"[^"]*"/g) ?? [];
+  return settled && (tags.includes(etag) || (comparison === "weak" && tags.includes(`W/${etag}`)));
 }

@@ -1,3 +1,4 @@
+import { namedUser } from "../../authentication/standing.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { absolutePath } from "../../sharing/rules/absolute_path.ts";
 import type { Making } from "../../sharing/share.ts";
@@ -19,11 +20,11 @@ export async function makingOf(
 ): Promise<Making> {
   const { caller, signal } = call;
   if (caller.kind === "anonymous") throw refusal(caller, "Sharing needs credentials", parts);
-  const { dn, via, uid: provenUid } = caller.identity;
+  const owner = namedUser(caller.identity);
   const { uid, gid, includes, excludes } = account;
   return {
-    owner: { dn, via, ...(provenUid !== undefined && { uid: provenUid }) },
-    ...await parts.owners.mapped(dn, { server: server.name, uid, gid }, signal),
+    owner,
+    ...await parts.owners.mapped(owner.dn, { server: server.name, uid, gid }, signal),
     atHome: await isAtHome(path, uid, server, signal),
     limits: { ...(includes !== undefined && { includes }), ...(excludes !== undefined && { excludes }) },
   };

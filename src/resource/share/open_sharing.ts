@@ -1,9 +1,11 @@
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
+import type { AskStanding } from "../../authentication/standing.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { SessionClient } from "../../sharing/session_client/session_client.ts";
 import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
-import { type AskOwnersStanding, ShareOwners } from "./share_owners.ts";
+import { PathTurns } from "../access/path_turns.ts";
+import { ShareOwners } from "./share_owners.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
 /** How often shares that have ended are deleted, in milliseconds. */
@@ -20,7 +22,7 @@ export interface SharingOptions extends
   readonly clientAddress?: string;
   /** All attribute sources, combined. */
   readonly attributes: AttributeSource;
-  readonly standing: AskOwnersStanding;
+  readonly standing: AskStanding;
   readonly log: Logger;
   readonly clock: Clock;
 }
@@ -59,6 +61,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     allowWriteAccess: options.allowWriteAccess,
     maxLifetimeSeconds: options.maxLifetimeSeconds,
     owners: new ShareOwners(attributes, options.standing, log),
+    uploads: new PathTurns(),
     unauthenticated: options.unauthenticated,
     ...(options.transferred && { transferred: options.transferred }),
     clock,

@@ -2,6 +2,7 @@ import { mayAccess } from "../../attributes/access_rules.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import { type UserAttributes, userAttributes } from "../../attributes/user_attributes.ts";
+import type { AskStanding } from "../../authentication/standing.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import type { OwnerLimits } from "../../sharing/rules/owner_limits.ts";
@@ -11,22 +12,13 @@ import { ShareNotFound } from "./sharing_errors.ts";
 /** The account of a share. */
 export type OwnersAccount = Pick<Share, "server" | "uid" | "gid">;
 
-/**
- * Whether an owner still exists in the source that named them.
- * @throws {ServiceError} If the source could tell, but is out of order.
- */
-export type AskOwnersStanding = (owner: NamedOwner, signal: AbortSignal) => Promise<
-  | { readonly kind: "known"; readonly servers?: readonly string[] }
-  | { readonly kind: "gone" | "cannot tell" }
->;
-
 /** What can be known about the owners of shares while they are not there. */
 export class ShareOwners {
   readonly #source: AttributeSource;
-  readonly #standing: AskOwnersStanding;
+  readonly #standing: AskStanding;
   readonly #log: Logger;
 
-  constructor(source: AttributeSource, standing: AskOwnersStanding, log: Logger) {
+  constructor(source: AttributeSource, standing: AskStanding, log: Logger) {
     this.#source = source;
     this.#standing = standing;
     this.#log = log;

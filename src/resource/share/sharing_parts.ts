@@ -2,6 +2,7 @@ import type { Clock } from "../../model/clock.ts";
 import type { ServiceError } from "../../model/service_error.ts";
 import type { SessionClient } from "../../sharing/session_client/session_client.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
+import type { PathTurns } from "../access/path_turns.ts";
 import type { ServerFacts } from "../server_facts.ts";
 import type { ShareOwners } from "./share_owners.ts";
 
@@ -20,6 +21,7 @@ export interface SharingParts {
   readonly owners: Pick<ShareOwners, "limits" | "mapped">;
   /** The error that asks a caller without credentials for some; the reason is for the log. */
   readonly unauthenticated: (reason: string) => ServiceError;
+  readonly uploads: PathTurns;
   /** Told of the bytes that passed through the service; absent: nobody counts them. */
   readonly transferred?: (direction: "download" | "upload", bytes: number) => void;
   readonly clock: Clock;

@@ -9,6 +9,7 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   406: "The resource is not available in an accepted media type",
   408: "The request took too long to arrive",
   409: "What is there is no file, or is shared by somebody else",
+  412: "What is there is not what the request has conditions for",
   413: "The request body is too large",
   415: "The request body is of another media type than expected",
   429: "Too many failed logins, or too many sessions; see Retry-After",

@@ -113,13 +113,14 @@ export class DaemonSession {
   /**
    * Writes a file, which is created or replaced, and checks afterwards that it is as long as what was sent: the daemon
    * takes an upload that ended early for a success.
+   * @param body Asked for when the daemon waits for it, and not before.
    * @param options.length Announced length, if there is one.
    * @param options.progress Told how many bytes were sent: 0 once the daemon writes, and after each chunk.
    * @throws {UploadIncomplete | SessionFailed | AccessRefused} The file may then hold a part.
    */
   async upload(
     path: string,
-    body: ReadableStream<Uint8Array> | null,
+    body: () => ReadableStream<Uint8Array> | null,
     { length, progress }: { readonly length?: number; readonly progress: (bytes: number) => void },
   ): Promise<void> {
     const data = await this.#openData();
@@ -131,7 +132,7 @@ export class DaemonSession {
       const reply = await this.#control.command(`STOR ${argument(path)}`);
       if (reply.code !== 150) throw refusal("STOR", reply);
       progress(0);
-      const sent = await sendBody(body, data, this.#parts.times, progress);
+      const sent = await sendBody(body(), data, this.#parts.times, progress);
       if (length !== undefined && sent !== length) {
         throw new UploadIncomplete(`${sent} of ${length} announced bytes came`);
       }

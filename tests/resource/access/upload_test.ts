@@ -5,7 +5,7 @@ Deno.test("upload() writes new and existing files, and counts as a use", async (
   await using site = await SharingSite.open();
   const id = await site.share("d/", { access: "WRITE" });
   const chunked = await site.ask("anonymous", "PUT", `access/HPC/${id}/new%20file`, { body: "hello" });
-  assert.deepEqual([chunked.status, await chunked.text()], [200, ""]);
+  assert.deepEqual([chunked.status, await chunked.text()], [201, ""]);
   assert.equal(await Deno.readTextFile(`${site.root}/d/new file`), "hello");
   const announced = await site.ask("anonymous", "PUT", `access/HPC/${id}/new%20file`, {
     body: "bye",
@@ -50,7 +50,7 @@ Deno.test("upload() gives a one-time share back if nothing could be written", as
   const id = await site.share("d/", { access: "WRITE", onetime: true });
   site.site.daemon.sessionFaults.queue.push({ kind: "reply", to: "STOR", reply: "500 Permission denied" });
   assert.equal((await site.ask("anonymous", "PUT", `access/HPC/${id}/f`, { body: "x" })).status, 502);
-  assert.equal((await site.ask("anonymous", "PUT", `access/HPC/${id}/f`, { body: "x" })).status, 200);
+  assert.equal((await site.ask("anonymous", "PUT", `access/HPC/${id}/f`, { body: "x" })).status, 201);
   assert.equal((await site.ask("anonymous", "PUT", `access/HPC/${id}/f`, { body: "x" })).status, 404);
 });
 
@@ -80,4 +80,56 @@ Deno.test("upload() stops when the operator forbids write access, for existing s
   assert.equal((await site.ask("anonymous", "PUT", `access/HPC/${id}/f`, { body: "x" })).status, 403);
   assert.equal((await site.ask("anonymous", "GET", `access/HPC/${id}/ten.txt`)).status, 200);
   await site.site.daemon.stop();
+});
+
+Deno.test("upload() obeys the conditions of a request, and neither writes nor reads anything if they fail", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { access: "WRITE", onetime: true });
+  const path = `access/HPC/${id}/ten.txt`;
+  const etag = (await site.ask("anonymous", "HEAD", path)).headers.get("ETag") ?? "";
+  let asked = false;
+  const conditions: [string, Record<string, string>][] = [
+    [path, { "If-None-Match": "*" }],
+    [path, { "If-Match": '"other"' }],
+    [path, { "If-Unmodified-Since": "Wed, 04 Mar 2026 05:06:06 GMT" }],
+    [`access/HPC/${id}/new`, { "If-Match": "*" }],
+  ];
+  for (const [at, headers] of conditions) {
+    const body = new ReadableStream<Uint8Array>({ pull: () => void (asked = true) }, { highWaterMark: 0 });
+    const response = await site.ask("anonymous", "PUT", at, { body, headers });
+    assert.deepEqual([response.status, (await response.json()).code], [412, "ERR_PRECONDITION_FAILED"]);
+  }
+  assert.equal(asked, false);
+  assert.equal(await Deno.readTextFile(`${site.root}/d/ten.txt`), "0123456789");
+  const headers = { "If-Match": etag };
+  assert.equal((await site.ask("anonymous", "PUT", path, { body: "x", headers })).status, 200);
+  assert.equal(await Deno.readTextFile(`${site.root}/d/ten.txt`), "x");
+});
+
+Deno.test("upload() lets exactly one of many make a file that must not be there", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { access: "WRITE" });
+  const statuses = await Promise.all(Array.from({ length: 8 }, async (_, i) => {
+    const options = { body: `body ${i}`, headers: { "If-None-Match": "*" } };
+    const { status } = await site.ask("anonymous", "PUT", `access/HPC/${id}/new`, options);
+    return status;
+  }));
+  assert.deepEqual(statuses.toSorted(), [201, 412, 412, 412, 412, 412, 412, 412]);
+  const winner = statuses.indexOf(201);
+  assert.equal(await Deno.readTextFile(`${site.root}/d/new`), `body ${winner}`);
+});
+
+Deno.test("upload() gives up its turn at a path with its client, and whoever waits there comes next", async () => {
+  await using site = await SharingSite.open();
+  const turns = site.parts.uploads;
+  const { signal } = new AbortController();
+  const end = await turns.take("HPC", "/f", signal);
+  const leaving = new AbortController();
+  const left = turns.take("HPC", "/f", leaving.signal);
+  const next = turns.take("HPC", "/f", signal);
+  (await turns.take("HPC", "/g", signal))();
+  leaving.abort(new Error("gone"));
+  await assert.rejects(left, /gone/);
+  end();
+  (await next)();
 });

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import type { AttributeSource } from "../../../src/attributes/attribute_source.ts";
+import type { AskStanding } from "../../../src/authentication/standing.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { attributeValues } from "../../../src/model/attributes.ts";
 import { ServiceError } from "../../../src/model/service_error.ts";
-import { type AskOwnersStanding, ShareOwners } from "../../../src/resource/share/share_owners.ts";
+import { ShareOwners } from "../../../src/resource/share/share_owners.ts";
 import { ShareNotFound } from "../../../src/resource/share/sharing_errors.ts";
 import type { Making, NamedOwner, Share } from "../../../src/sharing/share.ts";
 import { DRAFT } from "../../sharing/store/conformance.ts";
@@ -31,7 +32,7 @@ const NEVER = new AbortController().signal;
 function ownersWith(
   { role, extra = {}, accounts = () => [], groups = [] }: Sources,
   { standing = () => Promise.resolve({ kind: "cannot tell" }), asked = [] }: {
-    readonly standing?: AskOwnersStanding;
+    readonly standing?: AskStanding;
     readonly asked?: string[];
   } = {},
 ): ShareOwners {
@@ -142,7 +143,7 @@ Deno.test("ShareOwners asks by the name as it was proved, and for shares from be
 
 Deno.test("ShareOwners ends the shares of owners whom their source does not know any more", async () => {
   const sources: Sources = { role: "user", accounts: () => [SHARE.uid], groups: ["hpc"] };
-  const ask = (standing: AskOwnersStanding) =>
+  const ask = (standing: AskStanding) =>
     ownersWith(sources, { standing }).limits({ ...SHARE, made: MADE }, NEVER);
   await assert.rejects(ask(() => Promise.resolve({ kind: "gone" })), ShareNotFound);
   await assert.rejects(ask(() => Promise.resolve({ kind: "known", servers: ["OTHER"] })), ShareNotFound);

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { type Agent, request } from "node:https";
 import type { DaemonOptions } from "../../daemon_simulator/daemon.ts";
+import { LONG_AGO } from "../../sharing/site.ts";
 import {
   ALICE,
   ALICE_DN,
@@ -43,6 +44,8 @@ export async function createSharingSite(
   await Deno.mkdir(`${data}/d/sub`, { recursive: true });
   await Deno.writeTextFile(`${data}/d/ten.txt`, "0123456789");
   await Deno.writeTextFile(`${data}/d/sub/x.dat`, "x");
+  // Of files that were just written no parts are given.
+  for (const name of ["ten.txt", "sub/x.dat"]) await Deno.utime(`${data}/d/${name}`, LONG_AGO, LONG_AGO);
   const site = await createSite({
     servers: {
       HPC: [{

@@ -24,10 +24,14 @@ Deno.test("files are uploaded to a shared directory, with and without announced 
     const outgoing = sharing.begin(`${id}/${name}`, { method: "PUT", headers });
     outgoing.end(body);
     const response = await answerTo(outgoing);
-    assert.equal(response.statusCode, 200, `${name}: ${await textOf(response)}`);
+    assert.equal(response.statusCode, name === "ten.txt" ? 200 : 201, `${name}: ${await textOf(response)}`);
     const written = await Deno.readTextFile(`${sharing.data}/d/${name}`);
     assert.ok(written === body, `${name}: ${written.length} bytes written`);
   }
+  const refused = sharing.begin(`${id}/ten.txt`, { method: "PUT", headers: { "If-None-Match": "*" } });
+  refused.end("once more");
+  assert.equal((await answerTo(refused)).statusCode, 412);
+  assert.equal(await Deno.readTextFile(`${sharing.data}/d/ten.txt`), "replaced");
   await sharing.sessionsClosed();
   assert.equal((await sharing.fetch(`${id}/sub/below`)).text, "abc");
 });

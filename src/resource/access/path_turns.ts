@@ -1,0 +1,29 @@
+import { Turns } from "../../model/turns.ts";
+
+/** Lets one at a time look at a path and begin to write there, so that what it saw still holds. */
+export class PathTurns {
+  // Who waits has a session of the daemon already, and of these there are few.
+  readonly #turns = new Turns({
+    atOnce: Infinity,
+    atOncePerLane: 1,
+    waiting: Infinity,
+    perLane: Infinity,
+  });
+
+  /**
+   * Waits for the turn at a path of a server.
+   * @returns Ends the turn; may be called any number of times.
+   * @throws The signal's reason.
+   */
+  async take(server: string, path: string, signal: AbortSignal): Promise<() => void> {
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
+    const { promise: begun, resolve: begin, reject } = Promise.withResolvers<void>();
+    const work = () => {
+      begin();
+      return over;
+    };
+    this.#turns.run(work, { lane: `${server}:${path}`, known: true, signal }).catch(reject);
+    await begun;
+    return end;
+  }
+}

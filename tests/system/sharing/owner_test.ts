@@ -1,0 +1,58 @@
+/** What becomes of shares when their owners change, in a service that runs. */
+import assert from "node:assert/strict";
+import { ALICE_DN, MAP, passwordLine, PASSWORDS } from "../running_service.ts";
+import { BOB, BOB_DN, SharingSystem } from "./sharing_system.ts";
+
+const EXCLUDED = { excludes: "*/secret/*" };
+const ALICES = MAP[ALICE_DN];
+
+/** The map with another entry for Alice, or none. */
+function mapWith(alice: Record<string, unknown> | undefined): string {
+  return JSON.stringify({ [BOB_DN]: { role: "user" }, ...(alice !== undefined && { [ALICE_DN]: alice }) });
+}
+
+async function changeFile(sharing: SharingSystem, file: string, text: string): Promise<void> {
+  const before = sharing.system.log.length;
+  await sharing.system.replace(file, text);
+  await sharing.system.logged(new RegExp(`file read again.*${file.split("/").at(-1)}`), before);
+}
+
+/** A shared directory of an owner who must not reach a part of it. */
+async function openShared() {
+  const sharing = await SharingSystem.open();
+  await Deno.mkdir(`${sharing.data}/d/secret`);
+  await Deno.writeTextFile(`${sharing.data}/d/secret/s.txt`, "SECRET");
+  await changeFile(
+    sharing,
+    "conf/mapfile.json",
+    mapWith({ ...ALICES, "uftpd.HPC.excludes": EXCLUDED.excludes }),
+  );
+  const id = await sharing.share("d/");
+  const status = async (path: string) => (await sharing.fetch(`${id}/${path}`)).status;
+  const session = async () => {
+    const body = { serverPath: `${sharing.data}/d/` };
+    return (await sharing.system.ask("/rest/access/HPC", { as: BOB, body })).status;
+  };
+  assert.deepEqual([await status("ten.txt"), await status("secret/s.txt")], [200, 404]);
+  return { sharing, status, session };
+}
+
+Deno.test("an owner who is taken out of the map takes the shares along, and the excludes hold for ever", async () => {
+  const { sharing, status, session } = await openShared();
+  await using _ = sharing;
+  await changeFile(sharing, "conf/mapfile.json", mapWith(undefined));
+  assert.deepEqual([await status("ten.txt"), await status("secret/s.txt"), await session()], [404, 404, 404]);
+  await changeFile(sharing, "conf/mapfile.json", mapWith(ALICES));
+  assert.deepEqual([await status("ten.txt"), await status("secret/s.txt")], [200, 404]);
+  await changeFile(sharing, "conf/mapfile.json", mapWith({ ...ALICES, role: "guest" }));
+  assert.deepEqual([await status("ten.txt"), await session()], [404, 404]);
+});
+
+Deno.test("an owner who is taken out of the password file takes the shares along", async () => {
+  const { sharing, status, session } = await openShared();
+  await using _ = sharing;
+  await changeFile(sharing, "conf/users.txt", passwordLine(BOB, BOB_DN));
+  assert.deepEqual([await status("ten.txt"), await session()], [404, 404]);
+  await changeFile(sharing, "conf/users.txt", PASSWORDS);
+  assert.equal(await status("ten.txt"), 200);
+});
