@@ -30,6 +30,8 @@ export interface RunningService {
   readonly reload: () => Promise<void>;
   readonly stop: () => void;
   readonly stopped: Promise<void>;
+  /** Something failed that nobody waited for: it is logged and counted, and ends nothing. */
+  readonly rejected: (error: unknown) => void;
 }
 
 /**
@@ -161,6 +163,11 @@ class SupervisedService implements RunningService {
       this.#manager.close();
       this.#done();
     });
+  };
+
+  readonly rejected = (error: unknown): void => {
+    this.#supervisor.log.error("rejection that nobody handled", { error });
+    this.#supervisor.reports.rejected("supervisor");
   };
 
   async #reload(): Promise<void> {

@@ -44,6 +44,11 @@ export const serve = defineCommand({
       { manager },
     );
     const name = given.text("name");
+    const { rejected } = service;
+    globalThis.addEventListener("unhandledrejection", (event) => {
+      event.preventDefault();
+      rejected(event.reason);
+    });
     io.stdout(
       `${name} ${VERSION}\n***** Server started. *****\nSend TERM signal to shutdown gracefully.\n`,
     );

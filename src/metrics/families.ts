@@ -44,6 +44,16 @@ export const FAMILIES = {
     help: "Longest delay of a timer since the last look, about a second ago",
     labels: ["room"],
   },
+  authserver_core_stall_seconds: {
+    type: "histogram",
+    help: "How long the event loops of edge and core stood still, looked at 50 times a second",
+    labels: ["room"],
+  },
+  authserver_unhandled_rejections_total: {
+    type: "counter",
+    help: "Failures that no code expected; the room goes on, and the log has an error",
+    labels: ["room"],
+  },
   authserver_config_reloads_total: {
     type: "counter",
     help: "Attempts to take over a changed configuration",

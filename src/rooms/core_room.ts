@@ -11,6 +11,7 @@ import { answerWith } from "./request_exchange.ts";
 import { RoomAudit } from "./room_audit.ts";
 import { roomLog } from "./room_log.ts";
 import type { ToCoreRoom } from "./room_message.ts";
+import { surviveRejections } from "./survive_rejections.ts";
 import { hear, tell } from "./worker_scope.ts";
 
 /** What runs here. */
@@ -56,10 +57,9 @@ async function start({ options, learned }: ToCoreRoom & { kind: "start" }): Prom
       audit: audit.record,
       learned: (news) => learned.postMessage(news),
     });
-    const measurements = new Measurements(
-      () => service.counted(),
-      (counts, lagMs) => tell({ kind: "measured", counts, lagMs }),
-    );
+    const counted = () => service.counted();
+    const measurements = new Measurements(counted, (report) => tell({ kind: "measured", report }));
+    surviveRejections(log, () => measurements.rejected());
     tell({ kind: "ready", port: options.port });
     return {
       service,

@@ -11,6 +11,7 @@ import { CoreLink } from "./core_link.ts";
 import { Measurements } from "./measurements.ts";
 import { type RoomLog, roomLog } from "./room_log.ts";
 import type { ToEdgeRoom } from "./room_message.ts";
+import { surviveRejections } from "./survive_rejections.ts";
 import { hear, tell } from "./worker_scope.ts";
 
 const cores = new Map<number, CoreLink>();
@@ -30,6 +31,7 @@ hear((message: ToEdgeRoom) => {
       logLevel = message.logLevel;
       room = roomLog((text) => tell({ kind: "log", text }), () => logLevel);
       edge = start(message, room.log);
+      surviveRejections(room.log, () => measurements?.rejected());
       break;
     case "core":
       replaceCore(message.generation, new CoreLink(message.port));
@@ -66,7 +68,7 @@ async function start(
     const running = await HttpsEdge.start(options, { answer, log, groupOf: addressGroup });
     measurements = new Measurements(
       () => running.counted(),
-      (counts, lagMs) => tell({ kind: "measured", counts, lagMs }),
+      (report) => tell({ kind: "measured", report }),
     );
     tell({ kind: "ready", port: running.port });
     return running;

@@ -1,34 +1,49 @@
 import type { Increments } from "../metrics/counters.ts";
 
-/** How often a room reports what it counted, in milliseconds. */
+/** How often a room reports, in milliseconds. */
 const REPORT_MS = 1000;
-/** Looks at the clock between two reports. */
-const LOOKS = 4;
+/** Milliseconds between two looks at the clock: a stall is found to be at most so much shorter than it was. */
+const LOOK_MS = 20;
 
-/** Reports once a second what a room counted, and how late its timers were: whoever waits for them waits as long. */
+/** What happened in a room since its last report. Plain data. */
+export interface Report {
+  readonly counts: Increments;
+  /** How late each look at the clock was, in milliseconds: whoever waits for the event loop waits as long. */
+  readonly delaysMs: readonly number[];
+  /** Promises that were rejected and nobody handled. */
+  readonly rejections: number;
+}
+
+/** Reports once a second what a room counted, how long its event loop stood still, and defects that it survived. */
 export class Measurements {
   readonly #take: () => Increments;
-  readonly #post: (counts: Increments, lagMs: number) => void;
-  #expected: number;
-  #lagMs = 0;
-  #looks = 0;
+  readonly #post: (report: Report) => void;
+  #delaysMs: number[] = [];
+  #rejections = 0;
 
-  constructor(take: () => Increments, post: (counts: Increments, lagMs: number) => void) {
+  constructor(take: () => Increments, post: (report: Report) => void) {
     this.#take = take;
     this.#post = post;
-    const pause = REPORT_MS / LOOKS;
-    this.#expected = performance.now() + pause;
+    let [lookedAt, reportedAt] = [performance.now(), performance.now()];
     setInterval(() => {
       const now = performance.now();
-      this.#lagMs = Math.max(this.#lagMs, now - this.#expected);
-      this.#expected = now + pause;
-      if (++this.#looks % LOOKS === 0) this.report();
-    }, pause);
+      this.#delaysMs.push(Math.max(0, Math.round((now - lookedAt - LOOK_MS) * 10) / 10));
+      lookedAt = now;
+      if (now - reportedAt < REPORT_MS) return;
+      reportedAt = now;
+      this.report();
+    }, LOOK_MS);
+  }
+
+  /** A promise was rejected and nobody handled it. */
+  rejected(): void {
+    this.#rejections++;
   }
 
   /** Reports now; the last time when the room closes, so that nothing counted is lost. */
   report(): void {
-    this.#post(this.#take(), Math.round(this.#lagMs * 10) / 10);
-    this.#lagMs = 0;
+    this.#post({ counts: this.#take(), delaysMs: this.#delaysMs, rejections: this.#rejections });
+    this.#delaysMs = [];
+    this.#rejections = 0;
   }
 }

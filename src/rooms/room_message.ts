@@ -1,8 +1,8 @@
 import type { EdgeOptions, EdgeTls } from "../edge/edge_options.ts";
 import type { Level } from "../logging/logger.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
-import type { Increments } from "../metrics/counters.ts";
 import type { ServiceOptions } from "../service/assemble.ts";
+import type { Report } from "./measurements.ts";
 
 /** What the supervisor tells the edge's room. */
 export type ToEdgeRoom =
@@ -35,8 +35,7 @@ export type FromRoom =
   /** Whole lines, with their ends. */
   | { readonly kind: "log"; readonly text: string }
   | { readonly kind: "audit"; readonly lines: readonly string[] }
-  /** What was counted since the last time, and the longest delay of a timer. */
-  | { readonly kind: "measured"; readonly counts: Increments; readonly lagMs: number }
+  | { readonly kind: "measured"; readonly report: Report }
   | { readonly kind: "pong" }
   /** From the edge: nothing waits for that core any more. */
   | { readonly kind: "core-idle"; readonly generation: number }

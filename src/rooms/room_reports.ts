@@ -5,8 +5,13 @@ import type { AuditSink } from "../logging/audit_sink.ts";
 import type { LogFile } from "../logging/log_file.ts";
 import { createLogger, type Level, type Logger } from "../logging/logger.ts";
 import { Counters } from "../metrics/counters.ts";
+import { DurationHistogram } from "../metrics/duration_histogram.ts";
+import { series } from "../metrics/series.ts";
+import type { Report } from "./measurements.ts";
 import { openAudit } from "./open_audit.ts";
 import type { FromRoom } from "./room_message.ts";
+
+const ROOMS = ["supervisor", "edge", "core"];
 
 /** Where reports are written. */
 export interface ReportsConfig {
@@ -21,6 +26,7 @@ export class RoomReports {
   readonly counters = new Counters();
   /** Longest delay of a timer, by room, as last reported; milliseconds. */
   readonly lagMs = new Map<string, number>();
+  readonly #delays = new DurationHistogram();
   readonly #logFile: LogFile;
   #level: Level;
   #auditConfig: AuditConfig;
@@ -32,6 +38,7 @@ export class RoomReports {
     this.log = createLogger(logFile.write, { threshold: () => this.#level });
     this.#auditConfig = audit;
     this.#audit = this.#openAudit();
+    for (const room of ROOMS) this.rejected(room, 0); // to be seen to grow, a count must have been there
   }
 
   /** Writes to other places from now on; lines that could not be written before go there too. */
@@ -56,10 +63,14 @@ export class RoomReports {
         this.#audit.write(message.lines);
         break;
       case "measured":
-        this.counters.addAll(message.counts);
-        this.lagMs.set(room, message.lagMs);
+        this.#take(message.report, room);
         break;
     }
+  }
+
+  /** In a room, or in the supervisor itself, a promise was rejected and nobody handled it. */
+  rejected(room: string, times = 1): void {
+    this.counters.add(series("authserver_unhandled_rejections_total", { room }), times);
   }
 
   /** An act of the operator, or of the supervisor itself. */
@@ -75,6 +86,14 @@ export class RoomReports {
   async close(): Promise<void> {
     await this.#audit.close();
     this.#logFile.close();
+  }
+
+  #take({ counts, delaysMs, rejections }: Report, room: string): void {
+    this.counters.addAll(counts);
+    this.rejected(room, rejections);
+    this.lagMs.set(room, Math.max(0, ...delaysMs));
+    for (const ms of delaysMs) this.#delays.add(ms);
+    this.#delays.moveTo(this.counters, "authserver_core_stall_seconds", { room });
   }
 
   #openAudit(): AuditSink {

@@ -259,7 +259,7 @@ Deno.test("the metrics page tells what was asked, what runs and what is wrong", 
   let page = await scrape();
   // Counts arrive once a second, or with the end of a core; each room reports for itself.
   const reported = () =>
-    page.text.includes("authserver_sessions_total{") && page.text.includes('{room="edge"}');
+    page.text.includes("authserver_sessions_total{") && page.text.includes('lag_seconds{room="edge"}');
   while (!reported()) page = await scrape();
   assert.equal(page.status, 200);
   assert.match(page.type ?? "", /^text\/plain; version=0\.0\.4/);

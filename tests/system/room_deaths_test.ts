@@ -149,3 +149,46 @@ Deno.test("an edge with other limits takes the place of the one before on the sa
   await (await startedRoom("edge", from)).ended;
   assert.equal((await served(system, "/rest/auth/HPC", { as: ALICE })).status, 200);
 });
+
+Deno.test("a rejection that nobody handles is logged and counted, and ends no room", async () => {
+  const from = roomsSoFar();
+  await using system = await runServiceHere({
+    properties: { "container.metrics.host": "127.0.0.1", "container.metrics.port": "0" },
+  });
+  await settled(system);
+  const told = logFromNow(system);
+  // A defect behind an await: certificates that are none.
+  (await startedRoom("core 1", from)).tell({ kind: "material", material: null });
+  await told(/error rejection that nobody handled error=".*TypeError/);
+  const again = logFromNow(system);
+  (await startedRoom("edge", from)).tell({ kind: "tls", tls: null });
+  await again(/error rejection that nobody handled error=".*TypeError/);
+
+  const port = /port=(\d+)/.exec(await system.logged(/ metrics page /))?.[1];
+  const counted = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    return ["core", "edge", "supervisor"].map((room) =>
+      new RegExp(`^authserver_unhandled_rejections_total\\{room="${room}"\\} (\\d+)$`, "m").exec(text)?.[1]
+    ).join(" ");
+  };
+  while (await counted() !== "1 1 0") await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
+  assert.equal((await system.ask("/health/ready")).json().generation, 1);
+});
+
+Deno.test("how long edge and core stood still is measured, look by look", async () => {
+  await using system = await runServiceHere({
+    properties: { "container.metrics.host": "127.0.0.1", "container.metrics.port": "0" },
+  });
+  const port = /port=(\d+)/.exec(await system.logged(/ metrics page /))?.[1];
+  const looks = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    return ["core", "edge"].map((room) =>
+      Number(
+        new RegExp(`^authserver_core_stall_seconds_count\\{room="${room}"\\} (\\d+)$`, "m").exec(text)?.[1] ??
+          0,
+      )
+    );
+  };
+  while ((await looks()).some((count) => count < 20)) await new Promise((resolve) => setTimeout(resolve, 50));
+});

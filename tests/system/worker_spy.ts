@@ -4,6 +4,8 @@ export interface SpiedRoom {
   readonly name: string;
   /** Has it meet a defect: a message that it cannot read throws where nobody catches. */
   kill(): void;
+  /** Sends it a message as if it were the supervisor. */
+  tell(message: unknown): void;
   /** Resolves when it is over. */
   readonly ended: Promise<void>;
 }
@@ -22,7 +24,12 @@ globalThis.Worker = class extends Worker {
     super(specifier, options);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#end = resolve;
-    rooms.push({ name: options?.name ?? "", kill: () => this.postMessage(null), ended: promise });
+    rooms.push({
+      name: options?.name ?? "",
+      kill: () => this.postMessage(null),
+      tell: (message) => this.postMessage(message),
+      ended: promise,
+    });
     for (const look of [...waiting]) look();
   }
 

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { Measurements, type Report } from "../../src/rooms/measurements.ts";
+
+Deno.test({
+  name: "Measurements finds how long the event loop stood still, and reports all since the last time",
+  sanitizeOps: false, // it runs as long as its room
+  sanitizeResources: false,
+  async fn() {
+    const reports: Report[] = [];
+    let told = () => {};
+    const measurements = new Measurements(() => [["a", 1]], (report) => {
+      reports.push(report);
+      told();
+    });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    const until = performance.now() + 300;
+    while (performance.now() < until);
+    measurements.rejected();
+    await new Promise<void>((resolve) => told = resolve);
+    measurements.report();
+    const [first, second] = reports;
+    assert(first && second);
+    assert(Math.max(...first.delaysMs) >= 270, `${first.delaysMs}`);
+    assert(first.delaysMs.length > 5 && first.delaysMs.every((ms) => ms >= 0));
+    assert.deepEqual([first.counts, first.rejections], [[["a", 1]], 1]);
+    assert.deepEqual([second.delaysMs, second.rejections], [[], 0]);
+  },
+});
