@@ -10,6 +10,8 @@ export interface Inspection {
   /** In the order of the files, the main file first. */
   readonly problems: readonly Problem[];
   readonly files: CertificateFiles;
+  /** All files that were read, or would have been; absolute, as far as they could be told. */
+  readonly dependsOn: readonly string[];
   /** The value of every key, as far as it could be read. */
   readonly effective: readonly EffectiveValue[];
 }
@@ -21,9 +23,9 @@ export interface Inspection {
 export async function inspect(mainFile: string): Promise<Inspection> {
   const loaded = await loadSetup(mainFile, { environment: (name) => Deno.env.get(name) });
   if (loaded.config === undefined) return loaded;
-  const { setup, files, effective } = loaded;
+  const { setup, files, effective, dependsOn } = loaded;
   const problems = [...loaded.problems, ...await inspectDataFiles(loaded.config)];
   return problems.some(isError) || setup === undefined
-    ? { problems, files, effective }
-    : { setup, problems, files, effective };
+    ? { problems, files, effective, dependsOn }
+    : { setup, problems, files, effective, dependsOn };
 }

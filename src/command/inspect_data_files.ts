@@ -15,6 +15,7 @@ import { InvalidFile, type Problem } from "../model/problem.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "../service/certificate_files.ts";
 import { hostZone } from "../reservations/reservation_book.ts";
 import { readReservationFile } from "../reservations/reservation_file.ts";
+import { readRegularFile } from "../model/regular_file.ts";
 
 /**
  * Reads the files of users, keys, attributes and reservations as the service will. An error is what the service cannot
@@ -130,7 +131,7 @@ async function inspectFile(
   problemsOf: (text: string, file: string) => readonly Problem[] | Promise<readonly Problem[]>,
 ): Promise<readonly Problem[]> {
   try {
-    return await problemsOf(await Deno.readTextFile(file), file);
+    return await problemsOf(new TextDecoder().decode(await readRegularFile(file)), file);
   } catch (error) {
     if (error instanceof InvalidFile) return error.problems;
     const reason = error instanceof Error ? error.message : String(error);

@@ -11,6 +11,7 @@ import { Operations, type OperationsConfig } from "../rooms/operations.ts";
 import { ReloadRecord } from "../rooms/reload_record.ts";
 import { Supervisor } from "../rooms/supervisor.ts";
 import { isError } from "../service/load_setup.ts";
+import { type PathsWatch, watchPaths } from "../watch/watch_paths.ts";
 import { VERSION } from "../service/version.ts";
 import { CommandFailed } from "./command.ts";
 import { inspect, type Inspection } from "./inspect.ts";
@@ -112,8 +113,10 @@ class SupervisedService implements RunningService {
   /** Values of the keys in use, to tell what a reload changes. */
   #effective: readonly EffectiveValue[];
   #stopping = false;
-  /** One reload after the other. */
+  /** One reload or renewal after the other, so that none brings back what another has replaced. */
   #reloading: Promise<void> = Promise.resolve();
+  /** The files on which the last reload failed: when they change it may go well. */
+  #awaited: PathsWatch | undefined;
 
   constructor(
     file: string,
@@ -140,7 +143,8 @@ class SupervisedService implements RunningService {
     this.#endWatchdog = beat(manager, () => supervisor.alive);
     this.#watch = watchConfiguration(() => this.#watched, {
       reload: this.reload,
-      renewCertificates: this.#renewCertificates,
+      renewCertificates: () => this.#inTurn(() => this.#renewCertificates()),
+      failed: this.rejected,
     });
   }
 
@@ -148,15 +152,13 @@ class SupervisedService implements RunningService {
     return this.#supervisor.port;
   }
 
-  readonly reload = (): Promise<void> => {
-    this.#reloading = this.#reloading.then(() => this.#reload());
-    return this.#reloading;
-  };
+  readonly reload = (): Promise<void> => this.#inTurn(() => this.#reload());
 
   readonly stop = (): void => {
     if (this.#stopping) return; // being asked again is no reason to cut what is under way
     this.#stopping = true;
     this.#watch.close();
+    this.#awaited?.close();
     this.#manager.stopping();
     void this.#operations.close().then(() => this.#supervisor.stop()).then(() => {
       this.#endWatchdog();
@@ -170,11 +172,22 @@ class SupervisedService implements RunningService {
     this.#supervisor.reports.rejected("supervisor");
   };
 
+  #inTurn(change: () => Promise<void>): Promise<void> {
+    const done = this.#reloading.then(change);
+    this.#reloading = done.catch(() => {}); // told to whoever asked for it
+    return done;
+  }
+
   async #reload(): Promise<void> {
     this.#manager.reloading();
+    this.#awaited?.close();
+    let dependsOn: readonly string[] = [];
     try {
-      const { setup, problems, files, effective } = await this.#inspect();
+      const inspection = await this.#inspect();
+      const { setup, problems, files, effective } = inspection;
+      ({ dependsOn } = inspection);
       if (setup === undefined) {
+        this.#tryAgainWith(dependsOn);
         this.#reloads.failed(problems.filter(isError).map(formatProblem));
         this.#supervisor.log.error("the new configuration cannot be used, the one before stays", {
           file: this.#file,
@@ -189,6 +202,7 @@ class SupervisedService implements RunningService {
       if (keys.length > 0) this.#supervisor.log.info("settings changed", { keys: keys.join(" ") });
       this.#effective = effective;
     } catch (error) {
+      this.#tryAgainWith(dependsOn);
       this.#supervisor.log.error("reload failed, the configuration before stays", {
         file: this.#file,
         error,
@@ -199,12 +213,20 @@ class SupervisedService implements RunningService {
     }
   }
 
-  readonly #renewCertificates = async (): Promise<void> => {
+  /** Reads the configuration again when one of these files changes: it could not be used as they are now. */
+  #tryAgainWith(dependsOn: readonly string[]): void {
+    if (this.#stopping) return;
+    const { config } = this.#watched;
+    const others = dependsOn.filter((file) => !config.sources.all.includes(file));
+    this.#awaited = watchPaths(() => others, this.reload, { failed: this.rejected });
+  }
+
+  async #renewCertificates(): Promise<void> {
     const { setup, files } = await this.#inspect();
     if (files.credential.length > 0) this.#watched = { ...this.#watched, files };
     if (setup?.material) await this.#supervisor.renewTls(setup.material);
     else this.#supervisor.log.error("the new certificates cannot be used, the ones before stay");
-  };
+  }
 
   async #inspect(): Promise<Inspection> {
     const inspection = await inspect(this.#file);

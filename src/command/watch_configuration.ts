@@ -14,6 +14,8 @@ export interface OnChange {
   readonly reload: () => Promise<void> | void;
   /** Own or trusted certificates. */
   readonly renewCertificates: () => Promise<void> | void;
+  /** One of the two has thrown. */
+  readonly failed: (error: unknown) => void;
 }
 
 const SECOND = 1000;
@@ -27,20 +29,26 @@ const LONGEST_MS = 24 * 3600 * SECOND;
  */
 export function watchConfiguration(
   current: () => Watched,
-  { reload, renewCertificates }: OnChange,
+  { reload, renewCertificates, failed }: OnChange,
   watch: typeof watchPaths = watchPaths,
 ): PathsWatch {
   const watches = [
-    watch(() => current().config.liveReload ? current().config.sources.all : [], reload),
+    watch(() => current().config.liveReload ? current().config.sources.all : [], reload, { failed }),
     watch(
       () => current().config.credential?.reloadOnChange ? current().files.credential : [],
       renewCertificates,
+      { failed },
     ),
-    watchStore(() => current().config.truststore, () => current().files.truststore, renewCertificates, watch),
+    watchStore(
+      () => current().config.truststore,
+      () => current().files.truststore,
+      { onChange: renewCertificates, failed },
+      watch,
+    ),
     watchStore(
       () => current().config.trustedAssertionIssuers,
       () => current().files.assertionIssuers,
-      reload,
+      { onChange: reload, failed },
       watch,
     ),
   ];
@@ -50,11 +58,12 @@ export function watchConfiguration(
 function watchStore(
   store: () => TruststoreConfig | undefined,
   files: () => readonly string[],
-  onChange: OnChange["reload"],
+  { onChange, failed }: { readonly onChange: OnChange["reload"]; readonly failed: OnChange["failed"] },
   watch: typeof watchPaths,
 ): PathsWatch {
   const seconds = () => store()?.updateIntervalSeconds ?? -1;
   return watch(() => seconds() < 0 ? [] : files(), onChange, {
+    failed,
     // Never looked at; but a reload may change that.
     intervalMs: () => seconds() < 0 ? SECOND : Math.min(LONGEST_MS, Math.max(SECOND, seconds() * SECOND)),
   });

@@ -5,6 +5,7 @@ import { type Infer, type Item, type Items, type Key, type Table, UnexpectedValu
 import { type Properties, reason, type ResolvedEntry } from "./load_properties.ts";
 import type { Section } from "./section.ts";
 import type { Origin } from "./service_config.ts";
+import { openRegularFile } from "../model/regular_file.ts";
 
 /** Below these, a key that nobody knows stops the start (rest-api.md 3.1); other keys belong to somebody else. */
 const OWN_PREFIXES = ["container.", "authservice.", "share.", "persistence."];
@@ -129,6 +130,11 @@ export class KeyReader {
     return [...new Set([...this.properties.files, ...this.#sources])];
   }
 
+  /** Files whose change may make another configuration of it, or a good one of a bad one. */
+  get dependsOn(): readonly string[] {
+    return [...new Set([...this.sources, ...this.#files.map(({ path }) => path)])];
+  }
+
   /** Notes a file that has to be there; see `checkFiles`. */
   expectFile(key: string, path: string): void {
     this.#files.push({ key, path });
@@ -143,8 +149,7 @@ export class KeyReader {
     }
     await Promise.all(this.#files.map(async ({ key, path }) => {
       try {
-        using file = await Deno.open(path);
-        if ((await file.stat()).isDirectory) throw new Deno.errors.IsADirectory();
+        await (await openRegularFile(path)).close();
       } catch (error) {
         this.error(key, `cannot read ${path}: ${reason(error)}`);
       }

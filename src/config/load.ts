@@ -44,6 +44,8 @@ export interface LoadedConfiguration {
   /** Absent if there are errors. */
   readonly config?: ServiceConfig;
   readonly problems: readonly Problem[];
+  /** The files it is made of and those it names, absolute, as far as they could be told. */
+  readonly dependsOn: readonly string[];
   /** Every key that was looked at, in the order in which that happened. */
   readonly effective: readonly EffectiveValue[];
 }
@@ -59,16 +61,18 @@ export async function loadConfiguration(
 ): Promise<LoadedConfiguration> {
   const problems: Problem[] = [];
   const properties = await loadProperties(mainFile, { environment, workingDirectory }, problems);
-  if (properties.entries.size === 0 && problems.length > 0) return { problems, effective: [] };
+  if (properties.entries.size === 0 && problems.length > 0) {
+    return { problems, effective: [], dependsOn: properties.files };
+  }
   const reader = new KeyReader(properties, workingDirectory, problems);
   const config = await readAll(reader, hostName);
   await reader.checkFiles();
   reader.reportUnknown(unknownKeys);
   problems.sort(byPlace(mainFile));
-  const { effective } = reader;
+  const { effective, dependsOn } = reader;
   return config === undefined || problems.some(({ severity }) => severity === "error")
-    ? { problems, effective }
-    : { config: deepFreeze(config), problems, effective };
+    ? { problems, effective, dependsOn }
+    : { config: deepFreeze(config), problems, effective, dependsOn };
 }
 
 /** Reads every section, whether or not an earlier one was in order, so that all problems come to light together. */

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Problem } from "../model/problem.ts";
 import { decodeProperties, parseProperties, type PropertyEntry } from "./properties.ts";
+import { readRegularFile } from "../model/regular_file.ts";
 
 /** An entry whose variables were replaced. */
 export interface ResolvedEntry extends PropertyEntry {
@@ -54,7 +55,7 @@ export async function loadProperties(
     files.push(absolute);
     let text: string;
     try {
-      text = decodeProperties(await Deno.readFile(absolute));
+      text = decodeProperties(await readRegularFile(absolute));
     } catch (error) {
       const where = included === undefined ? { file } : { ...place(included), found: file };
       problems.push({ severity: "error", ...where, expected: `cannot read ${absolute}: ${reason(error)}` });

@@ -21,6 +21,7 @@ import type {
   SshKeyConfig,
   UnityConfig,
 } from "./service_config.ts";
+import { readRegularFile } from "../model/regular_file.ts";
 
 const PREFIX = AUTHENTICATION.prefix;
 
@@ -215,7 +216,7 @@ async function readExpression(
   const file = resolve(reader.workingDirectory, text.slice(1).trim());
   reader.addSource(file);
   try {
-    const content = new TextDecoder("utf-8", { fatal: true }).decode(await Deno.readFile(file));
+    const content = new TextDecoder("utf-8", { fatal: true }).decode(await readRegularFile(file));
     return { text: content, origin: { file, line: 1, key } };
   } catch (error) {
     const why = error instanceof TypeError ? "it is not UTF-8" : reason(error);

@@ -3,6 +3,7 @@ import { trustedIssuerOf } from "../authentication/issued_token/issuer.ts";
 import { certificateOfDer, certificatesOfPem, isPem } from "../config/tls/certificates.ts";
 import { UnusableStore } from "../config/tls/unusable_store.ts";
 import { InvalidFile } from "../model/problem.ts";
+import { readRegularFile } from "../model/regular_file.ts";
 
 /**
  * The certificate of another service whose tokens count, as PEM.
@@ -31,7 +32,7 @@ export async function readGatewayCertificate(file: string): Promise<string> {
 /** The first certificate of a file, be it PEM or DER. */
 async function readCertificate(file: string, key: string): Promise<X509Certificate> {
   try {
-    const bytes = await Deno.readFile(file);
+    const bytes = await readRegularFile(file);
     if (!isPem(bytes)) return certificateOfDer(bytes);
     const [first] = certificatesOfPem(new TextDecoder().decode(bytes));
     if (first === undefined) throw new UnusableStore("expected a certificate, there is none in the file");

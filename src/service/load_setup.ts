@@ -19,6 +19,8 @@ export interface LoadedSetup {
   /** In the order of the files, the main file first. */
   readonly problems: readonly Problem[];
   readonly files: CertificateFiles;
+  /** All files that were read, or would have been; absolute, as far as they could be told. */
+  readonly dependsOn: readonly string[];
   /** The value of every key, as far as it could be read. */
   readonly effective: readonly EffectiveValue[];
 }
@@ -34,8 +36,8 @@ const NO_FILES: CertificateFiles = { credential: [], truststore: [], assertionIs
 
 /** Reads the configuration and the certificates that it names. */
 export async function loadSetup(mainFile: string, options: LoadOptions): Promise<LoadedSetup> {
-  const { config, problems, effective } = await loadConfiguration(mainFile, options);
-  if (config === undefined) return { problems, files: NO_FILES, effective };
+  const { config, problems, effective, dependsOn } = await loadConfiguration(mainFile, options);
+  if (config === undefined) return { problems, files: NO_FILES, effective, dependsOn };
   const now = Date.now();
   const tls = await loadTlsMaterial(config, now);
   const issuers = config.trustedAssertionIssuers === undefined
@@ -58,6 +60,7 @@ export async function loadSetup(mainFile: string, options: LoadOptions): Promise
     }),
     problems: all,
     files,
+    dependsOn: [...dependsOn, ...Object.values(files).flat()],
     effective,
   };
 }

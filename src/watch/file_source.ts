@@ -1,3 +1,5 @@
+import { readRegularFile } from "../model/regular_file.ts";
+
 /** The little of a file system that watching needs; symbolic links are followed. */
 export interface FileSource {
   /**
@@ -7,8 +9,10 @@ export interface FileSource {
    */
   stamp(path: string): Promise<string | undefined>;
   /**
-   * All bytes of the file, or `undefined` if there is no file.
+   * All bytes of the file, or `undefined` if there is no file. Comes back in any case: what is no regular file, such as
+   * a pipe that nobody writes to, is not waited for.
    * @throws {RangeError} If it is longer than `maxBytes`; it then takes up no memory.
+   * @throws {TypeError} If it is no regular file.
    */
   read(path: string, maxBytes: number): Promise<Uint8Array | undefined>;
 }
@@ -19,12 +23,7 @@ export const DISK: FileSource = {
       const { mtime, ctime, size, ino, dev } = await Deno.stat(path);
       return [mtime?.getTime(), ctime?.getTime(), size, ino, dev].join(" ");
     }),
-  read: (path, maxBytes) =>
-    unlessAbsent(async () => {
-      const { size } = await Deno.stat(path);
-      if (size > maxBytes) throw new RangeError(`${path} has ${size} bytes, expected at most ${maxBytes}`);
-      return await Deno.readFile(path);
-    }),
+  read: (path, maxBytes) => unlessAbsent(() => readRegularFile(path, maxBytes)),
 };
 
 async function unlessAbsent<T>(look: () => Promise<T>): Promise<T | undefined> {

@@ -15,7 +15,11 @@ const REST_MS = 1000;
 export function watchPaths(
   paths: () => readonly string[],
   onChange: () => Promise<void> | void,
-  { intervalMs = () => 1000 }: { readonly intervalMs?: () => number } = {},
+  { intervalMs = () => 1000, failed = () => {} }: {
+    readonly intervalMs?: () => number;
+    /** Told when the callback throws; what changed then counts as seen, and watching goes on. */
+    readonly failed?: (error: unknown) => void;
+  } = {},
 ): PathsWatch {
   let known = stamps(paths());
   let seen = known;
@@ -28,7 +32,11 @@ export function watchPaths(
     seen = now;
     if (now !== known && atRest) {
       known = now;
-      await onChange();
+      try {
+        await onChange();
+      } catch (error) {
+        failed(error);
+      }
       // The callback may have read another set of files; what changed meanwhile in this one is still to be noticed.
       if (paths().join("\n") !== watched.join("\n")) known = seen = stamps(paths());
     }

@@ -25,7 +25,11 @@ async function load(lines: string): Promise<ServiceConfig> {
 function watchesOf(config: ServiceConfig): string[] {
   const found: string[] = [];
   const reload = () => {};
-  watchConfiguration(() => ({ config, files: FILES }), { reload, renewCertificates: () => {} }, (
+  watchConfiguration(() => ({ config, files: FILES }), {
+    reload,
+    renewCertificates: () => {},
+    failed: () => {},
+  }, (
     paths,
     onChange,
     { intervalMs = () => 1000 } = {},

@@ -73,3 +73,77 @@ Deno.test("watchPaths() takes another set of paths for granted after a callback 
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+/** Runs until `done`, at most ten seconds; watching does not keep the process alive by itself. */
+async function within10s(done: Promise<unknown>): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const deadline = setTimeout(() => reject(new Error("it did not come")), 10_000);
+  await Promise.race([done, late]).finally(() => clearTimeout(deadline));
+}
+
+Deno.test("watchPaths() goes on when its callback throws, and says so", async () => {
+  const file = await Deno.makeTempFile();
+  const failures: unknown[] = [];
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const watch = watchPaths(() => [file], () => {
+    if (failures.length === 1) return second.resolve();
+    throw new Error("defect");
+  }, {
+    ...FAST,
+    failed: (error) => {
+      failures.push(error);
+      first.resolve();
+    },
+  });
+  try {
+    await Deno.writeTextFile(file, "one");
+    await within10s(first.promise);
+    await Deno.writeTextFile(file, "another");
+    await within10s(second.promise);
+    assert.deepEqual(failures.map(String), ["Error: defect"]);
+  } finally {
+    watch.close();
+    await Deno.remove(file);
+  }
+});
+
+Deno.test("watchPaths() does not call back while it is still being called back", async () => {
+  const file = await Deno.makeTempFile();
+  const [began, mayEnd, again] = [0, 0, 0].map(() => Promise.withResolvers<void>());
+  assert(began && mayEnd && again);
+  let [running, calls] = [0, 0];
+  const watch = watchPaths(() => [file], async () => {
+    assert.equal(++running, 1);
+    calls++;
+    began.resolve();
+    await mayEnd.promise;
+    running--;
+    if (calls === 2) again.resolve();
+  }, { ...FAST, failed: again.reject });
+  try {
+    await Deno.writeTextFile(file, "one");
+    await within10s(began.promise);
+    await Deno.writeTextFile(file, "changed meanwhile");
+    await new Promise((resolve) => setTimeout(resolve, 40)); // several looks, if there were any
+    assert.equal(calls, 1);
+    mayEnd.resolve();
+    await within10s(again.promise);
+  } finally {
+    watch.close();
+    await Deno.remove(file);
+  }
+});
+
+Deno.test("watchPaths() with a long interval does not wait for another one to see that a change is over", async () => {
+  const file = await Deno.makeTempFile();
+  const called = Promise.withResolvers<void>();
+  let looks = 0;
+  const watch = watchPaths(() => [file], called.resolve, { intervalMs: () => looks++ === 0 ? 5 : 3600_000 });
+  try {
+    await Deno.writeTextFile(file, "one");
+    await within10s(called.promise);
+  } finally {
+    watch.close();
+    await Deno.remove(file);
+  }
+});

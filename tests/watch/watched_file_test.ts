@@ -452,3 +452,68 @@ scene(
     assert.notEqual(file.current, "x".repeat(17));
   },
 );
+
+scene("WatchedFile comes back from a check when what it found is in use", async ({ path, write }) => {
+  const file = await watchFile(path, async (text) => {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return text;
+  }, { log: SILENT, intervalMs: 60_000 });
+  await write("second");
+  await file.check();
+  file.close();
+  assert.equal(file.current, "second");
+});
+
+scene("WatchedFile parses nothing of what it reads while it is closed", async ({ path, write }) => {
+  const parsed: string[] = [];
+  const opened: WatchedFile<string>[] = [];
+  const file = await watchFile(path, (text) => {
+    parsed.push(text);
+    return text;
+  }, {
+    log: SILENT,
+    intervalMs: 60_000,
+    source: {
+      stamp: DISK.stamp,
+      read(path, maxBytes) {
+        opened[0]?.close();
+        return DISK.read(path, maxBytes);
+      },
+    },
+  });
+  opened.push(file);
+  await write("second");
+  await file.check();
+  assert.deepEqual(parsed, ["first"]);
+});
+
+/** Things that are no files, and whose end may never come. */
+const ENDLESS: readonly [string, (path: string) => Promise<unknown>][] = [
+  ["a pipe that nobody writes to", (path) => new Deno.Command("mkfifo", { args: [path] }).output()],
+  ["a device without end", (path) => Deno.symlink("/dev/zero", path)],
+  ["a folder", (path) => Deno.mkdir(path)],
+];
+for (const [what, put] of ENDLESS) {
+  scene(
+    `WatchedFile goes on watching when ${what} takes the place of its file`,
+    async ({ watch, path, write }) => {
+      const { options, next } = listening();
+      const file = await watch(options);
+      await Deno.remove(path);
+      await put(path);
+      await file.check();
+      assert.match(file.problem ?? "", /is no regular file|is a folder/);
+      assert.equal(file.current, "first");
+      await Deno.remove(path);
+      await write("second");
+      assert.equal(await next(), "second", "who was removed meanwhile does not get in");
+      assert.equal(file.problem, undefined);
+    },
+  );
+}
+
+scene("watchFile() does not wait for a pipe that nobody writes to", async ({ path, watch }) => {
+  await Deno.remove(path);
+  await new Deno.Command("mkfifo", { args: [path] }).output();
+  await assert.rejects(watch(), /is no regular file/);
+});

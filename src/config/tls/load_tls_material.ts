@@ -6,6 +6,7 @@ import { subjectOf, validity } from "./certificates.ts";
 import { type Credential, readCredentialFiles } from "./credential.ts";
 import { loadTruststore } from "./truststore.ts";
 import { UnusableStore } from "./unusable_store.ts";
+import { readRegularFile } from "../../model/regular_file.ts";
 
 /** What was loaded, and everything wrong or doubtful about it. */
 export interface LoadedTlsMaterial {
@@ -54,7 +55,7 @@ async function loadCredential(
   };
   const read = async (file: string, at: Origin) => {
     try {
-      return await Deno.readFile(file);
+      return await readRegularFile(file);
     } catch (error) {
       report("error", `cannot read ${file}: ${reason(error)}`, at);
     }

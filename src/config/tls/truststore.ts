@@ -8,6 +8,7 @@ import { filesLike, isPattern } from "./glob.ts";
 import { isJavaKeyStore, refuseJavaKeyStore } from "./key_store.ts";
 import { certificatesOfPkcs12 } from "./pkcs12_certificates.ts";
 import { UnusableStore } from "./unusable_store.ts";
+import { readRegularFile } from "../../model/regular_file.ts";
 
 /** Trusted certificates, and where they came from. */
 export interface LoadedTruststore {
@@ -39,7 +40,7 @@ export async function loadTruststore(config: TruststoreConfig, now: number): Pro
   let read = 0;
   for (const { path, named } of candidates) {
     try {
-      const certificates = certificatesOf(config, path, await Deno.readFile(path));
+      const certificates = certificatesOf(config, path, await readRegularFile(path));
       read += certificates.length;
       for (const certificate of certificates) {
         const { kind, text } = validity(certificate, now);

@@ -1,0 +1,54 @@
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+
+/**
+ * Opens a file for reading, unless it is a pipe, a socket, a device or a folder: a pipe that nobody writes to would never
+ * open, a device may never end. What is asked about it is the open file, not the path, which may lead elsewhere a moment
+ * later.
+ * @throws {TypeError} If it is none of files and folders; else what `Deno.open` would throw.
+ */
+export async function openRegularFile(path: string): Promise<FileHandle> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((error) => {
+    throw asDenoError(error);
+  });
+  try {
+    const status = await file.stat();
+    if (status.isDirectory()) throw new Deno.errors.IsADirectory(`${path} is a folder`);
+    if (!status.isFile()) throw new TypeError(`${path} is no regular file`);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/**
+ * All bytes of a regular file; see {@link openRegularFile}.
+ * @param maxBytes Default: no limit.
+ * @throws {RangeError} If it is longer; it then takes up no memory.
+ */
+export async function readRegularFile(path: string, maxBytes = Infinity): Promise<Uint8Array> {
+  const file = await openRegularFile(path);
+  try {
+    const { size } = await file.stat();
+    if (size > maxBytes) throw new RangeError(`${path} has ${size} bytes, expected at most ${maxBytes}`);
+    const bytes = new Uint8Array(size);
+    let length = 0;
+    while (length < size) {
+      const { bytesRead } = await file.read(bytes, length, size - length, length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    return bytes.subarray(0, length);
+  } finally {
+    await file.close();
+  }
+}
+
+/** What `Deno.readFile` throws for the same reason. */
+function asDenoError(error: unknown): unknown {
+  if (!(error instanceof Error) || !("code" in error)) return error;
+  if (error.code === "ENOENT") return new Deno.errors.NotFound(error.message, { cause: error });
+  if (error.code === "EACCES") return new Deno.errors.PermissionDenied(error.message, { cause: error });
+  return error;
+}

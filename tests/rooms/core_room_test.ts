@@ -1,0 +1,54 @@
+/** The core's room as a worker, without a supervisor. */
+import assert from "node:assert/strict";
+import { inspect } from "../../src/command/inspect.ts";
+import { CoreLink } from "../../src/rooms/core_link.ts";
+import type { FromRoom, ToCoreRoom } from "../../src/rooms/room_message.ts";
+import { createSite } from "../system/running_service.ts";
+
+Deno.test("a core that is told to close sends all that it logged and counted before it says that it has", async () => {
+  await using site = await createSite();
+  const { setup } = await inspect(site.main);
+  assert(setup);
+  const worker = new Worker(new URL("../../src/rooms/core_room.ts", import.meta.url), { type: "module" });
+  const heard: FromRoom[] = [];
+  const until = (kind: FromRoom["kind"]) =>
+    new Promise<void>((resolve) => {
+      worker.onmessage = ({ data }: MessageEvent<FromRoom>) => {
+        heard.push(data);
+        if (data.kind === kind) resolve();
+      };
+    });
+  const tell = (message: ToCoreRoom, ports: MessagePort[]) => worker.postMessage(message, ports);
+  const [learned, edge] = [new MessageChannel(), new MessageChannel()];
+  const ready = until("ready");
+  const options = { ...setup, generation: 1, upSince: 0, port: 9000 };
+  tell({ kind: "start", options, learned: learned.port1 }, [learned.port1]);
+  await ready;
+  tell({ kind: "link", port: edge.port1 }, [edge.port1]);
+  const link = new CoreLink(edge.port2);
+  try {
+    const request = {
+      method: "GET",
+      target: "/rest/auth",
+      headers: [],
+      peer: { address: "192.0.2.1" },
+      body: null,
+    };
+    const { status } = await link.exchange(request, new AbortController().signal);
+    assert.equal(status, 200);
+    const closed = until("closed");
+    tell({ kind: "close" }, []);
+    await closed;
+  } finally {
+    link.close();
+    learned.port2.close();
+    worker.terminate();
+  }
+  const logged = heard.flatMap((message) => message.kind === "log" ? message.text : []).join("");
+  assert.match(logged, /request answered .*method=GET route=\/rest\/auth status=200/);
+  const counted = heard.flatMap((message) => message.kind === "measured" ? message.report.counts : []);
+  assert(
+    counted.some(([series]) => series.startsWith("authserver_requests_total{")),
+    JSON.stringify(counted),
+  );
+});

@@ -1,0 +1,66 @@
+/** Reloads that fail for want of a file, and renewals of certificates at the same time. */
+import assert from "node:assert/strict";
+import { connect } from "node:tls";
+import { ALICE, runService, type SystemUnderTest } from "./running_service.ts";
+
+Deno.test("a reload that failed for want of a file is tried again when the file appears", async () => {
+  await using system = await runService();
+  const main = await Deno.readTextFile(system.main);
+  const changed = main.replace("conf/users.txt", "conf/others.txt");
+  assert.notEqual(changed, main);
+  let before = system.log.length;
+  await system.replace("conf/container.properties", changed);
+  await system.service.reload();
+  await system.logged(/the new configuration cannot be used, the one before stays/, before);
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
+  before = system.log.length;
+  await system.replace("conf/others.txt", "# nobody\n");
+  await system.logged(/configuration reloaded/, before);
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 401);
+});
+
+Deno.test("a reload does not wait for a pipe in place of the configuration", async () => {
+  await using system = await runService({ properties: { "container.runtimeConfigurationUpdate": "false" } });
+  const main = await Deno.readTextFile(system.main);
+  await Deno.remove(system.main);
+  await new Deno.Command("mkfifo", { args: [system.main] }).output();
+  const before = system.log.length;
+  process(system, "SIGHUP");
+  await system.logged(/the new configuration cannot be used, the one before stays/, before);
+  const after = system.log.length;
+  await Deno.remove(system.main);
+  await system.replace("conf/container.properties", main);
+  process(system, "SIGHUP");
+  await system.logged(/configuration reloaded/, after);
+});
+
+function process({ service: { pid } }: SystemUnderTest, signal: Deno.Signal): void {
+  Deno.kill(pid, signal);
+}
+
+Deno.test("a reload at the same time as a renewal does not bring the old certificate back", async () => {
+  await using system = await runService();
+  const shown = () =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connect({
+        host: "127.0.0.1",
+        port: system.port,
+        servername: "localhost",
+        ca: system.authority.certificate,
+      }, () => {
+        resolve(socket.getPeerCertificate().serialNumber);
+        socket.destroy();
+      }).on("error", reject);
+    });
+  const first = await shown();
+  const before = system.log.length;
+  const next = system.authority.issue({ subject: "CN=AUTH,O=Demo,C=EU", names: ["localhost", "127.0.0.1"] });
+  await system.replace("conf/auth-key.pem", next.key);
+  await system.replace("conf/auth-cert.pem", next.certificate);
+  const reloads = (async () => {
+    for (let i = 0; i < 5; i++) await system.service.reload();
+  })();
+  await system.logged(/certificates renewed/, before);
+  await reloads;
+  assert.notEqual(await shown(), first);
+});
