@@ -1,7 +1,7 @@
 /** Reloads that fail for want of a file, and renewals of certificates at the same time. */
 import assert from "node:assert/strict";
 import { connect } from "node:tls";
-import { ALICE, runService, type SystemUnderTest } from "./running_service.ts";
+import { ALICE, runService } from "./running_service.ts";
 
 Deno.test("a reload that failed for want of a file is tried again when the file appears", async () => {
   await using system = await runService();
@@ -25,18 +25,14 @@ Deno.test("a reload does not wait for a pipe in place of the configuration", asy
   await Deno.remove(system.main);
   await new Deno.Command("mkfifo", { args: [system.main] }).output();
   const before = system.log.length;
-  process(system, "SIGHUP");
+  system.service.hangUp();
   await system.logged(/the new configuration cannot be used, the one before stays/, before);
   const after = system.log.length;
   await Deno.remove(system.main);
   await system.replace("conf/container.properties", main);
-  process(system, "SIGHUP");
+  system.service.hangUp();
   await system.logged(/configuration reloaded/, after);
 });
-
-function process({ service: { pid } }: SystemUnderTest, signal: Deno.Signal): void {
-  Deno.kill(pid, signal);
-}
 
 Deno.test("a reload at the same time as a renewal does not bring the old certificate back", async () => {
   await using system = await runService();

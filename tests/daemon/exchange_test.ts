@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { failure, type Fault, isAboutDaemon, isCertain } from "../../src/daemon/exchange.ts";
+
+/** Whether the daemon is of no use after it, and whether it tells anything about the daemon at all. */
+const FACTS: readonly (readonly [Fault, certain: boolean, aboutDaemon: boolean])[] = [
+  ["untrusted", true, true],
+  ["not-tls", true, true],
+  ["own-certificate-refused", true, true],
+  ["empty-reply", false, true],
+  ["reply-timeout", false, true],
+  ["invalid-reply", false, true],
+  ["aborted", false, false],
+  ["busy", false, false],
+  ["closing", false, false],
+];
+for (const [fault, certain, aboutDaemon] of FACTS) {
+  Deno.test(`after the fault ${fault} the daemon ${certain ? "is of no use" : "may be as good as before"}`, () => {
+    const failed = failure(fault, "before");
+    assert.deepEqual([isCertain(failed), isAboutDaemon(failed)], [certain, aboutDaemon]);
+  });
+}
