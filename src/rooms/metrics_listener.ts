@@ -5,6 +5,7 @@ import type { Logger } from "../logging/logger.ts";
 import { CannotStart } from "./cannot_start.ts";
 import { EdgeLink } from "./edge_link.ts";
 import { edgePermissions, type Resolve } from "./permissions.ts";
+import { type Listening, PortWatch } from "./port_watch.ts";
 import { Room } from "./room.ts";
 import type { ToEdgeRoom } from "./room_message.ts";
 
@@ -34,16 +35,30 @@ export class MetricsListener {
   #room: Room<ToEdgeRoom> | undefined;
   #port = 0;
   #closed = false;
+  readonly #ports: PortWatch<Listening>;
+  #listening: Listening | undefined;
 
   private constructor(address: Address, parts: MetricsParts) {
     this.#address = address;
     this.#parts = parts;
+    this.#ports = new PortWatch({
+      current: () => this.#listening,
+      silent: () => {
+        this.#room?.end();
+        this.#died("it takes no connections any more");
+      },
+    });
   }
 
   /** @throws {CannotStart} If it cannot listen. */
   static async start(address: Address, parts: MetricsParts): Promise<MetricsListener> {
     const listener = new MetricsListener(address, parts);
-    await listener.#start();
+    try {
+      await listener.#start();
+    } catch (error) {
+      listener.#ports.close();
+      throw error;
+    }
     return listener;
   }
 
@@ -53,6 +68,7 @@ export class MetricsListener {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#ports.close();
     this.#room?.tell({ kind: "drain", withinMs: DRAIN_MS });
     await this.#room?.closed(2 * DRAIN_MS);
     this.#room?.end();
@@ -87,16 +103,23 @@ export class MetricsListener {
     new EdgeLink(port1, answer, log);
     room.tell({ kind: "core", generation: 1, port: port2 }, [port2]);
     this.#room = room;
+    this.#listening = { address, port: this.#port };
   }
 
   #died(reason: string): void {
     if (this.#closed || this.#room === undefined) return;
     this.#room = undefined;
+    this.#listening = undefined;
     this.#parts.log.error("metrics listener died, starting another", { reason });
+    this.#restart();
+  }
+
+  #restart(): void {
     setTimeout(() => {
       if (this.#closed) return;
       this.#start().catch((error) => {
-        this.#parts.log.error("metrics listener could not be started again", { error });
+        this.#parts.log.error("metrics listener could not be started again, trying again", { error });
+        this.#restart();
       });
     }, RESTART_MS);
   }

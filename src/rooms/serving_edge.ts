@@ -27,11 +27,14 @@ export interface EdgeParts {
 export class ServingEdge {
   /** What it was started with: its address and limits hold for its life. */
   readonly setup: Setup;
+  /** It listens on, looked up. */
+  readonly address: string;
   readonly #room: Room<ToEdgeRoom>;
   #port = 0;
 
   private constructor(setup: Setup, { address, port }: EdgeOptions, { said, died }: EdgeParts) {
     this.setup = setup;
+    this.address = address;
     this.#room = new Room(MODULE, "edge", edgePermissions(address, port), {
       said: (message) => said(message, this),
       died: (reason) => died(this, reason),

@@ -10,6 +10,7 @@ import { ConnectionLimit } from "./connection_limit.ts";
 import { NoAnswer } from "./desk_link.ts";
 import { Keeper } from "./keeper.ts";
 import { corePermissions, type Resolve } from "./permissions.ts";
+import { PortWatch } from "./port_watch.ts";
 import { RegulationCopy } from "./regulation_copy.ts";
 import { resolveHost } from "./resolve_host.ts";
 import { RoomReports } from "./room_reports.ts";
@@ -46,6 +47,7 @@ export class Supervisor {
   #stopping = false;
   /** One change of rooms after the other: each begins with what the one before left. */
   #changes: Promise<unknown> = Promise.resolve();
+  #ports: PortWatch<ServingEdge> | undefined;
   readonly #timers: ReturnType<typeof setInterval>[] = [];
 
   private constructor(setup: Setup, logFile: LogFile, resolve: Resolve) {
@@ -77,6 +79,10 @@ export class Supervisor {
       setInterval(() => supervisor.reports.retry(), RETRY_MS),
       setInterval(() => void supervisor.#lookUpHosts(), RESOLVE_MS),
     );
+    supervisor.#ports = new PortWatch({
+      current: () => supervisor.#edge.current,
+      silent: () => supervisor.replaceEdge("it takes no connections any more"),
+    });
     supervisor.reports.audit({ event: "start", decision: "granted" });
     return supervisor;
   }
@@ -361,6 +367,7 @@ export class Supervisor {
     this.#edge.close();
     this.#core.close();
     this.#timers.forEach(clearInterval);
+    this.#ports?.close();
     for (const room of [this.#edge.current, ...this.#leavingEdges]) room?.end();
     for (const core of [this.#core.current, this.#next, ...this.#leavingCores]) core?.end();
     await this.reports.close();

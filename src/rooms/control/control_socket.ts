@@ -34,6 +34,8 @@ export interface ControlParts {
 
 /** How long a caller may take to send a line, in milliseconds. */
 const REQUEST_MS = 5000;
+/** Pause after a caller could not be taken, in milliseconds. */
+const RETRY_MS = 1000;
 /** Connections at a time; further ones are closed. */
 const MOST_CONNECTIONS = 16;
 /** Longest path, in bytes: a Unix socket can have 107 on Linux, and in its making it has a longer one for a moment. */
@@ -50,6 +52,9 @@ export class ControlSocket {
   readonly #log: Logger;
   readonly #requestMs: number;
   readonly #accepting: Promise<void>;
+  #closed = false;
+  /** Ends the pause before callers are taken again. */
+  #retry: (() => void) | undefined;
   readonly #open = new Set<Deno.UnixConn>();
   /** Those of them whose request is being carried out. */
   readonly #asked = new Set<Deno.UnixConn>();
@@ -87,7 +92,9 @@ export class ControlSocket {
 
   /** Ends listening and removes the socket. A request that is being carried out gets its reply: it may be the reason. */
   async close(): Promise<void> {
+    this.#closed = true;
     this.#listener.close();
+    this.#retry?.();
     for (const connection of this.#open) {
       if (!this.#asked.has(connection)) hangUp(connection);
     }
@@ -98,13 +105,19 @@ export class ControlSocket {
   }
 
   async #accept(): Promise<void> {
-    try {
-      for await (const connection of this.#listener) {
+    while (!this.#closed) {
+      try {
+        const connection = await this.#listener.accept();
         if (this.#open.size >= MOST_CONNECTIONS) hangUp(connection);
         else void this.#converse(connection);
+      } catch (error) {
+        if (this.#closed) return;
+        // Such as too many open files: that passes.
+        this.#log.error("control socket could not take a caller, trying again", { error });
+        const timer = setTimeout(() => this.#retry?.(), RETRY_MS);
+        await new Promise<void>((resolve) => this.#retry = resolve);
+        clearTimeout(timer);
       }
-    } catch (error) {
-      if (!(error instanceof Deno.errors.BadResource)) this.#log.error("control socket failed", { error });
     }
   }
 

@@ -1,0 +1,54 @@
+/** No file descriptors left: nothing can be accepted, and the platform gives up listeners that cannot accept. */
+import assert from "node:assert/strict";
+import { ask } from "../system/ask.ts";
+import { createSite } from "../system/running_service.ts";
+import { runAuthserver } from "../system/service_process.ts";
+import { note, seconds } from "./fault_table.ts";
+
+Deno.test({
+  name:
+    "a service that ran out of file descriptors serves again when there are some: users, metrics, operator",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using site = await createSite({
+      properties: { "container.metrics.port": "0", "container.control.socket": "{folder}/c" },
+    });
+    const service = runAuthserver(["serve", "--config", site.main]);
+    try {
+      const [, metrics] = await service.prints(/metrics page .*port=(\d+)/);
+      const [, port] = await service.prints(/service started .*port=(\d+)/);
+      const [ca, user] = [site.authority.certificate, `https://localhost:${port}/health/live`];
+      assert.equal((await ask(user, ca)).status, 200);
+      await setOpenFiles(service.pid, 10); // fewer than it has
+      const starved = await Promise.all([port, metrics].map((to) => Deno.connect({ port: Number(to) })));
+      using _caller = await Deno.connect({ transport: "unix", path: `${site.folder}/c` });
+      await service.prints(/control socket could not take a caller, trying again/);
+      await setOpenFiles(service.pid, 20_000);
+      const since = performance.now();
+      for (const connection of starved) connection.close();
+      assert.equal(await runAuthserver(["status", "--config", site.main]).ended, 0);
+      await service.prints(/edge died, starting another .*it takes no connections any more/);
+      await service.prints(/room replaced what=edge/);
+      assert.equal((await ask(user, ca)).status, 200);
+      await service.prints(/metrics listener died, starting another .*it takes no connections any more/);
+      note({
+        section: "Process",
+        fault: "no file descriptor left for a new connection, then some again",
+        caller: "connections that nobody takes, until there are descriptors and a new edge listens",
+        log: "`control socket could not take a caller, trying again`, `edge died, starting another`",
+        after: `users, metrics and operator are served again ${seconds(since)} after there were descriptors`,
+      });
+    } finally {
+      service.kill("SIGTERM");
+      await service.ended;
+    }
+  },
+});
+
+/** Changes the limit of another process (`prlimit` of util-linux). */
+async function setOpenFiles(pid: number, most: number): Promise<void> {
+  const { success } = await new Deno.Command("prlimit", {
+    args: [`--pid=${pid}`, `--nofile=${most}:20000`],
+  }).output();
+  assert(success, "prlimit failed");
+}
