@@ -1,4 +1,8 @@
-import type { Socket } from "node:net";
+/** A connection as far as it matters here. */
+interface Connection {
+  readonly remoteAddress?: string | undefined;
+  once(event: "close", told: () => void): unknown;
+}
 
 /**
  * Who may have a connection. One group of addresses never holds more of them than are still free: alone it gets half,
@@ -21,7 +25,7 @@ export class ConnectionShares {
   }
 
   /** @returns Whether the connection may stay; it counts until it is closed. */
-  admit(socket: Socket): boolean {
+  admit(socket: Connection): boolean {
     const group = this.#groupOf(socket.remoteAddress ?? "");
     const free = this.#most - this.#count;
     const own = group === undefined ? 0 : this.#open.get(group) ?? 0;

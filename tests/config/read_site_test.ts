@@ -150,3 +150,24 @@ Deno.test("readMetrics() is off unless there is a port", async () => {
   assert.equal(await metrics("container.metrics.host=::1"), undefined);
   assert.deepEqual(await metrics("container.metrics.port=9100"), { host: "127.0.0.1", port: 9100 });
 });
+
+const HSTS: [what: string, lines: string[], expected: unknown][] = [
+  ["for its host, by itself", [], { maxAgeSeconds: 31_536_000, includeSubDomains: false }],
+  ["for so long as configured", ["container.httpServer.hstsMaxAge=300"], {
+    maxAgeSeconds: 300,
+    includeSubDomains: false,
+  }],
+  ["for subdomains if told so", ["container.httpServer.enableHsts=true"], {
+    maxAgeSeconds: 31_536_000,
+    includeSubDomains: true,
+  }],
+  ["not, if told so", ["container.httpServer.enableHsts=false"], undefined],
+  ["not behind a gateway", ["container.security.gateway.enable=true"], undefined],
+  ["not without TLS", ["container.security.sslEnabled=false"], undefined],
+];
+for (const [what, lines, expected] of HSTS) {
+  Deno.test(`readHttps() has browsers come by HTTPS alone ${what}`, async () => {
+    const { config } = await loadText([MINIMAL, ...lines].join("\n"));
+    assert.deepEqual(config?.https.hsts, expected);
+  });
+}

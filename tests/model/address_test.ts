@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { addressInRange, canonicalAddress, isAddressRange, mappedTwin } from "../../src/model/address.ts";
+import {
+  addressInRange,
+  canonicalAddress,
+  isAddressRange,
+  mappedTwin,
+  peerAddress,
+} from "../../src/model/address.ts";
 
 Deno.test("canonicalAddress() writes every address as the daemon prints it", () => {
   const facts: [string, string][] = [
@@ -131,3 +137,16 @@ Deno.test("addressInRange() holds for every address whose leading bits are those
 function dotted(value: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join(".");
 }
+
+Deno.test("peerAddress() knows link-local peers without their zone, and nobody as nobody", () => {
+  const facts: [string, string][] = [
+    ["fe80::1%eth0", "fe80::1"],
+    ["FE80::0001%2", "fe80::1"],
+    ["::ffff:192.0.2.7", "192.0.2.7"],
+    ["192.0.2.7", "192.0.2.7"],
+    ["", ""],
+    ["%eth0", ""],
+    ["localhost", ""],
+  ];
+  for (const [shown, expected] of facts) assert.equal(peerAddress(shown), expected, shown);
+});

@@ -65,3 +65,7 @@ for (const [name, value] of bad) {
     assert.throws(() => origin({ [name]: value }, "192.0.2.1"), BadForwarding);
   });
 }
+
+Deno.test("originOf() knows a link-local client by its address", () => {
+  assert.equal(origin({}, "fe80::1%eth0").clientAddress, "fe80::1");
+});

@@ -1,0 +1,15 @@
+import assert from "node:assert/strict";
+import { createLogger } from "../../src/logging/logger.ts";
+import { Occasional } from "../../src/logging/occasional.ts";
+
+Deno.test("Occasional writes twenty lines of a storm, and how many more there were", () => {
+  const lines: string[] = [];
+  const occasional = new Occasional(createLogger((line) => lines.push(line)), "info");
+  for (let i = 0; i < 1000; i++) occasional.write("request refused", { number: i });
+  assert.equal(lines.length, 20);
+  assert.match(lines[0] ?? "", / info +request refused number=0$/);
+  occasional.flush();
+  occasional.flush();
+  assert.equal(lines.length, 21);
+  assert.match(lines[20] ?? "", / info +more of the same not listed lines=980$/);
+});
