@@ -9,6 +9,7 @@ import type { Finding } from "./check_online.ts";
 import { CONFIG_OPTION, configFile } from "./config_option.ts";
 import { inspect } from "./inspect.ts";
 import { printable } from "./printable.ts";
+import { type TrustedCertificate, trustedCertificates } from "./trusted_certificates.ts";
 
 /** `authserver check`: whether the service would start, and all that is doubtful. */
 export const check = defineCommand({
@@ -35,14 +36,16 @@ export const check = defineCommand({
   const permissions = given.flag("permissions") && setup !== undefined
     ? await permissionLists(setup)
     : undefined;
+  const trusted = setup?.material === undefined ? [] : trustedCertificates(setup.material);
   const online = given.flag("online") && setup !== undefined ? await lookAround(setup) : undefined;
   const ok = setup !== undefined && (online ?? []).every((finding) => finding.ok);
   if (given.flag("json")) {
-    const result = { ok, problems, ...(permissions && { permissions }), ...(online && { online }) };
+    const result = { ok, problems, trusted, ...(permissions && { permissions }), ...(online && { online }) };
     io.stdout(`${JSON.stringify(result, undefined, 2)}\n`);
   } else {
     if (given.text("config") === undefined && isAbsolute(file)) io.stdout(`Configuration: ${file}\n`);
     for (const problem of problems) io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`);
+    printTrusted(trusted, io);
     if (permissions) printPermissions(permissions, io);
     for (const { system, address, ok, found } of online ?? []) {
       io.stdout(printable(`${ok ? "ok    " : "failed"}  ${system} ${address}: ${found}`) + "\n");
@@ -51,6 +54,18 @@ export const check = defineCommand({
   }
   return ok ? 0 : 1;
 });
+
+/** Truststores of the grid hold hundreds. */
+const MOST_TRUSTED = 50;
+
+function printTrusted(trusted: readonly TrustedCertificate[], io: CommandIo): void {
+  for (const { of, certificate, permits } of trusted.slice(0, MOST_TRUSTED)) {
+    io.stdout(printable(`trusted  ${of}: ${certificate}: ${permits}`) + "\n");
+  }
+  if (trusted.length > MOST_TRUSTED) {
+    io.stdout(`trusted  ${trusted.length - MOST_TRUSTED} more, see check --json\n`);
+  }
+}
 
 /** Loads what asks other systems only now: the process that runs a service has the commands in memory, too. */
 async function lookAround(setup: Setup): Promise<readonly Finding[]> {

@@ -63,7 +63,7 @@ function checkDaemons(
 ): Promise<readonly Finding[]>[] {
   return instances.map(async ({ expectedDn, ...instance }, i) => {
     const probe = await probeDaemon({ ...instance, ...(expectedDn !== undefined && { expectedDn }) }, {
-      tls: own.material,
+      tls: () => own.daemonMaterial(name),
       clock: now,
     });
     const { commandHost, commandPort } = instance;

@@ -1,6 +1,12 @@
 import type { Problem } from "../model/problem.ts";
 import { type EffectiveValue, KeyReader } from "./key_reader.ts";
-import { CREDENTIAL, TRUSTED_ASSERTION_ISSUERS, TRUSTSTORE } from "./keys/tls_keys.ts";
+import {
+  CLIENT_TRUSTSTORE,
+  CREDENTIAL,
+  PROVIDER_TRUSTSTORE,
+  TRUSTED_ASSERTION_ISSUERS,
+  TRUSTSTORE,
+} from "./keys/tls_keys.ts";
 import { loadProperties } from "./load_properties.ts";
 import { readAttributes, readDynamicAttributes } from "./read_attributes.ts";
 import { readAuthentication } from "./read_authentication.ts";
@@ -22,7 +28,7 @@ import {
   readMetrics,
   readSite,
 } from "./read_site.ts";
-import { readCredential, readTrustedAssertionIssuers, readTruststore } from "./read_tls_stores.ts";
+import { readCredential, readOwnTruststore, readTruststore } from "./read_tls_stores.ts";
 import type { ServiceConfig } from "./service_config.ts";
 
 const ISSUERS = TRUSTED_ASSERTION_ISSUERS.prefix;
@@ -103,9 +109,9 @@ async function readAll(reader: KeyReader, hostName: () => string): Promise<Servi
   const wanted = (prefix: string) => speaksTls || reader.firstBelow(prefix) !== undefined;
   const credential = wanted(CREDENTIAL.prefix) ? readCredential(reader) : undefined;
   const truststore = wanted(TRUSTSTORE.prefix) ? readTruststore(reader) : undefined;
-  const trustedAssertionIssuers = reader.firstBelow(ISSUERS) === undefined
-    ? undefined
-    : readTrustedAssertionIssuers(reader);
+  const clientTruststore = readOwnTruststore(reader, CLIENT_TRUSTSTORE);
+  const providerTruststore = readOwnTruststore(reader, PROVIDER_TRUSTSTORE);
+  const trustedAssertionIssuers = readOwnTruststore(reader, TRUSTED_ASSERTION_ISSUERS);
   const validating = authentication?.methods.find((method) => "validate" in method && method.validate);
   if (
     validating !== undefined && reader.firstBelow(ISSUERS) === undefined
@@ -131,6 +137,8 @@ async function readAll(reader: KeyReader, hostName: () => string): Promise<Servi
     https,
     credential,
     truststore,
+    clientTruststore,
+    providerTruststore,
     trustedAssertionIssuers,
     ...servers,
     authentication,

@@ -1,6 +1,8 @@
 import type { Infer } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
 import { AUTHSERVICE, GROUPED_SERVER, SERVER_INSTANCE, SINGLE_SERVER } from "./keys/server_keys.ts";
+import { SERVER_TRUSTSTORE } from "./keys/tls_keys.ts";
+import { readOwnTruststore } from "./read_tls_stores.ts";
 import type {
   DaemonInstanceConfig,
   LogicalServerConfig,
@@ -26,8 +28,9 @@ export function readServers(reader: KeyReader): Pick<ServiceConfig, "servers"> |
   const servers: LogicalServerConfig[] = [];
   for (const name of keys.servers) {
     checkName(reader, name, keys.servers);
+    const truststore = readOwnTruststore(reader, SERVER_TRUSTSTORE, `${PREFIX}${name}.truststore.`);
     const server = readServer(reader, name);
-    if (server !== undefined) servers.push(server);
+    if (server !== undefined) servers.push({ ...server, truststore });
   }
   for (const name of reader.namesBelow(PREFIX)) {
     if (keys.servers.some((server) => server === name || server.startsWith(`${name}.`))) continue;
@@ -50,7 +53,10 @@ function checkName(reader: KeyReader, name: string, all: readonly string[]): voi
   if (expected !== undefined) reader.error("authservice.servers", expected, all.join(" "));
 }
 
-function readServer(reader: KeyReader, name: string): LogicalServerConfig | undefined {
+/** A server but for whom it trusts. */
+type Server = Omit<LogicalServerConfig, "truststore">;
+
+function readServer(reader: KeyReader, name: string): Server | undefined {
   const prefix = `${PREFIX}${name}.`;
   const numbers = [...reader.namesBelow(prefix)].filter((part) => /^\d+$/.test(part));
   if (numbers.length === 0) {
@@ -131,7 +137,7 @@ function toServer(
   name: string,
   keys: Infer<typeof GROUPED_SERVER.keys>,
   instances: readonly DaemonInstanceConfig[],
-): LogicalServerConfig {
+): Server {
   const { description, reservations: enabled, reservationsFile: file, reservationsTimeZone: timeZone } = keys;
   let reservations: ReservationsConfig | undefined;
   if (enabled && file === undefined) {

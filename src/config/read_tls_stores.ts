@@ -1,6 +1,6 @@
 import type { Infer } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
-import { CREDENTIAL, TRUSTED_ASSERTION_ISSUERS, TRUSTSTORE } from "./keys/tls_keys.ts";
+import { CREDENTIAL, TRUSTSTORE } from "./keys/tls_keys.ts";
 import type { CredentialConfig, TruststoreConfig } from "./service_config.ts";
 
 /** Own certificate and key; only where they are, see `loadTlsMaterial` for their content. */
@@ -28,10 +28,18 @@ export function readTruststore(reader: KeyReader): TruststoreConfig | undefined 
   return keys === undefined ? undefined : toTruststore(reader, TRUSTSTORE.prefix, keys);
 }
 
-/** Certificates of SAML issuers. */
-export function readTrustedAssertionIssuers(reader: KeyReader): TruststoreConfig | undefined {
-  const keys = reader.read(TRUSTED_ASSERTION_ISSUERS);
-  return keys === undefined ? undefined : toTruststore(reader, TRUSTED_ASSERTION_ISSUERS.prefix, keys);
+/**
+ * A truststore that need not be there, such as that of SAML issuers.
+ * @param prefix Where the section is, if names of the operator's are in its prefix.
+ */
+export function readOwnTruststore(
+  reader: KeyReader,
+  section: typeof TRUSTSTORE,
+  prefix = section.prefix,
+): TruststoreConfig | undefined {
+  if (reader.firstBelow(prefix) === undefined) return undefined;
+  const keys = reader.read(section, prefix);
+  return keys === undefined ? undefined : toTruststore(reader, prefix, keys);
 }
 
 function toTruststore(

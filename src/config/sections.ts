@@ -13,7 +13,14 @@ import { HTTP_SERVER } from "./keys/http_server_keys.ts";
 import { GATEWAY, ISSUED_TOKENS, REGULATION, SECURITY } from "./keys/security_keys.ts";
 import { AUTHSERVICE, GROUPED_SERVER, SERVER_INSTANCE, SINGLE_SERVER } from "./keys/server_keys.ts";
 import { PERSISTENCE, SHARE } from "./keys/sharing_keys.ts";
-import { CREDENTIAL, TRUSTED_ASSERTION_ISSUERS, TRUSTSTORE } from "./keys/tls_keys.ts";
+import {
+  CLIENT_TRUSTSTORE,
+  CREDENTIAL,
+  PROVIDER_TRUSTSTORE,
+  SERVER_TRUSTSTORE,
+  TRUSTED_ASSERTION_ISSUERS,
+  TRUSTSTORE,
+} from "./keys/tls_keys.ts";
 import type { Section } from "./section.ts";
 
 /** Everything that can be configured, in the order of the reference manual. */
@@ -23,10 +30,13 @@ export const SECTIONS: readonly Section[] = [
   HTTP_SERVER,
   CREDENTIAL,
   TRUSTSTORE,
+  CLIENT_TRUSTSTORE,
+  PROVIDER_TRUSTSTORE,
   AUTHSERVICE,
   SINGLE_SERVER,
   GROUPED_SERVER,
   SERVER_INSTANCE,
+  SERVER_TRUSTSTORE,
   AUTHENTICATION,
   PASSWORD_FILE,
   SSH_KEY,

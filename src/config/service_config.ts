@@ -14,6 +14,10 @@ export interface ServiceConfig {
   readonly credential: CredentialConfig | undefined;
   /** Whom to trust: clients' certificates, daemons, identity providers. Absent only if nothing speaks TLS. */
   readonly truststore: TruststoreConfig | undefined;
+  /** Of clients; absent: the common truststore. */
+  readonly clientTruststore: TruststoreConfig | undefined;
+  /** Of identity providers and XUUDB servers; absent: the common truststore. */
+  readonly providerTruststore: TruststoreConfig | undefined;
   /** Certificates of SAML issuers themselves, not of authorities. */
   readonly trustedAssertionIssuers: TruststoreConfig | undefined;
   readonly servers: readonly LogicalServerConfig[];
@@ -129,6 +133,8 @@ export interface LogicalServerConfig {
   readonly instances: readonly DaemonInstanceConfig[];
   /** Absent: not enabled. */
   readonly reservations: ReservationsConfig | undefined;
+  /** Who is trusted to name its daemons; absent: the common truststore. */
+  readonly truststore: TruststoreConfig | undefined;
 }
 
 export interface DaemonInstanceConfig {

@@ -1,15 +1,9 @@
 import { Buffer } from "node:buffer";
-import { X509Certificate } from "node:crypto";
 import { connect as connectPlain, type Socket } from "node:net";
-import {
-  connect as connectTls,
-  createSecureContext,
-  type PeerCertificate,
-  type SecureContext,
-  TLSSocket,
-} from "node:tls";
+import { connect as connectTls, createSecureContext, type SecureContext, TLSSocket } from "node:tls";
 import type { Clock } from "../model/clock.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
+import { shortChain, wholeChain } from "../model/trust/shown_chain.ts";
 import { type Exchange, type Failure, failure, type Fault } from "./exchange.ts";
 import { checkPeer } from "./peer_check.ts";
 
@@ -155,9 +149,10 @@ class CommandConnection {
       allowUnverifiable: tls?.allowUnverifiable,
       at: clock(),
     };
-    let problem = checkPeer(shownCertificates(this.#socket), demands);
-    if (problem !== undefined) {
-      const whole = wholeChain(this.#socket);
+    const socket = this.#socket instanceof TLSSocket ? this.#socket : undefined;
+    let problem = checkPeer(socket === undefined ? [] : shortChain(socket), demands);
+    if (problem !== undefined && socket !== undefined) {
+      const whole = wholeChain(socket);
       if (whole.length > 2) problem = checkPeer(whole, demands);
     }
     if (problem === undefined) this.#write();
@@ -238,9 +233,6 @@ class CommandConnection {
   }
 }
 
-/** Certificates of one chain that are looked at. */
-const MAX_CHAIN = 16;
-
 /** Making one, which parses keys and certificates, is a fifth of the work for a connection. */
 const CONTEXTS = new WeakMap<TlsMaterial, SecureContext>();
 
@@ -251,35 +243,6 @@ function contextOf(material: TlsMaterial): SecureContext {
   const made = createSecureContext({ cert: certificate, key, ca: [...anchors], minVersion: "TLSv1.2" });
   CONTEXTS.set(material, made);
   return made;
-}
-
-/**
- * The certificate of the other side, and behind it one that it sent or that the platform found for it: enough for most,
- * and quickly had.
- */
-function shownCertificates(socket: Socket): X509Certificate[] {
-  const shown: X509Certificate[] = [];
-  if (!(socket instanceof TLSSocket)) return shown;
-  for (let next = socket.getPeerX509Certificate(); next !== undefined && shown.length < MAX_CHAIN;) {
-    shown.push(next);
-    next = next.issuerCertificate;
-  }
-  return shown;
-}
-
-/** What the platform tells about a certificate, and the one that it found to have issued it. */
-type Shown = PeerCertificate & { readonly issuerCertificate?: Shown };
-
-/** All that the other side sent, as far as the platform can put it in order: a chain of any length. */
-function wholeChain(socket: Socket): X509Certificate[] {
-  const chain: X509Certificate[] = [];
-  if (!(socket instanceof TLSSocket)) return chain;
-  let next: Shown | undefined = TLSSocket.prototype.getPeerCertificate.call(socket, true);
-  while (next?.raw !== undefined && chain.length < MAX_CHAIN) {
-    chain.push(new X509Certificate(next.raw));
-    next = next.issuerCertificate === next ? undefined : next.issuerCertificate;
-  }
-  return chain;
 }
 
 /** A stream that ends is the only mark of a reply's end; each genuine one ends with LF (daemon-protocol.md 1.3). */

@@ -66,6 +66,7 @@ export class HttpsEdge {
   readonly #refusals = new RefusalCount();
   /** Header that tells clients how long an idle connection is kept, where it is kept. */
   readonly #keepAlive: readonly string[];
+  #tls: EdgeTls | undefined;
   #underWay = 0;
   #draining: (() => void) | undefined;
 
@@ -75,6 +76,7 @@ export class HttpsEdge {
     this.#log = log;
     this.#strangers = new Occasional(log, "info");
     this.#options = options;
+    this.#tls = tls;
     this.#keepAlive = ["Keep-Alive", `timeout=${Math.floor(limits.keepAliveMs / 1000)}`];
     const settings = {
       maxHeaderSize: limits.headerBytes,
@@ -104,6 +106,13 @@ export class HttpsEdge {
     server.on("checkContinue", (request, response) => void this.#serve(request, response));
     server.on("checkExpectation", (request, response) => void this.#serve(request, response));
     server.on("clientError", (error: Error, socket: Socket) => this.#unreadable(error, socket));
+    server.on("secureConnection", (socket: TLSSocket) => {
+      if (this.#tls?.clientCertificate !== "require" || this.#peerOf(socket).certificate !== undefined) {
+        return;
+      }
+      this.#strangers.write("client without a certificate of an authority", { client: socket.remoteAddress });
+      socket.destroy();
+    });
     server.on("tlsClientError", (error: Error, socket: Socket) => {
       this.#log.debug("TLS handshake failed", { client: socket.remoteAddress, error: error.message });
       socket.destroy();
@@ -133,6 +142,7 @@ export class HttpsEdge {
 
   /** Shows another certificate from the next handshake on. */
   renewTls(tls: EdgeTls): void {
+    this.#tls = tls;
     if ("setSecureContext" in this.#server) this.#server.setSecureContext(tlsServerOptions(tls));
   }
 
@@ -227,7 +237,7 @@ export class HttpsEdge {
   #peerOf(socket: Socket): Peer {
     const known = this.#peers.get(socket);
     if (known !== undefined) return known;
-    const peer = peerOf(socket);
+    const peer = peerOf(socket, this.#tls);
     this.#peers.set(socket, peer);
     return peer;
   }
@@ -272,8 +282,10 @@ export class HttpsEdge {
   }
 }
 
-function peerOf(socket: Socket): Peer {
+function peerOf(socket: Socket, tls: EdgeTls | undefined): Peer {
   const address = peerAddress(socket.remoteAddress ?? "");
-  const certificate = socket instanceof TLSSocket ? clientCertificate(socket) : undefined;
+  const certificate = socket instanceof TLSSocket && tls !== undefined && tls.clientCertificate !== "none"
+    ? clientCertificate(socket, tls, Date.now())
+    : undefined;
   return certificate === undefined ? { address } : { address, certificate };
 }

@@ -1,7 +1,9 @@
-import { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import { certificateSubject } from "../model/certificate_subject.ts";
 import type { ClientCertificate } from "../model/credentials.ts";
+import { findPath } from "../model/trust/certificate_path.ts";
+import { provesKey } from "../model/trust/proof_of_key.ts";
+import { wholeChain } from "../model/trust/shown_chain.ts";
 import type { EdgeTls } from "./edge_options.ts";
 
 /**
@@ -16,11 +18,20 @@ export function tlsServerOptions(
   return { ...own, ca: [...anchors], requestCert: true, rejectUnauthorized: clientCertificate === "require" };
 }
 
-/** The certificate the client showed, if it verified; one that did not counts as none. */
-export function clientCertificate(socket: TLSSocket): ClientCertificate | undefined {
+/**
+ * The certificate the client showed, if it verified; one that did not counts as none. The TLS library takes every trusted
+ * certificate for one that may issue others; whether it may is for us to judge.
+ * @param at Milliseconds since the epoch.
+ */
+export function clientCertificate(
+  socket: TLSSocket,
+  { anchors }: Pick<EdgeTls, "anchors">,
+  at: number,
+): ClientCertificate | undefined {
   if (!socket.authorized) return undefined;
-  const { raw } = socket.getPeerCertificate();
-  if (raw === undefined) return undefined;
-  const shown = new X509Certificate(raw);
+  const chain = wholeChain(socket);
+  const [shown] = chain;
+  if (shown === undefined || !provesKey(shown)) return undefined;
+  if (typeof findPath(chain, { anchors, purpose: "clientAuth", at }) === "string") return undefined;
   return { subject: certificateSubject(shown), pem: shown.toString() };
 }

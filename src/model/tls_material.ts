@@ -6,6 +6,10 @@ export interface TlsMaterial {
   readonly key: string;
   /** Trust anchors, one certificate each; they replace the system's. */
   readonly anchors: readonly string[];
+  /** Those of clients, of identity providers, and of daemons by server, where they have some of their own. */
+  readonly clientAnchors?: readonly string[];
+  readonly providerAnchors?: readonly string[];
+  readonly daemonAnchors?: Readonly<Record<string, readonly string[]>>;
   /** Public authorities, for identity providers only; absent: not wanted. */
   readonly publicRoots?: readonly string[];
 }

@@ -9,13 +9,13 @@ const LOOPBACK = ["127.0.0.0/8", "::1"];
 /** TLS as the edge is to offer it; absent: plain HTTP. */
 export function edgeTls({ config, material }: Setup): EdgeTls | undefined {
   if (!config.https.tls || material === undefined) return undefined;
-  const { certificate, key, anchors } = material;
+  const { certificate, key, anchors, clientAnchors = anchors } = material;
   const policy = { none: "none", requested: "want", required: "require" } as const;
   const { clientCertificate, minTlsVersion, maxTlsVersion } = config.https;
   return {
     certificate,
     key,
-    anchors,
+    anchors: clientAnchors,
     clientCertificate: policy[clientCertificate],
     minVersion: minTlsVersion,
     maxVersion: maxTlsVersion,

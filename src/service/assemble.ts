@@ -122,7 +122,7 @@ export async function assemble(
         url: externalUrl,
         additionalIdentifiers: config.additionalServiceIdentifiers,
         issuers: () => assertionIssuers,
-        anchors: () => own.material().anchors,
+        anchors: () => own.material().providerAnchors ?? own.material().anchors,
       },
       gateway: await readGateway(config.gateway),
     });
@@ -210,7 +210,7 @@ function createGroup(
     ...(expectedDn !== undefined && { expectedDn }),
   }));
   return createDaemonGroup({ name, description, instances: addresses }, {
-    tls: own.material,
+    tls: () => own.daemonMaterial(name),
     clock: now,
     log,
   });

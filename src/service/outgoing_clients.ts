@@ -38,9 +38,9 @@ export class OutgoingClients {
   }
 
   #trust(showCertificate: boolean): HttpsTrust {
-    const { anchors, publicRoots, certificate, key } = this.own.material();
+    const { anchors, providerAnchors = anchors, publicRoots, certificate, key } = this.own.material();
     return {
-      anchors,
+      anchors: providerAnchors,
       ...(this.config.publicRoots && publicRoots !== undefined && { publicRoots }),
       ...(showCertificate && { clientCertificate: { certificate, key } }),
     };

@@ -22,6 +22,8 @@ interface Known {
 /** The service's certificate and whom it trusts, as they are now; they may be renewed while the service runs. */
 export class OwnCertificate {
   #known: Known | undefined;
+  /** By server; the same object as long as nothing has changed, since much is kept by it. */
+  readonly #daemons = new Map<string, TlsMaterial>();
 
   constructor(material: TlsMaterial | undefined) {
     if (material) this.renew(material);
@@ -29,6 +31,7 @@ export class OwnCertificate {
 
   renew(material: TlsMaterial): void {
     const certificate = new X509Certificate(material.certificate);
+    this.#daemons.clear();
     this.#known = {
       material,
       pem: certificate.toString(),
@@ -39,6 +42,18 @@ export class OwnCertificate {
       },
       trusted: material.anchors.map((anchor) => certificateSubject(anchor)),
     };
+  }
+
+  /** The same, with the certificates that are trusted to name the daemons of a server. */
+  daemonMaterial(server: string): TlsMaterial {
+    const material = this.material();
+    const anchors = material.daemonAnchors?.[server];
+    if (anchors === undefined) return material;
+    const known = this.#daemons.get(server);
+    if (known?.anchors === anchors) return known;
+    const made = { ...material, anchors };
+    this.#daemons.set(server, made);
+    return made;
   }
 
   /** @throws {TypeError} If there is none; the configuration makes sure that nobody who asks gets there. */

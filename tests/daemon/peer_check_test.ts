@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { X509Certificate } from "node:crypto";
 import { certificateSubject } from "../../src/model/certificate_subject.ts";
 import { checkPeer } from "../../src/daemon/peer_check.ts";
 import { comparableForm } from "../../src/model/distinguished_name.ts";
-import { createAuthority } from "../pki/authority.ts";
+import { type Authority, createAuthority } from "../pki/authority.ts";
+import * as der from "../pki/der.ts";
 
 const NOW = Date.parse("2026-01-05T09:00:00Z");
 const root = createAuthority({ subject: "CN=Root,O=Demo,C=EU" });
@@ -118,6 +120,57 @@ Deno.test("checkPeer() refuses an anchor's signature if the anchor says it is no
     const sent = [anchor.issue({ subject }).certificate];
     assert.match(problem(sent, { anchors: [anchor.certificate] }) ?? "accepted", expected);
   }
+});
+
+Deno.test("checkPeer() looks at purposes, path lengths, key usage and unknown demands", () => {
+  const leaf = (from: Authority, more = {}) => from.issue({ subject, ...more }).certificate;
+  const critical = (id: string, value: string) =>
+    der.sequence(der.objectIdentifier(id), der.boolean(true), der.octetString(Buffer.from(value, "hex")));
+  const last = createAuthority({ subject: "CN=Last", pathLength: 0 });
+  const below = last.subordinate({ subject: "CN=Below" });
+  const mute = createAuthority({ subject: "CN=Mute", signsCertificates: false });
+  const facts: [string, readonly string[], readonly string[], RegExp | undefined][] = [
+    [
+      "for clients",
+      [leaf(root, { extendedKeyUsage: ["clientAuth"] })],
+      [root.certificate],
+      /not for TLS servers/,
+    ],
+    ["for servers", [leaf(root, { extendedKeyUsage: ["serverAuth"] })], [root.certificate], undefined],
+    [
+      "unknown demand",
+      [leaf(root, { extensions: [critical("1.2.3.4", "0500")] })],
+      [root.certificate],
+      /demands/,
+    ],
+    [
+      "twice the same",
+      [
+        leaf(root, { ca: false, extensions: [critical("2.5.29.19", "30030101ff")] }),
+      ],
+      [root.certificate],
+      /demands/,
+    ],
+    ["pathLen 0", [leaf(last)], [last.certificate], undefined],
+    ["pathLen 0 and one more", [leaf(below), below.certificate], [last.certificate], /no trusted/],
+    ["an issuer whose key may not sign", [leaf(mute)], [mute.certificate], /no trusted/],
+  ];
+  for (const [fact, sent, anchors, expected] of facts) {
+    const found = problem(sent, { anchors });
+    if (expected === undefined) assert.equal(found, undefined, fact);
+    else assert.match(found ?? "accepted", expected, fact);
+  }
+});
+
+Deno.test("checkPeer() bounds its work: cross-signed authorities of one name, and more than it looks at", () => {
+  const name = { subject: "CN=Same" };
+  const many = Array.from({ length: 14 }, () => createAuthority(name).subordinate(name));
+  const crossed = many.map(({ certificate }) => certificate);
+  const leaf = many[0]?.issue({ subject }).certificate ?? "";
+  assert.match(problem([leaf, ...crossed]) ?? "accepted", /no trusted authority|too long/);
+  const roots = Array.from({ length: 100 }, () => createAuthority(name).certificate);
+  const forged = createAuthority(name).issue({ subject }).certificate;
+  assert.match(problem([forged], { anchors: roots }) ?? "accepted", /too long to check/);
 });
 
 Deno.test("checkPeer() pins the subject as a name, not as text", () => {

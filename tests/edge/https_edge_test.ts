@@ -7,7 +7,7 @@ import type { Answer, EdgeRequest } from "../../src/edge/message.ts";
 import { inTime } from "../fixtures/deadline.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import { readJson } from "../../src/resource/request_body.ts";
-import { createAuthority } from "../pki/authority.ts";
+import { createAuthority, type Credential } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
 import { openTls, readAll } from "./tls_client.ts";
 
@@ -94,6 +94,64 @@ Deno.test("HttpsEdge names a client by a certificate that verifies, and by no ot
     assert(seen.slice(1).every(({ peer }) => peer.certificate === undefined));
   });
 });
+
+const GET = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+const subject = "CN=Ann,O=Site,C=DE";
+const entity = createAuthority({ subject: "CN=Daemon,O=Site", ca: false });
+const marked = createAuthority({ subject: "CN=Marked,O=Site" });
+const serverOnly = createAuthority({
+  subject: "CN=Server,O=Site",
+  ca: false,
+  extendedKeyUsage: ["serverAuth"],
+});
+const [lower, other] = [
+  authority.subordinate({ subject: "CN=Lower" }),
+  createAuthority({ subject: "CN=Other" }),
+];
+const lowest = lower.subordinate({ subject: "CN=Lowest" });
+const deep = lowest.issue({ subject });
+const anchors = [authority, entity, marked, serverOnly].map(({ certificate }) => certificate);
+const past = new Date("2021-01-01");
+
+const clients: [string, Credential, string | undefined][] = [
+  ["of an authority", authority.issue({ subject }), subject],
+  ["behind two intermediates", {
+    certificate: deep.certificate + lowest.certificate + lower.certificate,
+    key: deep.key,
+  }, subject],
+  ["that is itself trusted", entity, "CN=Daemon,O=Site"],
+  ["signed by one that is trusted as itself only", entity.issue({ subject }), undefined],
+  [
+    "signed by one that a leaf of the authority signed",
+    authority.subordinate({ subject: "CN=X", ca: false })
+      .issue({ subject }),
+    undefined,
+  ],
+  ["that is trusted, for servers", serverOnly, undefined],
+  ["for servers", authority.issue({ subject, extendedKeyUsage: ["serverAuth"] }), undefined],
+  ["that has expired", authority.issue({ subject, notAfter: past }), undefined],
+  ["of a stranger", other.issue({ subject }), undefined],
+  ["of an impostor", authority.impostor().issue({ subject }), undefined],
+  ["of version 1", authority.issue({ subject, version: 1 }), undefined],
+  ["of version 1 and an impostor", authority.impostor().issue({ subject, version: 1 }), undefined],
+];
+for (const [what, client, name] of clients) {
+  for (const clientCertificate of ["want", "require"] as const) {
+    Deno.test(`HttpsEdge judges a client's certificate ${what} (${clientCertificate})`, async () => {
+      await withEdge({ tls: { anchors, clientCertificate } }, async (port, seen) => {
+        const shown = { cert: client.certificate, key: client.key };
+        const sent = openTls(port, shown).then(async (socket) => {
+          socket.write(GET);
+          return await readAll(socket);
+        });
+        // Whether it is cut or taken for nobody, it is nobody.
+        const answer = await sent.catch(() => "");
+        assert.equal(seen[0]?.peer.certificate?.subject, name);
+        if (clientCertificate === "require") assert.equal(answer !== "", name !== undefined);
+      });
+    });
+  }
+}
 
 const refused: [string, string, number, string][] = [
   [

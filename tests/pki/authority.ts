@@ -22,6 +22,10 @@ export interface CertificateOptions {
   readonly extendedKeyUsage?: readonly ("clientAuth" | "serverAuth")[];
   /** Basic constraints, left out if absent. */
   readonly ca?: boolean;
+  /** Intermediates that may follow an authority; left out if absent. */
+  readonly pathLength?: number;
+  /** Whether an authority's key usage permits to sign certificates; default `true`. */
+  readonly signsCertificates?: boolean;
   /** Further extensions, each as DER. */
   readonly extensions?: readonly Uint8Array[];
   /** Default 2020-01-01. */
@@ -104,10 +108,15 @@ const EXTENDED_KEY_USAGES = { serverAuth: "1.3.6.1.5.5.7.3.1", clientAuth: "1.3.
 function extensionList(options: CertificateOptions, subjectKey: KeyObject): Uint8Array[] {
   const list: Uint8Array[] = [];
   if (options.ca !== undefined) {
-    list.push(extension("2.5.29.19", der.sequence(...(options.ca ? [der.boolean(true)] : [])), true));
+    const length = options.pathLength === undefined ? [] : [der.integer(Uint8Array.of(options.pathLength))];
+    list.push(
+      extension("2.5.29.19", der.sequence(...(options.ca ? [der.boolean(true), ...length] : [])), true),
+    );
   }
   if (options.ca === true) {
-    list.push(extension("2.5.29.15", der.bitString(Uint8Array.of(0b110), 1), true)); // keyCertSign, cRLSign
+    // keyCertSign and cRLSign, or the latter alone
+    const bits = options.signsCertificates === false ? 0b10 : 0b110;
+    list.push(extension("2.5.29.15", der.bitString(Uint8Array.of(bits), 1), true));
     list.push(extension("2.5.29.14", der.octetString(keyIdentifier(subjectKey))));
   }
   if (options.names !== undefined) {

@@ -15,7 +15,8 @@ Deno.test("check finds nothing wrong with a good configuration", async () => {
   await using site = await createSite();
   assert.deepEqual(await check(site), {
     code: 0,
-    out: "The configuration is usable: 0 errors, 0 warnings.\n",
+    out: "trusted  all: CN=Demo CA,O=Demo,C=EU: issues certificates of servers and clients\n" +
+      "The configuration is usable: 0 errors, 0 warnings.\n",
     err: "",
   });
 });

@@ -1,4 +1,5 @@
 import { X509Certificate } from "node:crypto";
+import { sortTrust } from "../../model/trust/trusted_certificates.ts";
 import type { Signers } from "./signed_element.ts";
 
 /** The trusted issuers themselves: the certificate shown must be one of them, byte for byte, and valid. */
@@ -6,17 +7,16 @@ export function exactly(issuers: readonly string[], at: number): Signers {
   return (shown) => find(issuers, shown, at);
 }
 
-/** Like {@link exactly}, or a certificate that one of the anchors has signed. */
+/** Like {@link exactly}, or one of the anchors, or a certificate signed by one of them that may issue. */
 export function anchored(issuers: readonly string[], anchors: readonly string[], at: number): Signers {
   return (shown) => {
     const known = find([...issuers, ...anchors], shown, at);
     if (known !== undefined) return known;
     const certificate = read(shown);
     if (certificate === undefined || !isValid(certificate, at)) return undefined;
-    const isSigned = anchors.some((pem) => {
-      const anchor = new X509Certificate(pem);
-      return isValid(anchor, at) && certificate.checkIssued(anchor) && certificate.verify(anchor.publicKey);
-    });
+    const isSigned = sortTrust(anchors).issuers.some(({ certificate: anchor }) =>
+      isValid(anchor, at) && certificate.checkIssued(anchor) && certificate.verify(anchor.publicKey)
+    );
     return isSigned ? certificate : undefined;
   };
 }

@@ -70,7 +70,34 @@ const TRUST_IGNORED = {
 /** Trusted certificates (specification 1; rest-api.md 3.5). */
 export const TRUSTSTORE = section({
   prefix: "container.security.truststore.",
-  title: "Trusted certificates",
+  title: "Trusted certificates, of all whose are not kept apart",
+  unknown: "error",
+  keys: TRUST_KEYS,
+  ignored: TRUST_IGNORED,
+});
+
+/** Who is trusted to name clients, if not the common truststore. */
+export const CLIENT_TRUSTSTORE = section({
+  prefix: "container.security.clientTruststore.",
+  title: "Trusted certificates of clients",
+  unknown: "error",
+  keys: TRUST_KEYS,
+  ignored: TRUST_IGNORED,
+});
+
+/** The same of identity providers and XUUDB servers. */
+export const PROVIDER_TRUSTSTORE = section({
+  prefix: "container.security.providerTruststore.",
+  title: "Trusted certificates of identity providers",
+  unknown: "error",
+  keys: TRUST_KEYS,
+  ignored: TRUST_IGNORED,
+});
+
+/** The same of the daemons of one server. */
+export const SERVER_TRUSTSTORE = section({
+  prefix: "authservice.server.<server>.truststore.",
+  title: "Trusted certificates of the daemons of a server",
   unknown: "error",
   keys: TRUST_KEYS,
   ignored: TRUST_IGNORED,

@@ -1,7 +1,7 @@
 import type { Problem } from "../../model/problem.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { reason } from "../load_properties.ts";
-import type { CredentialConfig, Origin, ServiceConfig } from "../service_config.ts";
+import type { CredentialConfig, Origin, ServiceConfig, TruststoreConfig } from "../service_config.ts";
 import { subjectOf, validity } from "./certificates.ts";
 import { type Credential, readCredentialFiles } from "./credential.ts";
 import { loadTruststore } from "./truststore.ts";
@@ -24,13 +24,26 @@ export interface LoadedTlsMaterial {
  * @param now Milliseconds since the epoch, for the certificates' dates.
  */
 export async function loadTlsMaterial(
-  { credential, truststore }: Pick<ServiceConfig, "credential" | "truststore">,
+  { credential, truststore, clientTruststore, providerTruststore, servers = [] }:
+    & Pick<ServiceConfig, "credential" | "truststore">
+    & Partial<Pick<ServiceConfig, "clientTruststore" | "providerTruststore" | "servers">>,
   now: number = Date.now(),
 ): Promise<LoadedTlsMaterial> {
   const own = credential === undefined ? undefined : await loadCredential(credential, now);
-  const trusted = truststore === undefined ? undefined : await loadTruststore(truststore, now);
-  const problems = [...own?.problems ?? [], ...trusted?.problems ?? []];
-  const files = { credentialFiles: own?.files ?? [], truststoreFiles: trusted?.files ?? [] };
+  const load = async (store: TruststoreConfig | undefined) =>
+    store === undefined ? undefined : await loadTruststore(store, now);
+  const trusted = await load(truststore);
+  const clients = await load(clientTruststore);
+  const providers = await load(providerTruststore);
+  const daemons = await Promise.all(
+    servers.map(async ({ name, truststore }) => [name, await load(truststore)] as const),
+  );
+  const stores = [trusted, clients, providers, ...daemons.map(([, store]) => store)];
+  const problems = [...own?.problems ?? [], ...stores.flatMap((store) => store?.problems ?? [])];
+  const files = {
+    credentialFiles: own?.files ?? [],
+    truststoreFiles: [...new Set(stores.flatMap((store) => store?.files ?? []))],
+  };
   if (own?.credential === undefined || problems.some(({ severity }) => severity === "error")) {
     return { problems, ...files };
   }
@@ -39,6 +52,11 @@ export async function loadTlsMaterial(
     certificate: certificates.map((certificate) => certificate.toString().trimEnd() + "\n").join(""),
     key: key.export({ type: "pkcs8", format: "pem" }).toString(),
     anchors: trusted?.anchors ?? [],
+    ...(clients && { clientAnchors: clients.anchors }),
+    ...(providers && { providerAnchors: providers.anchors }),
+    daemonAnchors: Object.fromEntries(
+      daemons.flatMap(([name, store]) => store === undefined ? [] : [[name, store.anchors] as const]),
+    ),
   };
   return { material, problems, ...files };
 }

@@ -13,7 +13,10 @@ export interface CertificateFacts {
   readonly signsCertificates?: boolean;
   /** Purposes by object identifier, as hexadecimal DER content; absent: every purpose. */
   readonly purposes?: readonly string[];
-  /** Whether it demands what is not evaluated here: an unknown critical extension, or constraints on names. */
+  /**
+   * Whether it demands what is not evaluated here: an unknown critical extension, constraints on names, or the
+   * same extension twice.
+   */
   readonly hasUnknownDemands: boolean;
   /** Whether the public key is encoded by the book, as far as a TLS library looks before it uses it. */
   readonly hasWellFormedKey: boolean;
@@ -73,9 +76,8 @@ export function certificateFacts({ raw }: X509Certificate): CertificateFacts {
     ...(purposes !== undefined && {
       purposes: children(readElement(purposes)).map(({ content }) => content.toString("hex")),
     }),
-    hasUnknownDemands: extensions.some(({ id, critical }) =>
-      (critical && !UNDERSTOOD.has(id)) || id === NAME_CONSTRAINTS
-    ),
+    hasUnknownDemands: new Set(extensions.map(({ id }) => id)).size < extensions.length ||
+      extensions.some(({ id, critical }) => (critical && !UNDERSTOOD.has(id)) || id === NAME_CONSTRAINTS),
     hasWellFormedKey: key !== undefined && isWellFormedKey(key),
   };
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
 import fc from "fast-check";
 import { InvalidResponse } from "../../../src/authentication/unity/invalid_response.ts";
 import { readSamlResponse } from "../../../src/authentication/unity/saml_response.ts";
@@ -887,3 +888,13 @@ for (const place of ["CN=Ann Example", ">ann<", ">hpc<"]) {
     }
   });
 }
+
+Deno.test("anchored() counts a truststore's end entity as itself, and nothing that it signed", () => {
+  const entity = createAuthority({ subject: "CN=daemon", ca: false });
+  const signed = entity.issue({ subject: "CN=unity" });
+  const shown = (pem: string) => new X509Certificate(pem).raw;
+  const signers = anchored([], [entity.certificate, authority.certificate], NOW);
+  assert.equal(signers(shown(signed.certificate)), undefined);
+  assert.notEqual(signers(shown(entity.certificate)), undefined);
+  assert.notEqual(signers(shown(authority.issue({ subject: "CN=unity" }).certificate)), undefined);
+});

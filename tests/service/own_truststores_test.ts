@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
+import { loadSetup } from "../../src/service/load_setup.ts";
+import { formatProblem } from "../../src/model/problem.ts";
+import { createSite } from "../system/running_service.ts";
+import { createAuthority } from "../pki/authority.ts";
+
+const daemons = createAuthority({ subject: "CN=Daemons" });
+const clients = createAuthority({ subject: "CN=Clients" });
+const providers = createAuthority({ subject: "CN=Providers" });
+
+const store = (prefix: string, file: string) => ({
+  [`${prefix}type`]: "directory",
+  [`${prefix}directoryLocations.1`]: file,
+});
+
+Deno.test("truststores of their own count for clients, providers and the daemons of a server", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "authserver-stores-" });
+  try {
+    for (const [name, { certificate }] of Object.entries({ daemons, clients, providers })) {
+      await Deno.writeTextFile(`${folder}/${name}.pem`, certificate);
+    }
+    await using site = await createSite({
+      properties: {
+        ...store("container.security.clientTruststore.", `${folder}/clients.pem`),
+        ...store("container.security.providerTruststore.", `${folder}/providers.pem`),
+        ...store("authservice.server.HPC.truststore.", `${folder}/daemons.pem`),
+      },
+    });
+    const { setup, problems, files } = await loadSetup(site.main, { environment: () => undefined });
+    assert.deepEqual(problems.map(formatProblem), []);
+    const subjects = (anchors: readonly string[] = []) =>
+      anchors.map((pem) => new X509Certificate(pem).subject);
+    const { clientAnchors, providerAnchors, daemonAnchors = {} } = setup?.material ?? {};
+    assert.deepEqual(subjects(clientAnchors), ["CN=Clients"]);
+    assert.deepEqual(subjects(providerAnchors), ["CN=Providers"]);
+    assert.deepEqual(Object.entries(daemonAnchors).map(([name, anchors]) => [name, subjects(anchors)]), [
+      ["HPC", ["CN=Daemons"]],
+    ]);
+    assert(
+      ["clients", "providers", "daemons"].every((name) => files.truststore.includes(`${folder}/${name}.pem`)),
+    );
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
