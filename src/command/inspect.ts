@@ -2,6 +2,7 @@ import type { EffectiveValue } from "../config/key_reader.ts";
 import type { Problem } from "../model/problem.ts";
 import { type CertificateFiles, isError, loadSetup, type Setup } from "../service/load_setup.ts";
 import { inspectDataFiles } from "./inspect_data_files.ts";
+import { SURROUNDINGS } from "./surroundings.ts";
 
 /** All that can be said about a configuration without starting anything. */
 export interface Inspection {
@@ -20,8 +21,8 @@ export interface Inspection {
  * Reads the configuration and every file that it names, and looks across them. `check` shows the outcome, `serve` and a
  * reload start from it, so that they cannot judge differently.
  */
-export async function inspect(mainFile: string): Promise<Inspection> {
-  const loaded = await loadSetup(mainFile, { environment: (name) => Deno.env.get(name) });
+export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Promise<Inspection> {
+  const loaded = await loadSetup(mainFile, surroundings);
   if (loaded.config === undefined) return loaded;
   const { setup, files, effective, dependsOn } = loaded;
   const problems = [...loaded.problems, ...await inspectDataFiles(loaded.config)];

@@ -11,6 +11,7 @@ import { Operations, type OperationsConfig } from "../rooms/operations.ts";
 import { ReloadRecord } from "../rooms/reload_record.ts";
 import { Supervisor } from "../rooms/supervisor.ts";
 import { isError } from "../service/load_setup.ts";
+import { SURROUNDINGS, type Surroundings } from "./surroundings.ts";
 import { type PathsWatch, watchPaths } from "../watch/watch_paths.ts";
 import { VERSION } from "../service/version.ts";
 import { CommandFailed } from "./command.ts";
@@ -45,12 +46,13 @@ export interface RunningService {
 export async function startService(
   file: string,
   report: (problem: Problem) => void,
-  { console, manager = NO_SERVICE_MANAGER }: {
+  { console, manager = NO_SERVICE_MANAGER, surroundings = SURROUNDINGS }: {
     readonly console?: Console;
     readonly manager?: ServiceManager;
+    readonly surroundings?: Surroundings;
   } = {},
 ): Promise<RunningService> {
-  const { setup, problems, files, effective } = await inspect(file);
+  const { setup, problems, files, effective } = await inspect(file, surroundings);
   problems.forEach(report);
   if (setup === undefined) {
     throw new CommandFailed(`the configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
@@ -62,7 +64,11 @@ export async function startService(
   const reloads = new ReloadRecord(supervisor.reports);
   const started = Promise.withResolvers<RunningService>();
   const reload = async () => await (await started.promise).reload();
-  const operations = await startOperations(file, setup.config, { supervisor, reloads, reload });
+  const operations = await startOperations(file, operationsOf(setup.config, surroundings), {
+    supervisor,
+    reloads,
+    reload,
+  });
   const { site } = setup.config;
   supervisor.log.info("service started", {
     version: VERSION,
@@ -72,7 +78,7 @@ export async function startService(
   });
   problems.forEach((problem) => supervisor.log.warn("configuration", { problem: formatProblem(problem) }));
   const watched = { config: setup.config, files };
-  const parts = { supervisor, operations, reloads, manager, watched, effective };
+  const parts = { supervisor, operations, reloads, manager, surroundings, watched, effective };
   const service = new SupervisedService(file, parts);
   started.resolve(service);
   return service;
@@ -81,22 +87,19 @@ export async function startService(
 /** @throws {CommandFailed} */
 async function startOperations(
   file: string,
-  config: ServiceConfig,
+  config: OperationsConfig,
   parts: Omit<OperatedParts, "configuration">,
 ): Promise<Operations> {
   try {
-    return await Operations.start({ ...parts, configuration: resolve(file) }, operationsOf(config));
+    return await Operations.start({ ...parts, configuration: resolve(file) }, config);
   } catch (error) {
     await parts.supervisor.stop();
     throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
   }
 }
 
-function operationsOf(config: ServiceConfig): OperationsConfig {
-  return {
-    config,
-    controlSocket: ownControlSocket({ ...config, environment: (name) => Deno.env.get(name) }),
-  };
+function operationsOf(config: ServiceConfig, { environment }: Surroundings): OperationsConfig {
+  return { config, controlSocket: ownControlSocket({ ...config, environment }) };
 }
 
 class SupervisedService implements RunningService {
@@ -106,6 +109,7 @@ class SupervisedService implements RunningService {
   readonly #operations: Operations;
   readonly #reloads: ReloadRecord;
   readonly #manager: ServiceManager;
+  readonly #surroundings: Surroundings;
   readonly #watch: { close(): void };
   readonly #endWatchdog: () => void;
   readonly #done: () => void;
@@ -120,11 +124,12 @@ class SupervisedService implements RunningService {
 
   constructor(
     file: string,
-    { supervisor, operations, reloads, manager, watched, effective }: {
+    { supervisor, operations, reloads, manager, surroundings, watched, effective }: {
       readonly supervisor: Supervisor;
       readonly operations: Operations;
       readonly reloads: ReloadRecord;
       readonly manager: ServiceManager;
+      readonly surroundings: Surroundings;
       readonly watched: Watched;
       readonly effective: readonly EffectiveValue[];
     },
@@ -134,6 +139,7 @@ class SupervisedService implements RunningService {
     this.#operations = operations;
     this.#reloads = reloads;
     this.#manager = manager;
+    this.#surroundings = surroundings;
     this.#watched = watched;
     this.#effective = effective;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -195,7 +201,7 @@ class SupervisedService implements RunningService {
         return;
       }
       await this.#supervisor.reload(setup);
-      await this.#operations.reload(operationsOf(setup.config));
+      await this.#operations.reload(operationsOf(setup.config, this.#surroundings));
       this.#reloads.succeeded();
       this.#watched = { config: setup.config, files };
       const keys = changedKeys(this.#effective, effective);
@@ -229,7 +235,7 @@ class SupervisedService implements RunningService {
   }
 
   async #inspect(): Promise<Inspection> {
-    const inspection = await inspect(this.#file);
+    const inspection = await inspect(this.#file, this.#surroundings);
     for (const problem of inspection.problems) {
       const level = problem.severity === "error" ? "error" : "warn";
       this.#supervisor.log[level]("configuration", { problem: formatProblem(problem) });

@@ -4,6 +4,7 @@ import { defineCommand } from "./command.ts";
 import { CONFIG_OPTION, configFile } from "./config_option.ts";
 import { type RunningService, startService } from "./running_service.ts";
 import { connectServiceManager } from "./service_manager.ts";
+import { giveUpSurroundings, rememberSurroundings } from "./surroundings.ts";
 
 /** `authserver serve`: runs the service until it is told to stop. */
 export const serve = defineCommand({
@@ -24,8 +25,9 @@ export const serve = defineCommand({
   },
 }, async (given, io) => {
   const file = await configFile(given);
+  const surroundings = rememberSurroundings();
   const manager = connectServiceManager(
-    (name) => Deno.env.get(name),
+    surroundings.environment,
     (error) => io.stderr(`The service manager cannot be told how the service fares: ${error}\n`),
   );
   let service: RunningService | undefined;
@@ -41,8 +43,9 @@ export const serve = defineCommand({
     service = await startService(
       file,
       (problem) => io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`),
-      { manager },
+      { manager, surroundings },
     );
+    await giveUpSurroundings();
     const name = given.text("name");
     const { rejected } = service;
     globalThis.addEventListener("unhandledrejection", (event) => {
