@@ -1,11 +1,13 @@
 /** The process as a whole: killed in the middle of writing, told to stop under load. */
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
+import { DatabaseSync } from "node:sqlite";
 import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
 import { ask } from "../system/ask.ts";
 import { ALICE, createSite } from "../system/running_service.ts";
 import { createSharingSite, EVERYBODY } from "../system/sharing/sharing_system.ts";
 import { runAuthserver } from "../system/service_process.ts";
+import { Notified } from "../command/notified.ts";
 import { note } from "./fault_table.ts";
 
 const KILLS = 3;
@@ -14,9 +16,22 @@ Deno.test("kill -9 while shares are made loses none that was acknowledged, and t
   const folder = await Deno.makeTempDir({ prefix: "authserver-kill-" });
   const file = `${folder}/shares.sqlite`;
   const acknowledged: string[] = [];
-  for (let i = 0; i < KILLS; i++) acknowledged.push(...await writeUntilKilled(file, 5 + 20 * i));
+  for (let i = 0; i < KILLS; i++) {
+    const atLeast = 5 + 20 * i;
+    const written = await writeUntilKilled(file, atLeast);
+    assert(written.length >= atLeast, `only ${written.length} were acknowledged`);
+    acknowledged.push(...written);
+    assert.deepEqual(await damage(file), ["ok"]);
+  }
+  assert.equal(new Set(acknowledged).size, acknowledged.length, "each has an id of its own");
   const store = openShareStore(file, Date.now);
-  const stored = new Set((await store.all()).map(({ id }) => id));
+  const all = await store.all();
+  const stored = new Set(all.map(({ id }) => id));
+  assert(
+    all.every(({ path, owner, uid }) =>
+      /^\/data\/\d+\/\d+$/.test(path) && owner === "cn=ann" && uid === "ann"
+    ),
+  );
   store.close();
   await Deno.remove(folder, { recursive: true });
   assert.deepEqual(acknowledged.filter((id) => !stored.has(id)), []);
@@ -30,6 +45,31 @@ Deno.test("kill -9 while shares are made loses none that was acknowledged, and t
       `all of ${acknowledged.length} acknowledged shares were there after ${KILLS} kills; the service manager starts it again`,
   });
 });
+
+/** What SQLite itself finds wrong with a store; `ok` is nothing. */
+async function damage(file: string): Promise<unknown[]> {
+  const copy = `${file}.copy`;
+  for (const end of ["", "-wal"]) {
+    await Deno.copyFile(`${file}${end}`, `${copy}${end}`).catch((error) => {
+      if (end === "" || !(error instanceof Deno.errors.NotFound)) throw error;
+    });
+  }
+  const database = new DatabaseSync(copy);
+  try {
+    return database.prepare("PRAGMA integrity_check").all().map((row) => row.integrity_check);
+  } finally {
+    database.close();
+  }
+}
+
+/** Ways in which a connection ends with a process, or is not made any more. */
+const CUT = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE"]);
+
+/** @throws What was no end of a connection; a wrong answer above all. */
+function expectCut(error: unknown): void {
+  const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
+  if (code === undefined || !CUT.has(code)) throw error;
+}
 
 /** @returns Ids of the shares that were acknowledged before the kill. */
 async function writeUntilKilled(file: string, atLeast: number): Promise<string[]> {
@@ -47,7 +87,7 @@ async function writeUntilKilled(file: string, atLeast: number): Promise<string[]
     killed = true;
     child.kill("SIGKILL");
   }
-  await child.status;
+  assert.equal((await child.status).signal, "SIGKILL", "it ended by itself");
   return text.split("\n").slice(0, -1);
 }
 
@@ -63,12 +103,14 @@ Deno.test("kill -9 under load: the next start serves at once, with all shares th
   const { service, url } = await start();
   const agent = new Agent({ keepAlive: true, maxSockets: 8, ca });
   const acknowledged: string[] = [];
+  let [killed, lists] = [false, 0];
   const until = async (work: (i: number) => Promise<void>) => {
     for (let i = 0;; i++) {
       try {
         await work(i);
       } catch (error) {
-        assert(error instanceof Error && "code" in error, `${error}`); // the connection was refused or cut
+        if (!killed) throw error;
+        expectCut(error);
         return;
       }
     }
@@ -77,9 +119,10 @@ Deno.test("kill -9 under load: the next start serves at once, with all shares th
     ...Array.from(
       { length: 7 },
       () =>
-        until(async () =>
-          void assert.equal((await ask(`${url}/auth`, ca, { as: ALICE, agent })).status, 200)
-        ),
+        until(async () => {
+          assert.equal((await ask(`${url}/auth`, ca, { as: ALICE, agent })).status, 200);
+          lists++;
+        }),
     ),
     until(async (i) => {
       const path = `${site.data}/d/sub/${i}`;
@@ -88,11 +131,14 @@ Deno.test("kill -9 under load: the next start serves at once, with all shares th
       const reply = await ask(`${url}/share/HPC`, ca, { as: ALICE, agent, body });
       assert.equal(reply.status, 201, reply.text);
       acknowledged.push(path);
-      if (i === 20) service.kill("SIGKILL");
+      if (i !== 20) return;
+      killed = true;
+      service.kill("SIGKILL");
     }),
   ]);
   agent.destroy();
-  await service.ended;
+  assert.equal(await service.ended, 137);
+  assert(acknowledged.length > 20 && lists > 0, `${acknowledged.length} shares, ${lists} lists`);
   const began = performance.now();
   const again = await start();
   const list = await ask(`${again.url}/share/HPC`, ca, { as: ALICE });
@@ -136,7 +182,8 @@ Deno.test("SIGTERM under load: what is answered is answered whole, and the end c
           service.kill("SIGTERM");
         }
       } catch (error) {
-        assert(told && error instanceof Error && "code" in error, `${error}`); // the connection was refused or cut
+        if (!told) throw error;
+        expectCut(error);
         return;
       }
     }
@@ -144,12 +191,59 @@ Deno.test("SIGTERM under load: what is answered is answered whole, and the end c
   await Promise.all(clients);
   agent.destroy();
   assert.equal(await service.ended, 0);
+  assert.match(service.printed, / stopped\n/);
   assert(!/ error /.test(service.printed), service.printed);
+  assert(answered > 200);
   note({
     section: "Process",
     fault: "SIGTERM under load of 16 busy connections",
     caller: `answers under way come whole (${late} after the signal), then connections are refused`,
     log: "`shutting down`, the requests, `stopped`; exit status 0",
     after: "—",
+  });
+});
+
+Deno.test("a process that was frozen for 22 s beats its watchdog at once, and no room is replaced", async () => {
+  const notified = Notified.abstract();
+  await using site = await createSite();
+  const service = runAuthserver(["serve", "--config", site.main], {
+    env: { NOTIFY_SOCKET: notified.address, WATCHDOG_USEC: "2000000" },
+  });
+  const [, port] = await service.prints(/service started .*port=(\d+)/);
+  await service.prints(/Server started/);
+  let [beats, heard] = [0, () => {}];
+  const listening = (async () => {
+    for (;;) {
+      if (await notified.next() === "WATCHDOG=1") beats++;
+      heard();
+    }
+  })().catch(() => {}); // the socket is closed at the end
+  const beat = () => new Promise<void>((resolve) => heard = resolve);
+  await beat();
+  service.kill("SIGSTOP");
+  await new Promise((resolve) => setTimeout(resolve, 1000)); // what was under way has come
+  const before = beats;
+  await new Promise((resolve) => setTimeout(resolve, 21_000));
+  assert.equal(beats, before, "it was frozen");
+  const next = beat();
+  service.kill("SIGCONT");
+  await next;
+  assert.equal(beats, before + 1, "the first that is heard of it is a beat");
+  // Longer than between two looks at the rooms: whoever takes them for dead has done so.
+  for (const until = beats + 7; beats < until;) await beat();
+  assert.doesNotMatch(service.printed, /died|replaced/);
+  const reply = await ask(`https://localhost:${port}/rest/auth`, site.authority.certificate, { as: ALICE });
+  assert.equal(reply.status, 200);
+  service.kill("SIGTERM");
+  assert.equal(await service.ended, 0);
+  await notified[Symbol.asyncDispose]();
+  await listening;
+  note({
+    section: "Process",
+    fault: "the process is frozen for 22 s (snapshot, pause of its host)",
+    caller: "waits as long",
+    log: "nothing",
+    after:
+      "it goes on where it was: no room is replaced, and the watchdog of the service manager is beaten at once",
   });
 });

@@ -1,7 +1,9 @@
 /** Reloads that fail for want of a file, and renewals of certificates at the same time. */
 import assert from "node:assert/strict";
 import { connect } from "node:tls";
-import { ALICE, runService } from "./running_service.ts";
+import { ask } from "./ask.ts";
+import { ALICE, createSite, runService } from "./running_service.ts";
+import { runAuthserver } from "./service_process.ts";
 
 Deno.test("a reload that failed for want of a file is tried again when the file appears", async () => {
   await using system = await runService();
@@ -59,4 +61,26 @@ Deno.test("a reload at the same time as a renewal does not bring the old certifi
   await system.logged(/certificates renewed/, before);
   await reloads;
   assert.notEqual(await shown(), first);
+});
+
+Deno.test("a reload knows the environment of the start, which the process has given up to see", async () => {
+  await using site = await createSite();
+  const service = runAuthserver(["serve", "--config", site.main], {
+    env: { AUTH_TEST_TEXT: "from outside" },
+  });
+  const [, port] = await service.prints(/service started .*port=(\d+)/);
+  await service.prints(/Server started/);
+  const main = await Deno.readTextFile(site.main);
+  await site.replace(
+    "conf/container.properties",
+    `${main}authservice.server.HPC.description=\${AUTH_TEST_TEXT}\n`,
+  );
+  service.kill("SIGHUP");
+  await service.prints(/configuration reloaded/);
+  const reply = await ask(`https://localhost:${port}/rest/auth/HPC`, site.authority.certificate, {
+    as: ALICE,
+  });
+  assert.equal(reply.json().description, "from outside");
+  service.kill("SIGTERM");
+  assert.equal(await service.ended, 0);
 });

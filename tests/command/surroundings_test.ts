@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+
+/** In a process of its own: rights that are given up do not come back. */
+const SCRIPT = `
+  import { giveUpSurroundings, rememberSurroundings } from ${
+  JSON.stringify(new URL("../../src/command/surroundings.ts", import.meta.url).href)
+};
+  import { resolveHost } from ${
+  JSON.stringify(new URL("../../src/rooms/resolve_host.ts", import.meta.url).href)
+};
+  const { environment, hostName } = rememberSurroundings();
+  await giveUpSurroundings();
+  const refused = (look) => {
+    try {
+      look();
+      return false;
+    } catch (error) {
+      return error instanceof Deno.errors.NotCapable;
+    }
+  };
+  console.log(JSON.stringify({
+    remembered: [environment("REMEMBERED"), environment("UNKNOWN") ?? null, hostName().length > 0],
+    refused: [
+      refused(() => Deno.env.get("REMEMBERED")),
+      refused(() => Deno.env.toObject()),
+      refused(() => Deno.env.set("REMEMBERED", "2")),
+      refused(() => Deno.hostname()),
+      refused(() => Deno.uid()),
+      refused(() => Deno.systemMemoryInfo()),
+    ],
+    lookUp: await resolveHost("localhost") !== undefined,
+  }));
+`;
+
+for (
+  const [what, allowed] of [
+    ["the rights that the program has", ["--allow-env", "--allow-sys=hostname,uid", "--allow-net"]],
+    ["every right", ["--allow-all"]],
+  ] as const
+) {
+  Deno.test(`giveUpSurroundings() leaves of ${what} none to see the environment and the system, for good`, async () => {
+    const folder = await Deno.makeTempDir();
+    try {
+      await Deno.writeTextFile(`${folder}/script.ts`, SCRIPT);
+      const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+        args: ["run", "--no-check", "--no-prompt", "--no-lock", ...allowed, `${folder}/script.ts`],
+        env: { REMEMBERED: "1", NO_COLOR: "1" },
+      }).output();
+      const printed = new TextDecoder().decode(stdout);
+      assert(printed !== "", new TextDecoder().decode(stderr));
+      assert.deepEqual(JSON.parse(printed), {
+        remembered: ["1", null, true],
+        refused: [true, true, true, true, true, true],
+        lookUp: true,
+      });
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}
