@@ -13,6 +13,11 @@ if [ -f "$PID" ]; then
 fi
 
 mkdir -p "$(dirname "$PID")" "$(dirname "$STARTLOG")" || exit 1
+# What cannot be noted could not be stopped.
+if ! (: >"$PID") 2>/dev/null; then
+  echo "The PID file $PID cannot be written: not started." >&2
+  exit 1
+fi
 
 if [ -n "$AUTHSERVER" ]; then
   set -- "$AUTHSERVER"
@@ -20,6 +25,8 @@ elif [ -x bin/authserver ]; then
   set -- bin/authserver
 elif [ -x ./authserver ]; then
   set -- ./authserver
+elif [ -x dist/authserver ]; then
+  set -- dist/authserver
 elif [ -f main.ts ]; then
   # A source checkout: the same engine settings and permissions as the task "start".
   deno=${DENO:-$(command -v deno)}
@@ -27,8 +34,17 @@ elif [ -f main.ts ]; then
   set -- "$@" run --v8-flags=--max-semi-space-size=8,--heap-growing-percent=20 --allow-read --allow-write --allow-net --allow-env --allow-sys=hostname,uid main.ts
 else
   echo "There is no program to run: expected bin/authserver, ./authserver, or AUTHSERVER in conf/startup.properties." >&2
+  rm -f "$PID"
   exit 1
 fi
+
+# The most memory of each part of the service; see conf/startup.properties.
+memory=$(heap_limit "$MEM") || {
+  echo "MEM in conf/startup.properties: expected a size such as 512m or 1g (or -Xmx512m), found $MEM" >&2
+  rm -f "$PID"
+  exit 1
+}
+if [ -n "$memory" ]; then export AUTHSERVER_HEAP_MB="$memory" DENO_V8_FLAGS="--max-old-space-size=$memory"; fi
 
 # OPTS is a list of words. Files of the Java service hold options of its virtual machine there.
 case "$OPTS" in *-D* | *-X*) OPTS= ;; esac

@@ -1,6 +1,6 @@
 # Settings that the start, stop and status scripts share; sourced by them, from the installation folder.
 
-# Files of the Java service set JAVA, MEM, LIB, DEFS and more: they are read, and not used.
+# Files of the Java service set JAVA, LIB, DEFS and more: they are read, and not used. Their MEM counts.
 if [ -f conf/startup.properties ]; then
   . ./conf/startup.properties
 fi
@@ -18,4 +18,25 @@ is_running() {
   else
     ps -o args= -p "$1" | grep -qF -- "$SERVERNAME"
   fi
+}
+
+# The heap limit that the text $1 asks for, in MiB: a size such as 512m or 1g, or the Java virtual machine's options, of
+# which -Xmx counts; nothing if it asks for none. Fails if it is neither.
+heap_limit() {
+  size=
+  for word in $1; do
+    case "$word" in
+      -Xmx*) size=${word#-Xmx} ;;
+      -*) ;;
+      *) size=$word ;;
+    esac
+  done
+  number=${size%[kKmMgG]}
+  case "$number" in '') [ -z "$size" ]; return ;; *[!0-9]*) return 1 ;; esac
+  case "$size" in
+    *[gG]) echo $((number * 1024)) ;;
+    *[mM]) echo "$number" ;;
+    *[kK]) echo $((number / 1024)) ;;
+    *) echo $((number / 1048576)) ;;
+  esac
 }

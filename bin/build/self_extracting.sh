@@ -71,5 +71,9 @@ fi
 
 # Only the code in that folder runs, whatever options the environment holds.
 unset NODE_OPTIONS DENO_V8_FLAGS
+case ${AUTHSERVER_HEAP_MB-} in
+  '' | *[!0-9]*) ;;
+  *) export DENO_V8_FLAGS="--max-old-space-size=$AUTHSERVER_HEAP_MB" ;;
+esac
 export DENO_DIR="$program/deno" DENO_NO_UPDATE_CHECK=1
 exec "$program/authserver" run --quiet --no-config --no-lock @FLAGS@ "$program/@MAIN@" "$@"

@@ -177,8 +177,9 @@ async function runWith(start: Start, setting: Setting): Promise<SystemUnderTest>
   }
 }
 
-const startProcess: Start = async ({ main }, tell) => {
+const startProcess: Start = async ({ main, folder }, tell) => {
   const child = runAuthserver(["serve", "--config", main], {
+    cwd: folder,
     onLine: (line) => /^\d{4}-\d\d-\d\dT\S+Z /.test(line) && tell(`${line}\n`),
   });
   await child.prints(/\*\*\*\*\* Server started\. \*\*\*\*\*/);

@@ -126,3 +126,34 @@ Deno.test("a start that fails is in the start-up log, and the status says so", a
   assert.equal((await script(site, "status")).code, 3);
   assert.equal((await script(site, "stop")).code, 0);
 });
+
+Deno.test("a service whose process id cannot be noted is not started: nobody could stop it", async () => {
+  await using site = await createSite();
+  await install(site);
+  await settings(site, "PID=conf\n"); // a folder
+  const { code, out } = await script(site, "start");
+  assert.equal(code, 1);
+  assert.match(out, /The PID file conf cannot be written: not started\./);
+  await assert.rejects(Deno.stat(`${site.folder}/logs/control.sock`), Deno.errors.NotFound);
+});
+
+Deno.test("MEM limits the heap, as the Java service writes it and as we do; what is no size is refused", async () => {
+  await using site = await createSite();
+  await install(site);
+  await settings(site, `${JAVA_STYLE}MEM="-Xms64m -Xmx384m"\n`);
+  assert.equal((await script(site, "start")).code, 0);
+  await started(site);
+  const pid = (await Deno.readTextFile(`${site.folder}/logs/auth.pid`)).trim();
+  const environment = (await Deno.readTextFile(`/proc/${pid}/environ`)).split("\0");
+  assert(environment.includes("DENO_V8_FLAGS=--max-old-space-size=384"));
+  assert(environment.includes("AUTHSERVER_HEAP_MB=384")); // what the executable reads
+  assert.equal((await script(site, "stop")).code, 0);
+
+  await settings(site, "MEM=plenty\n");
+  const { code, out } = await script(site, "start");
+  assert.equal(code, 1);
+  assert.match(
+    out,
+    /^MEM in conf\/startup\.properties: expected a size such as 512m or 1g .*, found plenty$/m,
+  );
+});
