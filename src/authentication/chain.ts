@@ -41,7 +41,7 @@ export async function authenticate(
   }
 
   const outcome = await askMethods(chain.methods, credentials, { log, signal });
-  if (outcome.accepted !== undefined) return authenticated(outcome.accepted);
+  if (outcome.accepted !== undefined) return authenticated(withLogin(outcome.accepted, credentials));
   if (outcome.failed.length > 0) throw new AuthenticationUnavailable(outcome.failed, outcome.failure);
   if (outcome.refused) throw refuse("no method accepts the credentials");
   if (authorization.kind !== "none") throw refuse("no method for credentials of this kind");
@@ -116,6 +116,12 @@ async function askIssuedTokens(
     log.error("check of issued tokens out of order", { error });
     throw new AuthenticationUnavailable([issuedTokens.name], error);
   }
+}
+
+/** Whoever typed a name is known by it, whatever the method: so a ban of that name finds their tokens too. */
+function withLogin(identity: Identity, { authorization }: Credentials): Identity {
+  if (identity.login !== undefined || authorization.kind !== "basic") return identity;
+  return { ...identity, login: authorization.user };
 }
 
 function authenticated(identity: Identity): Caller {

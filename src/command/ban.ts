@@ -7,7 +7,7 @@ import { requireRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 import { textTable } from "./text_table.ts";
 
 const SUBJECT_OPTIONS = {
-  user: { value: "NAME", help: "User name as it is typed at sign-in" },
+  user: { value: "NAME", help: "User name as it is typed at sign-in, account, or distinguished name" },
   address: { value: "ADDRESS", help: "IP address; of IPv6 its /64" },
 } as const;
 
@@ -44,7 +44,8 @@ const add = defineCommand({
   name: "ban add",
   summary: "Keep a user, an address, or a user at an address out for some time",
   details: [
-    "An address is kept out with whatever it shows, a user with passwords and old SSH tokens.",
+    "An address is kept out with whatever it shows, from everything but /health/.",
+    "A user is kept out with all credentials that name them: by user name, account or distinguished name.",
     "The ban outlives reloads of the configuration, but not a restart of the service.",
   ],
   operands: {},
@@ -61,6 +62,13 @@ const add = defineCommand({
   }
   const answer = await requireRunning(given, { command: "ban add", subject, seconds, ...operator() });
   io.stdout(`${describe(subject)} banned until ${textAt(answer, "until")}\n`);
+  const reversed = textAt(answer, "reversed");
+  if (reversed !== undefined) {
+    io.stderr(
+      "Warning: nobody is known by this name, but somebody by the same parts in the other order, " +
+        `which is another name and not banned: ${reversed}\n`,
+    );
+  }
   return 0;
 });
 

@@ -11,6 +11,7 @@ import type {
   ServiceConfig,
 } from "../config/service_config.ts";
 import { InvalidName } from "../model/distinguished_name.ts";
+import { namesInOtherOrder, type WrittenName } from "./names_in_other_order.ts";
 import { InvalidFile, type Problem } from "../model/problem.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "../service/certificate_files.ts";
 import { hostZone } from "../reservations/reservation_book.ts";
@@ -24,25 +25,33 @@ import { readRegularFile } from "../model/regular_file.ts";
 export async function inspectDataFiles(config: ServiceConfig): Promise<readonly Problem[]> {
   const { authentication, attributes, dynamicAttributes, servers, issuedTokens, gateway } = config;
   const names = servers.map(({ name }) => name);
+  const [users, written]: [string[], WrittenName[]] = [[], []];
   const found = await Promise.all([
-    ...authentication.methods.map(inspectMethod),
-    ...[...attributes.sources, ...dynamicAttributes.sources].map((source) => inspectSource(source, names)),
+    ...authentication.methods.map((method) => inspectMethod(method, users)),
+    ...[...attributes.sources, ...dynamicAttributes.sources].map((source) =>
+      inspectSource(source, names, written)
+    ),
     ...servers.map(({ reservations }) => reservations && inspectReservations(reservations)),
     ...issuedTokens.trustedIssuerFiles.map((file) => inspectBy(readTrustedIssuer(file))),
     gateway.enabled && gateway.certificate !== undefined
       ? inspectBy(readGatewayCertificate(gateway.certificate))
       : undefined,
   ]);
-  return found.flatMap((problems) => problems ?? []);
+  return [...found.flatMap((problems) => problems ?? []), ...namesInOtherOrder(users, written)];
 }
 
-async function inspectMethod(method: MethodConfig): Promise<readonly Problem[]> {
+/** @param users Gets the names of users. */
+async function inspectMethod(method: MethodConfig, users: string[]): Promise<readonly Problem[]> {
   switch (method.kind) {
     case "FilebasedAuthenticator":
       return [
         ...await inspectFile(
           method.file,
-          async (text, file) => (await parsePasswordFile(text, file)).problems,
+          async (text, file) => {
+            const { entries, problems } = await parsePasswordFile(text, file);
+            for (const { dn } of entries.values()) users.push(dn);
+            return problems;
+          },
         ),
         ...await inspectMode(method.file),
       ];
@@ -51,7 +60,11 @@ async function inspectMethod(method: MethodConfig): Promise<readonly Problem[]> 
       if (method.file === undefined) return template;
       return [
         ...template,
-        ...await inspectFile(method.file, (text, file) => parseKeysFile(text, file).problems),
+        ...await inspectFile(method.file, (text, file) => {
+          const { keys, problems } = parseKeysFile(text, file);
+          for (const named of keys.values()) users.push(...named.map(({ dn }) => dn));
+          return problems;
+        }),
       ];
     }
     case "OAuthAuthenticator":
@@ -90,18 +103,20 @@ function inspectAssignments(assignments: AssignmentsConfig): readonly Problem[] 
 async function inspectSource(
   source: AttributeSourceConfig,
   servers: readonly string[],
+  written: WrittenName[],
 ): Promise<readonly Problem[]> {
   if (source.kind === "AttributeSourcesChain") {
-    return (await Promise.all(source.sources.map((inner) => inspectSource(inner, servers)))).flat();
+    return (await Promise.all(source.sources.map((inner) => inspectSource(inner, servers, written)))).flat();
   }
   if (source.kind !== "FileAttributeSource") return [];
   const { matching, format } = source;
   return await inspectFile(source.file, async (text, file) => {
-    const { problems, servers: mentioned } = await inspectMapFile(text, {
+    const { problems, servers: mentioned, names } = await inspectMapFile(text, {
       file,
       matching,
       ...(format !== "auto" && { format }),
     });
+    for (const name of names) written.push({ ...name, file });
     const unknown = mentioned.filter(({ server }) => !servers.includes(server)).map((
       { server, line },
     ): Problem => ({

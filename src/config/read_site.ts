@@ -38,6 +38,11 @@ export function readSite(
   if (externalUrl?.includes("?")) {
     reader.error("container.externalurl", "expected a URL without query", externalUrl);
   }
+  if (OWN_PATHS.includes(name.toLowerCase())) {
+    const expected =
+      `expected another name: below its site's name the service answers as at /, so that would hide /${name}/`;
+    reader.error("container.sitename", expected, name);
+  }
   const given = externalUrl ?? fromBase;
   const derived = () => derivedUrl({ name, host, port }, context);
   const site: SiteConfig = {
@@ -49,6 +54,9 @@ export function readSite(
   };
   return { site, liveReload };
 }
+
+/** Where the service has resources below, in lower case. */
+const OWN_PATHS = ["rest", "health"];
 
 /** The external URL once the port is known, for a service that had the system choose one. */
 export function externalUrlAt({ externalUrl, externalUrlGiven }: SiteConfig, port: number): string {

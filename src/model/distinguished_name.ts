@@ -63,6 +63,15 @@ export function comparableForm(text: string): string {
   return form;
 }
 
+/**
+ * The comparable form of a name with its parts in the other order, `CN=…` first instead of last: another name, which
+ * people take for the same.
+ * @throws {InvalidName}
+ */
+export function reversedForm(text: string): string {
+  return parseName(text).map(comparableRelativeName).reverse().join(",");
+}
+
 /** Forms of the names that came last: every request compares the caller's with the server's and with the map's. */
 const FORMS = new BoundedMap<string, string>(2048);
 const MAX_REMEMBERED_LENGTH = 512;

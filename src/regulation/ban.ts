@@ -2,6 +2,8 @@
 export interface BanSubject {
   readonly user?: string;
   readonly address?: string;
+  /** Of a ban by hand: the user's names in comparable form, by which other credentials name them once verified. */
+  readonly names?: readonly string[];
 }
 
 /** Somebody who has to wait. */

@@ -2,6 +2,15 @@ import type { Clock } from "../model/clock.ts";
 import type { Ban, BanSubject } from "./ban.ts";
 import { TooManyFailures } from "./too_many_failures.ts";
 
+/** Who makes an attempt, as far as that is known. */
+export interface Attempted {
+  /** What counts as the user: name typed, account. */
+  readonly users: readonly string[];
+  /** The user's name in comparable form. */
+  readonly name?: string;
+  readonly address: string;
+}
+
 /** Bans imposed by hand. They hold also where automatic regulation is switched off. */
 export class OperatorBans {
   readonly #now: Clock;
@@ -12,12 +21,14 @@ export class OperatorBans {
   }
 
   /** @throws {TooManyFailures} If the user, the address, or this user at this address is banned. */
-  admit(attempt: BanSubject): void {
+  admit({ users, name, address }: Attempted): void {
     if (this.#bans.length === 0) return;
-    for (const { user, address, until } of this.list()) {
-      const concerned = (user === undefined || user === attempt.user) &&
-        (address === undefined || address === attempt.address);
-      if (concerned) throw new TooManyFailures(until - this.#now(), "operator");
+    for (const ban of this.list()) {
+      const isUser = ban.user === undefined || users.includes(ban.user) ||
+        (name !== undefined && ban.names?.includes(name) === true);
+      if (isUser && (ban.address === undefined || ban.address === address)) {
+        throw new TooManyFailures(ban.until - this.#now(), "operator");
+      }
     }
   }
 
@@ -38,7 +49,7 @@ export class OperatorBans {
 
   /** Takes over bans that were imposed elsewhere. */
   adopt(bans: readonly Ban[]): void {
-    for (const { user, address, until } of bans) this.add({ user, address }, until);
+    for (const { user, address, names, until } of bans) this.add({ user, address, names }, until);
   }
 
   /** Those that still hold. */

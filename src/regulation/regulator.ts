@@ -2,6 +2,8 @@ import type { RegulationConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import { addressGroup } from "../model/address_group.ts";
 import type { Clock } from "../model/clock.ts";
+import { comparableForm } from "../model/distinguished_name.ts";
+import type { Identity } from "../model/identity.ts";
 import type { BearerRoute, Credentials } from "../model/credentials.ts";
 import type { Ban, BanSubject } from "./ban.ts";
 import { type FailureRecord, FailureTable } from "./failure_table.ts";
@@ -145,15 +147,32 @@ export class Regulator {
       case "malformed":
         return FREE; // nothing that a method would look at
       case "basic":
-        this.#operator.admit({ user: userKey(authorization.user), address });
+        this.#operator.admit({ users: [userKey(authorization.user)], address });
         return this.#enter(this.#passwordGate(userKey(authorization.user), address), signal);
       case "bearer":
-        this.#operator.admit({ address });
         return this.#enter(this.#tokenGate(address, authorization.route, authorization.claimant), signal);
       case "ssh-legacy":
-        this.#operator.admit({ user: userKey(authorization.user), address });
+        this.#operator.admit({ users: [userKey(authorization.user)], address });
         return this.#enter(this.#tokenGate(address, "ssh-key", userKey(authorization.user)), signal);
     }
+  }
+
+  /**
+   * Asks whether an address may have anything at all.
+   * @throws {TooManyFailures} 429, if the operator has banned it.
+   */
+  admitAddress(clientAddress: string): void {
+    this.#operator.admit({ users: [], address: addressGroup(clientAddress) });
+  }
+
+  /**
+   * Asks whether a caller may pass who is known by now, whatever they have shown.
+   * @throws {TooManyFailures} 429, if the operator has banned the user.
+   */
+  admitCaller({ dn, login, uid }: Identity, clientAddress: string): void {
+    if (this.#operator.list().length === 0) return;
+    const users = [login, uid].flatMap((user) => user === undefined ? [] : [userKey(user)]);
+    this.#operator.admit({ users, name: comparableForm(dn), address: addressGroup(clientAddress) });
   }
 
   /** Everybody who has to wait at the moment. */
@@ -170,11 +189,12 @@ export class Regulator {
   }
 
   /**
-   * Bans by hand, until a moment in milliseconds since the epoch. An address is kept out with whatever it shows, a user
-   * with passwords and legacy SSH tokens: other tokens name their user only once they are verified.
+   * Bans by hand, until a moment in milliseconds since the epoch. An address is kept out with whatever it shows; a user
+   * with passwords before anybody looks at them, and with all else as soon as it has named them.
    */
-  ban({ user, address }: BanSubject, until: number): void {
-    this.#operator.add(counted({ user, address }), until);
+  ban(subject: BanSubject, until: number): void {
+    const { names } = subject;
+    this.#operator.add({ ...counted(subject), ...(names !== undefined && { names }) }, until);
   }
 
   /**

@@ -184,6 +184,7 @@ export async function assemble(
       desk: new OperatorDesk({
         groups,
         methods,
+        attributes,
         regulator,
         certificate: own.facts,
         shares: sharing && (() => sharing.store.count()),

@@ -61,7 +61,13 @@ export async function identify(
   const caller = await regulate(
     parts.regulator,
     credentials,
-    (credentials) => authenticate(parts.chain, credentials, { log, signal }),
+    async (credentials) => {
+      const caller = await authenticate(parts.chain, credentials, { log, signal });
+      if (caller.kind === "authenticated") {
+        parts.regulator.admitCaller(caller.identity, credentials.clientAddress);
+      }
+      return caller;
+    },
     signal,
   );
   known(caller);

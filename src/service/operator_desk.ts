@@ -1,4 +1,5 @@
 import type { Authenticator } from "../authentication/authenticator.ts";
+import type { AttributeSource } from "../attributes/attribute_source.ts";
 import { parseKeyLine } from "../authentication/ssh_key/authorized_keys.ts";
 import type { DaemonGroup, InstanceStatus } from "../daemon/daemon_group.ts";
 import { isAccountName } from "../model/account_name.ts";
@@ -8,6 +9,7 @@ import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { Ban, BanSubject } from "../regulation/ban.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { Regulator } from "../regulation/regulator.ts";
+import { type KnownNames, knownNames } from "./known_names.ts";
 import type { CertificateFacts } from "./own_certificate.ts";
 
 /** What the operator, or the supervisor on its own account, can ask a core. Plain data, as are the answers. */
@@ -17,6 +19,8 @@ export type DeskQuestion =
   /** Milliseconds since the epoch. */
   | { readonly about: "ban"; readonly subject: BanSubject; readonly until: number }
   | { readonly about: "lift"; readonly subject: BanSubject }
+  /** A user as the operator names them: by login, account or distinguished name. */
+  | { readonly about: "names"; readonly user: string }
   | { readonly about: "user"; readonly uid: string }
   /** What other cores learned, before or meanwhile. */
   | { readonly about: "adopt"; readonly news: RegulationNews };
@@ -26,6 +30,7 @@ export type DeskAnswer =
   | { readonly about: "bans"; readonly bans: readonly Ban[]; readonly total: number }
   | { readonly about: "ban" }
   | { readonly about: "lift"; readonly lifted: number }
+  | { readonly about: "names"; readonly names: KnownNames }
   | { readonly about: "user"; readonly accounts: readonly AccountReport[] }
   | { readonly about: "adopt" };
 
@@ -71,6 +76,7 @@ const MOST_BANS = 1000;
 export interface DeskParts {
   readonly groups: readonly DaemonGroup[];
   readonly methods: readonly Authenticator[];
+  readonly attributes: AttributeSource;
   readonly regulator: Regulator;
   readonly certificate: () => CertificateFacts | undefined;
   /** Number of shares; absent without data sharing. */
@@ -95,6 +101,8 @@ export class OperatorDesk {
         return { about: "ban" };
       case "lift":
         return { about: "lift", lifted: regulator.lift(question.subject) };
+      case "names":
+        return { about: "names", names: await knownNames(question.user, this.parts) };
       case "user":
         return { about: "user", accounts: await this.#accounts(question.uid) };
       case "adopt":

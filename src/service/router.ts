@@ -7,6 +7,11 @@ import type { Operation } from "./openapi/operation.ts";
 /** Whose access rules a route follows; `open` ones know no caller. */
 export type RouteService = "auth" | "share" | "access" | "open";
 
+/** Whether a path is for whoever watches the service, banned or not. */
+export function isHealth(path: string): boolean {
+  return path.startsWith("/health/");
+}
+
 /** One method of one resource. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";

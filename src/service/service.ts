@@ -18,7 +18,7 @@ import { Acceptance } from "./acceptance.ts";
 import { NotAcceptable, UnsupportedMediaType } from "./request_refusals.ts";
 import type { OperatorDesk } from "./operator_desk.ts";
 import { RequestObserver } from "./request_observer.ts";
-import { type Route, type RouteMatch, Router } from "./router.ts";
+import { isHealth, type Route, type RouteMatch, Router } from "./router.ts";
 import { checkHeaderLengths } from "./header_limits.ts";
 import { identify, PREFERENCES_HEADER } from "./identify.ts";
 import type { Call } from "../resource/call.ts";
@@ -154,6 +154,9 @@ class RoutedService implements Service {
     if (target === undefined) throw new InvalidRequest("The path is not in its normal form");
     const query = new URLSearchParams(target.query);
     const path = withoutSite(target.path, config.site.name);
+    const { clientAddress, base, consignor } = originOf(request.headers, peer, config.gateway, externalUrl);
+    trace.client = clientAddress;
+    if (!isHealth(path)) this.#parts.regulator.admitAddress(clientAddress);
     if (request.method === "OPTIONS") return this.#options(path);
     const match = this.#router.match(request.method, path);
     trace.route = match.route;
@@ -161,8 +164,6 @@ class RoutedService implements Service {
     if (server !== undefined) Object.assign(trace.particulars, { server: parseServerAddress(server).name });
     negotiate(request, match, accepted);
 
-    const { clientAddress, base, consignor } = originOf(request.headers, peer, config.gateway, externalUrl);
-    trace.client = clientAddress;
     const { caller, user } = await identify(request, match.route, this.#parts, {
       facts: {
         clientAddress,

@@ -57,6 +57,20 @@ for (const [what, lines, url] of URLS) {
   });
 }
 
+Deno.test("readSite() refuses a site name that would hide the service's own paths", async () => {
+  const errorsOf = async (name: string) => (await loadText(`${MINIMAL}container.sitename=${name}\n`)).errors;
+  for (const name of ["rest", "REST", "health"]) {
+    assert.match(
+      (await errorsOf(name)).join(),
+      /container\.sitename.*expected another name.*would hide/,
+      name,
+    );
+  }
+  for (const name of ["resting", "auth"]) {
+    assert.doesNotMatch((await errorsOf(name)).join(), /sitename/, name);
+  }
+});
+
 Deno.test("externalUrlAt() puts in the port that the system chose, unless the URL was given", () => {
   const site = { name: "A", host: "h", port: 0, externalUrl: "https://h:0/A", externalUrlGiven: false };
   assert.equal(externalUrlAt(site, 4711), "https://h:4711/A");

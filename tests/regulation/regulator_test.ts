@@ -1,3 +1,4 @@
+import type { Identity } from "../../src/model/identity.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
@@ -430,9 +431,7 @@ const BANS: [string, { user?: string; address?: string }, [Credentials, boolean]
   ]],
   ["an address", { address: HERE }, [
     [basic("ann", "right"), true],
-    [bearer("x"), true],
     [sshLegacy("ann"), true],
-    [NO_CREDENTIALS, false],
     [basic("ann", "right", "192.0.2.18"), false],
   ]],
   ["an IPv6 address, and so its /64", { address: "2001:db8::1" }, [
@@ -464,6 +463,39 @@ for (const [what, subject, attempts] of BANS) {
     for (const [credentials] of attempts) assert.equal(wait(credentials), 0);
   });
 }
+
+Deno.test("Regulator keeps a banned address out before anybody looks at anything", () => {
+  const { regulator, clock } = create();
+  regulator.ban({ address: "2001:db8::1" }, clock.now + 5000);
+  regulator.ban({ user: "ann", address: HERE }, clock.now + 5000);
+  assert.throws(() => regulator.admitAddress("2001:db8::2"), TooManyFailures);
+  for (const address of ["2001:db8:0:1::2", HERE]) regulator.admitAddress(address);
+});
+
+Deno.test("Regulator keeps a banned user out by whatever names them", () => {
+  const { regulator, clock } = create();
+  const caller = (parts: Partial<Identity>): Identity => ({ dn: "CN=X", method: "M", via: "M", ...parts });
+  regulator.ban({ user: "Ann", names: ["cn=ann,o=site"] }, clock.now + 5000);
+  const state = regulator.state();
+  const successor = create().regulator;
+  successor.adopt(state);
+  for (const each of [regulator, successor]) {
+    const isOut = (parts: Partial<Identity>) => {
+      try {
+        each.admitCaller(caller(parts), HERE);
+        return false;
+      } catch (error) {
+        assert(error instanceof TooManyFailures);
+        return true;
+      }
+    };
+    assert(isOut({ login: "ann" }));
+    assert(isOut({ uid: "ann" }));
+    assert(isOut({ dn: "CN=Ann, O=Site" }));
+    assert(!isOut({ dn: "O=Site, CN=Ann" }), "another name");
+    assert(!isOut({ dn: "CN=ann", login: "bob", uid: "bob" }));
+  }
+});
 
 Deno.test("Regulator wants to know whom to ban", () => {
   const { regulator } = create();

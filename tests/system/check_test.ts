@@ -49,6 +49,30 @@ const facts: [string, (site: Site) => Promise<unknown>, 0 | 1, RegExp][] = [
     /^warning: \S+container\.properties:\d+: container\.security\.rest\.jwt\.hmacSecret: every user of this machine/m,
   ],
   [
+    "a ban in the other order of the name's parts",
+    (site) =>
+      site.replace(
+        "conf/mapfile.json",
+        JSON.stringify({ ...MAP, "C=EU,O=Demo,CN=Stranger": { role: "banned" } }, undefined, 1),
+      ),
+    0,
+    /^warning: \S+mapfile\.json:\d+: C=EU,O=Demo,CN=Stranger: expected cn=stranger,o=demo,c=eu as in the file of users: /m,
+  ],
+  [
+    "a ban in the other order of another entry's name",
+    (site) =>
+      site.replace(
+        "conf/mapfile.json",
+        JSON.stringify(
+          { "CN=Certified,O=X": { role: "user" }, "O=x, CN=certified": { role: "banned" } },
+          undefined,
+          1,
+        ),
+      ),
+    0,
+    /^warning: \S+mapfile\.json:\d+: O=x, CN=certified: expected cn=certified,o=x as in \S+mapfile\.json:\d+: /m,
+  ],
+  [
     "a missing password file",
     ({ folder }) => Deno.remove(`${folder}/conf/users.txt`),
     1,

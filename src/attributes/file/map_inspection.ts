@@ -22,6 +22,8 @@ export interface MapInspection {
   /** To be held against the configured servers. */
   readonly servers: readonly ServerMention[];
   readonly entries: number;
+  /** Names of the entries as written, with their lines; of a file of patterns none. */
+  readonly names: readonly { readonly key: string; readonly line: number }[];
 }
 
 /** Looks through a map file for an operator: everything that is wrong with it, and which servers it speaks of. */
@@ -36,9 +38,11 @@ export async function inspectMapFile(
   const index = createMapIndex(matching);
   const servers = new Map<string, ServerMention>();
   let entries = 0;
+  const names: { key: string; line: number }[] = [];
   const take = (entry: MapEntry, report: Report) => {
     entries++;
     index.add(entry, report);
+    if (matching === "strict") names.push({ key: entry.key, line: entry.line });
     for (const attribute of entry.attributes) inspect(entry, attribute, report);
     for (const { name, line } of entry.attributes) {
       const server = serverAttribute(name)?.server;
@@ -59,7 +63,7 @@ export async function inspectMapFile(
     if (!(error instanceof InvalidFile)) throw error;
     problems = error.problems;
   }
-  return { problems, servers: [...servers.values()], entries };
+  return { problems, servers: [...servers.values()], entries, names };
 }
 
 /** What is wrong with a value refuses that user's sessions, and nothing else: the file stays usable. */

@@ -41,7 +41,12 @@ async function operate(request: ControlRequest, parts: OperatedParts): Promise<u
     case "ban add": {
       const { subject, seconds, operator } = request;
       const until = Date.now() + seconds * 1000;
-      await ask(supervisor, { about: "ban", subject, until }, CORE_MS);
+      const { user } = subject;
+      const { names, reversed } = user === undefined
+        ? { names: undefined, reversed: undefined }
+        : (await ask(supervisor, { about: "names", user }, CORE_MS)).names;
+      const banned = { ...subject, ...(names !== undefined && { names }) };
+      await ask(supervisor, { about: "ban", subject: banned, until }, CORE_MS);
       supervisor.log.warn("banned by the operator", { ...subject, seconds, operator });
       const moment = new Date(until).toISOString();
       supervisor.reports.audit({
@@ -51,7 +56,11 @@ async function operate(request: ControlRequest, parts: OperatedParts): Promise<u
         ...(operator !== undefined && { operator }),
         until: moment,
       });
-      return { until: moment };
+      return {
+        until: moment,
+        ...(names !== undefined && { names }),
+        ...(reversed !== undefined && { reversed }),
+      };
     }
     case "ban remove": {
       const { subject, operator } = request;

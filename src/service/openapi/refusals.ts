@@ -1,4 +1,4 @@
-import type { Route } from "../router.ts";
+import { isHealth, type Route } from "../router.ts";
 
 /** What each error status means to a client; the body says more, and the manual has all codes. */
 export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
@@ -23,16 +23,19 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
 /** Statuses by which any request may be turned away before it is looked at. */
 const OF_THE_EDGE = [400, 408, 413, 431, 500, 503];
 /** Those of authentication, attributes and access rules. */
-const OF_KNOWN_CALLERS = [401, 403, 429];
+const OF_KNOWN_CALLERS = [401, 403];
+/** What the operator may impose on an address; health alone is for everybody. */
+const OF_BANS = [429];
 
 /** Those of a session that a daemon is asked for. */
 export const OF_SESSIONS: readonly number[] = [404, 502, 504];
 
 /** The error statuses of an operation. */
-export function refusalsOf({ service, consumes, produces, doc }: Route): number[] {
+export function refusalsOf({ path, service, consumes, produces, doc }: Route): number[] {
   const all = [
     ...OF_THE_EDGE,
     ...(service === "open" ? [] : OF_KNOWN_CALLERS),
+    ...(isHealth(path) ? [] : OF_BANS),
     ...(consumes === undefined ? [] : [415]),
     ...(produces === undefined ? [] : [406]),
     ...doc?.refusals ?? [],

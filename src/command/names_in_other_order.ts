@@ -1,0 +1,39 @@
+import { comparableForm, InvalidName, reversedForm } from "../model/distinguished_name.ts";
+import type { Problem } from "../model/problem.ts";
+
+/** A name as it is written in a map file. */
+export interface WrittenName {
+  readonly key: string;
+  readonly file: string;
+  readonly line: number;
+}
+
+/**
+ * Warns of entries for names that nobody is known by, where somebody is known by the same parts in the other order: names
+ * are compared in order, so such an entry, a ban say, is for nobody.
+ * @param known Names of users, as the files of users have them.
+ */
+export function namesInOtherOrder(known: readonly string[], written: readonly WrittenName[]): Problem[] {
+  const users = new Set(known.flatMap(formsOf).map(({ form }) => form));
+  const entries = written.flatMap((name) => formsOf(name.key).map((forms) => ({ ...name, ...forms })));
+  const earlier = new Map<string, string>();
+  return entries.flatMap(({ file, line, key, form, reversed }): Problem[] => {
+    earlier.set(form, `${file}:${line}`);
+    if (form === reversed || users.has(form)) return [];
+    const place = users.has(reversed) ? "the file of users" : earlier.get(reversed);
+    if (place === undefined) return [];
+    const expected =
+      `expected ${reversed} as in ${place}: with its parts in the other order it is another name`;
+    return [{ severity: "warning", file, line, key: key.slice(0, 200), expected }];
+  });
+}
+
+/** The forms of a text that is a name. */
+function formsOf(text: string): readonly { readonly form: string; readonly reversed: string }[] {
+  try {
+    return [{ form: comparableForm(text), reversed: reversedForm(text) }];
+  } catch (error) {
+    if (error instanceof InvalidName) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+import type { AttributeSource } from "../attributes/attribute_source.ts";
+import type { Authenticator } from "../authentication/authenticator.ts";
+import { standingOf } from "../authentication/standing.ts";
+import { comparableForm, InvalidName, reversedForm } from "../model/distinguished_name.ts";
+import { ServiceError } from "../model/service_error.ts";
+
+/** What an operator's word for a user stands for. */
+export interface KnownNames {
+  /** Distinguished names in comparable form: the word itself, if it is one, and those of the user who signs in by it. */
+  readonly names: readonly string[];
+  /** Nobody is known by the name that was given, but somebody by this one, with its parts in the other order. */
+  readonly reversed?: string;
+}
+
+/** Looks up a user by login, account or distinguished name; as far as the sources know users who are not there. */
+export async function knownNames(user: string, parts: {
+  readonly methods: readonly Authenticator[];
+  readonly attributes: AttributeSource;
+}): Promise<KnownNames> {
+  const names = parts.methods.flatMap((method) => method.namesOf?.(user) ?? []).map(comparableForm);
+  const form = formOf(user);
+  if (form === undefined) return { names };
+  const reversed = reversedForm(user);
+  const isKnown = async (dn: string) => {
+    const { signal } = new AbortController();
+    const { standard, extra } = await parts.attributes.attributesOf({ dn, method: "", via: "" }, signal);
+    if (standard.size > 0 || extra.size > 0) return true;
+    return (await standingOf(parts.methods, { dn }, signal)).kind === "known";
+  };
+  const suspect = reversed !== form && !await ifAnswered(isKnown(user)) &&
+    await ifAnswered(isKnown(reversed));
+  return { names: [...names, form], ...(suspect && { reversed }) };
+}
+
+/** Who bans somebody needs no source that is out of order. */
+async function ifAnswered(answer: Promise<boolean>): Promise<boolean> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof ServiceError) return false;
+    throw error;
+  }
+}
+
+/** The comparable form of what is a distinguished name. */
+function formOf(text: string): string | undefined {
+  try {
+    return comparableForm(text) || undefined;
+  } catch (error) {
+    if (error instanceof InvalidName) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,148 @@
+/** Bans by hand, against whatever the banned may show. */
+import assert from "node:assert/strict";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
+import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
+import { createAuthority } from "../pki/authority.ts";
+import { publicLine } from "../authentication/ssh_key/user_keys.ts";
+import { ask, type Question } from "./ask.ts";
+import { methodProperties, userToken } from "./every_method.ts";
+import { ALICE, ALICE_DN, runService, settled, STRANGER } from "./running_service.ts";
+
+const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+const oidc = await startOidcProvider(authority.issue({ subject: "CN=idp", names: ["localhost"] }));
+oidc.tokens.set("alices", { dn: "CN=Other Name,O=Provider", login: "alice" });
+oidc.tokens.set("others", { dn: "CN=Other,O=Provider", login: "pool" });
+const system = await runService({
+  authority,
+  properties: {
+    "container.security.rest.authentication.order": "PASSWORD SSHKEY OAUTH X509",
+    "container.security.rest.authentication.SSHKEY.file": "{folder}/conf/keys.txt",
+    ...methodProperties("OAUTH", {
+      class: "OAuthAuthenticator",
+      address: oidc.userinfo,
+      identityAssign: "dn",
+      uidAssign: "login",
+    }),
+    "container.httpServer.wantClientAuthn": "true",
+  },
+  files: {
+    "conf/keys.txt": `alice:${publicLine("user_ed25519")}:CN=Alice With A Key,O=Demo,C=EU\n` +
+      `fay:${publicLine("user_ed25519")}:CN=Fay,O=Demo,C=EU\n`,
+  },
+});
+Deno.test.afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  await oidc[Symbol.asyncDispose]();
+});
+await settled(system);
+
+async function ban(...args: readonly string[]) {
+  const io = recordedIo();
+  const status = await runCommand(["ban", ...args, "--config", system.main], io);
+  assert.equal(status, 0, io.err);
+  return io;
+}
+
+const bearer = (token: string): Question => ({ headers: { Authorization: `Bearer ${token}` } });
+const statusOf = async (question: Question, path = "/rest/auth") => (await system.ask(path, question)).status;
+const headers = { Accept: "text/plain" };
+const tokenOf = async (question: Question) =>
+  (await system.ask("/rest/auth/token", { ...question, headers: { ...headers, ...question.headers } })).text;
+
+const certificate = authority.issue({ subject: ALICE_DN, extendedKeyUsage: ["clientAuth"] });
+const issued = await tokenOf({ as: ALICE });
+
+/** Everything that names alice, as whom she signs in or as whose account. */
+const ALICES: Readonly<Record<string, () => Question>> = {
+  "a password": () => ({ as: ALICE }),
+  "an SSH token": () => bearer(userToken("alice", "user_ed25519")),
+  "a provider's token": () => bearer("alices"),
+  "a token of ours": () => bearer(issued),
+  "a client certificate": () => ({ certificate }),
+};
+const OTHERS: Readonly<Record<string, () => Question>> = {
+  "a password": () => ({ as: STRANGER }),
+  "an SSH token": () => bearer(userToken("fay", "user_ed25519")),
+  "a provider's token": () => bearer("others"),
+};
+
+async function statuses(questions: Readonly<Record<string, () => Question>>) {
+  const found: Record<string, number> = {};
+  for (const [what, question] of Object.entries(questions)) found[what] = await statusOf(question());
+  return found;
+}
+const all = (questions: Readonly<Record<string, unknown>>, status: number) =>
+  Object.fromEntries(Object.keys(questions).map((what) => [what, status]));
+
+Deno.test("a ban of a user stops every credential that names them, and nobody else's", async () => {
+  assert.deepEqual(await statuses(ALICES), all(ALICES, 200));
+  await ban("add", "--user", "alice");
+  assert.deepEqual(await statuses(ALICES), all(ALICES, 429));
+  assert.deepEqual(await statuses(OTHERS), all(OTHERS, 200));
+  await ban("remove", "--user", "alice");
+  assert.deepEqual(await statuses(ALICES), all(ALICES, 200));
+});
+
+Deno.test("a ban of a name stops every credential that proves it, case and blanks aside", async () => {
+  const { err } = await ban("add", "--user", "cn=alice, o=demo, c=eu");
+  assert.equal(err, "");
+  assert.deepEqual(await statuses(ALICES), {
+    "a password": 429,
+    "an SSH token": 200, // another name
+    "a provider's token": 200,
+    "a token of ours": 429,
+    "a client certificate": 429,
+  });
+  await ban("remove", "--user", "cn=alice, o=demo, c=eu");
+});
+
+Deno.test("a ban of a name in the other order keeps nobody out, and says so", async () => {
+  const { out, err } = await ban("add", "--user", "C=EU,O=Demo,CN=Alice");
+  assert.match(out, /^User C=EU,O=Demo,CN=Alice banned until/);
+  assert.match(
+    err,
+    /^Warning: nobody is known by this name.*other order.*not banned: cn=alice,o=demo,c=eu$/m,
+  );
+  assert.deepEqual(await statuses(ALICES), all(ALICES, 200));
+  await ban("remove", "--user", "C=EU,O=Demo,CN=Alice");
+  assert.equal((await ban("add", "--user", "CN=Nobody,O=Nowhere")).err, "", "unknown either way");
+  await ban("remove", "--user", "CN=Nobody,O=Nowhere");
+});
+
+Deno.test("a ban of an address stops everything but health, whatever is shown", async () => {
+  await ban("add", "--address", "127.0.0.1");
+  try {
+    assert.deepEqual(await statuses(ALICES), all(ALICES, 429));
+    assert.deepEqual(await statuses(OTHERS), all(OTHERS, 429));
+    const paths = ["/", "/rest/auth", "/login", "/openapi.json", "/rest/auth/certificate", "/DEMO/rest/auth"];
+    for (const path of paths) assert.equal(await statusOf({}, path), 429, path);
+    const undescribed = [
+      "/nowhere",
+      "/rest/access/HPC/nosuchshare",
+      "/rest/share/HPC",
+      "/healthy",
+      "/health",
+    ];
+    const bare = (path: string, question?: Question) =>
+      ask(`https://localhost:${system.port}${path}`, authority.certificate, question);
+    for (const path of undescribed) assert.equal((await bare(path)).status, 429, path);
+    assert.equal((await bare("/rest/auth", { method: "OPTIONS" })).status, 429);
+    assert.ok(Number((await system.ask("/rest/auth")).headers["retry-after"]) > 3000);
+    for (const path of ["/health/live", "/health/ready", "/DEMO/health/live"]) {
+      assert.equal(await statusOf({}, path), 200, path);
+    }
+  } finally {
+    await ban("remove", "--address", "127.0.0.1");
+  }
+  assert.equal(await statusOf({}), 200);
+});
+
+Deno.test("a ban of a user at an address needs both", async () => {
+  await ban("add", "--user", "alice", "--address", "192.0.2.1");
+  assert.deepEqual(await statuses(ALICES), all(ALICES, 200));
+  await ban("add", "--user", "alice", "--address", "127.0.0.1");
+  assert.deepEqual(await statuses(ALICES), all(ALICES, 429));
+  assert.deepEqual(await statuses(OTHERS), all(OTHERS, 200));
+  await ban("remove", "--user", "alice");
+});
