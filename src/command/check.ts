@@ -8,7 +8,7 @@ import { type CommandIo, defineCommand } from "./command.ts";
 import type { Finding } from "./check_online.ts";
 import { CONFIG_OPTION, configFile } from "./config_option.ts";
 import { inspect } from "./inspect.ts";
-import { printable } from "./printable.ts";
+import { printable } from "../model/printable.ts";
 import { type TrustedCertificate, trustedCertificates } from "./trusted_certificates.ts";
 
 /** `authserver check`: whether the service would start, and all that is doubtful. */

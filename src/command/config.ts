@@ -3,7 +3,7 @@ import type { EffectiveValue } from "../config/key_reader.ts";
 import { formatProblem } from "../model/problem.ts";
 import { type Command, defineCommand, defineCommands } from "./command.ts";
 import { CONFIG_OPTION, configFile } from "./config_option.ts";
-import { printable } from "./printable.ts";
+import { printable } from "../model/printable.ts";
 
 /** A value as it is shown. */
 interface Shown {

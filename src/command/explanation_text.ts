@@ -1,7 +1,7 @@
 import type { UserAttributes } from "../attributes/user_attributes.ts";
 import type { Identity } from "../model/identity.ts";
 import type { Explanation, MethodStep, ServerStep, SourceStep } from "../service/explanation/explanation.ts";
-import { printable } from "./printable.ts";
+import { printable } from "../model/printable.ts";
 
 /** An explanation for reading, in the order in which the service decides. */
 export function explanationText(explanation: Explanation): string {

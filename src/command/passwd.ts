@@ -14,7 +14,7 @@ import {
 import { configurationFolder, placesOf } from "./config_option.ts";
 import { editFile, readText } from "./edit_file.ts";
 import { lineFor, putLine, removeLines } from "./password_file_text.ts";
-import { printable } from "./printable.ts";
+import { printable } from "../model/printable.ts";
 
 /** Name of the password file beside the main configuration file. */
 const NAME = "users.txt";

@@ -1,6 +1,6 @@
+import { printable } from "../model/printable.ts";
 import { requireRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 import { CommandFailed, defineCommand } from "./command.ts";
-import { printable } from "./printable.ts";
 import { listAt, member, numberAt } from "./reply_value.ts";
 
 /** `authserver reload` */

@@ -1,3 +1,4 @@
+import { printableLines } from "../model/printable.ts";
 import { ban } from "./ban.ts";
 import { check } from "./check.ts";
 import { asksForHelp, type Command, type CommandIo, commandNamed, WrongUsage } from "./command.ts";
@@ -36,7 +37,8 @@ export const COMMANDS: readonly Command[] = [
  * Runs the command that the arguments name.
  * @returns Exit status: 0 fine, 1 a problem, 2 wrong usage.
  */
-export async function runCommand(args: readonly string[], io: CommandIo): Promise<number> {
+export async function runCommand(args: readonly string[], world: CommandIo): Promise<number> {
+  const io = printing(world);
   const [word = serve.name, ...rest] = args;
   try {
     if (asksForHelp(word)) {
@@ -54,6 +56,15 @@ export async function runCommand(args: readonly string[], io: CommandIo): Promis
     io.stderr(`authserver: ${error.message}\nSee authserver --help\n`);
     return 2;
   }
+}
+
+/** Whatever a command prints, no text of users or other systems steers the terminal. */
+function printing(io: CommandIo): CommandIo {
+  return {
+    ...io,
+    stdout: (text) => io.stdout(printableLines(text)),
+    stderr: (text) => io.stderr(printableLines(text)),
+  };
 }
 
 function overview(): string {

@@ -1,10 +1,11 @@
-import { shareTable } from "../sharing/administration.ts";
+import { printable } from "../model/printable.ts";
 import { dumpEntry } from "../sharing/import/dump_entry.ts";
 import type { Share, Use } from "../sharing/share.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, WrongUsage } from "./command.ts";
 import { CONFIG_OPTION } from "./config_option.ts";
 import { readText } from "./edit_file.ts";
 import { withShareDatabase } from "./share_database.ts";
+import { textTable } from "./text_table.ts";
 
 const SERVER = { value: "NAME", help: "Logical server; needed where an id is on several" };
 const JSON_OUTPUT = { help: "Print JSON" };
@@ -52,7 +53,7 @@ const remove = defineCommand({
 }, (given, io) =>
   withShareDatabase(given, async ({ administration, servers }) => {
     const share = await administration.remove(given.operand("id"), serverOf(given, servers));
-    io.stdout(`Share ${share.id} of ${share.path} removed from ${share.server}\n`);
+    io.stdout(`Share ${share.id} of ${printable(share.path)} removed from ${share.server}\n`);
     return 0;
   }));
 
@@ -73,7 +74,7 @@ const chown = defineCommand({
   return withShareDatabase(given, async ({ administration, servers }) => {
     const to = { owner, uid, ...(gid !== undefined && { gid }) };
     const share = await administration.chown(given.operand("id"), to, serverOf(given, servers));
-    io.stdout(`Share ${share.id} belongs to ${share.owner}, account ${share.uid}\n`);
+    io.stdout(`Share ${share.id} belongs to ${printable(share.owner)}, account ${share.uid}\n`);
     return 0;
   });
 });
@@ -132,6 +133,25 @@ function asJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
+/** One line per share. */
+function shareTable(shares: readonly Share[], now: number): string {
+  const rows = shares.map((share) => [
+    share.server,
+    share.id,
+    share.access,
+    share.usesLeft === 0 ? "used up" : share.oneTime ? "one-time" : String(share.usesLeft ?? ""),
+    share.expires === 0 ? "" : `${Math.max(0, share.expires - Math.floor(now / 1000))} s`,
+    String(share.accessCount),
+    share.owner,
+    share.target,
+    share.path,
+  ]);
+  return textTable([
+    ["SERVER", "ID", "ACCESS", "LEFT", "ENDS IN", "USES", "OWNER", "TARGET", "PATH"],
+    ...rows,
+  ]);
+}
+
 function details(share: Share, uses: readonly Use[]): string {
   const { usesLeft, sources, expires } = share;
   const facts: [string, string | undefined][] = [
@@ -149,9 +169,9 @@ function details(share: Share, uses: readonly Use[]): string {
   ];
   const lines = uses.map(({ at, kind, who, address, path, bytes, complete }) => {
     const outcome = bytes === undefined ? "" : ` ${bytes} bytes${complete ? "" : ", broken off"}`;
-    return `${time(at)} ${kind} ${who} from ${address} ${path}${outcome}\n`;
+    return `${printable(`${time(at)} ${kind} ${who} from ${address} ${path}${outcome}`)}\n`;
   });
-  const table = facts.map(([name, value]) => `${name.padEnd(8)} ${value}\n`);
+  const table = facts.map(([name, value = ""]) => `${name.padEnd(8)} ${printable(value)}\n`);
   return [...table, ...(lines.length > 0 ? ["\n", ...lines] : [])].join("");
 }
 

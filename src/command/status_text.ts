@@ -1,5 +1,5 @@
 import { listAt, member, numberAt, textAt } from "./reply_value.ts";
-import { printable } from "./printable.ts";
+import { printable } from "../model/printable.ts";
 import { textTable } from "./text_table.ts";
 
 /** What is wrong with a running service, in its own words; nothing if all is well. */

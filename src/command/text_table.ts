@@ -1,4 +1,4 @@
-import { printable } from "./printable.ts";
+import { printable } from "../model/printable.ts";
 
 /** Rows in columns that are as wide as needed, two blanks apart and `indent` blanks from the left. */
 export function textTable(rows: readonly (readonly string[])[], indent = 0): string {

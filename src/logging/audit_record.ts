@@ -1,3 +1,5 @@
+import { printable } from "../model/printable.ts";
+
 /**
  * What can be told about a decision besides who, what and when. The names are part of the format: documented in
  * docs/audit.md, added to but never changed.
@@ -94,9 +96,5 @@ export const AUDIT_MEMBERS: readonly string[] = ORDER;
  */
 export function formatAuditLine(at: number, record: AuditRecord): string {
   const members = ORDER.map((name) => [name, record[name]]);
-  const line = JSON.stringify({ time: new Date(at).toISOString(), ...Object.fromEntries(members) });
-  return line.replace(
-    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
-    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return printable(JSON.stringify({ time: new Date(at).toISOString(), ...Object.fromEntries(members) }));
 }

@@ -1,3 +1,5 @@
+import { printable } from "../model/printable.ts";
+
 /** Particulars of a log line. Values are printed with {@link formatLine}; a `Secret` prints as `***`. */
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -125,9 +127,6 @@ function quote(whole: string): string {
   const text = whole.length > MAX_VALUE ? `${whole.slice(0, MAX_VALUE)}…` : whole;
   if (/^[\w.:/@+,*()-]+$/.test(text)) return text;
   if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`; // nothing to escape
-  // JSON escapes C0 controls, quotes and backslashes; the remaining line separators and C1 controls follow suit.
-  return JSON.stringify(text).replace(
-    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
-    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  // JSON escapes C0 controls, quotes and backslashes.
+  return printable(JSON.stringify(text));
 }

@@ -1,3 +1,5 @@
+import { printable } from "./printable.ts";
+
 /** One thing wrong in a file that an operator wrote: where it stands, what was found, what was expected. */
 export interface Problem {
   readonly severity: "error" | "warning";
@@ -15,7 +17,7 @@ export interface Problem {
 export function formatProblem({ file, line, key, found, expected }: Problem): string {
   const place = line === undefined ? file : `${file}:${line}`;
   const what = key === undefined ? found : found === undefined ? key : `${key} = ${found}`;
-  return what === undefined ? `${place}: ${expected}` : `${place}: ${what}: ${expected}`;
+  return printable(what === undefined ? `${place}: ${expected}` : `${place}: ${what}: ${expected}`);
 }
 
 /** A file that cannot be used as it is; carries all that is wrong with it, not only the first. */

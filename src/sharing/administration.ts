@@ -85,23 +85,3 @@ export class ShareAdministration {
     return share;
   }
 }
-
-/** One line per share for a terminal; control characters cannot be in any of it. */
-export function shareTable(shares: readonly Share[], now: number): string {
-  const rows = shares.map((share) => [
-    share.server,
-    share.id,
-    share.access,
-    share.usesLeft === 0 ? "used up" : share.oneTime ? "one-time" : String(share.usesLeft ?? ""),
-    share.expires === 0 ? "" : `${Math.max(0, share.expires - Math.floor(now / 1000))} s`,
-    String(share.accessCount),
-    share.owner,
-    share.target,
-    share.path,
-  ]);
-  const all = [["SERVER", "ID", "ACCESS", "LEFT", "ENDS IN", "USES", "OWNER", "TARGET", "PATH"], ...rows];
-  const widths = all[0]?.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0))) ?? [];
-  const line = (row: readonly string[]) =>
-    row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ").trimEnd();
-  return `${all.map(line).join("\n")}\n`;
-}

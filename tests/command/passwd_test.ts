@@ -133,7 +133,7 @@ scene(
   async ({ run, file }) => {
     assert.deepEqual(await run(["list"]), {
       status: 0,
-      out: "ann\tmd5\tCN=Ann Example, O=Site\noff\tdisabled\nbad?[2J\tdisabled\n",
+      out: "ann\tmd5\tCN=Ann Example, O=Site\noff\tdisabled\nbad\\u001b[2J\tdisabled\n",
       err: `${file}:6: Expected username:hash:salt:DN\n` +
         `${file}:7: Expected a hash of 32 hexadecimal digits or $scrypt$…\n`,
     });

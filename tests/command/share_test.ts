@@ -198,3 +198,33 @@ Deno.test({
     assert.match(err, /as the account that the service runs as, with user id 41234/);
   },
 });
+
+Deno.test("share list aligns its columns", async () => {
+  await using place = new Place("share.servers=A B\npersistence.directory={folder}/data\n");
+  await place.store.put("A", { ...DRAFT, oneTime: true, expires: Math.floor(Date.now() / 1000) + 600 });
+  await place.store.put("B", DRAFT);
+  const [head = "", ...lines] = (await place.run("list")).out.trimEnd().split("\n");
+  for (const line of lines) assert.equal(line.slice(head.indexOf("PATH")), DRAFT.path);
+  assert.match(lines[0] ?? "", /one-time +\d+ s/);
+});
+
+Deno.test("share list, show and remove print nothing of users that steers a terminal or turns text around", async () => {
+  await using place = new Place();
+  const path = "/home/ann/\u009b2J\u202egpj.exe\nA  x\u200b/";
+  const shown = "/home/ann/\\u009b2J\\u202egpj.exe\\u000aA  x\\u200b/";
+  const { id } = await place.store.put("A", {
+    ...DRAFT,
+    path,
+    owner: "cn=ann\u2066\u00ad",
+    target: "cn=\u{e0041}",
+  });
+  await place.store.claim("A", id, { ...USE, who: "cn=\u0085bob", path: "/x\u2028y" });
+  for (
+    const command of [["list"], ["list", "--json"], ["show", id], ["show", id, "--json"], ["remove", id]]
+  ) {
+    const { out, err } = await place.run(...command);
+    assert.doesNotMatch(out + err, /[^\P{C}\n]|[\p{Zl}\p{Zp}\p{DI}]/u);
+    if (command.includes("--json")) assert(JSON.stringify(JSON.parse(out)).includes(JSON.stringify(path)));
+    else assert(out.includes(shown), out);
+  }
+});

@@ -29,7 +29,7 @@ Deno.test("formatAuditLine() leaves out members that the format does not have", 
 Deno.test("formatAuditLine() makes one line of printable characters of anything, and loses nothing", () => {
   fc.assert(fc.property(fc.string({ unit: CHARACTER }), fc.string({ unit: PRINTABLE }), (dn, path) => {
     const line = formatAuditLine(AT, { event: "share", decision: "granted", dn, path });
-    assert.doesNotMatch(line, /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u);
+    assert.doesNotMatch(line, /[\p{C}\p{Zl}\p{Zp}]/u);
     const { dn: readDn, path: readPath } = JSON.parse(line);
     assert.deepEqual([readDn, readPath], [dn, path]);
   }));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { InvalidFile } from "../../src/model/problem.ts";
-import { AdministrationError, ShareAdministration, shareTable } from "../../src/sharing/administration.ts";
+import { AdministrationError, ShareAdministration } from "../../src/sharing/administration.ts";
 import { dumpEntry } from "../../src/sharing/import/dump_entry.ts";
 import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
 import { DRAFT, USE } from "./store/conformance.ts";
@@ -150,14 +150,3 @@ for (const [what, text, messages] of BAD) {
       assert.deepEqual(await administration.list(), []);
     }));
 }
-
-Deno.test("shareTable() aligns its columns", () =>
-  withStore(async (administration) => {
-    await administration.store.put("A", { ...DRAFT, oneTime: true, expires: NOW / 1000 + 60 });
-    await administration.store.put("LONGNAME", DRAFT);
-    const lines = shareTable(await administration.list(), NOW).trimEnd().split("\n");
-    assert.equal(lines.length, 3);
-    const column = lines[0]?.indexOf("PATH") ?? -1;
-    for (const line of lines.slice(1)) assert.equal(line.slice(column), DRAFT.path);
-    assert.match(lines[1] ?? "", /one-time +60 s/);
-  }));
