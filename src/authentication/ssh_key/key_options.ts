@@ -18,7 +18,13 @@ const HARMLESS_FLAGS = new Set([
   "touch-required",
   "verify-required",
 ]);
-const HARMLESS_VALUES = new Set(["environment", "permitlisten", "permitopen", "tunnel"]);
+/** Options with a value that concerns shells and forwarding only, and which values OpenSSH takes (`auth-options.c`). */
+const HARMLESS_VALUES: ReadonlyMap<string, (value: string) => boolean> = new Map([
+  ["environment", (value) => /^[A-Za-z0-9_]+=/.test(value)],
+  ["permitlisten", (value) => isForwarding(value.includes(":") ? value : `*:${value}`)],
+  ["permitopen", isForwarding],
+  ["tunnel", (value) => /^any$/i.test(value) || isNumber(value, 0, 0x7ffffffd)],
+]);
 
 /** Options under which a key may not be used to sign in here, with the reason. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
@@ -48,15 +54,32 @@ export function parseKeyOptions(text: string): KeyConditions {
         throw new UnusableKey("option expiry-time: expected YYYYMMDD[HHMM[SS]], with Z if it is UTC");
       }
       expires = Math.min(expires ?? time, time);
-    } else if (!isHarmless(name, value)) throw new UnusableKey("unknown option, or one without its value");
+    } else if (!isHarmless(name, value)) {
+      throw new UnusableKey("unknown option, or one without a value that it can have");
+    }
   }
   return { from, expires };
 }
 
 function isHarmless(name: string, value: string | undefined): boolean {
-  if (value !== undefined) return HARMLESS_VALUES.has(name);
+  if (value !== undefined) return HARMLESS_VALUES.get(name)?.(value) ?? false;
   return name === "restrict" || HARMLESS_FLAGS.has(name.replace(/^no-/, ""));
 }
+
+/** `host:port`, `[address]:port`, or with `/` in place of the colon; the port a number or `*`, no service name. */
+function isForwarding(value: string): boolean {
+  const [, host = "", port = ""] = /^(\[[^\]]*\]|[^\[:\/][^:\/]*|)[:\/](.*)$/.exec(value) ?? [];
+  if (host.length >= MAX_HOST) return false;
+  return port === "*" || isNumber(port, 1, 65535);
+}
+
+/** A number as `strtonum` reads it. */
+function isNumber(text: string, least: number, most: number): boolean {
+  return /^[ \t]*\+?\d{1,20}$/.test(text) && Number(text) >= least && Number(text) <= most;
+}
+
+/** `NI_MAXHOST` of the system that sshd was built for. */
+const MAX_HOST = 1025;
 
 function splitOptions(text: string): { name: string; value?: string }[] {
   const option = /([A-Za-z0-9-]+)(?:="((?:\\"|\\(?!")|[^"\\])*)")?(,|$)/y;
