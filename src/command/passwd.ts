@@ -9,18 +9,21 @@ import {
   type CommandIo,
   defineCommand,
   defineCommands,
+  type Given,
   WrongUsage,
 } from "./command.ts";
 import { configurationFolder, placesOf } from "./config_option.ts";
 import { editFile, readText } from "./edit_file.ts";
-import { lineFor, putLine, removeLines } from "./password_file_text.ts";
 import { printable } from "../model/printable.ts";
+import { lineFor, putLine, removeLines } from "./password_file_text.ts";
+import { weakness } from "./weak_password.ts";
 
 /** Name of the password file beside the main configuration file. */
 const NAME = "users.txt";
 const FILE = { help: `Password file; without it ${placesOf(NAME)}`, value: "FILE" };
 const STDIN = { help: "Read the password from the first line of standard input instead of asking for it" };
 const MD5 = { help: "Write the old form (MD5), for services that know no other" };
+const FORCE = { help: "Take a password that is short or common" };
 const DN = { help: "Distinguished name of the user, such as 'CN=Ann Example, O=Site'", value: "DN" };
 const USER = { user: "User name" };
 
@@ -39,7 +42,7 @@ const add = defineCommand(
     name: "passwd add",
     summary: "Add a user to the password file, which is made if there is none",
     operands: USER,
-    options: { file: FILE, dn: DN, stdin: STDIN, md5: MD5 },
+    options: { file: FILE, dn: DN, stdin: STDIN, md5: MD5, force: FORCE },
   },
   async (given, io) => {
     const { file, user } = await targetOf(given.text("file"), given.operand("user"));
@@ -47,7 +50,7 @@ const add = defineCommand(
     if (dn === undefined) throw new WrongUsage("Expected --dn DN");
     checkName(dn);
     refuseKnown(await readText(file), file, user);
-    const hash = await hashPassword(await newPassword(io, given.flag("stdin")), given.flag("md5"));
+    const hash = await newHash(io, given);
     await edit(io, file, (text = "") => {
       refuseKnown(text, file, user);
       return putLine(text, user, formatLine(user, hash, dn));
@@ -67,6 +70,7 @@ const change = defineCommand(
       dn: { ...DN, help: `${DN.help}; without it the name stays` },
       stdin: STDIN,
       md5: MD5,
+      force: FORCE,
     },
   },
   async (given, io) => {
@@ -75,7 +79,7 @@ const change = defineCommand(
     if (dn !== undefined) checkName(dn);
     const dnIn = (text: string | undefined) => dn ?? nameIn(requireLine(text, file, user), user);
     dnIn(await readText(file));
-    const hash = await hashPassword(await newPassword(io, given.flag("stdin")), given.flag("md5"));
+    const hash = await newHash(io, given);
     await edit(io, file, (text) => putLine(text ?? "", user, formatLine(user, hash, dnIn(text))));
     io.stdout(`Password of ${user} changed in ${file}\n`);
     return 0;
@@ -153,6 +157,7 @@ export const passwd: Command = defineCommands({
   name: "passwd",
   summary: "Manage the users of a password file",
   details: [
+    "A new password has 12 characters at least and is none of the first that everybody tries, or --force is given.",
     "New passwords are stored with scrypt. The service reads a changed file by itself, within two seconds.",
   ],
   commands: [add, change, verify, remove, list],
@@ -199,8 +204,9 @@ function nameIn(line: string, user: string): string {
   throw new CommandFailed(`${user} has no distinguished name yet, expected --dn DN`);
 }
 
-async function hashPassword(password: string, md5: boolean): Promise<StoredHash> {
-  if (!md5) return await hashWithScrypt(password);
+async function newHash(io: CommandIo, given: Given<"stdin" | "md5" | "force", "user">): Promise<StoredHash> {
+  const password = await newPassword(io, given);
+  if (!given.flag("md5")) return await hashWithScrypt(password);
   const salt = randomSalt();
   return { kind: "md5", salt, digest: md5Digest(salt, password) };
 }
@@ -210,15 +216,20 @@ function formatLine(user: string, stored: StoredHash, dn: string): string {
   return `${user}:${hash}:${salt}:${dn.trim()}`;
 }
 
-async function newPassword(io: CommandIo, fromInput: boolean): Promise<string> {
+async function newPassword(io: CommandIo, given: Given<"stdin" | "force", "user">): Promise<string> {
+  const fromInput = given.flag("stdin");
   const password = fromInput ? await passwordFromInput(io) : await ask(io, "New password: ");
-  if (!fromInput && await ask(io, "The same again: ") !== password) {
-    throw new CommandFailed("The two are not the same, nothing was changed");
-  }
   if (password === "") throw new CommandFailed("Expected a password that is not empty");
   if (/[\0\r\n]/.test(password)) throw new CommandFailed("Expected a password without NUL and line ends");
   if (new TextEncoder().encode(password).length > MAX_PASSWORD) {
     throw new CommandFailed(`Expected a password of at most ${MAX_PASSWORD} bytes`);
+  }
+  const weak = given.flag("force") ? undefined : weakness(password);
+  if (weak !== undefined) {
+    throw new CommandFailed(`The password is easily guessed: ${weak}; --force takes it all the same`);
+  }
+  if (!fromInput && await ask(io, "The same again: ") !== password) {
+    throw new CommandFailed("The two are not the same, nothing was changed");
   }
   return password;
 }

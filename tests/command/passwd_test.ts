@@ -60,7 +60,7 @@ async function signIn(file: string, user: string, password: string): Promise<str
 
 scene("passwd add adds a user with scrypt, whom the service lets in", async ({ run, text, file }) => {
   const result = await run(["add", "bob", "--dn", " CN=Bob, O=Site ", "--stdin"], {
-    input: "Grüße:42\nmore",
+    input: "Grüße:Grüße:42\nmore",
   });
   assert.deepEqual(result, { status: 0, out: `User bob added to ${file}\n`, err: "" });
   const added = (await text()).slice(USERS.length);
@@ -69,46 +69,48 @@ scene("passwd add adds a user with scrypt, whom the service lets in", async ({ r
     /^bob:\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}::CN=Bob, O=Site\n$/,
   );
   assert.equal((await text()).slice(0, USERS.length), USERS);
-  assert.equal(await signIn(file, "bob", "Grüße:42"), "CN=Bob, O=Site");
-  assert.equal(await signIn(file, "bob", "Grüße:43"), undefined);
+  assert.equal(await signIn(file, "bob", "Grüße:Grüße:42"), "CN=Bob, O=Site");
+  assert.equal(await signIn(file, "bob", "Grüße:Grüße:43"), undefined);
   assert.equal(await modeOf(file), 0o600);
 });
 
 scene("passwd add --md5 writes the seed's form", async ({ run, text, file }) => {
-  await run(["add", "bob", "--dn", "CN=Bob", "--md5", "--stdin"], { input: "sesame\r\n" });
+  await run(["add", "bob", "--dn", "CN=Bob", "--md5", "--stdin"], { input: "sesame sesame\r\n" });
   assert.match((await text()).slice(USERS.length), /^bob:[0-9a-f]{32}:[A-Za-z0-9_]{16}:CN=Bob\n$/);
-  assert.equal(await signIn(file, "bob", "sesame"), "CN=Bob");
+  assert.equal(await signIn(file, "bob", "sesame sesame"), "CN=Bob");
 });
 
 scene("passwd add makes the file if there is none", async ({ run, file }) => {
-  const { status } = await run(["add", "bob", "--dn", "CN=Bob", "--stdin", "--md5"], { input: "sesame" });
+  const { status } = await run(["add", "bob", "--dn", "CN=Bob", "--stdin", "--md5"], {
+    input: "sesame sesame",
+  });
   assert.equal(status, 0);
-  assert.equal(await signIn(file, "bob", "sesame"), "CN=Bob");
+  assert.equal(await signIn(file, "bob", "sesame sesame"), "CN=Bob");
   assert.equal(await modeOf(file), 0o600);
 }, "");
 
 scene("passwd add asks twice at a terminal", async ({ run, file }) => {
   const args = ["add", "bob", "--dn", "CN=Bob", "--md5"];
-  const { status, err } = await run(args, { answers: ["sesame", "sesame"] });
+  const { status, err } = await run(args, { answers: ["sesame sesame", "sesame sesame"] });
   assert.deepEqual([status, err], [0, "New password: The same again: "]);
-  assert.equal(await signIn(file, "bob", "sesame"), "CN=Bob");
+  assert.equal(await signIn(file, "bob", "sesame sesame"), "CN=Bob");
 });
 
 scene("passwd change keeps name, order and comments", async ({ run, text, file }) => {
-  const { status } = await run(["change", "ann", "--stdin"], { input: "tulip" });
+  const { status } = await run(["change", "ann", "--stdin"], { input: "tulip tulip tulip" });
   assert.equal(status, 0);
   const lines = (await text()).split("\n");
   assert.match(lines[1] ?? "", /^ann:\$scrypt\$.*::CN=Ann Example, O=Site$/);
   assert.deepEqual(lines.toSpliced(1, 1), USERS.split("\n").toSpliced(1, 1));
-  assert.equal(await signIn(file, "ann", "tulip"), "CN=Ann Example, O=Site");
+  assert.equal(await signIn(file, "ann", "tulip tulip tulip"), "CN=Ann Example, O=Site");
   assert.equal(await signIn(file, "ann", "sesame"), undefined);
 });
 
 scene("passwd change gives another name, and lets a disabled user in again", async ({ run, file }) => {
-  await run(["change", "ann", "--dn", "CN=Ann New", "--stdin", "--md5"], { input: "tulip" });
-  await run(["change", "off", "--stdin", "--md5"], { input: "tulip" });
-  assert.equal(await signIn(file, "ann", "tulip"), "CN=Ann New");
-  assert.equal(await signIn(file, "off", "tulip"), "CN=Off");
+  await run(["change", "ann", "--dn", "CN=Ann New", "--stdin", "--md5"], { input: "tulip tulip tulip" });
+  await run(["change", "off", "--stdin", "--md5"], { input: "tulip tulip tulip" });
+  assert.equal(await signIn(file, "ann", "tulip tulip tulip"), "CN=Ann New");
+  assert.equal(await signIn(file, "off", "tulip tulip tulip"), "CN=Off");
 });
 
 scene("passwd verify knows right from wrong", async ({ run }) => {
@@ -170,7 +172,7 @@ const FAILURES: [string, string[], number, RegExp][] = [
 
 for (const [what, args, status, message] of FAILURES) {
   scene(`passwd refuses ${what} and leaves the file alone`, async ({ run, text }) => {
-    const result = await run(args, { input: "sesame" });
+    const result = await run(args, { input: "sesame sesame" });
     assert.equal(result.status, status);
     assert.match(result.err, message);
     assert.equal(result.out, "");
@@ -184,7 +186,7 @@ for (
     ["no password", { input: "" }, /not empty/],
     ["a password with NUL", { input: "a\0b" }, /without NUL/],
     ["a long password", { input: "ü".repeat(513) }, /at most 1024 bytes/],
-    ["two passwords that differ", { answers: ["one", "two"] }, /not the same/],
+    ["two passwords that differ", { answers: ["one two three", "one two four"] }, /not the same/],
   ] as const
 ) {
   scene(`passwd refuses ${what}`, async ({ run, text }) => {
@@ -200,7 +202,7 @@ scene("passwd wants a file to change, verify, remove and list", async ({ run, fo
   for (
     const args of [["change", "ann", "--stdin"], ["verify", "ann", "--stdin"], ["remove", "ann"], ["list"]]
   ) {
-    const { status, err } = await run(args, { input: "x" });
+    const { status, err } = await run(args, { input: "xx xx xx xx xx" });
     assert.equal(status, 1);
     assert.match(err, /There is no file/);
   }
@@ -208,7 +210,7 @@ scene("passwd wants a file to change, verify, remove and list", async ({ run, fo
 }, "");
 
 scene("passwd wants a folder to make the file in", async ({ folder }) => {
-  const io = recordedIo({ input: "x" });
+  const io = recordedIo({ input: "xx xx xx xx xx" });
   const file = join(folder, "no", "users.txt");
   assert.equal(await passwd.run(["add", "bob", "--dn", "CN=b", "--stdin", "--md5", "--file", file], io), 1);
   assert.match(io.err, /no such folder/);
@@ -225,7 +227,7 @@ scene("passwd keeps out while somebody holds the lock", async ({ run, text, file
 scene("passwd does not lose what another passwd does at the same time", async ({ run, text }) => {
   const names = ["u1", "u2", "u3", "u4"];
   const results = await Promise.all(
-    names.map((name) => run(["add", name, "--dn", "CN=u", "--md5", "--stdin"], { input: "x" })),
+    names.map((name) => run(["add", name, "--dn", "CN=u", "--md5", "--stdin"], { input: "xx xx xx xx xx" })),
   );
   const added = names.filter((_, i) => results[i]?.status === 0);
   assert.ok(added.length > 0);
@@ -258,3 +260,34 @@ scene("passwd refuses a file that is not UTF-8", async ({ run, file }) => {
 async function modeOf(file: string): Promise<number> {
   return ((await Deno.stat(file)).mode ?? 0) & 0o777;
 }
+
+for (
+  const [password, expected] of [
+    ["eleven char", /easily guessed: it has 11 characters, expected 12; --force/],
+    ["\u{1f511}".repeat(11), /it has 11 characters/],
+    ["x", /it has 1 character,/],
+    ["QWERTY123456", /everybody tries; --force/],
+    ["qazwsxedcrfv", /everybody tries/],
+    ["justinbieber", /everybody tries/],
+  ] as const
+) {
+  scene(`passwd takes ${JSON.stringify(password)} with --force only`, async ({ run, text, file }) => {
+    for (const args of [["add", "bob", "--dn", "CN=Bob"], ["change", "ann"]]) {
+      const before = await text();
+      const asked = await run([...args, "--md5"], { answers: [password, password] });
+      const { status, err } = await run([...args, "--md5", "--stdin"], { input: password });
+      assert.deepEqual([status, asked.status, await text()], [1, 1, before]);
+      for (const message of [err, asked.err]) {
+        assert.match(message, expected);
+        assert(!message.includes(password) || password === "x");
+      }
+      assert.equal((await run([...args, "--md5", "--stdin", "--force"], { input: password })).status, 0);
+      assert.notEqual(await signIn(file, args[1] ?? "", password), undefined);
+    }
+  });
+}
+
+scene("passwd takes twelve characters that are not common", async ({ run, file }) => {
+  await run(["change", "ann", "--md5", "--stdin"], { input: "twelve chars" });
+  assert.equal(await signIn(file, "ann", "twelve chars"), "CN=Ann Example, O=Site");
+});

@@ -163,7 +163,7 @@ testDisk("with the shares on a read-only disk the service does not start, and sa
   });
 });
 
-const NEW_USER = ["newcomer", "fresh-5813"] as const;
+const NEW_USER = ["newcomer", "fresh-5813-pick"] as const;
 
 const usersOn = ({ path }: SmallDisk): Setting => ({
   servers: SERVERS,
