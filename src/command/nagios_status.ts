@@ -1,5 +1,5 @@
 import { listAt, member, numberAt, textAt } from "./reply_value.ts";
-import { printable } from "./printable.ts";
+import { printable } from "../model/printable.ts";
 
 /** Exit statuses of monitoring plugins (Monitoring Plugins Development Guidelines, "Plugin Return Codes"). */
 export type PluginStatus = 0 | 1 | 2 | 3;
