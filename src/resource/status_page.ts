@@ -139,28 +139,34 @@ ${known && up && entry.uid !== undefined && commands(call, entry)}
 `;
 }
 
+/** Shares in each list of the page. */
+const SHOWN_SHARES = 100;
+
 async function shares(call: Call, server: string, { store, clock }: SharingParts): Promise<Content> {
   const caller = nameOnServer(call, server);
   if (caller === EVERYBODY) return undefined;
   const [own, accessible] = await Promise.all([
-    store.ownedBy(server, caller),
-    store.targetedAt(server, caller),
+    store.ownedBy(server, caller, { most: SHOWN_SHARES + 1 }),
+    store.targetedAt(server, caller, { most: SHOWN_SHARES + 1 }),
   ]);
+  const all = markup`<a href="${call.base}/rest/share/${server}">all of them</a>`;
+  const upTo = (items: readonly Content[]) =>
+    items.length > SHOWN_SHARES ? [...items.slice(0, SHOWN_SHARES), markup`and more: ${all}`] : items;
   const shown = (view: { path: string; access: string; http: string }, who: string) =>
     markup`<a href="${view.http}">${view.path}</a>, ${view.access.toLowerCase()}, ${who}`;
   return [
     list(
       "Your shares",
-      own.map((share) =>
+      upTo(own.map((share) =>
         shown(
           ownersView(share, call.base, clock()),
           share.target === EVERYBODY ? "for everybody" : `for ${share.target}`,
         )
-      ),
+      )),
     ),
     list(
       "Shared with you",
-      accessible.map((share) => shown(targetsView(share, call.base, clock()), `by ${share.owner}`)),
+      upTo(accessible.map((share) => shown(targetsView(share, call.base, clock()), `by ${share.owner}`))),
     ),
   ];
 }

@@ -1,9 +1,10 @@
 import { download } from "../resource/access/download.ts";
+import { MOST_ENTRIES } from "../resource/access/listing_part.ts";
 import { sharedUftpSession } from "../resource/access/uftp_session.ts";
 import { upload } from "../resource/access/upload.ts";
 import { createShare } from "../resource/share/create_share.ts";
 import { deleteShare } from "../resource/share/delete_share.ts";
-import { listSharedServers, listShares } from "../resource/share/list_shares.ts";
+import { listSharedServers, listShares, MOST_SHARES } from "../resource/share/list_shares.ts";
 import { readShare } from "../resource/share/read_share.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
 import { updateShare } from "../resource/share/update_share.ts";
@@ -11,6 +12,7 @@ import type { ServiceConfig } from "../config/service_config.ts";
 import type { Call } from "../resource/call.ts";
 import type { Operation } from "./openapi/operation.ts";
 import { OF_SESSIONS } from "./openapi/refusals.ts";
+import { text } from "./openapi/schema.ts";
 import type { PublishedRoute } from "./router.ts";
 
 const JSON_TYPE = ["application/json"] as const;
@@ -45,6 +47,8 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
       doc: {
         id: "listShares",
         summary: "What the caller shares, and what is shared with the caller",
+        details: `An answer has up to ${MOST_SHARES} shares; next leads to those behind them.`,
+        query: { after: text("From the link to the next part") },
         answers: { 200: { description: "The shares", content: { "application/json": "ShareList" } } },
         refusals: [404],
       },
@@ -154,6 +158,8 @@ const FILE = { "application/octet-stream": "bytes" } as const;
 const DOWNLOAD: Operation = {
   id: "download",
   summary: "Get a shared file, or the listing of a shared directory",
+  details:
+    `A listing has up to ${MOST_ENTRIES} entries; next, also in the header Link, leads to those behind them, by the query parameter after.`,
   answers: {
     200: {
       description: "The file; a directory's listing as a page, or as JSON if that is asked for",

@@ -59,7 +59,10 @@ async function sendListing(
   const files = listable(path);
   session.reply("150 OK");
   if (!session.options.compress) {
-    const lines = [...injected(session), ...files.flatMap((file) => describe(file, line))];
+    const lines = [
+      ...injected(session, "injected-directory"),
+      ...files.flatMap((file) => describe(file, line)),
+    ];
     await session.data?.write(lines.map((text) => `${text}\n`).join(""));
   }
   session.resetRange();
@@ -89,6 +92,8 @@ function describe(file: FileInfo, line: (info: FileInfo) => string): string[] {
   }
 }
 
-function injected({ fault }: Session): readonly string[] {
-  return fault?.kind === "injected-listing" ? fault.lines : [];
+function injected({ fault }: Session, besides?: "injected-directory"): readonly string[] {
+  return fault?.kind === "injected-listing" || (besides !== undefined && fault?.kind === besides)
+    ? fault.lines
+    : [];
 }

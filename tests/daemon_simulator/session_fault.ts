@@ -20,4 +20,6 @@ export type SessionFault =
   /** Never says `226`. */
   | { readonly kind: "no-226" }
   /** Lines put in front of a listing, as a file name with line breaks would. */
-  | { readonly kind: "injected-listing"; readonly lines: readonly string[] };
+  | { readonly kind: "injected-listing"; readonly lines: readonly string[] }
+  /** The same of `MLSD` and `LIST` alone. */
+  | { readonly kind: "injected-directory"; readonly lines: readonly string[] };

@@ -4,6 +4,7 @@ import type { Caller } from "../../src/model/identity.ts";
 import { ServiceError } from "../../src/model/service_error.ts";
 import type { Call } from "../../src/resource/call.ts";
 import { PathTurns } from "../../src/resource/access/path_turns.ts";
+import { UnreadAnswers } from "../../src/resource/long_text.ts";
 import type { SharingParts } from "../../src/resource/share/sharing_parts.ts";
 import { webResponse } from "../../src/resource/text_response.ts";
 import { Acceptance } from "../../src/service/acceptance.ts";
@@ -66,6 +67,7 @@ export class SharingSite implements AsyncDisposable {
         limits: ({ made }) => Promise.resolve([this.limits, ...(made === undefined ? [] : [made.limits])]),
       },
       uploads: new PathTurns(),
+      unread: new UnreadAnswers(),
       unauthenticated: (reason) => new Unauthenticated(reason),
       clock,
     };
@@ -99,7 +101,7 @@ export class SharingSite implements AsyncDisposable {
     const json = response.headers.get("Content-Type") === "application/json";
     this.#description.check({
       method,
-      path: `/rest/${path}`,
+      path: `/rest/${path.split("?")[0]}`,
       status: response.status,
       header: (name) => response.headers.get(name) ?? undefined,
       ...(json && { text: await response.clone().text() }),
@@ -126,8 +128,11 @@ export class SharingSite implements AsyncDisposable {
       ...(body !== undefined && { body: payload }),
     });
     try {
-      const { route, params } = new Router(this.#routes()).match(method, `/rest/${path}`);
-      return webResponse(await route.answer(this.#call(who, { request, params, clientAddress, signal })));
+      const [at = "", query = ""] = path.split("?");
+      const { route, params } = new Router(this.#routes()).match(method, `/rest/${at}`);
+      return webResponse(
+        await route.answer(this.#call(who, { request, params, query, clientAddress, signal })),
+      );
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       return webResponse(errorResponse(asServiceError(error), "r1", new Acceptance(null)));
@@ -159,8 +164,9 @@ export class SharingSite implements AsyncDisposable {
 
   #call(
     who: Who,
-    { request, params, clientAddress, signal }: {
+    { request, params, query, clientAddress, signal }: {
       readonly request: Request;
+      readonly query: string;
       readonly params: ReadonlyMap<string, string>;
       readonly clientAddress: string;
       readonly signal: AbortSignal | undefined;
@@ -173,7 +179,7 @@ export class SharingSite implements AsyncDisposable {
     return {
       request,
       params,
-      query: new URLSearchParams(),
+      query: new URLSearchParams(query),
       caller,
       user: this.#user(who),
       clientAddress,

@@ -2,48 +2,87 @@ import { withinAll } from "../../sharing/rules/owner_limits.ts";
 import type { DaemonSession } from "../../sharing/session_client/daemon_session.ts";
 import type { Entry } from "../../sharing/session_client/entry.ts";
 import type { Call } from "../call.ts";
-import { type ResourceResponse, textResponse, withoutContent } from "../text_response.ts";
+import { longTextResponse } from "../long_text.ts";
 import { PAGE_POLICY } from "../page/style.ts";
-import { type Listing, type ListingEntry, listingPage } from "./listing_page.ts";
+import { InvalidRequest } from "../request_errors.ts";
+import type { SharingParts } from "../share/sharing_parts.ts";
+import type { ResourceResponse } from "../text_response.ts";
+import { type Listing, type ListingEntry, listingJson, listingPage } from "./listing_page.ts";
+import { ListingPart } from "./listing_part.ts";
 import type { OpenedShare } from "./opened_share.ts";
 import type { UseOfShare } from "./use_of_share.ts";
 
-/** Answers with the entries of a directory that the share covers: as a page, or as JSON if that is asked for. */
+const JSON_TYPE = "application/json";
+const PAGE_TYPE = "text/html; charset=utf-8";
+
+/**
+ * Answers with the entries of a directory that the share covers: as a page, or as JSON if that is asked for. Long listings
+ * come in parts, of which each names the next; `after` in the query says behind which entry a part begins.
+ */
 export async function directoryListing(
   call: Call,
-  opened: OpenedShare,
+  { share, path, limits }: OpenedShare,
   { session, use }: { readonly session: DaemonSession; readonly use: UseOfShare | undefined },
+  { unread }: SharingParts,
 ): Promise<ResourceResponse> {
-  const { share, limits } = opened;
-  const directory = opened.path.endsWith("/") ? opened.path : `${opened.path}/`;
-  const { entries, complete } = await session.list(directory);
+  const json = prefersJson(call.request.headers.get("Accept"));
+  const [after, again] = call.query.getAll("after");
+  if (again !== undefined) throw new InvalidRequest("after: expected once in the query");
+  const part = new ListingPart(after);
+  const headers = {
+    "Cache-Control": "private, no-cache",
+    "Vary": "Accept",
+    "Content-Security-Policy": PAGE_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+  };
+  if (use === undefined) {
+    session.close();
+    return new Response(null, { headers: { ...headers, "Content-Type": json ? JSON_TYPE : PAGE_TYPE } });
+  }
+  const directory = path.endsWith("/") ? path : `${path}/`;
+  let omitted = 0;
+  const { complete, unreadable } = await session.list(directory, (entry) => {
+    const { name, kind } = entry;
+    if (!withinAll(limits, `${directory}${name}${kind === "directory" ? "/" : ""}`)) return;
+    if (kind === "special") omitted++;
+    else part.add(entry);
+  });
   session.close();
+  const { entries, next } = part.finish();
   const below = directory.slice(share.path.length);
   const base = `${call.base}/rest/access/${share.server}/${share.id}/`;
+  const here = base + encodePath(below);
+  const link = next === undefined ? undefined : `${here}?after=${encodeURIComponent(next)}`;
   const listing: Listing = {
     path: below,
-    ...(below !== "" &&
-      { parent: base + encodePath(below.slice(0, below.slice(0, -1).lastIndexOf("/") + 1)) }),
-    entries: entries
-      .filter(({ name, kind }) =>
-        kind !== "special" && withinAll(limits, `${directory}${name}${kind === "directory" ? "/" : ""}`)
-      )
-      .toSorted(byKindAndName())
-      .map((entry) => listingEntry(entry, base + encodePath(below))),
-    complete,
+    ...(below !== "" && { parent: base + encodePath(below.replace(/[^/]*\/$/, "")) }),
+    entries: lazily(entries, (entry) => listingEntry(entry, here)),
+    shown: entries.length,
+    complete: complete && link === undefined,
+    omitted: omitted + unreadable,
+    ...(link !== undefined && { next: link }),
   };
-  const response = prefersJson(call.request.headers.get("Accept"))
-    ? textResponse(JSON.stringify(listing), "application/json")
-    : textResponse(listingPage(listing), "text/html; charset=utf-8");
-  const { headers } = response;
-  headers.set("Cache-Control", "private, no-cache");
-  headers.set("Vary", "Accept");
-  headers.set("Content-Security-Policy", PAGE_POLICY);
-  headers.set("X-Content-Type-Options", "nosniff");
-  headers.set("Referrer-Policy", "no-referrer");
-  if (use === undefined) return withoutContent(response);
-  await use.finish({ bytes: Number(headers.get("Content-Length")), complete: true });
-  return response;
+  return await longTextResponse(
+    {
+      pieces: json ? listingJson(listing) : listingPage(listing),
+      type: json ? JSON_TYPE : PAGE_TYPE,
+      bytes: entries.reduce((sum, { name }) => sum + 200 + 2 * name.length, 0),
+      done: async (result) => {
+        try {
+          await use.finish(result);
+        } catch (error) {
+          call.log.error("share use not recorded", { error });
+        }
+      },
+    },
+    unread,
+    { headers: { ...headers, ...(link !== undefined && { Link: `<${link}>; rel="next"` }) } },
+  );
+}
+
+function* lazily<T, U>(items: readonly T[], make: (item: T) => U): Generator<U, void> {
+  for (const item of items) yield make(item);
 }
 
 function listingEntry({ name, kind, size, modified }: Entry, base: string): ListingEntry {
@@ -56,14 +95,6 @@ function listingEntry({ name, kind, size, modified }: Entry, base: string): List
     ...(time !== null && { modified: `${time[1]}-${time[2]}-${time[3]}T${time[4]}:${time[5]}:${time[6]}` }),
     href: `${base}${encodeURIComponent(name)}${directory ? "/" : ""}`,
   };
-}
-
-/** Directories first, then in the order of their names, with numbers as numbers. */
-function byKindAndName(): (a: Entry, b: Entry) => number {
-  const names = new Intl.Collator("en", { numeric: true }); // the first one of a process takes 20 ms
-  return (a, b) =>
-    Number(b.kind === "directory") - Number(a.kind === "directory") ||
-    names.compare(a.name, b.name) || (a.name < b.name ? -1 : 1);
 }
 
 function encodePath(path: string): string {

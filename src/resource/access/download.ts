@@ -38,7 +38,7 @@ export async function download(call: Call, parts: SharingParts): Promise<Resourc
       throw new NothingThere("not a file or directory as asked for");
     }
     return entry.kind === "directory"
-      ? await directoryListing(call, opened, { session, use })
+      ? await directoryListing(call, opened, { session, use }, parts)
       : await fileResponse(call, opened, entry, { session, use }, parts);
   } catch (error) {
     session?.close();

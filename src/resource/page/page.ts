@@ -12,9 +12,11 @@ export interface PageContent {
   readonly footer?: Content;
 }
 
-/** A page without scripts that loads nothing from anywhere; the frame of all pages of this service. */
-export function pageText({ title, aside, body, footer }: PageContent): string {
-  return markup`<!doctype html>
+/** What stands before and behind the body of a page: without scripts, and it loads nothing from anywhere. */
+export function pageFrame(
+  { title, aside, footer }: Omit<PageContent, "body">,
+): { readonly head: string; readonly tail: string } {
+  const head = markup`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -27,12 +29,20 @@ ${Markup.style(STYLE)}
 <body>
 <header><h1>${title}</h1>${aside !== undefined && markup`<p>${aside}</p>`}</header>
 <main>
-${body}
+`;
+  const tail = markup`
 </main>
 ${footer !== undefined && markup`<footer>${footer}</footer>`}
 </body>
 </html>
-`.toString();
+`;
+  return { head: head.toString(), tail: tail.toString() };
+}
+
+/** A page of this service. */
+export function pageText({ body, ...frame }: PageContent): string {
+  const { head, tail } = pageFrame(frame);
+  return `${head}${markup`${body}`}${tail}`;
 }
 
 /** The same as an answer. */

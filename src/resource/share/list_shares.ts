@@ -1,12 +1,21 @@
 import { EVERYBODY } from "../../sharing/everybody.ts";
+import type { Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
+import { longTextResponse } from "../long_text.ts";
+import { InvalidRequest } from "../request_errors.ts";
 import { statusText } from "../server_facts.ts";
-import { jsonResponse, type WholeResponse } from "../text_response.ts";
+import { jsonResponse, type ResourceResponse, type WholeResponse } from "../text_response.ts";
 import { nameOnServer } from "./names.ts";
 import { ownersView, targetsView } from "./share_json.ts";
 import { sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import { userInfo } from "./user_info.ts";
+
+/** Shares in one answer at most. */
+export const MOST_SHARES = 5000;
+
+/** Shares that are read from the store at a time. */
+const AT_A_TIME = 200;
 
 /** `GET /rest/share`: the servers with sharing. */
 export function listSharedServers(call: Call, { servers, sessions }: SharingParts): WholeResponse {
@@ -22,19 +31,88 @@ export function listSharedServers(call: Call, { servers, sessions }: SharingPart
   return jsonResponse({ ...entries, userInfo: userInfo(call) }, { indent: 2 });
 }
 
-/** `GET /rest/share/<server>`: what the caller shares, and what is shared with the caller. */
-export async function listShares(call: Call, parts: SharingParts): Promise<WholeResponse> {
+/** The two lists of an answer, in their order. */
+const LISTS = ["shares", "accessible"] as const;
+
+type List = typeof LISTS[number];
+
+/** Where an answer begins: behind this share of this list. */
+interface Start {
+  readonly list: List;
+  readonly after?: Pick<Share, "created" | "id">;
+}
+
+/**
+ * `GET /rest/share/<server>`: what the caller shares, and what is shared with the caller. Long lists come in parts, of which
+ * each names the next.
+ */
+export async function listShares(call: Call, parts: SharingParts): Promise<ResourceResponse> {
   const { name, facts } = sharedServer(call, parts);
-  const { store, clock } = parts;
   // What is shared with everybody is known by its link only (D12).
   const caller = nameOnServer(call, name);
-  const known = caller !== EVERYBODY;
-  const own = known ? await store.ownedBy(name, caller) : [];
-  const accessible = known ? await store.targetedAt(name, caller) : [];
-  return jsonResponse({
-    shares: own.map((share) => ownersView(share, call.base, clock())),
-    accessible: accessible.map((share) => targetsView(share, call.base, clock())),
-    status: statusText(facts.daemons.status()),
-    userInfo: userInfo(call, name),
-  });
+  const start = parseStart(call.query.get("after"));
+  const rest = { status: statusText(facts.daemons.status()), userInfo: userInfo(call, name) };
+  const pieces = answer(call, { server: name, caller, start, rest }, parts);
+  return await longTextResponse({ pieces, type: "application/json", bytes: 0 }, parts.unread);
+}
+
+/** The answer in pieces: shares are read as somebody takes them. */
+async function* answer(
+  call: Call,
+  { server, caller, start, rest }: {
+    readonly server: string;
+    readonly caller: string;
+    readonly start: Start;
+    readonly rest: Readonly<Record<string, unknown>>;
+  },
+  { store, clock }: SharingParts,
+): AsyncGenerator<string, void> {
+  let room = MOST_SHARES;
+  let next: Start | undefined;
+  for (const list of LISTS) {
+    yield `${list === "shares" ? "{" : "],"}"${list}":[`;
+    if (caller === EVERYBODY || next !== undefined || LISTS.indexOf(list) < LISTS.indexOf(start.list)) {
+      continue;
+    }
+    let after = list === start.list ? start.after : undefined;
+    for (let comma = "";;) {
+      const most = Math.min(AT_A_TIME, room);
+      // One more tells whether there is another part.
+      const part = { most: most + 1, ...(after !== undefined && { after }) };
+      const read = list === "shares"
+        ? await store.ownedBy(server, caller, part)
+        : await store.targetedAt(server, caller, part);
+      const shares = read.slice(0, most);
+      const view = (share: Share) =>
+        list === "shares" ? ownersView(share, call.base, clock()) : targetsView(share, call.base, clock());
+      for (const share of shares) {
+        yield comma + JSON.stringify(view(share));
+        comma = ",";
+      }
+      room -= shares.length;
+      after = shares.at(-1) ?? after;
+      if (read.length <= most) break;
+      if (room === 0) {
+        next = { list, ...(after !== undefined && { after }) };
+        break;
+      }
+    }
+  }
+  const link = next && { next: `${call.base}/rest/share/${server}?after=${formatStart(next)}` };
+  yield `],${JSON.stringify({ ...rest, ...link }).slice(1)}`;
+}
+
+function formatStart({ list, after }: Start): string {
+  return after === undefined ? list : `${list}.${after.created}.${after.id}`;
+}
+
+/** @throws {InvalidRequest} */
+function parseStart(text: string | null): Start {
+  const [wanted = "shares", created = "", id = "", ...more] = text?.split(".", 4) ?? [];
+  const list = LISTS.find((known) => known === wanted);
+  const isPlace = /^\d{1,15}$/.test(created) && /^[0-9A-Za-z]{1,22}$/.test(id) && more.length === 0;
+  if (list === undefined || (text?.includes(".") === true && !isPlace)) {
+    throw new InvalidRequest("after: expected what the link to the next part has there");
+  }
+  return isPlace ? { list, after: { created: Number(created), id } } : { list };
 }

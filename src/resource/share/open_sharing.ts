@@ -5,6 +5,7 @@ import type { Clock } from "../../model/clock.ts";
 import { SessionClient } from "../../sharing/session_client/session_client.ts";
 import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
 import { PathTurns } from "../access/path_turns.ts";
+import { UnreadAnswers } from "../long_text.ts";
 import { ShareOwners } from "./share_owners.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
@@ -62,6 +63,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     maxLifetimeSeconds: options.maxLifetimeSeconds,
     owners: new ShareOwners(attributes, options.standing, log),
     uploads: new PathTurns(),
+    unread: new UnreadAnswers(),
     unauthenticated: options.unauthenticated,
     ...(options.transferred && { transferred: options.transferred }),
     clock,

@@ -3,6 +3,7 @@ import type { ServiceError } from "../../model/service_error.ts";
 import type { SessionClient } from "../../sharing/session_client/session_client.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
 import type { PathTurns } from "../access/path_turns.ts";
+import type { UnreadAnswers } from "../long_text.ts";
 import type { ServerFacts } from "../server_facts.ts";
 import type { ShareOwners } from "./share_owners.ts";
 
@@ -22,6 +23,8 @@ export interface SharingParts {
   /** The error that asks a caller without credentials for some; the reason is for the log. */
   readonly unauthenticated: (reason: string) => ServiceError;
   readonly uploads: PathTurns;
+  /** Long lists on their way to their readers. */
+  readonly unread: UnreadAnswers;
   /** Told of the bytes that passed through the service; absent: nobody counts them. */
   readonly transferred?: (direction: "download" | "upload", bytes: number) => void;
   readonly clock: Clock;

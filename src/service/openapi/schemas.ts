@@ -163,6 +163,7 @@ export const SCHEMAS = {
     accessible: listOf(object({ owner: TEXT, ...SHARE_TERMS }), "Those for the caller"),
     status: STATUS,
     userInfo: USER_INFO,
+    "next?": HREF,
   }),
   Share: object({
     share: object({ ...OWN_SHARE, uses: listOf(USE, "The latest uses, newest first") }),
@@ -196,7 +197,12 @@ export const SCHEMAS = {
       "modified?": text("Local time on the daemon's host"),
       href: HREF,
     })),
-    complete: flag("Whether these are all"),
+    complete: flag("Whether these are all from here on"),
+    omitted: integer(
+      "Things of the whole directory that are not among its entries: names with control characters, and what is no file. What the daemon itself leaves out, names that are not UTF-8 and links that lead nowhere, is not known",
+      { minimum: 0 },
+    ),
+    "next?": HREF,
   }),
   Description: object({ openapi: { const: "3.1.0" } }, true),
 } as const satisfies Readonly<Record<string, Schema>>;

@@ -5,7 +5,7 @@ import { DataPortRefused, type DataPorts } from "./data_ports.ts";
 import { downloadStream, type TransferResult } from "./download_stream.ts";
 import { type Entry, parseEntry } from "./entry.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
-import { readListing } from "./read_listing.ts";
+import { type ListingRest, readListing } from "./read_listing.ts";
 import { refusal } from "./refusal.ts";
 import { sendBody } from "./send_body.ts";
 import { SessionFailed, UploadIncomplete } from "./session_errors.ts";
@@ -60,14 +60,14 @@ export class DaemonSession {
     return { ...entryOf(facts), ...(milliseconds !== undefined && { modifiedAt: Number(milliseconds) }) };
   }
 
-  /** The entries of a directory, in no order. @throws {NothingThere} */
-  async list(path: string): Promise<{ readonly entries: readonly Entry[]; readonly complete: boolean }> {
+  /** Hands on the entries of a directory as they come, in no order. @throws {NothingThere} */
+  async list(path: string, take: (entry: Entry) => void): Promise<ListingRest> {
     const data = await this.#openData();
     try {
       const reply = await this.#control.command(`MLSD ${argument(path)}`);
       if (reply.code === 550) throw new NothingThere(`MLSD refused: ${reply.text}`);
       if (reply.code !== 150) throw refusal("MLSD", reply);
-      const listing = await readListing(data, this.#parts.times.dataIdleMs);
+      const listing = await readListing(data, this.#parts.times.dataIdleMs, take);
       data.close();
       if (listing.complete) expect226("MLSD", await this.#control.readReply());
       return listing;

@@ -1,38 +1,61 @@
 import { type Entry, parseEntry } from "./entry.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
+import { SessionFailed } from "./session_errors.ts";
 
-/** Entries and bytes after which a listing is cut. */
-const MAX_ENTRIES = 50_000;
-const MAX_BYTES = 32 * 1024 * 1024;
+/** Lines and bytes after which a listing is cut. */
+const MOST_LINES = 100_000;
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/** Bytes of a line without its end: a name has 255 at most. */
+const MOST_IN_LINE = 4096;
+
+/** For how long lines are read before others have their turn, in milliseconds. */
+const SLICE_MS = 10;
+
+/** What of a listing was not handed on as entries. */
+export interface ListingRest {
+  /** False if the listing was too long and is cut. */
+  readonly complete: boolean;
+  /** Lines that are no entries: names with control characters are such. */
+  readonly unreadable: number;
+}
 
 /**
- * Reads the entries of a directory from a data connection. Lines that are no entries are left out: a name with a line
- * break can add wrong entries to its own directory's listing, but do no more.
- * @returns `complete: false` if the listing was too long and is cut.
+ * Reads the entries of a directory from a data connection, each as it comes. Lines that are no entries are counted: a name
+ * with a line break can add wrong entries to its own directory's listing, but do no more.
+ * @throws {SessionFailed} If a line is endless.
  */
 export async function readListing(
   data: GuardedSocket,
   ms: number,
-): Promise<{ readonly entries: readonly Entry[]; readonly complete: boolean }> {
+  take: (entry: Entry) => void,
+): Promise<ListingRest> {
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(64 * 1024);
-  const entries: Entry[] = [];
   let rest = "";
+  let lines = 0;
+  let unreadable = 0;
   for (let bytes = 0;;) {
     const count = await data.read(buffer, ms);
-    const lines = (rest + decoder.decode(buffer.subarray(0, count ?? 0), { stream: count !== null })).split(
-      "\n",
-    );
-    rest = count === null ? "" : lines.pop() ?? "";
-    for (const line of lines) {
-      const entry = parseEntry(line.replace(/\r$/, ""));
-      if (entry !== undefined && isName(entry.name)) entries.push(entry);
+    const text = rest + decoder.decode(buffer.subarray(0, count ?? 0), { stream: count !== null });
+    const arrived = text.split("\n");
+    rest = count === null ? "" : arrived.pop() ?? "";
+    if (rest.length > MOST_IN_LINE) throw new SessionFailed("Daemon sent an endless line in a listing");
+    let since = performance.now();
+    for (const line of arrived) {
+      if (line === "") continue;
+      lines++;
+      const entry = parseEntry(line.endsWith("\r") ? line.slice(0, -1) : line);
+      if (entry !== undefined && isName(entry.name)) take(entry);
+      else unreadable++;
+      if (lines % 64 === 0 && performance.now() - since > SLICE_MS) {
+        await new Promise((resolve) => setTimeout(resolve, 0));
+        since = performance.now();
+      }
     }
-    if (count === null) return { entries, complete: true };
+    if (count === null) return { complete: true, unreadable };
     bytes += count;
-    if (entries.length > MAX_ENTRIES || bytes > MAX_BYTES) {
-      return { entries: entries.slice(0, MAX_ENTRIES), complete: false };
-    }
+    if (lines > MOST_LINES || bytes > MOST_BYTES) return { complete: false, unreadable };
   }
 }
 

@@ -3,6 +3,9 @@ import { EVERYBODY } from "../everybody.ts";
 /** Use records kept per share; older ones go first. */
 const KEEP_USES = 1000;
 
+/** Shares deleted in one piece; each can have {@link KEEP_USES} records. */
+export const PURGED_AT_A_TIME = 20;
+
 /** What is known about the owner, but for whether the sources gave the account: that is a matter of the account. */
 const MADE = `owner_dn = :ownerDn, owner_via = :ownerVia, owner_login = :ownerLogin, owner_uid = :ownerUid,
        mapped_role = :mappedRole, made_at_home = :madeAtHome, made_includes = :madeIncludes, made_excludes = :madeExcludes`;
@@ -42,9 +45,11 @@ export const SQL = {
      WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
   get: `SELECT * FROM share WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now)`,
   ownedBy: `SELECT * FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :name
-     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id`,
+     AND (created, id) > (:created, :id)
+     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT :most`,
   targetedAt: `SELECT * FROM share INDEXED BY share_by_target WHERE server = :server AND target = :name
-     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id`,
+     AND (created, id) > (:created, :id)
+     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT :most`,
   withPaths: `SELECT * FROM share INDEXED BY share_by_path
      WHERE server = :server AND path IN (SELECT value FROM json_each(:paths))
      AND target IN (:target, '${EVERYBODY}')
@@ -76,6 +81,6 @@ export const SQL = {
   unrecord: `DELETE FROM share_use WHERE key = :key`,
   finish: `UPDATE share_use SET bytes = :bytes, complete = :complete WHERE key = :key`,
   uses: `SELECT * FROM share_use WHERE server = :server AND id = :id ORDER BY key DESC LIMIT :limit`,
-  purge:
-    `DELETE FROM share WHERE (expires > 0 AND expires < :now) OR (uses_left = 0 AND last_used < :usedUp)`,
+  purge: `DELETE FROM share WHERE (server, id) IN (SELECT server, id FROM share
+       WHERE (expires > 0 AND expires < :now) OR (uses_left = 0 AND last_used < :usedUp) LIMIT ${PURGED_AT_A_TIME})`,
 } as const;

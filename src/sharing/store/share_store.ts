@@ -16,6 +16,14 @@ export type ShareChange = Partial<Pick<ShareTerms, "path" | "expires" | "sources
   readonly made?: Making;
 };
 
+/** A part of a list of shares. */
+export interface Part {
+  /** Share before it; absent: from the start. */
+  readonly after?: Pick<Share, "created" | "id">;
+  /** How many at most, default 1000. */
+  readonly most?: number;
+}
+
 /**
  * The shares of all logical servers. Every change is one transaction and is on disk when its promise resolves. Names of
  * owners and targets are compared as text: hand in comparable forms (rest-api.md 2.6). Expired shares are invisible.
@@ -30,10 +38,10 @@ export interface ShareStore {
   put(server: string, draft: ShareDraft): Promise<Share>;
   /** A share, also one that is used up. */
   get(server: string, id: string): Promise<Share | undefined>;
-  /** What an owner shares, oldest first; used up shares are not among them. */
-  ownedBy(server: string, owner: string): Promise<readonly Share[]>;
-  /** What is shared with a target, oldest first; used up shares are not among them. */
-  targetedAt(server: string, target: string): Promise<readonly Share[]>;
+  /** What an owner shares, oldest first, the first of them; used up shares are not among them. */
+  ownedBy(server: string, owner: string, part?: Part): Promise<readonly Share[]>;
+  /** What is shared with a target, oldest first, the first of them; used up shares are not among them. */
+  targetedAt(server: string, target: string, part?: Part): Promise<readonly Share[]>;
   /** The first 1000 usable shares with one of these paths, of any owner, that are for a target or for everybody. */
   withPaths(server: string, paths: readonly string[], target: string): Promise<readonly Share[]>;
   /** Whether there are usable shares with one of these paths, for whomever. */

@@ -17,8 +17,8 @@ import {
   type Values,
 } from "./share_row.ts";
 import { ShareStoreFailed } from "./share_store_failed.ts";
-import { SQL } from "./share_sql.ts";
-import type { Claim, ShareChange, ShareStore } from "./share_store.ts";
+import { PURGED_AT_A_TIME, SQL } from "./share_sql.ts";
+import type { Claim, Part, ShareChange, ShareStore } from "./share_store.ts";
 
 /** How long a used up share, with its record of uses, stays readable for its owner: 30 days. */
 const KEEP_USED_UP_MS = 30 * 24 * 3600 * 1000;
@@ -80,12 +80,12 @@ class SqliteShareStore implements ShareStore {
     return this.#read(() => this.#share("get", { server, id, now: this.#now() }));
   }
 
-  ownedBy(server: string, owner: string): Promise<readonly Share[]> {
-    return this.#read(() => this.#shares("ownedBy", { server, name: owner, now: this.#now() }));
+  ownedBy(server: string, owner: string, part?: Part): Promise<readonly Share[]> {
+    return this.#read(() => this.#part("ownedBy", server, owner, part));
   }
 
-  targetedAt(server: string, target: string): Promise<readonly Share[]> {
-    return this.#read(() => this.#shares("targetedAt", { server, name: target, now: this.#now() }));
+  targetedAt(server: string, target: string, part?: Part): Promise<readonly Share[]> {
+    return this.#read(() => this.#part("targetedAt", server, target, part));
   }
 
   withPaths(server: string, paths: readonly string[], target: string): Promise<readonly Share[]> {
@@ -180,10 +180,18 @@ class SqliteShareStore implements ShareStore {
     return this.#change(() => this.#share("insert", shareColumns(share)) !== undefined);
   }
 
-  purge(): Promise<number> {
-    return this.#change(() =>
-      this.#run("purge", { now: this.#now(), usedUp: this.#now() - KEEP_USED_UP_MS / 1000 })
-    );
+  async purge(): Promise<number> {
+    let all = 0;
+    while (this.database.isOpen) {
+      const now = this.#now();
+      const deleted = await this.#change(() =>
+        this.#run("purge", { now, usedUp: now - KEEP_USED_UP_MS / 1000 })
+      );
+      all += deleted;
+      if (deleted < PURGED_AT_A_TIME) break;
+      await new Promise((resolve) => setTimeout(resolve, 0)); // requests come first
+    }
+    return all;
   }
 
   close(): void {
@@ -249,6 +257,16 @@ class SqliteShareStore implements ShareStore {
 
   #run(name: keyof typeof SQL, values: Values): number {
     return Number(this.#statement(name).run(checked(values)).changes);
+  }
+
+  #part(
+    list: "ownedBy" | "targetedAt",
+    server: string,
+    name: string,
+    { after = { created: Number.MIN_SAFE_INTEGER, id: "" }, most = 1000 }: Part = {},
+  ): Share[] {
+    const { created, id } = after;
+    return this.#shares(list, { server, name, created, id, most, now: this.#now() });
   }
 
   #rows(name: keyof typeof SQL, values: Values): Row[] {

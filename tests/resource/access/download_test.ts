@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SharingSite } from "../sharing_site.ts";
+import { BASE, SharingSite } from "../sharing_site.ts";
 
 Deno.test("download() gives a whole file with all that a browser needs to keep it harmless", async () => {
   await using site = await SharingSite.open();
@@ -330,4 +330,93 @@ Deno.test("download() closes every connection and session, also when the client 
   controller.abort(new Error("gone"));
   await assert.rejects(other.arrayBuffer());
   await site.site.allClosed();
+});
+
+/** Lines of a daemon's listing. */
+function listingLines(names: readonly string[]): string[] {
+  return names.map((name) =>
+    `size=1;modify=20260304050607;type=${name.endsWith("/") ? "dir" : "file"};perm=r;UNIX.mode=${
+      name.endsWith("/") ? "40755" : "100644"
+    }; ${name.replace(/\/$/, "")}`
+  );
+}
+
+Deno.test("download() lists a long directory in parts, as page and as JSON, and forgets nothing", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/sub/");
+  const names = Array.from({ length: 11_000 }, (_, i) => `${"n".repeat(200)}${i}`).toReversed();
+  site.site.daemon.sessionFaults.always = {
+    kind: "injected-directory",
+    lines: listingLines(["z/", ...names]),
+  };
+  const found: string[] = [];
+  let next: string | undefined = `access/HPC/${id}`;
+  let parts = 0;
+  while (next !== undefined) {
+    const headers = { Accept: "application/json" };
+    const response: Response = await site.ask("anonymous", "GET", next, { headers });
+    assert.equal(response.headers.get("Content-Length"), null, "sent as it is read");
+    const listing = await response.json();
+    assert.ok(listing.entries.length <= 5000);
+    found.push(...listing.entries.map(({ name }: { name: string }) => name));
+    assert.equal(listing.complete, listing.next === undefined);
+    assert.equal(
+      response.headers.get("Link"),
+      listing.next === undefined ? null : `<${listing.next}>; rel="next"`,
+    );
+    next = listing.next?.replace(`${BASE}/rest/`, "");
+    parts++;
+  }
+  assert.equal(parts, 3);
+  assert.deepEqual(found, ["z", ...names.toReversed(), "x.dat"]);
+  const page = await (await site.ask("anonymous", "GET", `access/HPC/${id}`)).text();
+  assert.equal(page.match(/<tr><td>/g)?.length, 5000);
+  const link = /<a rel="next" href="https:\/\/auth\.example\.org:9000\/rest\/([^"]+)">/.exec(page)?.[1] ?? "";
+  const second = await (await site.ask("anonymous", "GET", link)).text();
+  assert.equal(second.match(/<tr><td>/g)?.length, 5000);
+  const bad = await site.ask("anonymous", "GET", `access/HPC/${id}?after=a&after=b`);
+  assert.equal(bad.status, 400);
+  await bad.text();
+});
+
+Deno.test("download() says how many things of a directory it cannot show", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/sub/");
+  const lines = [
+    ...listingLines(["with\ttab", "and\u0085next"]),
+    "no line of a listing",
+    "size=1;type=file;perm=r;UNIX.mode=20666; tty",
+  ];
+  site.site.daemon.sessionFaults.always = { kind: "injected-directory", lines };
+  const headers = { Accept: "application/json" };
+  const listing = await (await site.ask("anonymous", "GET", `access/HPC/${id}`, { headers })).json();
+  assert.equal(listing.omitted, 4);
+  assert.deepEqual(listing.entries.map(({ name }: { name: string }) => name), ["x.dat"]);
+  const page = await (await site.ask("anonymous", "GET", `access/HPC/${id}`)).text();
+  assert.match(page, /1 entry; 4 in this directory cannot be shown/);
+});
+
+Deno.test("download() does not follow a daemon whose listing has no end", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/sub/", { onetime: true });
+  site.site.daemon.sessionFaults.queue.push({ kind: "injected-directory", lines: ["x".repeat(200_000)] });
+  const response = await site.ask("anonymous", "GET", `access/HPC/${id}`);
+  assert.deepEqual([response.status, (await response.json()).code], [502, "ERR_DAEMON_SESSION"]);
+  assert.equal((await site.ask("anonymous", "GET", `access/HPC/${id}`)).status, 200);
+});
+
+Deno.test("download() of a listing that is not read to its end counts as what it was", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/sub/");
+  const names = Array.from({ length: 3000 }, (_, i) => `file ${i}`);
+  site.site.daemon.sessionFaults.always = { kind: "injected-directory", lines: listingLines(names) };
+  const response = await site.ask("anonymous", "GET", `access/HPC/${id}`);
+  const reader = response.body?.getReader();
+  const { value } = await reader?.read() ?? {};
+  assert.ok(value);
+  assert.ok(site.parts.unread.bytes > 0);
+  await reader?.cancel();
+  assert.equal(site.parts.unread.bytes, 0);
+  const { share } = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
+  assert.deepEqual([share.uses[0].bytes, share.uses[0].complete], [value.length, false]);
 });

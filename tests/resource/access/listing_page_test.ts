@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { DOMParser } from "@xmldom/xmldom";
 import fc from "fast-check";
-import { listingPage } from "../../../src/resource/access/listing_page.ts";
+import { type Listing, listingPage } from "../../../src/resource/access/listing_page.ts";
 import { PAGE_POLICY } from "../../../src/resource/page/style.ts";
 
 const HOSTILE = [
@@ -20,9 +20,13 @@ const HOSTILE = [
   "{{constructor.constructor('alert(1)')()}}",
 ];
 
+const textOf = (listing: Listing) => [...listingPage(listing)].join("");
+
 function page(names: readonly string[], path = ""): string {
-  return listingPage({
+  return textOf({
     path,
+    shown: names.length,
+    omitted: 0,
     entries: names.map((name) => ({
       name,
       directory: false,
@@ -77,8 +81,11 @@ Deno.test("listingPage() has no script, and its policy admits its own style shee
 });
 
 Deno.test("listingPage() marks directories, sizes, times, the way up and what is missing", () => {
-  const html = listingPage({
+  const html = textOf({
     path: "sub/",
+    shown: 2,
+    omitted: 3,
+    next: "https://auth/d/?after=f",
     parent: "https://auth/up/",
     entries: [
       { name: "d", directory: true, modified: "2026-03-04T05:06:07", href: "https://auth/d/" },
@@ -90,6 +97,7 @@ Deno.test("listingPage() marks directories, sizes, times, the way up and what is
   assert.match(html, /<time datetime="2026-03-04T05:06:07">2026-03-04 05:06<\/time>/);
   assert.match(html, /<td class="number">12<\/td>/);
   assert.match(html, /<a href="https:\/\/auth\/up\/">/);
-  assert.match(html, /2 entries, and more that are not shown/);
+  assert.match(html, /2 entries, and more that are not shown; 3 in this directory cannot be shown/);
+  assert.match(html, /<a rel="next" href="https:\/\/auth\/d\/\?after=f">/);
   assert.match(html, /lang="en"/);
 });

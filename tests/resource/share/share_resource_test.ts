@@ -91,6 +91,44 @@ Deno.test("listShares() shows owner and target their sides, and the anonymous no
   assert.deepEqual([anonymous.shares, anonymous.accessible], [[], []]);
 });
 
+Deno.test("listShares() gives long lists in parts, first the caller's own", async () => {
+  await using site = await SharingSite.open();
+  const { store } = site.parts;
+  const draft = {
+    owner: ALICE,
+    target: "cn=bob,o=example",
+    uid: "alice",
+    access: "READ",
+    expires: 0,
+  } as const;
+  const others = { ...draft, owner: "cn=bob,o=example", target: ALICE };
+  for (let i = 0; i < 5100; i++) {
+    // Several at the same moment.
+    const rest = { server: "HPC", accessCount: 0, created: Math.floor(i / 3), oneTime: false, sources: [] };
+    await store.add({ ...draft, ...rest, id: `own${i}`, path: `/data/${i}` });
+    if (i < 250) await store.add({ ...others, ...rest, id: `others${i}`, path: `/other/${i}` });
+  }
+  const found = { shares: new Set<string>(), accessible: new Set<string>() };
+  const lengths: number[][] = [];
+  let next: string | undefined = "share/HPC";
+  while (next !== undefined) {
+    const body: Record<"shares" | "accessible", { path: string }[]> & { next?: string; status: string } =
+      await (await site.ask("alice", "GET", next)).json();
+    lengths.push([body.shares.length, body.accessible.length]);
+    for (const list of ["shares", "accessible"] as const) {
+      body[list].forEach(({ path }) => found[list].add(path));
+    }
+    assert.match(body.status, /^OK/);
+    next = body.next?.replace(`${BASE}/rest/`, "");
+  }
+  assert.deepEqual(lengths, [[5000, 0], [100, 250]]);
+  assert.deepEqual([found.shares.size, found.accessible.size], [5100, 250]);
+  assert.equal((await (await site.ask("bob", "GET", "share/HPC?after=accessible")).json()).shares.length, 0);
+  for (const after of ["x", "shares.", "shares.1", "shares.1.a-b", "shares.1.a.b", "accessible.x.a"]) {
+    assert.equal((await site.ask("alice", "GET", `share/HPC?after=${after}`)).status, 400, after);
+  }
+});
+
 Deno.test("createShare() updates the share of exactly the same target only (D3)", async () => {
   await using site = await SharingSite.open();
   const anonymous = await site.share("d/");

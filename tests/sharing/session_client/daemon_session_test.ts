@@ -1,3 +1,4 @@
+import type { Entry } from "../../../src/sharing/session_client/entry.ts";
 import assert from "node:assert/strict";
 import { DirectoryMissing, NothingThere } from "../../../src/sharing/nothing_there.ts";
 import type { TransferResult } from "../../../src/sharing/session_client/download_stream.ts";
@@ -77,13 +78,14 @@ Deno.test("DaemonSession lists a directory", async () => {
   }
   await Deno.symlink(site.canary, `${site.root}/d/sub/link`);
   using session = await site.session("d/sub/");
-  const { entries, complete } = await session.list(`${site.root}/d/sub/`);
+  const entries: Entry[] = [];
+  const { complete } = await session.list(`${site.root}/d/sub/`, (entry) => entries.push(entry));
   assert.equal(complete, true);
   assert.deepEqual(
     entries.map(({ name }) => name).toSorted(),
     [" lead", "trail ", "ä😀", "a;b=c", "<x>", "a\\b", ".hidden", "link", "x.dat"].toSorted(),
   );
-  await assert.rejects(session.list(`${site.root}/d/sub/none/`), NothingThere);
+  await assert.rejects(session.list(`${site.root}/d/sub/none/`, () => {}), NothingThere);
 });
 
 Deno.test("DaemonSession is not confused by lines that a file name put into a listing", async () => {
@@ -100,7 +102,8 @@ Deno.test("DaemonSession is not confused by lines that a file name put into a li
     ],
   });
   using session = await site.session("d/");
-  const { entries } = await session.list(`${site.root}/d/`);
+  const entries: Entry[] = [];
+  await session.list(`${site.root}/d/`, (entry) => entries.push(entry));
   assert.deepEqual(entries.map(({ name }) => name).toSorted(), ["sub", "ten.txt"]);
 });
 
@@ -349,7 +352,7 @@ for (const [fault, operation, expected] of FAULTS) {
         await session.entry(`${site.root}/d/ten.txt`).catch((error) => {
           if (operation === "entry" || !(error instanceof NothingThere)) throw error;
         });
-        await session.list(`${site.root}/d/`);
+        await session.list(`${site.root}/d/`, () => {});
       },
       expected,
     );

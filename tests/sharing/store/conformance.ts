@@ -118,6 +118,26 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
     assert.equal(await store.anyWithPaths("A", ["/data", "/"]), false);
   });
 
+  fact("lists in parts", async (store, time) => {
+    const ids: string[] = [];
+    for (let i = 0; i < 7; i++) {
+      if (i % 3 === 0) time.now++;
+      ids.push((await store.put("A", { ...DRAFT, path: `/${i}` })).id);
+    }
+    const found: Share[] = [];
+    for (
+      let part: readonly Share[];
+      (part = await store.ownedBy("A", DRAFT.owner, { after: found.at(-1), most: 2 })).length > 0;
+    ) {
+      assert.ok(part.length <= 2);
+      found.push(...part);
+    }
+    assert.deepEqual(found.map(({ id }) => id).toSorted(), ids.toSorted());
+    assert.deepEqual(found, await store.ownedBy("A", DRAFT.owner));
+    const rest = await store.targetedAt("A", DRAFT.target, { after: found[4] });
+    assert.deepEqual(rest, found.slice(5));
+  });
+
   fact("hides expired shares and purges them", async (store, time) => {
     const { id } = await store.put("A", { ...DRAFT, expires: seconds(time) + 5 });
     time.now += 5999;
@@ -134,6 +154,18 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
     assert.equal(await store.change("A", id, { expires: 0 }), undefined);
     assert.equal(await store.purge(), 1);
     assert.equal(await store.purge(), 0);
+  });
+
+  fact("purges however many there are, and lets others in between", async (store, time) => {
+    for (let i = 0; i < 90; i++) {
+      await store.put("A", { ...DRAFT, path: `/${i}`, expires: seconds(time) + 1 });
+    }
+    const lives = await store.put("A", DRAFT);
+    time.now += 3000;
+    const purged = store.purge();
+    assert.ok(await store.claim("A", lives.id, USE));
+    assert.equal(await purged, 90);
+    assert.deepEqual((await store.all()).map(({ id }) => id), [lives.id]);
   });
 
   fact("lets exactly one of 200 parallel claims have a one-time share (D10)", async (store) => {

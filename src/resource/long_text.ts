@@ -1,0 +1,162 @@
+import { type ResourceResponse, type ResponseFacts, textResponse } from "./text_response.ts";
+
+/** Characters of an answer that is made whole, and sent with its length. */
+const MOST_WHOLE = 64 * 1024;
+
+/** Characters of a piece of a longer one: many unread answers must not fill the memory. */
+const PIECE = 8 * 1024;
+
+/** What a reader of a long answer holds in memory as long as it does not read on, and how to get rid of it. */
+interface Unread {
+  readonly bytes: number;
+  readonly drop: () => void;
+}
+
+/**
+ * The memory of long answers whose readers have not read them yet. It is bounded: when more is needed, whoever has not
+ * read for longest loses the answer, which then breaks off.
+ */
+export class UnreadAnswers {
+  readonly #most: number;
+  /** In the order of the last reading. */
+  readonly #unread = new Set<Unread>();
+  #bytes = 0;
+
+  /** @param most Bytes. */
+  constructor(most = 32 * 1024 * 1024) {
+    this.#most = most;
+  }
+
+  /** Bytes in memory now. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(unread: Unread): void {
+    this.#unread.add(unread);
+    this.#bytes += unread.bytes;
+    for (const oldest of this.#unread) {
+      if (this.#bytes <= this.#most || oldest === unread) break;
+      this.delete(oldest);
+      oldest.drop();
+    }
+  }
+
+  /** Its reader has read some of it. */
+  touch(unread: Unread): void {
+    if (this.#unread.delete(unread)) this.#unread.add(unread);
+  }
+
+  delete(unread: Unread): void {
+    if (this.#unread.delete(unread)) this.#bytes -= unread.bytes;
+  }
+}
+
+export interface LongText {
+  /** Made one after the other, when there is somebody to take them. */
+  readonly pieces: Iterable<string> | AsyncIterable<string>;
+  readonly type: string;
+  /** Bytes that the pieces hold in memory until they are made, about; 0 if they are read from elsewhere. */
+  readonly bytes: number;
+  /** Told once how many bytes of it were taken, and whether these are all. */
+  readonly done?: (result: { readonly bytes: number; readonly complete: boolean }) => Promise<void> | void;
+}
+
+/**
+ * An answer of any length: a short one whole, a long one piece by piece as its reader takes them.
+ * @throws What making the first pieces throws, while the answer can still be another one.
+ */
+export async function longTextResponse(
+  { pieces, type, bytes, done }: LongText,
+  unread: UnreadAnswers,
+  facts?: ResponseFacts,
+): Promise<ResourceResponse> {
+  const source = iteratorOf(pieces);
+  const { text: start, ended } = await collect(source, MOST_WHOLE);
+  if (ended) {
+    const response = textResponse(start, type, facts);
+    await done?.({ bytes: Number(response.headers.get("Content-Length")), complete: true });
+    return response;
+  }
+  const headers = new Headers(facts?.headers);
+  headers.set("Content-Type", type);
+  return new Response(streamOf(start, source, { bytes, unread, done }), { status: facts?.status, headers });
+}
+
+function streamOf(
+  start: string,
+  source: AsyncIterator<string>,
+  { bytes, unread, done }: Pick<LongText, "bytes" | "done"> & { readonly unread: UnreadAnswers },
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder();
+  let taken = 0;
+  let over = false;
+  let controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
+  let waiting = start;
+  const end = async (complete: boolean) => {
+    if (over) return;
+    over = true;
+    waiting = "";
+    unread.delete(held);
+    if (!complete) await source.return?.();
+    await done?.({ bytes: taken, complete });
+  };
+  const drop = () => {
+    controller?.error(new Error("Not read for too long, and the memory is needed"));
+    void end(false);
+  };
+  const held: Unread = { bytes: bytes + start.length * 2, drop };
+  unread.add(held);
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start: (own) => {
+      controller = own;
+    },
+    async pull(own) {
+      unread.touch(held);
+      try {
+        if (waiting.length < PIECE) {
+          const { text, ended } = await collect(source, PIECE);
+          waiting += text;
+          if (ended && waiting === "") {
+            await end(true);
+            own.close();
+            return;
+          }
+        }
+        if (over) return;
+        // Not through the middle of a character.
+        const cut = waiting.length <= PIECE || !isHighSurrogate(waiting, PIECE - 1) ? PIECE : PIECE + 1;
+        const piece = encoder.encode(waiting.slice(0, cut));
+        waiting = waiting.slice(cut);
+        taken += piece.length;
+        own.enqueue(piece);
+      } catch (error) {
+        if (!over) own.error(error);
+        await end(false);
+      }
+    },
+    cancel: () => end(false),
+  }, { highWaterMark: 0 });
+}
+
+function isHighSurrogate(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xd800;
+}
+
+/** Takes pieces until there are so many characters, or no more. */
+async function collect(
+  source: AsyncIterator<string>,
+  characters: number,
+): Promise<{ readonly text: string; readonly ended: boolean }> {
+  let text = "";
+  while (text.length <= characters) {
+    const { done, value } = await source.next();
+    if (done === true) return { text, ended: true };
+    text += value;
+  }
+  return { text, ended: false };
+}
+
+async function* iteratorOf(pieces: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string, void> {
+  yield* pieces;
+}

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { ListingPart } from "../../../src/resource/access/listing_part.ts";
+import { InvalidRequest } from "../../../src/resource/request_errors.ts";
+import type { Entry } from "../../../src/sharing/session_client/entry.ts";
+
+function entry(name: string): Entry {
+  const directory = name.endsWith("/");
+  const kind = directory ? "directory" : "file";
+  return { name: directory ? name.slice(0, -1) : name, kind, size: 1, permissions: "r" };
+}
+
+/** Names in the order of all parts, and the length of each part. */
+function inParts(names: readonly string[], most: number): { names: string[]; lengths: number[] } {
+  const found: string[] = [];
+  const lengths: number[] = [];
+  let next: string | undefined;
+  do {
+    const part = new ListingPart(next, most);
+    for (const name of names) part.add(entry(name));
+    const finished = part.finish();
+    found.push(...finished.entries.map(({ name, kind }) => name + (kind === "directory" ? "/" : "")));
+    lengths.push(finished.entries.length);
+    next = finished.next;
+  } while (next !== undefined);
+  return { names: found, lengths };
+}
+
+Deno.test("ListingPart puts directories first, letters of either case together, and numbers by their value", () => {
+  const ordered = ["a/", "Z/", "a1", "A2", "a010", "a10", "a100", "b", "é", "f", "z"];
+  const { names } = inParts(ordered.toReversed(), 100);
+  assert.deepEqual(names, ordered);
+});
+
+Deno.test("ListingPart gives every entry exactly once, whatever order they come in and however long the parts", () => {
+  const name = fc.string({
+    unit: fc.constantFrom("a", "A", "é", "0", "1", "9", ".", "😀"),
+    minLength: 1,
+    maxLength: 4,
+  });
+  const names = fc.uniqueArray(fc.tuple(name, fc.boolean()), { selector: ([text]) => text, maxLength: 30 });
+  fc.assert(fc.property(names, fc.integer({ min: 1, max: 7 }), (given, most) => {
+    const all = given.map(([text, directory]) => text + (directory ? "/" : ""));
+    const whole = inParts(all, 1000);
+    const cut = inParts(all.toSorted(), most);
+    assert.deepEqual(cut.names, whole.names);
+    assert.deepEqual(whole.names.toSorted(), all.toSorted());
+    assert.ok(cut.lengths.every((length) => length <= most));
+    assert.equal(cut.lengths.length, Math.max(1, Math.ceil(all.length / most)));
+  }));
+});
+
+Deno.test("ListingPart refuses a place that is no name", () => {
+  for (const after of ["", "/", "a/b", "../", "a".repeat(2000)].filter((text) => text !== "../")) {
+    assert.throws(() => new ListingPart(after), InvalidRequest, after);
+  }
+});

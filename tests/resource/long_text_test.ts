@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { longTextResponse, UnreadAnswers } from "../../src/resource/long_text.ts";
+import { WholeResponse } from "../../src/resource/text_response.ts";
+
+interface Told {
+  readonly bytes: number;
+  readonly complete: boolean;
+}
+
+/** So many pieces of 1000 characters, of which `made` have been made. */
+function source(count: number, character = "x") {
+  const state = { made: 0, given: false };
+  function* make() {
+    try {
+      for (; state.made < count; state.made++) yield character.repeat(1000);
+    } finally {
+      state.given = true;
+    }
+  }
+  return { state, pieces: make() };
+}
+
+async function open(count: number, { unread = new UnreadAnswers(), bytes = 0, character = "x" } = {}) {
+  const told: Told[] = [];
+  const { state, pieces } = source(count, character);
+  const done = (result: Told) => void told.push(result);
+  const response = await longTextResponse({ pieces, type: "text/plain", bytes, done }, unread, {
+    headers: { Link: "<next>" },
+  });
+  return { response, told, state, unread };
+}
+
+function streamed(response: unknown): Response {
+  assert.ok(response instanceof Response);
+  return response;
+}
+
+Deno.test("longTextResponse() makes short answers whole, with their length", async () => {
+  const { response, told } = await open(10, { character: "é" });
+  assert.ok(response instanceof WholeResponse);
+  assert.equal(response.headers.get("Content-Length"), "20000");
+  assert.equal(response.headers.get("Link"), "<next>");
+  assert.deepEqual(told, [{ bytes: 20_000, complete: true }]);
+});
+
+for (const character of ["x", "é", "\u{1F600}"]) {
+  Deno.test(`longTextResponse() gives long answers of ${character} in small pieces, as they are read`, async () => {
+    const { response, told, unread } = await open(500, { character });
+    const { body, headers } = streamed(response);
+    assert.equal(headers.get("Content-Length"), null);
+    assert.equal(headers.get("Link"), "<next>");
+    let text = "";
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    for await (const piece of body ?? []) {
+      assert.ok(piece.length <= 32 * 1024, `${piece.length} bytes`);
+      text += decoder.decode(piece); // each by itself: no character is cut
+    }
+    assert.equal(text, character.repeat(500_000));
+    const bytes = new TextEncoder().encode(text).length;
+    assert.deepEqual(told, [{ bytes, complete: true }]);
+    assert.equal(unread.bytes, 0);
+  });
+}
+
+Deno.test("longTextResponse() makes no more than its reader takes, and stops when the reader leaves", async () => {
+  const { response, told, state, unread } = await open(1000);
+  assert.ok(state.made < 80, `${state.made} pieces made for nobody`);
+  const reader = streamed(response).body?.getReader();
+  const { value } = await reader?.read() ?? {};
+  assert.ok(state.made < 100);
+  assert.ok(unread.bytes > 0);
+  await reader?.cancel();
+  assert.deepEqual(told, [{ bytes: value?.length, complete: false }]);
+  assert.equal(state.given, true);
+  assert.equal(unread.bytes, 0);
+});
+
+Deno.test("longTextResponse() breaks off the answer that was not read for longest, when memory is short", async () => {
+  const unread = new UnreadAnswers(10_000_000);
+  const setting = { unread, bytes: 4_000_000 };
+  const first = await open(100, setting);
+  const second = await open(100, setting);
+  const reader = streamed(first.response).body?.getReader();
+  await reader?.read();
+  const third = await open(100, setting);
+  assert.ok(unread.bytes <= 10_000_000);
+  await assert.rejects(streamed(second.response).text(), /Not read for too long/);
+  assert.deepEqual(second.told, [{ bytes: 0, complete: false }]);
+  assert.equal((await streamed(third.response).text()).length, 100_000);
+  for (let done = false; !done;) done = (await reader?.read())?.done ?? true;
+  assert.deepEqual(first.told, [{ bytes: 100_000, complete: true }]);
+  assert.equal(unread.bytes, 0);
+});
+
+Deno.test("longTextResponse() fails before the answer begins, or breaks it off", async () => {
+  async function* failing(after: number) {
+    for (let i = 0; i < after; i++) yield await Promise.resolve("x".repeat(1000));
+    throw new Error("store is gone");
+  }
+  const told: Told[] = [];
+  const ask = (after: number) => {
+    const done = (result: Told) => void told.push(result);
+    const pieces = failing(after);
+    return longTextResponse({ pieces, type: "text/plain", bytes: 0, done }, new UnreadAnswers());
+  };
+  await assert.rejects(ask(10), /store is gone/);
+  assert.deepEqual(told, []);
+  await assert.rejects(streamed(await ask(100)).text(), /store is gone/);
+  assert.deepEqual(told.map(({ complete }) => complete), [false]);
+});
