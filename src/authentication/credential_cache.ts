@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { Clock } from "../model/clock.ts";
-import { unlessAborted } from "../model/unless_aborted.ts";
+import { SingleFlight } from "../model/single_flight.ts";
 
 /** An answer about credentials, and until when it may be used, in milliseconds since the epoch. */
 export interface Answer<T> {
@@ -25,7 +25,7 @@ export class CredentialCache<T> {
   readonly #hashKey = randomBytes(32);
   readonly #good = new Map<string, Answer<T>>();
   readonly #bad = new Map<string, Answer<T>>();
-  readonly #underWay = new Map<string, Promise<Answer<T>>>();
+  readonly #underWay = new SingleFlight<Answer<T>>();
   readonly #closing = new AbortController();
   readonly #clock: Clock;
   readonly #capacity: number;
@@ -37,26 +37,28 @@ export class CredentialCache<T> {
 
   /**
    * @param credential Its parts, such as user name and password.
-   * @param ask Gets the answer from the other system. Its signal is the cache's own: it fires on {@link close}, not
-   *   when one of those who wait gives up.
+   * @param ask Gets the answer from the other system. Its signal fires on {@link close}, and when nobody waits any more;
+   *   its key stands for the credential, and gives nothing of it away.
    * @throws What `ask` throws, or the reason of the signal.
    */
   async get(
     credential: readonly string[],
-    ask: (signal: AbortSignal) => Promise<Answer<T>>,
+    ask: (signal: AbortSignal, key: string) => Promise<Answer<T>>,
     signal: AbortSignal,
   ): Promise<T> {
     signal.throwIfAborted();
     const key = createHmac("sha256", this.#hashKey).update(JSON.stringify(credential)).digest("base64");
     const known = this.#recall(this.#good, key) ?? this.#recall(this.#bad, key);
     if (known !== undefined) return known.value;
-    let answer = this.#underWay.get(key);
-    if (answer === undefined) {
-      answer = ask(this.#closing.signal).then((answer) => this.#remember(key, answer));
-      this.#underWay.set(key, answer);
-      answer.catch(() => {}).finally(() => this.#underWay.delete(key));
-    }
-    return (await unlessAborted(answer, signal)).value;
+    const answer = await this.#underWay.join(
+      key,
+      async (abandoned) => {
+        const either = AbortSignal.any([abandoned, this.#closing.signal]);
+        return this.#remember(key, await ask(either, key));
+      },
+      signal,
+    );
+    return answer.value;
   }
 
   close(): void {

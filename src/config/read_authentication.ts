@@ -166,6 +166,7 @@ async function readOAuth(reader: KeyReader, name: string, prefix: string): Promi
     requiredAudience: keys.requiredAudience,
     requiredClient: keys.requiredClient,
     requiredScope: keys.requiredScope,
+    opaqueTokens: keys.opaqueTokens,
   };
 }
 

@@ -224,6 +224,8 @@ export interface OAuthConfig {
   readonly requiredAudience: string | undefined;
   readonly requiredClient: string | undefined;
   readonly requiredScope: string | undefined;
+  /** Whether the provider makes tokens that are no JWTs. */
+  readonly opaqueTokens: boolean;
 }
 
 export interface UnityConfig {

@@ -6,6 +6,7 @@ import type { Logger } from "../logging/logger.ts";
 import { type HttpsTrust, trustsNobody } from "./https_trust.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
+import { TlsStream } from "./tls_stream.ts";
 import { VerifiedAgent } from "./verified_agent.ts";
 
 /** Longest answer that is read. */
@@ -27,6 +28,10 @@ export class HttpsClient implements OutgoingHttp {
       );
     }
     this.#agent = this.#createAgent(trust);
+  }
+
+  get connectionsPerHost(): number {
+    return Math.min(this.#config.maxConnectionsPerHost, this.#config.maxConnections);
   }
 
   /** Takes over changed certificates; connections under way end with their requests, kept ones when idle. */
@@ -55,8 +60,9 @@ export class HttpsClient implements OutgoingHttp {
     if (this.#trustsNobody) throw new RemoteUnavailable(url.host, "no trust anchors are configured");
     const limit = AbortSignal.timeout(this.#config.timeoutMs);
     const either = AbortSignal.any([signal, limit]);
+    let stream: TlsStream | undefined;
     try {
-      return await this.#exchange(url, request, either);
+      return await this.#exchange(url, request, either, (used) => stream = used);
     } catch (error) {
       if (error instanceof RemoteUnavailable) throw error;
       const reason = signal.aborted
@@ -64,7 +70,8 @@ export class HttpsClient implements OutgoingHttp {
         : limit.aborted
         ? `no complete answer within ${this.#config.timeoutMs} ms`
         : "no answer";
-      throw new RemoteUnavailable(url.host, reason, { cause: error });
+      // Who had to wait for others until the time was up has learned nothing about connections.
+      throw new RemoteUnavailable(url.host, reason, { cause: error, connected: stream?.opened ?? true });
     }
   }
 
@@ -73,8 +80,16 @@ export class HttpsClient implements OutgoingHttp {
     this.#agent.destroy();
   }
 
-  /** A kept connection that turns out to be closed is replaced by a new one by `node:https` itself. */
-  #exchange(url: URL, request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResponse> {
+  /**
+   * A kept connection that turns out to be closed is replaced by a new one by `node:https` itself.
+   * @param using Told of the connection, which may not be open yet.
+   */
+  #exchange(
+    url: URL,
+    request: OutgoingRequest,
+    signal: AbortSignal,
+    using: (stream: TlsStream) => void,
+  ): Promise<OutgoingResponse> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const call = startRequest(url, {
@@ -101,6 +116,7 @@ export class HttpsClient implements OutgoingHttp {
       call.on("socket", (socket) => {
         // Deno 2.9.6 opens a further connection for a call that was destroyed while it waited on a kept one.
         if (done) socket.destroy();
+        if (socket instanceof TlsStream) using(socket);
       });
       let answered = false;
       call.on("response", (response) => {

@@ -16,6 +16,8 @@ export interface OutgoingResponse {
 
 /** HTTPS to other systems, with the service's trust anchors and time limits. Follows no redirects. */
 export interface OutgoingHttp {
+  /** Most requests to one host that are under way at the same time; more would wait for each other. */
+  readonly connectionsPerHost?: number;
   /** @throws {RemoteUnavailable} If no complete answer came: refused, TLS, time-out, too long. Any status is an answer. */
   send(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResponse>;
 }

@@ -1,5 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
+import { NoTurn, Turns, type TurnSeeker } from "../model/turns.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 
@@ -18,99 +19,167 @@ export interface RemoteSystemOptions {
   /** Address of the system; only its host and port are used here. */
   readonly address: string;
   readonly http: OutgoingHttp;
+  /** For what is shown. */
   readonly clock: Clock;
+  /** Milliseconds as `performance.now` counts them, for pauses. */
+  readonly elapsed?: () => number;
   readonly log: Logger;
-  /** How long a system that failed is left alone; default 60,000 ms. */
-  readonly pauseMs?: number;
-  /** Requests under way at the same time; more are turned away. Default 64. */
-  readonly maxUnderWay?: number;
+}
+
+/** On whose behalf the system is asked. */
+export interface Asker extends TurnSeeker {
+  /** What the question is about; the same for the same credential, and nothing that gives it away. */
+  readonly credential: string;
+  /** Group of addresses that the caller is in. */
+  readonly address: string;
+}
+
+/** Requests under way where the client does not say how many connections there are. */
+const AT_ONCE = 6;
+/** Those that wait: of strangers and of known users each, and of one lane. */
+const WAITING = 256;
+const WAITING_PER_LANE = 16;
+
+/** So many credentials, from so many addresses, have to fail one after the other before the system counts as down. */
+const CREDENTIALS = 3;
+const ADDRESSES = 2;
+/** Failures that are remembered, and addresses that may try whether they alone do better while it is down. */
+const REMEMBERED = 64;
+
+/** Milliseconds until the first trial; each that fails doubles the pause, up to the longest. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+
+interface Down {
+  readonly reason: string;
+  /** Whether connections are made, so that it may be what was asked that fails. */
+  readonly connects: boolean;
+  readonly pauseMs: number;
+  /** As the monotonic clock counts. */
+  readonly until: number;
 }
 
 /**
- * One other system and whether it is up (authentication.md 5.5). A failed connection, a time-out or a status from 500
- * marks it down; it is then left alone for a minute, after which one request may find out. A status below 500 never
- * counts as down, and neither does a caller who gives up.
+ * One other system and whether it is up (authentication.md 5.5).
+ *
+ * Where there is a connection, an answer that cannot be used concerns the credential that caused it: whoever finds a token
+ * at which a provider stumbles must not keep its users out. So the system counts as down when no connection can be made,
+ * or when three different credentials from two addresses have failed with no success in between. It is then left alone for
+ * a second, and the next request tries it again; each trial that fails doubles the pause, up to half a minute. Where
+ * connections are made, addresses that have not failed need not wait for that: one of them may do better.
+ *
+ * A caller who gives up says nothing about the system. Those who wait for a connection do so in lanes.
  */
 export class RemoteSystem {
   readonly #remote: string;
   readonly #options: RemoteSystemOptions;
-  readonly #pauseMs: number;
-  #downReason: string | undefined;
+  readonly #elapsed: () => number;
+  readonly #turns: Turns;
+  /** Since the last success: credential -> address. */
+  readonly #failures = new Map<string, string>();
+  #down: Down | undefined;
   #since: number | undefined;
-  #underWay = 0;
   #trial = false;
 
   constructor(options: RemoteSystemOptions) {
     this.#remote = URL.parse(options.address)?.host ?? "(unreadable address)";
     this.#options = options;
-    this.#pauseMs = options.pauseMs ?? 60_000;
+    this.#elapsed = options.elapsed ?? (() => performance.now());
+    const atOnce = options.http.connectionsPerHost ?? AT_ONCE;
+    const atOncePerLane = Math.ceil(atOnce / 2);
+    this.#turns = new Turns({ atOnce, atOncePerLane, waiting: WAITING, perLane: WAITING_PER_LANE });
   }
 
   status(): RemoteStatus {
-    const up = this.#downReason === undefined;
     return {
       remote: this.#remote,
-      up,
-      ...(this.#downReason === undefined ? {} : { reason: this.#downReason }),
-      ...(this.#since === undefined ? {} : { since: this.#since }),
+      up: this.#down === undefined,
+      ...(this.#down && { reason: this.#down.reason }),
+      ...(this.#since !== undefined && { since: this.#since }),
     };
   }
 
   /**
-   * Sends a request if the system is up, or due for another try.
-   * @param isAnswer Whether a status from 500 is an answer nevertheless, as a SOAP fault is.
-   * @throws {RemoteUnavailable}
+   * Sends a request, if the system is up or due for another try, when there is a connection for it.
+   * @param read Makes something of the answer, whatever its status; throws what {@link unusable} gives if it cannot.
+   * @throws {RemoteUnavailable} What `read` throws; the signal's reason.
    */
-  async send(
+  async ask<T>(
     request: OutgoingRequest,
-    signal: AbortSignal,
-    isAnswer: (response: OutgoingResponse) => boolean = () => false,
-  ): Promise<OutgoingResponse> {
-    this.#admit();
-    const trial = this.#downReason !== undefined;
-    if (trial) this.#trial = true;
-    this.#underWay++;
+    asker: Asker,
+    read: (response: OutgoingResponse) => T | Promise<T>,
+  ): Promise<T> {
+    this.#admit(asker);
     try {
-      const response = await this.#options.http.send(request, signal);
-      if (response.status >= 500 && !isAnswer(response)) {
-        throw new RemoteUnavailable(this.#remote, `answered with status ${response.status}`);
-      }
-      this.#markUp();
-      return response;
+      return await this.#turns.run(() => this.#exchange(request, asker, read), asker);
     } catch (error) {
-      if (error instanceof RemoteUnavailable && !signal.aborted) this.#markDown(error);
+      if (error instanceof NoTurn) throw new RemoteUnavailable(this.#remote, error.message, { cause: error });
+      throw error;
+    }
+  }
+
+  /** An answer came that says nothing. */
+  unusable(reason: string, cause?: unknown): RemoteUnavailable {
+    return new RemoteUnavailable(this.#remote, reason, { cause, connected: true });
+  }
+
+  async #exchange<T>(
+    request: OutgoingRequest,
+    asker: Asker,
+    read: (response: OutgoingResponse) => T | Promise<T>,
+  ): Promise<T> {
+    const trial = this.#admit(asker) === "trial";
+    if (trial) this.#trial = true;
+    try {
+      const result = await read(await this.#options.http.send(request, asker.signal));
+      this.#succeeded();
+      return result;
+    } catch (error) {
+      if (error instanceof RemoteUnavailable && !asker.signal.aborted) this.#failed(error, asker, trial);
       throw error;
     } finally {
-      this.#underWay--;
       if (trial) this.#trial = false;
     }
   }
 
-  #admit(): void {
-    if (this.#downReason !== undefined && this.#since !== undefined) {
-      const remaining = this.#since + this.#pauseMs - this.#options.clock();
-      if (remaining > 0 || this.#trial) {
-        throw new RemoteUnavailable(this.#remote, `left alone after: ${this.#downReason}`, {
-          retryAfterSeconds: remaining > 0 ? remaining / 1000 : 10,
-        });
-      }
-    }
-    if (this.#underWay >= (this.#options.maxUnderWay ?? 64)) {
-      throw new RemoteUnavailable(this.#remote, "too many requests are under way");
-    }
+  /** @throws {RemoteUnavailable} If the system is left alone. */
+  #admit({ address }: Asker): "up" | "trial" | "beside" {
+    if (this.#down === undefined) return "up";
+    const { reason, connects, until } = this.#down;
+    const remaining = until - this.#elapsed();
+    if (remaining <= 0 && !this.#trial) return "trial";
+    const failing = new Set(this.#failures.values());
+    if (connects && !failing.has(address) && failing.size < REMEMBERED) return "beside";
+    throw new RemoteUnavailable(this.#remote, `left alone after: ${reason}`, {
+      retryAfterSeconds: Math.max(0, remaining) / 1000,
+    });
   }
 
-  #markUp(): void {
-    if (this.#downReason !== undefined) {
+  #succeeded(): void {
+    if (this.#down !== undefined) {
       this.#options.log.info("remote system is up again", { remote: this.#remote });
     }
-    this.#downReason = undefined;
+    this.#down = undefined;
+    this.#failures.clear();
     this.#since = this.#options.clock();
   }
 
-  #markDown(error: RemoteUnavailable): void {
-    this.#options.log.warn("remote system is down", { remote: this.#remote, error });
-    this.#downReason = error.reason;
+  #failed(error: RemoteUnavailable, { credential, address }: Asker, trial: boolean): void {
+    this.#failures.delete(credential);
+    this.#failures.set(credential, address);
+    const [oldest] = this.#failures.keys();
+    if (this.#failures.size > REMEMBERED && oldest !== undefined) this.#failures.delete(oldest);
+
+    const { connected } = error;
+    const isDown = !connected ||
+      (this.#failures.size >= CREDENTIALS && new Set(this.#failures.values()).size >= ADDRESSES);
+    if (this.#down === undefined ? !isDown : !trial) return;
+    if (this.#down === undefined) {
+      this.#options.log.warn("remote system is down", { remote: this.#remote, error });
+    }
+    const pauseMs = Math.min(2 * (this.#down?.pauseMs ?? FIRST_PAUSE_MS / 2), LONGEST_PAUSE_MS);
+    const until = this.#elapsed() + pauseMs;
+    this.#down = { reason: error.reason, connects: connected, pauseMs, until };
     this.#since = this.#options.clock();
   }
 }

@@ -6,18 +6,22 @@ export class RemoteUnavailable extends ServiceError {
   readonly status = 503;
   readonly publicMessage = "A system this service depends on does not answer, please try again later";
   override readonly headers: Readonly<Record<string, string>>;
+  readonly connected: boolean;
 
   /**
    * @param remote `host:port` of the system; for the log.
    * @param reason What happened; for the log.
    * @param options.retryAfterSeconds When to try again; default 10.
+   * @param options.connected Whether a connection was made, so that it may be the request at which the system failed.
    */
   constructor(
     readonly remote: string,
     readonly reason: string,
-    options: { readonly cause?: unknown; readonly retryAfterSeconds?: number } = {},
+    options: { readonly cause?: unknown; readonly retryAfterSeconds?: number; readonly connected?: boolean } =
+      {},
   ) {
     super(`${remote}: ${reason}`, options.cause === undefined ? undefined : { cause: options.cause });
+    this.connected = options.connected ?? false;
     this.headers = { "Retry-After": String(Math.max(1, Math.ceil(options.retryAfterSeconds ?? 10))) };
   }
 }

@@ -6,6 +6,7 @@ export class TlsStream extends Duplex {
   readonly #open: () => Promise<TlsConnection>;
   readonly #limitMs: number;
   #connection: TlsConnection | undefined;
+  #opened = false;
   #giveUp: ((reason: Error) => void) | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #idleMs = 0;
@@ -17,6 +18,11 @@ export class TlsStream extends Duplex {
     this.#limitMs = limitMs;
   }
 
+  /** Whether there ever was a connection. */
+  get opened(): boolean {
+    return this.#opened;
+  }
+
   override _construct(callback: (error?: Error | null) => void): void {
     const { promise: given, reject } = Promise.withResolvers<never>();
     this.#giveUp = reject;
@@ -25,6 +31,7 @@ export class TlsStream extends Duplex {
     const opening = this.#open();
     Promise.race([opening, given]).then((connection) => {
       this.#connection = connection;
+      this.#opened = true;
       callback();
     }, (error) => {
       // The platform cannot be told to stop connecting: what comes of it late is closed.

@@ -111,6 +111,7 @@ Deno.test("readAuthentication() reads what may be asked of OAuth tokens", async 
       requiredAudience: "uftp",
       requiredClient: "portal",
       requiredScope: "transfer",
+      opaqueTokens: true,
     }],
   });
 });

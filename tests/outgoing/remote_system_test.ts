@@ -4,103 +4,196 @@ import type { OutgoingHttp, OutgoingResponse } from "../../src/outgoing/outgoing
 import { RemoteSystem } from "../../src/outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 
-const never = new AbortController().signal;
-const request = { method: "GET", url: "https://idp.example:8443/x" } as const;
-const ok: OutgoingResponse = { status: 200, headers: {}, body: "" };
+const NEVER = new AbortController().signal;
+const REQUEST = { method: "GET", url: "https://idp.example:8443/x" } as const;
+const OK: OutgoingResponse = { status: 200, headers: {}, body: "" };
+const BROKEN: OutgoingResponse = { ...OK, status: 500 };
 
 /** A system whose answers the test decides one by one. */
-function subject({ log = SILENT, maxUnderWay = 64 } = {}) {
-  const time = { now: 1_000_000 };
+function subject({ log = SILENT, connectionsPerHost = 6 } = {}) {
+  const time = { now: 1_000_000, elapsed: 5_000 };
   const calls: ReturnType<typeof Promise.withResolvers<OutgoingResponse>>[] = [];
   const http: OutgoingHttp = {
+    connectionsPerHost,
     send() {
       const call = Promise.withResolvers<OutgoingResponse>();
       calls.push(call);
       return call.promise;
     },
   };
-  const system = new RemoteSystem({ address: request.url, http, clock: () => time.now, log, maxUnderWay });
-  const outcome = async (answer: OutgoingResponse | Error, signal = never): Promise<OutgoingResponse> => {
-    const sent = system.send(request, signal);
-    if (answer instanceof Error) calls.at(-1)?.reject(answer);
-    else calls.at(-1)?.resolve(answer);
-    return await sent;
+  const system = new RemoteSystem({
+    address: REQUEST.url,
+    http,
+    clock: () => time.now,
+    elapsed: () => time.elapsed,
+    log,
+  });
+  const ask = (credential: string, address = "192.0.2.1", { signal = NEVER, known = false } = {}) =>
+    system.ask(REQUEST, { credential, address, lane: address, known, signal }, (response) => {
+      if (response.status >= 500) throw system.unusable(`unexpected status ${response.status}`);
+      return response.status;
+    });
+  /** Asks, and has the answer come or fail if the system is asked. */
+  const outcome = async (answer: OutgoingResponse | Error, ...about: Parameters<typeof ask>) => {
+    const before = calls.length;
+    const asked = ask(...about);
+    asked.catch(() => {});
+    for (let i = 0; i < 5 && calls.length === before; i++) await Promise.resolve();
+    if (answer instanceof Error) calls[before]?.reject(answer);
+    else calls[before]?.resolve(answer);
+    return await asked.catch((error: unknown) => {
+      assert.ok(error instanceof RemoteUnavailable, String(error));
+      return error.reason;
+    });
   };
-  return { time, calls, system, outcome };
+  return { time, calls, system, ask, outcome };
 }
 
-const refused = () => new RemoteUnavailable("idp.example:8443", "no answer");
+const refused = () => new RemoteUnavailable("idp.example:8443", "no answer", { connected: false });
+const cut = () => new RemoteUnavailable("idp.example:8443", "cut", { connected: true });
 
 Deno.test("RemoteSystem is up until an outcome says otherwise", async () => {
   const { system, outcome, time } = subject();
   assert.deepEqual(system.status(), { remote: "idp.example:8443", up: true });
-  await outcome(ok);
+  await outcome(OK, "a");
   assert.deepEqual(system.status(), { remote: "idp.example:8443", up: true, since: time.now });
 });
 
-for (const status of [200, 302, 400, 401, 403, 404, 429, 499]) {
-  Deno.test(`RemoteSystem takes status ${status} for an answer`, async () => {
-    const { system, outcome } = subject();
-    assert.equal((await outcome({ ...ok, status })).status, status);
-    assert.equal(system.status().up, true);
-  });
-}
-
-for (const status of [500, 502, 503, 504, 599]) {
-  Deno.test(`RemoteSystem is down after status ${status}, unless that is an answer`, async () => {
-    const { system, outcome, calls } = subject();
-    const sent = system.send(request, never, () => true);
-    calls[0]?.resolve({ ...ok, status });
-    assert.equal((await sent).status, status);
-    assert.equal(system.status().up, true);
-    await assert.rejects(outcome({ ...ok, status }), RemoteUnavailable);
-    assert.equal(system.status().reason, `answered with status ${status}`);
-  });
-}
-
-Deno.test("RemoteSystem leaves a system alone for 60 s, then lets one request find out", async () => {
+Deno.test("RemoteSystem is down at once where no connection can be made, and says so once", async () => {
   const lines: string[] = [];
-  const { system, outcome, time, calls } = subject({ log: createLogger((line) => lines.push(line)) });
-  await assert.rejects(outcome(refused()), RemoteUnavailable);
-  time.now += 59_001;
-  await assert.rejects(system.send(request, never), (error) => {
+  const { system, outcome } = subject({ log: createLogger((line) => lines.push(line)) });
+  assert.equal(await outcome(refused(), "a"), "no answer");
+  assert.deepEqual([system.status().up, system.status().reason], [false, "no answer"]);
+  assert.equal(await outcome(OK, "b", "192.0.2.2"), "left alone after: no answer");
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? "", /warn +remote system is down/);
+});
+
+Deno.test("RemoteSystem tries again after 1, 2, 4 … 30 seconds, by the next request, and begins anew after a success", async () => {
+  const { outcome, time, calls, system } = subject();
+  await outcome(refused(), "a");
+  for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
+    const before = calls.length;
+    time.elapsed += seconds * 1000 - 1;
+    assert.equal(await outcome(OK, "a"), "left alone after: no answer");
+    assert.equal(calls.length, before);
+    time.elapsed += 1;
+    assert.equal(await outcome(refused(), "a"), "no answer");
+  }
+  time.elapsed += 30_000;
+  assert.equal(await outcome(OK, "a"), 200);
+  assert.equal(system.status().up, true);
+  await outcome(refused(), "a");
+  time.elapsed += 1000;
+  assert.equal(await outcome(OK, "a"), 200);
+});
+
+Deno.test("RemoteSystem says how long it leaves a system alone, and has one request at a time find out", async () => {
+  const { ask, outcome, time, calls } = subject();
+  await outcome(refused(), "a");
+  await assert.rejects(ask("a"), (error) => {
     assert.ok(error instanceof RemoteUnavailable);
     assert.equal(error.headers["Retry-After"], "1");
     return true;
   });
-  assert.equal(calls.length, 1);
-  time.now += 999;
-  const trial = system.send(request, never);
-  await assert.rejects(system.send(request, never), /left alone after: no answer/);
-  assert.equal(calls.length, 2);
-  calls[1]?.resolve(ok);
-  await trial;
-  assert.equal(system.status().up, true);
-  assert.equal((await outcome(ok)).status, 200);
-  assert.match(lines.join("\n"), /warn +remote system is down.*\n.*info +remote system is up again/);
+  time.elapsed += 1000;
+  const trial = ask("a");
+  assert.equal(await outcome(OK, "b", "192.0.2.2"), "left alone after: no answer");
+  calls.at(-1)?.resolve(OK);
+  assert.equal(await trial, 200);
 });
 
-Deno.test("RemoteSystem waits again after a failed trial", async () => {
-  const { system, outcome, time, calls } = subject();
-  await assert.rejects(outcome(refused()));
-  time.now += 60_000;
-  await assert.rejects(outcome(refused()));
-  time.now += 30_000;
-  await assert.rejects(system.send(request, never), /left alone/);
-  assert.equal(calls.length, 2);
+Deno.test("RemoteSystem takes no notice of the wall clock for its pauses", async () => {
+  const { outcome, time } = subject();
+  await outcome(refused(), "a");
+  time.now += 3_600_000;
+  assert.equal(await outcome(OK, "a"), "left alone after: no answer");
+  time.now -= 7_200_000;
+  time.elapsed += 1000;
+  assert.equal(await outcome(OK, "a"), 200);
+});
+
+for (const failure of [BROKEN, cut()]) {
+  const what = failure instanceof Error ? "a cut connection" : "status 500";
+  Deno.test(`RemoteSystem holds ${what} against the credential that caused it, however often it does`, async () => {
+    const { outcome, system } = subject();
+    for (let i = 0; i < 20; i++) {
+      await outcome(failure, "bad", `192.0.2.${i}`);
+      await outcome(failure, "other", `192.0.2.${i}`);
+    }
+    assert.equal(system.status().up, true);
+    for (let i = 0; i < 20; i++) await outcome(failure, `bad ${i}`, "192.0.2.1");
+    assert.equal(system.status().up, false, "the failures of others from elsewhere count, too");
+  });
+}
+
+Deno.test("RemoteSystem is not down for any number of credentials from one address", async () => {
+  const { outcome, system } = subject();
+  for (let i = 0; i < 200; i++) await outcome(BROKEN, `bad ${i}`, "192.0.2.1");
+  assert.equal(system.status().up, true);
+  assert.equal(await outcome(OK, "good", "192.0.2.1"), 200);
+});
+
+Deno.test("RemoteSystem is down after failures of three credentials from two addresses with no success in between", async () => {
+  const { outcome, system } = subject();
+  const fail = async (...names: string[]) => {
+    for (const name of names) await outcome(BROKEN, name, `192.0.2.${name === "c" ? 2 : 1}`);
+  };
+  await fail("a", "b");
+  await outcome(OK, "good");
+  await fail("c", "a");
+  assert.equal(system.status().up, true);
+  await fail("b");
+  assert.deepEqual(system.status().reason, "unexpected status 500");
+});
+
+Deno.test("RemoteSystem that fails some callers does not keep out an address that has not failed", async () => {
+  const { outcome, system, time } = subject();
+  for (const [name, address] of [["a", "1"], ["b", "1"], ["c", "2"]] as const) {
+    await outcome(BROKEN, name, address);
+  }
+  assert.equal(await outcome(OK, "d", "1"), "left alone after: unexpected status 500");
+  assert.equal(await outcome(BROKEN, "e", "3"), "unexpected status 500");
+  assert.equal(await outcome(OK, "f", "3"), "left alone after: unexpected status 500");
+  time.elapsed += 999;
+  assert.equal(
+    await outcome(OK, "d", "1"),
+    "left alone after: unexpected status 500",
+    "no shorter, no longer",
+  );
+  assert.equal(await outcome(OK, "g", "4"), 200);
+  assert.equal(system.status().up, true);
+  assert.equal(await outcome(OK, "d", "1"), 200);
+});
+
+Deno.test("RemoteSystem that fails everybody is asked by a bounded number of addresses", async () => {
+  const { outcome, calls } = subject();
+  for (let i = 0; i < 1000; i++) await outcome(BROKEN, `token ${i}`, `address ${i}`);
+  assert.equal(calls.length, 64);
 });
 
 Deno.test("RemoteSystem learns nothing from a caller who gives up", async () => {
-  const { system, outcome } = subject();
-  await assert.rejects(outcome(refused(), AbortSignal.abort()), RemoteUnavailable);
+  const { system, ask, calls } = subject();
+  const caller = new AbortController();
+  const asked = ask("a", "192.0.2.1", { signal: caller.signal });
+  caller.abort();
+  calls[0]?.reject(refused());
+  await assert.rejects(asked);
   assert.equal(system.status().up, true);
 });
 
-Deno.test("RemoteSystem turns away what is too much, without calling it down", async () => {
-  const { system, calls } = subject({ maxUnderWay: 2 });
-  const sent = [system.send(request, never), system.send(request, never)];
-  await assert.rejects(system.send(request, never), /too many requests/);
+Deno.test("RemoteSystem lets requests wait for connections in lanes, and turns away what is too much of one", async () => {
+  const { system, ask, calls } = subject({ connectionsPerHost: 4 });
+  const flood = Array.from({ length: 19 }, (_, i) => ask(`${i}`, "192.0.2.1"));
+  assert.equal(calls.length, 2, "one address has half of the connections at most");
+  const [late, turned] = [ask("late", "192.0.2.1"), flood[18]];
+  assert.ok(turned);
+  for (const one of [late, turned]) await assert.rejects(one, /too many are waiting/);
+  const other = ask("other", "192.0.2.2");
+  assert.equal(calls.length, 3);
   assert.equal(system.status().up, true);
-  calls.forEach((call) => call.resolve(ok));
-  await Promise.all(sent);
+  for (const asked of [...flood.slice(0, 18), other]) {
+    calls.forEach((call) => call.resolve(OK));
+    assert.equal(await asked, 200);
+  }
 });

@@ -8,7 +8,7 @@ const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}`
 Deno.test("while the identity providers are down their tokens get 503, and other methods work", async () => {
   await using setting = await runWithEveryMethod();
   const { system, oidc, unity } = setting;
-  for (const provider of [oidc, unity]) provider.fault = (_, response) => response.destroy();
+  for (const provider of [oidc, unity]) await provider[Symbol.asyncDispose]();
   const reply = await system.ask("/rest/auth", bearer("userinfo-token"));
   assert.equal(reply.status, 503);
   assert.equal(reply.json().code, "ERR_AUTHENTICATION_UNAVAILABLE");

@@ -4,13 +4,14 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
-import { type RemoteStatus, RemoteSystem } from "../../outgoing/remote_system.ts";
-import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
+import { type Asker, type RemoteStatus, RemoteSystem } from "../../outgoing/remote_system.ts";
+import { askerOf } from "../asker_of.ts";
 import { Assignments } from "../assignments.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { type Answer, CredentialCache } from "../credential_cache.ts";
 import type { Variables } from "../expression/value.ts";
+import { tokenProblem } from "../malformed_token.ts";
 import { tokenForProvider } from "../provider_token.ts";
 import { fillNameTemplate } from "./name_template.ts";
 import { InvalidReply, parseReply } from "./reply_variables.ts";
@@ -54,7 +55,11 @@ export class OAuth implements Authenticator {
   async authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict> {
     const token = tokenForProvider(credentials);
     if (typeof token !== "string") return token;
-    return await this.#cache.get([token], (signal) => this.#ask(token, signal), signal);
+    return await this.#cache.get([token], async (signal, credential) => {
+      const problem = tokenProblem(token, { opaque: this.#config.opaqueTokens });
+      if (problem !== undefined) return this.#refused(problem);
+      return await this.#ask(token, askerOf(credentials, credential, signal));
+    }, signal);
   }
 
   /** Whether the provider answers. */
@@ -66,17 +71,18 @@ export class OAuth implements Authenticator {
     this.#cache.close();
   }
 
-  async #ask(token: string, signal: AbortSignal): Promise<Answer<Verdict>> {
-    const response = await this.#remote.send(this.#request(token), signal);
-    const reason = this.#refusal(response);
-    if (reason !== undefined) return this.#refused(reason);
-    try {
-      return this.#judge(token, parseReply(response.body));
-    } catch (error) {
-      if (error instanceof NoIdentity) return this.#refused(error.message);
-      if (error instanceof InvalidReply) throw this.#outOfOrder(error.message, error);
-      throw error;
-    }
+  #ask(token: string, asker: Asker): Promise<Answer<Verdict>> {
+    return this.#remote.ask(this.#request(token), asker, (response) => {
+      const reason = this.#refusal(response);
+      if (reason !== undefined) return this.#refused(reason);
+      try {
+        return this.#judge(token, parseReply(response.body));
+      } catch (error) {
+        if (error instanceof NoIdentity) return this.#refused(error.message);
+        if (error instanceof InvalidReply) throw this.#remote.unusable(error.message, error);
+        throw error;
+      }
+    });
   }
 
   #request(token: string): OutgoingRequest {
@@ -109,9 +115,9 @@ export class OAuth implements Authenticator {
     // RFC 6750 section 3.1. An introspection endpoint answers 200 about bad tokens, and 401 to bad clients.
     const speaksOfToken = this.#config.introspection === undefined && [400, 401, 403].includes(status);
     if (speaksOfToken) return `the provider answered with status ${status}`;
-    if (status < 200 || status >= 300) throw this.#outOfOrder(`unexpected status ${status}`);
+    if (status < 200 || status >= 300) throw this.#remote.unusable(`unexpected status ${status}`);
     if (headers["content-type"]?.startsWith("application/jwt")) {
-      throw this.#outOfOrder("signed userinfo replies (application/jwt) are not supported");
+      throw this.#remote.unusable("signed userinfo replies (application/jwt) are not supported");
     }
     return undefined;
   }
@@ -144,10 +150,6 @@ export class OAuth implements Authenticator {
 
   #refused(reason: string): Answer<Verdict> {
     return { value: { kind: "refused", reason }, good: false, usableUntil: this.#clock() + BAD_MS };
-  }
-
-  #outOfOrder(reason: string, cause?: unknown): RemoteUnavailable {
-    return new RemoteUnavailable(this.#remote.status().remote, reason, { cause });
   }
 }
 

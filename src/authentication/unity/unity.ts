@@ -4,8 +4,8 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
-import { type RemoteStatus, RemoteSystem } from "../../outgoing/remote_system.ts";
-import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
+import { type Asker, type RemoteStatus, RemoteSystem } from "../../outgoing/remote_system.ts";
+import { askerOf } from "../asker_of.ts";
 import { Assignments } from "../assignments.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
 import { type Answer, CredentialCache } from "../credential_cache.ts";
@@ -37,6 +37,8 @@ export interface PassedOn {
   readonly key: readonly string[];
   /** Value of the header `Authorization`. */
   readonly authorization: string;
+  /** Why they are not shown to any provider, for the log; looked at once, as an answer of a provider is. */
+  readonly problem?: () => string | undefined;
 }
 
 /** How long the provider's word on good credentials, and on bad ones, is taken again. */
@@ -90,7 +92,11 @@ export class Unity implements Authenticator {
   async authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict> {
     const passed = this.passOn(credentials);
     if ("kind" in passed) return passed;
-    return await this.#cache.get(passed.key, (signal) => this.#ask(passed.authorization, signal), signal);
+    return await this.#cache.get(passed.key, async (signal, credential) => {
+      const problem = passed.problem?.();
+      if (problem !== undefined) return this.#refused(problem);
+      return await this.#ask(passed.authorization, askerOf(credentials, credential, signal));
+    }, signal);
   }
 
   /** Whether the provider answers. */
@@ -102,9 +108,9 @@ export class Unity implements Authenticator {
     this.#cache.close();
   }
 
-  async #ask(authorization: string, signal: AbortSignal): Promise<Answer<Verdict>> {
+  async #ask(authorization: string, asker: Asker): Promise<Answer<Verdict>> {
     const requestId = `_${randomBytes(20).toString("hex")}`;
-    const response = await this.#remote.send(
+    return await this.#remote.ask(
       {
         method: "POST",
         url: this.#config.address,
@@ -115,18 +121,21 @@ export class Unity implements Authenticator {
         },
         body: authnRequest(requestId, this.#parts.url, this.#parts.clock()),
       },
-      signal,
-      isSoapFault,
+      asker,
+      (response) => this.#read(response, requestId),
     );
+  }
+
+  async #read(response: OutgoingResponse, requestId: string): Promise<Answer<Verdict>> {
     const { status, body } = response;
     if (status === 401 || status === 403) return this.#refused(`the provider answered with status ${status}`);
     if (isSoapFault(response)) return this.#refused("the provider answered with a SOAP fault");
     if (status < 200 || status >= 300) {
-      throw new RemoteUnavailable(this.#remote.status().remote, `unexpected status ${status}`);
+      throw this.#remote.unusable(`unexpected status ${status}`);
     }
     // A page of a proxy, or a message cut off, says nothing about the user.
     if (!endsEnvelope(body)) {
-      throw new RemoteUnavailable(this.#remote.status().remote, "the reply is no whole SOAP message");
+      throw this.#remote.unusable("the reply is no whole SOAP message");
     }
     try {
       return await this.#accept(body, requestId);

@@ -1,4 +1,5 @@
 import type { UnityConfig } from "../../config/service_config.ts";
+import { tokenProblem } from "../malformed_token.ts";
 import { tokenForProvider } from "../provider_token.ts";
 import { Unity, type UnityParts } from "./unity.ts";
 
@@ -6,6 +7,8 @@ import { Unity, type UnityParts } from "./unity.ts";
 export function unityOAuth(config: UnityConfig, parts: UnityParts): Unity {
   return new Unity(config, parts, ["Bearer"], (credentials) => {
     const token = tokenForProvider(credentials);
-    return typeof token === "string" ? { key: [token], authorization: `Bearer ${token}` } : token;
+    if (typeof token !== "string") return token;
+    const problem = () => tokenProblem(token, { opaque: true });
+    return { key: [token], authorization: `Bearer ${token}`, problem };
   });
 }

@@ -134,6 +134,11 @@ export const OAUTH = section({
       text({ help: "Deprecated, see identityAssign: a name with %attribute placeholders" }),
     ),
     showCertificate: DO_TLS,
+    opaqueTokens: flag({
+      help: "Pass on tokens that are no signed JWTs; false where the server makes none, such as Keycloak",
+      default: true,
+      added: true,
+    }),
     requiredAudience: optional(text({
       help:
         "Audience (aud) that the server's answer must name; without any of the three, every token of the server logs in",

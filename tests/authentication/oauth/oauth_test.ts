@@ -31,6 +31,7 @@ const CONFIG: OAuthConfig = {
   requiredAudience: undefined,
   requiredClient: undefined,
   requiredScope: undefined,
+  opaqueTokens: true,
 };
 
 interface Setting {
@@ -394,6 +395,25 @@ for (const [what, fault] of OUTAGES) {
       assert.equal(await ask(GOOD_TOKEN), "accepted");
     }));
 }
+
+const MALFORMED = [unsignedJwt({ sub: "u1" }, null), unsignedJwt({ sub: "u1" }, { alg: "none" }), "a.b.c"];
+for (const introspect of [false, true]) {
+  Deno.test(`OAuth ${introspect ? "with introspection " : ""}refuses what only looks like a JWT and shows it to nobody`, () =>
+    withProvider({ introspect }, async ({ ask, provider }) => {
+      for (const token of [...MALFORMED, ...MALFORMED]) assert.match(await ask(token), /of the token/);
+      assert.equal(provider.server.seen.length, 0);
+      assert.equal(await ask(GOOD_TOKEN), "accepted");
+    }));
+}
+
+Deno.test("OAuth shows the provider no opaque token where it makes none", () =>
+  withProvider({ opaqueTokens: false }, async ({ ask, provider }) => {
+    const jwt = unsignedJwt({ sub: "u1" });
+    provider.tokens.set(jwt, ANN);
+    assert.equal(await ask(GOOD_TOKEN), "the token is no signed JWT");
+    assert.equal(provider.server.seen.length, 0);
+    assert.equal(await ask(jwt), "accepted");
+  }));
 
 Deno.test("OAuth is out of order if the provider does not know us as a client", () =>
   withProvider({ introspect: true }, async ({ ask, provider, subject }) => {
