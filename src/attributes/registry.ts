@@ -101,7 +101,6 @@ export async function createLink(config: AttributeSourceConfig, parts: SourcePar
         gcid,
         cache,
         http: parts.outgoing(),
-        clock: parts.now,
       });
       return { source, optional };
     }

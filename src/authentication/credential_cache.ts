@@ -1,19 +1,29 @@
 import { createHmac, randomBytes } from "node:crypto";
-import type { Clock } from "../model/clock.ts";
+import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
 import { SingleFlight } from "../model/single_flight.ts";
 
-/** An answer about credentials, and until when it may be used, in milliseconds since the epoch. */
+/** An answer about credentials, and how long it may be used. */
 export interface Answer<T> {
   readonly value: T;
   /** Good answers are kept apart from bad ones, so that guesses push no real user out. */
   readonly good: boolean;
-  readonly usableUntil: number;
+  /** How long it may be used after it came, in milliseconds. */
+  readonly lifetimeMs: number;
+  /** When it ends for another reason, as a token does: a date, in milliseconds since the epoch. */
+  readonly endsAt?: number;
 }
 
 export interface CredentialCacheOptions {
   readonly clock: Clock;
+  readonly elapsed?: Stopwatch;
   /** Most answers kept of each sort; default 1,000. */
   readonly capacity?: number;
+}
+
+interface Kept<T> {
+  readonly answer: Answer<T>;
+  /** As the stopwatch counts. */
+  readonly staleAt: number;
 }
 
 /**
@@ -23,15 +33,17 @@ export interface CredentialCacheOptions {
  */
 export class CredentialCache<T> {
   readonly #hashKey = randomBytes(32);
-  readonly #good = new Map<string, Answer<T>>();
-  readonly #bad = new Map<string, Answer<T>>();
+  readonly #good = new Map<string, Kept<T>>();
+  readonly #bad = new Map<string, Kept<T>>();
   readonly #underWay = new SingleFlight<Answer<T>>();
   readonly #closing = new AbortController();
   readonly #clock: Clock;
+  readonly #elapsed: Stopwatch;
   readonly #capacity: number;
 
-  constructor({ clock, capacity = 1000 }: CredentialCacheOptions) {
+  constructor({ clock, elapsed = stopwatch, capacity = 1000 }: CredentialCacheOptions) {
     this.#clock = clock;
+    this.#elapsed = elapsed;
     this.#capacity = capacity;
   }
 
@@ -67,19 +79,24 @@ export class CredentialCache<T> {
     this.#bad.clear();
   }
 
-  #recall(from: Map<string, Answer<T>>, key: string): Answer<T> | undefined {
-    const answer = from.get(key);
-    if (answer === undefined) return undefined;
+  #recall(from: Map<string, Kept<T>>, key: string): Answer<T> | undefined {
+    const kept = from.get(key);
+    if (kept === undefined) return undefined;
     from.delete(key);
-    if (answer.usableUntil <= this.#clock()) return undefined;
-    from.set(key, answer); // now the youngest
-    return answer;
+    if (!this.#isUsable(kept)) return undefined;
+    from.set(key, kept); // now the youngest
+    return kept.answer;
+  }
+
+  #isUsable({ answer, staleAt }: Kept<T>): boolean {
+    return this.#elapsed() < staleAt && this.#clock() < (answer.endsAt ?? Infinity);
   }
 
   #remember(key: string, answer: Answer<T>): Answer<T> {
-    if (this.#closing.signal.aborted || answer.usableUntil <= this.#clock()) return answer;
+    const kept = { answer, staleAt: this.#elapsed() + answer.lifetimeMs };
+    if (this.#closing.signal.aborted || !this.#isUsable(kept)) return answer;
     const to = answer.good ? this.#good : this.#bad;
-    to.set(key, answer);
+    to.set(key, kept);
     const [oldest] = to.keys();
     if (to.size > this.#capacity && oldest !== undefined) to.delete(oldest);
     return answer;

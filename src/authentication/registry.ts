@@ -54,7 +54,7 @@ async function createMethod(config: MethodConfig, parts: MethodParts): Promise<A
   const { log, now: clock, serverName } = parts;
   switch (config.kind) {
     case "FilebasedAuthenticator":
-      return await passwordFile({ name: config.name, file: config.file, log, now: clock });
+      return await passwordFile({ name: config.name, file: config.file, log });
     case "SSHKeyAuthenticator":
       return await sshKey({
         name: config.name,

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { createLink } from "../attributes/registry.ts";
 import { OAuth } from "../authentication/oauth/oauth.ts";
 import type { AttributeSourceConfig, LogicalServerConfig, MethodConfig } from "../config/service_config.ts";
@@ -28,7 +29,8 @@ interface Parts {
 
 /** Name and token that nobody has. */
 const NOBODY_DN = "CN=authserver check";
-const NOBODYS_TOKEN = "authserver-check";
+const NOBODYS_TOKEN = ['{"alg":"RS256"}', '{"sub":"authserver check"}', "no signature"]
+  .map((part) => Buffer.from(part).toString("base64url")).join(".");
 
 const DAY_MS = 86_400_000;
 

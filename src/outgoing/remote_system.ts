@@ -1,5 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import type { Clock } from "../model/clock.ts";
+import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
 import { NoTurn, Turns, type TurnSeeker } from "../model/turns.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
@@ -21,8 +21,8 @@ export interface RemoteSystemOptions {
   readonly http: OutgoingHttp;
   /** For what is shown. */
   readonly clock: Clock;
-  /** Milliseconds as `performance.now` counts them, for pauses. */
-  readonly elapsed?: () => number;
+  /** For pauses. */
+  readonly elapsed?: Stopwatch;
   readonly log: Logger;
 }
 
@@ -55,7 +55,7 @@ interface Down {
   /** Whether connections are made, so that it may be what was asked that fails. */
   readonly connects: boolean;
   readonly pauseMs: number;
-  /** As the monotonic clock counts. */
+  /** As the stopwatch counts. */
   readonly until: number;
 }
 
@@ -73,7 +73,7 @@ interface Down {
 export class RemoteSystem {
   readonly #remote: string;
   readonly #options: RemoteSystemOptions;
-  readonly #elapsed: () => number;
+  readonly #elapsed: Stopwatch;
   readonly #turns: Turns;
   /** Since the last success: credential -> address. */
   readonly #failures = new Map<string, string>();
@@ -84,7 +84,7 @@ export class RemoteSystem {
   constructor(options: RemoteSystemOptions) {
     this.#remote = URL.parse(options.address)?.host ?? "(unreadable address)";
     this.#options = options;
-    this.#elapsed = options.elapsed ?? (() => performance.now());
+    this.#elapsed = options.elapsed ?? stopwatch;
     const atOnce = options.http.connectionsPerHost ?? AT_ONCE;
     const atOncePerLane = Math.ceil(atOnce / 2);
     this.#turns = new Turns({ atOnce, atOncePerLane, waiting: WAITING, perLane: WAITING_PER_LANE });

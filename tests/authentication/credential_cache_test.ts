@@ -4,13 +4,17 @@ import { type Answer, CredentialCache } from "../../src/authentication/credentia
 const never = new AbortController().signal;
 
 function subject(capacity?: number) {
-  const time = { now: 1_000 };
+  const time = { now: 1_000, date: 1_700_000_000_000 };
   const asked: string[] = [];
-  const cache = new CredentialCache<string>({ clock: () => time.now, capacity });
-  const get = (credential: string, { good = true, lifetime = 100 } = {}) =>
+  const cache = new CredentialCache<string>({
+    clock: () => time.date,
+    elapsed: () => time.now,
+    capacity,
+  });
+  const get = (credential: string, { good = true, lifetime = 100, endsAt = Infinity } = {}) =>
     cache.get([credential], () => {
       asked.push(credential);
-      const answer: Answer<string> = { value: `of ${credential}`, good, usableUntil: time.now + lifetime };
+      const answer: Answer<string> = { value: `of ${credential}`, good, lifetimeMs: lifetime, endsAt };
       return Promise.resolve(answer);
     }, never);
   return { time, asked, cache, get };
@@ -25,6 +29,31 @@ Deno.test("CredentialCache gives the answer again until it ends", async () => {
   time.now += 1;
   await get("a");
   assert.deepEqual(asked, ["a", "a"]);
+});
+
+Deno.test("CredentialCache keeps answers as long as it says, wherever the clock of the machine is set", async () => {
+  const { time, asked, get } = subject();
+  await get("a");
+  time.date += 7_200_000;
+  await get("a");
+  assert.equal(asked.length, 1);
+  time.date -= 14_400_000;
+  time.now += 100;
+  await get("a");
+  assert.equal(asked.length, 2);
+});
+
+Deno.test("CredentialCache keeps no answer beyond the date at which it ends", async () => {
+  const { time, asked, get } = subject();
+  const endsAt = time.date + 10;
+  await get("a", { endsAt });
+  time.date += 9;
+  await get("a", { endsAt });
+  assert.equal(asked.length, 1);
+  time.date += 1;
+  await get("a", { endsAt });
+  await get("a", { endsAt });
+  assert.equal(asked.length, 3);
 });
 
 Deno.test("CredentialCache keeps no answer that has ended already", async () => {
@@ -53,7 +82,7 @@ Deno.test("CredentialCache does not remember that there was no answer", async ()
 
 Deno.test("CredentialCache tells credentials apart by their parts", async () => {
   const { cache } = subject();
-  const value = (text: string) => () => Promise.resolve({ value: text, good: true, usableUntil: Infinity });
+  const value = (text: string) => () => Promise.resolve({ value: text, good: true, lifetimeMs: 1000 });
   const parts = [["ab", "c"], ["a", "bc"], ["abc"], ["abc", ""], ["a,b", "c"], ["a", "b,c"], ['a","b', "c"], [
     "a",
     'b","c',
@@ -84,7 +113,7 @@ Deno.test("CredentialCache holds no credential in clear", async () => {
   const { cache } = subject();
   await cache.get(
     ["s3cr3t"],
-    () => Promise.resolve({ value: "x", good: true, usableUntil: Infinity }),
+    () => Promise.resolve({ value: "x", good: true, lifetimeMs: 1000 }),
     never,
   );
   assert.doesNotMatch(Deno.inspect(cache, { showHidden: true, depth: 9 }), /s3cr3t/);

@@ -88,6 +88,7 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
       },
       {
         kind: "OAuthAuthenticator",
+        opaqueTokens: true,
         name: "OAUTH",
         address: "https://idp.site-a.example/userinfo",
         assignments: {
@@ -100,6 +101,7 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
       },
       {
         kind: "OAuthAuthenticator",
+        opaqueTokens: true,
         name: "INTROSPECT",
         address: "https://idp.site-a.example/introspect",
         introspection: { clientId: "uftp", clientSecret: "client secret" },

@@ -102,6 +102,20 @@ Deno.test("FailureTable bounds attempts under way, and allows one at a time afte
   assert.equal(table.standing("a").full, false);
 });
 
+Deno.test("FailureTable allows one attempt fewer at once for each free failure, and always one", () => {
+  const most = (failures: number, policy: Partial<WaitPolicy> = {}) => {
+    const { table, clock, fail } = create(10, policy);
+    fail("a", failures);
+    clock.now += table.standing("a").waitMs;
+    let attempts = 0;
+    for (; !table.standing("a").full; attempts++) table.enter("a");
+    return attempts;
+  };
+  assert.deepEqual([0, 1, 2, 3, 4].map((failures) => most(failures)), [4, 3, 1, 1, 1]);
+  const narrow = { free: 5, underWay: 3 };
+  assert.deepEqual([0, 1, 2, 3, 4, 5].map((failures) => most(failures, narrow)), [3, 2, 1, 1, 1, 1]);
+});
+
 /** Somebody in the queue who notes being called. */
 function waiter(called: () => void, lane = "") {
   return { lane, patienceMs: 60_000, called, left: () => assert.fail("left the queue") };

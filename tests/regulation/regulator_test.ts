@@ -518,6 +518,23 @@ Deno.test("Regulator lists whoever has to wait, and lifts waits by user or addre
   assert.deepEqual(regulator.bans(), []);
 });
 
+Deno.test("Regulator lists waits of users, of addresses, of both together and of tokens, the operator's bans first", () => {
+  const { regulator, fail, clock } = create();
+  for (let i = 0; i < 21; i++) fail(basic("ann", "x", `198.51.100.${i}`));
+  for (let i = 0; i < 21; i++) fail(basic(`user${i}`, "x", "203.0.113.1"));
+  fail(basic("bob", "x"), 6);
+  fail(bearer("x"), 101);
+  regulator.ban({ user: "carl", address: HERE }, clock.now + 5000);
+  const until = clock.now + 1000;
+  assert.deepEqual(regulator.bans(), [
+    { user: "carl", address: HERE, reason: "operator", failures: 0, until: clock.now + 5000 },
+    { user: "bob", address: HERE, reason: "passwords", failures: 6, until },
+    { address: "203.0.113.1", reason: "passwords", failures: 21, until },
+    { user: "ann", reason: "passwords", failures: 21, until },
+    { address: HERE, reason: "tokens", failures: 101, until },
+  ]);
+});
+
 Deno.test("Regulator tells the log of each wait, without secrets", () => {
   const lines: string[] = [];
   const { fail } = create({}, createLogger((line) => lines.push(line.slice(25)), { now: () => 0 }));

@@ -70,7 +70,6 @@ export class Site implements AsyncDisposable {
       }],
     }, { tls: () => ({ certificate: "", key: "", anchors: [] }), clock: Date.now, log: SILENT });
     const sessions = new SessionClient(group, {
-      clock: Date.now,
       times: { ...SESSION_TIMES, ...times },
       budget,
     });

@@ -1,35 +1,40 @@
-import type { Clock } from "../../model/clock.ts";
+import { BoundedMap } from "../../model/bounded_map.ts";
+import { type Stopwatch, stopwatch } from "../../model/clock.ts";
+import { SingleFlight } from "../../model/single_flight.ts";
 
 /** Keeps answers for a while; of questions asked at the same time only one goes out. Failures are not kept. */
 export class AnswerCache<T> {
-  readonly #answers = new Map<string, { readonly answer: T; readonly until: number }>();
-  readonly #asked = new Map<string, Promise<T>>();
+  readonly #answers: BoundedMap<string, { readonly answer: T; readonly until: number }>;
+  readonly #asked = new SingleFlight<T>();
+  readonly #lifetimeMs: number;
+  readonly #elapsed: Stopwatch;
 
-  /** @param options.lifetimeMs 0: nothing is kept. @param options.size Answers kept at most; the oldest goes first. */
+  /** @param options.lifetimeMs 0: nothing is kept. @param options.size Answers kept at most; the one unused longest goes first. */
   constructor(
-    readonly options: { readonly lifetimeMs: number; readonly size: number; readonly clock: Clock },
-  ) {}
-
-  get(question: string, ask: () => Promise<T>): Promise<T> {
-    const kept = this.#answers.get(question);
-    if (kept !== undefined && this.options.clock() < kept.until) return Promise.resolve(kept.answer);
-    const asked = this.#asked.get(question);
-    if (asked !== undefined) return asked;
-    const asking = this.#ask(question, ask).finally(() => this.#asked.delete(question));
-    this.#asked.set(question, asking);
-    return asking;
+    { lifetimeMs, size, elapsed = stopwatch }: {
+      readonly lifetimeMs: number;
+      readonly size: number;
+      readonly elapsed?: Stopwatch;
+    },
+  ) {
+    this.#answers = new BoundedMap(size);
+    this.#lifetimeMs = lifetimeMs;
+    this.#elapsed = elapsed;
   }
 
-  async #ask(question: string, ask: () => Promise<T>): Promise<T> {
-    const answer = await ask();
-    const { lifetimeMs, size, clock } = this.options;
-    if (lifetimeMs <= 0) return answer;
-    this.#answers.delete(question);
-    for (const oldest of this.#answers.keys()) {
-      if (this.#answers.size < size) break;
-      this.#answers.delete(oldest);
-    }
-    this.#answers.set(question, { answer, until: clock() + lifetimeMs });
-    return answer;
+  /**
+   * @param ask Its signal is aborted when nobody waits any more; one who gives up takes nothing from the others.
+   * @throws What `ask` throws; the signal's reason.
+   */
+  async get(question: string, ask: (signal: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const kept = this.#answers.get(question);
+    if (kept !== undefined && this.#elapsed() < kept.until) return kept.answer;
+    return await this.#asked.join(question, async (signal) => {
+      const answer = await ask(signal);
+      if (this.#lifetimeMs > 0) {
+        this.#answers.set(question, { answer, until: this.#elapsed() + this.#lifetimeMs });
+      }
+      return answer;
+    }, signal);
   }
 }

@@ -1,9 +1,8 @@
 import { type AttributeSet, type AttributeValues, attributeValues } from "../../model/attributes.ts";
 import type { StandardAttribute } from "../../model/attributes.ts";
 import { disguise } from "../../model/disguise.ts";
-import type { Clock } from "../../model/clock.ts";
+import type { Stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
-import { unlessAborted } from "../../model/unless_aborted.ts";
 import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
 import type { AttributeSource } from "../attribute_source.ts";
 import { AttributeSourceFailed } from "../attribute_source_failed.ts";
@@ -23,7 +22,7 @@ export interface XuudbOptions {
   /** Whether answers are kept for ten seconds. */
   readonly cache: boolean;
   readonly http: OutgoingHttp;
-  readonly clock: Clock;
+  readonly elapsed?: Stopwatch;
 }
 
 const LIFETIME_MS = 10_000;
@@ -47,24 +46,24 @@ export class XuudbSource implements AttributeSource {
     this.#cache = new AnswerCache({
       lifetimeMs: options.cache ? LIFETIME_MS : 0,
       size: CACHE_SIZE,
-      clock: options.clock,
+      ...(options.elapsed && { elapsed: options.elapsed }),
     });
   }
 
   attributesOf({ dn }: Identity, signal: AbortSignal): Promise<AttributeSet> {
     // Several requests may wait for one answer: when one of them is given up, the others still want it.
-    return unlessAborted(this.#cache.get(dn, () => this.#ask(dn)), signal);
+    return this.#cache.get(dn, (signal) => this.#ask(dn, signal), signal);
   }
 
   close(): void {
     this.#closed.abort();
   }
 
-  async #ask(dn: string): Promise<AttributeSet> {
+  async #ask(dn: string, abandoned: AbortSignal): Promise<AttributeSet> {
     const { address, gcid, http } = this.#options;
     const request = this.#form.request(address, gcid, dn);
     try {
-      const { status, body } = await http.send(request, this.#closed.signal);
+      const { status, body } = await http.send(request, AbortSignal.any([abandoned, this.#closed.signal]));
       if (status !== 200) {
         throw new AttributeSourceFailed(this.name, `the XUUDB answered with status ${status}`);
       }

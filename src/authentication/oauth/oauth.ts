@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { OAuthConfig } from "../../config/service_config.ts";
 import type { Logger } from "../../logging/logger.ts";
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
 import { type Asker, type RemoteStatus, RemoteSystem } from "../../outgoing/remote_system.ts";
@@ -35,20 +35,23 @@ export class OAuth implements Authenticator {
   readonly #assignments: Assignments;
   readonly #remote: RemoteSystem;
   readonly #cache: CredentialCache<Verdict>;
-  readonly #clock: Clock;
 
   /** @throws {InvalidFile} If an assignment expression cannot be read. */
   constructor(
     config: OAuthConfig,
-    { http, clock, log }: { readonly http: OutgoingHttp; readonly clock: Clock; readonly log: Logger },
+    { http, clock, elapsed = stopwatch, log }: {
+      readonly http: OutgoingHttp;
+      readonly clock: Clock;
+      readonly elapsed?: Stopwatch;
+      readonly log: Logger;
+    },
   ) {
     this.name = config.name;
     this.#config = config;
-    this.#clock = clock;
     const own = log.child({ method: config.name });
     this.#assignments = new Assignments(config.assignments, own);
-    this.#remote = new RemoteSystem({ address: config.address, http, clock, log: own });
-    this.#cache = new CredentialCache({ clock });
+    this.#remote = new RemoteSystem({ address: config.address, http, clock, elapsed, log: own });
+    this.#cache = new CredentialCache({ clock, elapsed });
     if (config.dnTemplate !== undefined) own.warn("dnTemplate is deprecated, use identityAssign");
   }
 
@@ -136,7 +139,8 @@ export class OAuth implements Authenticator {
     return {
       value: { kind: "accepted", identity },
       good: true,
-      usableUntil: Math.min(this.#clock() + GOOD_MS, ...ends),
+      lifetimeMs: GOOD_MS,
+      endsAt: Math.min(...ends),
     };
   }
 
@@ -149,7 +153,7 @@ export class OAuth implements Authenticator {
   }
 
   #refused(reason: string): Answer<Verdict> {
-    return { value: { kind: "refused", reason }, good: false, usableUntil: this.#clock() + BAD_MS };
+    return { value: { kind: "refused", reason }, good: false, lifetimeMs: BAD_MS };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../model/clock.ts";
+import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { type ErrorCode, ServiceError } from "../../model/service_error.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
 import { NoTurn, Turns, type TurnSeeker } from "../../model/turns.ts";
@@ -59,8 +59,8 @@ export class PasswordCheck {
     perLane: SCRYPT_PER_LANE,
   });
 
-  constructor({ now, matchers }: { now: Clock; matchers?: Matchers }) {
-    this.#verified = new VerifiedPasswords(now);
+  constructor({ elapsed = stopwatch, matchers }: { elapsed?: Stopwatch; matchers?: Matchers } = {}) {
+    this.#verified = new VerifiedPasswords(elapsed);
     this.#matchers = matchers ?? { md5: matchesMd5, scrypt: matchesScrypt };
   }
 

@@ -1,5 +1,4 @@
 import type { Logger } from "../../logging/logger.ts";
-import type { Clock } from "../../model/clock.ts";
 import { formatProblem } from "../../model/problem.ts";
 import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
@@ -17,9 +16,9 @@ import { parsePasswordFile } from "./password_table.ts";
  * @throws If the file cannot be read at first.
  */
 export async function passwordFile(
-  { name, file, log, now = Date.now }: { name: string; file: string; log: Logger; now?: Clock },
+  { name, file, log }: { name: string; file: string; log: Logger },
 ): Promise<Authenticator> {
-  const check = new PasswordCheck({ now });
+  const check = new PasswordCheck();
   const parse = wholeLines(async (text) => {
     const table = await parsePasswordFile(text, file);
     for (const problem of table.problems) log.warn("password file", { problem: formatProblem(problem) });

@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import type { Clock } from "../../model/clock.ts";
+import type { Stopwatch } from "../../model/clock.ts";
 import type { ScryptHash } from "./scrypt_hash.ts";
 
 /** Milliseconds for which a password is remembered after the work was done. */
@@ -12,18 +12,18 @@ const LIFETIME_MS = 5 * 60_000;
  * this; wrong ones do not.
  */
 export class VerifiedPasswords {
-  readonly #now: Clock;
+  readonly #elapsed: Stopwatch;
   readonly #key = crypto.getRandomValues(new Uint8Array(32)).toHex();
   readonly #digests = new WeakMap<ScryptHash, { readonly digest: Uint8Array; readonly until: number }>();
 
-  constructor(now: Clock) {
-    this.#now = now;
+  constructor(elapsed: Stopwatch) {
+    this.#elapsed = elapsed;
   }
 
   has(stored: ScryptHash, password: string): boolean {
     const verified = this.#digests.get(stored);
     if (verified === undefined) return false;
-    if (verified.until <= this.#now()) {
+    if (verified.until <= this.#elapsed()) {
       this.#digests.delete(stored);
       return false;
     }
@@ -32,7 +32,7 @@ export class VerifiedPasswords {
 
   /** Call it after the slow check alone, so that being remembered never prolongs itself. */
   add(stored: ScryptHash, password: string): void {
-    this.#digests.set(stored, { digest: this.digest(password), until: this.#now() + LIFETIME_MS });
+    this.#digests.set(stored, { digest: this.digest(password), until: this.#elapsed() + LIFETIME_MS });
   }
 
   /** What a password is known by, here and in no other process. */

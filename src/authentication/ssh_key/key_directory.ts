@@ -1,5 +1,5 @@
 import type { Logger } from "../../logging/logger.ts";
-import type { Clock } from "../../model/clock.ts";
+import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { unlessAborted } from "../../model/unless_aborted.ts";
 import type { TurnSeeker } from "../../model/turns.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
@@ -25,11 +25,11 @@ export class KeyDirectory {
   constructor(
     sources: readonly KeySource[],
     times: KeyCacheTimes,
-    parts: { readonly clock: Clock; readonly log: Logger },
+    { elapsed = stopwatch, log }: { readonly elapsed?: Stopwatch; readonly log: Logger },
   ) {
     this.#names = sources.map(({ server }) => server);
     this.#servers = sources.map((source) =>
-      new ServerKeys(source, times, { ...parts, closed: this.#closed.signal })
+      new ServerKeys(source, times, { elapsed, log, closed: this.#closed.signal })
     );
   }
 

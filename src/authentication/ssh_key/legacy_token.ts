@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, type KeyObject, verify } from "node:crypto";
-import type { Clock } from "../../model/clock.ts";
+import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import type { SshKeyType, SshPublicKey } from "./public_key.ts";
 
@@ -106,7 +106,7 @@ function join(r: Buffer, s: Buffer, size: number): Buffer | undefined {
 export class LegacyTokenUses {
   readonly #users = new BoundedMap<string, BoundedMap<string, { until: number; address: string }>>(1000);
 
-  constructor(readonly clock: Clock) {}
+  constructor(readonly elapsed: Stopwatch = stopwatch) {}
 
   /** Whether a token that was verified may be used now and from there; if so, that is remembered. */
   admit({ user, signed }: LegacyToken, address: string): boolean {
@@ -114,7 +114,7 @@ export class LegacyTokenUses {
     this.#users.set(user, tokens);
     const digest = createHash("sha256").update(signed).digest("base64");
     const use = tokens.get(digest);
-    const now = this.clock();
+    const now = this.elapsed();
     if (use !== undefined) return use.address === address && now < use.until;
     tokens.set(digest, { until: now + 3_600_000, address });
     return true;

@@ -1,5 +1,5 @@
 import type { Logger } from "../../logging/logger.ts";
-import type { Clock } from "../../model/clock.ts";
+import type { Stopwatch } from "../../model/clock.ts";
 import { type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
@@ -39,7 +39,7 @@ export class KeysUnknown extends Error {
 
 interface Answer {
   readonly keys: readonly AuthorizedKey[];
-  /** Milliseconds since the epoch. */
+  /** As the stopwatch counts. */
   readonly at: number;
 }
 
@@ -64,7 +64,7 @@ export class ServerKeys {
   constructor(
     readonly source: KeySource,
     times: KeyCacheTimes,
-    readonly parts: { readonly clock: Clock; readonly log: Logger; readonly closed: AbortSignal },
+    readonly parts: { readonly elapsed: Stopwatch; readonly log: Logger; readonly closed: AbortSignal },
   ) {
     this.#times = { negativeMs: 30_000, errorMs: 5_000, deadlineMs: 10_000, graceMs: 500, ...times };
   }
@@ -84,7 +84,7 @@ export class ServerKeys {
     if (last === undefined) return undefined;
     const { updateMs, negativeMs } = this.#times;
     const limit = elsewhere ? updateMs : Math.min(negativeMs, updateMs);
-    return this.parts.clock() - last.at < limit ? last.keys : undefined;
+    return this.parts.elapsed() - last.at < limit ? last.keys : undefined;
   }
 
   /**
@@ -94,7 +94,7 @@ export class ServerKeys {
    */
   async ask(user: string, seeker: TurnSeeker): Promise<readonly AuthorizedKey[]> {
     const fallback = this.#fallback(user);
-    if ((this.#failed.get(user) ?? -Infinity) > this.parts.clock()) return fallback ?? this.#unknown();
+    if ((this.#failed.get(user) ?? -Infinity) > this.parts.elapsed()) return fallback ?? this.#unknown();
     // Each lane by itself: nobody waits in another's.
     const answer = this.#lookups.join(
       JSON.stringify([seeker.lane, user]),
@@ -118,7 +118,7 @@ export class ServerKeys {
 
   #fallback(user: string): readonly AuthorizedKey[] | undefined {
     const last = this.#known.get(user);
-    return last !== undefined && this.parts.clock() - last.at < 2 * this.#times.updateMs
+    return last !== undefined && this.parts.elapsed() - last.at < 2 * this.#times.updateMs
       ? last.keys
       : undefined;
   }
@@ -154,7 +154,7 @@ export class ServerKeys {
   }
 
   #noteFailure(user: string, cause: unknown): void {
-    this.#failed.set(user, this.parts.clock() + this.#times.errorMs);
+    this.#failed.set(user, this.parts.elapsed() + this.#times.errorMs);
     if (this.#reachable && !this.parts.closed.aborted) {
       this.parts.log.warn("users' keys cannot be read", { server: this.source.server, error: cause });
     }
@@ -163,7 +163,7 @@ export class ServerKeys {
 
   #remember(user: string, keys: readonly AuthorizedKey[]): void {
     const [into, outOf] = keys.length > 0 ? [this.#known, this.#empty] : [this.#empty, this.#known];
-    into.set(user, { keys, at: this.parts.clock() });
+    into.set(user, { keys, at: this.parts.elapsed() });
     outOf.delete(user);
     this.#failed.delete(user);
     if (!this.#reachable) {

@@ -1,6 +1,6 @@
 import type { Logger } from "../../logging/logger.ts";
 import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
-import type { Clock } from "../../model/clock.ts";
+import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
@@ -40,6 +40,7 @@ export interface SshKeyOptions {
   /** The server's name as tokens have it in `aud`, from the certificate in use. */
   readonly serverName: () => string;
   readonly clock: Clock;
+  readonly elapsed?: Stopwatch;
   readonly log: Logger;
 }
 
@@ -85,7 +86,7 @@ class SshKeyAuthenticator implements Authenticator {
 
   constructor(readonly options: SshKeyOptions, readonly file: WatchedFile<KeysFile> | undefined) {
     this.#directory = new KeyDirectory(options.sources, options.times, options);
-    this.#legacyUses = new LegacyTokenUses(options.clock);
+    this.#legacyUses = new LegacyTokenUses(options.elapsed);
   }
 
   get name(): string {

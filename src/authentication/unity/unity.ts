@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { UnityConfig } from "../../config/service_config.ts";
 import type { Logger } from "../../logging/logger.ts";
-import type { Clock } from "../../model/clock.ts";
+import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
 import { type Asker, type RemoteStatus, RemoteSystem } from "../../outgoing/remote_system.ts";
@@ -18,6 +18,7 @@ import { anchored, exactly } from "./signers.ts";
 export interface UnityParts {
   readonly http: OutgoingHttp;
   readonly clock: Clock;
+  readonly elapsed?: Stopwatch;
   readonly log: Logger;
   /** Own URL, without trailing slash: issuer of requests, recipient and audience of assertions. */
   readonly url: string;
@@ -77,9 +78,10 @@ export class Unity implements Authenticator {
       address: config.address,
       http: parts.http,
       clock: parts.clock,
+      ...(parts.elapsed && { elapsed: parts.elapsed }),
       log: this.#log,
     });
-    this.#cache = new CredentialCache({ clock: parts.clock });
+    this.#cache = new CredentialCache(parts);
     if (!config.validate) {
       this.#log.warn(
         "SIGNATURES OF ASSERTIONS ARE NOT REQUIRED (validate=false): only TLS vouches for the users",
@@ -169,12 +171,13 @@ export class Unity implements Authenticator {
     return {
       value: { kind: "accepted", identity },
       good: true,
-      usableUntil: Math.min(usableUntil, now + GOOD_MS),
+      lifetimeMs: GOOD_MS,
+      endsAt: usableUntil,
     };
   }
 
   #refused(reason: string): Answer<Verdict> {
-    return { value: { kind: "refused", reason }, good: false, usableUntil: this.#parts.clock() + BAD_MS };
+    return { value: { kind: "refused", reason }, good: false, lifetimeMs: BAD_MS };
   }
 }
 

@@ -57,7 +57,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     store,
     sessions: new Map(shared.map(({ name, daemons }) => [
       name,
-      new SessionClient(daemons, { clock, ...(clientAddress !== undefined && { clientAddress }) }),
+      new SessionClient(daemons, { ...(clientAddress !== undefined && { clientAddress }) }),
     ])),
     allowWriteAccess: options.allowWriteAccess,
     maxLifetimeSeconds: options.maxLifetimeSeconds,

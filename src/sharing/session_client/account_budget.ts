@@ -1,4 +1,4 @@
-import type { Clock } from "../../model/clock.ts";
+import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { TooManySessions } from "./session_errors.ts";
 
 /** One session's place in the budget. */
@@ -10,7 +10,7 @@ export interface Slot {
 }
 
 export interface BudgetOptions {
-  readonly clock: Clock;
+  readonly elapsed?: Stopwatch;
   /** Sessions that shares may hold at once, per account and instance. */
   readonly limit: () => number;
   /** How long the daemon counts a session beyond its end: its sweep runs every 5 s (daemon-protocol.md 1.9). */
@@ -53,7 +53,11 @@ class Account {
   readonly #waiting: Waiter[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(readonly options: BudgetOptions, readonly forget: () => void) {}
+  readonly #elapsed: Stopwatch;
+
+  constructor(readonly options: BudgetOptions, readonly forget: () => void) {
+    this.#elapsed = options.elapsed ?? stopwatch;
+  }
 
   acquire(instances: readonly number[], signal: AbortSignal): Promise<Slot> {
     const { maxWaitMs = 20_000, maxWaiting = 64 } = this.options;
@@ -87,7 +91,7 @@ class Account {
   }
 
   #take(instances: readonly number[]): Slot | undefined {
-    const now = this.options.clock();
+    const now = this.#elapsed();
     let best: { instance: number; slots: { freeAt: number }[] } | undefined;
     for (const instance of instances) {
       const slots = (this.#taken.get(instance) ?? []).filter(({ freeAt }) => freeAt > now);
@@ -104,8 +108,8 @@ class Account {
       instance,
       release: (used) => {
         if (slot.freeAt !== Infinity) return;
-        const { clock, holdMs = 5_500 } = this.options;
-        slot.freeAt = used ? clock() + holdMs : clock();
+        const { holdMs = 5_500 } = this.options;
+        slot.freeAt = this.#elapsed() + (used ? holdMs : 0);
         this.#serve();
       },
     };
@@ -120,7 +124,7 @@ class Account {
       this.#waiting.shift();
       waiter.grant(slot);
     }
-    const now = this.options.clock();
+    const now = this.#elapsed();
     const moments = [...this.#taken.values()].flat().map(({ freeAt }) => freeAt);
     const ahead = moments.filter((moment) => moment > now);
     if (ahead.length === 0 && this.#waiting.length === 0) this.forget();

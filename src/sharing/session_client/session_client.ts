@@ -1,5 +1,4 @@
 import { canonicalAddress } from "../../model/address.ts";
-import type { Clock } from "../../model/clock.ts";
 import type { Secret } from "../../model/secret.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { Turns } from "../../model/turns.ts";
@@ -55,11 +54,10 @@ export interface SessionDaemons {
 }
 
 export interface SessionClientOptions {
-  readonly clock: Clock;
   /** Address the daemon is to expect (`share.clientIP`); absent: the local end of the connection. */
   readonly clientAddress?: string;
   readonly times?: SessionTimes;
-  readonly budget?: Partial<Omit<BudgetOptions, "clock">>;
+  readonly budget?: Partial<BudgetOptions>;
 }
 
 /** A physical daemon. */
@@ -88,7 +86,6 @@ export class SessionClient {
       // A quarter is left to the sessions that the account's owner opens directly.
       limit: () => Math.max(1, Math.floor((daemons.status().sessionLimit ?? USUAL_LIMIT) * 0.75)),
       ...options.budget,
-      clock: options.clock,
     });
   }
 

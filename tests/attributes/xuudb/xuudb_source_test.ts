@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { XuudbSource } from "../../../src/attributes/xuudb/xuudb_source.ts";
-import type { Clock } from "../../../src/model/clock.ts";
+import type { Stopwatch } from "../../../src/model/clock.ts";
 import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
 import type { OutgoingHttp } from "../../../src/outgoing/outgoing_http.ts";
 import { attributeSet, identity, type Subject, testAttributeSource } from "../conformance.ts";
@@ -24,7 +24,7 @@ interface Made extends Subject {
 
 function make(
   form: "soap" | "json",
-  { cache = true, clock = () => 0 }: { cache?: boolean; clock?: Clock } = {},
+  { cache = true, clock = () => 0 }: { cache?: boolean; clock?: Stopwatch } = {},
 ): Made {
   const xuudb = startXuudb(USERS);
   const { address } = xuudb;
@@ -35,7 +35,7 @@ function make(
     gcid: SITE,
     cache,
     http: LOOPBACK_HTTP,
-    clock,
+    elapsed: clock,
   });
   return {
     xuudb,

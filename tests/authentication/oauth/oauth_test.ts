@@ -60,6 +60,7 @@ async function withProvider(
   const subject = new OAuth({ ...CONFIG, address, introspection, ...more }, {
     http,
     clock: () => time.now,
+    elapsed: () => time.now,
     log: createLogger((line) => lines.push(line), { threshold: "debug" }),
   });
   const authenticate = (token: string, signal = new AbortController().signal) =>

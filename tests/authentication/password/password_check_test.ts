@@ -48,7 +48,7 @@ function counted() {
     },
   };
   const clock = { now: 1_000_000 };
-  const check = new PasswordCheck({ now: () => clock.now, matchers });
+  const check = new PasswordCheck({ elapsed: () => clock.now, matchers });
   return {
     clock,
     /** Whether the password is right, and the work done to find out. */
@@ -115,7 +115,6 @@ Deno.test("PasswordCheck forgets all passwords when the file is read again", asy
 Deno.test("PasswordCheck does the work once for a client that starts with many requests at once", async () => {
   let runs = 0;
   const check = new PasswordCheck({
-    now: Date.now,
     matchers: { md5: matchesMd5, scrypt: (stored, password) => (runs++, matchesScrypt(stored, password)) },
   });
   const table = TABLES.scrypt;
@@ -132,7 +131,6 @@ function held() {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const check = new PasswordCheck({
-    now: Date.now,
     matchers: {
       md5: matchesMd5,
       scrypt: (_, password) =>

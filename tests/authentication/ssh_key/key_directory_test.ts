@@ -53,7 +53,7 @@ async function withDirectory(
 ): Promise<void> {
   let now = Date.UTC(2026, 0, 1);
   const log: string[] = [];
-  const parts = { clock: () => now, log: createLogger((line) => log.push(line), { threshold: "debug" }) };
+  const parts = { elapsed: () => now, log: createLogger((line) => log.push(line), { threshold: "debug" }) };
   const directory = new KeyDirectory(servers, { updateMs: 600_000, ...times }, parts);
   const confirm = (user = "ann") => directory.confirm(user, some, SEEKER);
   try {

@@ -381,7 +381,7 @@ Deno.test("sshKey() accepts the sheet's legacy token if that is switched on, for
   let now = NOW;
   const lines: string[] = [];
   const log = createLogger((line) => lines.push(line));
-  const method = await sshKey({ ...DEFAULTS, legacyToken: true, clock: () => now, log });
+  const method = await sshKey({ ...DEFAULTS, legacyToken: true, elapsed: () => now, log });
   const kind = async (clientAddress: string) =>
     (await judge(method, { ...SHEET_LEGACY, clientAddress })).kind;
   assert.equal(await kind("192.0.2.17"), "accepted");

@@ -62,6 +62,7 @@ async function start(
   }, {
     http,
     clock: () => time.now,
+    elapsed: () => time.now,
     log: createLogger((line) => lines.push(line), { threshold: "debug" }),
     url: SITE,
     additionalIdentifiers: [],

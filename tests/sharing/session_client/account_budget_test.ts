@@ -6,7 +6,7 @@ const NEVER = new AbortController().signal;
 
 function budget(options: { limit?: number; holdMs?: number; maxWaitMs?: number; maxWaiting?: number } = {}) {
   const time = { now: 1000 };
-  const made = new AccountBudget({ ...options, clock: () => time.now, limit: () => options.limit ?? 2 });
+  const made = new AccountBudget({ ...options, elapsed: () => time.now, limit: () => options.limit ?? 2 });
   return {
     time,
     acquire: (instances = [1], user = "alice", signal = NEVER) => made.acquire(user, instances, signal),
@@ -37,6 +37,18 @@ Deno.test("AccountBudget holds a used slot for a while, an unused one not at all
   (await acquire()).release(true);
 });
 
+Deno.test("AccountBudget lets nobody who comes when a slot gets free overtake who waits for it", async () => {
+  const { acquire, time } = budget({ limit: 1 });
+  (await acquire()).release(true);
+  const order: string[] = [];
+  const first = acquire().then((slot) => (order.push("first"), slot));
+  time.now += 5_500; // the waiting one's timer has not run yet
+  const second = acquire().then((slot) => (order.push("second"), slot));
+  (await first).release(false);
+  (await second).release(false);
+  assert.deepEqual(order, ["first", "second"]);
+});
+
 Deno.test("AccountBudget serves who waits in turn", async () => {
   const { acquire } = budget({ limit: 1 });
   const order: string[] = [];
@@ -55,7 +67,7 @@ Deno.test("AccountBudget serves who waits in turn", async () => {
 });
 
 Deno.test("AccountBudget wakes who waits when a held slot gets free", async () => {
-  const made = new AccountBudget({ clock: Date.now, limit: () => 1, holdMs: 30 });
+  const made = new AccountBudget({ limit: () => 1, holdMs: 30 });
   (await made.acquire("alice", [1], NEVER)).release(true);
   const start = performance.now();
   (await made.acquire("alice", [1], NEVER)).release(false);

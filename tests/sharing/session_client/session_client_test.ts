@@ -38,7 +38,7 @@ function deadAddress(): string {
 Deno.test("SessionClient goes to the next daemon when one cannot be reached", async () => {
   await using site = await Site.open();
   const daemons = grouped(site, [deadAddress(), deadAddress()]);
-  const client = new SessionClient(daemons, { clock: Date.now, times: SHORT_TIMES });
+  const client = new SessionClient(daemons, { times: SHORT_TIMES });
   for (let i = 0; i < 4; i++) {
     using session = await client.open({
       user: "alice",
@@ -52,7 +52,7 @@ Deno.test("SessionClient goes to the next daemon when one cannot be reached", as
 
 Deno.test("SessionClient keeps to the instance that was named", async () => {
   await using site = await Site.open();
-  const client = new SessionClient(grouped(site, [deadAddress()]), { clock: Date.now, times: SHORT_TIMES });
+  const client = new SessionClient(grouped(site, [deadAddress()]), { times: SHORT_TIMES });
   const wanted = { user: "alice", scope: mediatedScope(`${site.root}/d/`), permission: "READ" } as const;
   await assert.rejects(client.open({ ...wanted, instance: 1 }, NEVER), ListenSocketUnreachable);
   await assert.rejects(client.open({ ...wanted, instance: 9 }, NEVER), ListenSocketUnreachable);
@@ -72,7 +72,7 @@ Deno.test("SessionClient follows the daemon to the port that it reports", async 
     status: () => ({ instances: [{ instance: 1, address: `127.0.0.1:${other.addr.port}`, up: true }] }),
     openSession: (order, { signal }) => site.group.openSession(order, { signal }),
   };
-  const client = new SessionClient(daemons, { clock: Date.now });
+  const client = new SessionClient(daemons, {});
   {
     using session = await client.open({
       user: "alice",
@@ -94,7 +94,7 @@ Deno.test("SessionClient names the configured address instead of its own", async
       orders.push(order.clientAddresses);
       return site.group.openSession({ ...order, clientAddresses: ["127.0.0.1"] }, options);
     },
-  }, { clock: Date.now, clientAddress: "192.0.2.9" });
+  }, { clientAddress: "192.0.2.9" });
   (await client.open({ user: "alice", scope: mediatedScope(`${site.root}/d/`), permission: "READ" }, NEVER))
     .close();
   assert.deepEqual(orders, [["192.0.2.9"]]);
@@ -127,7 +127,7 @@ Deno.test("SessionClient never shows the one-time secret", async () => {
       ...await site.group.openSession(order, options),
       secret: new Secret("wrongSecret"),
     }),
-  }, { clock: Date.now, times: SHORT_TIMES });
+  }, { times: SHORT_TIMES });
   await assert.rejects(
     client.open({ user: "alice", scope: mediatedScope(`${site.root}/d/`), permission: "READ" }, NEVER),
     (error) => error instanceof Error && !Deno.inspect(error).includes("wrongSecret"),
