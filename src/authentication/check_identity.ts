@@ -1,5 +1,6 @@
 import { disguise } from "../model/disguise.ts";
-import { hasLooseBlanks, InvalidName, parseName } from "../model/distinguished_name.ts";
+import { hasLooseBlanks, InvalidName, parseName, sameName } from "../model/distinguished_name.ts";
+import { ANONYMOUS_DN } from "../model/identity.ts";
 
 /** The user cannot be named; the message is for the log. */
 export class NoIdentity extends Error {
@@ -16,6 +17,7 @@ export function checkIdentity(dn: string): string {
   try {
     const values = parseName(dn).flatMap((part) => part.map(({ value }) => value));
     if (values.length === 0) throw new NoIdentity("the identity is an empty name");
+    if (sameName(dn, ANONYMOUS_DN)) throw new NoIdentity("the identity is the name of callers without one");
     if (hasLooseBlanks(dn)) throw new NoIdentity("the identity has blanks around its parts");
     for (const value of values) {
       const reason = value.kind === "text" ? disguise(value.text) : undefined;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { checkIdentity, NoIdentity } from "../../src/authentication/check_identity.ts";
 import fc from "fast-check";
 import { comparableForm, escapeNameValue, sameName } from "../../src/model/distinguished_name.ts";
+import { ANONYMOUS_DN } from "../../src/model/identity.ts";
 import { CHARACTER } from "../fixtures/character.ts";
 
 /** Names that count as the other one, though they are written with other characters. */
@@ -55,6 +56,12 @@ Deno.test("checkIdentity() takes names as people have them", () => {
     "\u{20BB7}野家",
   ];
   for (const name of names) assert.equal(checkIdentity(`CN=${name}, O=Site`), `CN=${name}, O=Site`);
+});
+
+Deno.test("checkIdentity() refuses the name of callers who show nothing", () => {
+  for (const name of [ANONYMOUS_DN, "cn=anonymous, o=unknown, ou=unknown"]) {
+    assert.throws(() => checkIdentity(name), NoIdentity);
+  }
 });
 
 Deno.test("checkIdentity() refuses what does not show, wherever it stands", () => {

@@ -116,7 +116,7 @@ class SshKeyAuthenticator implements Authenticator {
 
   /** The keys file, if it names the user, else the daemons: whoever has no key there any more is gone. */
   async standingOf({ dn, uid, login = uid }: NamedUser, signal: AbortSignal): Promise<Standing> {
-    if (login === undefined) return { kind: "cannot tell" };
+    if (login === undefined) return this.#isNamedInFile(dn) ? { kind: "known" } : { kind: "cannot tell" };
     const fromFile = this.file?.current.keys.get(login);
     if (fromFile !== undefined) {
       return { kind: fromFile.some((key) => sameName(key.dn, dn)) ? "known" : "gone" };
@@ -132,6 +132,11 @@ class SshKeyAuthenticator implements Authenticator {
     if (confirmed.length > 0) return { kind: "known", servers: [...confirmed, ...failed] };
     if (failed.length > 0) throw new KeyLookupFailed(failed);
     return { kind: "gone" };
+  }
+
+  #isNamedInFile(dn: string): boolean {
+    const users = [...this.file?.current.keys.values() ?? []];
+    return users.some((keys) => keys.some((key) => sameName(key.dn, dn)));
   }
 
   namesOf(login: string): readonly string[] {

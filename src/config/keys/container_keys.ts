@@ -12,7 +12,11 @@ export const CONTAINER = section({
       default: "localhost",
     }),
     port: port({ help: "Port to listen on; 0 takes any free one", default: 7777, anyFree: true }),
-    name: text({ name: "sitename", help: "Name of the site, such as AUTH", default: "DEMO-SITE" }),
+    name: text({
+      name: "sitename",
+      help: "Name of the site, such as AUTH; not rest or health",
+      default: "DEMO-SITE",
+    }),
     externalUrl: optional(url({
       name: "externalurl",
       help:

@@ -423,6 +423,7 @@ Deno.test("sshKey() says whether a user it named still has a key, in the file or
     assert.deepEqual(await standing("CN=carl,OU=ssh-local-users", "dora"), gone);
     assert.deepEqual(await standing("CN=root,OU=ssh-local-users", "root"), gone);
     assert.deepEqual(await standing("CN=carl,OU=ssh-local-users"), { kind: "cannot tell" });
+    assert.deepEqual(await standing("CN=ANN Example"), { kind: "known" }, "by the name alone");
     assert.deepEqual(method.namesOf?.("ann"), ["CN=Ann Example"]);
     assert.deepEqual(method.namesOf?.("carl"), ["CN=carl, OU=ssh-local-users"]);
     method.close();
