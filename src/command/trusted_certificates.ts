@@ -1,4 +1,4 @@
-import { certificateSubject } from "../model/certificate_subject.ts";
+import { certificateName } from "../model/certificate_subject.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { describePermission, sortTrust } from "../model/trust/trusted_certificates.ts";
 
@@ -24,7 +24,7 @@ export function trustedCertificates(
     const { issuers, entities } = sortTrust(store);
     return [...issuers, ...entities].map((trusted) => ({
       of,
-      certificate: certificateSubject(trusted.certificate),
+      certificate: certificateName(trusted.certificate),
       permits: describePermission(trusted),
     }));
   });

@@ -28,7 +28,7 @@ export function checkPeer(
   { anchors, expectedDn, allowUnverifiable = false, at }: PeerCheck,
 ): string | undefined {
   const [leaf] = sent;
-  if (leaf === undefined) return "the daemon showed no certificate";
+  if (leaf === undefined) return "the daemon showed no certificate that can be read";
   try {
     const accepted = acceptedBy(anchors);
     const shown = `${expectedDn ?? ""}\n${sent.map(({ raw }) => raw.toString("latin1")).join("\n")}`;

@@ -15,6 +15,19 @@ export function certificateSubject(certificate: X509Certificate | string | Uint8
   return names.reverse().join(",");
 }
 
+/**
+ * What a certificate is called: its subject, or if that is empty, `CN=` and the first of its alternative names.
+ * @param certificate PEM, DER or parsed.
+ * @throws {TypeError} If it is no certificate.
+ */
+export function certificateName(certificate: X509Certificate | string | Uint8Array): string {
+  const parsed = certificate instanceof X509Certificate ? certificate : new X509Certificate(certificate);
+  const subject = certificateSubject(parsed);
+  if (subject !== "") return subject;
+  const [, name] = /^(?:DNS|IP Address|URI|email):([^,"]+)/.exec(parsed.subjectAltName ?? "") ?? [];
+  return name === undefined ? "" : `CN=${escapeNameValue(name)}`;
+}
+
 /** Types that RFC 2253 writes by keyword, by the hexadecimal form of their identifier. */
 const KEYWORDS: ReadonlyMap<string, string> = new Map([
   ["550403", "CN"],

@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { certificateSubject } from "../model/certificate_subject.ts";
+import { certificateName } from "../model/certificate_subject.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 
 /** What the status page says about the service's certificate. */
@@ -36,11 +36,11 @@ export class OwnCertificate {
       material,
       pem: certificate.toString(),
       facts: {
-        dn: certificateSubject(certificate),
-        issuer: certificate.issuer.split("\n").reverse().join(","),
+        dn: certificateName(certificate),
+        issuer: (certificate.issuer ?? "").split("\n").reverse().join(","),
         expires: Date.parse(certificate.validTo),
       },
-      trusted: material.anchors.map((anchor) => certificateSubject(anchor)),
+      trusted: material.anchors.map((anchor) => certificateName(anchor)),
     };
   }
 
@@ -62,7 +62,7 @@ export class OwnCertificate {
     return this.#known.material;
   };
 
-  /** Subject as RFC 2253 text without blanks. */
+  /** Subject as RFC 2253 text without blanks, or an alternative name in its place. */
   readonly name = (): string | undefined => this.#known?.facts.dn;
 
   readonly pem = (): string | undefined => this.#known?.pem;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { certificateSubject } from "../../src/model/certificate_subject.ts";
+import { certificateName, certificateSubject } from "../../src/model/certificate_subject.ts";
 import { sameName } from "../../src/model/distinguished_name.ts";
 import { createAuthority } from "../pki/authority.ts";
 
@@ -53,4 +53,13 @@ Deno.test("certificateSubject() throws for what is no certificate", () => {
   for (const text of ["", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"]) {
     assert.throws(() => certificateSubject(text));
   }
+});
+
+Deno.test("certificateName() takes an alternative name where there is no subject", () => {
+  const name = (subject: string, names?: string[]) =>
+    certificateName(AUTHORITY.issue({ subject, ...(names && { names }) }).certificate);
+  assert.equal(name("CN=a,O=b", ["c.example"]), "CN=a,O=b");
+  assert.equal(name("", ["c.example", "d.example"]), "CN=c.example");
+  assert.equal(name("", ["192.0.2.1"]), "CN=192.0.2.1");
+  assert.equal(name(""), "");
 });

@@ -1,5 +1,5 @@
 import { createHash, type KeyObject, X509Certificate } from "node:crypto";
-import { certificateSubject } from "../../model/certificate_subject.ts";
+import { certificateName } from "../../model/certificate_subject.ts";
 import { comparableForm } from "../../model/distinguished_name.ts";
 
 /** A server that issues tokens, as its certificate describes it. */
@@ -31,7 +31,7 @@ const CURVES: ReadonlyMap<string | undefined, readonly string[]> = new Map([
  */
 export function issuerOf(certificate: string): Issuer {
   const x509 = readCertificate(certificate);
-  const name = certificateSubject(x509);
+  const name = certificateName(x509);
   const { publicKey: key } = x509;
   return {
     name,

@@ -50,7 +50,7 @@ export function validity(
   return { kind: "valid", text: `is valid until ${day(validToDate)}` };
 }
 
-/** Subject on one line, for messages. */
-export function subjectOf({ subject }: X509Certificate): string {
-  return subject.split("\n").reverse().join(", ");
+/** Subject on one line, for messages; the alternative names of a certificate without one. */
+export function subjectOf({ subject, subjectAltName }: X509Certificate): string {
+  return (subject ?? subjectAltName ?? "a nameless one").split("\n").reverse().join(", ");
 }

@@ -87,7 +87,7 @@ export function findPath(
     fail(
       depth,
       `no trusted authority signed the certificate of ${nameOf(certificate)}, issuer <${
-        oneLine(certificate.issuer)
+        oneLine(certificate.issuer ?? "")
       }>`,
     );
     if (depth === MAX_DEPTH) continue;

@@ -110,6 +110,13 @@ Deno.test("TokenIssuer leaves out what there is not, and uses the default lifeti
   assert.deepEqual(claims, { sub: "CN=Bob", iss: SERVER, iat: NOW, exp: NOW + 300, etd: "true", ...decided });
 });
 
+Deno.test("TokenIssuer is called by an alternative name where its certificate has no subject", async () => {
+  const { issue, accept } = service(material({ subject: "", names: ["auth.example.org", "127.0.0.1"] }));
+  const token = await issue(ANN);
+  assert.equal(contents(token).claims.iss, "CN=auth.example.org");
+  assert.equal((await accept(token)).dn, ANN.dn);
+});
+
 for (const [keyType, alg] of [["ec-p256", "ES256"], ["rsa-2048", "RS256"], ["ed25519", "EdDSA"]] as const) {
   Deno.test(`TokenIssuer signs with ${alg} for a key of type ${keyType}, and the token is accepted`, async () => {
     const { issue, accept } = service(material({ keyType }));

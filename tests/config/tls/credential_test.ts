@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadTlsMaterial } from "../../../src/config/tls/load_tls_material.ts";
 import type { CredentialConfig } from "../../../src/config/service_config.ts";
+import { createAuthority } from "../../pki/authority.ts";
 import { formatProblem } from "../../../src/model/problem.ts";
 
 const FIXTURES = join(import.meta.dirname ?? "", "fixtures");
@@ -237,6 +238,31 @@ Deno.test("loadTlsMaterial() refuses an expired certificate, and one that is not
   assert.ok(soon.material);
 
   assert.deepEqual((await at(validToDate, -7.1)).messages, []);
+});
+
+Deno.test("loadTlsMaterial() tells the dates of a certificate without subject", async () => {
+  const notAfter = new Date(NOW + 3 * 86_400_000);
+  const own = createAuthority({ subject: "CN=CA" }).issue({ subject: "", names: ["auth.example"], notAfter });
+  const path = await Deno.makeTempFile();
+  await Deno.writeTextFile(path, own.certificate + own.key);
+  await Deno.chmod(path, 0o600);
+  const { material, problems } = await loadTlsMaterial({
+    credential: {
+      origin: ORIGIN,
+      path,
+      format: "auto",
+      password: undefined,
+      keyPath: undefined,
+      keyOrigin: ORIGIN,
+      keyPassword: undefined,
+      keyAlias: undefined,
+      reloadOnChange: true,
+    },
+    truststore: undefined,
+  }, NOW);
+  await Deno.remove(path);
+  assert.ok(material);
+  assert.match(problems.map(formatProblem).join(), /certificate of DNS:auth\.example in .* expires on/);
 });
 
 Deno.test("loadTlsMaterial() warns of a key that every user can read, and of an alias", async () => {
