@@ -32,6 +32,10 @@ export function clientCertificate(
   const chain = wholeChain(socket);
   const [shown] = chain;
   if (shown === undefined || !provesKey(shown)) return undefined;
-  if (typeof findPath(chain, { anchors, purpose: "clientAuth", at }) === "string") return undefined;
-  return { subject: certificateSubject(shown), pem: shown.toString() };
+  try {
+    if (typeof findPath(chain, { anchors, purpose: "clientAuth", at }) === "string") return undefined;
+    return { subject: certificateSubject(shown), pem: shown.toString() };
+  } catch {
+    return undefined; // not well-formed, so nobody's
+  }
 }

@@ -1,4 +1,5 @@
 import { X509Certificate } from "node:crypto";
+import { isSignedBy } from "../../model/trust/signed_by.ts";
 import { sortTrust } from "../../model/trust/trusted_certificates.ts";
 import type { Signers } from "./signed_element.ts";
 
@@ -15,7 +16,7 @@ export function anchored(issuers: readonly string[], anchors: readonly string[],
     const certificate = read(shown);
     if (certificate === undefined || !isValid(certificate, at)) return undefined;
     const isSigned = sortTrust(anchors).issuers.some(({ certificate: anchor }) =>
-      isValid(anchor, at) && certificate.checkIssued(anchor) && certificate.verify(anchor.publicKey)
+      isValid(anchor, at) && certificate.checkIssued(anchor) && isSignedBy(certificate, anchor)
     );
     return isSigned ? certificate : undefined;
   };

@@ -5,6 +5,20 @@ export class DerValue {
   /** @param tag Identifier octet, such as 0x30 for a sequence. */
   constructor(readonly tag: number, readonly content: Uint8Array) {}
 
+  /** Tag, length and content, as DER has them. */
+  whole(): Uint8Array {
+    const { length } = this.content;
+    const octets: number[] = [];
+    for (let rest = length; length >= 0x80 && rest > 0; rest = Math.floor(rest / 256)) {
+      octets.unshift(rest % 256);
+    }
+    const head = length < 0x80 ? [length] : [0x80 + octets.length, ...octets];
+    const whole = new Uint8Array(1 + head.length + length);
+    whole.set([this.tag, ...head]);
+    whole.set(this.content, 1 + head.length);
+    return whole;
+  }
+
   /** The values in this one. */
   children(): DerValue[] {
     const found: DerValue[] = [];

@@ -1,8 +1,6 @@
-import { Buffer } from "node:buffer";
 import type { KeyObject, X509Certificate } from "node:crypto";
-import { createSecureContext } from "node:tls";
-import { certificatesOfPem } from "./certificates.ts";
-import { privateKeyOfPem } from "./private_key.ts";
+import { type Pkcs12Content, readPkcs12, WrongPassword } from "./pkcs12_certificates.ts";
+import { privateKeyOfDer } from "./private_key.ts";
 import { UnusableStore } from "./unusable_store.ts";
 
 /** Content of a PKCS#12 key store with a key. */
@@ -32,40 +30,24 @@ export function refuseJavaKeyStore(path: string): never {
  * @throws {UnusableStore} If the password is wrong, or there is no key in it.
  */
 export function openKeyStore(pfx: Uint8Array, password: string | undefined): KeyStoreContent {
-  const context = readContext(pfx, password);
-  const { cert, key, ca } = context;
-  if (typeof cert !== "string" || typeof key !== "string") {
+  const { certificates, keys: [der] } = read(pfx, password);
+  if (der === undefined) {
+    throw new UnusableStore("expected a key store with a private key, this one holds certificates only");
+  }
+  const key = privateKeyOfDer(der, undefined);
+  const own = certificates.find((certificate) => certificate.checkPrivateKey(key));
+  if (own === undefined) {
     throw new UnusableStore("expected a key store with a private key and its certificate");
   }
-  const chain = Array.isArray(ca) ? ca.filter((entry) => typeof entry === "string") : [];
-  const certificates = [cert, ...chain].flatMap(certificatesOfPem);
-  return { key: privateKeyOfPem(key, undefined, ""), certificates };
+  return { key, certificates: [own, ...certificates.filter((certificate) => certificate !== own)] };
 }
 
-/** Deno's TLS context shows what it took out of a PKCS#12 store, as PEM text. */
-function readContext(pfx: Uint8Array, password: string | undefined): Record<"cert" | "key" | "ca", unknown> {
-  let opened: unknown;
+function read(pfx: Uint8Array, password: string | undefined): Pkcs12Content {
   try {
-    opened = createSecureContext({ pfx: Buffer.from(pfx), passphrase: password ?? "" }).context;
+    return readPkcs12(pfx, password ?? "");
   } catch (cause) {
-    throw new UnusableStore(explain(cause instanceof Error ? cause.message : "", password), { cause });
+    if (password !== undefined || !(cause instanceof WrongPassword)) throw cause;
+    const expected = "expected container.security.credential.password too, the key store is encrypted";
+    throw new UnusableStore(expected, { cause });
   }
-  const { cert, key, ca } = toRecord(opened);
-  return { cert, key, ca };
-}
-
-function toRecord(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
-}
-
-function explain(message: string, password: string | undefined): string {
-  if (/mac verify/i.test(message)) {
-    return password === undefined
-      ? "expected container.security.credential.password too, the key store is encrypted"
-      : "expected the right password of the key store, or the file is damaged";
-  }
-  if (/no usable private key/i.test(message)) {
-    return "expected a key store with a private key, this one holds certificates only";
-  }
-  return "expected a PKCS#12 key store, this file cannot be read as one";
 }

@@ -1,3 +1,4 @@
+import type { X509Certificate } from "node:crypto";
 import type { Problem } from "../../model/problem.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { reason } from "../load_properties.ts";
@@ -90,6 +91,7 @@ async function loadCredential(
     const credential = readCredentialFiles(config, { certificate, key });
     const [own] = credential.certificates;
     if (own === undefined) throw new UnusableStore("expected a certificate");
+    requireUsableKey(own);
     const { kind, text } = validity(own, now);
     if (kind !== "valid") {
       report(
@@ -105,6 +107,17 @@ async function loadCredential(
     if (!(error instanceof UnusableStore)) throw error;
     report("error", `${files.join(", ")}: ${error.message}`);
     return { problems, files };
+  }
+}
+
+/** @throws {UnusableStore} If the runtime cannot read the public key: tokens of ours could not be checked. */
+function requireUsableKey(own: X509Certificate): void {
+  try {
+    own.publicKey.export({ type: "spki", format: "der" });
+  } catch (cause) {
+    throw new UnusableStore("expected a key for elliptic curves, or of RSA with 2048 to 4096 bits", {
+      cause,
+    });
   }
 }
 

@@ -8,6 +8,8 @@ import { UnusableStore } from "./unusable_store.ts";
 
 const DATA = "1.2.840.113549.1.7.1";
 const ENCRYPTED_DATA = "1.2.840.113549.1.7.6";
+const KEY_BAG = "1.2.840.113549.1.12.10.1.1";
+const ENCRYPTED_KEY_BAG = "1.2.840.113549.1.12.10.1.2";
 const CERTIFICATE_BAG = "1.2.840.113549.1.12.10.1.3";
 const PBES2 = "1.2.840.113549.1.5.13";
 const PBKDF2 = "1.2.840.113549.1.5.12";
@@ -46,21 +48,64 @@ const OLD_CIPHERS: ReadonlyMap<string, { readonly name: "rc2" | "des-ede3-cbc"; 
     ],
   );
 
+/** The password is not that of the store; or the file is damaged, which looks alike. */
+export class WrongPassword extends UnusableStore {
+  constructor(options?: ErrorOptions) {
+    super("expected the right password of the key store, or the file is damaged", options);
+  }
+}
+
+/** What is in a PKCS#12 store, in its order. */
+export interface Pkcs12Content {
+  readonly certificates: readonly X509Certificate[];
+  /** Private keys as PKCS#8 in DER form. */
+  readonly keys: readonly Uint8Array[];
+}
+
 /**
- * All certificates of a PKCS#12 store, with or without keys in it (RFC 7292). The TLS library reads only stores with a key.
- * @throws {UnusableStore} If it is none, the password is wrong, or there are no certificates.
+ * Reads a PKCS#12 store, with or without keys, integrity check and encryption, old or new (RFC 7292). The TLS library
+ * reads few of them.
+ * @throws {UnusableStore} If it is none, or the password is wrong.
  */
-export function certificatesOfPkcs12(pfx: Uint8Array, password: string): X509Certificate[] {
-  const [, authSafe, mac] = readDer(pfx).children();
+export function readPkcs12(pfx: Uint8Array, password: string): Pkcs12Content {
+  const [version, authSafe, mac] = readDer(pfx).children();
+  if (version?.tag !== 0x02) {
+    throw new UnusableStore("expected a PKCS#12 key store, this file cannot be read as one");
+  }
   if (authSafe === undefined) throw unsupported("format");
   const content = contentOf(authSafe, DATA);
   if (mac !== undefined) checkMac(mac, content, password);
-  const certificates = readDer(content).children().flatMap((part) => {
-    const contents = decrypt(part, password);
-    return contents === undefined ? [] : certificatesOfBags(readDer(contents));
+  const bags = readDer(content).children().flatMap((part) => {
+    const contents = decryptPart(part, password);
+    return contents === undefined ? [] : readDer(contents).children();
   });
+  return {
+    certificates: bags.filter(isOf(CERTIFICATE_BAG)).map((bag) =>
+      certificateOfDer(valueOf(bag).child(1).child(0).octets())
+    ),
+    keys: bags.flatMap((bag) => {
+      if (isOf(KEY_BAG)(bag)) return [valueOf(bag).whole()];
+      return isOf(ENCRYPTED_KEY_BAG)(bag) ? [decryptKey(valueOf(bag), password)] : [];
+    }),
+  };
+}
+
+/**
+ * All certificates of a PKCS#12 store.
+ * @throws {UnusableStore} If it is none, the password is wrong, or there are no certificates.
+ */
+export function certificatesOfPkcs12(pfx: Uint8Array, password: string): X509Certificate[] {
+  const { certificates } = readPkcs12(pfx, password);
   if (certificates.length === 0) throw new UnusableStore("expected certificates in the key store");
-  return certificates;
+  return [...certificates];
+}
+
+function isOf(kind: string): (bag: DerValue) => boolean {
+  return (bag) => bag.child(0).objectId() === kind;
+}
+
+function valueOf(bag: DerValue): DerValue {
+  return bag.child(1).child(0);
 }
 
 /** ContentInfo with plain data. */
@@ -84,26 +129,33 @@ function checkMac(mac: DerValue, content: Uint8Array, password: string): void {
   });
   const found = createHmac(digest, key).update(content).digest();
   if (found.length !== expected.length || !timingSafeEqual(found, expected)) {
-    throw new UnusableStore("expected the right password of the key store, or the file is damaged");
+    throw new WrongPassword();
   }
 }
 
 /** Content of one part of the store; `undefined` if it is of a kind that holds no certificates for us. */
-function decrypt(part: DerValue, password: string): Uint8Array | undefined {
+function decryptPart(part: DerValue, password: string): Uint8Array | undefined {
   const type = part.child(0).objectId();
   if (type === DATA) return contentOf(part, DATA);
   if (type !== ENCRYPTED_DATA) return undefined;
   const [, algorithm, data] = part.child(1).child(0).child(1).children();
   if (algorithm === undefined || data === undefined) throw unsupported("encryption");
+  return decrypt(algorithm, data, password);
+}
+
+/** EncryptedPrivateKeyInfo (RFC 5958, 3). */
+function decryptKey(info: DerValue, password: string): Uint8Array {
+  return decrypt(info.child(0), info.child(1), password);
+}
+
+function decrypt(algorithm: DerValue, data: DerValue, password: string): Uint8Array {
   const id = algorithm.child(0).objectId();
   const decipher = id === PBES2 ? decryptPbes2 : decryptOld;
   try {
     return decipher(algorithm, id, data.octets(), password);
   } catch (cause) {
     if (cause instanceof UnusableStore) throw cause;
-    throw new UnusableStore("expected the right password of the key store, or the file is damaged", {
-      cause,
-    });
+    throw new WrongPassword({ cause });
   }
 }
 
@@ -141,13 +193,6 @@ function decryptCbc(name: string, key: Uint8Array, iv: Uint8Array, data: Uint8Ar
   return Buffer.concat([decipher.update(data), decipher.final()]);
 }
 
-/** SafeContents: keys and whatever else is not a certificate are passed over. */
-function certificatesOfBags(bags: DerValue): X509Certificate[] {
-  return bags.children()
-    .filter((bag) => bag.child(0).objectId() === CERTIFICATE_BAG)
-    .map((bag) => certificateOfDer(bag.child(1).child(0).child(1).child(0).octets()));
-}
-
 function bounded(iterations: number): number {
   if (iterations < 1 || iterations > MAX_ITERATIONS) throw unsupported("number of iterations");
   return iterations;
@@ -155,6 +200,7 @@ function bounded(iterations: number): number {
 
 function unsupported(what: string): UnusableStore {
   return new UnusableStore(
-    `expected a PKCS#12 key store with a supported ${what}; export it again: openssl pkcs12 -export -nokeys -in <pem>`,
+    `expected a PKCS#12 key store with a supported ${what}; export it again: ` +
+      "openssl pkcs12 -in <old> -nodes -out <pem>, then openssl pkcs12 -export -in <pem> -out <new>",
   );
 }

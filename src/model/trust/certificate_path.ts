@@ -1,5 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 import { type CertificateFacts, certificateFacts, permits, type Purpose } from "./certificate_facts.ts";
+import { isSignedBy } from "./signed_by.ts";
 import { sortTrust, type Trusted } from "./trusted_certificates.ts";
 
 /** What a way from a certificate to an anchor must be. */
@@ -96,7 +97,7 @@ export function findPath(
       if (issuer.facts.pathLength !== undefined && issuer.facts.pathLength < depth) continue;
       if (!certificate.checkIssued(issuer.certificate)) continue;
       if (++signatures > MAX_SIGNATURES) return "the certificates shown take too long to check";
-      if (!certificate.verify(issuer.certificate.publicKey)) continue;
+      if (!isSignedBy(certificate, issuer.certificate)) continue;
       steps.push({ here: dated(issuer.certificate), facts: issuer.facts, before: step, depth: depth + 1 });
     }
   }

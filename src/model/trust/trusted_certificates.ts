@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { type CertificateFacts, certificateFacts, permits, type Purpose } from "./certificate_facts.ts";
+import { isSignedBy } from "./signed_by.ts";
 
 /** A trusted certificate, and what it says. */
 export interface Trusted {
@@ -65,5 +66,5 @@ export function trustedAsItself(
 }
 
 function isSelfSigned(certificate: X509Certificate): boolean {
-  return certificate.subject === certificate.issuer && certificate.verify(certificate.publicKey);
+  return certificate.subject === certificate.issuer && isSignedBy(certificate, certificate);
 }
