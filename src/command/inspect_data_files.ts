@@ -60,8 +60,8 @@ async function inspectMethod(method: MethodConfig, users: string[]): Promise<rea
       if (method.file === undefined) return template;
       return [
         ...template,
-        ...await inspectFile(method.file, (text, file) => {
-          const { keys, problems } = parseKeysFile(text, file);
+        ...await inspectFile(method.file, async (text, file) => {
+          const { keys, problems } = await parseKeysFile(text, file);
           for (const named of keys.values()) users.push(...named.map(({ dn }) => dn));
           return problems;
         }),

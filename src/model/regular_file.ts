@@ -27,7 +27,7 @@ export async function openRegularFile(path: string): Promise<FileHandle> {
  * @param maxBytes Default: no limit.
  * @throws {RangeError} If it is longer; it then takes up no memory.
  */
-export async function readRegularFile(path: string, maxBytes = Infinity): Promise<Uint8Array> {
+export async function readRegularFile(path: string, maxBytes = Infinity): Promise<Uint8Array<ArrayBuffer>> {
   const file = await openRegularFile(path);
   try {
     const { size } = await file.stat();

@@ -14,7 +14,7 @@ export interface FileSource {
    * @throws {RangeError} If it is longer than `maxBytes`; it then takes up no memory.
    * @throws {TypeError} If it is no regular file.
    */
-  read(path: string, maxBytes: number): Promise<Uint8Array | undefined>;
+  read(path: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 
 export const DISK: FileSource = {

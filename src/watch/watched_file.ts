@@ -1,5 +1,4 @@
 import { isUtf8 } from "node:buffer";
-import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers";
 import type { Logger } from "../logging/logger.ts";
 import { DISK, type FileSource } from "./file_source.ts";
@@ -77,7 +76,9 @@ interface Version<T> {
 
 async function firstVersion<T>(path: string, parse: Parse<T>, options: WatchOptions<T>): Promise<Version<T>> {
   const bytes = await (options.source ?? DISK).read(path, options.maxBytes ?? MAX_BYTES);
-  if (bytes !== undefined) return { content: await parse(decode(bytes), path), digest: digestOf(bytes) };
+  if (bytes !== undefined) {
+    return { content: await parse(decode(bytes), path), digest: await digestOf(bytes) };
+  }
   if (options.missing !== undefined) return { content: options.missing, digest: ABSENT };
   throw new Deno.errors.NotFound(`There is no file ${path}`);
 }
@@ -160,7 +161,9 @@ class PolledFile<T> implements WatchedFile<T> {
   }
 
   /** The bytes (none of an absent file) and the stamp under which all of them were read. */
-  async #readWhole(before: string): Promise<{ bytes: Uint8Array | undefined; stamp: string } | undefined> {
+  async #readWhole(
+    before: string,
+  ): Promise<{ bytes: Uint8Array<ArrayBuffer> | undefined; stamp: string } | undefined> {
     let stamp = before;
     for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
       const bytes = await this.#source.read(this.path, this.#options.maxBytes ?? MAX_BYTES);
@@ -172,8 +175,8 @@ class PolledFile<T> implements WatchedFile<T> {
     return undefined;
   }
 
-  async #take(bytes: Uint8Array | undefined): Promise<void> {
-    const digest = bytes === undefined ? ABSENT : digestOf(bytes);
+  async #take(bytes: Uint8Array<ArrayBuffer> | undefined): Promise<void> {
+    const digest = bytes === undefined ? ABSENT : await digestOf(bytes);
     if (digest === this.#version.digest && this.#problem !== undefined) {
       this.#digest = digest;
       this.#problem = undefined;
@@ -194,7 +197,7 @@ class PolledFile<T> implements WatchedFile<T> {
     this.#tell();
   }
 
-  #contentOf(bytes: Uint8Array | undefined): T | Promise<T> {
+  #contentOf(bytes: Uint8Array<ArrayBuffer> | undefined): T | Promise<T> {
     if (bytes !== undefined) return this.#parse(decode(bytes), this.path);
     if (this.#options.missing === undefined) throw new Deno.errors.NotFound(`The file ${this.path} is gone`);
     return this.#options.missing;
@@ -231,6 +234,7 @@ function decode(bytes: Uint8Array): string {
   return UTF8.decode(bytes);
 }
 
-function digestOf(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("base64");
+/** Made beside the event loop. */
+async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toBase64();
 }

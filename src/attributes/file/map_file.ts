@@ -1,6 +1,6 @@
-import { setImmediate } from "node:timers";
 import { InvalidJson } from "../../model/json_text.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
+import { SmallSteps } from "../../model/small_steps.ts";
 import { InvalidXml } from "../xml_reader.ts";
 import { jsonEntries } from "./json_map.ts";
 import type { MapEntry, Report } from "./map_entry.ts";
@@ -13,9 +13,6 @@ export const MAX_MAP_LENGTH = 64 * 1024 * 1024;
 
 /** Problems of one severity beyond these are not told one by one. */
 const MAX_PROBLEMS = 100;
-
-/** How long reading may hold the event loop, in milliseconds. */
-const STEP_MS = 8;
 
 /**
  * Reads a map file, entry by entry and in steps of a few milliseconds, so that requests are served meanwhile.
@@ -39,13 +36,10 @@ export async function readMapFile(
     if (list.length < MAX_PROBLEMS) list.push({ severity: "error", file, ...problem });
   };
   try {
-    let pauseAt = 0; // the caller has just read and hashed the file, so the first step is short
-    let count = 0;
+    const steps = new SmallSteps();
     for (const entry of entriesOf(text, format, report)) {
       take(entry, report);
-      if (++count % 64 !== 0 || performance.now() < pauseAt) continue;
-      await new Promise<void>((resolve) => setImmediate(resolve));
-      pauseAt = performance.now() + STEP_MS;
+      if (steps.isLong) await steps.rest();
     }
   } catch (error) {
     if (!(error instanceof InvalidJson || error instanceof InvalidXml)) throw error;

@@ -1,5 +1,5 @@
-import { setImmediate } from "node:timers/promises";
 import { comparableForm, sameName } from "../../model/distinguished_name.ts";
+import { SmallSteps } from "../../model/small_steps.ts";
 import type { PasswordTable } from "./password_table.ts";
 
 /** Whether this login may sign in and gets this name. */
@@ -17,15 +17,12 @@ export async function isNamedIn(table: PasswordTable, dn: string): Promise<boole
 
 const NAMES = new WeakMap<PasswordTable, Promise<ReadonlySet<string>>>();
 
-/** After this many names the event loop has its turn. */
-const NAMES_AT_ONCE = 1000;
-
 async function collectNames({ entries }: PasswordTable): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
-  let count = 0;
+  const steps = new SmallSteps();
   for (const { dn } of entries.values()) {
     names.add(comparableForm(dn));
-    if (++count % NAMES_AT_ONCE === 0) await setImmediate();
+    if (steps.isLong) await steps.rest();
   }
   return names;
 }

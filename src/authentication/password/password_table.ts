@@ -1,5 +1,5 @@
-import { setImmediate } from "node:timers/promises";
 import type { Problem } from "../../model/problem.ts";
+import { linesOf, SmallSteps } from "../../model/small_steps.ts";
 import { parsePasswordLine } from "./password_line.ts";
 import { sameCost, type ScryptCost } from "./scrypt_hash.ts";
 import type { StoredHash } from "./stored_hash.ts";
@@ -23,9 +23,6 @@ export interface PasswordTable {
 /** A failed check does the work of every cost in the file, so there must not be many (see `PasswordCheck`). */
 const MAX_COSTS = 4;
 
-/** After this many lines the event loop has its turn. */
-const LINES_AT_ONCE = 1000;
-
 /**
  * Reads a password file. Lines that are not understood are reported and skipped, and whoever they name cannot log in;
  * of several lines for a user the last one counts (authentication.md 2.1).
@@ -36,9 +33,11 @@ export async function parsePasswordFile(text: string, file: string): Promise<Pas
   const lineOf = new Map<string, number>();
   const costs: ScryptCost[] = [];
   const problems: Problem[] = [];
-  for (const [index, ended] of text.split("\n").entries()) {
-    if (index % LINES_AT_ONCE === LINES_AT_ONCE - 1) await setImmediate();
-    const line = index + 1;
+  const steps = new SmallSteps();
+  let number = 0;
+  for (const ended of linesOf(text)) {
+    const line = ++number;
+    if (steps.isLong) await steps.rest();
     const report = (expected: string) => problems.push({ severity: "warning", file, line, expected });
 
     const parsed = parsePasswordLine(ended.endsWith("\r") ? ended.slice(0, -1) : ended);

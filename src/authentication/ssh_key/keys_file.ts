@@ -1,6 +1,7 @@
 import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
 import { InvalidName, parseName } from "../../model/distinguished_name.ts";
 import type { Problem } from "../../model/problem.ts";
+import { linesOf, SmallSteps } from "../../model/small_steps.ts";
 import { type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
 
 /** A key from the keys file, with the name that its owner gets. */
@@ -16,19 +17,24 @@ export interface KeysFile {
 }
 
 /**
- * Reads `user:key line:DN` lines (seed 2.6, authentication.md 3.2). The user name ends at the first colon and the DN
+ * Reads `user:key line:DN` lines in small steps (seed 2.6, authentication.md 3.2). The user name ends at the first colon and the DN
  * begins behind the last, so options and comments may hold colons. Blank lines and lines that begin with `#` are skipped.
  * @param file For the problems.
  */
-export function parseKeysFile(text: string, file: string): KeysFile {
+export async function parseKeysFile(text: string, file: string): Promise<KeysFile> {
   const keys = new Map<string, NamedKey[]>();
   const problems: Problem[] = [];
-  for (const [index, line] of text.replace(/^\ufeff/, "").split(/\r?\n/).entries()) {
+  const steps = new SmallSteps();
+  let number = 0;
+  for (const ended of linesOf(text.startsWith("\ufeff") ? text.slice(1) : text)) {
+    number++;
+    if (steps.isLong) await steps.rest();
+    const line = ended.endsWith("\r") ? ended.slice(0, -1) : ended;
     if (/^\s*(?:#|$)/.test(line)) continue;
     const { user, key, expected } = parseLine(line);
     if (user !== undefined && !keys.has(user)) keys.set(user, []);
     if (user !== undefined && key !== undefined) keys.get(user)?.push(key);
-    if (expected !== undefined) problems.push({ severity: "warning", file, line: index + 1, expected });
+    if (expected !== undefined) problems.push({ severity: "warning", file, line: number, expected });
   }
   return { keys, problems };
 }

@@ -6,33 +6,33 @@ import { publicLine, SHEET_KEY_LINE } from "./user_keys.ts";
 
 const DN = "CN=Ann Example, O=Site-A, C=DE";
 
-function read(text: string) {
-  const { keys, problems } = parseKeysFile(text, "conf/keys.txt");
+async function read(text: string) {
+  const { keys, problems } = await parseKeysFile(text, "conf/keys.txt");
   const users = [...keys].map(([user, list]) => [user, list.map(({ dn }) => dn)]);
   return { users: Object.fromEntries(users), problems: problems.map(formatProblem) };
 }
 
-Deno.test("parseKeysFile() reads the sheet's example", () => {
-  assert.deepEqual(read(`ann:${SHEET_KEY_LINE}:${DN}\n`), { users: { ann: [DN] }, problems: [] });
+Deno.test("parseKeysFile() reads the sheet's example", async () => {
+  assert.deepEqual(await read(`ann:${SHEET_KEY_LINE}:${DN}\n`), { users: { ann: [DN] }, problems: [] });
 });
 
-Deno.test("parseKeysFile() skips blank lines, comments, a byte order mark and carriage returns", () => {
+Deno.test("parseKeysFile() skips blank lines, comments, a byte order mark and carriage returns", async () => {
   const text = `\ufeff# users\r\n\r\n   # indented\r\n \t\r\nann:${SHEET_KEY_LINE}: ${DN} \r\n#bob:x:y`;
-  assert.deepEqual(read(text), { users: { ann: [DN] }, problems: [] });
+  assert.deepEqual(await read(text), { users: { ann: [DN] }, problems: [] });
 });
 
-Deno.test("parseKeysFile() keeps several lines of a user in their order, with their own names", () => {
+Deno.test("parseKeysFile() keeps several lines of a user in their order, with their own names", async () => {
   const names = ["user_ed25519", "user_rsa2048", "user_ecdsa256", "user_ecdsa384", "user_ecdsa521"];
   const text = names.map((name, i) => `ann:${publicLine(name)}:CN=Ann ${i}`).join("\n");
-  assert.deepEqual(read(text), {
+  assert.deepEqual(await read(text), {
     users: { ann: ["CN=Ann 0", "CN=Ann 1", "CN=Ann 2", "CN=Ann 3", "CN=Ann 4"] },
     problems: [],
   });
 });
 
-Deno.test("parseKeysFile() splits at the first and the last colon, so options and comments may hold colons", () => {
+Deno.test("parseKeysFile() splits at the first and the last colon, so options and comments may hold colons", async () => {
   const line = `ann:from="2001:db8::/32,192.0.2.1",no-pty ${SHEET_KEY_LINE} at home: laptop:${DN}`;
-  assert.deepEqual(read(line), { users: { ann: [DN] }, problems: [] });
+  assert.deepEqual(await read(line), { users: { ann: [DN] }, problems: [] });
 });
 
 const PLACE = "conf/keys.txt:1: ";
@@ -59,20 +59,20 @@ const BAD: [string, unknown, string][] = [
 ];
 
 for (const [line, users, expected] of BAD) {
-  Deno.test(`parseKeysFile() reports by number only: ${line.slice(0, 40)}…${line.slice(-12)}`, () => {
-    assert.deepEqual(read(line), { users, problems: [PLACE + expected] });
-    assert.deepEqual(read(`# x\n\n${line}\nbob:${SHEET_KEY_LINE}:${DN}`), {
+  Deno.test(`parseKeysFile() reports by number only: ${line.slice(0, 40)}…${line.slice(-12)}`, async () => {
+    assert.deepEqual(await read(line), { users, problems: [PLACE + expected] });
+    assert.deepEqual(await read(`# x\n\n${line}\nbob:${SHEET_KEY_LINE}:${DN}`), {
       users: { ...Object(users), bob: [DN] },
       problems: [`conf/keys.txt:3: ${expected}`],
     });
   });
 }
 
-Deno.test("parseKeysFile() throws nothing, whatever the text, and repeats no key", () => {
+Deno.test("parseKeysFile() throws nothing, whatever the text, and repeats no key", async () => {
   const piece = fc.oneof(fc.string(), fc.constantFrom("ann", ":", "\n", SHEET_KEY_LINE, DN, "#", '"', "CN="));
-  fc.assert(
-    fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
-      for (const problem of parseKeysFile(pieces.join(""), "f").problems) {
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { maxLength: 30 }), async (pieces) => {
+      for (const problem of (await parseKeysFile(pieces.join(""), "f")).problems) {
         assert.ok(!formatProblem(problem).includes("AAAAC3"));
       }
     }),
