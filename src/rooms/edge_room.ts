@@ -8,6 +8,7 @@ import { ServiceStarting } from "../edge/refusal.ts";
 import type { Level, Logger } from "../logging/logger.ts";
 import { addressGroup } from "../model/address_group.ts";
 import { CoreLink } from "./core_link.ts";
+import { listenProblem } from "./listen_problem.ts";
 import { Measurements } from "./measurements.ts";
 import { type RoomLog, roomLog } from "./room_log.ts";
 import type { ToEdgeRoom } from "./room_message.ts";
@@ -76,13 +77,6 @@ async function start(
     tell({ kind: "failed", problems: [listenProblem(error, options.address, options.port)] });
     return undefined;
   }
-}
-
-function listenProblem(error: unknown, address: string, port: number): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "EADDRINUSE") return `port ${port} on ${address} is taken by another process`;
-  if (code === "EACCES") return `port ${port} on ${address} needs a privilege (ports below 1024 do)`;
-  return `cannot listen on ${address}, port ${port}: ${error instanceof Error ? error.message : error}`;
 }
 
 /** The core before finishes what it has, then its link is closed. */

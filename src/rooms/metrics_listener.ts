@@ -1,13 +1,12 @@
 import type { MetricsConfig } from "../config/service_config.ts";
 import { LIMITS } from "../edge/edge_options.ts";
-import type { Answer } from "../edge/message.ts";
 import type { Logger } from "../logging/logger.ts";
 import { CannotStart } from "./cannot_start.ts";
-import { EdgeLink } from "./edge_link.ts";
+import { servePage } from "./page_link.ts";
 import { edgePermissions, type Resolve } from "./permissions.ts";
 import { type Listening, PortWatch } from "./port_watch.ts";
 import { Room } from "./room.ts";
-import type { ToEdgeRoom } from "./room_message.ts";
+import type { ToMetricsRoom } from "./room_message.ts";
 
 /** Connections at a time: scrapers are few. */
 const MOST_CONNECTIONS = 32;
@@ -20,19 +19,20 @@ const LOG_LEVEL = "error";
 type Address = NonNullable<MetricsConfig["listen"]>;
 
 export interface MetricsParts {
-  readonly answer: Answer;
+  /** Makes the page. */
+  readonly page: () => Promise<string>;
   readonly log: Logger;
   readonly resolve: Resolve;
 }
 
 /**
- * Listens for scrapers, in a room of its own that may listen on this one address and nothing else: an edge without TLS
- * whose core is the supervisor.
+ * Listens for scrapers, in a room of its own that may listen on this one address and nothing else. Of what they send
+ * nothing reaches the supervisor.
  */
 export class MetricsListener {
   readonly #address: Address;
   readonly #parts: MetricsParts;
-  #room: Room<ToEdgeRoom> | undefined;
+  #room: Room<ToMetricsRoom> | undefined;
   #port = 0;
   #closed = false;
   readonly #ports: PortWatch<Listening>;
@@ -76,11 +76,11 @@ export class MetricsListener {
 
   async #start(): Promise<void> {
     const { host, port } = this.#address;
-    const { log, resolve, answer } = this.#parts;
+    const { log, resolve, page } = this.#parts;
     const [address] = await resolve(host);
     if (address === undefined) throw new CannotStart([`container.metrics.host = ${host}: no such host`]);
-    const room = new Room<ToEdgeRoom>(
-      new URL("./edge_room.ts", import.meta.url),
+    const room = new Room<ToMetricsRoom>(
+      new URL("./metrics_room.ts", import.meta.url),
       "metrics",
       edgePermissions(address, port),
       {
@@ -92,16 +92,15 @@ export class MetricsListener {
       },
     );
     const options = { address, port, maxConnections: MOST_CONNECTIONS, limits: LIMITS };
-    room.tell({ kind: "start", options, logLevel: LOG_LEVEL });
+    const { port1, port2 } = new MessageChannel();
+    servePage(port1, page, (error) => log.error("the metrics page could not be made", { error }));
+    room.tell({ kind: "start", options, page: port2, logLevel: LOG_LEVEL }, [port2]);
     try {
       this.#port = (await room.ready()).port;
     } catch (error) {
       room.end();
       throw error;
     }
-    const { port1, port2 } = new MessageChannel();
-    new EdgeLink(port1, answer, log);
-    room.tell({ kind: "core", generation: 1, port: port2 }, [port2]);
     this.#room = room;
     this.#listening = { address, port: this.#port };
   }

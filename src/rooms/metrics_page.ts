@@ -1,24 +1,14 @@
 import type { CoreStatus } from "../service/operator_desk.ts";
 import { VERSION } from "../service/version.ts";
-import { exposition, EXPOSITION_TYPE } from "../metrics/exposition.ts";
+import { exposition } from "../metrics/exposition.ts";
 import { series } from "../metrics/series.ts";
-import type { Answer, EdgeResponse } from "../edge/message.ts";
 import { coreStatus, type StatusParts } from "./service_status.ts";
 
 type Sample = readonly [series: string, value: number];
 
-/** Answers `GET /metrics`, and nothing else. */
-export function metricsPage(parts: StatusParts): Answer {
-  return async ({ method, target }) => {
-    if (target.split("?")[0] !== "/metrics") return plain(404, "There is nothing here, see /metrics\n");
-    if (method !== "GET" && method !== "HEAD") return plain(405, "Expected GET\n", ["Allow", "GET, HEAD"]);
-    const text = exposition(await samples(parts));
-    return { ...plain(200, text), headers: ["Content-Type", EXPOSITION_TYPE, "Cache-Control", "no-store"] };
-  };
-}
-
-function plain(status: number, body: string, headers: readonly string[] = []): EdgeResponse {
-  return { status, headers: ["Content-Type", "text/plain; charset=utf-8", ...headers], body };
+/** The metrics as they are now, in the text format of Prometheus. */
+export async function metricsPage(parts: StatusParts): Promise<string> {
+  return exposition(await samples(parts));
 }
 
 async function samples({ supervisor, reloads }: StatusParts): Promise<Sample[]> {

@@ -87,7 +87,7 @@ export class Operations {
     if (listen === undefined) return;
     const { log } = this.#parts.supervisor;
     this.#metrics = await MetricsListener.start(listen, {
-      answer: metricsPage(this.#parts),
+      page: () => metricsPage(this.#parts),
       log,
       resolve: resolveHost,
     });

@@ -27,6 +27,18 @@ export type ToCoreRoom =
   | { readonly kind: "ping" }
   | { readonly kind: "close" };
 
+/** What the supervisor tells the metrics page's room. */
+export type ToMetricsRoom =
+  /** The page is asked for at the port; see `PageCaller`. */
+  | {
+    readonly kind: "start";
+    readonly options: EdgeOptions;
+    readonly page: MessagePort;
+    readonly logLevel: Level;
+  }
+  | { readonly kind: "ping" }
+  | { readonly kind: "drain"; readonly withinMs: number };
+
 /** What a room tells the supervisor. */
 export type FromRoom =
   | { readonly kind: "ready"; readonly port: number }

@@ -157,8 +157,8 @@ Deno.test("a rejection that nobody handles is logged and counted, and ends no ro
   });
   await settled(system);
   const told = logFromNow(system);
-  // A defect behind an await: certificates that are none.
-  (await startedRoom("core 1", from)).tell({ kind: "material", material: null });
+  // Defects behind an await: a link and certificates that are none.
+  (await startedRoom("core 1", from)).tell({ kind: "link", port: null });
   await told(/error rejection that nobody handled error=".*TypeError/);
   const again = logFromNow(system);
   (await startedRoom("edge", from)).tell({ kind: "tls", tls: null });

@@ -3,6 +3,7 @@ import { connections } from "./connections.ts";
 import { footprint } from "./footprint.ts";
 import { connectionsWithLogin, freshTokens, password, token } from "./get.ts";
 import { daemons, users } from "./growth.ts";
+import { reload } from "./reload.ts";
 import { sessions } from "./sessions.ts";
 import { shareDownload } from "./share_download.ts";
 import { shares } from "./shares.ts";
@@ -23,6 +24,7 @@ export const ALL: readonly Measurement[] = [
   footprint,
   unpacking,
   soak,
+  reload,
   daemons,
   users,
   shares,

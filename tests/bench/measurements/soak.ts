@@ -4,6 +4,7 @@ import { ask } from "../../system/ask.ts";
 import { ALICE } from "../../system/running_service.ts";
 import { type Measurement, median } from "../figure.ts";
 import { type Load, runWrk } from "../wrk.ts";
+import { StallWatch } from "../stall_watch.ts";
 import { freshAuthorizations } from "./get.ts";
 
 /** All loads in turn, so often in each half. */
@@ -79,10 +80,15 @@ export const soak: Measurement = {
         open: process.descriptors(),
       };
     };
+    const stalls = new StallWatch(site);
     const [first, second] = [await half(), await half()];
+    stalls.close();
     return [
       { what: "requests", value: requests, unit: "" },
       { what: "failed, guesses aside", value: failures, unit: "", target: { atMost: 0 } },
+      // With all other processes of the measurement on the same cores; what the service does by itself is far below.
+      { what: "longest stall of the core", value: stalls.longestMs("core"), unit: "ms" },
+      { what: "longest stall of the edge", value: stalls.longestMs("edge"), unit: "ms" },
       { what: "memory, idle", value: idle, unit: "MiB" },
       { what: "memory under load, first half", value: first.busy, unit: "MiB" },
       { what: "memory under load, second half", value: second.busy, unit: "MiB" },
