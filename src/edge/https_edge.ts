@@ -142,8 +142,8 @@ export class HttpsEdge {
 
   /** Shows another certificate from the next handshake on. */
   renewTls(tls: EdgeTls): void {
-    this.#tls = tls;
     if ("setSecureContext" in this.#server) this.#server.setSecureContext(tlsServerOptions(tls));
+    this.#tls = tls; // not before: what cannot be used changes nothing
   }
 
   /**
