@@ -4,6 +4,9 @@ import { InvalidRequest } from "../request_errors.ts";
 /** Entries of one part of a listing at most. */
 export const MOST_ENTRIES = 5000;
 
+/** Entries that are put in order at a time: among those that are in order already, which is soon done. */
+const AT_A_TIME = 500;
+
 /** Characters of a name at most; a file system allows 255 bytes. */
 const MOST_IN_NAME = 1024;
 
@@ -17,7 +20,7 @@ interface Place {
 
 /**
  * One part of a directory's listing: the first entries behind a place, in the order of their names and directories first,
- * whatever the order in which they come. No more than twice the part is ever held.
+ * whatever the order in which they come. Little more than the part is ever held.
  */
 export class ListingPart {
   readonly #after: Place | undefined;
@@ -38,7 +41,7 @@ export class ListingPart {
     if (this.#last !== undefined && inOrder(place, this.#last) > 0) return;
     this.#held.push({ place, entry });
     // One more than the part has tells that there is another part.
-    if (this.#held.length > 2 * this.#most) this.#cut(this.#most + 1);
+    if (this.#held.length > this.#most + AT_A_TIME) this.#cut(this.#most + 1);
   }
 
   /** The entries in order, and the `after` of the next part, if there is one. */
