@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { discardRest } from "./discard_rest.ts";
+import type { Discards } from "./discard_rest.ts";
 import type { EdgeResponse } from "./message.ts";
 import { ClientGone } from "./refusal.ts";
 import type { RequestGate } from "./request_gate.ts";
@@ -11,21 +11,24 @@ export class Delivery {
   readonly #response: ServerResponse;
   readonly #keepAlive: readonly string[];
   readonly #gate: RequestGate;
+  readonly #discards: Discards;
   /** Bytes that the answer says it has; a client that has them all may leave before the answer is seen to its end. */
   #announced = Infinity;
   #written = 0;
 
   /** @param keepAlive Further header fields for where the connection is kept. */
   constructor(
-    { request, response, gate }: {
+    { request, response, gate, discards }: {
       readonly request: IncomingMessage;
       readonly response: ServerResponse;
       readonly gate: RequestGate;
+      readonly discards: Discards;
     },
     keepAlive: readonly string[],
   ) {
     this.#request = request;
     this.#gate = gate;
+    this.#discards = discards;
     this.#response = response;
     this.#keepAlive = keepAlive;
   }
@@ -55,7 +58,7 @@ export class Delivery {
     }
     // With the end of the answer the connection is closed, if the client wants that. What it is still sending would make a
     // reset of it, which may overtake the answer (RFC 9112, 9.6). An answer of unknown length is whole only with its end.
-    if (early) await discardRest(this.#request, this.#gate);
+    if (early) await this.#discards.discardRest(this.#request, this.#gate);
     response.end();
   }
 

@@ -18,7 +18,7 @@ import { ServiceError } from "../model/service_error.ts";
 import { ConnectionShares } from "./connection_shares.ts";
 import { ConnectionWatch } from "./connection_watch.ts";
 import { Delivery } from "./delivery.ts";
-import { discardRest } from "./discard_rest.ts";
+import { Discards } from "./discard_rest.ts";
 import type { EdgeOptions, EdgeTls } from "./edge_options.ts";
 import type { Answer, EdgeResponse } from "./message.ts";
 import { bodyOf } from "./read_body.ts";
@@ -64,6 +64,7 @@ export class HttpsEdge {
   readonly #responses = new WeakMap<Socket, ServerResponse>();
   readonly #peers = new WeakMap<Socket, Peer>();
   readonly #refusals = new RefusalCount();
+  readonly #discards = new Discards();
   /** Header that tells clients how long an idle connection is kept, where it is kept. */
   readonly #keepAlive: readonly string[];
   #tls: EdgeTls | undefined;
@@ -183,7 +184,7 @@ export class HttpsEdge {
     this.#responses.set(socket, response);
     this.#underWay++;
     const gone = new AbortController();
-    const delivery = new Delivery({ request, response, gate }, this.#keepAlive);
+    const delivery = new Delivery({ request, response, gate, discards: this.#discards }, this.#keepAlive);
     response.once("close", () => {
       this.#connections.end(socket);
       this.#responses.delete(socket);
@@ -198,7 +199,7 @@ export class HttpsEdge {
       if (!gone.signal.aborted) this.#log.warn("response not sent whole", { error });
       response.destroy();
     } finally {
-      if (!request.complete) void discardRest(request, gate);
+      if (!request.complete) void this.#discards.discardRest(request, gate);
       this.#underWay--;
       if (this.#underWay === 0) this.#draining?.();
     }

@@ -98,7 +98,11 @@ export class RequestGate {
 
   #hold(bytes: Buffer): void {
     this.#held.push(bytes);
-    if (this.#stopped) return;
+    this.#stop();
+  }
+
+  /** Again if it was stopped before: the parser may have started it on its own account. */
+  #stop(): void {
     this.#stopped = true;
     this.#inflow.stop();
   }
@@ -122,10 +126,7 @@ export class RequestGate {
       const request = this.#request;
       if (request?.complete) {
         this.#held.unshift(bytes.subarray(at));
-        if (!this.#stopped) {
-          this.#stopped = true;
-          this.#inflow.stop();
-        }
+        this.#stop();
         return;
       }
       const end = request !== undefined && this.#bodyLeft < Infinity
@@ -134,6 +135,8 @@ export class RequestGate {
       this.#part(bytes.subarray(at, end), request !== undefined);
       at = end;
     }
+    const unwanted = this.#request?.complete === false && !this.#bodyWanted;
+    if (unwanted && !this.#closed) this.#stop();
   }
 
   #part(part: Buffer, ofBody: boolean): void {

@@ -4,6 +4,7 @@ import { footprint } from "./footprint.ts";
 import { connectionsWithLogin, freshTokens, password, token } from "./get.ts";
 import { daemons, users } from "./growth.ts";
 import { reload } from "./reload.ts";
+import { hostileMemory } from "./hostile_memory.ts";
 import { sessions } from "./sessions.ts";
 import { shareDownload } from "./share_download.ts";
 import { shares } from "./shares.ts";
@@ -20,6 +21,7 @@ export const ALL: readonly Measurement[] = [
   connections,
   connectionsWithLogin,
   slowClients,
+  hostileMemory,
   shareDownload,
   footprint,
   unpacking,
