@@ -12,6 +12,8 @@ export const REMEDIES: Readonly<Record<string, string>> = {
   ERR_BAD_REQUEST: "Something other than HTTPS, or a broken client, speaks to the port.",
   ERR_BODY_TOO_LARGE: "Send less: requests are small JSON texts. Files go by UFTP or into shares.",
   ERR_CLIENT_GONE: "None; the client went away.",
+  ERR_ENCRYPTION_NOT_SUPPORTED:
+    "The user asked for encrypted data connections (`-E`), and no daemon of the server has a key length set.",
   ERR_DAEMON_REFUSED:
     "The log has the daemon's words: often an account that its host does not know, or a certificate missing in its ACL.",
   ERR_DAEMON_REPLY_INVALID:

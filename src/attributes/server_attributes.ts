@@ -11,6 +11,8 @@ export interface ServerAttributes {
   readonly uid: string;
   /** Unix group; absent: the daemon takes the account's own. */
   readonly gid?: string;
+  /** Further Unix groups, instead of all that the account is in. */
+  readonly furtherGroups: readonly string[];
   readonly availableGroups: readonly string[];
   /** Bytes per second; 0 is no limit. Reservations are applied afterwards. */
   readonly rateLimit: number;
@@ -85,22 +87,23 @@ export function attributesOnServer(
 ): ServerAttributes {
   const { restricted } = user;
   const local = restricted === undefined || restricted.servers.includes(server) ? user : restricted.elsewhere;
-  const { availableGroups } = local;
+  const configured = (suffix: ServerSuffix) => serverAttribute(local.extra, server, suffix, log);
+  const groups = groupsOf(configured("group"), server);
+  const availableGroups = [...new Set([...local.availableGroups, ...groups])];
   if (requestedGroup !== undefined && !availableGroups.includes(requestedGroup)) {
     throw new GroupNotAvailable(server);
   }
 
-  const configured = (suffix: ServerSuffix) => serverAttribute(local.extra, server, suffix, log);
   const uid = configured("xlogin") ?? local.uid;
   if (uid === undefined) throw new NoAccount(server);
-  const gid = configured("group") ?? requestedGroup ?? local.group;
+  const gid = groups[0] ?? requestedGroup ?? local.group;
   if (isPrivilegedAccount(uid)) throw new AccountRefused(server, uid);
   checkName(uid, "xlogin");
   if (gid !== undefined) checkName(gid, "group");
 
   const patterns = (suffix: "includes" | "excludes") => {
     const list = configured(suffix);
-    // An empty list would allow everything.
+    // A list such as `:` would allow everything.
     if (list !== undefined && patternsOf(list).length === 0) {
       throw new UnusableAttribute(`${suffix} on ${server}`, "expected path patterns");
     }
@@ -111,6 +114,7 @@ export function attributesOnServer(
   return {
     uid,
     ...(gid === undefined ? {} : { gid }),
+    furtherGroups: groups.slice(1),
     availableGroups,
     rateLimit: rateLimit(server, configured("rateLimit")),
     ...(includes === undefined ? {} : { includes }),
@@ -118,7 +122,22 @@ export function attributesOnServer(
   };
 }
 
-/** @returns The last of several values. @throws {UnusableAttribute} If it is there, but has no value. */
+/** Groups separated by colons, as the daemon takes them: the first is the primary one. @throws {UnusableAttribute} */
+function groupsOf(text: string | undefined, server: string): readonly string[] {
+  if (text === undefined) return [];
+  const groups = [...new Set(text.split(":").filter((name) => name !== ""))];
+  if (groups.length === 0) {
+    throw new UnusableAttribute(`group on ${server}`, "expected a group, or several with : between");
+  }
+  for (const group of groups) checkName(group, "group");
+  return groups;
+}
+
+/**
+ * @returns The last of several values, of groups and path patterns all of them, with colons between; nothing for empty path
+ * patterns, which limit nothing in the Java service either.
+ * @throws {UnusableAttribute} If it is there, but has no value.
+ */
 function serverAttribute(
   extra: UserAttributes["extra"],
   server: string,
@@ -130,9 +149,19 @@ function serverAttribute(
     .filter((candidate) => extra.has(candidate));
   if (name === undefined) return undefined;
   if (other !== undefined) log.warn("two spellings of one attribute", { used: name, ignored: other });
-  const value = extra.get(name)?.at(-1);
+  const values = extra.get(name) ?? [];
+  const value = isList(suffix) ? values.filter((each) => each !== "").join(":") : values.at(-1);
+  if (value === "" && (suffix === "includes" || suffix === "excludes")) {
+    log.warn("an empty list of paths limits nothing", { attribute: name });
+    return undefined;
+  }
   if (value === undefined || value === "") throw new UnusableAttribute(name, "expected a value");
   return value;
+}
+
+/** Whether each value of several counts: one lost in a list of forbidden paths would be a prohibition lost. */
+function isList(suffix: ServerSuffix): boolean {
+  return suffix === "group" || suffix === "includes" || suffix === "excludes";
 }
 
 function rateLimit(server: string, text: string | undefined): number {

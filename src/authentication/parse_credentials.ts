@@ -85,10 +85,12 @@ function parseLegacy(user: string, signature: string, signed: string): Authoriza
  * Base64 in its one form: standard alphabet, padded, no blanks, no stray bits.
  * @returns One character for each octet.
  */
+/** Padding at the end may be missing, as some clients leave it out. */
 function decodeBase64(text: string): string | undefined {
   try {
-    const octets = atob(text);
-    return btoa(octets) === text ? octets : undefined;
+    const padded = text.padEnd(Math.ceil(text.length / 4) * 4, "=");
+    const octets = atob(padded);
+    return btoa(octets) === padded ? octets : undefined;
   } catch {
     return undefined;
   }

@@ -45,6 +45,18 @@ export class DaemonRefused extends ServiceError {
   }
 }
 
+/** The daemon cannot encrypt data connections, and the session was to be encrypted. */
+export class EncryptionNotSupported extends ServiceError {
+  readonly code = "ERR_ENCRYPTION_NOT_SUPPORTED";
+  readonly status = 501;
+  readonly publicMessage =
+    "The transfer server does not encrypt data connections, please try without encryption";
+
+  constructor(group: string, reason: string) {
+    super(`${group} does not encrypt: ${reason}`);
+  }
+}
+
 /** The account has as many sessions as the daemons allow; slots of ended sessions are free after 5 s. */
 export class SessionLimitReached extends ServiceError {
   readonly code = "ERR_SESSION_LIMIT_REACHED";

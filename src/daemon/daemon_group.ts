@@ -7,7 +7,7 @@ export type AccessPermission = "NONE" | "INFO" | "READ" | "WRITE" | "FULL";
 export interface SessionOrder {
   /** Unix account. */
   readonly user: string;
-  /** Primary group; the daemon adds the account's other groups. */
+  /** Primary group, to which the daemon adds the account's other groups; or several with colons between, and no others. */
   readonly group?: string;
   /** Addresses the client may come from. */
   readonly clientAddresses: readonly string[];

@@ -10,6 +10,7 @@ import {
   DaemonReplyInvalid,
   DaemonTimeout,
   DaemonUnavailable,
+  EncryptionNotSupported,
   InstanceUnknown,
   SessionLimitReached,
 } from "./daemon_error.ts";
@@ -164,6 +165,7 @@ class DaemonPool implements DaemonGroup {
       judge: (reply, { number, parts: { address } }) => {
         const reason = `${address}: ${reply.kind === "expected" ? "" : reply.text}`;
         if (reply.kind === "limit") return { next: new SessionLimitReached(this.name, reason) };
+        if (reply.kind === "no-encryption") return { next: new EncryptionNotSupported(this.name, reason) };
         if (reply.kind === "refused") throw new DaemonRefused(this.name, reason);
         const host = this.config.instances[number - 1]?.host ?? "";
         return { result: { host, port: reply.port, secret, instance: number } };

@@ -89,8 +89,8 @@ const SESSION_ROWS: readonly Row<Session>[] = [
     key: "group",
     field: "group",
     text: ({ order }) => order.group,
-    allows: isAccountName,
-    expected: "the name of one group",
+    allows: (text) => text.split(":").every(isAccountName),
+    expected: "the name of a group, or of several with colons between",
   },
   {
     key: "rateLimit",

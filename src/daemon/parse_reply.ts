@@ -19,6 +19,8 @@ export type SessionReply =
   | { readonly kind: "expected"; readonly port: number }
   /** No slot is free for the account. */
   | { readonly kind: "limit"; readonly text: string }
+  /** The daemon is set up without encryption of data connections. */
+  | { readonly kind: "no-encryption"; readonly text: string }
   /** For the log only: it can name accounts. */
   | { readonly kind: "refused"; readonly text: string };
 
@@ -44,7 +46,13 @@ export function parseSession(reply: string): SessionReply | undefined {
   const refused = /^(?:ERROR|500)::([^\n]*)\n$/.exec(reply);
   if (refused === null || reply.length > MAX_REFUSAL) return undefined;
   const text = refused[1]?.trim() ?? "";
-  return { kind: /too many active/i.test(text) ? "limit" : "refused", text };
+  return { kind: kindOf(text), text };
+}
+
+/** By the daemon's fixed texts. */
+function kindOf(text: string): "limit" | "no-encryption" | "refused" {
+  if (/too many active/i.test(text)) return "limit";
+  return /^encrypted connections are not supported/i.test(text) ? "no-encryption" : "refused";
 }
 
 /**

@@ -29,7 +29,7 @@ export async function openSession(
   if (server === undefined) throw new UnknownServer();
   if (instance !== undefined && (instance < 1 || instance > server.daemons.size)) throw new UnknownServer();
   const request = parseSessionRequest(await readJson(call.request));
-  const clientAddresses = addresses(request.client) ?? [call.clientAddress];
+  const clientAddresses = addresses(request.client, call);
   const account = attributesOnServer(call.user, name, {
     ...(request.group !== undefined && { requestedGroup: request.group }),
     log: call.log,
@@ -42,7 +42,7 @@ export async function openSession(
   call.audit({ uid, gid });
   const grant = await server.daemons.openSession({
     user: uid,
-    ...(gid !== undefined && { group: gid }),
+    ...(gid !== undefined && { group: [gid, ...account.furtherGroups].join(":") }),
     clientAddresses,
     file: request.file,
     permission: "FULL",
@@ -69,21 +69,17 @@ export function grantResponse({ host, port, secret }: SessionGrant): WholeRespon
 }
 
 /**
- * Host names are refused, where the Java service looks them up: whoever answers for a name would decide from where a
- * session may be used, and the lookup would wait on somebody else's name server.
+ * The addresses a session may be used from: those of the request, or the caller's own. Host names among them count for
+ * nothing: whoever answers for a name would decide from where a session may be used.
  */
-function addresses(given: readonly string[] | undefined): string[] | undefined {
-  if (given === undefined) return undefined;
+function addresses(given: readonly string[] | undefined, { clientAddress, log }: Call): string[] {
+  if (given === undefined) return [clientAddress];
   if (given.length > MAX_ADDRESSES) {
     throw new InvalidRequest(`client: expected at most ${MAX_ADDRESSES} addresses`);
   }
-  return given.map((text) => {
-    const address = canonicalAddress(text);
-    if (address === undefined) {
-      throw new InvalidRequest(
-        "client: expected IP addresses, separated by blanks or commas; host names are not looked up",
-      );
-    }
-    return address;
-  });
+  const found = given.flatMap((text) => canonicalAddress(text) ?? []);
+  if (found.length < given.length) {
+    log.info("names of hosts in client are not looked up", { dropped: given.length - found.length });
+  }
+  return found.length === 0 ? [clientAddress] : found;
 }

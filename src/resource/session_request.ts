@@ -58,8 +58,11 @@ export function parseSessionRequest(body: unknown): SessionRequest {
   };
 }
 
+/** The directory that the tag stands for; behind it some clients have a slash, and mean the same by it. */
 function withoutTag(serverPath: string): string {
   if (serverPath === SESSION_TAG) return "";
+  if (serverPath === `${SESSION_TAG}/`) return "./";
+  if (serverPath.endsWith(`/${SESSION_TAG}/`)) return serverPath.slice(0, -SESSION_TAG.length - 1);
   return serverPath.endsWith(`/${SESSION_TAG}`) ? serverPath.slice(0, -SESSION_TAG.length) : serverPath;
 }
 

@@ -184,6 +184,7 @@ Deno.test("attributesOnServer() without attributes for the server gives the user
     {
       uid: "a1001",
       gid: "proj1",
+      furtherGroups: [],
       availableGroups: ["proj1", "proj2", "fast", "lab"],
       rateLimit: 0,
     },
@@ -203,7 +204,8 @@ for (const prefix of ["uftpd", "daemon"]) {
       {
         uid: "s7",
         gid: "sgroup",
-        availableGroups: ["proj1", "proj2", "fast", "lab"],
+        furtherGroups: [],
+        availableGroups: ["proj1", "proj2", "fast", "lab", "sgroup"],
         rateLimit: 209715200,
         includes: "/data/*:/scratch/*",
         excludes: "/data/secret/*",
@@ -226,7 +228,7 @@ Deno.test("attributesOnServer() prefers the uftpd spelling, and says so", () => 
 Deno.test("attributesOnServer() gives a requested group, unless the server has its own", () => {
   assert.equal(onS({}, ANN.standard, "fast").gid, "fast");
   assert.equal(onS({ "uftpd.S.group": ["own"] }, ANN.standard, "fast").gid, "own");
-  for (const group of ["other", "", "own", "Fast"]) {
+  for (const group of ["other", "", "Fast"]) {
     assert.throws(() => onS({ "uftpd.S.group": ["own"] }, ANN.standard, group), {
       code: "ERR_GROUP_NOT_AVAILABLE",
       status: 400,
@@ -239,7 +241,12 @@ Deno.test("attributesOnServer() needs an account, of the user or of the server",
   assert.throws(() => onS({}, none), { code: "ERR_NO_ACCOUNT", status: 401 });
   assert.throws(() => onS({ "uftpd.T.xlogin": ["t"] }, none), { code: "ERR_NO_ACCOUNT" });
   assert.throws(() => onS({}, none, "g"), { code: "ERR_GROUP_NOT_AVAILABLE" });
-  assert.deepEqual(onS({ "uftpd.S.xlogin": ["s"] }, none), { uid: "s", availableGroups: [], rateLimit: 0 });
+  assert.deepEqual(onS({ "uftpd.S.xlogin": ["s"] }, none), {
+    uid: "s",
+    furtherGroups: [],
+    availableGroups: [],
+    rateLimit: 0,
+  });
 });
 
 Deno.test("attributesOnServer() never gives a privileged account", () => {
@@ -257,15 +264,16 @@ const UNUSABLE: readonly (readonly [string, readonly string[]])[] = [
     ["rateLimit", [rate]] as const
   ),
   ["rateLimit", []],
-  ["includes", []],
-  ["includes", [""]],
-  ["excludes", []],
+  ["includes", [":"]],
+  ["excludes", ["::", ""]],
   ["xlogin", []],
   ["xlogin", [""]],
   ["xlogin", ["a b"]],
   ["xlogin", ["a\nuser=root"]],
   ["xlogin", ["-a"]],
-  ["group", ["g1:g2"]],
+  ["group", ["g1:-g2"]],
+  ["group", [":"]],
+  ["group", []],
   ["group", ["g\n"]],
 ];
 
@@ -276,6 +284,35 @@ Deno.test("attributesOnServer() refuses a session over a value it cannot use", (
       { code: "ERR_USER_ATTRIBUTE", status: 500 },
       `${suffix} ${values}`,
     );
+  }
+});
+
+Deno.test("attributesOnServer() takes several groups, one text or several, and lists them as available", () => {
+  for (const values of [["games:users"], ["games:users", "games"], ["games", "users"]]) {
+    const { gid, furtherGroups, availableGroups } = onS({ "uftpd.S.group": values });
+    assert.deepEqual([gid, furtherGroups], ["games", ["users"]], `${values}`);
+    assert.deepEqual(availableGroups.slice(-2), ["games", "users"]);
+  }
+});
+
+Deno.test("attributesOnServer() joins lists of paths: no prohibition is lost", () => {
+  const { includes, excludes } = onS({
+    "uftpd.S.includes": ["/a/*", "/b/*"],
+    "uftpd.S.excludes": ["x", "y"],
+  });
+  assert.deepEqual([includes, excludes], ["/a/*:/b/*", "x:y"]);
+});
+
+Deno.test("attributesOnServer() takes an empty list of paths for none, and says so", () => {
+  for (const suffix of ["includes", "excludes"] as const) {
+    const lines: string[] = [];
+    const user = selectAttributes(
+      { standard: ANN.standard, extra: new Map([[`uftpd.S.${suffix}`, [""]]]) },
+      {},
+    );
+    const found = attributesOnServer(user, "S", { log: createLogger((line) => lines.push(line)) });
+    assert.equal(found[suffix], undefined);
+    assert.match(lines.join(), /an empty list of paths limits nothing/);
   }
 });
 

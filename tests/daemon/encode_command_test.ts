@@ -104,6 +104,7 @@ Deno.test("encodeSession() accepts what is on the edge", () => {
     { user: "machine$" },
     { group: "NONE" },
     { group: "DEFAULT_GID" },
+    { group: "games:users" },
     { streams: 9007199254740991 },
     { rateLimit: 1 },
     { includes: "", excludes: "" },
@@ -143,7 +144,7 @@ Deno.test("encodeSession() refuses what is over it, names the field and never sh
       "x".repeat(65),
     ]
       .map((user): [string, { user: string }] => ["user", { user }]),
-    ...["", "a:b", "users,wheel", "a b", "a\rb", "-1"]
+    ...["", "a:", ":b", "a::b", "a:-b", "users,wheel", "a b", "a\rb", "-1"]
       .map((group): [string, { group: string }] => ["group", { group }]),
     ...[
       [],

@@ -22,6 +22,8 @@ const paths: [string, string][] = [
   ["sub", "sub/"],
   ["___UFTP___MULTI___FILE___SESSION___MODE___", ""],
   ["/data/___UFTP___MULTI___FILE___SESSION___MODE___", "/data/"],
+  ["___UFTP___MULTI___FILE___SESSION___MODE___/", "./"],
+  ["/data/___UFTP___MULTI___FILE___SESSION___MODE___/", "/data/"],
   ["/data/x___UFTP___MULTI___FILE___SESSION___MODE___", "/data/x___UFTP___MULTI___FILE___SESSION___MODE___/"],
 ];
 for (const [serverPath, file] of paths) {

@@ -164,7 +164,6 @@ const refused: [string, string, unknown, number, string][] = [
     "ERR_INVALID_REQUEST",
   ],
   ["a key that is not base64", "HPC", { serverPath: "", encryptionKey: "…" }, 400, "ERR_INVALID_REQUEST"],
-  ["a client that is a name", "HPC", { serverPath: "", client: "example.org" }, 400, "ERR_INVALID_REQUEST"],
   ["a list", "HPC", [1], 400, "ERR_INVALID_REQUEST"],
   ["text that is not JSON", "HPC", "{serverPath:''}", 400, "ERR_INVALID_REQUEST"],
   ["half a JSON object", "HPC", '{"serverPath":', 400, "ERR_INVALID_REQUEST"],
@@ -229,4 +228,38 @@ for (const [who, caller, status, code] of callers) {
 Deno.test("a preferred group is the session's", async () => {
   await post("HPC", { serverPath: "" }, { headers: { [PREFERENCES_HEADER]: "group:users" } });
   assert.equal(latest("HPC").group, "users");
+});
+
+Deno.test("of the addresses a client names those count that are addresses; names are dropped, and without any it is the caller's", async () => {
+  const clientIp = async (client: string) => {
+    assert.equal((await post("HPC", { serverPath: "", client })).status, 200, client);
+    return latest("HPC")["client-ip"];
+  };
+  assert.equal(await clientIp("login.example.org 192.0.2.7"), "192.0.2.7,::ffff:192.0.2.7");
+  assert.equal(await clientIp("login.example.org"), "127.0.0.1,::ffff:127.0.0.1");
+  await system.logged(/names of hosts in client are not looked up .*dropped=1/);
+});
+
+Deno.test("several groups of a server go to the daemon in one line, the first as the primary one", async () => {
+  await using grouped = await runService({
+    map: JSON.stringify({
+      [ALICE_DN]: { role: "user", xlogin: "alice", "uftpd.HPC.group": ["users:hpc", "users"] },
+    }),
+  });
+  await settled(grouped);
+  assert.equal((await grouped.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: "" } })).status, 200);
+  const sent = grouped.daemon().requests.flatMap(({ values }) => values?.get("group") ?? []);
+  assert.deepEqual(sent, ["users:hpc"]);
+  const entry = (await grouped.ask("/rest/auth/HPC", { as: ALICE })).json();
+  assert.deepEqual([entry.gid, entry.availableGroups], ["users", ["users", "hpc"]]);
+});
+
+Deno.test("a daemon that cannot encrypt: the caller is told to do without", async () => {
+  await using plain = await runService({ servers: { HPC: [{ cryptography: false }] } });
+  await settled(plain);
+  const reply = await plain.ask("/rest/auth/HPC", {
+    as: ALICE,
+    body: { serverPath: "", encryptionKey: AES_KEY, encryptionAlgorithm: "AES" },
+  });
+  assert.deepEqual([reply.status, reply.json().code], [501, "ERR_ENCRYPTION_NOT_SUPPORTED"]);
 });

@@ -15,6 +15,7 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   429: "Too many failed logins, or too many sessions; see Retry-After",
   431: "The request header fields are too large",
   500: "A defect, or attributes of this user that cannot be used; see the log",
+  501: "The transfer daemon does not encrypt data connections",
   502: "The transfer daemon refused, or answered with something unreadable",
   503: "A transfer daemon or another system does not answer now; see Retry-After",
   504: "The transfer daemon did not answer in time",
@@ -28,7 +29,7 @@ const OF_KNOWN_CALLERS = [401, 403];
 const OF_BANS = [429];
 
 /** Those of a session that a daemon is asked for. */
-export const OF_SESSIONS: readonly number[] = [404, 502, 504];
+export const OF_SESSIONS: readonly number[] = [404, 501, 502, 504];
 
 /** The error statuses of an operation. */
 export function refusalsOf({ path, service, consumes, produces, doc }: Route): number[] {
