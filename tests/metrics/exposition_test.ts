@@ -77,3 +77,46 @@ Deno.test("FAMILIES explain each metric, and counters end in _total", () => {
     assert.equal(name.endsWith("_total"), type === "counter", name);
   }
 });
+
+Deno.test("DurationHistogram has the same buckets at each of its bounds: up to it, and above", () => {
+  const bounds = [
+    "0.001",
+    "0.0025",
+    "0.005",
+    "0.01",
+    "0.025",
+    "0.05",
+    "0.1",
+    "0.25",
+    "0.5",
+    "1",
+    "2.5",
+    "5",
+    "10",
+    "30",
+  ];
+  const histogram = new DurationHistogram();
+  for (const bound of bounds) histogram.add(1000 * Number(bound));
+  histogram.add(30_001);
+  const counters = new Counters();
+  histogram.moveTo(counters, "authserver_request_duration_seconds", { route: "/a", method: "GET" });
+  const found = [...counters.values].flatMap(([name, count]) => {
+    const [, le] = /_bucket\{.*le="([^"]+)"/.exec(name) ?? [];
+    return le === undefined ? [] : [[le, count]];
+  });
+  assert.deepEqual(found, [...bounds, "+Inf"].map((le, i) => [le, i + 1]));
+});
+
+Deno.test("exposition() puts the parts of a histogram, and families that end alike, where they belong", () => {
+  const histogram = new DurationHistogram();
+  histogram.add(1);
+  const counters = new Counters();
+  histogram.moveTo(counters, "authserver_request_duration_seconds", { route: "/a", method: "GET" });
+  const text = exposition(counters.values);
+  assert.equal(text.split("\n")[1], "# TYPE authserver_request_duration_seconds histogram");
+  assert.match(text, /^authserver_request_duration_seconds_sum\{.*\} 0\.001$/m);
+  assert.match(text, /^authserver_request_duration_seconds_count\{.*\} 1$/m);
+  for (const name of Object.keys(FAMILIES)) {
+    assert.match(exposition([[name, 1]]), new RegExp(`^# HELP ${name} `), name);
+  }
+});

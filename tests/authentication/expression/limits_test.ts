@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { compileExpression } from "../../../src/authentication/expression/expression.ts";
+import { MAX_STEPS, MAX_TEXT } from "../../../src/authentication/expression/limits.ts";
+
+const run = (source: string, values: Readonly<Record<string, string>>) =>
+  compileExpression(source).text(new Map(Object.entries(values)));
+
+Deno.test("an expression makes texts up to the limit, and none longer", () => {
+  const half = "x".repeat(MAX_TEXT / 2);
+  assert.equal(run("a + a", { a: half })?.length, MAX_TEXT);
+  assert.throws(() => run("a + b", { a: half, b: `${half}x` }), /Makes a text longer than 65536 characters/);
+});
+
+Deno.test("text that an expression makes is paid for by its length: a step for each 64 characters", () => {
+  /** Makes a text of half the limit again and again. */
+  const source = (times: number) => `${"b = a + a; ".repeat(times)}'done'`;
+  const a = "x".repeat(MAX_TEXT / 4);
+  const most = Math.floor(MAX_STEPS / (MAX_TEXT / 2 / 64));
+  assert.equal(run(source(most - 2), { a }), "done");
+  assert.throws(() => run(source(most + 1), { a }), /Takes more than 10000 steps/);
+  // As often with short ones costs next to nothing.
+  assert.equal(run(source(10 * most), { a: "x" }), "done");
+});

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { readDer } from "../../../src/config/tls/der.ts";
+import { UnusableStore } from "../../../src/config/tls/unusable_store.ts";
+
+const der = (hex: string) => readDer(Uint8Array.fromHex(hex.replaceAll(" ", "")));
+const refused = (act: () => unknown) => assert.throws(act, UnusableStore);
+
+for (
+  const [hex, expected] of [
+    ["04 03 010203", "010203"],
+    ["04 00", ""],
+    ["24 05 0403 010203", "010203"],
+    ["24 0b 0401 01 0402 0203 0402 0405", "0102030405"],
+    ["24 09 2405 0403 010203 0400", "010203"],
+  ] as const
+) {
+  Deno.test(`DerValue.octets() of ${hex} are ${expected || "none"}`, () => {
+    assert.equal(der(hex).octets().toHex(), expected);
+  });
+}
+
+for (
+  const [hex, expected] of [
+    ["02 01 00", 0],
+    ["02 01 7f", 127],
+    ["02 02 0100", 256],
+    ["02 05 00ffffffff", 4_294_967_295],
+  ] as const
+) {
+  Deno.test(`DerValue.integer() of ${hex} is ${expected}`, () => assert.equal(der(hex).integer(), expected));
+}
+
+for (
+  const [hex, expected] of [
+    ["06 01 2a", "1.2"],
+    ["06 01 27", "0.39"],
+    ["06 01 28", "1.0"],
+    ["06 01 50", "2.0"],
+    ["06 03 550406", "2.5.4.6"],
+    ["06 06 2a864886f70d", "1.2.840.113549"],
+    ["06 02 8837", "2.999"],
+  ] as const
+) {
+  Deno.test(`DerValue.objectId() of ${hex} is ${expected}`, () =>
+    assert.equal(der(hex).objectId(), expected));
+}
+
+Deno.test("DerValue.children() are all values in it, long ones too, and child() is one of them", () => {
+  const long = `04 81 80 ${"ab".repeat(128)}`;
+  const sequence = der(`30 81 88 0201 05 ${long} 0400`);
+  assert.deepEqual(sequence.children().map(({ tag, content }) => [tag, content.length]), [[2, 1], [4, 128], [
+    4,
+    0,
+  ]]);
+  assert.equal(sequence.child(2).tag, 4);
+  refused(() => sequence.child(3));
+});
+
+Deno.test("readDer() reads lengths of up to four octets, and leaves what follows", () => {
+  for (const head of ["04 02", "04 81 02", "04 82 0002", "04 83 000002", "04 84 00000002"]) {
+    assert.equal(der(`${head} abcd ffff`).octets().toHex(), "abcd", head);
+  }
+});
+
+for (
+  const [what, hex] of [
+    ["nothing", ""],
+    ["a tag alone", "04"],
+    ["a tag of several octets", "1f 01 00"],
+    ["a length without end", "04 80 00"],
+    ["a length of five octets", "04 85 0000000001 00"],
+    ["a length of two octets of which one is there", "04 82 00"],
+    ["less than it announces", "04 02 01"],
+  ] as const
+) {
+  Deno.test(`readDer() refuses ${what}`, () => refused(() => der(hex)));
+}
+
+Deno.test("DerValue refuses numbers and identifiers that are none", () => {
+  refused(() => der("04 01 00").integer());
+  refused(() => der("02 00").integer());
+  refused(() => der("02 06 000000000001").integer());
+  refused(() => der("04 01 2a").objectId());
+});
