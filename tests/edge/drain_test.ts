@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { LIMITS } from "../../src/edge/edge_options.ts";
+import { HttpsEdge } from "../../src/edge/https_edge.ts";
+import { createAuthority } from "../pki/authority.ts";
+import { partsWith } from "./edge_parts.ts";
+
+const authority = createAuthority({ subject: "CN=Test CA" });
+const tls = {
+  ...authority.issue({ subject: "CN=localhost", names: ["localhost", "127.0.0.1"] }),
+  anchors: [authority.certificate],
+  minVersion: "TLSv1.2" as const,
+  maxVersion: "TLSv1.3" as const,
+};
+
+Deno.test("HttpsEdge.drain() waits for the last of several requests under way", async () => {
+  const waiting: (() => void)[] = [];
+  const edge = await HttpsEdge.start(
+    {
+      address: "127.0.0.1",
+      port: 0,
+      tls: { ...tls, clientCertificate: "none" },
+      maxConnections: 0,
+      limits: LIMITS,
+    },
+    partsWith(async ({ target }) => {
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return { status: 200, headers: [], body: `done ${target}` };
+    }),
+  );
+  const ask = async (path: string) => {
+    const response = await fetch(`https://localhost:${edge.port}${path}`, { client });
+    return await response.text();
+  };
+  using client = Deno.createHttpClient({ caCerts: [authority.certificate] });
+  const first = ask("/first");
+  while (waiting.length < 1) await new Promise((resolve) => setTimeout(resolve, 1));
+  const second = ask("/second");
+  while (waiting.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+  let drained = false;
+  const draining = edge.drain(20_000).then(() => drained = true);
+  waiting[0]?.();
+  assert.equal(await first, "done /first");
+  assert(!drained);
+  waiting[1]?.();
+  assert.equal(await second, "done /second");
+  await draining;
+});
