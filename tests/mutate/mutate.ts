@@ -125,7 +125,9 @@ async function notice(
   if (usual === undefined) return false;
   const restore = await tree.change(file, text);
   try {
-    const { passed } = await tree.test(tests, Math.max(PATIENCE.atLeastMs, PATIENCE.times * usual));
+    const { passed } = await tree.test(tests, Math.max(PATIENCE.atLeastMs, PATIENCE.times * usual), {
+      failFast: true,
+    });
     return !passed;
   } finally {
     await restore();

@@ -56,15 +56,21 @@ export class TreeCopy implements AsyncDisposable {
    * Runs tests of the copy.
    * @param files Below its folder.
    * @param withinMs They are ended then, with all that they started, and count as failed.
-   * @param failFast Whether the first failure is enough.
+   * @param options.failFast Whether the first failure is enough.
+   * @param options.only What the names of the tests contain.
    */
-  async test(files: readonly string[], withinMs: number, failFast = true): Promise<Outcome> {
+  async test(
+    files: readonly string[],
+    withinMs: number,
+    { failFast = false, only }: { readonly failFast?: boolean; readonly only?: string | undefined } = {},
+  ): Promise<Outcome> {
     return await this.#run([
       "test",
       "--no-check",
       "--allow-all",
       `--v8-flags=--max-old-space-size=${HEAP_MIB}`,
       ...(failFast ? ["--fail-fast"] : []),
+      ...(only === undefined ? [] : [`--filter=${only}`]),
       ...files,
     ], withinMs);
   }

@@ -15,7 +15,7 @@ Deno.test("TreeCopy runs tests of a copy, tells which fail, and ends those witho
     "tests/one_test.ts",
     'Deno.test("no", () => { throw 1; });\nDeno.test("yes", () => {});\n',
   );
-  const failing = await tree.test(["tests/one_test.ts"], 60_000, false);
+  const failing = await tree.test(["tests/one_test.ts"], 60_000);
   assert.deepEqual([failing.passed, failing.failed, failing.late], [false, ["no"], false]);
 
   const mark = `${tree.folder}/started`;

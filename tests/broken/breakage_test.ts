@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { AnchorGone, failingNowAndThen, instead } from "./breakage.ts";
+import { brokenPage } from "./broken_page.ts";
+import { rowsOf } from "./promises.ts";
+
+Deno.test("instead() finds its place whatever the blanks, once and only once", () => {
+  assert.equal(instead("if (a) b();", "")("x;\nif (a)\n  b();\ny;"), "x;\n\ny;");
+  assert.throws(() => instead("c()", "")("a(); b();"), AnchorGone);
+  assert.throws(() => instead("a()", "")("a(); a();"), AnchorGone);
+});
+
+Deno.test("failingNowAndThen() breaks a function or a method of a name, and nothing else", () => {
+  const broken = failingNowAndThen("f")(
+    "function g() { return 1; }\nexport function f(): number { return 1; }",
+  );
+  assert.match(broken, /^function g\(\) \{ return 1; \}\nexport function f\(\): number \{ if \(Math\.random/);
+  assert.match(failingNowAndThen("f")("class C { f() { return 1; } }"), /f\(\) \{ if \(Math\.random/);
+  assert.throws(() => failingNowAndThen("h")("function f() {}"), AnchorGone);
+});
+
+Deno.test("rowsOf() reads first cells of the tables that are asked for", () => {
+  const page = [
+    "| Attack | Held by |",
+    "| ------ | ------- |",
+    "| Guessing | `a_test.ts` |",
+    "",
+    "| Asset | Why |",
+    "|---|---|",
+    "| Shares | they are |",
+    "",
+    "| Attack | Held by |",
+    "|---|---|",
+    "| `Host` twice | x |",
+  ].join("\n");
+  assert.deepEqual(rowsOf(page, ["Attack"]), ["Guessing", "`Host` twice"]);
+});
+
+Deno.test("brokenPage() has a line for each promise, with what failed", () => {
+  const row = { rows: ["a", "b"], broken: "x | y", file: "src/f.ts", failed: ["1", "2", "3"], late: false };
+  const page = brokenPage(
+    { day: "2026-01-05", rows: [row, { ...row, rows: ["c"], failed: [], late: true }] },
+    ["d"],
+  );
+  assert.match(page, /on 2026-01-05: 2 ways to break 3 promises/);
+  assert.match(page, /^\| a \| x \\\| y \(`src\/f\.ts`\) \| 1; 2; and 1 more \|$/m);
+  assert.match(page, /^\| c \| .* \| tests did not end in time \|$/m);
+  assert.match(page, /Not broken yet:\n\n- d\n/);
+});

@@ -1,0 +1,117 @@
+/**
+ * `deno task broken [--check] [--jobs N] [TEXT...]`: breaks each promise of the threat model and of the page on reliability
+ * in a copy of the code, and looks whether a test fails. Writes `docs/broken-on-purpose.md`; with texts only those whose
+ * rows contain one are tried, and their results take the place of the earlier ones. `--check` runs nothing and tells whose
+ * places in the code have gone, and which promises nothing breaks. Ends with 1 if something goes unnoticed.
+ */
+import { parseArgs } from "node:util";
+import { type Outcome, TreeCopy } from "../mutate/tree_copy.ts";
+import { AnchorGone, type Breakage } from "./breakage.ts";
+import { BREAKAGES } from "./breakages.ts";
+import { brokenPage, type BrokenRow, type Kept } from "./broken_page.ts";
+import { promises } from "./promises.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+const DATA = `${ROOT}docs/broken-on-purpose.json`;
+const PAGE = `${ROOT}docs/broken-on-purpose.md`;
+/** Of what tests take unharmed, how much they may take with a breakage, and how long at least, in milliseconds. */
+const PATIENCE = { times: 5, atLeastMs: 90_000, unharmedMs: 400_000 };
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    check: { type: "boolean", default: false },
+    jobs: { type: "string", default: String(Math.max(1, navigator.hardwareConcurrency >> 1)) },
+  },
+});
+
+const breaks = (breakage: Pick<Breakage, "rows">, promise: string) =>
+  breakage.rows.some((row) => promise.startsWith(row));
+const all = await promises(ROOT);
+const unbroken = all.filter((promise) => !BREAKAGES.some((breakage) => breaks(breakage, promise)));
+for (const promise of unbroken) complain(`nothing breaks: ${promise}`);
+for (const { rows } of BREAKAGES) {
+  for (const row of rows) {
+    if (!all.some((promise) => promise.startsWith(row))) complain(`no page promises: ${row}`);
+  }
+}
+
+/** Breakages with the broken text of their file. */
+const ready: (readonly [Breakage, string])[] = [];
+for (const breakage of BREAKAGES) {
+  try {
+    const text = await Deno.readTextFile(ROOT + breakage.file);
+    const changed = breakage.change(text);
+    if (changed === text) throw new AnchorGone("nothing to change");
+    ready.push([breakage, changed]);
+  } catch (error) {
+    if (!(error instanceof AnchorGone || error instanceof Deno.errors.NotFound)) throw error;
+    complain(`${breakage.file} is not what it was: ${error.message} (to break: ${breakage.broken})`);
+  }
+}
+const unharmed = new Map<string, Promise<Outcome>>();
+if (!options.check) await tryAll();
+
+async function tryAll(): Promise<void> {
+  const wanted = (rows: readonly string[]) =>
+    positionals.length === 0 || rows.some((row) => positionals.some((text) => row.includes(text)));
+  const queue = ready.filter(([{ rows }]) => wanted(rows));
+  const total = queue.length;
+  const results = new Map<string, BrokenRow>();
+  await Promise.all(Array.from({ length: Number(options.jobs) }, async () => {
+    await using tree = await TreeCopy.make();
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const [breakage, text] = next;
+      const row = await tryOut(tree, breakage, text);
+      if (row === undefined) complain(`NOT NOTICED: ${breakage.broken} (${breakage.file})`);
+      else results.set(breakage.broken, row);
+      console.log(
+        `${total - queue.length}/${total} ${
+          row?.failed[0] ?? (row?.late ? "(late)" : "-")
+        } <= ${breakage.broken}`,
+      );
+    }
+  }));
+  const earlier: Kept | undefined = await Deno.readTextFile(DATA).then(JSON.parse, () => undefined);
+  const rows = ready.flatMap(([breakage]) =>
+    results.get(breakage.broken) ??
+      (wanted(breakage.rows) ? [] : earlier?.rows.filter(({ broken }) => broken === breakage.broken) ?? [])
+  );
+  const kept: Kept = { day: new Date().toISOString().slice(0, 10), rows };
+  await Deno.writeTextFile(DATA, `${JSON.stringify(kept, undefined, 1)}\n`);
+  await Deno.writeTextFile(PAGE, brokenPage(kept, unbroken));
+  console.log(`${rows.length} rows, written to docs/broken-on-purpose.md`);
+}
+
+/** What failed that does not fail otherwise; `undefined` if nothing did. */
+async function tryOut(
+  tree: TreeCopy,
+  { rows, broken, file, tests, only }: Breakage,
+  text: string,
+): Promise<BrokenRow | undefined> {
+  for (const test of tests) {
+    const usual = await outcomeUnharmed(tree, test, only);
+    const restore = await tree.change(file, text);
+    const limit = Math.max(PATIENCE.atLeastMs, PATIENCE.times * usual.ms);
+    const { passed, failed, late } = await tree.test([test], limit, { only }).finally(restore);
+    const more = failed.filter((name) => !usual.failed.includes(name));
+    if (more.length > 0 || (!passed && failed.length === 0 && usual.passed)) {
+      return { rows, broken, file, failed: more, late };
+    }
+  }
+}
+
+/** How tests end with the code as it is. */
+function outcomeUnharmed(tree: TreeCopy, test: string, only: string | undefined): Promise<Outcome> {
+  const key = `${test} ${only ?? ""}`;
+  const known = unharmed.get(key);
+  if (known !== undefined) return known;
+  const outcome = tree.test([test], PATIENCE.unharmedMs, { only });
+  unharmed.set(key, outcome);
+  return outcome;
+}
+
+function complain(text: string): void {
+  console.error(text);
+  Deno.exitCode = 1;
+}

@@ -1,0 +1,49 @@
+/** What became of a breakage. */
+export interface BrokenRow {
+  readonly rows: readonly string[];
+  readonly broken: string;
+  readonly file: string;
+  /** Names of the tests that failed; none if they took too long. */
+  readonly failed: readonly string[];
+  readonly late: boolean;
+}
+
+/** What is kept of the latest run. */
+export interface Kept {
+  /** Day of the run, as `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly rows: readonly BrokenRow[];
+}
+
+/** Names of tests that a cell shows. */
+const SHOWN = 2;
+
+/** `docs/broken-on-purpose.md`. */
+export function brokenPage({ day, rows }: Kept, unbroken: readonly string[]): string {
+  const lines = rows.flatMap((row) =>
+    row.rows.map((promise) =>
+      `| ${[promise, `${row.broken} (\`${row.file}\`)`, noticed(row)].map(escaped).join(" | ")} |`
+    )
+  );
+  return `# Broken on purpose
+
+A promise that no test would miss is none. For each row of the [threat model](threat-model.md) and of
+[reliability](reliability.md) a copy of the code is broken so that the promise is not kept any more, and tests are run: one of
+them must fail. Written by \`deno task broken\` on ${day}: ${rows.length} ways to break ${lines.length} promises, each noticed.
+
+| Promise | Broken so | What failed |
+|---|---|---|
+${lines.join("\n")}
+${unbroken.length === 0 ? "" : `\nNot broken yet:\n\n${unbroken.map((row) => `- ${row}`).join("\n")}\n`}`;
+}
+
+function noticed({ failed, late }: BrokenRow): string {
+  if (late) return "tests did not end in time";
+  if (failed.length === 0) return "tests could not be run to their end";
+  const more = failed.length - SHOWN;
+  return failed.slice(0, SHOWN).join("; ") + (more > 0 ? `; and ${more} more` : "");
+}
+
+function escaped(text: string): string {
+  return text.replace(/[|<]/g, "\\$&").replace(/\s+/g, " ");
+}

@@ -1,0 +1,166 @@
+/**
+ * The quick start against a real daemon and a real client: UFTPD from the checkout `UFTPD_CHECKOUT`, and `pyuftp` from the
+ * path, from `PYUFTP`, or from PyPI into a virtual environment. The account is `nobody` for root, else one's own.
+ */
+import assert from "node:assert/strict";
+import { userInfo } from "node:os";
+import { createAuthority } from "../pki/authority.ts";
+import { passwordLine } from "../system/running_service.ts";
+import { runAuthserver, type ServiceProcess } from "../system/service_process.ts";
+import { hasProgram, lacking, run } from "./lacking.ts";
+
+const PART = "UFTPD and pyuftp";
+const PYUFTP = "1.1.1";
+const ANN = ["ann", "wonder-4711"] as const;
+const NOBODY = { uid: 65534, gid: 65534, username: "nobody" };
+
+const checkout = Deno.env.get("UFTPD_CHECKOUT");
+if (checkout === undefined) lacking(PART, "set UFTPD_CHECKOUT to a checkout of UFTPD");
+else if (!await hasProgram("python3")) lacking(PART, "install python3");
+else {
+  const pyuftp = await client();
+  if (pyuftp !== undefined) {
+    Deno.test(`${PART}: from login to ls and cp, up and down`, () => quickStart(checkout, pyuftp));
+  }
+}
+
+/** Path of `pyuftp`. */
+async function client(): Promise<string | undefined> {
+  const set = Deno.env.get("PYUFTP");
+  if (set !== undefined) return set;
+  if (await hasProgram("pyuftp")) return "pyuftp";
+  const folder = await Deno.makeTempDir({ prefix: "authserver-pyuftp-" });
+  Deno.test.afterAll(() => Deno.remove(folder, { recursive: true }));
+  try {
+    await run("python3", ["-m", "venv", folder]);
+    await run(`${folder}/bin/pip`, ["install", "--quiet", `pyuftp==${PYUFTP}`]);
+    return `${folder}/bin/pyuftp`;
+  } catch (error) {
+    lacking(PART, `PyPI is not reached (${String(error).split("\n")[0]})`);
+    return undefined;
+  }
+}
+
+async function quickStart(uftpd: string, pyuftp: string): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "authserver-real-" });
+  const account = Deno.uid() === 0 ? NOBODY : userInfo();
+  const [servicePort, daemonPort, commandPort] = freePorts(3);
+  const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+  const own = authority.issue({ subject: "CN=AUTH,O=Demo,C=EU", names: ["localhost", "127.0.0.1"] });
+  const shown = authority.issue({ subject: "CN=UFTPD,O=Demo,C=EU" });
+  const files: Readonly<Record<string, string>> = {
+    "ca.pem": authority.certificate,
+    "own.pem": own.certificate,
+    "own.key": own.key,
+    "uftpd.pem": shown.certificate,
+    "uftpd.key": shown.key,
+    "uftpd.acl": "CN=AUTH,O=Demo,C=EU\n",
+    "ssl.conf": `credential.key=${folder}/uftpd.key\ncredential.certificate=${folder}/uftpd.pem\n` +
+      `truststore=${folder}/ca.pem\n`,
+    "users.txt": passwordLine(ANN, "CN=Ann Example,O=Example"),
+    "mapfile.json": JSON.stringify({
+      "CN=Ann Example,O=Example": { role: "user", xlogin: account.username },
+    }),
+    "container.properties": `container.host=localhost
+container.port=${servicePort}
+container.security.credential.path=${folder}/own.pem
+container.security.credential.keyPath=${folder}/own.key
+container.security.truststore.type=directory
+container.security.truststore.directoryLocations.1=${folder}/ca.pem
+authservice.servers=HPC
+authservice.server.HPC.host=127.0.0.1
+authservice.server.HPC.port=${daemonPort}
+authservice.server.HPC.commandHost=127.0.0.1
+authservice.server.HPC.commandPort=${commandPort}
+container.security.rest.authentication.order=PASSWORD
+container.security.rest.authentication.PASSWORD.file=${folder}/users.txt
+container.security.attributes.order=FILE
+container.security.attributes.FILE.file=${folder}/mapfile.json
+`,
+    "down.txt": "from the service's side\n",
+  };
+  for (const [name, text] of Object.entries(files)) {
+    await Deno.writeTextFile(`${folder}/${name}`, text, { mode: 0o600 });
+  }
+  // What sessions may see and write.
+  const data = `${folder}/data`;
+  await Deno.mkdir(data);
+  await Deno.chmod(folder, 0o755);
+  await Deno.writeTextFile(`${data}/there.txt`, "already there\n");
+  if (Deno.uid() === 0) {
+    for (const path of [data, `${data}/there.txt`]) await Deno.chown(path, account.uid, account.gid);
+  }
+
+  const daemon = new Deno.Command("python3", {
+    args: [`${uftpd}/lib/UFTPD.py`],
+    cwd: folder,
+    env: {
+      CMD_HOST: "127.0.0.1",
+      CMD_PORT: String(commandPort),
+      SERVER_HOST: "127.0.0.1",
+      SERVER_PORT: String(daemonPort),
+      SSL_CONF: `${folder}/ssl.conf`,
+      ACL: `${folder}/uftpd.acl`,
+      DISABLE_IPv6: "true",
+      LOG_SYSLOG: "false",
+    },
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+    detached: true,
+  }).spawn();
+  let service: ServiceProcess | undefined;
+  try {
+    await reachable(daemonPort);
+    service = runAuthserver(["serve", "--config", `${folder}/container.properties`]);
+    await service.prints(/serving|started/);
+    await reachable(servicePort);
+    const target = `https://localhost:${servicePort}/rest/auth/HPC:${data}`;
+    const env = {
+      REQUESTS_CA_BUNDLE: `${folder}/ca.pem`,
+    };
+    const ask = (command: string, ...args: readonly string[]) =>
+      run(pyuftp, [command, "-u", ANN.join(":"), ...args], { env, cwd: folder });
+
+    assert.match(await ask("info", `https://localhost:${servicePort}/rest/auth/HPC`), /Ann Example/);
+    assert.match(await ask("ls", `${target}/`), /there\.txt/);
+    await ask("cp", `${target}/there.txt`, `${folder}/copy.txt`);
+    assert.equal(await Deno.readTextFile(`${folder}/copy.txt`), "already there\n");
+    await ask("cp", `${folder}/down.txt`, `${target}/up.txt`);
+    assert.equal(await Deno.readTextFile(`${data}/up.txt`), files["down.txt"]);
+    assert.match(await ask("ls", `${target}/`), /up\.txt/);
+    await assert.rejects(
+      run(pyuftp, ["ls", "-u", `${ANN[0]}:guess`, `${target}/`], { env }),
+      /401|[Aa]uthent/,
+    );
+    // Nobody of ours was in the middle of anything: the daemon answers as before.
+    assert.match(await ask("ls", `${target}/`), /there\.txt/);
+  } finally {
+    service?.kill("SIGTERM");
+    await service?.ended;
+    Deno.kill(-daemon.pid, "SIGKILL");
+    await daemon.status;
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Ports of the loopback that nobody uses. */
+function freePorts(count: number): [number, number, number] {
+  const listeners = Array.from({ length: count }, () => Deno.listen({ hostname: "127.0.0.1", port: 0 }));
+  const [first = 0, second = 0, third = 0] = listeners.map(({ addr }) => addr.port);
+  listeners.forEach((listener) => listener.close());
+  return [first, second, third];
+}
+
+/** Until somebody listens. */
+async function reachable(port: number): Promise<void> {
+  for (let i = 0;; i++) {
+    try {
+      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+      return;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.ConnectionRefused) || i > 200) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
