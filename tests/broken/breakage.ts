@@ -12,7 +12,7 @@ export interface Breakage {
   readonly file: string;
   /** @throws {AnchorGone} If the source is not any more what this was written for. */
   readonly change: (text: string) => string;
-  /** Tests of which one must fail, the quickest first. */
+  /** Tests of which one must fail, those through the public door first. */
   readonly tests: readonly string[];
   /** What the names of these tests contain; absent: all. */
   readonly only?: string;

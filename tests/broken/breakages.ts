@@ -27,7 +27,7 @@ const AN_ATTACKER: readonly Breakage[] = [
     broken: "failed passwords cost no wait",
     file: "src/regulation/failure_table.ts",
     change: instead("const wait = beyond > 0 ?", "const wait = false ?"),
-    tests: ["tests/regulation", "tests/system/regulation_test.ts"],
+    tests: ["tests/system/regulation_test.ts", "tests/regulation"],
   },
   {
     rows: ["Finding out who exists", "finding out who exists by the time of a refusal, with MD5 and"],
@@ -54,10 +54,14 @@ const AN_ATTACKER: readonly Breakage[] = [
     broken: "headers of the gateway count from everybody",
     file: "src/service/forwarding.ts",
     change: instead(
-      "!gateway.trustedPeers.some((range) => addressInRange(direct.clientAddress, range))",
+      "!gateway.enabled || !gateway.trustedPeers.some((range) => addressInRange(direct.clientAddress, range))",
       "false",
     ),
-    tests: ["tests/service/forwarding_test.ts", "tests/system/gateway_test.ts"],
+    tests: [
+      "tests/attack/spoofing_test.ts",
+      "tests/system/gateway_test.ts",
+      "tests/service/forwarding_test.ts",
+    ],
   },
   {
     rows: ["Commands smuggled into the daemon's line protocol"],
@@ -71,7 +75,7 @@ const AN_ATTACKER: readonly Breakage[] = [
     broken: "relative patterns move along with where a session begins",
     file: "src/resource/path_limits.ts",
     change: instead("if (movesWithStart(pattern)) throw new LimitsCountFromHome();", ""),
-    tests: ["tests/resource/path_limits_test.ts", "tests/attack/path_limits_test.ts"],
+    tests: ["tests/attack/path_limits_test.ts", "tests/resource/path_limits_test.ts"],
   },
   {
     rows: ["Being the namesake on another daemon's host"],
@@ -122,7 +126,7 @@ const AN_ATTACKER: readonly Breakage[] = [
     broken: "`..` is taken in a path below a share",
     file: "src/sharing/rules/contained_path.ts",
     change: instead('part === ".." ||', ""),
-    tests: ["tests/sharing/rules", "tests/resource/access/hostile_paths_test.ts"],
+    tests: ["tests/resource/access/hostile_paths_test.ts", "tests/sharing/rules"],
   },
   {
     rows: ["Forged or replayed tokens, SAML responses, gateway names"],
@@ -139,7 +143,7 @@ const AN_ATTACKER: readonly Breakage[] = [
     broken: "control characters are not escaped",
     file: "src/logging/logger.ts",
     change: instead("if (/^[ !#-[\\]-~]*$/.test(text))", "if (true)"),
-    tests: ["tests/logging", "tests/system/canary_test.ts"],
+    tests: ["tests/system/canary_test.ts", "tests/logging"],
   },
   {
     rows: ["Headers added to answers"],
@@ -160,21 +164,21 @@ const AN_ATTACKER: readonly Breakage[] = [
     broken: "a secret prints as itself",
     file: "src/model/secret.ts",
     change: (text) => text.replaceAll('return "***";', "return this.#text;"),
-    tests: ["tests/logging/logger_test.ts", "tests/system/canary_test.ts"],
+    tests: ["tests/system/canary_test.ts", "tests/logging/logger_test.ts"],
   },
   {
     rows: ["A daemon or provider that lies, hangs, floods", "a daemon sends 200 kB"],
     broken: "a reply of a daemon is believed if it merely begins well",
     file: "src/daemon/parse_reply.ts",
     change: instead("/^OK::([1-9]\\d{0,4})\\r?\\n$/", "/^OK::([1-9]\\d{0,4})/"),
-    tests: ["tests/daemon/parse_reply_test.ts", "tests/faults/daemon_test.ts"],
+    tests: ["tests/faults/daemon_test.ts", "tests/daemon/parse_reply_test.ts"],
   },
   {
     rows: ["Damaged, half-written, removed data files", "an editor writes half a password file"],
     broken: "a file that broke off within a line is taken",
     file: "src/watch/whole_lines.ts",
     change: instead("if (endsWithinLine(text, earlier))", "if (false)"),
-    tests: ["tests/watch", "tests/faults/disk_test.ts"],
+    tests: ["tests/faults/disk_test.ts", "tests/watch"],
   },
   {
     rows: ["files of users, keys, map and reservations, cut off"],
@@ -184,7 +188,7 @@ const AN_ATTACKER: readonly Breakage[] = [
       "const content = await this.#contentOf(bytes);",
       "const content = await this.#contentOf(bytes).catch(() => Object.create(null));",
     ),
-    tests: ["tests/watch/watched_file_test.ts", "tests/attack/corrupt_files_test.ts"],
+    tests: ["tests/attack/corrupt_files_test.ts", "tests/watch/watched_file_test.ts"],
   },
   {
     rows: ["A room that is taken over"],
@@ -201,7 +205,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
     broken: "waits from before a step back are kept",
     file: "src/regulation/failure_table.ts",
     change: instead("|| at > now + CLOCK_STEP_MS", ""),
-    tests: ["tests/regulation/failure_table_test.ts", "tests/faults/clock_test.ts"],
+    tests: ["tests/faults/clock_test.ts", "tests/regulation/failure_table_test.ts"],
   },
   {
     rows: [
@@ -211,14 +215,14 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
     broken: "a log file that cannot be written fails the request",
     file: "src/logging/log_file.ts",
     change: instead("this.#failing = true;", "this.#failing = true; throw error;"),
-    tests: ["tests/logging/log_file_test.ts", "tests/faults/disk_test.ts"],
+    tests: ["tests/faults/disk_test.ts", "tests/logging/log_file_test.ts"],
   },
   {
     rows: ["the shares are on a full disk", "the shares are on a read-only disk at the start"],
     broken: "a store that cannot be written is no error of its own",
     file: "src/sharing/store/share_store_failed.ts",
     change: instead("readonly status = 503;", "readonly status = 500;"),
-    tests: ["tests/sharing/store", "tests/faults/disk_test.ts"],
+    tests: ["tests/faults/disk_test.ts", "tests/sharing/store"],
   },
 ];
 
@@ -240,7 +244,7 @@ const PROVIDERS: readonly Breakage[] = [
     broken: "there is no limit for the length of an answer",
     file: "src/outgoing/https_client.ts",
     change: instead("if (length > MAX_BODY_BYTES)", "if (false)"),
-    tests: ["tests/outgoing/https_client_test.ts", "tests/faults/provider_test.ts"],
+    tests: ["tests/faults/provider_test.ts", "tests/outgoing/https_client_test.ts"],
   },
   {
     rows: [
@@ -252,14 +256,14 @@ const PROVIDERS: readonly Breakage[] = [
     broken: "a broken connection to a provider is not told apart from an error of ours",
     file: "src/outgoing/https_client.ts",
     change: instead("throw new RemoteUnavailable(url.host, reason, { cause: error });", "throw error;"),
-    tests: ["tests/outgoing/https_client_test.ts", "tests/faults/provider_test.ts"],
+    tests: ["tests/faults/provider_test.ts", "tests/outgoing/https_client_test.ts"],
   },
   {
     rows: ["the provider answers 500", "the provider answers 429", "the provider sends us elsewhere"],
     broken: "whatever status comes with an answer",
     file: "src/authentication/oauth/oauth.ts",
     change: instead("if (status < 200 || status >= 300)", "if (false)"),
-    tests: ["tests/authentication/oauth", "tests/faults/provider_test.ts"],
+    tests: ["tests/faults/provider_test.ts", "tests/authentication/oauth"],
   },
   {
     rows: ["the provider answers with a page", "the provider answers with half an object"],
@@ -269,7 +273,7 @@ const PROVIDERS: readonly Breakage[] = [
       'throw new InvalidReply("the reply is not JSON that can be read", { cause: error });',
       "throw error;",
     ),
-    tests: ["tests/authentication/oauth", "tests/faults/provider_test.ts"],
+    tests: ["tests/faults/provider_test.ts", "tests/authentication/oauth"],
   },
   {
     rows: ["the provider leaves out who it is"],
@@ -279,7 +283,7 @@ const PROVIDERS: readonly Breakage[] = [
       "if (value === undefined) throw this.#error(expression.at, `No value is named ${expression.name}`);",
       'if (value === undefined) return toValue("");',
     ),
-    tests: ["tests/authentication/expression", "tests/faults/provider_test.ts"],
+    tests: ["tests/faults/provider_test.ts", "tests/authentication/expression"],
   },
   {
     rows: ["the provider names somebody with line breaks in the name"],
@@ -289,7 +293,7 @@ const PROVIDERS: readonly Breakage[] = [
       'if (/\\p{Cc}/u.test(written)) throw new NoIdentity("the identity has a control character");',
       "",
     ),
-    tests: ["tests/authentication/check_identity_test.ts", "tests/faults/provider_test.ts"],
+    tests: ["tests/faults/provider_test.ts", "tests/authentication/check_identity_test.ts"],
   },
   {
     rows: ["the provider says who it is in an assertion that somebody else signed"],
@@ -299,28 +303,28 @@ const PROVIDERS: readonly Breakage[] = [
       ".find((certificate) => certificate.raw.equals(shown) && isValid(certificate, at));",
       ".concat([new X509Certificate(shown)]).at(-1);",
     ),
-    tests: ["tests/authentication/unity", "tests/faults/provider_test.ts"],
+    tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
   },
   {
     rows: ["the provider sends an assertion of an hour ago"],
     broken: "the end of an assertion is not looked at",
     file: "src/authentication/unity/saml_time.ts",
     change: instead("if (until !== undefined && now - tolerance >= parseInstant(until))", "if (false)"),
-    tests: ["tests/authentication/unity", "tests/faults/provider_test.ts"],
+    tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
   },
   {
     rows: ["the provider sends an assertion that answers another request"],
     broken: "a response to another request is taken",
     file: "src/authentication/unity/saml_response.ts",
     change: instead("if (inResponseTo !== undefined && inResponseTo !== requestId)", "if (false)"),
-    tests: ["tests/authentication/unity", "tests/faults/provider_test.ts"],
+    tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
   },
   {
     rows: ["the provider sends an assertion that was made for another service"],
     broken: "an assertion for another audience is taken",
     file: "src/authentication/unity/assertion.ts",
     change: instead('throw new InvalidResponse("the assertion is for another audience");', ""),
-    tests: ["tests/authentication/unity", "tests/faults/provider_test.ts"],
+    tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
   },
 ];
 
@@ -330,14 +334,14 @@ const XUUDB: readonly Breakage[] = [
     broken: "whatever status comes with an answer of the XUUDB counts",
     file: "src/attributes/xuudb/xuudb_source.ts",
     change: instead("if (status !== 200)", "if (false)"),
-    tests: ["tests/attributes/xuudb", "tests/faults/xuudb_test.ts"],
+    tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {
     rows: ["the XUUDB answers SOAP with a fault", "the XUUDB answers SOAP with a page"],
     broken: "an answer of the XUUDB without the expected element is empty",
     file: "src/attributes/xuudb/soap_form.ts",
     change: instead('if (!found) throw new UnreadableAnswer("the answer is no CheckDNResponse");', ""),
-    tests: ["tests/attributes/xuudb", "tests/faults/xuudb_test.ts"],
+    tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {
     rows: ["the XUUDB answers SOAP with half a message"],
@@ -347,42 +351,42 @@ const XUUDB: readonly Breakage[] = [
       'if (error instanceof InvalidXml) throw new UnreadableAnswer("the answer is not XML", { cause: error });',
       "if (error instanceof InvalidXml) return recordOf(() => undefined);",
     ),
-    tests: ["tests/attributes/xuudb", "tests/faults/xuudb_test.ts"],
+    tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {
     rows: ["the XUUDB answers with a page", "the XUUDB answers with half an object"],
     broken: "what is not JSON is an empty answer",
     file: "src/attributes/xuudb/json_form.ts",
     change: instead('throw new UnreadableAnswer("the answer is not JSON", { cause });', "return {};"),
-    tests: ["tests/attributes/xuudb", "tests/faults/xuudb_test.ts"],
+    tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {
     rows: ["the XUUDB answers with numbers for names"],
     broken: "a number is taken for no name",
     file: "src/attributes/xuudb/json_form.ts",
     change: instead("throw new UnreadableAnswer(`${name} is no text`);", "return undefined;"),
-    tests: ["tests/attributes/xuudb", "tests/faults/xuudb_test.ts"],
+    tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {
     rows: ["the XUUDB gives an account with a line break"],
     broken: "accounts are not checked",
     file: "src/model/account_name.ts",
     change: (text) => text.replace(/(export function isAccountName\([^)]*\): boolean \{)/, "$1 return true;"),
-    tests: ["tests/attributes", "tests/faults/xuudb_test.ts"],
+    tests: ["tests/faults/xuudb_test.ts", "tests/attributes"],
   },
   {
     rows: ["the XUUDB gives the account root"],
     broken: "the account `root` is taken from attribute sources",
     file: "src/attributes/server_attributes.ts",
     change: instead("if (isPrivilegedAccount(uid)) throw new AccountRefused(server, uid);", ""),
-    tests: ["tests/attributes", "tests/faults/xuudb_test.ts"],
+    tests: ["tests/faults/xuudb_test.ts", "tests/attributes"],
   },
   {
     rows: ["the XUUDB says the user is banned"],
     broken: "the role `banned` means nothing",
     file: "src/attributes/access_rules.ts",
     change: instead('if (role === "banned") return false;', ""),
-    tests: ["tests/attributes/access_rules_test.ts", "tests/faults/xuudb_test.ts"],
+    tests: ["tests/faults/xuudb_test.ts", "tests/attributes/access_rules_test.ts"],
   },
 ];
 
@@ -405,14 +409,14 @@ const DAEMONS: readonly Breakage[] = [
       "errors.push(this.#toError(outcome, candidate));",
       "throw this.#toError(outcome, candidate);",
     ),
-    tests: ["tests/daemon/daemon_pool_test.ts", "tests/faults/daemon_test.ts"],
+    tests: ["tests/faults/daemon_test.ts", "tests/daemon/daemon_pool_test.ts"],
   },
   {
     rows: ["a daemon takes no more connections"],
     broken: "there is no limit of time for a connection to a daemon",
     file: "src/daemon/command_connection.ts",
     change: instead('this.#limit(this.#limits.connect, "connect-timeout");', "clearTimeout(this.#timer);"),
-    tests: ["tests/daemon", "tests/faults/daemon_test.ts"],
+    tests: ["tests/faults/daemon_test.ts", "tests/daemon"],
   },
   {
     rows: ["a daemon never begins the handshake"],
@@ -450,7 +454,7 @@ const DAEMONS: readonly Breakage[] = [
           "if (problem === undefined || true) this.#write();",
         )(text),
       ),
-    tests: ["tests/daemon/command_connection_test.ts", "tests/faults/daemon_test.ts"],
+    tests: ["tests/faults/daemon_test.ts", "tests/daemon/command_connection_test.ts"],
   },
   {
     rows: [
@@ -485,7 +489,7 @@ const DAEMONS: readonly Breakage[] = [
     broken: "a reply need not be UTF-8",
     file: "src/daemon/command_connection.ts",
     change: instead("fatal: true", "fatal: false"),
-    tests: ["tests/daemon/command_connection_test.ts", "tests/faults/daemon_test.ts"],
+    tests: ["tests/faults/daemon_test.ts", "tests/daemon/command_connection_test.ts"],
   },
   {
     rows: ["a daemon refuses the account"],
@@ -495,21 +499,21 @@ const DAEMONS: readonly Breakage[] = [
       'if (reply.kind === "refused") throw new DaemonRefused(this.name, reason);',
       'if (reply.kind === "refused") return { next: new DaemonRefused(this.name, reason) };',
     ),
-    tests: ["tests/daemon/daemon_pool_test.ts", "tests/faults/daemon_test.ts"],
+    tests: ["tests/faults/daemon_test.ts", "tests/daemon/daemon_pool_test.ts"],
   },
   {
     rows: ["a daemon has no session left"],
     broken: "a full account is a refusal like any other",
     file: "src/daemon/parse_reply.ts",
     change: instead('/too many active/i.test(text) ? "limit" : "refused"', '"refused"'),
-    tests: ["tests/daemon/parse_reply_test.ts", "tests/faults/daemon_test.ts"],
+    tests: ["tests/faults/daemon_test.ts", "tests/daemon/parse_reply_test.ts"],
   },
   {
     rows: ["a daemon resets the connection after its reply"],
     broken: "a daemon that failed is never tried again",
     file: "src/daemon/daemon_pool.ts",
     change: instead("if (!found) yield* ring.filter((instance) => instance.mayTry());", ""),
-    tests: ["tests/daemon/daemon_pool_test.ts", "tests/faults/daemon_test.ts"],
+    tests: ["tests/faults/daemon_test.ts", "tests/daemon/daemon_pool_test.ts"],
   },
 ];
 
@@ -520,7 +524,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
     broken: "nobody looks whether the session lives after the login",
     file: "src/sharing/session_client/log_in.ts",
     change: instead("await checkAlive(control);", ""),
-    tests: ["tests/sharing/session_client", SHARED],
+    tests: [SHARED, "tests/sharing/session_client"],
   },
   {
     rows: ["a daemon closes at once", "a daemon does not end a reply"],
@@ -530,7 +534,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
       'if (count === null) throw new SessionEnded("Daemon ended the session instead of a reply");',
       'if (count === null) return "226 ";',
     ),
-    tests: ["tests/sharing/session_client", SHARED],
+    tests: [SHARED, "tests/sharing/session_client"],
   },
   {
     rows: [
@@ -544,28 +548,28 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
       "if (bytes < length) throw new SessionFailed(`Daemon sent ${bytes} of ${length} bytes`);",
       "",
     ),
-    tests: ["tests/sharing/session_client", SHARED],
+    tests: [SHARED, "tests/sharing/session_client"],
   },
   {
     rows: ["a daemon does not know the account"],
     broken: "a refused login is a login",
     file: "src/sharing/session_client/log_in.ts",
     change: instead('if (reply.code !== 230) throw refusal("PASS", reply);', ""),
-    tests: ["tests/sharing/session_client", SHARED],
+    tests: [SHARED, "tests/sharing/session_client"],
   },
   {
     rows: ["a daemon has too many sessions"],
     broken: "too many sessions are a refusal like any other",
     file: "src/sharing/session_client/log_in.ts",
     change: instead("if (reply.code === 500 && /already running|too many/i.test(reply.text))", "if (false)"),
-    tests: ["tests/sharing/session_client", SHARED],
+    tests: [SHARED, "tests/sharing/session_client"],
   },
   {
     rows: ["a daemon injects lines into a listing"],
     broken: "lines in a reply may be anything",
     file: "src/sharing/session_client/reply_reader.ts",
     change: instead('if (!line.startsWith(" ")) throw this.#broken("a line out of place in a reply");', ""),
-    tests: ["tests/sharing/session_client", SHARED],
+    tests: [SHARED, "tests/sharing/session_client"],
   },
   {
     rows: ["a daemon names a data port on which nobody listens"],
@@ -575,7 +579,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
       'readonly code = "ERR_LISTEN_SOCKET_UNREACHABLE"; readonly status = 503;',
       'readonly code = "ERR_LISTEN_SOCKET_UNREACHABLE"; readonly status = 500;',
     ),
-    tests: ["tests/sharing/session_client", SHARED],
+    tests: [SHARED, "tests/sharing/session_client"],
   },
   {
     rows: ["a daemon never answers a question", "a daemon never greets", "a daemon never sends a byte"],
@@ -585,28 +589,28 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
       "setTimeout(() => this.fail(new SessionTimeout(`No progress for ${ms} ms`)), ms)",
       "undefined",
     ),
-    tests: ["tests/sharing/session_client", SHARED],
+    tests: [SHARED, "tests/sharing/session_client"],
   },
   {
     rows: ["a daemon never says that it is done"],
     broken: "the daemon's word that it is done is not waited for",
     file: "src/sharing/session_client/download_stream.ts",
     change: instead("await confirm(); controller.close();", "controller.close();"),
-    tests: ["tests/sharing/session_client", SHARED],
+    tests: [SHARED, "tests/sharing/session_client"],
   },
   {
     rows: ["a daemon refuses the data connection"],
     broken: "any reply to `EPSV` names a port",
     file: "src/sharing/session_client/data_ports.ts",
     change: instead('if (!isPort(port)) throw refusal("EPSV", reply);', ""),
-    tests: ["tests/sharing/session_client", SHARED],
+    tests: [SHARED, "tests/sharing/session_client"],
   },
   {
     rows: ["a daemon refuses to read the file"],
     broken: "whom the daemon refuses a file is told that it failed",
     file: "src/sharing/session_client/refusal.ts",
     change: instead("code === 534 || code === 550", "false"),
-    tests: ["tests/sharing/session_client", SHARED],
+    tests: [SHARED, "tests/sharing/session_client"],
   },
 ];
 
@@ -616,7 +620,7 @@ const PROCESS: readonly Breakage[] = [
     broken: "rooms are changed at the same time",
     file: "src/rooms/supervisor.ts",
     change: instead("const done = this.#changes.then(() => {", "const done = Promise.resolve().then(() => {"),
-    tests: ["tests/rooms", "tests/attack/reload_storm_test.ts", "tests/system/room_deaths_test.ts"],
+    tests: ["tests/attack/reload_storm_test.ts", "tests/system/room_deaths_test.ts", "tests/rooms"],
   },
   {
     rows: ["SIGTERM under load"],
@@ -637,7 +641,7 @@ const PROCESS: readonly Breakage[] = [
     broken: "shares are kept in memory",
     file: "src/sharing/store/sqlite_share_store.ts",
     change: instead("new DatabaseSync(file,", 'new DatabaseSync(":memory:",'),
-    tests: ["tests/sharing/store/killed_writer_test.ts", "tests/faults/process_test.ts"],
+    tests: ["tests/faults/process_test.ts", "tests/sharing/store/killed_writer_test.ts"],
   },
   {
     rows: ["the password file is on a full disk", "the password file is on a read-only disk"],
@@ -647,7 +651,7 @@ const PROCESS: readonly Breakage[] = [
       "await writeSynced(beside, text);",
       "await Deno.writeTextFile(target, text); await Deno.copyFile(target, beside);",
     ),
-    tests: ["tests/command/edit_file_test.ts", "tests/faults/disk_test.ts"],
+    tests: ["tests/faults/disk_test.ts", "tests/command/edit_file_test.ts"],
   },
 ];
 
