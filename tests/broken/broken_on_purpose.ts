@@ -31,8 +31,8 @@ const all = await promises(ROOT);
 const unbroken = all.filter((promise) => !BREAKAGES.some((breakage) => breaks(breakage, promise)));
 for (const promise of unbroken) complain(`nothing breaks: ${promise}`);
 for (const { rows } of BREAKAGES) {
-  for (const row of rows) {
-    if (!all.some((promise) => promise.startsWith(row))) complain(`no page promises: ${row}`);
+  if (!rows.some((row) => all.some((promise) => promise.startsWith(row)))) {
+    complain(`no page promises: ${rows[0]}`);
   }
 }
 
