@@ -16,6 +16,7 @@ interface Part {
 const PARTS: Readonly<Record<string, Part>> = {
   faults: { table: "faults", tests: ["faults"], parallel: false },
   parsers: { table: "parsers", tests: ["fuzz", "daemon/encode_command_test.ts"], parallel: true },
+  growth: { tests: ["regular_expressions_test.ts", "fuzz/growth_long.ts"], parallel: false },
   trials: {
     table: "trials",
     tests: [

@@ -14,6 +14,9 @@ for (const names of [["faults", "nonsense"], ["constructor"], ["Faults"]]) {
     }).output();
     const text = new TextDecoder().decode(stderr);
     assert.deepEqual([code, stdout.length], [2, 0]);
-    assert.match(text, new RegExp(`found ${names.at(-1)}, expected some of faults, parsers, trials, builds`));
+    assert.match(
+      text,
+      new RegExp(`found ${names.at(-1)}, expected some of faults, parsers, growth, trials, builds`),
+    );
   });
 }

@@ -5,6 +5,7 @@ import { connectionsWithLogin, freshTokens, password, token } from "./get.ts";
 import { daemons, users } from "./growth.ts";
 import { reload } from "./reload.ts";
 import { hostileMemory } from "./hostile_memory.ts";
+import { hostileHeads } from "./hostile_heads.ts";
 import { sessions } from "./sessions.ts";
 import { shareDownload } from "./share_download.ts";
 import { shares } from "./shares.ts";
@@ -22,6 +23,7 @@ export const ALL: readonly Measurement[] = [
   connectionsWithLogin,
   slowClients,
   hostileMemory,
+  hostileHeads,
   shareDownload,
   footprint,
   unpacking,
