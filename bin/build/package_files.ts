@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { systemFiles } from "../../src/command/installation/sample_file.ts";
+import { systemFiles } from "../../src/command/files/installation/sample_file.ts";
 import { ROOT } from "./project.ts";
 
 /** A file of the package. */

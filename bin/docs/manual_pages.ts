@@ -1,4 +1,4 @@
-import { SHELLS } from "../../src/command/completion.ts";
+import { SHELLS } from "../../src/command/completion/completion.ts";
 import { manualPages } from "../../src/command/manual/manual_page.ts";
 import { COMMANDS } from "../../src/command/run_command.ts";
 import { VERSION } from "../../src/service/version.ts";

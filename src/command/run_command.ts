@@ -1,19 +1,19 @@
 import { printableLines } from "../model/printable.ts";
-import { ban } from "./ban.ts";
-import { check } from "./check.ts";
+import { ban } from "./running/ban.ts";
+import { check } from "./diagnosis/check.ts";
 import { asksForHelp, type Command, type CommandIo, commandNamed, WrongUsage } from "./command.ts";
-import { completion } from "./completion.ts";
-import { config } from "./config.ts";
-import { init } from "./init.ts";
-import { passwd } from "./passwd.ts";
-import { reload } from "./reload.ts";
-import { reservations } from "./reservations.ts";
-import { serve } from "./serve.ts";
-import { share } from "./share.ts";
-import { status } from "./status.ts";
-import { user } from "./user.ts";
+import { completion } from "./completion/completion.ts";
+import { config } from "./diagnosis/config.ts";
+import { init } from "./files/init.ts";
+import { passwd } from "./files/passwd.ts";
+import { reload } from "./running/reload.ts";
+import { reservations } from "./files/reservations.ts";
+import { serve } from "./serving/serve.ts";
+import { share } from "./files/share.ts";
+import { status } from "./running/status.ts";
+import { user } from "./running/user.ts";
 import { version } from "./version.ts";
-import { whoamiTestCommand } from "./whoami_test_command.ts";
+import { whoamiTestCommand } from "./diagnosis/whoami_test_command.ts";
 
 /** All commands, in the order of `--help`. */
 export const COMMANDS: readonly Command[] = [

@@ -1,4 +1,4 @@
-import { printable } from "../model/printable.ts";
+import { printable } from "./printable.ts";
 
 /** One thing wrong in a file that an operator wrote: where it stands, what was found, what was expected. */
 export interface Problem {

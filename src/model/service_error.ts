@@ -3,7 +3,7 @@ export type ErrorCode = `ERR_${Uppercase<string>}`;
 
 /**
  * A failure the service knows by name. Each class has one code and one HTTP status; the one place that turns it into a
- * response is `src/service/error_response.ts`. `message` and `cause` are for the log, `publicMessage` for the caller.
+ * response is `src/service/http/error_response.ts`. `message` and `cause` are for the log, `publicMessage` for the caller.
  */
 export abstract class ServiceError extends Error {
   /** The code of the class. */

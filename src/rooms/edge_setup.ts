@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type EdgeLimits, type EdgeTls, LIMITS } from "../edge/edge_options.ts";
 import type { AnswerPolicy } from "../model/answer_headers.ts";
-import type { Setup } from "../service/load_setup.ts";
+import type { Setup } from "../service/assembly/load_setup.ts";
 
 /** Ranges of this host's own addresses. */
 const LOOPBACK = ["127.0.0.0/8", "::1"];

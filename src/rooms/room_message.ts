@@ -1,7 +1,7 @@
 import type { EdgeOptions, EdgeTls } from "../edge/edge_options.ts";
 import type { Level } from "../logging/logger.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
-import type { ServiceOptions } from "../service/assemble.ts";
+import type { ServiceOptions } from "../service/assembly/assemble.ts";
 import type { Report } from "./measurements.ts";
 
 /** What the supervisor tells the edge's room. */

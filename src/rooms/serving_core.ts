@@ -1,5 +1,5 @@
 import type { RegulationNews } from "../regulation/regulation_state.ts";
-import type { Setup } from "../service/load_setup.ts";
+import type { Setup } from "../service/assembly/load_setup.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { DeskCaller } from "./desk_link.ts";
 import { corePermissions, type Resolve, type RoomPermissions } from "./permissions.ts";

@@ -1,5 +1,5 @@
 import type { EdgeOptions } from "../edge/edge_options.ts";
-import type { Setup } from "../service/load_setup.ts";
+import type { Setup } from "../service/assembly/load_setup.ts";
 import { CannotStart } from "./cannot_start.ts";
 import type { ConnectionLimit } from "./connection_limit.ts";
 import { edgeLimits, edgePolicy, edgeProxies, edgeTls, sameEdge } from "./edge_setup.ts";

@@ -3,7 +3,7 @@ import type { Logger } from "../logging/logger.ts";
 import { series } from "../metrics/series.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
-import type { Setup } from "../service/load_setup.ts";
+import type { Setup } from "../service/assembly/load_setup.ts";
 import type { DeskAnswer, DeskQuestion } from "../service/operator_desk.ts";
 import { CannotStart } from "./cannot_start.ts";
 import { ConnectionLimit } from "./connection_limit.ts";

@@ -11,8 +11,8 @@ import type { Caller, Identity } from "../model/identity.ts";
 import type { IncomingRequest } from "../model/incoming_request.ts";
 import { regulate } from "../regulation/regulate.ts";
 import type { Regulator } from "../regulation/regulator.ts";
-import { Forbidden } from "./request_refusals.ts";
-import type { Route } from "./router.ts";
+import { Forbidden } from "./http/request_refusals.ts";
+import type { Route } from "./http/router.ts";
 
 /** Header by which callers choose among accounts, groups and roles (rest-api.md 1.5). */
 export const PREFERENCES_HEADER = "X-UNICORE-User-Preferences";

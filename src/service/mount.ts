@@ -9,10 +9,10 @@ import { trimEndCharacters } from "../model/trim.ts";
 import { formatProblem, InvalidFile } from "../model/problem.ts";
 import { trustsNobodyByDefault } from "../outgoing/exclusive_trust.ts";
 import { webResponse } from "../resource/text_response.ts";
-import { NoSuchResource } from "./router.ts";
-import { Acceptance } from "./acceptance.ts";
-import { errorResponse } from "./error_response.ts";
-import { isError, loadSetup } from "./load_setup.ts";
+import { NoSuchResource } from "./http/router.ts";
+import { Acceptance } from "./http/acceptance.ts";
+import { errorResponse } from "./http/error_response.ts";
+import { isError, loadSetup } from "./assembly/load_setup.ts";
 import { createService, type Service } from "./service.ts";
 
 /** How a host mounts the service. */

@@ -10,7 +10,7 @@ import type { Ban, BanSubject } from "../regulation/ban.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { Regulator } from "../regulation/regulator.ts";
 import { type KnownNames, knownNames } from "./known_names.ts";
-import type { CertificateFacts } from "./own_certificate.ts";
+import type { CertificateFacts } from "./assembly/own_certificate.ts";
 
 /** What the operator, or the supervisor on its own account, can ask a core. Plain data, as are the answers. */
 export type DeskQuestion =

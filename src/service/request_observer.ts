@@ -2,7 +2,7 @@ import type { AuditFacts, AuditRecord } from "../logging/audit_record.ts";
 import { Counters, type Increments } from "../metrics/counters.ts";
 import { DurationHistogram } from "../metrics/duration_histogram.ts";
 import { methodLabel, series } from "../metrics/series.ts";
-import type { Route } from "./router.ts";
+import type { Route } from "./http/router.ts";
 
 /** A request that was answered. */
 export interface AnsweredRequest {

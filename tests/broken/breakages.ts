@@ -52,7 +52,7 @@ const AN_ATTACKER: readonly Breakage[] = [
   {
     rows: ["Being somebody else by headers"],
     broken: "headers of the gateway count from everybody",
-    file: "src/service/forwarding.ts",
+    file: "src/service/http/forwarding.ts",
     change: instead(
       "!gateway.enabled || !gateway.trustedPeers.some((range) => addressInRange(direct.clientAddress, range))",
       "false",
@@ -60,7 +60,7 @@ const AN_ATTACKER: readonly Breakage[] = [
     tests: [
       "tests/attack/spoofing_test.ts",
       "tests/system/gateway_test.ts",
-      "tests/service/forwarding_test.ts",
+      "tests/service/http/forwarding_test.ts",
     ],
   },
   {
@@ -528,14 +528,14 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
   {
     rows: ["a daemon closes after the login"],
     broken: "nobody looks whether the session lives after the login",
-    file: "src/sharing/session_client/log_in.ts",
+    file: "src/daemon/session/log_in.ts",
     change: instead("await checkAlive(control);", ""),
     tests: [SHARED, "tests/sharing/session_client"],
   },
   {
     rows: ["a daemon closes at once", "a daemon does not end a reply"],
     broken: "the end of the connection is the end of a reply",
-    file: "src/sharing/session_client/reply_reader.ts",
+    file: "src/daemon/session/reply_reader.ts",
     change: instead(
       'if (count === null) throw new SessionEnded("Daemon ended the session instead of a reply");',
       'if (count === null) return "226 ";',
@@ -549,7 +549,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
       "a daemon ends the data too early and says so",
     ],
     broken: "a file that was cut off ends as if it were whole",
-    file: "src/sharing/session_client/download_stream.ts",
+    file: "src/daemon/session/download_stream.ts",
     change: instead(
       "if (bytes < length) throw new SessionFailed(`Daemon sent ${bytes} of ${length} bytes`);",
       "",
@@ -559,28 +559,28 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
   {
     rows: ["a daemon does not know the account"],
     broken: "a refused login is a login",
-    file: "src/sharing/session_client/log_in.ts",
+    file: "src/daemon/session/log_in.ts",
     change: instead('if (reply.code !== 230) throw refusal("PASS", reply);', ""),
     tests: [SHARED, "tests/sharing/session_client"],
   },
   {
     rows: ["a daemon has too many sessions"],
     broken: "too many sessions are a refusal like any other",
-    file: "src/sharing/session_client/log_in.ts",
+    file: "src/daemon/session/log_in.ts",
     change: instead("if (reply.code === 500 && /already running|too many/i.test(reply.text))", "if (false)"),
     tests: [SHARED, "tests/sharing/session_client"],
   },
   {
     rows: ["a daemon injects lines into a listing"],
     broken: "lines in a reply may be anything",
-    file: "src/sharing/session_client/reply_reader.ts",
+    file: "src/daemon/session/reply_reader.ts",
     change: instead('if (!line.startsWith(" ")) throw this.#broken("a line out of place in a reply");', ""),
     tests: [SHARED, "tests/sharing/session_client"],
   },
   {
     rows: ["a daemon names a data port on which nobody listens"],
     broken: "a data port on which nobody listens is an error of ours",
-    file: "src/sharing/session_client/session_errors.ts",
+    file: "src/daemon/session/session_errors.ts",
     change: instead(
       'readonly code = "ERR_LISTEN_SOCKET_UNREACHABLE"; readonly status = 503;',
       'readonly code = "ERR_LISTEN_SOCKET_UNREACHABLE"; readonly status = 500;',
@@ -590,7 +590,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
   {
     rows: ["a daemon never answers a question", "a daemon never greets", "a daemon never sends a byte"],
     broken: "nothing ends a wait for a daemon",
-    file: "src/sharing/session_client/guarded_socket.ts",
+    file: "src/daemon/session/guarded_socket.ts",
     change: instead(
       "setTimeout(() => this.fail(new SessionTimeout(`No progress for ${ms} ms`)), ms)",
       "undefined",
@@ -600,21 +600,21 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
   {
     rows: ["a daemon never says that it is done"],
     broken: "the daemon's word that it is done is not waited for",
-    file: "src/sharing/session_client/download_stream.ts",
+    file: "src/daemon/session/download_stream.ts",
     change: instead("await confirm(); controller.close();", "controller.close();"),
     tests: [SHARED, "tests/sharing/session_client"],
   },
   {
     rows: ["a daemon refuses the data connection"],
     broken: "any reply to `EPSV` names a port",
-    file: "src/sharing/session_client/data_ports.ts",
+    file: "src/daemon/session/data_ports.ts",
     change: instead('if (!isPort(port)) throw refusal("EPSV", reply);', ""),
     tests: [SHARED, "tests/sharing/session_client"],
   },
   {
     rows: ["a daemon refuses to read the file"],
     broken: "whom the daemon refuses a file is told that it failed",
-    file: "src/sharing/session_client/refusal.ts",
+    file: "src/daemon/session/refusal.ts",
     change: instead("code === 534 || code === 550", "false"),
     tests: [SHARED, "tests/sharing/session_client"],
   },
@@ -624,7 +624,7 @@ const PROCESS: readonly Breakage[] = [
   {
     rows: ["Reloads by the hundred", "reloads and changes of files at once"],
     broken: "a reload that is asked for while one is under way begins at once",
-    file: "src/command/running_service.ts",
+    file: "src/command/serving/running_service.ts",
     change: instead(
       "const done = this.#reloading.then(change);",
       "const done = Promise.resolve().then(change);",
@@ -655,12 +655,12 @@ const PROCESS: readonly Breakage[] = [
   {
     rows: ["the password file is on a full disk", "the password file is on a read-only disk"],
     broken: "a password file is written in place",
-    file: "src/command/edit_file.ts",
+    file: "src/command/files/edit_file.ts",
     change: instead(
       "await writeSynced(beside, text);",
       "await Deno.writeTextFile(target, text); await Deno.copyFile(target, beside);",
     ),
-    tests: ["tests/faults/disk_test.ts", "tests/command/edit_file_test.ts"],
+    tests: ["tests/faults/disk_test.ts", "tests/command/files/edit_file_test.ts"],
   },
 ];
 
@@ -672,9 +672,9 @@ const PARSERS: readonly (readonly [row: string, file: string, name: string, test
     "recordOf",
     "replies",
   ],
-  ["ReplyReader.read() of a daemon's session", "sharing/session_client/reply_reader.ts", "read", "replies"],
+  ["ReplyReader.read() of a daemon's session", "daemon/session/reply_reader.ts", "read", "replies"],
   ["absolutePath() and containedPath()", "sharing/rules/contained_path.ts", "containedPath", "requests"],
-  ["accepts() and prefersHtml()", "service/acceptance.ts", "admits", "requests"],
+  ["accepts() and prefersHtml()", "service/http/acceptance.ts", "admits", "requests"],
   ["canonicalAddress()", "model/address.ts", "canonicalAddress", "requests"],
   ["certificatesOfPkcs12()", "config/tls/pkcs12_certificates.ts", "certificatesOfPkcs12", "configuration"],
   ["comparableForm()", "model/distinguished_name.ts", "comparableForm", "credentials"],
@@ -686,7 +686,7 @@ const PARSERS: readonly (readonly [row: string, file: string, name: string, test
   ["parseByteRange()", "resource/access/byte_range.ts", "parseByteRange", "requests"],
   ["parseConsignor()", "authentication/x509.ts", "parseConsignor", "credentials"],
   ["parseCredentials()", "authentication/parse_credentials.ts", "parseCredentials", "credentials"],
-  ["parseEntry() of a daemon's listing", "sharing/session_client/entry.ts", "parseEntry", "replies"],
+  ["parseEntry() of a daemon's listing", "daemon/session/entry.ts", "parseEntry", "replies"],
   ["parseJsonObject()", "authentication/json_object.ts", "parseJsonObject", "credentials"],
   ["parseKeyLine()", "authentication/ssh_key/authorized_keys.ts", "parseKeyLine", "credentials"],
   ["parseKeysFile()", "authentication/ssh_key/keys_file.ts", "parseKeysFile", "configuration"],

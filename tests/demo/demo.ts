@@ -4,7 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import { CommandFailed } from "../../src/command/command.ts";
-import { startService } from "../../src/command/running_service.ts";
+import { startService } from "../../src/command/serving/running_service.ts";
 import { formatProblem } from "../../src/model/problem.ts";
 import { startDaemon } from "../daemon_simulator/daemon.ts";
 import { createAuthority } from "../pki/authority.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { dirname, join, relative } from "node:path";
-import { inspectDataFiles } from "../../src/command/inspect_data_files.ts";
+import { inspectDataFiles } from "../../src/command/diagnosis/inspect_data_files.ts";
 import { formatProblem } from "../../src/model/problem.ts";
-import { loadSetup } from "../../src/service/load_setup.ts";
+import { loadSetup } from "../../src/service/assembly/load_setup.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { anchorsOf, isAsPrinted, linksOf, piecesOf } from "./manual_page.ts";
 

@@ -1,7 +1,7 @@
 /** A clock that is set while the service runs: by an hour, a day, forwards, backwards. */
 import assert from "node:assert/strict";
 import { SILENT } from "../../src/logging/logger.ts";
-import { loadSetup } from "../../src/service/load_setup.ts";
+import { loadSetup } from "../../src/service/assembly/load_setup.ts";
 import { createService, type Service } from "../../src/service/service.ts";
 import { ALICE, createSite } from "../system/running_service.ts";
 import { note } from "./fault_table.ts";

@@ -1,6 +1,6 @@
 /** A disk that is full, or read-only, under the log and the audit stream, the shares and the password file. */
 import assert from "node:assert/strict";
-import { passwd } from "../../src/command/passwd.ts";
+import { passwd } from "../../src/command/files/passwd.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import {
   ALICE,

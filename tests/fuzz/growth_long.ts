@@ -16,11 +16,11 @@ import { HeaderList } from "../../src/model/header_list.ts";
 import { parseByteRange } from "../../src/resource/access/byte_range.ts";
 import { evaluateConditions } from "../../src/resource/access/validators.ts";
 import { parseServerAddress } from "../../src/resource/server_address.ts";
-import { Acceptance } from "../../src/service/acceptance.ts";
-import { originOf } from "../../src/service/forwarding.ts";
+import { Acceptance } from "../../src/service/http/acceptance.ts";
+import { originOf } from "../../src/service/http/forwarding.ts";
 import { containedPath } from "../../src/sharing/rules/contained_path.ts";
 import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
-import { parseEntry } from "../../src/sharing/session_client/entry.ts";
+import { parseEntry } from "../../src/daemon/session/entry.ts";
 import { publicKeyWords, publicLine } from "../authentication/ssh_key/user_keys.ts";
 
 const KIB = 1024;

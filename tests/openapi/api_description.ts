@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Schema } from "../../src/service/openapi/schema.ts";
+import type { Schema } from "../../src/service/http/openapi/schema.ts";
 import { mismatches } from "./json_schema.ts";
 
 /** One answer, with the request it belongs to. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { openApiDocument } from "../../src/service/openapi/document.ts";
-import type { Route } from "../../src/service/router.ts";
+import { openApiDocument } from "../../src/service/http/openapi/document.ts";
+import type { Route } from "../../src/service/http/router.ts";
 import { ApiDescription, type Exchange } from "./api_description.ts";
 
 const ROUTES: readonly Route[] = [

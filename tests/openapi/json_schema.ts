@@ -1,4 +1,4 @@
-import type { Schema } from "../../src/service/openapi/schema.ts";
+import type { Schema } from "../../src/service/http/openapi/schema.ts";
 
 /** Looks up `#/components/schemas/…`. */
 export type Lookup = (ref: string) => Schema;

@@ -1,6 +1,6 @@
 /** The core's room as a worker, without a supervisor. */
 import assert from "node:assert/strict";
-import { inspect } from "../../src/command/inspect.ts";
+import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { CoreLink } from "../../src/rooms/core_link.ts";
 import type { FromRoom, ToCoreRoom } from "../../src/rooms/room_message.ts";
 import { createSite } from "../system/running_service.ts";

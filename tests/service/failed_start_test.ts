@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { inspect } from "../../src/command/inspect.ts";
+import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { InvalidFile } from "../../src/model/problem.ts";
 import { createService } from "../../src/service/service.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { loadSetup } from "../../src/service/load_setup.ts";
+import { loadSetup } from "../../src/service/assembly/load_setup.ts";
 import { formatProblem } from "../../src/model/problem.ts";
 import { createSite } from "../system/running_service.ts";
 import { createAuthority } from "../pki/authority.ts";

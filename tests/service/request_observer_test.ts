@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { AuditRecord } from "../../src/logging/audit_record.ts";
 import { type AnsweredRequest, RequestObserver } from "../../src/service/request_observer.ts";
-import type { Route } from "../../src/service/router.ts";
+import type { Route } from "../../src/service/http/router.ts";
 
 const SESSION: Route = {
   method: "POST",

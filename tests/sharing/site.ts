@@ -3,9 +3,9 @@ import { createDaemonGroup } from "../../src/daemon/daemon_pool.ts";
 import type { DaemonGroup } from "../../src/daemon/daemon_group.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { mediatedScope } from "../../src/sharing/rules/session_scope.ts";
-import type { DaemonSession } from "../../src/sharing/session_client/daemon_session.ts";
-import { type OwnSession, SessionClient } from "../../src/sharing/session_client/session_client.ts";
-import { SESSION_TIMES } from "../../src/sharing/session_client/session_times.ts";
+import type { DaemonSession } from "../../src/daemon/session/daemon_session.ts";
+import { type OwnSession, SessionClient } from "../../src/daemon/session/session_client.ts";
+import { SESSION_TIMES } from "../../src/daemon/session/session_times.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 
 /** When the files of a site were last changed: 4 March 2026, 05:06:07 UTC, in seconds since the epoch. */

@@ -1,7 +1,7 @@
 /** What code of an attacker could do in the rooms: with the lists of a real configuration, nothing beyond them. */
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
-import { inspect } from "../../src/command/inspect.ts";
+import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { corePermissions, edgePermissions, type RoomPermissions } from "../../src/rooms/permissions.ts";
 import { resolveHost } from "../../src/rooms/resolve_host.ts";
 import { recordedIo } from "../command/recorded_io.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { runCommand } from "../../src/command/run_command.ts";
-import { type RunningService, startService } from "../../src/command/running_service.ts";
+import { type RunningService, startService } from "../../src/command/serving/running_service.ts";
 import { formatProblem } from "../../src/model/problem.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 import { ApiDescription } from "../openapi/api_description.ts";

@@ -1,7 +1,7 @@
 import { InvalidJson } from "../../model/json_text.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
 import { SmallSteps } from "../../model/small_steps.ts";
-import { InvalidXml } from "../xml_reader.ts";
+import { InvalidXml } from "../../model/xml_text.ts";
 import { jsonEntries } from "./json_map.ts";
 import type { MapEntry, Report } from "./map_entry.ts";
 import { xmlEntries } from "./xml_map.ts";

@@ -1,4 +1,4 @@
-import { InvalidXml, type XmlEvent, XmlReader } from "../xml_reader.ts";
+import { InvalidXml, type XmlEvent, XmlReader } from "../../model/xml_text.ts";
 import type { MapAttribute, MapEntry } from "./map_entry.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { InvalidXml, XmlReader } from "../xml_reader.ts";
+import { InvalidXml, XmlReader } from "../../model/xml_text.ts";
 import { recordOf, UnreadableAnswer, type WireForm } from "./wire_form.ts";
 
 /** SOAP 1.1, document/literal: `CheckDN`, answered by `CheckDNResponse`, which is empty for an unknown user. */

@@ -1,6 +1,6 @@
 import { withinAll } from "../../sharing/rules/owner_limits.ts";
-import type { DaemonSession } from "../../sharing/session_client/daemon_session.ts";
-import type { Entry } from "../../sharing/session_client/entry.ts";
+import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
+import type { Entry } from "../../daemon/session/entry.ts";
 import type { Call } from "../call.ts";
 import { longTextResponse } from "../long_text.ts";
 import { PAGE_POLICY } from "../page/style.ts";

@@ -1,8 +1,8 @@
-import { nameOf } from "../../sharing/rules/absolute_path.ts";
+import { nameOf } from "../../model/absolute_path.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
-import { NothingThere } from "../../sharing/nothing_there.ts";
-import type { DaemonSession } from "../../sharing/session_client/daemon_session.ts";
-import type { Entry } from "../../sharing/session_client/entry.ts";
+import { NothingThere } from "../../daemon/session/nothing_there.ts";
+import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
+import type { Entry } from "../../daemon/session/entry.ts";
 import type { Call } from "../call.ts";
 import type { ResourceResponse } from "../text_response.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";

@@ -1,4 +1,4 @@
-import type { Entry } from "../../sharing/session_client/entry.ts";
+import type { Entry } from "../../daemon/session/entry.ts";
 import { InvalidRequest } from "../request_errors.ts";
 
 /** Entries of one part of a listing at most. */

@@ -1,6 +1,6 @@
 import { type OwnerLimits, withinAll } from "../../sharing/rules/owner_limits.ts";
 import { containedPath } from "../../sharing/rules/contained_path.ts";
-import { NothingThere } from "../../sharing/nothing_there.ts";
+import { NothingThere } from "../../daemon/session/nothing_there.ts";
 import { type AccessLevel, grants } from "../../sharing/access_level.ts";
 import { EVERYBODY } from "../../sharing/everybody.ts";
 import { isOver, type Share } from "../../sharing/share.ts";

@@ -1,6 +1,6 @@
 import { attributesOnServer, NoAccount } from "../../attributes/server_attributes.ts";
 import { type AccessLevel, grants } from "../../sharing/access_level.ts";
-import { absolutePath } from "../../sharing/rules/absolute_path.ts";
+import { absolutePath } from "../../model/absolute_path.ts";
 import { coveringPaths, decidingShare } from "../../sharing/rules/applicable_share.ts";
 import { grantedScope } from "../../sharing/rules/session_scope.ts";
 import { isOver, type Share } from "../../sharing/share.ts";

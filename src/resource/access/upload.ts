@@ -1,8 +1,8 @@
 import type { HeaderReader } from "../../model/header_list.ts";
 import { ServiceError } from "../../model/service_error.ts";
-import { NothingThere } from "../../sharing/nothing_there.ts";
+import { NothingThere } from "../../daemon/session/nothing_there.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
-import type { DaemonSession } from "../../sharing/session_client/daemon_session.ts";
+import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { Call } from "../call.ts";
 import { InvalidRequest } from "../request_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";

@@ -1,5 +1,5 @@
 import type { Share, UseKind } from "../../sharing/share.ts";
-import type { TransferResult } from "../../sharing/session_client/download_stream.ts";
+import type { TransferResult } from "../../daemon/session/download_stream.ts";
 import type { Call } from "../call.ts";
 import { nameOnServer } from "../share/names.ts";
 import { ShareNotFound } from "../share/sharing_errors.ts";

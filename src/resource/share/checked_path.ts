@@ -1,10 +1,10 @@
 import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import type { AccessLevel } from "../../sharing/access_level.ts";
 import { grants } from "../../sharing/access_level.ts";
-import { absolutePath, InvalidPath, withoutSlash } from "../../sharing/rules/absolute_path.ts";
+import { absolutePath, InvalidPath, withoutSlash } from "../../model/absolute_path.ts";
 import { withinLimits } from "../../sharing/rules/owner_limits.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
-import { isReadable, isWritable } from "../../sharing/session_client/entry.ts";
+import { isReadable, isWritable } from "../../daemon/session/entry.ts";
 import type { Call } from "../call.ts";
 import { NotPermitted } from "./sharing_errors.ts";
 import type { SharedServer } from "./shared_server.ts";

@@ -1,4 +1,4 @@
-import { withoutSlash } from "../../sharing/rules/absolute_path.ts";
+import { withoutSlash } from "../../model/absolute_path.ts";
 import type { Call } from "../call.ts";
 import { readJson } from "../request_body.ts";
 import { checkedPath, checkWritePolicy, fullPath, shareAccount } from "./checked_path.ts";

@@ -1,6 +1,6 @@
 import { namedUser } from "../../authentication/standing.ts";
 import { ServiceError } from "../../model/service_error.ts";
-import { absolutePath } from "../../sharing/rules/absolute_path.ts";
+import { absolutePath } from "../../model/absolute_path.ts";
 import type { Making } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import type { ShareAccount } from "./checked_path.ts";

@@ -2,7 +2,7 @@ import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { AskStanding } from "../../authentication/standing.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
-import { SessionClient } from "../../sharing/session_client/session_client.ts";
+import { SessionClient } from "../../daemon/session/session_client.ts";
 import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
 import { PathTurns } from "../access/path_turns.ts";
 import { UnreadAnswers } from "../long_text.ts";

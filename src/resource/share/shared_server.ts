@@ -1,4 +1,4 @@
-import type { SessionClient } from "../../sharing/session_client/session_client.ts";
+import type { SessionClient } from "../../daemon/session/session_client.ts";
 import type { Call } from "../call.ts";
 import { UnknownServer } from "../request_errors.ts";
 import { parseServerAddress } from "../server_address.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../model/clock.ts";
 import type { ServiceError } from "../../model/service_error.ts";
-import type { SessionClient } from "../../sharing/session_client/session_client.ts";
+import type { SessionClient } from "../../daemon/session/session_client.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
 import type { PathTurns } from "../access/path_turns.ts";
 import type { UnreadAnswers } from "../long_text.ts";

@@ -9,7 +9,7 @@ import type { Identity } from "../../model/identity.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { lowestLimit } from "../../resource/rate_limit.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
-import { assemble, type ServiceOptions, type ServiceParts } from "../assemble.ts";
+import { assemble, type ServiceOptions, type ServiceParts } from "../assembly/assemble.ts";
 import { attributesOf } from "../identify.ts";
 import type { Explanation, ServerStep } from "./explanation.ts";
 import { DecisionRecord } from "./decision_record.ts";

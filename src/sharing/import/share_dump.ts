@@ -4,7 +4,7 @@ import { comparableForm } from "../../model/distinguished_name.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { parseAccessLevel } from "../access_level.ts";
-import { absolutePath } from "../rules/absolute_path.ts";
+import { absolutePath } from "../../model/absolute_path.ts";
 import { isExpired, type Share } from "../share.ts";
 import { isShareId, newShareId } from "../share_id.ts";
 import { csvRows, InvalidCsv } from "./csv_rows.ts";

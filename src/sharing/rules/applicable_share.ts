@@ -1,6 +1,6 @@
 import { type AccessLevel, grants } from "../access_level.ts";
 import type { Share } from "../share.ts";
-import { parentOf } from "./absolute_path.ts";
+import { parentOf } from "../../model/absolute_path.ts";
 
 /**
  * Paths whose shares may cover a path (rest-api.md 2.5): the path itself, as a directory too, and every directory above

@@ -1,6 +1,6 @@
-import { NothingThere } from "../nothing_there.ts";
+import { NothingThere } from "../../daemon/session/nothing_there.ts";
 import { isDirectory, type Share } from "../share.ts";
-import { hasForbiddenCharacter } from "./absolute_path.ts";
+import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
 
 /**
  * The absolute path that an HTTP request means inside a share, and never anything outside (D7).

@@ -1,5 +1,5 @@
 import { patternsOf } from "../../model/pattern_list.ts";
-import { withoutSlash } from "./absolute_path.ts";
+import { withoutSlash } from "../../model/absolute_path.ts";
 import { coversAllBelow, matchesPattern, mayMatchBelow } from "./path_pattern.ts";
 
 /**

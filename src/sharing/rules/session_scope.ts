@@ -1,5 +1,6 @@
+import type { SessionScope } from "../../daemon/session/session_client.ts";
 import { ServiceError } from "../../model/service_error.ts";
-import { nameOf, parentOf } from "./absolute_path.ts";
+import { nameOf, parentOf } from "../../model/absolute_path.ts";
 import { excludePatterns, includePatterns, type OwnerLimits } from "./owner_limits.ts";
 import {
   commonPatterns,
@@ -9,14 +10,6 @@ import {
   mayMatchBelow,
   staysBelow,
 } from "./path_pattern.ts";
-
-/** What a daemon session is confined to; fields as in a session order. */
-export interface SessionScope {
-  /** Base directory, ending in `/`. */
-  readonly file: string;
-  readonly includes: string;
-  readonly excludes?: string;
-}
 
 /** What is shared cannot be expressed as a daemon session; over HTTP, where this service stands between, it can be had. */
 export class ScopeNotExpressible extends ServiceError {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { createLogger } from "../../../src/logging/logger.ts";
 import { answerWith } from "../../../src/rooms/request_exchange.ts";
-import { HEADER_LIMITS } from "../../../src/service/header_limits.ts";
-import { loadSetup } from "../../../src/service/load_setup.ts";
+import { HEADER_LIMITS } from "../../../src/service/http/header_limits.ts";
+import { loadSetup } from "../../../src/service/assembly/load_setup.ts";
 import { createService } from "../../../src/service/service.ts";
 import { createSite, MAP, PASSWORDS } from "../../system/running_service.ts";
 import { ENDLESS, SHARING } from "../bench_site.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SHELLS } from "../../../src/command/completion.ts";
+import { SHELLS } from "../../../src/command/completion/completion.ts";
 import { runCommand } from "../../../src/command/run_command.ts";
 import { recordedIo } from "../recorded_io.ts";
 

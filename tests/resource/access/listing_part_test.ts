@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ListingPart } from "../../../src/resource/access/listing_part.ts";
 import { InvalidRequest } from "../../../src/resource/request_errors.ts";
-import type { Entry } from "../../../src/sharing/session_client/entry.ts";
+import type { Entry } from "../../../src/daemon/session/entry.ts";
 
 function entry(name: string): Entry {
   const directory = name.endsWith("/");

@@ -1,10 +1,10 @@
+import type { SessionScope } from "../../../src/daemon/session/session_client.ts";
 import assert from "node:assert/strict";
 import type { OwnerLimits } from "../../../src/sharing/rules/owner_limits.ts";
 import {
   grantedScope,
   mediatedScope,
   ScopeNotExpressible,
-  type SessionScope,
 } from "../../../src/sharing/rules/session_scope.ts";
 
 const MEDIATED: [string, SessionScope][] = [

@@ -1,0 +1,34 @@
+import { bashCompletion } from "./bash.ts";
+import { fishCompletion } from "./fish.ts";
+import { zshCompletion } from "./zsh.ts";
+import { type Command, type CommandSpec, defineCommand, WrongUsage } from "../command.ts";
+
+/** What makes a completion script of the commands. */
+export type MakeCompletion = (commands: readonly CommandSpec[]) => string;
+
+/** The shells that are known. */
+export const SHELLS: ReadonlyMap<string, MakeCompletion> = new Map([
+  ["bash", bashCompletion],
+  ["zsh", zshCompletion],
+  ["fish", fishCompletion],
+]);
+
+/** `authserver completion`; the commands are asked for when it runs, since it is one of them. */
+export function completion(commands: () => readonly Command[]): Command {
+  return defineCommand({
+    name: "completion",
+    summary: "Print a script that completes this program's commands in a shell",
+    details: [
+      "bash: authserver completion bash > /usr/share/bash-completion/completions/authserver\n" +
+      "zsh:  authserver completion zsh > /usr/share/zsh/vendor-completions/_authserver\n" +
+      "fish: authserver completion fish > /usr/share/fish/vendor_completions.d/authserver.fish",
+    ],
+    operands: { shell: "bash, zsh or fish" },
+    options: {},
+  }, (given, io) => {
+    const make = SHELLS.get(given.operand("shell"));
+    if (make === undefined) throw new WrongUsage(`Expected one of ${[...SHELLS.keys()].join(", ")}`);
+    io.stdout(make(commands().map(({ spec }) => spec)));
+    return Promise.resolve(0);
+  });
+}

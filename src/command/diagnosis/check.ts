@@ -1,0 +1,107 @@
+import { isAbsolute } from "node:path";
+import { SILENT } from "../../logging/logger.ts";
+import { formatProblem } from "../../model/problem.ts";
+import { corePermissions, edgePermissions } from "../../rooms/permissions.ts";
+import { resolveHost } from "../../rooms/resolve_host.ts";
+import type { Setup } from "../../service/assembly/load_setup.ts";
+import { type CommandIo, defineCommand } from "../command.ts";
+import type { Finding } from "./check_online.ts";
+import { CONFIG_OPTION, configFile } from "../config_option.ts";
+import { inspect } from "./inspect.ts";
+import { printable } from "../../model/printable.ts";
+import { type TrustedCertificate, trustedCertificates } from "./trusted_certificates.ts";
+
+/** `authserver check`: whether the service would start, and all that is doubtful. */
+export const check = defineCommand({
+  name: "check",
+  summary: "Read the configuration and all files it names, and say what is wrong",
+  details: [
+    "Exit status 0: the service would start, though there may be warnings; 1: it would not, or with --online some other system is not as it should be.",
+  ],
+  examples: {
+    "authserver check": "Would the service start?",
+    "authserver check --online":
+      "Do daemons and identity providers answer, with certificates that are trusted?",
+  },
+  operands: {},
+  options: {
+    config: CONFIG_OPTION,
+    online: { help: "Contact each daemon, identity provider and XUUDB, and say what was found" },
+    permissions: { help: "Print what the service's workers will be allowed to do" },
+    json: { help: "Print the result as JSON" },
+  },
+}, async (given, io) => {
+  const file = await configFile(given);
+  const { setup, problems } = await inspect(file);
+  const permissions = given.flag("permissions") && setup !== undefined
+    ? await permissionLists(setup)
+    : undefined;
+  const trusted = setup?.material === undefined ? [] : trustedCertificates(setup.material);
+  const online = given.flag("online") && setup !== undefined ? await lookAround(setup) : undefined;
+  const ok = setup !== undefined && (online ?? []).every((finding) => finding.ok);
+  if (given.flag("json")) {
+    const result = { ok, problems, trusted, ...(permissions && { permissions }), ...(online && { online }) };
+    io.stdout(`${JSON.stringify(result, undefined, 2)}\n`);
+  } else {
+    if (given.text("config") === undefined && isAbsolute(file)) io.stdout(`Configuration: ${file}\n`);
+    for (const problem of problems) io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`);
+    printTrusted(trusted, io);
+    if (permissions) printPermissions(permissions, io);
+    for (const { system, address, ok, found } of online ?? []) {
+      io.stdout(printable(`${ok ? "ok    " : "failed"}  ${system} ${address}: ${found}`) + "\n");
+    }
+    io.stdout(`${verdict(setup !== undefined, online)}: ${counted(problems)}.\n`);
+  }
+  return ok ? 0 : 1;
+});
+
+/** Truststores of the grid hold hundreds. */
+const MOST_TRUSTED = 50;
+
+function printTrusted(trusted: readonly TrustedCertificate[], io: CommandIo): void {
+  for (const { of, certificate, permits } of trusted.slice(0, MOST_TRUSTED)) {
+    io.stdout(printable(`trusted  ${of}: ${certificate}: ${permits}`) + "\n");
+  }
+  if (trusted.length > MOST_TRUSTED) {
+    io.stdout(`trusted  ${trusted.length - MOST_TRUSTED} more, see check --json\n`);
+  }
+}
+
+/** Loads what asks other systems only now: the process that runs a service has the commands in memory, too. */
+async function lookAround(setup: Setup): Promise<readonly Finding[]> {
+  const { checkOnline } = await import("./check_online.ts");
+  return await checkOnline(setup, { log: SILENT, now: Date.now });
+}
+
+function verdict(starts: boolean, online: readonly Finding[] = []): string {
+  const failed = online.filter(({ ok }) => !ok).length;
+  if (!starts) return "The service would not start";
+  return failed === 0
+    ? "The configuration is usable"
+    : `The service would start, but ${failed} of ${online.length} other systems cannot be used`;
+}
+
+function counted(problems: readonly { readonly severity: string }[]): string {
+  const warnings = problems.filter(({ severity }) => severity === "warning").length;
+  const errors = problems.length - warnings;
+  return `${errors} ${errors === 1 ? "error" : "errors"}, ${warnings} ${
+    warnings === 1 ? "warning" : "warnings"
+  }`;
+}
+
+async function permissionLists({ config }: Setup) {
+  const [address = config.site.host] = await resolveHost(config.site.host);
+  return {
+    edge: edgePermissions(address, config.site.port),
+    core: await corePermissions(config, resolveHost),
+  };
+}
+
+function printPermissions(lists: Awaited<ReturnType<typeof permissionLists>>, io: CommandIo): void {
+  for (const [room, list] of Object.entries(lists)) {
+    io.stdout(`${room}:\n`);
+    for (const [kind, allowed] of Object.entries(list)) {
+      io.stdout(`  ${kind.padEnd(6)} ${allowed === false ? "nothing" : allowed.join("\n         ")}\n`);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { loadConfiguration } from "../../config/load.ts";
+import type { EffectiveValue } from "../../config/key_reader.ts";
+import { formatProblem } from "../../model/problem.ts";
+import { type Command, defineCommand, defineCommands } from "../command.ts";
+import { CONFIG_OPTION, configFile } from "../config_option.ts";
+import { printable } from "../../model/printable.ts";
+
+/** A value as it is shown. */
+interface Shown {
+  readonly key: string;
+  readonly section: string;
+  readonly value: string | null;
+  /** `conf/container.properties:12`, or `default`. */
+  readonly source: string;
+}
+
+const show = defineCommand({
+  name: "config show",
+  summary: "Show the values that hold, with file and line or whether they are defaults",
+  details: [
+    "Secrets are shown as ***. Works with and without a running service, and shows the files as they are now.",
+    "Exit status 1: there are errors, see authserver check; what could be read is shown all the same.",
+  ],
+  operands: {},
+  options: {
+    config: CONFIG_OPTION,
+    all: { help: "Show also keys that are not set and have no default" },
+    json: { help: "Print JSON" },
+  },
+}, async (given, io) => {
+  const { effective, problems } = await loadConfiguration(await configFile(given), {
+    environment: (name) => Deno.env.get(name),
+  });
+  const shown = effective.map(toShown).filter(({ value }) => given.flag("all") || value !== null);
+  io.stdout(given.flag("json") ? `${JSON.stringify(shown, undefined, 2)}\n` : formatValues(shown));
+  const errors = problems.filter(({ severity }) => severity === "error");
+  for (const problem of errors) io.stderr(`error: ${formatProblem(problem)}\n`);
+  return errors.length === 0 ? 0 : 1;
+});
+
+/** `authserver config` */
+export const config: Command = defineCommands({
+  name: "config",
+  summary: "Show the configuration that holds",
+  commands: [show],
+});
+
+function toShown({ key, section, value, secret, file, line }: EffectiveValue): Shown {
+  return {
+    key,
+    section,
+    value: value === undefined ? null : secret && value !== "" ? "***" : value,
+    source: file === undefined ? "default" : line === undefined ? file : `${file}:${line}`,
+  };
+}
+
+/** Section by section, in the order in which these were read first. */
+function formatValues(values: readonly Shown[]): string {
+  const sections = Map.groupBy(values, ({ section }) => section);
+  const paragraphs = [...sections].map(([title, members]) => {
+    const lines = members.map((
+      { key, value, source },
+    ) => [printable(`${key} = ${value ?? ""}`.trimEnd()), source]);
+    const width = Math.min(72, Math.max(...lines.map(([left = ""]) => left.length)));
+    return `# ${title}\n${
+      lines.map(([left = "", source]) => `${left.padEnd(width)}  # ${source}\n`).join("")
+    }`;
+  });
+  return paragraphs.join("\n");
+}

@@ -1,0 +1,90 @@
+import type { UserAttributes } from "../../attributes/user_attributes.ts";
+import type { Identity } from "../../model/identity.ts";
+import type {
+  Explanation,
+  MethodStep,
+  ServerStep,
+  SourceStep,
+} from "../../service/explanation/explanation.ts";
+import { printable } from "../../model/printable.ts";
+
+/** An explanation for reading, in the order in which the service decides. */
+export function explanationText(explanation: Explanation): string {
+  const { methods, caller, sources, user, mayAsk, servers, refusal } = explanation;
+  const lines = [
+    ...section("Authentication", methods.map(methodLine)),
+    ...caller ? [["Caller", caller.dn] as const, ...callerFacts(caller)] : [],
+    ...section("Attributes", sources.map(sourceLine)),
+    ...user ? [["User", userFacts(user)] as const] : [],
+    ...mayAsk === undefined
+      ? []
+      : [["Access", mayAsk ? "may ask for sessions" : "may not ask for sessions"] as const],
+    ...section("Servers", servers.map(serverLine)),
+    ["Result", refusal === undefined ? "allowed" : `refused: ${refusal}`] as const,
+  ];
+  const width = Math.max(...lines.map(([left]) => left.length));
+  return lines.map(([left, right]) => `${printable(`${left.padEnd(width)}  ${right}`).trimEnd()}\n`).join("");
+}
+
+type Line = readonly [left: string, right: string];
+
+function section(title: string, lines: readonly Line[]): Line[] {
+  return lines.length === 0 ? [] : [[title, ""], ...lines.map(([left, right]): Line => [`  ${left}`, right])];
+}
+
+function methodLine({ method, outcome, reason }: MethodStep): Line {
+  const why = outcome === "skipped" ? "not its kind of credentials" : reason;
+  return [method, why === undefined ? outcome : `${outcome}: ${why}`];
+}
+
+function callerFacts({ uid, uidServers, role, groups, issuedToken }: Identity): Line[] {
+  const facts = [
+    uid === undefined
+      ? undefined
+      : `account ${uid}${uidServers ? `, proven on ${uidServers.join(", ")}` : ""}`,
+    role === undefined ? undefined : `role ${role}`,
+    groups === undefined ? undefined : `groups ${groups.join(", ")}`,
+    issuedToken === undefined ? undefined : `by a token of ${issuedToken.issuer}`,
+  ];
+  return facts.flatMap((fact): Line[] => fact === undefined ? [] : [["", fact]]);
+}
+
+function sourceLine({ source, entry, attributes = {}, failure, elsewhere }: SourceStep): Line {
+  const name = elsewhere ? `${source} (other servers)` : source;
+  if (failure !== undefined) return [name, `failed: ${failure}`];
+  const values = Object.entries(attributes).map(([attribute, all]) => `${attribute} = ${all.join(", ")}`);
+  const place = entry ? `${entry.file}:${entry.line}: ${entry.key}: ` : "";
+  return [name, `${place}${values.length === 0 ? "knows nothing of this user" : values.join("; ")}`];
+}
+
+function userFacts(
+  { role, availableRoles, uid, availableUids, group, availableGroups }: UserAttributes,
+): string {
+  return [
+    `role ${choice(role, availableRoles)}`,
+    uid === undefined ? "no account" : `account ${choice(uid, availableUids)}`,
+    ...group === undefined ? [] : [`group ${choice(group, availableGroups)}`],
+  ].join("; ");
+}
+
+function choice(chosen: string, available: readonly string[]): string {
+  return available.length > 1 ? `${chosen} (of ${available.join(", ")})` : chosen;
+}
+
+function serverLine(step: ServerStep): Line {
+  const { server, refusal, uid, gid, rateLimit, reservationLimit, includes, excludes, reservations = [] } =
+    step;
+  if (refusal !== undefined) return [server, `refused: ${refusal}`];
+  const limit = rateLimit === undefined ? "no limit" : `at most ${rateLimit} bytes/s`;
+  return [
+    server,
+    [
+      `account ${uid}`,
+      gid === undefined ? "the account's own group" : `group ${gid}`,
+      reservationLimit === undefined ? limit : `${limit}, by reservation ${reservationLimit}`,
+      ...includes === undefined ? [] : [`only ${includes}`],
+      ...excludes === undefined ? [] : [`without ${excludes}`],
+      ...reservations.map((reservation) => `reservation ${reservation}`),
+    ].join("; "),
+  ];
+}

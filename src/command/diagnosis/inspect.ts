@@ -1,0 +1,32 @@
+import type { EffectiveValue } from "../../config/key_reader.ts";
+import type { Problem } from "../../model/problem.ts";
+import { type CertificateFiles, isError, loadSetup, type Setup } from "../../service/assembly/load_setup.ts";
+import { inspectDataFiles } from "./inspect_data_files.ts";
+import { SURROUNDINGS } from "../surroundings.ts";
+
+/** All that can be said about a configuration without starting anything. */
+export interface Inspection {
+  /** Absent if there is an error among the problems: the service would not start. */
+  readonly setup?: Setup;
+  /** In the order of the files, the main file first. */
+  readonly problems: readonly Problem[];
+  readonly files: CertificateFiles;
+  /** All files that were read, or would have been; absolute, as far as they could be told. */
+  readonly dependsOn: readonly string[];
+  /** The value of every key, as far as it could be read. */
+  readonly effective: readonly EffectiveValue[];
+}
+
+/**
+ * Reads the configuration and every file that it names, and looks across them. `check` shows the outcome, `serve` and a
+ * reload start from it, so that they cannot judge differently.
+ */
+export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Promise<Inspection> {
+  const loaded = await loadSetup(mainFile, surroundings);
+  if (loaded.config === undefined) return loaded;
+  const { setup, files, effective, dependsOn } = loaded;
+  const problems = [...loaded.problems, ...await inspectDataFiles(loaded.config)];
+  return problems.some(isError) || setup === undefined
+    ? { problems, files, effective, dependsOn }
+    : { setup, problems, files, effective, dependsOn };
+}

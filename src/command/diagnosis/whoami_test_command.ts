@@ -1,0 +1,177 @@
+import { Buffer } from "node:buffer";
+import type { KeyObject } from "node:crypto";
+import { createLogger } from "../../logging/logger.ts";
+import { canonicalAddress } from "../../model/address.ts";
+import { InvalidName, parseName } from "../../model/distinguished_name.ts";
+import { formatProblem, InvalidFile } from "../../model/problem.ts";
+import { CommandFailed, type CommandIo, defineCommand, WrongUsage } from "../command.ts";
+import { CONFIG_OPTION, configFile } from "../config_option.ts";
+import { explanationText } from "./explanation_text.ts";
+import { inspect } from "./inspect.ts";
+import { PassphraseNeeded, readPrivateKey, UnusablePrivateKey } from "./ssh/private_key.ts";
+import { signToken } from "./ssh/sign_token.ts";
+
+/** `authserver whoami-test`: why a user gets in, or does not. */
+export const whoamiTestCommand = defineCommand({
+  name: "whoami-test",
+  summary: "Explain step by step what the service makes of a user",
+  details: [
+    "Decides as the service does, with its configuration and files, and asks identity providers, attribute sources and daemons; the service need not run. Opens no session, and failures do not count as failed logins.",
+    "Without --key, --password and --token authentication is left out: the user is then a distinguished name.",
+    "Exit status 0: a session would be opened, with --server on that server, otherwise on one of them; 1: none would.",
+  ],
+  examples: {
+    "authserver whoami-test 'CN=Ann Example, O=Site'": "Account, groups and limits of a name on each server",
+    "authserver whoami-test ann --password --server HPC":
+      "Whether a user gets in with a password, and why not",
+  },
+  operands: { user: "User name, or distinguished name; not looked at with --token" },
+  options: {
+    key: { value: "FILE", help: "Sign in with a token signed by this private SSH key" },
+    password: { help: "Sign in with a password, which is asked for" },
+    token: { value: "TEXT", help: "Sign in with this bearer token; - reads it from standard input" },
+    from: { value: "ADDRESS", default: "127.0.0.1", help: "Address the user comes from" },
+    server: { value: "NAME", help: "The server that counts" },
+    config: CONFIG_OPTION,
+    json: { help: "Print the explanation as JSON" },
+  },
+}, async (given, io) => {
+  const user = given.operand("user");
+  const [from, server] = [given.text("from") ?? "", given.text("server")];
+  const clientAddress = canonicalAddress(from);
+  if (clientAddress === undefined) throw new WrongUsage(`--from: expected an IP address, found ${from}`);
+  const proof = proofOf(user, {
+    key: given.text("key"),
+    password: given.flag("password"),
+    token: given.text("token"),
+  });
+  const file = await configFile(given);
+  const { setup, problems } = await inspect(file);
+  if (setup === undefined) {
+    const errors = problems.filter(({ severity }) => severity === "error").map(formatProblem);
+    throw new CommandFailed(`the configuration in ${file} cannot be used\n${errors.join("\n")}`);
+  }
+  const { servers, site } = setup.config;
+  if (server !== undefined && !servers.some(({ name }) => name === server)) {
+    throw new CommandFailed(
+      `there is no server ${server}, expected one of ${servers.map(({ name }) => name)}`,
+    );
+  }
+  const credentials = await credentialsOf(user, proof, io);
+  const log = createLogger((line) => io.stderr(`${line}\n`), { threshold: "warn" });
+  // All of the service is loaded only here: the process that runs one has the rest of the commands in memory.
+  const { explain } = await import("../../service/explanation/explain.ts");
+  const explanation = await explain({ ...setup, generation: 1, upSince: Date.now(), port: site.port }, {
+    caller: { ...credentials, clientAddress },
+    ...(server !== undefined && { server }),
+  }, { log, now: Date.now }).catch((error: unknown) => {
+    throw error instanceof InvalidFile ? new CommandFailed(error.message, { cause: error }) : error;
+  });
+  io.stdout(
+    given.flag("json") ? `${JSON.stringify(explanation, mapsAsObjects, 2)}\n` : explanationText(explanation),
+  );
+  return explanation.refusal === undefined ? 0 : 1;
+});
+
+/** By what the user is to be recognised. */
+type Proof =
+  | { readonly kind: "key"; readonly file: string }
+  | { readonly kind: "password" }
+  | { readonly kind: "token"; readonly text: string }
+  | { readonly kind: "none" };
+
+/** @throws {WrongUsage} */
+function proofOf(
+  user: string,
+  { key, password, token }: {
+    readonly key: string | undefined;
+    readonly password: boolean;
+    readonly token: string | undefined;
+  },
+): Proof {
+  const proofs: Proof[] = [
+    ...key === undefined ? [] : [{ kind: "key", file: key } as const],
+    ...password ? [{ kind: "password" } as const] : [],
+    ...token === undefined ? [] : [{ kind: "token", text: token } as const],
+  ];
+  const [proof, other] = proofs;
+  if (other !== undefined) throw new WrongUsage("Expected only one of --key, --password and --token");
+  if (proof === undefined && !isName(user)) {
+    throw new WrongUsage("Expected one of --key, --password and --token, or a distinguished name");
+  }
+  return proof ?? { kind: "none" };
+}
+
+async function credentialsOf(
+  user: string,
+  proof: Proof,
+  io: CommandIo,
+): Promise<{ readonly authorization?: string; readonly dn?: string }> {
+  switch (proof.kind) {
+    case "key":
+      return { authorization: `Bearer ${signToken(user, await readKey(proof.file, io), Date.now())}` };
+    case "password": {
+      if (user.includes(":")) throw new CommandFailed("no user name has a colon in it");
+      const password = await secret("Password: ", io);
+      return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
+    }
+    case "token": {
+      const token = (proof.text === "-" ? await firstLine(io) : proof.text).trim();
+      if (!/^[!-~]+$/.test(token)) {
+        throw new CommandFailed("Expected a token without blanks and of ASCII letters");
+      }
+      return { authorization: `Bearer ${token}` };
+    }
+    case "none":
+      return { dn: user };
+  }
+}
+
+/** @throws {CommandFailed} */
+async function readKey(file: string, io: CommandIo): Promise<KeyObject> {
+  let text: string;
+  try {
+    text = await Deno.readTextFile(file);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandFailed(`The key in ${file} cannot be read: ${reason}`, { cause });
+  }
+  try {
+    return readPrivateKey(text);
+  } catch (error) {
+    if (!(error instanceof PassphraseNeeded)) throw unusable(file, error);
+  }
+  try {
+    return readPrivateKey(text, await secret(`Passphrase of ${file}: `, io));
+  } catch (error) {
+    throw unusable(file, error);
+  }
+}
+
+function unusable(file: string, error: unknown): unknown {
+  if (!(error instanceof UnusablePrivateKey || error instanceof PassphraseNeeded)) return error;
+  return new CommandFailed(`The key in ${file} cannot be used: ${error.message}`, { cause: error });
+}
+
+/** Asks at the terminal; where there is none, the answer is on standard input. */
+async function secret(question: string, io: CommandIo): Promise<string> {
+  return await io.askSecret(question) ?? await firstLine(io);
+}
+
+async function firstLine(io: CommandIo): Promise<string> {
+  const [line = ""] = (await io.readInput()).split(/\r?\n/);
+  return line;
+}
+
+function isName(text: string): boolean {
+  try {
+    return parseName(text).length > 0;
+  } catch (error) {
+    if (error instanceof InvalidName) return false;
+    throw error;
+  }
+}
+
+function mapsAsObjects(_key: string, value: unknown): unknown {
+  return value instanceof Map ? Object.fromEntries(value) : value;
+}

@@ -1,0 +1,75 @@
+import fail2banFilter from "../../../../conf/authserver.fail2ban-filter.conf" with { type: "text" };
+import fail2banJail from "../../../../conf/authserver.fail2ban-jail.conf" with { type: "text" };
+import logrotate from "../../../../conf/authserver.logrotate" with { type: "text" };
+import unit from "../../../../conf/authserver.service" with { type: "text" };
+import sysusers from "../../../../conf/authserver.sysusers.conf" with { type: "text" };
+import tmpfiles from "../../../../conf/authserver.tmpfiles.conf" with { type: "text" };
+import properties from "../../../../conf/container.properties" with { type: "text" };
+import mapFile from "../../../../conf/mapfile.json" with { type: "text" };
+import keysFile from "../../../../conf/ssh-keys.txt" with { type: "text" };
+import passwordFile from "../../../../conf/users.txt" with { type: "text" };
+
+/** A file to start from, as the program brings it along. */
+export interface SampleFile {
+  readonly path: string;
+  readonly mode: number;
+  readonly text: string;
+}
+
+const PUBLIC = 0o644;
+
+/**
+ * Files that an installation in a folder of its own begins with, and those of one in the places of the system. The first
+ * names its files relative to the folder that the service is started in.
+ */
+export const FOLDER_FILES: readonly SampleFile[] = [
+  { path: "conf/container.properties", mode: 0o640, text: properties },
+  { path: "conf/mapfile.json", mode: PUBLIC, text: mapFile },
+  { path: "conf/ssh-keys.txt", mode: PUBLIC, text: keysFile },
+  { path: "conf/users.txt", mode: 0o600, text: passwordFile },
+];
+
+/**
+ * Where a system has descriptions of services, users and folders: in its own part, which packages write to, or in that of
+ * its administrator.
+ */
+export const UNIT_FOLDERS = {
+  package: {
+    units: "usr/lib/systemd/system",
+    sysusers: "usr/lib/sysusers.d",
+    tmpfiles: "usr/lib/tmpfiles.d",
+  },
+  administrator: { units: "etc/systemd/system", sysusers: "etc/sysusers.d", tmpfiles: "etc/tmpfiles.d" },
+} as const;
+
+/** Files of an installation in the places of the system; paths are relative to its root. */
+export function systemFiles(installedBy: keyof typeof UNIT_FOLDERS): readonly SampleFile[] {
+  const { units, sysusers: users, tmpfiles: folders } = UNIT_FOLDERS[installedBy];
+  return [
+    ...FOLDER_FILES.map(({ path, mode, text }) => ({
+      path: path.replace(/^conf\//, "etc/authserver/"),
+      mode,
+      text: atSystemPlaces(text),
+    })),
+    { path: "etc/logrotate.d/authserver", mode: PUBLIC, text: logrotate },
+    { path: "etc/fail2ban/filter.d/authserver.conf", mode: PUBLIC, text: fail2banFilter },
+    { path: "etc/fail2ban/jail.d/authserver.conf", mode: PUBLIC, text: fail2banJail },
+    { path: `${units}/authserver.service`, mode: PUBLIC, text: unit },
+    { path: `${users}/authserver.conf`, mode: PUBLIC, text: sysusers },
+    { path: `${folders}/authserver.conf`, mode: PUBLIC, text: tmpfiles },
+  ];
+}
+
+/** A system has a place for each kind of file. */
+function atSystemPlaces(text: string): string {
+  return text.replaceAll("=conf/", "=/etc/authserver/").split("\n").map((line) => {
+    const [key = ""] = line.replace(/^#/, "").split("=", 1);
+    const place = SYSTEM_PLACES.get(key);
+    return place === undefined ? line : `${key}=${place}`;
+  }).join("\n");
+}
+
+const SYSTEM_PLACES: ReadonlyMap<string, string> = new Map([
+  ["persistence.directory", "/var/lib/authserver/data"],
+  ["container.logging.file", "/var/log/authserver/authserver.log"],
+]);

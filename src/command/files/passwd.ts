@@ -1,0 +1,261 @@
+import { join } from "node:path";
+import { md5Digest, randomSalt } from "../../authentication/password/md5_hash.ts";
+import { nameProblem, parsePasswordLine } from "../../authentication/password/password_line.ts";
+import { hashWithScrypt } from "../../authentication/password/scrypt_hash.ts";
+import {
+  formatStoredHash,
+  matchesStored,
+  type StoredHash,
+} from "../../authentication/password/stored_hash.ts";
+import {
+  type Command,
+  CommandFailed,
+  type CommandIo,
+  defineCommand,
+  defineCommands,
+  type Given,
+  WrongUsage,
+} from "../command.ts";
+import { configurationFolder, placesOf } from "../config_option.ts";
+import { editFile, readText } from "./edit_file.ts";
+import { printable } from "../../model/printable.ts";
+import { lineFor, putLine, removeLines } from "./password_file_text.ts";
+import { weakness } from "../weak_password.ts";
+
+/** Name of the password file beside the main configuration file. */
+const NAME = "users.txt";
+const FILE = { help: `Password file; without it ${placesOf(NAME)}`, value: "FILE" };
+const STDIN = { help: "Read the password from the first line of standard input instead of asking for it" };
+const MD5 = { help: "Write the old form (MD5), for services that know no other" };
+const FORCE = { help: "Take a password that is short or common" };
+const DN = { help: "Distinguished name of the user, such as 'CN=Ann Example, O=Site'", value: "DN" };
+const USER = { user: "User name" };
+
+/** Longest password, in bytes of UTF-8, that fits the request header of every client with room to spare. */
+const MAX_PASSWORD = 1024;
+/** As `parseCredentials` has it. */
+const MAX_USER = 256;
+
+interface Target {
+  readonly file: string;
+  readonly user: string;
+}
+
+const add = defineCommand(
+  {
+    name: "passwd add",
+    summary: "Add a user to the password file, which is made if there is none",
+    operands: USER,
+    options: { file: FILE, dn: DN, stdin: STDIN, md5: MD5, force: FORCE },
+  },
+  async (given, io) => {
+    const { file, user } = await targetOf(given.text("file"), given.operand("user"));
+    const dn = given.text("dn");
+    if (dn === undefined) throw new WrongUsage("Expected --dn DN");
+    checkName(dn);
+    refuseKnown(await readText(file), file, user);
+    const hash = await newHash(io, given);
+    await edit(io, file, (text = "") => {
+      refuseKnown(text, file, user);
+      return putLine(text, user, formatLine(user, hash, dn));
+    });
+    io.stdout(`User ${user} added to ${file}\n`);
+    return 0;
+  },
+);
+
+const change = defineCommand(
+  {
+    name: "passwd change",
+    summary: "Change the password of a user",
+    operands: USER,
+    options: {
+      file: FILE,
+      dn: { ...DN, help: `${DN.help}; without it the name stays` },
+      stdin: STDIN,
+      md5: MD5,
+      force: FORCE,
+    },
+  },
+  async (given, io) => {
+    const { file, user } = await targetOf(given.text("file"), given.operand("user"));
+    const dn = given.text("dn");
+    if (dn !== undefined) checkName(dn);
+    const dnIn = (text: string | undefined) => dn ?? nameIn(requireLine(text, file, user), user);
+    dnIn(await readText(file));
+    const hash = await newHash(io, given);
+    await edit(io, file, (text) => putLine(text ?? "", user, formatLine(user, hash, dnIn(text))));
+    io.stdout(`Password of ${user} changed in ${file}\n`);
+    return 0;
+  },
+);
+
+const verify = defineCommand(
+  {
+    name: "passwd verify",
+    summary: "Check a password, as the service would; exit status 1 if it is wrong",
+    operands: USER,
+    options: { file: FILE, stdin: STDIN },
+  },
+  async (given, io) => {
+    const { file, user } = await targetOf(given.text("file"), given.operand("user"));
+    const line = parsePasswordLine(requireLine(await readText(file), file, user));
+    if (line.kind !== "entry") {
+      throw new CommandFailed(
+        `${user} cannot log in: ${"expected" in line ? line.expected : "the hash is empty"}`,
+      );
+    }
+    const password = given.flag("stdin")
+      ? await passwordFromInput(io)
+      : await ask(io, `Password of ${user}: `);
+    if (!await matchesStored(line.hash, password)) throw new CommandFailed("The password is wrong");
+    io.stdout(`The password is right, ${user} is ${line.dn}\n`);
+    return 0;
+  },
+);
+
+const remove = defineCommand(
+  {
+    name: "passwd remove",
+    summary: "Remove a user from the password file",
+    operands: USER,
+    options: { file: FILE },
+  },
+  async (given, io) => {
+    const { file, user } = await targetOf(given.text("file"), given.operand("user"));
+    requireLine(await readText(file), file, user);
+    await edit(io, file, (text = "") => {
+      requireLine(text, file, user);
+      return removeLines(text, user);
+    });
+    io.stdout(`User ${user} removed from ${file}\n`);
+    return 0;
+  },
+);
+
+const list = defineCommand(
+  {
+    name: "passwd list",
+    summary: "List the users in the password file with the kind of their hash and their distinguished name",
+    operands: {},
+    options: { file: FILE },
+  },
+  async (given, io) => {
+    const file = await fileOf(given.text("file"));
+    const text = await readText(file);
+    if (text === undefined) throw new CommandFailed(`There is no file ${file}`);
+    const lines = text.split("\n").map((ended) => parsePasswordLine(ended.replace(/\r$/, "")));
+    const counts = new Map(lines.flatMap((line, index) => "user" in line ? [[line.user, index]] : []));
+    for (const [index, line] of lines.entries()) {
+      if ("expected" in line) io.stderr(`${file}:${index + 1}: ${line.expected}\n`);
+      if (!("user" in line) || counts.get(line.user) !== index) continue;
+      const rest = line.kind === "entry" ? `${line.hash.kind}\t${line.dn}` : "disabled";
+      io.stdout(`${printable(`${line.user}\t${rest}`)}\n`);
+    }
+    return 0;
+  },
+);
+
+/** `authserver passwd`: the users of a password file, see `parsePasswordLine` for its form. */
+export const passwd: Command = defineCommands({
+  name: "passwd",
+  summary: "Manage the users of a password file",
+  details: [
+    "A new password has 12 characters at least and is none of the first that everybody tries, or --force is given.",
+    "New passwords are stored with scrypt. The service reads a changed file by itself, within two seconds.",
+  ],
+  commands: [add, change, verify, remove, list],
+});
+
+async function targetOf(file: string | undefined, user: string): Promise<Target> {
+  if (user === "" || user.length > MAX_USER) {
+    throw new WrongUsage(`Expected a user name of 1 to ${MAX_USER} characters`);
+  }
+  if (/^[\s#]|\s$|:|\p{Cc}|\p{Cs}/u.test(user)) {
+    throw new WrongUsage(
+      "Expected a user name without colon, control characters, and # or blanks at its ends",
+    );
+  }
+  return { file: await fileOf(file), user };
+}
+
+async function fileOf(file: string | undefined): Promise<string> {
+  if (file === "") throw new WrongUsage("Expected a file name behind --file");
+  return file ?? join(await configurationFolder() ?? "conf", NAME);
+}
+
+function checkName(dn: string): void {
+  const problem = /[\p{Cc}\p{Cs}]/u.test(dn) ? "it has control characters" : nameProblem(dn.trim());
+  if (problem !== undefined) throw new WrongUsage(`Expected a distinguished name behind --dn: ${problem}`);
+}
+
+function refuseKnown(text: string | undefined, file: string, user: string): void {
+  if (text === undefined || lineFor(text, user) === undefined) return;
+  throw new CommandFailed(`${file} has a user ${user} already, see authserver passwd change`);
+}
+
+function requireLine(text: string | undefined, file: string, user: string): string {
+  if (text === undefined) throw new CommandFailed(`There is no file ${file}`);
+  const line = lineFor(text, user);
+  if (line === undefined) throw new CommandFailed(`${file} has no user ${user}`);
+  return line;
+}
+
+/** The name in a line, even in one that is disabled. */
+function nameIn(line: string, user: string): string {
+  const dn = line.split(":").slice(3).join(":").trim();
+  if (nameProblem(dn) === undefined) return dn;
+  throw new CommandFailed(`${user} has no distinguished name yet, expected --dn DN`);
+}
+
+async function newHash(io: CommandIo, given: Given<"stdin" | "md5" | "force", "user">): Promise<StoredHash> {
+  const password = await newPassword(io, given);
+  if (!given.flag("md5")) return await hashWithScrypt(password);
+  const salt = randomSalt();
+  return { kind: "md5", salt, digest: md5Digest(salt, password) };
+}
+
+function formatLine(user: string, stored: StoredHash, dn: string): string {
+  const { hash, salt } = formatStoredHash(stored);
+  return `${user}:${hash}:${salt}:${dn.trim()}`;
+}
+
+async function newPassword(io: CommandIo, given: Given<"stdin" | "force", "user">): Promise<string> {
+  const fromInput = given.flag("stdin");
+  const password = fromInput ? await passwordFromInput(io) : await ask(io, "New password: ");
+  if (password === "") throw new CommandFailed("Expected a password that is not empty");
+  if (/[\0\r\n]/.test(password)) throw new CommandFailed("Expected a password without NUL and line ends");
+  if (new TextEncoder().encode(password).length > MAX_PASSWORD) {
+    throw new CommandFailed(`Expected a password of at most ${MAX_PASSWORD} bytes`);
+  }
+  const weak = given.flag("force") ? undefined : weakness(password);
+  if (weak !== undefined) {
+    throw new CommandFailed(`The password is easily guessed: ${weak}; --force takes it all the same`);
+  }
+  if (!fromInput && await ask(io, "The same again: ") !== password) {
+    throw new CommandFailed("The two are not the same, nothing was changed");
+  }
+  return password;
+}
+
+async function passwordFromInput(io: CommandIo): Promise<string> {
+  const [line = ""] = (await io.readInput()).split("\n");
+  return line.replace(/\r$/, "");
+}
+
+async function ask(io: CommandIo, question: string): Promise<string> {
+  const answer = await io.askSecret(question);
+  if (answer === undefined) {
+    throw new WrongUsage("There is no terminal to ask for the password at, expected --stdin");
+  }
+  return answer;
+}
+
+async function edit(
+  io: CommandIo,
+  file: string,
+  change: (text: string | undefined) => string,
+): Promise<void> {
+  const { remarks } = await editFile(file, change);
+  for (const remark of remarks) io.stderr(`Note on ${file}: ${remark}\n`);
+}

@@ -1,0 +1,166 @@
+import { loadConfiguration } from "../../config/load.ts";
+import { formatProblem, InvalidFile } from "../../model/problem.ts";
+import type { Reservation } from "../../reservations/reservation.ts";
+import { hostZone } from "../../reservations/reservation_book.ts";
+import {
+  addReservation,
+  listReservations,
+  removeReservation,
+  ReservationNotChanged,
+} from "../../reservations/reservation_editor.ts";
+import type { ReadingContext } from "../../reservations/reservation_file.ts";
+import {
+  type Command,
+  CommandFailed,
+  defineCommand,
+  defineCommands,
+  type Given,
+  WrongUsage,
+} from "../command.ts";
+import { CONFIG_OPTION, configFile } from "../config_option.ts";
+import { textTable } from "../text_table.ts";
+
+const OPTIONS = {
+  config: CONFIG_OPTION,
+  server: { value: "NAME", help: "Logical server; needed where several have reservations" },
+} as const;
+
+const NAME = { name: "Name of the reservation" };
+
+const list = defineCommand({
+  name: "reservations list",
+  summary: "List the reservations of a server, those that are over too",
+  operands: {},
+  options: { ...OPTIONS, json: { help: "Print JSON" } },
+}, (given, io) =>
+  withFile(given, async (context) => {
+    const { reservations, problems } = await listReservations(context);
+    for (const problem of problems) io.stderr(`left out: ${formatProblem(problem)}\n`);
+    if (given.flag("json")) io.stdout(`${JSON.stringify(reservations.map(toJson), undefined, 2)}\n`);
+    else io.stdout(reservations.length === 0 ? "There are no reservations\n" : table(reservations, context));
+    return problems.length === 0 ? 0 : 1;
+  }));
+
+const add = defineCommand({
+  name: "reservations add",
+  summary: "Add a reservation; the service takes it over within two seconds",
+  details: [
+    "Times are 2026-01-05 20:00 or 20:00 in the time zone of the server, or 2026-01-05T20:00:00+0100.",
+    "The file is made if there is none.",
+  ],
+  operands: NAME,
+  options: {
+    ...OPTIONS,
+    from: { value: "TIME", help: "Start" },
+    to: { value: "TIME", help: "End" },
+    uids: { value: "NAMES", help: "Unix accounts that are not limited meanwhile, with commas between them" },
+    limit: { value: "RATE", help: "Limit of all others in bytes per second, with K, M or G", default: "10m" },
+  },
+}, (given, io) =>
+  withFile(given, async (context) => {
+    const [from, to, uids] = [given.text("from"), given.text("to"), given.text("uids")];
+    if (from === undefined || to === undefined || uids === undefined) {
+      throw new WrongUsage("Expected --from TIME, --to TIME and --uids NAMES");
+    }
+    const accounts = uids.split(/[\s,]+/).filter((uid) => uid !== "");
+    if (accounts.length === 0) throw new WrongUsage("Expected at least one account behind --uids");
+    const limit = given.text("limit");
+    const made = await addReservation({
+      name: given.operand("name"),
+      from,
+      to,
+      uids: accounts,
+      ...(limit !== undefined && { rateLimit: limit }),
+    }, context);
+    io.stdout(`Added to ${context.file}:\n${table([made], context)}`);
+    return 0;
+  }));
+
+const remove = defineCommand({
+  name: "reservations remove",
+  summary: "Remove the reservations of a name",
+  operands: NAME,
+  options: OPTIONS,
+}, (given, io) =>
+  withFile(given, async (context) => {
+    const name = given.operand("name");
+    await removeReservation(name, context);
+    io.stdout(`Removed '${name}' from ${context.file}\n`);
+    return 0;
+  }));
+
+/** `authserver reservations` */
+export const reservations: Command = defineCommands({
+  name: "reservations",
+  summary: "Manage the reservations of a server",
+  details: ["Works with and without a running service."],
+  commands: [list, add, remove],
+});
+
+/** Does something with the reservations file of the server that is meant. @throws {CommandFailed} */
+async function withFile(
+  given: Pick<Given<"config" | "server", never>, "text">,
+  act: (context: ReadingContext) => Promise<number>,
+): Promise<number> {
+  const context = await fileOf(await configFile(given), given.text("server"));
+  try {
+    return await act(context);
+  } catch (error) {
+    if (error instanceof InvalidFile || error instanceof ReservationNotChanged) {
+      throw new CommandFailed(error.message, { cause: error });
+    }
+    if (error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotFound) {
+      throw new CommandFailed(`${context.file}: ${error.message}`, { cause: error });
+    }
+    throw error;
+  }
+}
+
+async function fileOf(main: string, wanted: string | undefined): Promise<ReadingContext> {
+  const { config, problems } = await loadConfiguration(main, { environment: (name) => Deno.env.get(name) });
+  if (config === undefined) {
+    const errors = problems.filter(({ severity }) => severity === "error");
+    throw new CommandFailed(`the configuration cannot be used\n${errors.map(formatProblem).join("\n")}`);
+  }
+  if (wanted !== undefined && !config.servers.some(({ name }) => name === wanted)) {
+    throw new CommandFailed(`there is no server ${wanted}, expected one of ${names(config.servers)}`);
+  }
+  const reserving = config.servers.filter(({ name, reservations }) =>
+    reservations !== undefined && (wanted === undefined || name === wanted)
+  );
+  const [only, another] = reserving;
+  if (only?.reservations === undefined) {
+    const server = wanted ?? "<name>";
+    throw new CommandFailed(
+      `no reservations there, expected authservice.server.${server}.reservations.enable=true`,
+    );
+  }
+  if (another !== undefined) throw new WrongUsage(`Expected --server NAME, one of ${names(reserving)}`);
+  const { file, timeZone } = only.reservations;
+  return { file, zone: timeZone ?? hostZone(), now: Date.now() };
+}
+
+function names(servers: readonly { readonly name: string }[]): string {
+  return servers.map(({ name }) => name).join(", ");
+}
+
+function toJson({ from, to, ...rest }: Reservation) {
+  return { ...rest, from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+}
+
+function table(all: readonly Reservation[], { zone, now }: ReadingContext): string {
+  const moment = (at: number) => {
+    const time = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
+    return `${time.toPlainDate()} ${time.toPlainTime().toString({ smallestUnit: "minute" })}`;
+  };
+  const state = ({ from, to }: Reservation) => now >= to ? "over" : now >= from ? "active" : "to come";
+  const rows = all.map((one) => [
+    one.name,
+    moment(one.from),
+    moment(one.to),
+    one.limitText,
+    state(one),
+    one.uids.join(","),
+  ]);
+  return textTable([["name", "from", `to (${zone})`, "limit", "state", "accounts"], ...rows]);
+}

@@ -1,0 +1,95 @@
+import { loadConfiguration } from "../../config/load.ts";
+import { formatProblem, InvalidFile } from "../../model/problem.ts";
+import { ServiceError } from "../../model/service_error.ts";
+import { AdministrationError, ShareAdministration } from "../../sharing/administration.ts";
+import { UnknownDatabase } from "../../sharing/store/schema.ts";
+import { CommandFailed, type Given } from "../command.ts";
+import { configFile } from "../config_option.ts";
+
+/** The share store of a configuration, as the operator's commands work on it. */
+export interface ShareDatabase {
+  readonly administration: ShareAdministration;
+  /** Logical servers with sharing. */
+  readonly servers: readonly string[];
+}
+
+/**
+ * Does some work on the share database, beside a service that may be running.
+ * @param options.create Whether a database that is not there is made.
+ * @throws {CommandFailed} If there is no database, it cannot be opened, or the work is refused.
+ */
+export async function withShareDatabase<T>(
+  given: Pick<Given<"config", never>, "text">,
+  work: (database: ShareDatabase) => Promise<T>,
+  { create = false }: { readonly create?: boolean } = {},
+): Promise<T> {
+  // Loaded only now: the process that runs a service has the commands in memory, too.
+  const { SHARE_DATABASE } = await import("../../resource/share/open_sharing.ts");
+  const { openShareStore } = await import("../../sharing/store/sqlite_share_store.ts");
+  const { servers, directory } = await readSharing(await configFile(given));
+  const file = `${directory}/${SHARE_DATABASE}`;
+  try {
+    await checkOwner(file, directory, create);
+    const store = openShareStore(file, Date.now);
+    try {
+      return await work({ administration: new ShareAdministration(store, Date.now), servers });
+    } finally {
+      store.close();
+    }
+  } catch (error) {
+    throw explained(error, file);
+  }
+}
+
+async function readSharing(
+  mainFile: string,
+): Promise<{ readonly servers: readonly string[]; readonly directory: string }> {
+  const { config, problems } = await loadConfiguration(mainFile, {
+    environment: (name) => Deno.env.get(name),
+  });
+  if (config === undefined) {
+    const errors = problems.filter(({ severity }) => severity === "error").map(formatProblem);
+    throw new CommandFailed(["the configuration cannot be used", ...errors].join("\n"));
+  }
+  const { servers, directory } = config.sharing;
+  if (directory === undefined || servers.length === 0) {
+    throw new CommandFailed(`${mainFile} has no sharing: expected share.servers and persistence.directory`);
+  }
+  return { servers, directory };
+}
+
+/** SQLite makes files beside the database: made by somebody else, they would lock the service out. */
+async function checkOwner(file: string, directory: string, create: boolean): Promise<void> {
+  const present = await statOf(file);
+  if (present === undefined && !create) {
+    throw new CommandFailed(`there is no share database yet, the service makes it: ${file}`);
+  }
+  const owned = present ?? await statOf(directory);
+  if (owned === undefined) throw new CommandFailed(`there is no folder ${directory}`);
+  if (owned.uid !== null && owned.uid !== Deno.uid()) {
+    throw new CommandFailed(`run this as the account that the service runs as, with user id ${owned.uid}`);
+  }
+}
+
+async function statOf(path: string): Promise<Deno.FileInfo | undefined> {
+  try {
+    return await Deno.stat(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+function explained(error: unknown, file: string): unknown {
+  if (error instanceof ServiceError) return new CommandFailed(error.publicMessage, { cause: error });
+  if (error instanceof AdministrationError || error instanceof InvalidFile) {
+    return new CommandFailed(error.message, { cause: error });
+  }
+  if (error instanceof UnknownDatabase || error instanceof Deno.errors.PermissionDenied) {
+    return new CommandFailed(error.message, { cause: error });
+  }
+  if (error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR") {
+    return new CommandFailed(`${file}: ${error.message}`, { cause: error });
+  }
+  return error;
+}

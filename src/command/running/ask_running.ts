@@ -1,0 +1,72 @@
+import { dirname, resolve } from "node:path";
+import { loadControl } from "../../config/load_control.ts";
+import { formatProblem, type Problem } from "../../model/problem.ts";
+import { askService, NotRunning, ServiceRefused } from "../../rooms/control/ask_service.ts";
+import type { ControlRequest } from "../../rooms/control/control_request.ts";
+import { controlSockets, formerControlSockets } from "../../rooms/control/control_sockets.ts";
+import { CommandFailed, type Given } from "../command.ts";
+import { CONFIG_OPTION, configFile } from "../config_option.ts";
+
+/** Options of every command that speaks with a running service. */
+export const SERVICE_OPTIONS = {
+  config: CONFIG_OPTION,
+  socket: {
+    value: "PATH",
+    help: "Control socket of the service; without it, the configuration says where it is",
+  },
+} as const;
+
+/** Longest wait for an answer, in milliseconds; asking daemons takes longest. */
+const ANSWER_MS = 40_000;
+
+/**
+ * Asks the running service that the options mean.
+ * @param withinMs Longest wait for the answer.
+ * @throws {NotRunning} @throws {CommandFailed}
+ */
+export async function askRunning(
+  given: Pick<Given<keyof typeof SERVICE_OPTIONS, never>, "text">,
+  request: ControlRequest,
+  withinMs: number = ANSWER_MS,
+): Promise<unknown> {
+  const socket = given.text("socket");
+  const where = request.command === "reload" ? formerControlSockets : controlSockets;
+  const paths = socket === undefined ? await configuredSockets(await configFile(given), where) : [socket];
+  try {
+    return await askService(paths, request, withinMs);
+  } catch (error) {
+    if (error instanceof ServiceRefused) throw new CommandFailed(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** As {@link askRunning}, for commands that are of no use without a service. @throws {CommandFailed} */
+export async function requireRunning(...args: Parameters<typeof askRunning>): Promise<unknown> {
+  try {
+    return await askRunning(...args);
+  } catch (error) {
+    if (error instanceof NotRunning) throw new CommandFailed(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** Relative paths start where the service runs: that is this folder, or for a service in a folder of its own that folder. */
+async function configuredSockets(file: string, where: typeof controlSockets): Promise<readonly string[]> {
+  const environment = (name: string) => Deno.env.get(name);
+  const folders = new Set([Deno.cwd(), dirname(dirname(resolve(file)))]);
+  const paths: string[] = [];
+  for (const workingDirectory of folders) {
+    const found = await loadControl(file, { environment, workingDirectory });
+    if ("control" in found) paths.push(...where({ ...found, environment }));
+    else if (paths.length === 0) throw notKnown(found.problems);
+  }
+  return [...new Set(paths)];
+}
+
+function notKnown(problems: readonly Problem[]): CommandFailed {
+  return new CommandFailed(
+    `the control socket is not known, expected --socket PATH or a configuration that can be read\n${
+      problems.map(formatProblem).join("\n")
+    }`,
+  );
+}

@@ -1,0 +1,27 @@
+import { printable } from "../../model/printable.ts";
+import { requireRunning, SERVICE_OPTIONS } from "./ask_running.ts";
+import { CommandFailed, defineCommand } from "../command.ts";
+import { listAt, member, numberAt } from "./reply_value.ts";
+
+/** `authserver reload` */
+export const reload = defineCommand({
+  name: "reload",
+  summary: "Have the running service read its configuration again, and wait until it has",
+  details: [
+    "Exit status 0: the configuration is in use; 1: it is not, and the one before stays in use.",
+    "Run it as the user of the service or as root.",
+  ],
+  examples: {
+    "authserver check && authserver reload": "Takes the configuration over if it is usable",
+  },
+  operands: {},
+  options: SERVICE_OPTIONS,
+}, async (given, io) => {
+  const outcome = await requireRunning(given, { command: "reload" });
+  if (member(outcome, "ok") !== true) {
+    const problems = listAt(outcome, "problems").map((problem) => printable(String(problem)));
+    throw new CommandFailed(["the configuration before stays in use", ...problems].join("\n"));
+  }
+  io.stdout(`The configuration is in use (generation ${numberAt(outcome, "generation")})\n`);
+  return 0;
+});

@@ -1,0 +1,47 @@
+import { isAccountName } from "../../model/account_name.ts";
+import { type Command, defineCommand, defineCommands, WrongUsage } from "../command.ts";
+import { listAt, member, textAt } from "./reply_value.ts";
+import { requireRunning, SERVICE_OPTIONS } from "./ask_running.ts";
+import { textTable } from "../text_table.ts";
+
+const show = defineCommand({
+  name: "user show",
+  summary: "Show what the transfer daemons say about a Unix account: home directory and SSH keys",
+  details: ["Exit status 1: no daemon knows the account, or none could be asked."],
+  operands: { uid: "Name of the Unix account" },
+  options: { ...SERVICE_OPTIONS, json: { help: "Print JSON" } },
+}, async (given, io) => {
+  const uid = given.operand("uid");
+  if (!isAccountName(uid)) throw new WrongUsage("Expected the name of a Unix account");
+  const answer = await requireRunning(given, { command: "user show", uid });
+  const accounts = Array.isArray(answer) ? answer : [];
+  if (given.flag("json")) io.stdout(`${JSON.stringify(answer, undefined, 2)}\n`);
+  else for (const account of accounts) io.stdout(formatAccount(account));
+  return accounts.some((account) => member(account, "state") === "known") ? 0 : 1;
+});
+
+/** `authserver user` */
+export const user: Command = defineCommands({
+  name: "user",
+  summary: "Show what is known about a user",
+  commands: [show],
+});
+
+function formatAccount(account: unknown): string {
+  const server = textAt(account, "server") ?? "";
+  switch (textAt(account, "state")) {
+    case "known": {
+      const keys = listAt(account, "keys").map((key) => [
+        textAt(key, "type") ?? "unusable key",
+        textAt(key, "fingerprint") ?? textAt(key, "reason") ?? "",
+      ]);
+      const home = textAt(account, "home") ?? "no home directory";
+      return textTable([[`${server}:`, home]]) +
+        (keys.length === 0 ? "  no SSH keys\n" : textTable(keys, 2));
+    }
+    case "unknown":
+      return textTable([[`${server}:`, "no such account"]]);
+    default:
+      return textTable([[`${server}:`, `could not be asked: ${textAt(account, "reason") ?? ""}`]]);
+  }
+}

@@ -1,0 +1,257 @@
+import { changedKeys } from "../../config/changed_keys.ts";
+import type { EffectiveValue } from "../../config/key_reader.ts";
+import { resolve } from "node:path";
+import type { ServiceConfig } from "../../config/service_config.ts";
+import { type Console, LogFile } from "../../logging/log_file.ts";
+import { formatProblem, type Problem } from "../../model/problem.ts";
+import { CannotStart } from "../../rooms/cannot_start.ts";
+import { ownControlSocket } from "../../rooms/control/control_sockets.ts";
+import type { OperatedParts } from "../../rooms/control/operate.ts";
+import { Operations, type OperationsConfig } from "../../rooms/operations.ts";
+import { ReloadRecord } from "../../rooms/reload_record.ts";
+import { Supervisor } from "../../rooms/supervisor.ts";
+import { isError } from "../../service/assembly/load_setup.ts";
+import { SURROUNDINGS, type Surroundings } from "../surroundings.ts";
+import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
+import { VERSION } from "../../service/version.ts";
+import { CommandFailed } from "../command.ts";
+import { inspect, type Inspection } from "../diagnosis/inspect.ts";
+import { NO_SERVICE_MANAGER, type ServiceManager } from "./service_manager.ts";
+import { watchConfiguration, type Watched } from "./watch_configuration.ts";
+
+/**
+ * Exit status of a service that does not start because of its configuration (`EX_CONFIG` of sysexits.h): trying again
+ * changes nothing, so the systemd unit does not.
+ */
+export const CONFIGURATION_ERROR = 78;
+
+/** A running service that reads its files again when they change. */
+export interface RunningService {
+  readonly port: number;
+  /** Reads the configuration again, until that is done; a bad one is reported in the log and changes nothing. */
+  readonly reload: () => Promise<void>;
+  readonly stop: () => void;
+  readonly stopped: Promise<void>;
+  /** Something failed that nobody waited for: it is logged and counted, and ends nothing. */
+  readonly rejected: (error: unknown) => void;
+}
+
+/**
+ * Starts the service from its main configuration file.
+ * @param report Told of every problem that there is, before the start.
+ * @param options.console Where log lines go besides the log file; default standard output.
+ * @param options.manager Told how the service fares from the start on.
+ * @throws {CommandFailed} If there is an error among them, or the rooms cannot start.
+ */
+export async function startService(
+  file: string,
+  report: (problem: Problem) => void,
+  { console, manager = NO_SERVICE_MANAGER, surroundings = SURROUNDINGS }: {
+    readonly console?: Console;
+    readonly manager?: ServiceManager;
+    readonly surroundings?: Surroundings;
+  } = {},
+): Promise<RunningService> {
+  const { setup, problems, files, effective } = await inspect(file, surroundings);
+  problems.forEach(report);
+  if (setup === undefined) {
+    throw new CommandFailed(`the configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
+  }
+  const logFile = new LogFile(setup.config.logging.file, console);
+  const supervisor = await Supervisor.start(setup, { logFile }).catch((error: unknown) => {
+    throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
+  });
+  const reloads = new ReloadRecord(supervisor.reports);
+  const started = Promise.withResolvers<RunningService>();
+  const reload = async () => await (await started.promise).reload();
+  const operations = await startOperations(file, operationsOf(setup.config, surroundings), {
+    supervisor,
+    reloads,
+    reload,
+  });
+  const { site } = setup.config;
+  supervisor.log.info("service started", {
+    version: VERSION,
+    site: site.name,
+    host: site.host,
+    port: supervisor.port,
+  });
+  problems.forEach((problem) => supervisor.log.warn("configuration", { problem: formatProblem(problem) }));
+  const watched = { config: setup.config, files };
+  const parts = { supervisor, operations, reloads, manager, surroundings, watched, effective };
+  const service = new SupervisedService(file, parts);
+  started.resolve(service);
+  return service;
+}
+
+/** @throws {CommandFailed} */
+async function startOperations(
+  file: string,
+  config: OperationsConfig,
+  parts: Omit<OperatedParts, "configuration">,
+): Promise<Operations> {
+  try {
+    return await Operations.start({ ...parts, configuration: resolve(file) }, config);
+  } catch (error) {
+    await parts.supervisor.stop();
+    throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
+  }
+}
+
+function operationsOf(config: ServiceConfig, { environment }: Surroundings): OperationsConfig {
+  return { config, controlSocket: ownControlSocket({ ...config, environment }) };
+}
+
+class SupervisedService implements RunningService {
+  readonly stopped: Promise<void>;
+  readonly #file: string;
+  readonly #supervisor: Supervisor;
+  readonly #operations: Operations;
+  readonly #reloads: ReloadRecord;
+  readonly #manager: ServiceManager;
+  readonly #surroundings: Surroundings;
+  readonly #watch: { close(): void };
+  readonly #endWatchdog: () => void;
+  readonly #done: () => void;
+  #watched: Watched;
+  /** Values of the keys in use, to tell what a reload changes. */
+  #effective: readonly EffectiveValue[];
+  #stopping = false;
+  /** One reload or renewal after the other, so that none brings back what another has replaced. */
+  #reloading: Promise<void> = Promise.resolve();
+  /** The files on which the last reload failed: when they change it may go well. */
+  #awaited: PathsWatch | undefined;
+
+  constructor(
+    file: string,
+    { supervisor, operations, reloads, manager, surroundings, watched, effective }: {
+      readonly supervisor: Supervisor;
+      readonly operations: Operations;
+      readonly reloads: ReloadRecord;
+      readonly manager: ServiceManager;
+      readonly surroundings: Surroundings;
+      readonly watched: Watched;
+      readonly effective: readonly EffectiveValue[];
+    },
+  ) {
+    this.#file = file;
+    this.#supervisor = supervisor;
+    this.#operations = operations;
+    this.#reloads = reloads;
+    this.#manager = manager;
+    this.#surroundings = surroundings;
+    this.#watched = watched;
+    this.#effective = effective;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.stopped = promise;
+    this.#done = resolve;
+    this.#tellReady();
+    this.#endWatchdog = beat(manager, () => supervisor.alive);
+    this.#watch = watchConfiguration(() => this.#watched, {
+      reload: this.reload,
+      renewCertificates: () => this.#inTurn(() => this.#renewCertificates()),
+      failed: this.rejected,
+    });
+  }
+
+  get port(): number {
+    return this.#supervisor.port;
+  }
+
+  readonly reload = (): Promise<void> => this.#inTurn(() => this.#reload());
+
+  readonly stop = (): void => {
+    if (this.#stopping) return; // being asked again is no reason to cut what is under way
+    this.#stopping = true;
+    this.#watch.close();
+    this.#awaited?.close();
+    this.#manager.stopping();
+    void this.#operations.close().then(() => this.#supervisor.stop()).then(() => {
+      this.#endWatchdog();
+      this.#manager.close();
+      this.#done();
+    });
+  };
+
+  readonly rejected = (error: unknown): void => {
+    this.#supervisor.log.error("rejection that nobody handled", { error });
+    this.#supervisor.reports.rejected("supervisor");
+  };
+
+  #inTurn(change: () => Promise<void>): Promise<void> {
+    const done = this.#reloading.then(change);
+    this.#reloading = done.catch(() => {}); // told to whoever asked for it
+    return done;
+  }
+
+  async #reload(): Promise<void> {
+    this.#manager.reloading();
+    this.#awaited?.close();
+    let dependsOn: readonly string[] = [];
+    try {
+      const inspection = await this.#inspect();
+      const { setup, problems, files, effective } = inspection;
+      ({ dependsOn } = inspection);
+      if (setup === undefined) {
+        this.#tryAgainWith(dependsOn);
+        this.#reloads.failed(problems.filter(isError).map(formatProblem));
+        this.#supervisor.log.error("the new configuration cannot be used, the one before stays", {
+          file: this.#file,
+        });
+        return;
+      }
+      await this.#supervisor.reload(setup);
+      await this.#operations.reload(operationsOf(setup.config, this.#surroundings));
+      this.#reloads.succeeded();
+      this.#watched = { config: setup.config, files };
+      const keys = changedKeys(this.#effective, effective);
+      if (keys.length > 0) this.#supervisor.log.info("settings changed", { keys: keys.join(" ") });
+      this.#effective = effective;
+    } catch (error) {
+      this.#tryAgainWith(dependsOn);
+      this.#supervisor.log.error("reload failed, the configuration before stays", {
+        file: this.#file,
+        error,
+      });
+      this.#reloads.failed([error instanceof Error ? error.message : String(error)]);
+    } finally {
+      this.#tellReady();
+    }
+  }
+
+  /** Reads the configuration again when one of these files changes: it could not be used as they are now. */
+  #tryAgainWith(dependsOn: readonly string[]): void {
+    if (this.#stopping) return;
+    const { config } = this.#watched;
+    const others = dependsOn.filter((file) => !config.sources.all.includes(file));
+    this.#awaited = watchPaths(() => others, this.reload, { failed: this.rejected });
+  }
+
+  async #renewCertificates(): Promise<void> {
+    const { setup, files } = await this.#inspect();
+    if (files.credential.length > 0) this.#watched = { ...this.#watched, files };
+    if (setup?.material) await this.#supervisor.renewTls(setup.material);
+    else this.#supervisor.log.error("the new certificates cannot be used, the ones before stay");
+  }
+
+  async #inspect(): Promise<Inspection> {
+    const inspection = await inspect(this.#file, this.#surroundings);
+    for (const problem of inspection.problems) {
+      const level = problem.severity === "error" ? "error" : "warn";
+      this.#supervisor.log[level]("configuration", { problem: formatProblem(problem) });
+    }
+    return inspection;
+  }
+
+  #tellReady(): void {
+    const { port, generation } = this.#supervisor;
+    this.#manager.ready(`Serving port ${port}, configuration ${generation}`);
+  }
+}
+
+/** Tells the manager, twice in the time it wants it, that the service is alive. @returns Ends that. */
+function beat(manager: ServiceManager, isAlive: () => boolean): () => void {
+  if (manager.watchdogMs === undefined) return () => {};
+  const timer = setInterval(() => isAlive() && manager.alive(), manager.watchdogMs / 2);
+  return () => clearInterval(timer);
+}

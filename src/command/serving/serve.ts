@@ -1,0 +1,74 @@
+import { formatProblem } from "../../model/problem.ts";
+import { VERSION } from "../../service/version.ts";
+import { defineCommand } from "../command.ts";
+import { CONFIG_OPTION, configFile } from "../config_option.ts";
+import { type RunningService, startService } from "./running_service.ts";
+import { connectServiceManager } from "./service_manager.ts";
+import { giveUpSurroundings, rememberSurroundings } from "../surroundings.ts";
+
+/** `authserver serve`: runs the service until it is told to stop. */
+export const serve = defineCommand({
+  name: "serve",
+  summary: "Run the service (the default command)",
+  details: [
+    "SIGTERM and SIGINT end it: requests under way finish first, for at most 20 seconds.",
+    "SIGHUP reads the configuration again; so does a change of one of its files.",
+  ],
+  operands: {},
+  options: {
+    config: CONFIG_OPTION,
+    name: {
+      value: "NAME",
+      default: "AUTHSERVER",
+      help: "Name of this service in the process list and in messages",
+    },
+  },
+}, async (given, io) => {
+  const file = await configFile(given);
+  const surroundings = rememberSurroundings();
+  const manager = connectServiceManager(
+    surroundings.environment,
+    (error) => io.stderr(`The service manager cannot be told how the service fares: ${error}\n`),
+  );
+  let service: RunningService | undefined;
+  let ending = false;
+  const end = () => {
+    ending = true;
+    service?.stop();
+  };
+  // From here on no signal ends the process by itself; one that comes before the service runs waits for it.
+  const signals = listen({ SIGTERM: end, SIGINT: end, SIGHUP: () => void service?.reload() });
+  try {
+    io.stdout(`Reading config from ${file}\n`);
+    service = await startService(
+      file,
+      (problem) => io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`),
+      { manager, surroundings },
+    );
+    await giveUpSurroundings();
+    const name = given.text("name");
+    const { rejected } = service;
+    globalThis.addEventListener("unhandledrejection", (event) => {
+      event.preventDefault();
+      rejected(event.reason);
+    });
+    io.stdout(
+      `${name} ${VERSION}\n***** Server started. *****\nSend TERM signal to shutdown gracefully.\n`,
+    );
+    if (ending) service.stop();
+    await service.stopped;
+    return 0;
+  } finally {
+    signals.forget();
+  }
+});
+
+function listen(handlers: Partial<Record<Deno.Signal, () => void>>): { forget(): void } {
+  const entries = Object.entries(handlers) as [Deno.Signal, () => void][];
+  for (const [signal, handler] of entries) Deno.addSignalListener(signal, handler);
+  return {
+    forget: () => {
+      for (const [signal, handler] of entries) Deno.removeSignalListener(signal, handler);
+    },
+  };
+}

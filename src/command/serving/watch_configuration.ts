@@ -1,0 +1,70 @@
+import type { ServiceConfig, TruststoreConfig } from "../../config/service_config.ts";
+import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
+import type { CertificateFiles } from "../../service/assembly/load_setup.ts";
+
+/** What was read last, and from where. */
+export interface Watched {
+  readonly config: ServiceConfig;
+  readonly files: CertificateFiles;
+}
+
+/** What to do when files have changed. */
+export interface OnChange {
+  /** The configuration, or certificates that only a new core can use. */
+  readonly reload: () => Promise<void> | void;
+  /** Own or trusted certificates. */
+  readonly renewCertificates: () => Promise<void> | void;
+  /** One of the two has thrown. */
+  readonly failed: (error: unknown) => void;
+}
+
+const SECOND = 1000;
+/** Longest time between two looks: a day. (Timers take at most 24 days.) */
+const LONGEST_MS = 24 * 3600 * SECOND;
+
+/**
+ * Watches the files of a configuration as it asks for: its own files (`container.runtimeConfigurationUpdate`), own
+ * certificate and key (`reloadOnChange`), trusted certificates (`updateInterval`).
+ * @param current Asked at each look, since a reload may change files and settings.
+ */
+export function watchConfiguration(
+  current: () => Watched,
+  { reload, renewCertificates, failed }: OnChange,
+  watch: typeof watchPaths = watchPaths,
+): PathsWatch {
+  const watches = [
+    watch(() => current().config.liveReload ? current().config.sources.all : [], reload, { failed }),
+    watch(
+      () => current().config.credential?.reloadOnChange ? current().files.credential : [],
+      renewCertificates,
+      { failed },
+    ),
+    watchStore(
+      () => current().config.truststore,
+      () => current().files.truststore,
+      { onChange: renewCertificates, failed },
+      watch,
+    ),
+    watchStore(
+      () => current().config.trustedAssertionIssuers,
+      () => current().files.assertionIssuers,
+      { onChange: reload, failed },
+      watch,
+    ),
+  ];
+  return { close: () => watches.forEach((one) => one.close()) };
+}
+
+function watchStore(
+  store: () => TruststoreConfig | undefined,
+  files: () => readonly string[],
+  { onChange, failed }: { readonly onChange: OnChange["reload"]; readonly failed: OnChange["failed"] },
+  watch: typeof watchPaths,
+): PathsWatch {
+  const seconds = () => store()?.updateIntervalSeconds ?? -1;
+  return watch(() => seconds() < 0 ? [] : files(), onChange, {
+    failed,
+    // Never looked at; but a reload may change that.
+    intervalMs: () => seconds() < 0 ? SECOND : Math.min(LONGEST_MS, Math.max(SECOND, seconds() * SECOND)),
+  });
+}

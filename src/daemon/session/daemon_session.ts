@@ -1,0 +1,187 @@
+import { NothingThere } from "./nothing_there.ts";
+import type { ControlConnection } from "./control_connection.ts";
+import type { Reply } from "./reply_reader.ts";
+import { DataPortRefused, type DataPorts } from "./data_ports.ts";
+import { downloadStream, type TransferResult } from "./download_stream.ts";
+import { type Entry, parseEntry } from "./entry.ts";
+import type { GuardedSocket } from "./guarded_socket.ts";
+import { type ListingRest, readListing } from "./read_listing.ts";
+import { refusal } from "./refusal.ts";
+import { sendBody } from "./send_body.ts";
+import { SessionFailed, UploadIncomplete } from "./session_errors.ts";
+import type { SessionTimes } from "./session_times.ts";
+
+/** What a session is made from. */
+export interface SessionParts {
+  readonly ports: DataPorts;
+  readonly times: SessionTimes;
+  /** Logs in once more, with the same rights, on a connection of its own. */
+  readonly logInAgain: () => Promise<ControlConnection>;
+  /** Called once, when the session has ended. */
+  readonly onClose: () => void;
+}
+
+/**
+ * A session on the daemon's listen socket for one HTTP request (daemon-protocol.md 5): one operation at a time, on
+ * absolute paths. Every failure ends it, since ranges and offsets would linger in the daemon.
+ */
+export class DaemonSession {
+  #control: ControlConnection;
+  readonly #parts: SessionParts;
+  #closed = false;
+
+  /** @param control Connection on which the service is logged in. */
+  constructor(control: ControlConnection, parts: SessionParts) {
+    this.#control = control;
+    this.#parts = parts;
+  }
+
+  /**
+   * What is at a path; symbolic links are followed.
+   * @throws {NothingThere} If nothing is, or the account cannot see it.
+   */
+  async entry(path: string): Promise<Entry> {
+    return entryOf(await this.#control.command(`MLST ${argument(path)}`));
+  }
+
+  /**
+   * What is at a path, and when it was last changed: milliseconds since the epoch, in whole seconds. `MLST` tells the
+   * time in the daemon's zone, only `STAT` without; absent if this daemon does not say.
+   * @throws {NothingThere}
+   */
+  async datedEntry(path: string): Promise<Entry & { readonly modifiedAt?: number }> {
+    const [facts, status] = await this.#control.commands(
+      `MLST ${argument(path)}`,
+      `STAT F ${argument(path)}`,
+    );
+    if (facts === undefined) throw new SessionFailed("No reply to MLST");
+    const line = status?.code === 211 && status.inner.length === 1 ? status.inner[0] ?? "" : "";
+    const milliseconds = /^[-d][-rwx]{3} \d+ (\d{1,15}) /.exec(line)?.[1];
+    return { ...entryOf(facts), ...(milliseconds !== undefined && { modifiedAt: Number(milliseconds) }) };
+  }
+
+  /** Hands on the entries of a directory as they come, in no order. @throws {NothingThere} */
+  async list(path: string, take: (entry: Entry) => void): Promise<ListingRest> {
+    const data = await this.#openData();
+    try {
+      const reply = await this.#control.command(`MLSD ${argument(path)}`);
+      if (reply.code === 550) throw new NothingThere(`MLSD refused: ${reply.text}`);
+      if (reply.code !== 150) throw refusal("MLSD", reply);
+      const listing = await readListing(data, this.#parts.times.dataIdleMs, take);
+      data.close();
+      if (listing.complete) expect226("MLSD", await this.#control.readReply());
+      return listing;
+    } finally {
+      data.close();
+    }
+  }
+
+  /**
+   * The bytes of a regular file from `first` on, as a stream; when it has ended or was cancelled, so has the session.
+   * Call {@link entry} before: opening anything but a regular file can block the daemon for good.
+   * @param done Told what became of the transfer, once the stream has begun.
+   */
+  async download(
+    path: string,
+    { first, length, done }: {
+      readonly first: number;
+      readonly length: number;
+      readonly done: (result: TransferResult, error?: unknown) => void;
+    },
+  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+    const data = await this.#openData();
+    try {
+      // The end is exclusive. An explicit range makes growth of the file during the transfer harmless.
+      const range = await this.#control.command(`RANG ${first} ${first + length}`);
+      if (range.code !== 350) throw refusal("RANG", range);
+      const reply = await this.#control.command(`RETR ${argument(path)}`);
+      if (reply.code !== 150) throw refusal("RETR", reply);
+      return downloadStream(data, length, {
+        times: this.#parts.times,
+        confirm: async () => expect226("RETR", await this.#control.readReply()),
+        done: (result, error) => {
+          this.close();
+          done(result, error);
+        },
+      });
+    } catch (error) {
+      data.close();
+      throw error;
+    }
+  }
+
+  /**
+   * Writes a file, which is created or replaced, and checks afterwards that it is as long as what was sent: the daemon
+   * takes an upload that ended early for a success.
+   * @param body Asked for when the daemon waits for it, and not before.
+   * @param options.length Announced length, if there is one.
+   * @param options.progress Told how many bytes were sent: 0 once the daemon writes, and after each chunk.
+   * @throws {UploadIncomplete | SessionFailed | AccessRefused} The file may then hold a part.
+   */
+  async upload(
+    path: string,
+    body: () => ReadableStream<Uint8Array> | null,
+    { length, progress }: { readonly length?: number; readonly progress: (bytes: number) => void },
+  ): Promise<void> {
+    const data = await this.#openData();
+    try {
+      if (length !== undefined && length > 0) {
+        const allocated = await this.#control.command(`ALLO ${length}`);
+        if (allocated.code !== 200) throw refusal("ALLO", allocated);
+      }
+      const reply = await this.#control.command(`STOR ${argument(path)}`);
+      if (reply.code !== 150) throw refusal("STOR", reply);
+      progress(0);
+      const sent = await sendBody(body(), data, this.#parts.times, progress);
+      if (length !== undefined && sent !== length) {
+        throw new UploadIncomplete(`${sent} of ${length} announced bytes came`);
+      }
+      expect226("STOR", await this.#control.readReply());
+      const { size } = await this.entry(path);
+      if (size !== sent) throw new UploadIncomplete(`${sent} bytes sent, the file has ${size}`);
+    } finally {
+      data.close();
+    }
+  }
+
+  /** Ends the session at once; may be called any number of times. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    // `QUIT` is never answered and closing means the same, so there is nothing to wait for.
+    this.#control.socket.close();
+    this.#parts.onClose();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  async #openData(): Promise<GuardedSocket> {
+    const { ports, logInAgain } = this.#parts;
+    try {
+      return await ports.open(this.#control);
+    } catch (error) {
+      if (!(error instanceof DataPortRefused)) throw error;
+      this.#control.socket.close();
+      this.#control = await logInAgain();
+      return await ports.open(this.#control);
+    }
+  }
+}
+
+function entryOf(reply: Reply): Entry {
+  if (reply.code === 550) throw new NothingThere(`MLST refused: ${reply.text}`);
+  const entry = reply.code === 250 && reply.inner.length === 1 ? parseEntry(reply.inner[0] ?? "") : undefined;
+  if (entry === undefined) throw refusal("MLST", reply);
+  return entry;
+}
+
+/** The daemon trims arguments: `/.` at the end keeps blanks at the end of a name, and changes nothing else. */
+function argument(path: string): string {
+  return /\s$/u.test(path) ? `${path}/.` : path;
+}
+
+function expect226(command: string, reply: Reply): void {
+  if (reply.code !== 226) throw refusal(command, reply);
+}

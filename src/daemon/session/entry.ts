@@ -1,0 +1,66 @@
+import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
+
+/** What the daemon says about one path (daemon-protocol.md 5.5). */
+export interface Entry {
+  /** Last component of the path. */
+  readonly name: string;
+  /** `special` is what must not be opened: a device, a pipe, a socket. */
+  readonly kind: "file" | "directory" | "special";
+  /** Bytes; of no meaning for directories. */
+  readonly size: number;
+  /** `YYYYMMDDhhmmss` in the daemon's local time, whose zone nobody tells. */
+  readonly modified?: string;
+  /** Letters of what the account may do: `r w x`, for directories `l w e`. */
+  readonly permissions: string;
+}
+
+/** Whether the account may read a file, or enter a directory. */
+export function isReadable({ kind, permissions }: Entry): boolean {
+  return kind === "directory" ? /[ex]/.test(permissions) : kind === "file" && permissions.includes("r");
+}
+
+/** Whether the account may write a file, or create entries in a directory. */
+export function isWritable({ kind, permissions }: Entry): boolean {
+  if (kind === "special" || !permissions.includes("w")) return false;
+  // The daemon names the right to enter a directory `e`, its older Java sibling `x`.
+  return kind === "file" || /[ex]/.test(permissions);
+}
+
+/**
+ * Reads a fact line such as `size=10;modify=20260304050607;type=file;perm=rw;UNIX.mode=100644; ten.txt`.
+ * @returns Undefined if it is none: names are under the users' control and may break lines.
+ */
+export function parseEntry(line: string): Entry | undefined {
+  const space = line.indexOf(" ");
+  if (space < 0) return undefined;
+  const name = line.slice(space + 1);
+  if (name === "" || hasForbiddenCharacter(name)) return undefined;
+  const facts = new Map<string, string>();
+  for (const fact of line.slice(0, space).split(";")) {
+    const equals = fact.indexOf("=");
+    if (equals > 0) facts.set(fact.slice(0, equals).toLowerCase(), fact.slice(equals + 1));
+  }
+  const kind = entryKind(facts.get("type"), facts.get("unix.mode"));
+  const size = facts.get("size") ?? "0";
+  if (kind === undefined || !/^\d{1,16}$/.test(size) || !Number.isSafeInteger(Number(size))) return undefined;
+  const modified = facts.get("modify");
+  return {
+    name,
+    kind,
+    size: Number(size),
+    ...(modified !== undefined && /^\d{14}$/.test(modified) && { modified }),
+    permissions: facts.get("perm") ?? "",
+  };
+}
+
+/** Devices and pipes say `type=file`; only the mode with its type bits tells them apart. */
+function entryKind(type: string | undefined, mode: string | undefined): Entry["kind"] | undefined {
+  if (type !== "file" && type !== "dir") return undefined;
+  if (mode === undefined) return type === "dir" ? "directory" : "file";
+  if (!/^[0-7]{3,7}$/.test(mode)) return undefined;
+  const format = parseInt(mode, 8) & 0o170000;
+  // Some file systems report permission bits only.
+  if (format === 0) return type === "dir" ? "directory" : "file";
+  if (format === 0o040000) return "directory";
+  return format === 0o100000 ? "file" : "special";
+}

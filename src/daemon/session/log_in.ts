@@ -1,0 +1,31 @@
+import type { Secret } from "../../model/secret.ts";
+import { DirectoryMissing } from "./nothing_there.ts";
+import type { ControlConnection } from "./control_connection.ts";
+import { refusal } from "./refusal.ts";
+import { SessionEnded, TooManySessions } from "./session_errors.ts";
+
+/**
+ * Logs in on a connection that was just opened (daemon-protocol.md 5.2).
+ * @throws {DirectoryMissing | TooManySessions} And what commands throw.
+ */
+export async function logIn(control: ControlConnection, secret: Secret): Promise<void> {
+  const user = await control.command("USER anonymous");
+  if (user.code !== 331) throw refusal("USER", user);
+  const reply = await control.command(`PASS ${secret.reveal()}`);
+  if (reply.code === 500 && /already running|too many/i.test(reply.text)) {
+    throw new TooManySessions(`Login refused: ${reply.text}`);
+  }
+  if (reply.code !== 230) throw refusal("PASS", reply);
+  await checkAlive(control);
+}
+
+/** After `230` the daemon drops a session whose base directory it cannot enter (daemon-protocol.md 1.8). */
+async function checkAlive(control: ControlConnection): Promise<void> {
+  try {
+    const reply = await control.command("NOOP");
+    if (reply.code !== 200) throw refusal("NOOP", reply);
+  } catch (error) {
+    if (!(error instanceof SessionEnded)) throw error;
+    throw new DirectoryMissing("Daemon dropped the session after the login", { cause: error });
+  }
+}

@@ -1,0 +1,234 @@
+import { canonicalAddress } from "../../model/address.ts";
+import type { Secret } from "../../model/secret.ts";
+import { ServiceError } from "../../model/service_error.ts";
+import { Turns } from "../../model/turns.ts";
+import { AccountBudget, type BudgetOptions } from "./account_budget.ts";
+import { ControlConnection } from "./control_connection.ts";
+import { DaemonSession } from "./daemon_session.ts";
+import { connectToPeer, DataPorts } from "./data_ports.ts";
+import { GuardedSocket } from "./guarded_socket.ts";
+import { logIn } from "./log_in.ts";
+import { ListenSocketUnreachable, SessionFailed } from "./session_errors.ts";
+import { SESSION_TIMES, type SessionTimes } from "./session_times.ts";
+
+const ONE_AFTER_THE_OTHER = { atOnce: 1, waiting: Infinity, perLane: Infinity };
+
+/** What a daemon session is confined to; fields as in a session order. */
+export interface SessionScope {
+  /** Base directory, ending in `/`. */
+  readonly file: string;
+  readonly includes: string;
+  readonly excludes?: string;
+}
+
+/** A session that this service wants for itself, for one HTTP request. */
+export interface OwnSession {
+  /** Unix account. */
+  readonly user: string;
+  readonly group?: string;
+  readonly scope: SessionScope;
+  readonly permission: "INFO" | "READ" | "WRITE";
+  /** That physical instance and no other, counted from 1. */
+  readonly instance?: number;
+}
+
+/** What a session client needs of a logical server. */
+export interface SessionDaemons {
+  status(): {
+    readonly instances: readonly {
+      readonly instance: number;
+      readonly address: string;
+      readonly up: boolean;
+    }[];
+    readonly sessionLimit?: number;
+  };
+  openSession(
+    order: {
+      readonly user: string;
+      readonly group?: string;
+      readonly clientAddresses: readonly string[];
+      readonly file: string;
+      readonly permission: "INFO" | "READ" | "WRITE";
+      readonly persistent: boolean;
+      readonly streams: number;
+      readonly compress: boolean;
+      readonly rateLimit: number;
+      readonly includes?: string;
+      readonly excludes?: string;
+    },
+    options: { readonly instance?: number; readonly signal: AbortSignal },
+  ): Promise<{ readonly host: string; readonly port: number; readonly secret: Secret }>;
+}
+
+export interface SessionClientOptions {
+  /** Address the daemon is to expect (`share.clientIP`); absent: the local end of the connection. */
+  readonly clientAddress?: string;
+  readonly times?: SessionTimes;
+  readonly budget?: Partial<BudgetOptions>;
+}
+
+/** A physical daemon. */
+interface Candidate {
+  /** Counted from 1. */
+  readonly instance: number;
+  /** `host:port` of its listen socket. */
+  readonly address: string;
+}
+
+/** Sessions an account may have if the daemon has not said yet; what it ships with. */
+const USUAL_LIMIT = 8;
+
+/** Opens this service's own sessions on the daemons of one logical server. */
+export class SessionClient {
+  readonly #budget: AccountBudget;
+  readonly #times: SessionTimes;
+  /** By instance, as are the ways to open data connections. */
+  readonly #turns = new Map<number, Turns>();
+  readonly #ports = new Map<number, DataPorts>();
+  #turn = 0;
+
+  constructor(readonly daemons: SessionDaemons, readonly options: SessionClientOptions) {
+    this.#times = options.times ?? SESSION_TIMES;
+    this.#budget = new AccountBudget({
+      // A quarter is left to the sessions that the account's owner opens directly.
+      limit: () => Math.max(1, Math.floor((daemons.status().sessionLimit ?? USUAL_LIMIT) * 0.75)),
+      ...options.budget,
+    });
+  }
+
+  /**
+   * A session, logged in. Takes the next daemon if one cannot be reached or is full.
+   * @param signal Ends the session, whenever it fires.
+   */
+  async open(wanted: OwnSession, signal: AbortSignal): Promise<DaemonSession> {
+    let candidates = this.#candidates(wanted.instance);
+    for (let failure: unknown;;) {
+      if (candidates.length === 0) throw failure ?? new ListenSocketUnreachable("No such instance");
+      const slot = await this.#budget.acquire(
+        wanted.user,
+        candidates.map(({ instance }) => instance),
+        signal,
+      );
+      const candidate = candidates.find(({ instance }) => instance === slot.instance);
+      let used = false;
+      try {
+        if (candidate === undefined) throw new ListenSocketUnreachable("No such instance");
+        const connected = await this.#connect(candidate, signal);
+        used = true;
+        return new DaemonSession(await this.#logIn(connected, candidate, wanted), {
+          ports: this.#portsOf(candidate),
+          times: this.#times,
+          logInAgain: async () =>
+            await this.#logIn(await this.#connect(candidate, signal), candidate, wanted),
+          onClose: () => slot.release(true),
+        });
+      } catch (error) {
+        slot.release(used);
+        if (!canGoElsewhere(error) || signal.aborted) throw error;
+        failure = error;
+        candidates = candidates.filter((other) => other !== candidate);
+      }
+    }
+  }
+
+  /** Live instances, each in turn first; all if none is known to live. */
+  #candidates(wanted: number | undefined): Candidate[] {
+    const { instances } = this.daemons.status();
+    if (wanted !== undefined) return instances.filter(({ instance }) => instance === wanted);
+    const live = instances.filter(({ up }) => up);
+    const usable = live.length > 0 ? live : [...instances];
+    const first = usable.length === 0 ? 0 : this.#turn++ % usable.length;
+    return [...usable.slice(first), ...usable.slice(0, first)];
+  }
+
+  /**
+   * Connects and reads the greeting. The daemon accepts one connection after the other with next to no backlog, and
+   * what it drops is tried again by the system after a second at the earliest: so one at a time is faster.
+   */
+  async #connect({ instance, address }: Candidate, signal: AbortSignal): Promise<ControlConnection> {
+    const { host, port } = splitAddress(address);
+    const turns = this.#turns.get(instance) ?? new Turns(ONE_AFTER_THE_OTHER);
+    this.#turns.set(instance, turns);
+    const late = AbortSignal.timeout(this.#times.connectMs * 2);
+    const patience = AbortSignal.any([signal, late]);
+    try {
+      return await turns.run(
+        async () =>
+          await this.#greeting(await GuardedSocket.connect(host, port, this.#times.connectMs, signal)),
+        { lane: "", known: false, signal: patience },
+      );
+    } catch (error) {
+      if (error === late.reason) {
+        throw new ListenSocketUnreachable(`No turn to connect to ${address} in time`);
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * The connection comes first: its local end is the address that the daemon will see, which the session request has
+   * to name. The daemon looks for the session only at `PASS`.
+   */
+  async #logIn(
+    first: ControlConnection,
+    { instance, address }: Candidate,
+    { user, group, scope, permission }: OwnSession,
+  ): Promise<ControlConnection> {
+    const { host, port } = splitAddress(address);
+    const { socket } = first;
+    let control = first;
+    try {
+      const local = this.options.clientAddress ?? socket.connection.localAddr.hostname;
+      const grant = await this.daemons.openSession({
+        user,
+        ...(group !== undefined && { group }),
+        clientAddresses: [canonicalAddress(local) ?? local],
+        ...scope,
+        permission,
+        persistent: false,
+        streams: 1,
+        compress: false,
+        rateLimit: 0,
+      }, { instance, signal: socket.signal });
+      if (grant.port !== port) {
+        socket.close();
+        control = await this.#greeting(await connectToPeer(socket, host, grant.port, this.#times));
+      }
+      await logIn(control, grant.secret);
+      return control;
+    } catch (error) {
+      control.socket.close();
+      throw error;
+    }
+  }
+
+  #portsOf({ instance, address }: Candidate): DataPorts {
+    const ports = this.#ports.get(instance) ?? new DataPorts(splitAddress(address).host, this.#times);
+    this.#ports.set(instance, ports);
+    return ports;
+  }
+
+  async #greeting(socket: GuardedSocket): Promise<ControlConnection> {
+    try {
+      const control = new ControlConnection(socket, this.#times.replyMs);
+      const { code, text } = await control.readReply(this.#times.connectMs);
+      if (code !== 220) throw new SessionFailed(`Greeting was ${code} ${text}`);
+      return control;
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
+  }
+}
+
+/** Unreachable, out of order or full: another daemon may do. */
+function canGoElsewhere(error: unknown): boolean {
+  return error instanceof ServiceError && (error.status === 503 || error.status === 429);
+}
+
+/** `host:port`, with IPv6 addresses in brackets or bare. */
+function splitAddress(address: string): { readonly host: string; readonly port: number } {
+  const colon = address.lastIndexOf(":");
+  const host = address.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
+  return { host, port: Number(address.slice(colon + 1)) };
+}

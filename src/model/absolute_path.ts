@@ -1,0 +1,63 @@
+import { ServiceError } from "./service_error.ts";
+
+/** A path that no daemon is asked about. */
+export class InvalidPath extends ServiceError {
+  readonly code = "ERR_INVALID_PATH";
+  readonly status = 400;
+  readonly publicMessage: string;
+
+  constructor(reason: string) {
+    super(`Path refused: ${reason}`);
+    this.publicMessage = `Invalid path: ${reason}`;
+  }
+}
+
+/** Characters; a command line of a daemon holds 8192, a session request line 4096 (daemon-protocol.md 1.10, 5.1). */
+const MAX_LENGTH = 2048;
+
+/**
+ * Characters that must never reach a daemon: C0 and C1 controls, DEL, the line and paragraph separators, and halves of
+ * surrogate pairs (daemon-protocol.md 1.10).
+ */
+// deno-lint-ignore no-control-regex
+const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]|\p{Surrogate}/u;
+
+/** Whether a text has a character that must never reach a daemon. */
+export function hasForbiddenCharacter(text: string): boolean {
+  return FORBIDDEN.test(text);
+}
+
+/**
+ * Brings an absolute path into its one normal form (rest-api.md 2.9): `.`, `..` and doubled slashes resolved, a
+ * trailing slash kept. Backslashes are ordinary characters (D29). Symbolic links are not looked at.
+ * @throws {InvalidPath} Not absolute, beyond the root, too long, or with control characters.
+ */
+export function absolutePath(text: string): string {
+  if (text.length > MAX_LENGTH) throw new InvalidPath(`longer than ${MAX_LENGTH} characters`);
+  if (hasForbiddenCharacter(text)) throw new InvalidPath("it contains control characters");
+  if (!text.startsWith("/")) throw new InvalidPath("it must begin with a slash");
+  const parts: string[] = [];
+  for (const part of text.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part !== "..") parts.push(part);
+    else if (parts.pop() === undefined) throw new InvalidPath("it leads beyond the root directory");
+  }
+  const directory = /\/\.{0,2}$/.test(text) && parts.length > 0;
+  return `/${parts.join("/")}${directory ? "/" : ""}`;
+}
+
+/** The directory that holds a path, with trailing slash; of the root, the root. */
+export function parentOf(path: string): string {
+  return path.slice(0, withoutSlash(path).lastIndexOf("/") + 1) || "/";
+}
+
+/** Last component, without slash; empty for the root. */
+export function nameOf(path: string): string {
+  const bare = withoutSlash(path);
+  return bare.slice(bare.lastIndexOf("/") + 1);
+}
+
+/** The path without trailing slash; the root stays `/`. */
+export function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}

@@ -1,0 +1,48 @@
+import type { X509Certificate } from "node:crypto";
+import { trustedIssuerOf } from "../../authentication/issued_token/issuer.ts";
+import { certificateOfDer, certificatesOfPem, isPem } from "../../config/tls/certificates.ts";
+import { UnusableStore } from "../../config/tls/unusable_store.ts";
+import { InvalidFile } from "../../model/problem.ts";
+import { readRegularFile } from "../../model/regular_file.ts";
+
+/**
+ * The certificate of another service whose tokens count, as PEM.
+ * @throws {InvalidFile} If there is none in the file, or its key signs no tokens.
+ */
+export async function readTrustedIssuer(file: string): Promise<string> {
+  const key = "container.security.rest.jwt.trustedIssuerCert";
+  const pem = (await readCertificate(file, key)).toString();
+  try {
+    trustedIssuerOf(pem);
+  } catch (error) {
+    if (error instanceof TypeError) throw unusable(file, key, error.message);
+    throw error;
+  }
+  return pem;
+}
+
+/**
+ * The certificate of the gateway, as PEM.
+ * @throws {InvalidFile}
+ */
+export async function readGatewayCertificate(file: string): Promise<string> {
+  return (await readCertificate(file, "container.security.gateway.certificate")).toString();
+}
+
+/** The first certificate of a file, be it PEM or DER. */
+async function readCertificate(file: string, key: string): Promise<X509Certificate> {
+  try {
+    const bytes = await readRegularFile(file);
+    if (!isPem(bytes)) return certificateOfDer(bytes);
+    const [first] = certificatesOfPem(new TextDecoder().decode(bytes));
+    if (first === undefined) throw new UnusableStore("expected a certificate, there is none in the file");
+    return first;
+  } catch (error) {
+    if (error instanceof UnusableStore) throw unusable(file, key, error.message);
+    throw unusable(file, key, `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function unusable(file: string, key: string, expected: string): InvalidFile {
+  return new InvalidFile([{ severity: "error", file, key, expected }]);
+}

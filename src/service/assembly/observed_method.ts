@@ -1,0 +1,26 @@
+import type { Authenticator } from "../../authentication/authenticator.ts";
+import type { RequestObserver } from "../request_observer.ts";
+
+/** A method of authentication whose outcomes are counted; credentials of other kinds are not. */
+export function observed(method: Authenticator, observer: RequestObserver): Authenticator {
+  const { name, challenges } = method;
+  const status = method.status?.bind(method);
+  return {
+    name,
+    challenges,
+    ...(status && { status }),
+    ...(method.standingOf && { standingOf: method.standingOf.bind(method) }),
+    ...(method.namesOf && { namesOf: method.namesOf.bind(method) }),
+    close: () => method.close(),
+    async authenticate(credentials, signal) {
+      try {
+        const verdict = await method.authenticate(credentials, signal);
+        if (verdict.kind !== "skipped") observer.authenticated(name, verdict.kind);
+        return verdict;
+      } catch (error) {
+        if (!signal.aborted) observer.authenticated(name, "unavailable");
+        throw error;
+      }
+    },
+  };
+}

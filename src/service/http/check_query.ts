@@ -1,0 +1,41 @@
+import { InvalidRequest } from "../../resource/request_errors.ts";
+import type { Schema } from "./openapi/schema.ts";
+
+/**
+ * Holds the query of a request against what its operation declares: who misspells `limited` shall not get a token without
+ * limits. Operations that declare nothing take no notice of the query.
+ * @throws {InvalidRequest} For unknown, doubled and mistyped parameters.
+ */
+export function checkQuery(
+  query: URLSearchParams,
+  declared: Readonly<Record<string, Schema>> | undefined,
+): void {
+  if (declared === undefined || query.size === 0) return;
+  for (const name of query.keys()) {
+    if (!Object.hasOwn(declared, name)) {
+      const known = Object.keys(declared).join(", ");
+      throw new InvalidRequest(`There is an unknown query parameter, expected ${known}`);
+    }
+  }
+  for (const [name, schema] of Object.entries(declared)) {
+    const [value, ...more] = query.getAll(name);
+    if (more.length > 0) throw new InvalidRequest(`${name}: expected once in the query`);
+    if (value !== undefined) checkValue(name, value, schema);
+  }
+}
+
+function checkValue(
+  name: string,
+  value: string,
+  { type, minimum = -Infinity, maximum = Infinity }: Schema,
+): void {
+  if (type === "boolean" && !/^(?:true|false)$/i.test(value)) {
+    throw new InvalidRequest(`${name}: expected true or false`);
+  }
+  if (type !== "integer") return;
+  const number = /^-?\d{1,15}$/.test(value) ? Number(value) : NaN;
+  if (number >= minimum && number <= maximum) return;
+  const from = minimum === -Infinity ? "" : ` from ${minimum}`;
+  const to = maximum === Infinity ? "" : ` to ${maximum}`;
+  throw new InvalidRequest(`${name}: expected a whole number${from}${to}`);
+}

@@ -1,0 +1,40 @@
+import type { ErrorBody } from "../../model/error_body.ts";
+import { ServiceError } from "../../model/service_error.ts";
+import { markup } from "../../resource/page/markup.ts";
+import { pageResponse } from "../../resource/page/page.ts";
+import { jsonResponse, type WholeResponse } from "../../resource/text_response.ts";
+import type { Acceptance } from "./acceptance.ts";
+
+/** A failure that no class names: a defect of ours. */
+export class InternalError extends ServiceError {
+  readonly code = "ERR_INTERNAL";
+  readonly status = 500;
+  readonly publicMessage = "Internal error";
+}
+
+/** The class of error that any thrown value stands for. */
+export function asServiceError(error: unknown): ServiceError {
+  return error instanceof ServiceError ? error : new InternalError("unexpected failure", { cause: error });
+}
+
+/** The one place where an error becomes an HTTP answer. */
+export function errorResponse(error: ServiceError, requestId: string, accepted: Acceptance): WholeResponse {
+  const { status, publicMessage: errorMessage, code, headers } = error;
+  if (accepted.prefersHtml) return errorPage({ status, errorMessage, code, requestId }, headers);
+  const body: ErrorBody = { status, errorMessage, code, requestId };
+  return jsonResponse(body, { status, headers });
+}
+
+/** Says what happened, and what to tell the operator; a caller without credentials is told how to sign in. */
+function errorPage(
+  { status, errorMessage, code, requestId }: ErrorBody,
+  headers: Readonly<Record<string, string>>,
+): WholeResponse {
+  return pageResponse({
+    title: errorMessage,
+    body: markup`${status === 401 && markup`<p><a href="">Sign in</a></p>`}
+<dl><dt>Status</dt><dd>${status}</dd><dt>Code</dt><dd><code>${code}</code></dd>
+<dt>Request</dt><dd><code>${requestId}</code></dd></dl>
+<p class="quiet">If you ask for help, name the request.</p>`,
+  }, { status, headers });
+}

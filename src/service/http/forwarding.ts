@@ -1,0 +1,64 @@
+import type { GatewayConfig } from "../../config/service_config.ts";
+import { addressInRange, canonicalAddress, peerAddress } from "../../model/address.ts";
+import type { HeaderReader } from "../../model/header_list.ts";
+import type { Peer } from "../../model/peer.ts";
+import { trimEndCharacters } from "../../model/trim.ts";
+import { ServiceError } from "../../model/service_error.ts";
+
+/** Where a request really comes from, and under which address its client knows the service. */
+export interface Origin {
+  /** Canonical address of the client. */
+  readonly clientAddress: string;
+  /** Base of links in the answer, without trailing slash. */
+  readonly base: string;
+  /** Signed name of the client, as the gateway passes it on. */
+  readonly consignor?: string;
+}
+
+/** A configured gateway sent a forwarding header that cannot be right. */
+export class BadForwarding extends ServiceError {
+  readonly code = "ERR_BAD_FORWARDING";
+  readonly status = 400;
+  readonly publicMessage = "The gateway's headers could not be read";
+}
+
+/**
+ * Reads the three headers of the gateway, which count only from a configured one; everybody else's are ignored, as are
+ * `X-Forwarded-For` and its like (rest-api.md 1.6, authentication.md 1.9).
+ * @param externalUrl The service's own base address.
+ * @throws {BadForwarding}
+ */
+export function originOf(
+  headers: HeaderReader,
+  peer: Peer,
+  gateway: GatewayConfig,
+  externalUrl: string,
+): Origin {
+  const direct: Origin = { clientAddress: peerAddress(peer.address), base: externalUrl };
+  if (
+    !gateway.enabled || !gateway.trustedPeers.some((range) => addressInRange(direct.clientAddress, range))
+  ) return direct;
+  const forwardedAddress = headers.get("X-UNICORE-Consignor-IP");
+  const forwardedBase = headers.get("X-UNICORE-Gateway");
+  const consignor = headers.get("X-UNICORE-Consignor");
+  return {
+    clientAddress: forwardedAddress === null ? direct.clientAddress : oneAddress(forwardedAddress),
+    base: forwardedBase === null ? direct.base : baseUrl(forwardedBase),
+    ...(consignor !== null && { consignor }),
+  };
+}
+
+function oneAddress(text: string): string {
+  const address = canonicalAddress(text.trim());
+  if (address === undefined) throw new BadForwarding("X-UNICORE-Consignor-IP is not one address");
+  return address;
+}
+
+/** The gateway builds it from its client's Host header, so it is looked at closely. */
+function baseUrl(text: string): string {
+  const base = trimEndCharacters(text.trim(), "/");
+  if (!/^https:\/\/(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:\/[A-Za-z0-9._~-]+)*$/.test(base)) {
+    throw new BadForwarding("X-UNICORE-Gateway is not a base address");
+  }
+  return base;
+}

@@ -1,0 +1,45 @@
+import { LEGACY_SSH_HEADER } from "../../authentication/parse_credentials.ts";
+import type { HeaderReader } from "../../model/header_list.ts";
+import { ServiceError } from "../../model/service_error.ts";
+import { PREFERENCES_HEADER } from "../identify.ts";
+
+/** One header field of a request is longer than any that makes sense (RFC 6585, 5). */
+export class HeaderTooLong extends ServiceError {
+  readonly code = "ERR_HEADER_TOO_LONG";
+  readonly status = 431;
+  readonly publicMessage: string;
+
+  constructor(name: string, limit: number) {
+    super(`${name} is longer than ${limit} characters`);
+    this.publicMessage = `The header ${name} is longer than ${limit} characters`;
+  }
+}
+
+/** Longest value in characters of each header that the service reads; others are never looked at. */
+export const HEADER_LIMITS: ReadonlyMap<string, number> = new Map([
+  ["Accept", 1024],
+  ["Access-Control-Request-Method", 32],
+  ["Authorization", 16_384],
+  ["Content-Length", 32],
+  ["Content-Range", 256],
+  ["Content-Type", 256],
+  ["If-Match", 2048],
+  ["If-Modified-Since", 64],
+  ["If-None-Match", 2048],
+  ["If-Range", 256],
+  ["If-Unmodified-Since", 64],
+  ["Origin", 512],
+  ["Range", 256],
+  [LEGACY_SSH_HEADER, 2048],
+  [PREFERENCES_HEADER, 4096],
+  ["X-UNICORE-Consignor", 8192],
+  ["X-UNICORE-Consignor-IP", 64],
+  ["X-UNICORE-Gateway", 2048],
+]);
+
+/** @throws {HeaderTooLong} Before anything is read of a header that is too long. */
+export function checkHeaderLengths(headers: HeaderReader): void {
+  for (const [name, limit] of HEADER_LIMITS) {
+    if ((headers.get(name)?.length ?? 0) > limit) throw new HeaderTooLong(name, limit);
+  }
+}

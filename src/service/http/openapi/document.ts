@@ -1,0 +1,120 @@
+import type { Route, RouteService } from "../router.ts";
+import { VERSION } from "../../version.ts";
+import type { AnswerContent, Operation } from "./operation.ts";
+import { refusalsOf, STATUS_MEANINGS } from "./refusals.ts";
+import { SCHEMAS } from "./schemas.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * The description of the API in the form of OpenAPI 3.1, made of the routes themselves.
+ * @param base Where the service is, without trailing slash.
+ */
+export function openApiDocument(routes: readonly Route[], base: string): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) {
+    if (route.doc === undefined) continue;
+    const path = templateOf(route.path);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, route.doc) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "authserver",
+      version: VERSION,
+      summary: "Auth service for UFTP file transfer",
+      description:
+        "GET resources answer HEAD as well. Every error has a JSON body with a stable code. Whoever prefers text/html " +
+        "gets pages, of errors too; they are not described.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: base }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      schemas: SCHEMAS,
+      securitySchemes: {
+        basic: { type: "http", scheme: "basic" },
+        bearer: { type: "http", scheme: "bearer" },
+      },
+    },
+  };
+}
+
+/** What the operations of a service are for. */
+const TAGS: Readonly<Record<RouteService, string>> = {
+  auth: "Who the caller is, and sessions on transfer daemons",
+  share: "What owners do with their shares",
+  access: "Files that are shared",
+  open: "The service itself; no credentials are looked at",
+};
+
+/** `/rest/auth/:server` as `/rest/auth/{server}`. */
+function templateOf(path: string): string {
+  return path.replace(/[:*](\w+)/g, "{$1}");
+}
+
+function operation(route: Route, doc: Operation): Json {
+  const placeholders = [...route.path.matchAll(/[:*](\w+)/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string", minLength: 1 },
+  }));
+  const query = Object.entries(doc.query ?? {}).map(([name, schema]) => ({ name, in: "query", schema }));
+  const { body } = doc;
+  return {
+    operationId: doc.id,
+    summary: doc.summary,
+    ...(doc.details !== undefined && { description: doc.details }),
+    tags: [route.service],
+    security: route.service === "open" ? [] : [{}, { basic: [] }, { bearer: [] }],
+    ...(placeholders.length + query.length > 0 && { parameters: [...placeholders, ...query] }),
+    ...(body !== undefined && {
+      requestBody: {
+        required: true,
+        content: { [route.consumes ?? "application/octet-stream"]: contentOf(body) },
+      },
+    }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(doc.answers).map(([status, content]) => [status, answer(content)]),
+      ),
+      ...Object.fromEntries(refusalsOf(route).map((status) => [status, refusal(status, doc)])),
+    },
+  };
+}
+
+function answer({ description, content, headers }: AnswerContent): Json {
+  return {
+    description,
+    ...(headers && {
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, says]) => [
+          name,
+          { description: says, required: true, schema: { type: "string" } },
+        ]),
+      ),
+    }),
+    ...(content && {
+      content: Object.fromEntries(Object.entries(content).map(([type, what]) => [type, contentOf(what)])),
+    }),
+  };
+}
+
+/** An error; where an operation has an answer of its own for the status, either may come. */
+function refusal(status: number, { answers }: Operation): Json {
+  const error = contentOf("Error").schema;
+  const own = answers[status]?.content?.["application/json"];
+  return {
+    description: STATUS_MEANINGS[status] ?? "Error",
+    content: {
+      "application/json": { schema: own === undefined ? error : { anyOf: [contentOf(own).schema, error] } },
+    },
+  };
+}
+
+function contentOf(what: keyof typeof SCHEMAS | "text" | "bytes"): Json {
+  if (what === "bytes") return { schema: { type: "string", format: "binary" } };
+  return { schema: what === "text" ? { type: "string" } : { $ref: `#/components/schemas/${what}` } };
+}

@@ -1,0 +1,155 @@
+import { ServiceError } from "../../model/service_error.ts";
+import type { Call } from "../../resource/call.ts";
+import type { ResourceResponse } from "../../resource/text_response.ts";
+import { InvalidRequest } from "../../resource/request_errors.ts";
+import type { Operation } from "./openapi/operation.ts";
+
+/** Whose access rules a route follows; `open` ones know no caller. */
+export type RouteService = "auth" | "share" | "access" | "open";
+
+/** Whether a path is for whoever watches the service, banned or not. */
+export function isHealth(path: string): boolean {
+  return path.startsWith("/health/");
+}
+
+/** One method of one resource. */
+export interface Route {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Such as `/rest/auth/:server`; a last `*rest` takes all that follows, slashes included. */
+  readonly path: string;
+  readonly service: RouteService;
+  /** Method whose permission it takes; absent: the request's own. */
+  readonly permission?: "POST";
+  /** Media type that a body must have; absent: any, or none. */
+  readonly consumes?: "application/json";
+  /** Media types on offer; absent: whatever the data is. */
+  readonly produces?: readonly string[];
+  /** What is decided here; each decision gets a line in the log that says who, from where, what and why. */
+  readonly audit?: "session" | "token" | "share";
+  readonly answer: (call: Call) => Promise<ResourceResponse> | ResourceResponse;
+  /** Answers in place of `answer` whoever would rather have a page. */
+  readonly page?: (call: Call) => Promise<ResourceResponse> | ResourceResponse;
+  /** What the API description says about it. */
+  readonly doc?: Operation;
+}
+
+/** A route that is part of the API: it cannot be there without its description. */
+export type PublishedRoute = Route & { readonly doc: Operation };
+
+/** No resource has that path. */
+export class NoSuchResource extends ServiceError {
+  readonly code = "ERR_NOT_FOUND";
+  readonly status = 404;
+  readonly publicMessage = "There is nothing here";
+}
+
+/** The resource does not know that method. */
+export class MethodNotAllowed extends ServiceError {
+  readonly code = "ERR_METHOD_NOT_ALLOWED";
+  readonly status = 405;
+  readonly publicMessage = "This method is not allowed here";
+  override readonly headers: Readonly<Record<string, string>>;
+
+  constructor(allowed: readonly string[]) {
+    super(`allowed: ${allowed.join(", ")}`);
+    this.headers = { Allow: allowed.join(", ") };
+  }
+}
+
+/** A route and what its placeholders stand for. */
+export interface RouteMatch {
+  readonly route: Route;
+  readonly params: ReadonlyMap<string, string>;
+}
+
+/** Finds the route for a path and method. `HEAD` is answered by `GET` routes. */
+export class Router {
+  readonly #routes: readonly { readonly route: Route; readonly pattern: readonly string[] }[];
+  /** Routes without placeholders, by method and path. */
+  readonly #fixed = new Map<string, RouteMatch>();
+
+  constructor(routes: readonly Route[]) {
+    this.#routes = routes.map((route) => ({ route, pattern: route.path.split("/") }));
+    for (const route of routes) {
+      if (!/[:*]/.test(route.path)) {
+        this.#fixed.set(`${route.method} ${route.path}`, { route, params: new Map() });
+      }
+    }
+  }
+
+  /**
+   * @param path Raw path of the URL; a trailing slash is tolerated.
+   * @throws {NoSuchResource | MethodNotAllowed | InvalidRequest}
+   */
+  match(method: string, path: string): RouteMatch {
+    const wanted = method === "HEAD" ? "GET" : method;
+    const fixed = this.#fixed.get(`${wanted} ${path}`);
+    if (fixed !== undefined) return fixed;
+    const best = this.#candidates(path);
+    const found = best.find(({ route }) => route.method === wanted);
+    if (found === undefined) throw new MethodNotAllowed(methodsOf(best));
+    return found;
+  }
+
+  /** Methods of the resource at a path; of the service as a whole at the root. @throws {NoSuchResource | InvalidRequest} */
+  allowed(path: string): readonly string[] {
+    if (path !== "/" || this.#fixed.has("GET /")) return methodsOf(this.#candidates(path));
+    return ["OPTIONS"];
+  }
+
+  /** The routes, one a method, that say most about the path. */
+  #candidates(path: string): readonly RouteMatch[] {
+    const segments = path.split("/");
+    const matching = this.#routes.flatMap(({ route, pattern }) => {
+      const params = matchSegments(pattern, segments);
+      return params === undefined ? [] : [{ route, params, vagueness: vagueness(pattern, segments) }];
+    });
+    if (matching.length === 0) throw new NoSuchResource();
+    const least = Math.min(...matching.map((match) => match.vagueness));
+    return matching.filter((match) => match.vagueness === least);
+  }
+}
+
+function methodsOf(matches: readonly RouteMatch[]): string[] {
+  return [
+    ...matches.flatMap(({ route }) => route.method === "GET" ? ["GET", "HEAD"] : [route.method]),
+    "OPTIONS",
+  ];
+}
+
+/** Of several routes that match, the one that says most about the path is meant. */
+function vagueness(pattern: readonly string[], segments: readonly string[]): number {
+  const placeholders = pattern.filter((part) => /^[:*]/.test(part)).length;
+  const slashDropped = segments.length === pattern.length ? 0 : 1;
+  return slashDropped * 10 + placeholders;
+}
+
+function matchSegments(
+  pattern: readonly string[],
+  segments: readonly string[],
+): Map<string, string> | undefined {
+  const params = new Map<string, string>();
+  const rest = pattern.at(-1)?.startsWith("*") ? pattern.length - 1 : undefined;
+  const slashed = rest === undefined && segments.length > pattern.length && segments.at(-1) === "";
+  const given = slashed ? segments.slice(0, -1) : segments;
+  if (rest === undefined ? given.length !== pattern.length : given.length <= rest) return undefined;
+  for (const [i, part] of pattern.entries()) {
+    if (i === rest) params.set(part.slice(1), given.slice(i).join("/")); // decoded where its slashes are understood
+    else if (!part.startsWith(":")) {
+      if (part !== given[i]) return undefined;
+    } else {
+      const value = decode(given[i] ?? "");
+      if (value === "") return undefined;
+      params.set(part.slice(1), value);
+    }
+  }
+  return params;
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new InvalidRequest("The path has a bad percent-encoding");
+  }
+}

@@ -1,0 +1,226 @@
+import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";
+import type { ServiceConfig } from "../../config/service_config.ts";
+import type { Call } from "../../resource/call.ts";
+import { liveness, readiness } from "../../resource/health.ts";
+import { certificate, issueToken } from "../../resource/issued_token.ts";
+import { openSession } from "../../resource/open_session.ts";
+import type { ServerFacts } from "../../resource/server_facts.ts";
+import { serverDetail, serverList } from "../../resource/server_list.ts";
+import { type ServiceFacts, ServiceSection } from "../../resource/service_section.ts";
+import type { SharingParts } from "../../resource/share/sharing_parts.ts";
+import { signIn, statusPage } from "../../resource/status_page.ts";
+import { jsonResponse } from "../../resource/text_response.ts";
+import { openApiDocument } from "./openapi/document.ts";
+import { OF_SESSIONS } from "./openapi/refusals.ts";
+import { flag, integer } from "./openapi/schema.ts";
+import type { PublishedRoute } from "./router.ts";
+import { shareRoutes } from "./share_routes.ts";
+
+/** What the resources are made of. */
+export interface ResourceParts {
+  readonly servers: ReadonlyMap<string, ServerFacts>;
+  readonly facts: ServiceFacts;
+  /** Absent without a certificate to sign with. */
+  readonly tokens: TokenIssuer | undefined;
+  /** Own certificate as PEM. */
+  readonly certificate: () => string | undefined;
+  readonly generation: number;
+  /** Absent: data sharing is off. */
+  readonly sharing: SharingParts | undefined;
+  readonly features: ServiceConfig["features"];
+  /** The error that asks a caller for credentials; the reason is for the log. */
+  readonly unauthenticated: (reason: string) => Error;
+}
+
+const JSON_TYPE = ["application/json"] as const;
+const HTML_OR_JSON = [...JSON_TYPE, "text/html"] as const;
+
+/** Every resource of the service, and who answers it. */
+export function routesOf(parts: ResourceParts): PublishedRoute[] {
+  const { features, sharing } = parts;
+  const routes: PublishedRoute[] = [
+    ...healthRoutes(parts),
+    ...(features.auth ? authRoutes(parts) : []),
+    ...(sharing === undefined ? [] : shareRoutes(sharing, features)),
+    ...enabledServices(features).flatMap((service) => tokenRoutes(service, parts)),
+    {
+      method: "GET",
+      path: "/openapi.json",
+      service: "open",
+      produces: JSON_TYPE,
+      doc: {
+        id: "describeService",
+        summary: "This description",
+        answers: { 200: { description: "OpenAPI 3.1", content: { "application/json": "Description" } } },
+      },
+      answer: ({ base }) => jsonResponse(openApiDocument(routes, base)),
+    },
+  ];
+  return routes;
+}
+
+function enabledServices(
+  { auth, share, access }: ServiceConfig["features"],
+): ("auth" | "share" | "access")[] {
+  return [
+    ...(auth ? ["auth" as const] : []),
+    ...(share ? ["share" as const] : []),
+    ...(access ? ["access" as const] : []),
+  ];
+}
+
+function healthRoutes({ servers, generation }: ResourceParts): PublishedRoute[] {
+  return [
+    {
+      method: "GET",
+      path: "/health/live",
+      service: "open",
+      produces: JSON_TYPE,
+      doc: {
+        id: "isAlive",
+        summary: "Whether the service answers",
+        answers: { 200: { description: "It does", content: { "application/json": "Live" } } },
+      },
+      answer: () => liveness(),
+    },
+    {
+      method: "GET",
+      path: "/health/ready",
+      service: "open",
+      produces: JSON_TYPE,
+      doc: {
+        id: "isReady",
+        summary: "Whether a session can be created on some server",
+        answers: {
+          200: { description: "It can", content: { "application/json": "Ready" } },
+          503: { description: "It cannot", content: { "application/json": "NotReady" } },
+        },
+      },
+      answer: ({ requestId }) => readiness(servers, generation, requestId),
+    },
+  ];
+}
+
+function authRoutes({ servers, facts, sharing, unauthenticated }: ResourceParts): PublishedRoute[] {
+  const section = new ServiceSection(facts);
+  const list = {
+    method: "GET",
+    service: "auth",
+    produces: HTML_OR_JSON,
+    answer: (call: Call) => serverList(call, servers, section),
+    page: (call: Call) => statusPage(call, { servers, facts, sharing }),
+  } as const;
+  return [
+    {
+      ...list,
+      path: "/rest/auth",
+      doc: {
+        id: "listServers",
+        summary: "All servers, and what the caller may do on each",
+        details:
+          "One member for each server, besides client and server. Anonymous callers see less. Browsers get a page.",
+        answers: {
+          200: { description: "The list", content: { "application/json": "ServerList" } },
+        },
+      },
+    },
+    {
+      ...list,
+      path: "/",
+      doc: {
+        id: "listServersAtRoot",
+        summary: "The same",
+        answers: {
+          200: { description: "The list", content: { "application/json": "ServerList" } },
+        },
+      },
+    },
+    {
+      method: "GET",
+      path: "/login",
+      service: "auth",
+      doc: {
+        id: "signIn",
+        summary: "Has a browser ask for user name and password",
+        answers: { 303: { description: "Signed in", headers: { Location: "The status page" } } },
+      },
+      answer: (call) => signIn(call, unauthenticated),
+    },
+    {
+      method: "GET",
+      path: "/rest/auth/:server",
+      service: "auth",
+      produces: JSON_TYPE,
+      doc: {
+        id: "showServer",
+        summary: "One server, or one instance of it",
+        details: "An instance is addressed by <server>-<number>, counted from 1.",
+        answers: { 200: { description: "Its entry", content: { "application/json": "Server" } } },
+        refusals: [404],
+      },
+      answer: (call) => serverDetail(call, servers),
+    },
+    {
+      method: "POST",
+      path: "/rest/auth/:server",
+      service: "auth",
+      consumes: "application/json",
+      produces: JSON_TYPE,
+      audit: "session",
+      doc: {
+        id: "openSession",
+        summary: "Get a transfer session",
+        details: "Has a daemon expect the caller, and says where to connect with which one-time password.",
+        body: "SessionRequest",
+        answers: { 200: { description: "The session", content: { "application/json": "SessionGrant" } } },
+        refusals: OF_SESSIONS,
+      },
+      answer: (call) => openSession(call, servers),
+    },
+  ];
+}
+
+/** Token and certificate, which stand below each service (rest-api.md 1.11). */
+function tokenRoutes(
+  service: "auth" | "share" | "access",
+  { tokens, certificate: own }: ResourceParts,
+): PublishedRoute[] {
+  const named = service[0]?.toUpperCase() + service.slice(1);
+  return [
+    {
+      method: "GET",
+      path: `/rest/${service}/token`,
+      // Whoever may not open a session gets nothing that lasts.
+      service: "auth",
+      permission: "POST",
+      produces: ["text/plain"],
+      audit: "token",
+      doc: {
+        id: `issue${named}Token`,
+        summary: "A token that stands for the caller",
+        query: {
+          lifetime: integer("Seconds", { minimum: 1 }),
+          renewable: flag("Whether it can be used to get another one"),
+          limited: flag("Whether it is for this service only"),
+        },
+        answers: { 200: { description: "A JSON Web Token", content: { "text/plain": "text" } } },
+      },
+      answer: (call) => issueToken(call, tokens),
+    },
+    {
+      method: "GET",
+      path: `/rest/${service}/certificate`,
+      service: "auth",
+      produces: ["text/plain"],
+      doc: {
+        id: `show${named}Certificate`,
+        summary: "The certificate of the service",
+        answers: {
+          200: { description: "The certificate, PEM", content: { "text/plain": "text" } },
+          204: { description: "The service has none" },
+        },
+      },
+      answer: () => certificate(own()),
+    },
+  ];
+}

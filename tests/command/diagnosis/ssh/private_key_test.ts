@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { createPublicKey, type KeyObject } from "node:crypto";
+import fc from "fast-check";
+import { decodePublicKey, isSshKeyType } from "../../../../src/authentication/ssh_key/public_key.ts";
+import { bcryptPbkdf } from "../../../../src/command/diagnosis/ssh/bcrypt_pbkdf.ts";
+import {
+  PassphraseNeeded,
+  readPrivateKey,
+  UnusablePrivateKey,
+} from "../../../../src/command/diagnosis/ssh/private_key.ts";
+
+const FOLDER = new URL("../../../fixtures/ssh_keys/", import.meta.url);
+const fixture = (name: string) => Deno.readTextFileSync(new URL(name, FOLDER));
+
+/** The key of a `.pub` file. */
+function publicKey(name: string): KeyObject {
+  const [type = "", blob = ""] = fixture(`${name}.pub`).split(" ");
+  assert(isSshKeyType(type));
+  return decodePublicKey(type, blob).key;
+}
+
+const OPEN = [
+  "user_ed25519",
+  "openssh_rsa2048",
+  "openssh_ecdsa256",
+  "openssh_ecdsa521",
+  "user_rsa2048",
+  "user_ecdsa384",
+];
+const LOCKED = ["locked_ed25519", "locked_rsa2048", "locked_ecdsa384", "locked_pkcs8_rsa2048"];
+
+for (const name of OPEN) {
+  Deno.test(`readPrivateKey() reads ${name}`, () => {
+    assert(createPublicKey(readPrivateKey(fixture(name))).equals(publicKey(name)));
+  });
+}
+
+for (const name of LOCKED) {
+  Deno.test(`readPrivateKey() opens ${name} with its passphrase, and with no other`, () => {
+    const text = fixture(name);
+    assert(createPublicKey(readPrivateKey(text, "open sesame")).equals(publicKey(name)));
+    for (const wrong of [undefined, "", "Open sesame"]) {
+      assert.throws(() => readPrivateKey(text, wrong), PassphraseNeeded);
+    }
+  });
+}
+
+const BAD: [string, string, RegExp][] = [
+  ["nothing", "", /not a private key/],
+  ["a public key", fixture("user_ed25519.pub"), /not a private key/],
+  [
+    "an unknown cipher",
+    fixture("locked_chacha_ed25519"),
+    /"chacha20-poly1305@openssh.com" and "bcrypt", expected/,
+  ],
+  [
+    "an empty container",
+    "-----BEGIN OPENSSH PRIVATE KEY-----\n-----END OPENSSH PRIVATE KEY-----",
+    /OpenSSH's form/,
+  ],
+  [
+    "empty PKCS#8",
+    "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
+    /not a private key in a known form/,
+  ],
+];
+for (const [what, text, message] of BAD) {
+  Deno.test(`readPrivateKey() refuses ${what}`, () => {
+    assert.throws(() => readPrivateKey(text, "open sesame"), { name: "UnusablePrivateKey", message });
+  });
+}
+
+Deno.test("readPrivateKey() finds every damage to a container, or does not mind it", () => {
+  const bytes = Buffer.from(fixture("openssh_ecdsa256").replace(/-----[^-]+-----/g, ""), "base64");
+  const index = fc.nat({ max: bytes.length - 1 });
+  fc.assert(fc.property(index, fc.integer({ min: 1, max: 255 }), fc.boolean(), (at, change, cut) => {
+    const damaged = Buffer.from(cut ? bytes.subarray(0, at) : bytes);
+    if (!cut) damaged[at] = (damaged[at] ?? 0) ^ change;
+    const text = `-----BEGIN OPENSSH PRIVATE KEY-----\n${
+      damaged.toString("base64")
+    }\n-----END OPENSSH PRIVATE KEY-----\n`;
+    try {
+      readPrivateKey(text);
+    } catch (error) {
+      assert(error instanceof UnusablePrivateKey || error instanceof PassphraseNeeded, String(error));
+    }
+  }));
+});
+
+Deno.test("bcryptPbkdf() derives what OpenBSD's does", () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  assert.equal(
+    bcryptPbkdf(bytes("password"), { salt: bytes("salt"), rounds: 4, length: 32 }).toHex(),
+    "5bbf0cc293587f1c3635555c27796598d47e579071bf427e9d8fbe842aba34d9",
+  );
+});

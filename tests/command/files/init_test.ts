@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { init } from "../../../src/command/files/init.ts";
+import { systemFiles, UNIT_FOLDERS } from "../../../src/command/files/installation/sample_file.ts";
+import { loadConfiguration } from "../../../src/config/load.ts";
+import { formatProblem } from "../../../src/model/problem.ts";
+import { recordedIo } from "../recorded_io.ts";
+
+const CONF = new URL("../../../conf/", import.meta.url);
+
+async function folder() {
+  const path = await Deno.makeTempDir();
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}
+
+async function run(...args: readonly string[]) {
+  const io = recordedIo();
+  return { status: await init.run(args, io), out: io.out, err: io.err };
+}
+
+/** Files below a folder: path -> mode. */
+async function filesIn(root: string, below = ""): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for await (const { name, isDirectory } of Deno.readDir(`${root}/${below}`)) {
+    const path = `${below}${name}`;
+    if (isDirectory) Object.assign(found, await filesIn(root, `${path}/`));
+    else found[path] = ((await Deno.stat(`${root}/${path}`)).mode ?? 0).toString(8).slice(-3);
+  }
+  return found;
+}
+
+Deno.test("init writes the configuration that is shipped", async () => {
+  await using at = await folder();
+  const { status, out } = await run("--directory", at.path);
+  assert.equal(status, 0);
+  assert.deepEqual(await filesIn(at.path), {
+    "conf/container.properties": "640",
+    "conf/mapfile.json": "644",
+    "conf/ssh-keys.txt": "644",
+    "conf/users.txt": "600",
+  });
+  for (const name of Object.keys(await filesIn(`${at.path}/conf`))) {
+    assert.equal(
+      await Deno.readTextFile(`${at.path}/conf/${name}`),
+      await Deno.readTextFile(new URL(name, CONF)),
+    );
+  }
+  assert.match(out, /^written \S+\/conf\/container\.properties$/m);
+  assert.match(out, /^Next:\n {2}edit /m);
+});
+
+Deno.test("init changes no file that is there", async () => {
+  await using at = await folder();
+  await Deno.mkdir(`${at.path}/conf`);
+  await Deno.writeTextFile(`${at.path}/conf/users.txt`, "mine\n", { mode: 0o604 });
+  const { status, out } = await run("--directory", at.path);
+  assert.equal(status, 0);
+  assert.match(out, /^kept {4}\S+\/conf\/users\.txt$/m);
+  assert.equal(await Deno.readTextFile(`${at.path}/conf/users.txt`), "mine\n");
+  assert.equal((await filesIn(at.path))["conf/users.txt"], "604");
+});
+
+Deno.test("init says why it cannot write", async () => {
+  await using at = await folder();
+  await Deno.writeTextFile(`${at.path}/conf`, "");
+  const { status, err } = await run("--directory", at.path);
+  assert.equal(status, 1);
+  assert.match(err, /^authserver init: \S+\/conf\/container\.properties: /);
+});
+
+Deno.test("init --system writes a configuration of the system, a unit and what belongs to it", async () => {
+  await using root = await folder();
+  assert.equal((await run("--system", "--directory", root.path)).status, 0);
+  assert.deepEqual(await filesIn(root.path), {
+    "etc/authserver/container.properties": "640",
+    "etc/authserver/mapfile.json": "644",
+    "etc/authserver/ssh-keys.txt": "644",
+    "etc/authserver/users.txt": "600",
+    "etc/fail2ban/filter.d/authserver.conf": "644",
+    "etc/fail2ban/jail.d/authserver.conf": "644",
+    "etc/logrotate.d/authserver": "644",
+    "etc/systemd/system/authserver.service": "644",
+    "etc/sysusers.d/authserver.conf": "644",
+    "etc/tmpfiles.d/authserver.conf": "644",
+  });
+  const main = `${root.path}/etc/authserver/container.properties`;
+  assert.doesNotMatch(await Deno.readTextFile(main), /^[^#\n]*=(?:conf|logs|data)\b/m);
+  const { config, problems } = await loadConfiguration(main, { environment: () => undefined });
+  const beyond = problems.filter(({ expected }) => !expected.includes("/etc/authserver/"));
+  assert.deepEqual(beyond.map(formatProblem), []);
+  assert.equal(
+    config?.logging.file ?? "/var/log/authserver/authserver.log",
+    "/var/log/authserver/authserver.log",
+  );
+});
+
+Deno.test("systemFiles() of a package and of an administrator differ in the places of units only", () => {
+  const [ours, theirs] = (["administrator", "package"] as const).map(systemFiles);
+  const moved = ours?.map(({ path, ...rest }, i) => ({ ...rest, from: path, to: theirs?.[i]?.path }))
+    .filter(({ from, to }) => from !== to);
+  assert.deepEqual(
+    moved?.map(({ from, to = "" }) => [from.replace(/\/[^/]*$/, ""), to.replace(/\/[^/]*$/, "")]),
+    (["units", "sysusers", "tmpfiles"] as const).map((kind) => [
+      UNIT_FOLDERS.administrator[kind],
+      UNIT_FOLDERS.package[kind],
+    ]),
+  );
+});

@@ -1,0 +1,230 @@
+import assert from "node:assert/strict";
+import { runCommand } from "../../../src/command/run_command.ts";
+import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
+import type { ShareStore } from "../../../src/sharing/store/share_store.ts";
+import { DRAFT, USE } from "../../sharing/store/conformance.ts";
+import { recordedIo } from "../recorded_io.ts";
+
+const CONFIGURATION = `
+container.security.sslEnabled=false
+container.security.gateway.enable=false
+authservice.servers=A B
+authservice.server.A.host=127.0.0.1
+authservice.server.A.port=64434
+authservice.server.A.commandHost=127.0.0.1
+authservice.server.A.commandPort=64435
+authservice.server.A.ssl=false
+authservice.server.B.host=127.0.0.1
+authservice.server.B.port=64436
+authservice.server.B.commandHost=127.0.0.1
+authservice.server.B.commandPort=64437
+authservice.server.B.ssl=false
+`;
+
+/** A configuration with sharing, and its database as a running service has it open. */
+class Place implements AsyncDisposable {
+  readonly folder = Deno.makeTempDirSync();
+  readonly main = `${this.folder}/container.properties`;
+  #store: ShareStore | undefined;
+
+  constructor(sharing = "share.servers=A B\npersistence.directory={folder}/data\n") {
+    Deno.mkdirSync(`${this.folder}/data`);
+    Deno.writeTextFileSync(this.main, CONFIGURATION + sharing.replaceAll("{folder}", this.folder));
+  }
+
+  get store(): ShareStore {
+    return this.#store ??= openShareStore(`${this.folder}/data/shares.sqlite`, Date.now);
+  }
+
+  file(name: string, text: string): string {
+    Deno.writeTextFileSync(`${this.folder}/${name}`, text);
+    return `${this.folder}/${name}`;
+  }
+
+  async run(...args: readonly string[]) {
+    const io = recordedIo();
+    const [command = "", ...rest] = args;
+    const status = await runCommand(["share", command, "--config", this.main, ...rest], io);
+    return { status, out: io.out, err: io.err };
+  }
+
+  async [Symbol.asyncDispose]() {
+    this.#store?.close();
+    await Deno.remove(this.folder, { recursive: true });
+  }
+}
+
+Deno.test("share list shows shares as a table and as JSON that import reads", async () => {
+  await using place = new Place();
+  const { id } = await place.store.put("A", { ...DRAFT, sources: ["192.0.2.0/24"] });
+  await place.store.put("B", { ...DRAFT, owner: "cn=bob", oneTime: true });
+  const table = await place.run("list");
+  assert.equal(table.status, 0);
+  assert.match(table.out, /^SERVER +ID .*\nA +.*\nB +.* one-time .*cn=bob/);
+  assert.equal((await place.run("list", "--server", "A")).out.split("\n").length, 3);
+  assert.equal((await place.run("list", "--owner", "CN=Bob")).out.split("\n").length, 3);
+
+  const dump = place.file("dump.json", (await place.run("list", "--json")).out);
+  await place.store.remove("A", id);
+  const imported = await place.run("import", dump);
+  assert.deepEqual([imported.status, imported.out], [0, "1 share imported\n"]);
+  assert.match(imported.err, /^warning: share \w+ is there already and stays as it is\n$/);
+  assert.deepEqual((await place.store.get("A", id))?.sources, ["192.0.2.0/24"]);
+});
+
+Deno.test("share show tells who used a share", async () => {
+  await using place = new Place();
+  const { id } = await place.store.put("A", { ...DRAFT, gid: "hpc", usesLeft: 3, expires: 4_000_000_000 });
+  const claim = await place.store.claim("A", id, USE);
+  assert.ok(claim);
+  await place.store.finish(claim, { bytes: 12, complete: false });
+  const { status, out } = await place.run("show", id);
+  assert.equal(status, 0);
+  assert.match(out, /^Id +\w{22}$/m);
+  assert.match(out, /^Account +\w+:hpc$/m);
+  assert.match(out, /^Ends +2096-10-02T07:06:40Z$/m);
+  assert.match(out, /^Uses +1, 2 left$/m);
+  assert.match(
+    out,
+    new RegExp(`^\\S+Z ${USE.kind} ${USE.who} from ${USE.address} .* 12 bytes, broken off$`, "m"),
+  );
+  const json: unknown = JSON.parse((await place.run("show", "--json", id)).out);
+  assert.ok(typeof json === "object" && json !== null && "uses" in json && Array.isArray(json.uses));
+  assert.equal(json.uses.length, 1);
+});
+
+Deno.test("share remove and chown change what a running service has", async () => {
+  await using place = new Place();
+  const { id } = await place.store.put("A", DRAFT);
+  const given = await place.run("chown", id, "--owner", "CN=Bob, O=X", "--uid", "bob", "--gid", "staff");
+  assert.deepEqual([given.status, given.out], [0, `Share ${id} belongs to cn=bob,o=x, account bob\n`]);
+  const share = await place.store.get("A", id);
+  assert.deepEqual([share?.owner, share?.uid, share?.gid], ["cn=bob,o=x", "bob", "staff"]);
+  const removed = await place.run("remove", id);
+  assert.deepEqual([removed.status, removed.out], [0, `Share ${id} of ${DRAFT.path} removed from A\n`]);
+  assert.equal(await place.store.get("A", id), undefined);
+});
+
+Deno.test("share import makes the database, and names the server of entries without one", async () => {
+  await using place = new Place();
+  const csv = place.file("dump.csv", "path,ownerID,uid,targetID\n/d,CN=a,a,CN=b\n/e,CN=a,a,CN=b\n");
+  const imported = await place.run("import", "--server", "B", csv);
+  assert.deepEqual(imported, { status: 0, out: "2 shares imported\n", err: "" });
+  assert.equal((await place.store.all("B")).length, 2);
+});
+
+Deno.test("share works while the service writes", async () => {
+  await using place = new Place();
+  const { id } = await place.store.put("A", DRAFT);
+  let writes = 0;
+  const writer = (async () => {
+    for (; writes < 200; writes++) await place.store.claim("A", id, USE);
+  })();
+  const lists = await Promise.all(Array.from({ length: 5 }, () => place.run("list")));
+  await writer;
+  assert.deepEqual(lists.map(({ status }) => status), [0, 0, 0, 0, 0]);
+  assert.equal((await place.store.get("A", id))?.accessCount, writes);
+});
+
+const BAD: [what: string, args: string[], status: number, message: RegExp][] = [
+  ["no command", [], 2, /Expected a command|Unknown command/],
+  ["an unknown command", ["rename", "x"], 2, /Unknown command "rename"/],
+  ["no id", ["show"], 2, /Expected <id>/],
+  ["an unknown id", ["show", "nope"], 1, /There is no share nope/],
+  ["an unknown id to remove", ["remove", "nope"], 1, /There is no share nope/],
+  ["an id on another server", ["show", "--server", "B", "ID"], 1, /There is no share/],
+  ["a server without sharing", ["list", "--server", "C"], 1, /no sharing on "C", only on A, B/],
+  ["an owner that is no name", ["list", "--owner", "bob"], 1, /[Nn]ame/],
+  [
+    "a new owner without account",
+    ["chown", "ID", "--owner", "CN=b"],
+    2,
+    /Expected --owner DN and --uid NAME/,
+  ],
+  ["a new owner that is no name", ["chown", "ID", "--owner", "b", "--uid", "b"], 1, /[Nn]ame/],
+  ["root as account", ["chown", "ID", "--owner", "CN=b", "--uid", "root"], 1, /unprivileged account/],
+  ["an account that is none", ["chown", "ID", "--owner", "CN=b", "--uid", "b\nx"], 1, /unprivileged account/],
+  ["a dump that is not there", ["import", "/nowhere/dump.csv"], 1, /there is no file/],
+  [
+    "a dump of an unknown server",
+    ["import", "DUMP"],
+    1,
+    /dump\.csv:2: server: expected a server with sharing: A, B/,
+  ],
+  ["an unknown option", ["list", "--all"], 2, /--all/],
+];
+
+for (const [what, args, status, message] of BAD) {
+  Deno.test(`share refuses ${what} and changes nothing`, async () => {
+    await using place = new Place();
+    const { id } = await place.store.put("A", DRAFT);
+    const dump = place.file("dump.csv", "server,path,ownerID,uid,targetID\nC,/d,CN=a,a,CN=b\n");
+    const before = await place.store.all();
+    const result = await place.run(...args.map((arg) => arg === "ID" ? id : arg === "DUMP" ? dump : arg));
+    assert.equal(result.status, status, result.err);
+    assert.match(result.err, message);
+    assert.equal(result.out, "");
+    assert.deepEqual(await place.store.all(), before);
+  });
+}
+
+Deno.test("share says what is missing for it", async () => {
+  await using none = new Place("");
+  assert.match(
+    (await none.run("list")).err,
+    /has no sharing: expected share\.servers and persistence\.directory/,
+  );
+  await using unused = new Place();
+  const { status, err } = await unused.run("list");
+  assert.deepEqual([status, /there is no share database yet/.test(err)], [1, true], err);
+  unused.file(
+    "data/shares.sqlite",
+    "something else, long enough to be looked at by SQLite, as no header is this",
+  );
+  assert.match((await unused.run("list")).err, /shares\.sqlite: file is not a database/);
+  unused.file("container.properties", "authservice.servers=A\n");
+  assert.match((await unused.run("list")).err, /the configuration cannot be used\n.*authservice\.server\.A/s);
+});
+
+Deno.test({
+  name: "share is not run by another account than the service's",
+  ignore: Deno.uid() !== 0, // nobody else can make the file somebody else's
+  async fn() {
+    await using place = new Place();
+    await place.store.all();
+    await Deno.chown(`${place.folder}/data/shares.sqlite`, 41_234, null);
+    const { status, err } = await place.run("list");
+    assert.equal(status, 1);
+    assert.match(err, /as the account that the service runs as, with user id 41234/);
+  },
+});
+
+Deno.test("share list aligns its columns", async () => {
+  await using place = new Place("share.servers=A B\npersistence.directory={folder}/data\n");
+  await place.store.put("A", { ...DRAFT, oneTime: true, expires: Math.floor(Date.now() / 1000) + 600 });
+  await place.store.put("B", DRAFT);
+  const [head = "", ...lines] = (await place.run("list")).out.trimEnd().split("\n");
+  for (const line of lines) assert.equal(line.slice(head.indexOf("PATH")), DRAFT.path);
+  assert.match(lines[0] ?? "", /one-time +\d+ s/);
+});
+
+Deno.test("share list, show and remove print nothing of users that steers a terminal or turns text around", async () => {
+  await using place = new Place();
+  const path = "/home/ann/\u009b2J\u202egpj.exe\nA  x\u200b/";
+  const shown = "/home/ann/\\u009b2J\\u202egpj.exe\\u000aA  x\\u200b/";
+  const { id } = await place.store.put("A", {
+    ...DRAFT,
+    path,
+    owner: "cn=ann\u2066\u00ad",
+    target: "cn=\u{e0041}",
+  });
+  await place.store.claim("A", id, { ...USE, who: "cn=\u0085bob", path: "/x\u2028y" });
+  for (
+    const command of [["list"], ["list", "--json"], ["show", id], ["show", id, "--json"], ["remove", id]]
+  ) {
+    const { out, err } = await place.run(...command);
+    assert.doesNotMatch(out + err, /[^\P{C}\n]|[\p{Zl}\p{Zp}\p{DI}]/u);
+    if (command.includes("--json")) assert(JSON.stringify(JSON.parse(out)).includes(JSON.stringify(path)));
+    else assert(out.includes(shown), out);
+  }
+});

@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { nagiosStatus, pluginResult } from "../../../src/command/running/nagios_status.ts";
+
+const WELL = {
+  servers: [{ name: "HPC", usable: true }, { name: "TAPE", usable: true }],
+  certificate: { daysLeft: 200 },
+  lastReload: { ok: true },
+  sessions: { granted: 12, refused: 3 },
+  memoryBytes: 1000,
+};
+const DATA = "servers=2;;;0;2 sessions=12c refused=3c memory=1000B;;;0 certificate_days=200;14:;0:";
+
+const CASES: readonly (readonly [what: string, answer: unknown, status: number, line: string])[] = [
+  ["all is well", WELL, 0, `AUTHSERVER OK - 2 of 2 servers usable | ${DATA}\n`],
+  [
+    "a server is down",
+    { ...WELL, servers: [{ name: "HPC", usable: true }, { name: "TAPE", usable: false }] },
+    1,
+    `AUTHSERVER WARNING - down: TAPE | ${DATA.replace("servers=2", "servers=1")}\n`,
+  ],
+  [
+    "no server is usable",
+    { ...WELL, servers: [{ name: "HPC", usable: false }] },
+    2,
+    `AUTHSERVER CRITICAL - no server is usable; down: HPC | ${
+      DATA.replace("servers=2;;;0;2", "servers=0;;;0;1")
+    }\n`,
+  ],
+  [
+    "the certificate ends soon",
+    { ...WELL, certificate: { daysLeft: 13 } },
+    1,
+    `AUTHSERVER WARNING - certificate ends in 13 days | ${DATA.replace("days=200", "days=13")}\n`,
+  ],
+  [
+    "the certificate has ended",
+    { ...WELL, certificate: { daysLeft: -1 } },
+    2,
+    `AUTHSERVER CRITICAL - the certificate has expired | ${DATA.replace("days=200", "days=-1")}\n`,
+  ],
+  [
+    "the configuration is broken",
+    { ...WELL, lastReload: { ok: false } },
+    1,
+    `AUTHSERVER WARNING - the configuration on disk is not in use | ${DATA}\n`,
+  ],
+  [
+    "the core does not answer",
+    { coreProblem: "no answer", sessions: WELL.sessions },
+    2,
+    "AUTHSERVER CRITICAL - the core does not answer: no answer | servers=0;;;0;0 sessions=12c refused=3c\n",
+  ],
+];
+for (const [what, answer, status, line] of CASES) {
+  Deno.test(`nagiosStatus() if ${what} is ${status}`, () => {
+    assert.deepEqual(nagiosStatus(answer), { status, line });
+  });
+}
+
+Deno.test("pluginResult() is one line, with no bar but the one before the performance data", () => {
+  const { line } = pluginResult(3, "one\ntwo | three");
+  assert.equal(line.split("\n").length, 2);
+  assert.equal(line.includes("|"), false);
+});

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { connectServiceManager, NO_SERVICE_MANAGER } from "../../../src/command/serving/service_manager.ts";
+import { startService } from "../../../src/command/serving/running_service.ts";
+import { writeDemoConfiguration } from "../../demo/demo_configuration.ts";
+import { createAuthority } from "../../pki/authority.ts";
+import { Notified } from "../notified.ts";
+
+function connect(environment: Readonly<Record<string, string>>) {
+  const failures: unknown[] = [];
+  const manager = connectServiceManager((name) => environment[name], (error) => failures.push(error));
+  return { manager, failures };
+}
+
+for (
+  const [kind, open] of [["a path", Notified.atPath], ["an abstract name", Notified.abstract]] as const
+) {
+  Deno.test(`connectServiceManager() tells a socket with ${kind} what happens, in order`, async () => {
+    await using notified = await open();
+    const { manager, failures } = connect({ NOTIFY_SOCKET: notified.address });
+    manager.ready("Serving\nREADY=0");
+    manager.reloading();
+    manager.alive();
+    manager.stopping();
+    manager.close();
+    assert.deepEqual([
+      await notified.next(),
+      await notified.next(),
+      await notified.next(),
+      await notified.next(),
+    ], [
+      "READY=1\nSTATUS=Serving READY=0",
+      "RELOADING=1\nSTATUS=Reading the configuration again",
+      "WATCHDOG=1",
+      "STOPPING=1\nSTATUS=Requests under way finish",
+    ]);
+    assert.deepEqual(failures, []);
+  });
+}
+
+Deno.test("connectServiceManager() needs no manager", () => {
+  const environments: Record<string, string>[] = [{}, { NOTIFY_SOCKET: "" }, { WATCHDOG_USEC: "1000000" }];
+  for (const environment of environments) {
+    assert.equal(connect(environment).manager, NO_SERVICE_MANAGER);
+  }
+});
+
+Deno.test("connectServiceManager() says once that the manager cannot be reached, and the service goes on", async () => {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  let told = 0;
+  const manager = connectServiceManager(
+    (name) => name === "NOTIFY_SOCKET" ? "/nonexistent/notify" : undefined,
+    (error) => {
+      told++;
+      resolve(error);
+    },
+  );
+  manager.ready("Serving");
+  manager.alive();
+  manager.close();
+  assert(await promise instanceof Deno.errors.NotFound);
+  assert.equal(told, 1);
+});
+
+Deno.test("connectServiceManager() reads how often it must say that it is alive", async () => {
+  await using notified = Notified.abstract();
+  const cases: readonly [Record<string, string>, number | undefined][] = [
+    [{}, undefined],
+    [{ WATCHDOG_USEC: "30000000" }, 30_000],
+    [{ WATCHDOG_USEC: "30000000", WATCHDOG_PID: String(Deno.pid) }, 30_000],
+    [{ WATCHDOG_USEC: "30000000", WATCHDOG_PID: "1" }, undefined],
+    [{ WATCHDOG_USEC: "0" }, undefined],
+    [{ WATCHDOG_USEC: "-5" }, undefined],
+    [{ WATCHDOG_USEC: "1e9" }, undefined],
+    [{ WATCHDOG_USEC: "soon" }, undefined],
+  ];
+  for (const [environment, expected] of cases) {
+    const { manager } = connect({ NOTIFY_SOCKET: notified.address, ...environment });
+    assert.equal(manager.watchdogMs, expected, JSON.stringify(environment));
+    manager.close();
+  }
+});
+
+Deno.test("startService() tells the manager of its start, life, reloads good and bad, and end", async () => {
+  const folder = await Deno.makeTempDir();
+  await using notified = await Notified.atPath();
+  const { manager } = connect({ NOTIFY_SOCKET: notified.address, WATCHDOG_USEC: "40000" });
+  const file = await writeDemoConfiguration(folder, {
+    authority: createAuthority({ subject: "CN=Test CA" }),
+    daemon: { host: "127.0.0.1", listenPort: 1, commandPort: 1 },
+    port: 0,
+  });
+  const service = await startService(file, () => {}, { manager });
+  try {
+    assert.equal(
+      await notified.next(),
+      `READY=1\nSTATUS=Serving port ${service.port}, configuration 1`,
+    );
+    assert.equal(await notified.next(), "WATCHDOG=1");
+    service.reload();
+    assert.match(await notified.nextChange(), /^RELOADING=1\n/);
+    assert.match(await notified.nextChange(), /^READY=1\nSTATUS=.*configuration 2$/);
+    await Deno.writeTextFile(file, "nonsense");
+    service.reload();
+    assert.match(await notified.nextChange(), /^RELOADING=1\n/);
+    assert.match(await notified.nextChange(), /^READY=1\nSTATUS=.*configuration 2$/);
+  } finally {
+    service.stop();
+    await service.stopped;
+    await Deno.remove(folder, { recursive: true });
+  }
+  let last = await notified.nextChange();
+  while (!last.startsWith("STOPPING")) last = await notified.nextChange(); // the watch may have seen the change too
+  assert.equal(last, "STOPPING=1\nSTATUS=Requests under way finish");
+});

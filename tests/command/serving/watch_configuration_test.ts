@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { watchConfiguration } from "../../../src/command/serving/watch_configuration.ts";
+import { loadConfiguration } from "../../../src/config/load.ts";
+import type { ServiceConfig } from "../../../src/config/service_config.ts";
+import { MINIMAL } from "../../config/load_fixture.ts";
+
+const FILES = { credential: ["cert", "key"], truststore: ["ca"], assertionIssuers: ["idp"] };
+
+async function load(lines: string): Promise<ServiceConfig> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${folder}/c`, `${MINIMAL}${lines}\n`, { mode: 0o600 });
+    const { config, problems } = await loadConfiguration("c", {
+      workingDirectory: folder,
+      environment: () => undefined,
+    });
+    assert.ok(config, JSON.stringify(problems));
+    return { ...config, sources: { main: "c", all: ["c"] } };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** What is looked at: `<paths> every <seconds> then <what to do>`. */
+function watchesOf(config: ServiceConfig): string[] {
+  const found: string[] = [];
+  const reload = () => {};
+  watchConfiguration(() => ({ config, files: FILES }), {
+    reload,
+    renewCertificates: () => {},
+    failed: () => {},
+  }, (
+    paths,
+    onChange,
+    { intervalMs = () => 1000 } = {},
+  ) => {
+    const then = onChange === reload ? "reload" : "renew";
+    if (paths().length > 0) found.push(`${paths().join(" ")} every ${intervalMs() / 1000} s: ${then}`);
+    return { close: () => {} };
+  });
+  return found;
+}
+
+const ISSUERS = "container.security.trustedAssertionIssuers.directoryLocations.1=conf/idp/*.pem";
+
+const CASES: readonly [what: string, lines: string, expected: readonly string[]][] = [
+  ["everything by default", "", [
+    "c every 1 s: reload",
+    "cert key every 1 s: renew",
+    "ca every 600 s: renew",
+  ]],
+  ["no own file if it is not to be taken over", "container.runtimeConfigurationUpdate=false", [
+    "cert key every 1 s: renew",
+    "ca every 600 s: renew",
+  ]],
+  ["no own certificate if it is not to be reloaded", "container.security.credential.reloadOnChange=false", [
+    "c every 1 s: reload",
+    "ca every 600 s: renew",
+  ]],
+  ["trusted certificates as often as asked for", "container.security.truststore.updateInterval=7", [
+    "c every 1 s: reload",
+    "cert key every 1 s: renew",
+    "ca every 7 s: renew",
+  ]],
+  ["trusted certificates at most once a second", "container.security.truststore.updateInterval=0", [
+    "c every 1 s: reload",
+    "cert key every 1 s: renew",
+    "ca every 1 s: renew",
+  ]],
+  ["trusted certificates at least once a day", "container.security.truststore.updateInterval=2000000000", [
+    "c every 1 s: reload",
+    "cert key every 1 s: renew",
+    "ca every 86400 s: renew",
+  ]],
+  ["no trusted certificates after a negative interval", "container.security.truststore.updateInterval=-1", [
+    "c every 1 s: reload",
+    "cert key every 1 s: renew",
+  ]],
+  ["SAML issuers, which need a new core", ISSUERS, [
+    "c every 1 s: reload",
+    "cert key every 1 s: renew",
+    "ca every 600 s: renew",
+    "idp every 600 s: reload",
+  ]],
+];
+
+for (const [what, lines, expected] of CASES) {
+  Deno.test(`watchConfiguration() watches ${what}`, async () => {
+    assert.deepEqual(watchesOf(await load(lines)), expected);
+  });
+}

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { AccountBudget, type Slot } from "../../../src/daemon/session/account_budget.ts";
+import { TooManySessions } from "../../../src/daemon/session/session_errors.ts";
+
+const NEVER = new AbortController().signal;
+
+function budget(options: { limit?: number; holdMs?: number; maxWaitMs?: number; maxWaiting?: number } = {}) {
+  const time = { now: 1000 };
+  const made = new AccountBudget({ ...options, elapsed: () => time.now, limit: () => options.limit ?? 2 });
+  return {
+    time,
+    acquire: (instances = [1], user = "alice", signal = NEVER) => made.acquire(user, instances, signal),
+  };
+}
+
+Deno.test("AccountBudget takes the instance with the fewest sessions, the first of equals", async () => {
+  const { acquire } = budget();
+  const taken: number[] = [];
+  for (let i = 0; i < 4; i++) taken.push((await acquire([2, 1])).instance);
+  assert.deepEqual(taken, [2, 1, 2, 1]);
+});
+
+Deno.test("AccountBudget keeps accounts apart", async () => {
+  const { acquire } = budget({ limit: 1 });
+  await acquire([1], "alice");
+  assert.equal((await acquire([1], "bob")).instance, 1);
+});
+
+Deno.test("AccountBudget holds a used slot for a while, an unused one not at all", async () => {
+  const { acquire, time } = budget({ limit: 1, maxWaitMs: 20 });
+  (await acquire()).release(false);
+  const used = await acquire();
+  used.release(true);
+  used.release(false);
+  await assert.rejects(acquire(), TooManySessions);
+  time.now += 5_500;
+  (await acquire()).release(true);
+});
+
+Deno.test("AccountBudget lets nobody who comes when a slot gets free overtake who waits for it", async () => {
+  const { acquire, time } = budget({ limit: 1 });
+  (await acquire()).release(true);
+  const order: string[] = [];
+  const first = acquire().then((slot) => (order.push("first"), slot));
+  time.now += 5_500; // the waiting one's timer has not run yet
+  const second = acquire().then((slot) => (order.push("second"), slot));
+  (await first).release(false);
+  (await second).release(false);
+  assert.deepEqual(order, ["first", "second"]);
+});
+
+Deno.test("AccountBudget serves who waits in turn", async () => {
+  const { acquire } = budget({ limit: 1 });
+  const order: string[] = [];
+  let slot: Slot = await acquire();
+  const waiting = ["a", "b", "c"].map(async (name) => {
+    const granted = await acquire();
+    order.push(name);
+    slot = granted;
+  });
+  for (let i = 0; i < 3; i++) {
+    slot.release(false);
+    await waiting[i];
+  }
+  slot.release(false);
+  assert.deepEqual(order, ["a", "b", "c"]);
+});
+
+Deno.test("AccountBudget wakes who waits when a held slot gets free", async () => {
+  const made = new AccountBudget({ limit: () => 1, holdMs: 30 });
+  (await made.acquire("alice", [1], NEVER)).release(true);
+  const start = performance.now();
+  (await made.acquire("alice", [1], NEVER)).release(false);
+  assert.ok(performance.now() - start >= 25);
+});
+
+Deno.test("AccountBudget refuses when too many wait, and lets go who is gone", async () => {
+  const { acquire } = budget({ limit: 1, maxWaiting: 1 });
+  const slot = await acquire();
+  const controller = new AbortController();
+  const waiting = acquire([1], "alice", controller.signal);
+  await assert.rejects(acquire(), TooManySessions);
+  controller.abort(new Error("gone"));
+  await assert.rejects(waiting, /gone/);
+  await assert.rejects(acquire([1], "alice", controller.signal), /gone/);
+  slot.release(false);
+  (await acquire()).release(false);
+});

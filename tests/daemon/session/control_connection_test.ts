@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { ControlConnection } from "../../../src/daemon/session/control_connection.ts";
+import { GuardedSocket } from "../../../src/daemon/session/guarded_socket.ts";
+import { SessionFailed } from "../../../src/daemon/session/session_errors.ts";
+import { CHARACTER } from "../../fixtures/character.ts";
+
+/** What a connection makes of bytes that come in these pieces, before the end of the stream. */
+async function readReplies(pieces: readonly Uint8Array[], count: number): Promise<unknown[]> {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const serving = (async () => {
+    using connection = await listener.accept();
+    connection.setNoDelay(true);
+    // A client that gave up resets the connection.
+    for (const piece of pieces) await connection.write(piece).catch(() => 0);
+  })();
+  const signal = new AbortController().signal;
+  const socket = await GuardedSocket.connect("127.0.0.1", listener.addr.port, 1000, signal);
+  const control = new ControlConnection(socket, 1000);
+  const results: unknown[] = [];
+  for (let i = 0; i < count; i++) {
+    results.push(await control.readReply().catch((error: unknown) => error));
+  }
+  socket.close();
+  await serving;
+  listener.close();
+  return results;
+}
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+Deno.test("ControlConnection reads replies of one line and of several, however they are cut", async () => {
+  const text = "220 hello ä\n250- Listing\n a\n  b\n250 End\r\n211-x\n211 y\n";
+  const expected = [
+    { code: 220, text: "hello ä", inner: [] },
+    { code: 250, text: "End", inner: ["a", " b"] },
+    { code: 211, text: "y", inner: [] },
+  ];
+  assert.deepEqual(await readReplies([bytes(text)], 3), expected);
+  assert.deepEqual(await readReplies([...bytes(text)].map((byte) => Uint8Array.of(byte)), 3), expected);
+});
+
+const BROKEN = [
+  "",
+  "220 no line end",
+  "hello\n",
+  "22 x\n",
+  "999 x\n",
+  "220\n",
+  "250- a\nb\n250 End\n",
+  "250- a\n251 End\n",
+  "250- a\n b\n",
+  "\n",
+  " 250 x\n",
+];
+
+for (const text of BROKEN) {
+  Deno.test(`ControlConnection refuses ${JSON.stringify(text)}`, async () => {
+    assert.ok((await readReplies([bytes(text)], 1))[0] instanceof SessionFailed);
+  });
+}
+
+Deno.test("ControlConnection refuses bytes that are no UTF-8", async () => {
+  assert.ok(
+    (await readReplies([Uint8Array.of(0x32, 0x32, 0x30, 0x20, 0xff, 0x0a)], 1))[0] instanceof SessionFailed,
+  );
+});
+
+Deno.test("ControlConnection makes replies or its own error of any bytes", async () => {
+  const line = fc.oneof(
+    fc.constantFrom("220 ok\n", "250- x\n", " inner\n", "250 End\n", "\r\n", "250-", "\u0000"),
+    fc.string({ unit: CHARACTER, maxLength: 8 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { maxLength: 6 }), async (lines) => {
+      for (const result of await readReplies(lines.map(bytes), 3)) {
+        assert.ok(
+          result instanceof SessionFailed ||
+            (typeof result === "object" && result !== null && "code" in result),
+        );
+      }
+    }),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,362 @@
+import type { Entry } from "../../../src/daemon/session/entry.ts";
+import assert from "node:assert/strict";
+import { DirectoryMissing, NothingThere } from "../../../src/daemon/session/nothing_there.ts";
+import type { TransferResult } from "../../../src/daemon/session/download_stream.ts";
+import {
+  AccessRefused,
+  SessionFailed,
+  SessionTimeout,
+  TooManySessions,
+  UploadIncomplete,
+} from "../../../src/daemon/session/session_errors.ts";
+import type { SessionFault } from "../../daemon_simulator/session_fault.ts";
+import { SHORT_TIMES, Site } from "../../sharing/site.ts";
+
+/** Downloads a range and tells what came of it. */
+async function fetchRange(
+  site: Site,
+  path: string,
+  first: number,
+  length: number,
+): Promise<{ text: string; result: TransferResult }> {
+  using session = await site.session(path);
+  const { promise, resolve } = Promise.withResolvers<TransferResult>();
+  const stream = await session.download(`${site.root}/${path}`, { first, length, done: resolve });
+  const text = await new Response(stream).text();
+  return { text, result: await promise };
+}
+
+async function put(site: Site, path: string, body: BodyInit, length?: number): Promise<number[]> {
+  using session = await site.session(path, { permission: "WRITE" });
+  const seen: number[] = [];
+  await session.upload(`${site.root}/${path}`, () => new Response(body).body, {
+    ...(length !== undefined && { length }),
+    progress: (bytes) => seen.push(bytes),
+  });
+  return seen;
+}
+
+Deno.test("DaemonSession tells what is at a path", async () => {
+  await using site = await Site.open();
+  await Deno.utime(`${site.root}/d/ten.txt`, 1772600767, 1772600767);
+  using session = await site.session("d/");
+  const file = await session.entry(`${site.root}/d/ten.txt`);
+  assert.deepEqual([file.name, file.kind, file.size, file.modified], [
+    "ten.txt",
+    "file",
+    10,
+    "20260304050607",
+  ]);
+  assert.match(file.permissions, /r/);
+  assert.deepEqual(await session.datedEntry(`${site.root}/d/ten.txt`), {
+    ...file,
+    modifiedAt: 1772600767000,
+  });
+  assert.equal((await session.entry(`${site.root}/d/sub`)).kind, "directory");
+  assert.equal((await session.entry(`${site.root}/d/`)).kind, "directory");
+  await assert.rejects(session.entry(`${site.root}/d/none`), NothingThere);
+  await assert.rejects(session.datedEntry(`${site.root}/d/none`), NothingThere);
+});
+
+Deno.test("DaemonSession asks for the least: one stream, base, include pattern, the local address", async () => {
+  await using site = await Site.open();
+  (await site.session("d/ten.txt")).close();
+  await site.allClosed();
+  const values = site.daemon.sessions.at(-1)?.values;
+  assert.equal(values?.get("file"), `${site.root}/d/`);
+  assert.equal(values?.get("includes"), `${site.root}/d/ten.txt`);
+  assert.equal(values?.get("access-permissions"), "READ");
+  assert.equal(values?.get("streams"), "1");
+  assert.equal(values?.get("persistent"), "false");
+  assert.match(values?.get("client-ip") ?? "", /^127\.0\.0\.1\b/);
+});
+
+Deno.test("DaemonSession lists a directory", async () => {
+  await using site = await Site.open();
+  for (const name of [" lead", "trail ", "ä😀", "a;b=c", "<x>", "a\\b", ".hidden"]) {
+    await Deno.writeTextFile(`${site.root}/d/sub/${name}`, name);
+  }
+  await Deno.symlink(site.canary, `${site.root}/d/sub/link`);
+  using session = await site.session("d/sub/");
+  const entries: Entry[] = [];
+  const { complete } = await session.list(`${site.root}/d/sub/`, (entry) => entries.push(entry));
+  assert.equal(complete, true);
+  assert.deepEqual(
+    entries.map(({ name }) => name).toSorted(),
+    [" lead", "trail ", "ä😀", "a;b=c", "<x>", "a\\b", ".hidden", "link", "x.dat"].toSorted(),
+  );
+  await assert.rejects(session.list(`${site.root}/d/sub/none/`, () => {}), NothingThere);
+});
+
+Deno.test("DaemonSession is not confused by lines that a file name put into a listing", async () => {
+  await using site = await Site.open();
+  site.daemon.sessionFaults.queue.push({
+    kind: "injected-listing",
+    lines: [
+      "226 Transfer complete",
+      "250 End",
+      "type=file;size=x; y",
+      "no facts",
+      "",
+      "type=file;size=1; ..",
+    ],
+  });
+  using session = await site.session("d/");
+  const entries: Entry[] = [];
+  await session.list(`${site.root}/d/`, (entry) => entries.push(entry));
+  assert.deepEqual(entries.map(({ name }) => name).toSorted(), ["sub", "ten.txt"]);
+});
+
+const RANGES: [number, number, string][] = [
+  [0, 10, "0123456789"],
+  [0, 1, "0"],
+  [2, 4, "2345"],
+  [9, 1, "9"],
+];
+
+for (const [first, length, expected] of RANGES) {
+  Deno.test(`DaemonSession downloads ${length} bytes from ${first}`, async () => {
+    await using site = await Site.open();
+    const { text, result } = await fetchRange(site, "d/ten.txt", first, length);
+    assert.equal(text, expected);
+    assert.deepEqual(result, { bytes: length, complete: true });
+  });
+}
+
+const ODD_NAMES = [
+  " lead",
+  "trail ",
+  "nbsp\u00a0",
+  "a:b",
+  "a*b",
+  "a[1].txt",
+  "q?",
+  "ä😀",
+  "-rf",
+  "a b",
+  "c\\d",
+  "'\"",
+  "~",
+];
+
+for (const name of ODD_NAMES) {
+  Deno.test(`DaemonSession writes and reads a file called ${JSON.stringify(name)}`, async () => {
+    await using site = await Site.open();
+    await put(site, `d/${name}`, `content of ${name}`);
+    assert.equal(await Deno.readTextFile(`${site.root}/d/${name}`), `content of ${name}`);
+    const { size } = await Deno.stat(`${site.root}/d/${name}`);
+    assert.equal((await fetchRange(site, `d/${name}`, 0, size)).text, `content of ${name}`);
+  });
+}
+
+Deno.test("DaemonSession reaches files in directories with wildcard characters in their names", async () => {
+  await using site = await Site.open();
+  await Deno.mkdir(`${site.root}/d/a[1]*`);
+  await put(site, "d/a[1]*/f", "here");
+  assert.equal((await fetchRange(site, "d/a[1]*/f", 0, 4)).text, "here");
+});
+
+Deno.test("DaemonSession ends a download of a file that shrank with an error", async () => {
+  await using site = await Site.open();
+  using session = await site.session("d/ten.txt");
+  const { promise, resolve } = Promise.withResolvers<TransferResult>();
+  const stream = await session.download(`${site.root}/d/ten.txt`, { first: 5, length: 20, done: resolve });
+  await assert.rejects(new Response(stream).text(), SessionFailed);
+  assert.deepEqual(await promise, { bytes: 5, complete: false });
+});
+
+Deno.test("DaemonSession releases everything when a download is cancelled", async () => {
+  await using site = await Site.open();
+  const file = await Deno.open(`${site.root}/d/big`, { create: true, write: true });
+  await file.truncate(100_000_000);
+  file.close();
+  using session = await site.session("d/big");
+  const { promise, resolve } = Promise.withResolvers<TransferResult>();
+  const stream = await session.download(`${site.root}/d/big`, {
+    first: 0,
+    length: 100_000_000,
+    done: resolve,
+  });
+  const reader = stream.getReader();
+  assert.ok((await reader.read()).value);
+  await reader.cancel();
+  const { bytes, complete } = await promise;
+  assert.equal(complete, false);
+  assert.ok(bytes < 10_000_000, `${bytes} bytes were read ahead`);
+  await site.allClosed();
+});
+
+Deno.test("DaemonSession releases everything when its signal fires in the middle of a download", async () => {
+  await using site = await Site.open();
+  const file = await Deno.open(`${site.root}/d/big`, { create: true, write: true });
+  await file.truncate(100_000_000);
+  file.close();
+  const controller = new AbortController();
+  using session = await site.session("d/big", {}, controller.signal);
+  const { promise, resolve } = Promise.withResolvers<TransferResult>();
+  const stream = await session.download(`${site.root}/d/big`, {
+    first: 0,
+    length: 100_000_000,
+    done: resolve,
+  });
+  const reader = stream.getReader();
+  await reader.read();
+  controller.abort(new Error("client gone"));
+  await assert.rejects(
+    (async () => {
+      while (!(await reader.read()).done);
+    })(),
+    /client gone/,
+  );
+  assert.equal((await promise).complete, false);
+  await site.allClosed();
+});
+
+Deno.test("DaemonSession gives up on a client that takes nothing", async () => {
+  await using site = await Site.open({}, { clientIdleMs: 50 });
+  const file = await Deno.open(`${site.root}/d/big`, { create: true, write: true });
+  await file.truncate(100_000_000);
+  file.close();
+  using session = await site.session("d/big");
+  const { promise, resolve } = Promise.withResolvers<TransferResult>();
+  const stream = await session.download(`${site.root}/d/big`, {
+    first: 0,
+    length: 100_000_000,
+    done: resolve,
+  });
+  assert.equal((await promise).complete, false);
+  await assert.rejects(new Response(stream).text(), SessionTimeout);
+  await site.allClosed();
+});
+
+Deno.test("DaemonSession uploads with and without announced length, empty files too", async () => {
+  await using site = await Site.open();
+  assert.deepEqual((await put(site, "d/new", "hello", 5)).at(-1), 5);
+  assert.equal(await Deno.readTextFile(`${site.root}/d/new`), "hello");
+  await put(site, "d/new", "x");
+  assert.equal(await Deno.readTextFile(`${site.root}/d/new`), "x");
+  assert.equal((await put(site, "d/new", "", 0)).at(-1), 0);
+  assert.equal(await Deno.readTextFile(`${site.root}/d/new`), "");
+});
+
+Deno.test("DaemonSession takes an upload that ends early for a failure, although the daemon does not", async () => {
+  await using site = await Site.open();
+  await assert.rejects(put(site, "d/new", "hello", 9), UploadIncomplete);
+  const broken = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode("half"));
+    },
+    pull(controller) {
+      controller.error(new Error("client gone"));
+    },
+  });
+  await assert.rejects(put(site, "d/new", broken), /client gone/);
+  await site.allClosed();
+});
+
+Deno.test("DaemonSession gives up on a client that sends nothing", async () => {
+  await using site = await Site.open({}, { clientIdleMs: 50 });
+  let cancelled = false;
+  const silent = new ReadableStream<Uint8Array>({ cancel: () => void (cancelled = true) });
+  await assert.rejects(put(site, "d/new", silent), SessionTimeout);
+  assert.equal(cancelled, true);
+});
+
+Deno.test("DaemonSession may not write with a READ session, nor outside of its scope", async () => {
+  await using site = await Site.open();
+  using reading = await site.session("d/new");
+  await assert.rejects(
+    reading.upload(`${site.root}/d/new`, () => null, { progress: () => {} }),
+    AccessRefused,
+  );
+  using elsewhere = await site.session("d/", { permission: "WRITE" });
+  await assert.rejects(
+    elsewhere.upload(`${site.root}/d2/new`, () => null, { progress: () => {} }),
+    AccessRefused,
+  );
+  await assert.rejects(Deno.stat(`${site.root}/d2/new`), Deno.errors.NotFound);
+});
+
+Deno.test("DaemonSession tells a pipe from a file, and sends no control characters", async () => {
+  await using site = await Site.open();
+  const made = await new Deno.Command("mkfifo", { args: [`${site.root}/d/pipe`] }).output();
+  assert.ok(made.success);
+  using session = await site.session("d/");
+  assert.equal((await session.entry(`${site.root}/d/pipe`)).kind, "special");
+  await assert.rejects(session.entry(`${site.root}/d/a\r\nDELE ten.txt`), SessionFailed);
+  assert.equal((await session.entry(`${site.root}/d/ten.txt`)).size, 10);
+});
+
+type Operation = "open" | "entry" | "list" | "download" | "upload";
+
+const FAULTS: [SessionFault, Operation, abstract new (...args: never[]) => Error][] = [
+  [{ kind: "close-at-once" }, "open", SessionFailed],
+  [{ kind: "no-greeting" }, "open", SessionTimeout],
+  [{ kind: "reply", to: "PASS", reply: "530 Not logged in: unknown user" }, "open", SessionFailed],
+  [
+    {
+      kind: "reply",
+      to: "PASS",
+      reply: "500 Too many active transfer requests / sessions for 'alice' - server limit is 8",
+    },
+    "open",
+    TooManySessions,
+  ],
+  [{ kind: "close-after-login" }, "open", DirectoryMissing],
+  [{ kind: "hang", on: "MLST" }, "entry", SessionTimeout],
+  [{ kind: "unterminated-reply", to: "MLST" }, "entry", SessionFailed],
+  [{ kind: "reply", to: "MLST", reply: "250 End" }, "entry", SessionFailed],
+  [{ kind: "reply", to: "MLST", reply: "250- Listing\n250 End" }, "entry", SessionFailed],
+  [
+    { kind: "reply", to: "MLST", reply: "250- x\n size=1;type=file; a\n size=1;type=file; b\n250 End" },
+    "entry",
+    SessionFailed,
+  ],
+  [{ kind: "reply", to: "MLST", reply: "hello" }, "entry", SessionFailed],
+  [{ kind: "reply", to: "MLST", reply: "250- x\nno space\n250 End" }, "entry", SessionFailed],
+  [{ kind: "reply", to: "MLST", reply: `250 ${"x".repeat(40_000)}` }, "entry", SessionFailed],
+  [{ kind: "reply", to: "MLST", reply: `250- x\n${" y\n".repeat(40_000)}250 End` }, "entry", SessionFailed],
+  [{ kind: "reply", to: "MLST", reply: "550 no\n250 surplus" }, "list", SessionFailed],
+  [
+    { kind: "reply", to: "EPSV", reply: "229 Entering Extended Passive Mode (|||99999|)" },
+    "download",
+    SessionFailed,
+  ],
+  [{ kind: "reply", to: "EPSV", reply: "500 no ports" }, "download", SessionFailed],
+  [{ kind: "refused-data-port" }, "download", Error],
+  [{ kind: "silent-data" }, "download", SessionTimeout],
+  [{ kind: "cut-data", after: 3, then: "226" }, "download", SessionFailed],
+  [{ kind: "cut-data", after: 3, then: "500" }, "download", SessionFailed],
+  [{ kind: "cut-data", after: 3, then: "close" }, "download", SessionFailed],
+  [{ kind: "cut-data", after: 3, then: "226" }, "upload", Error],
+  [{ kind: "cut-data", after: 3, then: "500" }, "upload", Error],
+  [{ kind: "cut-data", after: 3, then: "close" }, "upload", Error],
+  [{ kind: "no-226" }, "download", SessionTimeout],
+  [{ kind: "no-226" }, "upload", SessionTimeout],
+  [{ kind: "no-226" }, "list", SessionTimeout],
+  [{ kind: "reply", to: "STOR", reply: "500 No space left on device" }, "upload", SessionFailed],
+  [{ kind: "reply", to: "RETR", reply: "550 not readable" }, "download", AccessRefused],
+];
+
+for (const [fault, operation, expected] of FAULTS) {
+  const what = JSON.stringify(fault).slice(0, 80);
+  Deno.test(`DaemonSession fails in order when the daemon does ${what} on ${operation}`, async () => {
+    await using site = await Site.open({}, SHORT_TIMES);
+    site.daemon.sessionFaults.always = fault;
+    await assert.rejects(
+      async () => {
+        if (operation === "download") return await fetchRange(site, "d/ten.txt", 0, 10);
+        if (operation === "upload") return await put(site, "d/new", "0123456789", 10);
+        using session = await site.session("d/");
+        if (operation === "open") return;
+        await session.entry(`${site.root}/d/ten.txt`).catch((error) => {
+          if (operation === "entry" || !(error instanceof NothingThere)) throw error;
+        });
+        await session.list(`${site.root}/d/`, () => {});
+      },
+      expected,
+    );
+    site.daemon.sessionFaults.always = undefined;
+    await site.allClosed();
+  });
+}

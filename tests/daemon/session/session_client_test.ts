@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { Secret } from "../../../src/model/secret.ts";
+import { ListenSocketUnreachable, TooManySessions } from "../../../src/daemon/session/session_errors.ts";
+import { SessionClient, type SessionDaemons } from "../../../src/daemon/session/session_client.ts";
+import { mediatedScope } from "../../../src/sharing/rules/session_scope.ts";
+import { SHORT_TIMES, Site } from "../../sharing/site.ts";
+
+const NEVER = new AbortController().signal;
+
+/** A logical server whose first instances are the given addresses, and whose last is the site's daemon. */
+function grouped(
+  site: Site,
+  addresses: readonly string[],
+): SessionDaemons & { asked: (number | undefined)[] } {
+  const asked: (number | undefined)[] = [];
+  const all = [...addresses, `${site.daemon.host}:${site.daemon.listenPort}`];
+  return {
+    asked,
+    status: () => ({ instances: all.map((address, i) => ({ instance: i + 1, address, up: true })) }),
+    openSession: (order, { signal, instance }) => {
+      asked.push(instance);
+      return site.group.openSession(order, { signal });
+    },
+  };
+}
+
+/** A port on which nobody listens. */
+function deadAddress(): string {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  listener.close();
+  return `127.0.0.1:${port}`;
+}
+
+Deno.test("SessionClient goes to the next daemon when one cannot be reached", async () => {
+  await using site = await Site.open();
+  const daemons = grouped(site, [deadAddress(), deadAddress()]);
+  const client = new SessionClient(daemons, { times: SHORT_TIMES });
+  for (let i = 0; i < 4; i++) {
+    using session = await client.open({
+      user: "alice",
+      scope: mediatedScope(`${site.root}/d/`),
+      permission: "READ",
+    }, NEVER);
+    assert.equal((await session.entry(`${site.root}/d/ten.txt`)).size, 10);
+  }
+  assert.deepEqual(daemons.asked, [3, 3, 3, 3]);
+});
+
+Deno.test("SessionClient keeps to the instance that was named", async () => {
+  await using site = await Site.open();
+  const client = new SessionClient(grouped(site, [deadAddress()]), { times: SHORT_TIMES });
+  const wanted = { user: "alice", scope: mediatedScope(`${site.root}/d/`), permission: "READ" } as const;
+  await assert.rejects(client.open({ ...wanted, instance: 1 }, NEVER), ListenSocketUnreachable);
+  await assert.rejects(client.open({ ...wanted, instance: 9 }, NEVER), ListenSocketUnreachable);
+  (await client.open({ ...wanted, instance: 2 }, NEVER)).close();
+});
+
+Deno.test("SessionClient follows the daemon to the port that it reports", async () => {
+  await using site = await Site.open();
+  const other = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const greeting = (async () => {
+    for await (const connection of other) {
+      await connection.write(new TextEncoder().encode("220 another\n"));
+      await connection.readable.pipeTo(new WritableStream());
+    }
+  })();
+  const daemons: SessionDaemons = {
+    status: () => ({ instances: [{ instance: 1, address: `127.0.0.1:${other.addr.port}`, up: true }] }),
+    openSession: (order, { signal }) => site.group.openSession(order, { signal }),
+  };
+  const client = new SessionClient(daemons, {});
+  {
+    using session = await client.open({
+      user: "alice",
+      scope: mediatedScope(`${site.root}/d/`),
+      permission: "READ",
+    }, NEVER);
+    assert.equal((await session.entry(`${site.root}/d/ten.txt`)).size, 10);
+  }
+  other.close();
+  await greeting;
+});
+
+Deno.test("SessionClient names the configured address instead of its own", async () => {
+  await using site = await Site.open();
+  const orders: (readonly string[])[] = [];
+  const client = new SessionClient({
+    status: () => site.group.status(),
+    openSession: (order, options) => {
+      orders.push(order.clientAddresses);
+      return site.group.openSession({ ...order, clientAddresses: ["127.0.0.1"] }, options);
+    },
+  }, { clientAddress: "192.0.2.9" });
+  (await client.open({ user: "alice", scope: mediatedScope(`${site.root}/d/`), permission: "READ" }, NEVER))
+    .close();
+  assert.deepEqual(orders, [["192.0.2.9"]]);
+});
+
+Deno.test("SessionClient opens no more sessions at once than the budget has", async () => {
+  await using site = await Site.open({}, {}, { limit: () => 2, holdMs: 0 });
+  let open = 0;
+  await Promise.all(Array.from({ length: 12 }, async () => {
+    using session = await site.session("d/ten.txt");
+    open++;
+    assert.ok(open <= 2);
+    await session.entry(`${site.root}/d/ten.txt`);
+    open--;
+  }));
+  assert.equal(site.daemon.sessions.length, 12);
+});
+
+Deno.test("SessionClient fails when nothing gets free in time", async () => {
+  await using site = await Site.open({}, {}, { limit: () => 1, maxWaitMs: 20 });
+  using _first = await site.session("d/ten.txt");
+  await assert.rejects(site.session("d/ten.txt"), TooManySessions);
+});
+
+Deno.test("SessionClient never shows the one-time secret", async () => {
+  await using site = await Site.open({ ipCheck: true }, SHORT_TIMES);
+  const client = new SessionClient({
+    status: () => site.group.status(),
+    openSession: async (order, options) => ({
+      ...await site.group.openSession(order, options),
+      secret: new Secret("wrongSecret"),
+    }),
+  }, { times: SHORT_TIMES });
+  await assert.rejects(
+    client.open({ user: "alice", scope: mediatedScope(`${site.root}/d/`), permission: "READ" }, NEVER),
+    (error) => error instanceof Error && !Deno.inspect(error).includes("wrongSecret"),
+  );
+});

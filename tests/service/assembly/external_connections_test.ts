@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { externalConnections } from "../../../src/service/assembly/external_connections.ts";
+
+const ADDRESS = "https://unity.example.org/saml";
+const method = (kind: "UnitySAMLAuthenticator" | "UnityOAuthAuthenticator", status: "up" | "down" | "new") =>
+  [{ kind, address: ADDRESS }, {
+    status: () => ({
+      remote: "unity.example.org",
+      up: status !== "down",
+      ...(status !== "new" && { since: 1 }),
+    }),
+  }] as const;
+
+const TOLD: readonly [first: "up" | "down" | "new", second: "up" | "down" | "new", told: string][] = [
+  ["new", "new", "UNKNOWN"],
+  ["up", "up", "OK"],
+  ["up", "new", "OK"],
+  ["new", "up", "OK"],
+  ["down", "down", "DOWN"],
+  ["down", "up", "DOWN"],
+  ["up", "down", "DOWN"],
+  ["down", "new", "DOWN"],
+  ["new", "down", "DOWN"],
+];
+
+for (const [first, second, told] of TOLD) {
+  Deno.test(`externalConnections() of a system that is ${first} for one method and ${second} for another is ${told}`, () => {
+    const methods = [method("UnitySAMLAuthenticator", first), method("UnityOAuthAuthenticator", second)];
+    assert.deepEqual(externalConnections([], methods), { [`Unity ${ADDRESS}`]: told });
+  });
+}
+
+Deno.test("externalConnections() leaves out methods that ask no other system", () => {
+  const methods = [[{ kind: "FilebasedAuthenticator" }, {}], [
+    { kind: "SSHKeyAuthenticator" },
+    undefined,
+  ]] as const;
+  assert.deepEqual(externalConnections([], methods), {});
+});
