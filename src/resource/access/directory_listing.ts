@@ -56,7 +56,8 @@ export async function directoryListing(
   const link = next === undefined ? undefined : `${here}?after=${encodeURIComponent(next)}`;
   const listing: Listing = {
     path: below,
-    ...(below !== "" && { parent: base + encodePath(below.replace(/[^/]*\/$/, "")) }),
+    ...(below !== "" &&
+      { parent: base + encodePath(below.slice(0, below.slice(0, -1).lastIndexOf("/") + 1)) }),
     entries: lazily(entries, (entry) => listingEntry(entry, here)),
     shown: entries.length,
     complete: complete && link === undefined,
