@@ -511,7 +511,7 @@ const DAEMONS: readonly Breakage[] = [
     rows: ["a daemon has no session left"],
     broken: "a full account is a refusal like any other",
     file: "src/daemon/parse_reply.ts",
-    change: instead('/too many active/i.test(text) ? "limit" : "refused"', '"refused"'),
+    change: instead('if (/too many active/i.test(text)) return "limit";', ""),
     tests: ["tests/faults/daemon_test.ts", "tests/daemon/parse_reply_test.ts"],
   },
   {
@@ -623,12 +623,9 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
 const PROCESS: readonly Breakage[] = [
   {
     rows: ["Reloads by the hundred", "reloads and changes of files at once"],
-    broken: "a reload that is asked for while one is under way begins at once",
-    file: "src/command/serving/running_service.ts",
-    change: instead(
-      "const done = this.#reloading.then(change);",
-      "const done = Promise.resolve().then(change);",
-    ),
+    broken: "a core whose place another takes is ended with its requests under way",
+    file: "src/rooms/supervisor.ts",
+    change: instead("if (before !== undefined) this.#leavingCores.add(before);", "before?.end();"),
     tests: ["tests/attack/reload_storm_test.ts", "tests/system/room_deaths_test.ts", "tests/rooms"],
   },
   {
