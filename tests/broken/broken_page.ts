@@ -18,7 +18,7 @@ export interface Kept {
 /** Names of tests that a cell shows. */
 const SHOWN = 2;
 
-/** `docs/broken-on-purpose.md`. */
+/** `docs/broken-on-purpose.md`. @param unbroken Promises that are not in the rows. */
 export function brokenPage({ day, rows }: Kept, unbroken: readonly string[]): string {
   const lines = rows.flatMap((row) =>
     row.rows.map((promise) =>
@@ -29,12 +29,16 @@ export function brokenPage({ day, rows }: Kept, unbroken: readonly string[]): st
 
 A promise that no test would miss is none. For each row of the [threat model](threat-model.md) and of
 [reliability](reliability.md) a copy of the code is broken so that the promise is not kept any more, and tests are run: one of
-them must fail. Written by \`deno task broken\` on ${day}: ${rows.length} ways to break ${lines.length} promises, each noticed.
+them must fail. Written by \`deno task broken\` on ${day}: ${rows.length} ways to break ${lines.length} promises, all noticed.
 
 | Promise | Broken so | What failed |
 |---|---|---|
 ${lines.join("\n")}
-${unbroken.length === 0 ? "" : `\nNot broken yet:\n\n${unbroken.map((row) => `- ${row}`).join("\n")}\n`}`;
+${
+    unbroken.length === 0
+      ? ""
+      : `\nNot broken yet, or not noticed:\n\n${unbroken.map((row) => `- ${row}`).join("\n")}\n`
+  }`;
 }
 
 function noticed({ failed, late }: BrokenRow): string {
