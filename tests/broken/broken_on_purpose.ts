@@ -73,10 +73,11 @@ async function tryAll(): Promise<void> {
     }
   }));
   const earlier: Kept | undefined = await Deno.readTextFile(DATA).then(JSON.parse, () => undefined);
-  const rows = ready.flatMap(([breakage]) =>
-    results.get(breakage.broken) ??
-      (wanted(breakage.rows) ? [] : earlier?.rows.filter(({ broken }) => broken === breakage.broken) ?? [])
-  );
+  const rows = ready.flatMap(([{ broken, file, rows }]): BrokenRow[] => {
+    const row = results.get(broken) ??
+      (wanted(rows) ? undefined : earlier?.rows.find((other) => other.broken === broken));
+    return row === undefined ? [] : [{ ...row, file, rows }];
+  });
   const kept: Kept = { day: new Date().toISOString().slice(0, 10), rows };
   await Deno.writeTextFile(DATA, `${JSON.stringify(kept, undefined, 1)}\n`);
   const without = all.filter((promise) => !rows.some((row) => breaks(row, promise)));
