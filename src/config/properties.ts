@@ -59,26 +59,26 @@ export function parseProperties(
 
 /** Lines without comments and blank ones, continuation lines joined; escapes stay as they are. */
 function* logicalLines(text: string): Generator<{ content: string; line: number }> {
-  let content = "";
+  // Cut and joined once for each entry: a text that grows piece by piece and is cut each time costs its length each time.
+  let parts: string[] = [];
   let first = 0;
   let line = 0;
   for (const natural of text.split(/\r\n|\r|\n/)) {
     line += 1;
     const part = natural.replace(/^[ \t\f]+/, "");
     // While nothing of an entry was read, blank lines and comments are skipped, also after a lone backslash.
-    if (content === "") {
+    if (parts.length === 0) {
       if (part === "" || part.startsWith("#") || part.startsWith("!")) continue;
       first = line;
     }
-    content += part;
     if (endsInOddBackslashes(part)) {
-      content = content.slice(0, -1);
+      if (part.length > 1) parts.push(part.slice(0, -1));
       continue;
     }
-    yield { content, line: first };
-    content = "";
+    yield { content: parts.join("") + part, line: first };
+    parts = [];
   }
-  if (content !== "") yield { content, line: first };
+  if (parts.length > 0) yield { content: parts.join(""), line: first };
 }
 
 function endsInOddBackslashes(text: string): boolean {
