@@ -42,7 +42,7 @@ export interface EdgeLimits {
   readonly checkMs: number;
 }
 
-/** The limits the service runs with (design notes 4). */
+/** The limits the service runs with (design note 4). */
 export const LIMITS: EdgeLimits = {
   handshakeMs: 10_000,
   headersMs: 10_000,

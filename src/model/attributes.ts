@@ -26,7 +26,7 @@ export interface AttributeSet {
 
 export const NO_ATTRIBUTES: AttributeSet = { standard: new Map(), extra: new Map() };
 
-/** The values of a standard attribute with the default the sheet gives it (authentication.md 7.4). */
+/** The values of a standard attribute with its default (authentication.md 7.4). */
 export function attributeValues(name: StandardAttribute, allowed: readonly string[]): AttributeValues {
   return { allowed, preferred: name === "supplementaryGroups" ? allowed : allowed.slice(0, 1) };
 }

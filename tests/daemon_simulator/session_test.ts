@@ -7,7 +7,7 @@ import type { SessionFault } from "./session_fault.ts";
 
 const MTIME = new Date("2026-03-04T05:06:07Z");
 
-/** A daemon with a home directory that holds a few files, as the sheet's dialogues have them. */
+/** A daemon with a home directory that holds a few files, as the dialogues of daemon-protocol.md 5.5 to 5.9 have them. */
 class Site implements AsyncDisposable {
   private constructor(readonly daemon: DaemonSimulator, readonly home: string) {}
 
@@ -202,7 +202,7 @@ Deno.test("A wrong address does not use a secret up, a refused account does", as
   }
 });
 
-Deno.test("MLST, STAT, PWD and their like answer as in the sheet", async () => {
+Deno.test("MLST, STAT, PWD and their like answer as documented", async () => {
   await using site = await Site.open();
   const client = await site.session();
   const base = `${site.home}/pub`;
@@ -469,7 +469,7 @@ Deno.test("An advertised host that is not local fails the data connection", asyn
   assert.match(await client.command("EPSV"), /^500 .*\[Errno 99\] Cannot assign requested address/);
 });
 
-Deno.test("FEAT, NOOP, OPTS, TYPE and SYST answer as in the sheet", async () => {
+Deno.test("FEAT, NOOP, OPTS, TYPE and SYST answer as documented", async () => {
   await using site = await Site.open();
   const client = await site.session();
   assert.match(

@@ -33,9 +33,11 @@ const BASE: Readonly<Record<string, string>> = {
 };
 
 async function pages(): Promise<string[]> {
-  const found = ["README.md"];
-  for await (const { name } of Deno.readDir(`${ROOT}docs`)) {
-    if (name.endsWith(".md")) found.push(`docs/${name}`);
+  const found: string[] = [];
+  for (const folder of ["", "docs/", "docs/protocol/"]) {
+    for await (const { name } of Deno.readDir(ROOT + folder)) {
+      if (name.endsWith(".md")) found.push(folder + name);
+    }
   }
   return found.sort();
 }

@@ -52,11 +52,7 @@ export async function startHttpsServer(
     },
     async (request: IncomingMessage, response: ServerResponse) => {
       const chunks: Buffer[] = [];
-      try {
-        for await (const chunk of request) chunks.push(Buffer.from(chunk));
-      } catch {
-        return; // given up by the client before it had asked
-      }
+      for await (const chunk of request) chunks.push(Buffer.from(chunk));
       const seenRequest: SeenRequest = {
         method: request.method ?? "",
         path: request.url ?? "",

@@ -40,7 +40,7 @@ const byKey = (): Question => ({
   headers: { Authorization: `Bearer ${userToken("alice", "user_ed25519")}` },
 });
 
-/** The sheet's worked example, 7.7. */
+/** The worked example of authentication.md 7.7. */
 const EXAMPLE = {
   [ALICE_DN]: { role: ["user", "admin"], group: ["proj1", "proj2"], "uftpd.HPC.group": "fast" },
 };
@@ -92,7 +92,7 @@ const examples: [string, string, unknown][] = [
   }],
 ];
 for (const [policy, form, expected] of examples) {
-  Deno.test(`${policy} with an ${form} combines as the sheet's example`, async () => {
+  Deno.test(`${policy} with an ${form} combines as the documented example`, async () => {
     await using system = await runService({
       authority,
       properties: {
@@ -146,7 +146,7 @@ Deno.test("an XUUDB that is out of order is 503, unless it may be or another ans
       setting({ "container.security.attributes.combiningPolicy": "FIRST_ACCESSIBLE" }),
     );
     const { role, xlogin } = await clientOf(first, byKey());
-    assert.deepEqual([role.availableRoles, xlogin], [["user", "admin"], {}], "the sheet's last row");
+    assert.deepEqual([role.availableRoles, xlogin], [["user", "admin"], {}], "the last row of the example");
   } finally {
     xuudb.reply = undefined;
   }

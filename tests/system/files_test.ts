@@ -1,4 +1,4 @@
-/** Data files that change while the service runs (design notes 6): in use within 2 s of the save, or not at all. */
+/** Data files that change while the service runs (design note 6): in use within 2 s of the save, or not at all. */
 import assert from "node:assert/strict";
 import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runService } from "./running_service.ts";
 

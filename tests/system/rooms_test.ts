@@ -1,4 +1,4 @@
-/** Rooms that die, and cores that change under load (design notes 6). */
+/** Rooms that die, and cores that change under load (design note 6). */
 import assert from "node:assert/strict";
 import { Agent } from "node:https";
 import { ALICE, runService, runServiceHere, settled } from "./running_service.ts";

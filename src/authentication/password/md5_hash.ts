@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-/** A password as the seed's file format keeps it: MD5 of the salt text and the password, one after the other. */
+/** A password as the specification's file format keeps it: MD5 of the salt text and the password, one after the other. */
 export interface Md5Hash {
   readonly kind: "md5";
   /** Hashed as the text it is, also where it looks like hexadecimal. */
@@ -31,7 +31,7 @@ function sameText(one: string, other: string): boolean {
 
 const SALT_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
 
-/** A random salt in the seed's form: 16 characters of `A-Z a-z 0-9 _`, a good 95 bits. */
+/** A random salt in the specification's form: 16 characters of `A-Z a-z 0-9 _`, a good 95 bits. */
 export function randomSalt(): string {
   let salt = "";
   while (salt.length < 16) {

@@ -17,7 +17,7 @@ export interface KeysFile {
 }
 
 /**
- * Reads `user:key line:DN` lines in small steps (seed 2.6, authentication.md 3.2). The user name ends at the first colon and the DN
+ * Reads `user:key line:DN` lines in small steps (specification 2.6, authentication.md 3.2). The user name ends at the first colon and the DN
  * begins behind the last, so options and comments may hold colons. Blank lines and lines that begin with `#` are skipped.
  * @param file For the problems.
  */

@@ -26,7 +26,7 @@ export function refuseJavaKeyStore(path: string): never {
 }
 
 /**
- * Opens a PKCS#12 key store, also one with the old RC2 and 3DES encryption (design.md 7).
+ * Opens a PKCS#12 key store, also one with the old RC2 and 3DES encryption (design note 7).
  * @throws {UnusableStore} If the password is wrong, or there is no key in it.
  */
 export function openKeyStore(pfx: Uint8Array, password: string | undefined): KeyStoreContent {

@@ -78,7 +78,7 @@ async function assertRefused(promise: Promise<unknown>, status: number, code: st
   return error;
 }
 
-Deno.test("TokenIssuer issues the claims of the sheet, as clients expect them", async () => {
+Deno.test("TokenIssuer issues the documented claims, as clients expect them", async () => {
   const { issue } = service();
   const token = await issue(ANN, { lifetime: 3600, renewable: true, limited: true }, "group:proj2");
   assert.deepEqual(contents(token), {

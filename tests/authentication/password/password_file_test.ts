@@ -10,7 +10,7 @@ import { testAuthenticator } from "../conformance.ts";
 import { basic, bearer, sshLegacy } from "../sample_credentials.ts";
 
 const SCRYPT = formatScrypt(await hashWithScrypt("sesame", { ln: 10, r: 8, p: 1 }));
-const USERS = `# the seed's format, and the new one
+const USERS = `# the specification's format, and the new one
 ann:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann Example, OU=Lab 2, O=Site-A, C=DE
 umlaut:BA235D767F35D4871D25D0784D78DD5F:Rk3_vT8mZq0LxN5w:CN=U
 demouser:7a066bbc4c14cd9d7fb869f8cb3ecee2:09e9ba795983c2862d1fa83ad9b28959:CN=Demo User

@@ -123,7 +123,7 @@ Deno.test("parsePasswordLine() never throws", () => {
   }));
 });
 
-Deno.test("randomSalt() is 16 characters of the seed's alphabet, every one of them likely", () => {
+Deno.test("randomSalt() is 16 characters of the specification's alphabet, every one of them likely", () => {
   const seen = new Set<string>();
   for (let i = 0; i < 500; i++) {
     const salt = randomSalt();

@@ -12,7 +12,7 @@ async function read(text: string) {
   return { users: Object.fromEntries(users), problems: problems.map(formatProblem) };
 }
 
-Deno.test("parseKeysFile() reads the sheet's example", async () => {
+Deno.test("parseKeysFile() reads the documented example", async () => {
   assert.deepEqual(await read(`ann:${SHEET_KEY_LINE}:${DN}\n`), { users: { ann: [DN] }, problems: [] });
 });
 

@@ -74,7 +74,7 @@ scene("passwd add adds a user with scrypt, whom the service lets in", async ({ r
   assert.equal(await modeOf(file), 0o600);
 });
 
-scene("passwd add --md5 writes the seed's form", async ({ run, text, file }) => {
+scene("passwd add --md5 writes the specification's form", async ({ run, text, file }) => {
   await run(["add", "bob", "--dn", "CN=Bob", "--md5", "--stdin"], { input: "sesame sesame\r\n" });
   assert.match((await text()).slice(USERS.length), /^bob:[0-9a-f]{32}:[A-Za-z0-9_]{16}:CN=Bob\n$/);
   assert.equal(await signIn(file, "bob", "sesame sesame"), "CN=Bob");
