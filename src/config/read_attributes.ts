@@ -47,7 +47,7 @@ export function readAttributes(reader: KeyReader): AttributesConfig | undefined 
   return new ChainReader(reader, ATTRIBUTES.prefix).readAll(ATTRIBUTES);
 }
 
-/** The sources asked after the access decision. */
+/** The sources asked last, whose account and groups always win. */
 export function readDynamicAttributes(reader: KeyReader): AttributesConfig | undefined {
   return new ChainReader(reader, DYNAMIC_ATTRIBUTES.prefix).readAll(DYNAMIC_ATTRIBUTES);
 }

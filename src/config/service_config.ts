@@ -23,7 +23,7 @@ export interface ServiceConfig {
   readonly servers: readonly LogicalServerConfig[];
   readonly authentication: AuthenticationConfig;
   readonly attributes: AttributesConfig;
-  /** Sources asked after the access decision; their account and groups always win. */
+  /** Sources asked last; their account and groups always win. */
   readonly dynamicAttributes: AttributesConfig;
   readonly accessControl: AccessControlConfig;
   readonly gateway: GatewayConfig;

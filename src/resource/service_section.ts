@@ -13,7 +13,7 @@ export interface ServiceFacts {
   /** Subjects of the trust anchors. */
   readonly trustedCAs: () => readonly string[];
   readonly trustedSAMLIssuers: () => readonly string[];
-  /** Name of a connection to its state: `OK`, `DOWN`, `UNKNOWN` or `NOT_APPLICABLE`. */
+  /** Name of a connection to its state: `OK`, `DOWN` or `UNKNOWN`. */
   readonly externalConnections: () => Readonly<Record<string, string>>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

@@ -22,7 +22,7 @@ export const ATTRIBUTES = section({
   ignored: { disableRuntimeUpdates: "see container.runtimeConfigurationUpdate" },
 });
 
-/** The same for sources that are asked after the access decision. */
+/** The same for sources that are asked last, and whose account and groups always win. */
 export const DYNAMIC_ATTRIBUTES = section({
   prefix: "container.security.dynamicAttributes.",
   title: "Dynamic attribute sources",

@@ -138,7 +138,7 @@ export const SCHEMAS = {
       "trustedSAMLIssuers?": listOf(TEXT),
       "externalConnections?": object({}, {
         type: "string",
-        enum: ["OK", "DOWN", "UNKNOWN", "NOT_APPLICABLE"],
+        enum: ["OK", "DOWN", "UNKNOWN"],
       }),
     }),
   }, { $ref: "#/components/schemas/Server" }),
