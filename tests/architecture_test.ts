@@ -21,6 +21,7 @@ const FLOORS: readonly (readonly string[])[] = [
 /** Packages, and the one place that may import each. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   "jose": /^authentication\//,
+  "ssh2/lib/protocol/keyParser.js": /^command\/diagnosis\/ssh\//,
   "xml-crypto": /^authentication\/unity\//,
   "@xmldom/xmldom": /^(?:attributes|authentication\/unity)\//,
 };

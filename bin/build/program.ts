@@ -13,6 +13,9 @@ export const MODULES: Readonly<Record<string, string>> = {
   "core_room.js": `${ROOT}/src/rooms/core_room.ts`,
 };
 
+/** Parts of `ssh2` in machine code, which it does without. */
+const NATIVE = ["*.node", "cpu-features"];
+
 /**
  * Bundles the service into a few JavaScript modules that need nothing but the runtime: packages are in them, also those
  * that are loaded late. The text depends on the sources and their locked packages only, not on where they lie.
@@ -26,7 +29,8 @@ export async function bundleProgram(modules = MODULES): Promise<Map<string, stri
     const program = new Map<string, string>();
     for (const [name, source] of Object.entries(modules)) {
       const file = `${folder}/${name}`;
-      await runDeno(["bundle", "--quiet", "--frozen", "--output", file, source], { cwd: ROOT });
+      const external = NATIVE.flatMap((name) => ["--external", name]);
+      await runDeno(["bundle", "--quiet", "--frozen", ...external, "--output", file, source], { cwd: ROOT });
       program.set(name, portable(await Deno.readTextFile(file), packages, Object.keys(modules)));
     }
     for (const name of program.keys()) {
@@ -53,6 +57,7 @@ function portable(text: string, packages: string, names: readonly string[]): str
   const modules = names.map((name) => name.replace(/\.js$/, "")).join("|");
   return text
     .replaceAll(place, "npm:")
+    .replaceAll(/\b__dirname\b/g, "import.meta.dirname") // what is left of packages that are no ES modules
     .replaceAll(
       new RegExp(`new URL\\("\\./(${modules})\\.ts", import\\.meta\\.url\\)`, "g"),
       (_all, name) => `new URL("./${name}.js", import.meta.url)`,

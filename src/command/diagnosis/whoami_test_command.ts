@@ -137,12 +137,12 @@ async function readKey(file: string, io: CommandIo): Promise<KeyObject> {
     throw new CommandFailed(`The key in ${file} cannot be read: ${reason}`, { cause });
   }
   try {
-    return readPrivateKey(text);
+    return await readPrivateKey(text);
   } catch (error) {
     if (!(error instanceof PassphraseNeeded)) throw unusable(file, error);
   }
   try {
-    return readPrivateKey(text, await secret(`Passphrase of ${file}: `, io));
+    return await readPrivateKey(text, await secret(`Passphrase of ${file}: `, io));
   } catch (error) {
     throw unusable(file, error);
   }

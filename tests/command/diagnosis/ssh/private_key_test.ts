@@ -3,7 +3,6 @@ import { Buffer } from "node:buffer";
 import { createPublicKey, type KeyObject } from "node:crypto";
 import fc from "fast-check";
 import { decodePublicKey, isSshKeyType } from "../../../../src/authentication/ssh_key/public_key.ts";
-import { bcryptPbkdf } from "../../../../src/command/diagnosis/ssh/bcrypt_pbkdf.ts";
 import {
   PassphraseNeeded,
   readPrivateKey,
@@ -31,17 +30,17 @@ const OPEN = [
 const LOCKED = ["locked_ed25519", "locked_rsa2048", "locked_ecdsa384", "locked_pkcs8_rsa2048"];
 
 for (const name of OPEN) {
-  Deno.test(`readPrivateKey() reads ${name}`, () => {
-    assert(createPublicKey(readPrivateKey(fixture(name))).equals(publicKey(name)));
+  Deno.test(`readPrivateKey() reads ${name}`, async () => {
+    assert(createPublicKey(await readPrivateKey(fixture(name))).equals(publicKey(name)));
   });
 }
 
 for (const name of LOCKED) {
-  Deno.test(`readPrivateKey() opens ${name} with its passphrase, and with no other`, () => {
+  Deno.test(`readPrivateKey() opens ${name} with its passphrase, and with no other`, async () => {
     const text = fixture(name);
-    assert(createPublicKey(readPrivateKey(text, "open sesame")).equals(publicKey(name)));
+    assert(createPublicKey(await readPrivateKey(text, "open sesame")).equals(publicKey(name)));
     for (const wrong of [undefined, "", "Open sesame"]) {
-      assert.throws(() => readPrivateKey(text, wrong), PassphraseNeeded);
+      await assert.rejects(readPrivateKey(text, wrong), PassphraseNeeded);
     }
   });
 }
@@ -49,15 +48,11 @@ for (const name of LOCKED) {
 const BAD: [string, string, RegExp][] = [
   ["nothing", "", /not a private key/],
   ["a public key", fixture("user_ed25519.pub"), /not a private key/],
-  [
-    "an unknown cipher",
-    fixture("locked_chacha_ed25519"),
-    /"chacha20-poly1305@openssh.com" and "bcrypt", expected/,
-  ],
+  ["an unknown cipher", fixture("locked_chacha_ed25519"), /not a private key in a known form/],
   [
     "an empty container",
     "-----BEGIN OPENSSH PRIVATE KEY-----\n-----END OPENSSH PRIVATE KEY-----",
-    /OpenSSH's form/,
+    /not a private key in a known form/,
   ],
   [
     "empty PKCS#8",
@@ -66,32 +61,26 @@ const BAD: [string, string, RegExp][] = [
   ],
 ];
 for (const [what, text, message] of BAD) {
-  Deno.test(`readPrivateKey() refuses ${what}`, () => {
-    assert.throws(() => readPrivateKey(text, "open sesame"), { name: "UnusablePrivateKey", message });
+  Deno.test(`readPrivateKey() refuses ${what}`, async () => {
+    await assert.rejects(readPrivateKey(text, "open sesame"), { name: "UnusablePrivateKey", message });
   });
 }
 
-Deno.test("readPrivateKey() finds every damage to a container, or does not mind it", () => {
+Deno.test("readPrivateKey() finds every damage to a container, or does not mind it", async () => {
   const bytes = Buffer.from(fixture("openssh_ecdsa256").replace(/-----[^-]+-----/g, ""), "base64");
   const index = fc.nat({ max: bytes.length - 1 });
-  fc.assert(fc.property(index, fc.integer({ min: 1, max: 255 }), fc.boolean(), (at, change, cut) => {
-    const damaged = Buffer.from(cut ? bytes.subarray(0, at) : bytes);
-    if (!cut) damaged[at] = (damaged[at] ?? 0) ^ change;
-    const text = `-----BEGIN OPENSSH PRIVATE KEY-----\n${
-      damaged.toString("base64")
-    }\n-----END OPENSSH PRIVATE KEY-----\n`;
-    try {
-      readPrivateKey(text);
-    } catch (error) {
-      assert(error instanceof UnusablePrivateKey || error instanceof PassphraseNeeded, String(error));
-    }
-  }));
-});
-
-Deno.test("bcryptPbkdf() derives what OpenBSD's does", () => {
-  const bytes = (text: string) => new TextEncoder().encode(text);
-  assert.equal(
-    bcryptPbkdf(bytes("password"), { salt: bytes("salt"), rounds: 4, length: 32 }).toHex(),
-    "5bbf0cc293587f1c3635555c27796598d47e579071bf427e9d8fbe842aba34d9",
+  await fc.assert(
+    fc.asyncProperty(index, fc.integer({ min: 1, max: 255 }), fc.boolean(), async (at, change, cut) => {
+      const damaged = Buffer.from(cut ? bytes.subarray(0, at) : bytes);
+      if (!cut) damaged[at] = (damaged[at] ?? 0) ^ change;
+      const text = `-----BEGIN OPENSSH PRIVATE KEY-----\n${
+        damaged.toString("base64")
+      }\n-----END OPENSSH PRIVATE KEY-----\n`;
+      try {
+        await readPrivateKey(text);
+      } catch (error) {
+        assert(error instanceof UnusablePrivateKey || error instanceof PassphraseNeeded, String(error));
+      }
+    }),
   );
 });

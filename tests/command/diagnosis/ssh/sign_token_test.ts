@@ -13,7 +13,7 @@ for (
   const name of ["user_ed25519", "openssh_rsa2048", "openssh_ecdsa256", "user_ecdsa384", "openssh_ecdsa521"]
 ) {
   Deno.test(`signToken() makes a token of ${name} that the service accepts`, async () => {
-    const token = signToken("ann", readPrivateKey(Deno.readTextFileSync(new URL(name, FOLDER))), NOW);
+    const token = signToken("ann", await readPrivateKey(Deno.readTextFileSync(new URL(name, FOLDER))), NOW);
     const read = readSshToken(token, { now: NOW, audience: "CN=x", maxLifetime: 300 });
     assert.equal(read.user, "ann");
     const [type = "", blob = ""] = Deno.readTextFileSync(new URL(`${name}.pub`, FOLDER)).split(" ");
