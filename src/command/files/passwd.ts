@@ -2,11 +2,7 @@ import { join } from "node:path";
 import { md5Digest, randomSalt } from "../../authentication/password/md5_hash.ts";
 import { nameProblem, parsePasswordLine } from "../../authentication/password/password_line.ts";
 import { hashWithScrypt } from "../../authentication/password/scrypt_hash.ts";
-import {
-  formatStoredHash,
-  matchesStored,
-  type StoredHash,
-} from "../../authentication/password/stored_hash.ts";
+import { matchesStored, type StoredHash } from "../../authentication/password/stored_hash.ts";
 import {
   type Command,
   CommandFailed,
@@ -19,7 +15,7 @@ import {
 import { configurationFolder, placesOf } from "../config_option.ts";
 import { editFile, readText } from "./edit_file.ts";
 import { printable } from "../../model/printable.ts";
-import { lineFor, putLine, removeLines } from "./password_file_text.ts";
+import { lineFor, passwordLine, putLine, removeLines } from "./password_file_text.ts";
 import { weakness } from "../weak_password.ts";
 
 /** Name of the password file beside the main configuration file. */
@@ -57,7 +53,7 @@ const add = defineCommand(
     const hash = await newHash(io, given);
     await edit(io, file, (text = "") => {
       refuseKnown(text, file, user);
-      return putLine(text, user, formatLine(user, hash, dn));
+      return putLine(text, user, passwordLine(user, hash, dn));
     });
     io.stdout(`User ${user} added to ${file}\n`);
     return 0;
@@ -84,7 +80,7 @@ const change = defineCommand(
     const dnIn = (text: string | undefined) => dn ?? nameIn(requireLine(text, file, user), user);
     dnIn(await readText(file));
     const hash = await newHash(io, given);
-    await edit(io, file, (text) => putLine(text ?? "", user, formatLine(user, hash, dnIn(text))));
+    await edit(io, file, (text) => putLine(text ?? "", user, passwordLine(user, hash, dnIn(text))));
     io.stdout(`Password of ${user} changed in ${file}\n`);
     return 0;
   },
@@ -213,11 +209,6 @@ async function newHash(io: CommandIo, given: Given<"stdin" | "md5" | "force", "u
   if (!given.flag("md5")) return await hashWithScrypt(password);
   const salt = randomSalt();
   return { kind: "md5", salt, digest: md5Digest(salt, password) };
-}
-
-function formatLine(user: string, stored: StoredHash, dn: string): string {
-  const { hash, salt } = formatStoredHash(stored);
-  return `${user}:${hash}:${salt}:${dn.trim()}`;
 }
 
 async function newPassword(io: CommandIo, given: Given<"stdin" | "force", "user">): Promise<string> {

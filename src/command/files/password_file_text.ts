@@ -1,4 +1,11 @@
 /** Changes to the text of a password file that leave every other line, and comments, as they are. */
+import { formatStoredHash, type StoredHash } from "../../authentication/password/stored_hash.ts";
+
+/** A user's line, without line end. */
+export function passwordLine(user: string, stored: StoredHash, dn: string): string {
+  const { hash, salt } = formatStoredHash(stored);
+  return `${user}:${hash}:${salt}:${dn.trim()}`;
+}
 
 /**
  * Puts a line in the place of the user's, or at the end. Further lines for the user, of which only the last one

@@ -1,0 +1,52 @@
+import { hashWithScrypt } from "../../../authentication/password/scrypt_hash.ts";
+import { FOLDER_FILES, type SampleFile } from "../installation/sample_file.ts";
+import { passwordLine } from "../password_file_text.ts";
+import { createTrialCertificates } from "./certificate.ts";
+
+/** How long the certificates of a trial hold, in days. */
+export const TRIAL_DAYS = 30;
+
+const HOST = "localhost";
+const ORGANIZATION = "authserver trial";
+const USER = { name: "demo", dn: `CN=Demo User,O=${ORGANIZATION}` };
+/** The place of the authority's certificate, relative to the folder of the installation. */
+export const TRIAL_AUTHORITY = "conf/trusted/ca.pem";
+
+/** A site to try the service with: on loopback alone, for one user, with certificates that soon end. */
+export interface TrialSite {
+  readonly files: readonly SampleFile[];
+  readonly user: string;
+  /** Kept nowhere: only its hash is in the files. */
+  readonly password: string;
+  readonly host: string;
+}
+
+/** @param now Milliseconds since the epoch. */
+export async function createTrialSite(port: string, now: number): Promise<TrialSite> {
+  const password = crypto.getRandomValues(new Uint8Array(12)).toBase64({ alphabet: "base64url" });
+  const { authority, service } = createTrialCertificates({
+    organization: ORGANIZATION,
+    host: HOST,
+    valid: [new Date(now - 3_600_000), new Date(now + TRIAL_DAYS * 86_400_000)],
+  });
+  const line = passwordLine(USER.name, await hashWithScrypt(password), USER.dn);
+  const account = { role: "user", xlogin: USER.name };
+  const changes: Readonly<Record<string, (text: string) => string>> = {
+    "conf/container.properties": (text) =>
+      text.replace(/^container\.host=.*$/m, `container.host=${HOST}`)
+        .replace(/^container\.port=.*$/m, `container.port=${port}`),
+    "conf/mapfile.json": () => `${JSON.stringify({ [USER.dn]: account }, undefined, 2)}\n`,
+    "conf/users.txt": (text) => `${text}${line}\n`,
+  };
+  return {
+    user: USER.name,
+    password,
+    host: HOST,
+    files: [
+      ...FOLDER_FILES.map((file) => ({ ...file, text: changes[file.path]?.(file.text) ?? file.text })),
+      { path: "conf/auth-cert.pem", mode: 0o644, text: service.certificate },
+      { path: "conf/auth-key.pem", mode: 0o600, text: service.key },
+      { path: TRIAL_AUTHORITY, mode: 0o644, text: authority },
+    ],
+  };
+}

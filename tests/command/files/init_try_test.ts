@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { request } from "node:https";
+import { X509Certificate } from "node:crypto";
+import { createTrialCertificates } from "../../../src/command/files/trial/certificate.ts";
+import { init } from "../../../src/command/files/init.ts";
+import { runAuthserver } from "../../system/service_process.ts";
+import { recordedIo } from "../recorded_io.ts";
+
+async function folder() {
+  const path = await Deno.makeTempDir({ prefix: "authserver-try-" });
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}
+
+/** Asks as curl does with the options that the command printed. */
+function ask(port: number, ca: string, auth: string): Promise<{ status?: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    request({ host: "localhost", port, path: "/rest/auth", ca, auth }, (response) => {
+      let body = "";
+      response.setEncoding("utf8").on("data", (part: string) => body += part)
+        .on("end", () => resolve({ status: response.statusCode, body }));
+    }).on("error", reject).end();
+  });
+}
+
+Deno.test("init --try makes a service that answers its user out of an empty folder", async () => {
+  await using at = await folder();
+  const service = runAuthserver(["init", "--try", "--port", "0", "--directory", "site"], { cwd: at.path });
+  const [, file = "", auth = ""] = await service.prints(/curl --cacert (\S+) -u (\S+) https:/);
+  const [, port] = await service.prints(/service started .*port=(\d+)/);
+  const { status, body } = await ask(Number(port), await Deno.readTextFile(file), auth);
+  assert.equal(status, 200, body);
+  const { client, TEST } = JSON.parse(body);
+  assert.equal(client.dn, "CN=Demo User,O=authserver trial");
+  assert.equal(TEST.uid, "demo");
+  const [user = ""] = auth.split(":");
+  assert.equal((await ask(Number(port), await Deno.readTextFile(file), `${user}:wrong`)).status, 401);
+  service.kill("SIGTERM");
+  assert.equal(await service.ended, 0, service.printed);
+
+  const users = await Deno.readTextFile(`${at.path}/site/conf/users.txt`);
+  assert(!users.includes(auth.slice(user.length + 1)), "the password itself is in no file");
+  assert.equal(((await Deno.stat(`${at.path}/site/conf/auth-key.pem`)).mode ?? 0) & 0o777, 0o600);
+
+  const again = runAuthserver(["init", "--try", "--directory", "site"], { cwd: at.path });
+  assert.equal(await again.ended, 1);
+  assert.match(again.printed, /container\.properties is there already, expected a folder without/);
+  assert.equal(await Deno.readTextFile(`${at.path}/site/conf/users.txt`), users);
+
+  const checked = runAuthserver(["check"], { cwd: `${at.path}/site` });
+  assert.equal(await checked.ended, 0, checked.printed);
+  assert.match(checked.printed, /usable: 0 errors, 0 warnings/);
+});
+
+for (
+  const [args, message] of [
+    [["--try", "--system"], /Expected --try or --system, found both/],
+    [["--try", "--port", "70000"], /Expected a port number up to 65535 behind --port, found "70000"/],
+    [["--port", "9000"], /Expected --port with --try only/],
+  ] as const
+) {
+  Deno.test(`init ${args.join(" ")} is wrong usage`, async () => {
+    const io = recordedIo();
+    assert.equal(await init.run(args, io), 2);
+    assert.match(io.err, message);
+  });
+}
+
+Deno.test("createTrialCertificates() makes an authority and a certificate that it signed", () => {
+  const valid = [new Date("2030-01-01T00:00:00Z"), new Date("2030-01-31T00:00:00Z")] as const;
+  const { authority, service } = createTrialCertificates({ organization: "Site", host: "localhost", valid });
+  const [ca, own] = [authority, service.certificate].map((pem) => new X509Certificate(pem));
+  assert(ca?.ca && own && !own.ca);
+  assert(own.checkIssued(ca) && own.verify(ca.publicKey) && ca.verify(ca.publicKey));
+  assert.equal(own.subject, "O=Site\nCN=localhost");
+  assert.equal(own.subjectAltName, "DNS:localhost");
+  assert.equal(Date.parse(own.validTo), Date.parse("2030-01-31T00:00:00Z"));
+  assert.notEqual(own.serialNumber, ca.serialNumber);
+});
