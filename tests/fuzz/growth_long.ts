@@ -4,7 +4,6 @@
  * the time.
  */
 import assert from "node:assert/strict";
-import process from "node:process";
 import { parsePreferences } from "../../src/attributes/preferences.ts";
 import { parsePattern } from "../../src/attributes/file/pattern_syntax.ts";
 import { parseCredentials } from "../../src/authentication/parse_credentials.ts";
@@ -21,6 +20,7 @@ import { originOf } from "../../src/service/http/forwarding.ts";
 import { containedPath } from "../../src/sharing/rules/contained_path.ts";
 import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
 import { parseEntry } from "../../src/daemon/session/entry.ts";
+import { processorTime } from "../model/processor_time.ts";
 import { publicKeyWords, publicLine } from "../authentication/ssh_key/user_keys.ts";
 
 const KIB = 1024;
@@ -177,16 +177,15 @@ const SUBJECTS: readonly Subject[] = [
   { name: "parsePattern()", longest: KIB, forms: ["…", "[…]", "(…)"], parse: parsePattern },
 ];
 
-/** Milliseconds of this thread that a text takes, whatever else the machine does; an error is an answer too. */
-async function time(parse: Subject["parse"], text: string): Promise<number> {
-  const began = process.threadCpuUsage();
-  try {
-    await parse(text);
-  } catch {
-    // Refused.
-  }
-  const { user, system } = process.threadCpuUsage(began);
-  return (user + system) / 1000;
+/** Milliseconds of this thread that a text takes; an error is an answer too. */
+function time(parse: Subject["parse"], text: string): Promise<number> {
+  return processorTime(async () => {
+    try {
+      await parse(text);
+    } catch {
+      // Refused.
+    }
+  });
 }
 
 for (const { name, longest, forms = ["…"], parse } of SUBJECTS) {

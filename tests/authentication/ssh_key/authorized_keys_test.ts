@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { hindrance, parseKeyLine } from "../../../src/authentication/ssh_key/authorized_keys.ts";
+import { processorTime } from "../../model/processor_time.ts";
 import { publicKeyWords, publicLine, SHEET_KEY_LINE, wireString } from "./user_keys.ts";
 
 /** 2026-01-15 12:00 UTC. */
@@ -197,11 +198,12 @@ Deno.test("parseKeyLine() refuses a mebibyte of blanks by its length", () => {
   }
 });
 
-Deno.test("parseKeyLine() takes wildcards for long without slowing down", () => {
+Deno.test("parseKeyLine() takes wildcards for long without slowing down", async () => {
   const pattern = "*1".repeat(4000);
-  const started = performance.now();
-  assert.equal(judge(`from="${pattern}" ${KEY}`, "2001:db8:1111:1111:1111:1111:1111:1112"), ELSEWHERE);
-  assert.ok(performance.now() - started < 500);
+  const took = await processorTime(() => {
+    assert.equal(judge(`from="${pattern}" ${KEY}`, "2001:db8:1111:1111:1111:1111:1111:1112"), ELSEWHERE);
+  });
+  assert.ok(took < 500, `${took} ms`);
 });
 
 Deno.test("parseKeyLine() never takes a key from inside an option or a comment", () => {
