@@ -1,4 +1,4 @@
-import { CHUNK_BYTES, type LinkMessage, MOST_CREDIT } from "./wire.ts";
+import { CHUNK_BYTES, type LinkMessage, MOST_AHEAD, MOST_CREDIT } from "./wire.ts";
 
 type Send = (message: LinkMessage) => void;
 
@@ -69,22 +69,44 @@ export class ByteStreamSender {
 }
 
 /**
+ * What all streams into one room may have under way beyond one chunk each: many that are not read any more must not fill
+ * the memory.
+ */
+export class Ahead {
+  #left = MOST_AHEAD;
+
+  /** @returns Whether there is room for one chunk more. */
+  take(): boolean {
+    if (this.#left === 0) return false;
+    this.#left--;
+    return true;
+  }
+
+  giveBack(chunks: number): void {
+    this.#left += chunks;
+  }
+}
+
+/**
  * Receives a stream from the other room. The first read gives credit for one chunk; each chunk that is read gives it back
- * and one more, up to {@link MOST_CREDIT}: a reader that takes what comes soon has a full pipe, and one that takes
- * nothing costs next to no memory.
+ * and, as long as all streams together leave room for it, one more, up to {@link MOST_CREDIT}: a reader that takes what
+ * comes soon has a full pipe, and one that takes nothing costs next to no memory.
  */
 export class ByteStreamReceiver {
   readonly stream: ReadableStream<Uint8Array>;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  readonly #arrived: Uint8Array[] = [];
+  #arrived: Uint8Array[] = [];
   #ended = false;
   #wanted: (() => void) | undefined;
   /** Chunks that may be on the way or wait here. */
   #window = 0;
+  readonly #ahead: Ahead;
 
-  constructor(id: number, send: Send) {
+  constructor(id: number, send: Send, ahead: Ahead) {
+    this.#ahead = ahead;
     const credit = (returned: number) => {
-      const more = this.#window < MOST_CREDIT ? 1 : 0;
+      const first = this.#window === 0;
+      const more = first || (this.#controller && this.#window < MOST_CREDIT && ahead.take()) ? 1 : 0;
       this.#window += more;
       if (returned + more > 0) send({ kind: "credit", id, chunks: returned + more });
     };
@@ -106,7 +128,7 @@ export class ByteStreamReceiver {
         }
       },
       cancel: () => {
-        this.#controller = undefined;
+        this.#release();
         send({ kind: "cancel", id });
       },
     }, { highWaterMark: 0 });
@@ -126,13 +148,21 @@ export class ByteStreamReceiver {
   /** What came so far is all there will be, and it is not all there is. */
   break(error: Error): void {
     this.#controller?.error(error);
-    this.#controller = undefined;
+    this.#release();
     this.#ended = true;
     this.#wanted?.();
   }
 
   #close(): void {
     this.#controller?.close();
+    this.#release();
+  }
+
+  /** Nothing more will be read. */
+  #release(): void {
+    if (this.#controller === undefined) return;
     this.#controller = undefined;
+    this.#arrived = [];
+    this.#ahead.giveBack(Math.max(0, this.#window - 1));
   }
 }

@@ -1,6 +1,6 @@
 import type { EdgeRequest, EdgeResponse } from "../edge/message.ts";
 import { EdgeFailure, ServiceStarting } from "../edge/refusal.ts";
-import { ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
+import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { ExchangeNumbers, ExchangeTable } from "./exchange_table.ts";
 import { LinkEnd, type LinkMessage } from "./wire.ts";
 
@@ -17,6 +17,7 @@ export class CoreLink {
   readonly #end: LinkEnd;
   readonly #numbers = new ExchangeNumbers();
   readonly #underWay = new ExchangeTable<UnderWay>();
+  readonly #ahead = new Ahead();
   #idle: (() => void) | undefined;
   #lost = false;
 
@@ -89,7 +90,11 @@ export class CoreLink {
     switch (message.kind) {
       case "response":
         if (message.streamed) {
-          entry.download = new ByteStreamReceiver(message.id, (back) => this.#end.send(back));
+          entry.download = new ByteStreamReceiver(
+            message.id,
+            (back) => this.#end.send(back),
+            this.#ahead,
+          );
           entry.resolve({ ...message, body: entry.download.stream });
         } else {
           entry.resolve(message);

@@ -1,7 +1,7 @@
 import type { Answer, Body, EdgeResponse } from "../edge/message.ts";
 import { ClientGone } from "../edge/refusal.ts";
 import type { Logger } from "../logging/logger.ts";
-import { ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
+import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { ExchangeTable } from "./exchange_table.ts";
 import { LinkEnd, type LinkMessage } from "./wire.ts";
 
@@ -16,6 +16,7 @@ export class EdgeLink {
   readonly #end: LinkEnd;
   readonly #answer: Answer;
   readonly #log: Logger;
+  readonly #ahead = new Ahead();
   readonly #underWay = new ExchangeTable<UnderWay>();
 
   constructor(port: MessagePort, answer: Answer, log: Logger) {
@@ -61,7 +62,7 @@ export class EdgeLink {
     this.#underWay.set(id, entry);
     let body: Body = message.body;
     if (streamed) {
-      entry.upload = new ByteStreamReceiver(id, (back) => this.#end.send(back));
+      entry.upload = new ByteStreamReceiver(id, (back) => this.#end.send(back), this.#ahead);
       body = entry.upload.stream;
     }
     try {
@@ -70,6 +71,7 @@ export class EdgeLink {
       this.#log.error("answer failed", { error });
       this.#end.send({ kind: "broken", id });
     } finally {
+      entry.upload?.break(new ClientGone("answered before it was read to its end"));
       this.#underWay.delete(id);
     }
   }

@@ -38,6 +38,9 @@ export type LinkMessage =
 /** Chunks of one stream that may be on the way, or wait for their reader, at most. */
 export const MOST_CREDIT = 16;
 
+/** Chunks that all streams into one room may have on the way, or wait for their readers, beyond one for each. */
+export const MOST_AHEAD = 128;
+
 /** Bytes in one chunk at most. */
 export const CHUNK_BYTES = 64 * 1024;
 

@@ -5,7 +5,7 @@ import { ServiceStarting } from "../../src/edge/refusal.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { CoreLink } from "../../src/rooms/core_link.ts";
 import { EdgeLink } from "../../src/rooms/edge_link.ts";
-import { CHUNK_BYTES, MOST_CREDIT } from "../../src/rooms/wire.ts";
+import { CHUNK_BYTES, MOST_AHEAD, MOST_CREDIT } from "../../src/rooms/wire.ts";
 
 const GET: EdgeRequest = {
   method: "GET",
@@ -112,6 +112,33 @@ Deno.test("a link sends no more of a stream than its reader gave credit for", as
     await link.exchange(GET, NEVER).catch(() => {});
     assert(state.taken <= MOST_CREDIT, `took ${state.taken} chunks`);
     await reader.cancel();
+  });
+});
+
+Deno.test("a link bounds what many streams that are read no further have under way, and gives it back", async () => {
+  const streams = 100;
+  const sources = Array.from({ length: streams }, () => source(1_000, 1_000));
+  const answer: Answer = ({ target }) =>
+    Promise.resolve({ status: 200, headers: [], body: sources[Number(target.slice(1))]?.stream ?? null });
+  await withLink(answer, async (link) => {
+    const READ = 30;
+    const open = async (at: number) => {
+      const reader = asStream((await link.exchange({ ...GET, target: `/${at}` }, NEVER)).body).getReader();
+      for (let i = 0; i < READ; i++) await reader.read();
+      await link.exchange({ ...GET, target: "/none" }, NEVER);
+      return reader;
+    };
+    const readers = [];
+    for (let at = 0; at < streams; at++) readers.push(await open(at));
+    const ahead = sources.reduce((sum, { state }) => sum + state.taken - READ, 0);
+    assert(ahead <= streams + MOST_AHEAD, `${ahead} chunks`);
+    assert(ahead > MOST_AHEAD, "or nothing was sent ahead");
+    for (const reader of readers) await reader.cancel();
+
+    const again = source(1_000, 1_000);
+    sources[0] = again;
+    await (await open(0)).cancel();
+    assert(again.state.taken > READ + MOST_CREDIT / 2, "one alone is sent ahead as before");
   });
 });
 
