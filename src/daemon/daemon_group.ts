@@ -48,8 +48,12 @@ export type UserInfo =
 
 /** State of a logical server, from real outcomes. */
 export interface GroupStatus {
-  /** Whether a session can be created. */
+  /** Whether a session can be created: an instance answered, and does as far as is known. */
   readonly usable: boolean;
+  /** Whether a request may find one that serves it: some instance is up, or was not asked yet. */
+  readonly worthTrying: boolean;
+  /** Whether no instance was asked yet, or none has answered or failed so far. */
+  readonly unchecked: boolean;
   readonly total: number;
   readonly available: number;
   readonly instances: readonly InstanceStatus[];
@@ -59,13 +63,20 @@ export interface GroupStatus {
   readonly sessionLimit?: number;
 }
 
-export interface InstanceStatus {
+export interface InstanceStatus extends DaemonHealth {
   /** Counted from 1. */
   readonly instance: number;
   /** `host:port` of the listen socket; the command address is never shown. */
   readonly address: string;
+}
+
+/** How a physical daemon is. */
+export interface DaemonHealth {
+  /** Whether it answered, and does as far as is known. */
   readonly up: boolean;
-  /** Why it is down, for the log and the operator. */
+  /** Whether it was not asked yet, or has neither answered nor failed so far. */
+  readonly unchecked?: boolean;
+  /** Why it is not up, for the log and the operator. */
   readonly reason?: string;
   /** Milliseconds that the last answer took, from the attempt to connect on; absent before the first. */
   readonly latencyMs?: number;

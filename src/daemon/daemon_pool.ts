@@ -24,7 +24,9 @@ import type {
 } from "./daemon_group.ts";
 import { encodeSession, encodeUserInfo } from "./encode_command.ts";
 import { describeFailure, type Failure } from "./exchange.ts";
-import { Instance, type InstanceCommand } from "./instance.ts";
+import type { DaemonCommand } from "./daemon.ts";
+import { Daemons } from "./daemons.ts";
+import { Instance } from "./instance.ts";
 import { parseSession, parseUserInfo, type PingReply, type SessionReply } from "./parse_reply.ts";
 import { realTime, type Schedule } from "./schedule.ts";
 
@@ -47,6 +49,8 @@ export interface DaemonGroupConfig {
   readonly name: string;
   readonly description: string;
   readonly instances: readonly DaemonInstanceConfig[];
+  /** Whose anchors vouch for the daemons' certificates, if not the common ones. */
+  readonly trust?: string;
 }
 
 export interface DaemonGroupParts {
@@ -58,6 +62,8 @@ export interface DaemonGroupParts {
   readonly random?: () => number;
   readonly schedule?: Schedule;
   readonly limits?: Partial<DaemonLimits>;
+  /** Where other groups find the same daemons; default: none are shared. */
+  readonly daemons?: Daemons;
 }
 
 /** Milliseconds for the steps of an exchange, and for a whole operation with all its attempts. */
@@ -85,7 +91,7 @@ interface Operation<T, R> {
   /** That instance and no other, counted from 1. */
   readonly instance?: number;
   /** @throws {InvalidOrder} */
-  readonly command: () => Omit<InstanceCommand<T>, "deadline" | "signal">;
+  readonly command: () => Omit<DaemonCommand<T>, "deadline" | "signal">;
   /** The result, or why another instance should be asked. @throws {ServiceError} Why none should. */
   readonly judge: (reply: T, from: Instance) => { readonly result: R } | { readonly next: ServiceError };
   /** Called before another instance is asked although one may have carried out the command. */
@@ -106,29 +112,21 @@ class DaemonPool implements DaemonGroup {
     this.name = config.name;
     this.description = config.description;
     this.#limits = { ...DAEMON_LIMITS, ...parts.limits };
-    this.#instances = config.instances.map((instance, index) =>
-      new Instance({
-        number: index + 1,
-        address: `${instance.host}:${instance.port}`,
-        socket: {
-          host: instance.commandHost,
-          port: instance.commandPort,
-          tls: instance.ssl
-            ? {
-              material: parts.tls,
-              expectedDn: instance.expectedDn,
-              allowUnverifiable: instance.allowUnverifiable,
-            }
-            : undefined,
-        },
+    const daemons = parts.daemons ?? new Daemons();
+    this.#instances = config.instances.map((instance, index) => {
+      const { host, port, commandHost, commandPort, ssl, expectedDn, allowUnverifiable } = instance;
+      const tls = ssl ? { material: parts.tls, expectedDn, allowUnverifiable } : undefined;
+      const daemon = daemons.at({ host: commandHost, port: commandPort, tls }, config.trust, {
         limits: this.#limits,
         clock: parts.clock,
         schedule: parts.schedule ?? realTime,
         random: parts.random ?? Math.random,
-        log: parts.log.child({ server: config.name }),
-      })
-    );
-    for (const instance of this.#instances) instance.start();
+        log: parts.log,
+      });
+      const [number, address] = [index + 1, `${host}:${port}`];
+      daemon.join({ server: config.name, instance: number, address });
+      return new Instance(number, address, daemon);
+    });
   }
 
   get size(): number {
@@ -138,10 +136,10 @@ class DaemonPool implements DaemonGroup {
   status(): GroupStatus {
     const known = this.#known;
     const current = (instance: Instance, i: number) =>
-      instance.status() === known?.status.instances[i] && instance.facts === known?.facts[i];
+      instance.status() === known?.status.instances[i] && instance.daemon.facts === known?.facts[i];
     if (known !== undefined && this.#instances.every(current)) return known.status;
     const instances = this.#instances.map((instance) => instance.status());
-    const facts = this.#instances.map((instance) => instance.facts);
+    const facts = this.#instances.map(({ daemon }) => daemon.facts);
     const status = groupStatus(instances, facts.flatMap((told) => told ?? []));
     this.#known = { status, facts };
     return status;
@@ -162,7 +160,7 @@ class DaemonPool implements DaemonGroup {
         lane,
         replyLimit: this.#limits.reply,
       }),
-      judge: (reply, { number, parts: { address } }) => {
+      judge: (reply, { number, address }) => {
         const reason = `${address}: ${reply.kind === "expected" ? "" : reply.text}`;
         if (reply.kind === "limit") return { next: new SessionLimitReached(this.name, reason) };
         if (reply.kind === "no-encryption") return { next: new EncryptionNotSupported(this.name, reason) };
@@ -189,7 +187,7 @@ class DaemonPool implements DaemonGroup {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#instances.map((instance) => instance.close()));
+    await Promise.all(this.#instances.map(({ daemon }) => daemon.leave()));
   }
 
   /** Asks one instance after the other, each at most once, until one gives a result. */
@@ -200,7 +198,7 @@ class DaemonPool implements DaemonGroup {
     for (const candidate of instance === undefined ? this.#inTurn() : this.#single(instance)) {
       signal.throwIfAborted();
       if (this.parts.clock() >= deadline) break;
-      const outcome = await unlessAborted(candidate.send({ ...next, deadline, signal }), signal);
+      const outcome = await unlessAborted(candidate.daemon.send({ ...next, deadline, signal }), signal);
       if (outcome.kind === "answered") {
         const judgement = judge(outcome.reply, candidate);
         if ("result" in judgement) return judgement.result;
@@ -216,26 +214,32 @@ class DaemonPool implements DaemonGroup {
     throw mostTelling(errors) ?? new DaemonUnavailable(this.name, this.#troubles());
   }
 
-  /** The instances that are up, the first in turn first; if there is none, those worth a trial. */
+  /**
+   * The instances that are up, the first in turn first, then those that nobody asked yet; if there are none, those worth a
+   * trial.
+   */
   *#inTurn(): Iterable<Instance> {
     const ring = [...this.#instances.slice(this.#turn), ...this.#instances.slice(0, this.#turn)];
     let found = false;
-    for (const instance of ring) {
-      if (!instance.up) continue;
-      if (!found) this.#turn = instance.number % this.#instances.length;
-      found = true;
-      yield instance;
+    for (const good of ["up", "unchecked"] as const) {
+      for (const instance of ring) {
+        if (!instance.daemon[good]) continue;
+        if (!found) this.#turn = instance.number % this.#instances.length;
+        found = true;
+        yield instance;
+      }
     }
-    if (!found) yield* ring.filter((instance) => instance.mayTry());
+    if (!found) yield* ring.filter(({ daemon }) => daemon.mayTry());
   }
 
   *#single(number: number): Iterable<Instance> {
     const instance = this.#instances[number - 1];
     if (instance === undefined) throw new InstanceUnknown(this.name, number);
-    if (instance.up || instance.mayTry()) yield instance;
+    const { daemon } = instance;
+    if (daemon.up || daemon.unchecked || daemon.mayTry()) yield instance;
   }
 
-  #toError(failure: Failure, { parts: { address } }: Instance): ServiceError {
+  #toError(failure: Failure, { address }: Instance): ServiceError {
     const reason = `${address}: ${describeFailure(failure)}`;
     if (failure.phase === "before") return new DaemonUnavailable(this.name, reason);
     if (failure.fault === "reply-timeout") return new DaemonTimeout(this.name, reason);
@@ -254,6 +258,8 @@ function groupStatus(instances: readonly InstanceStatus[], facts: readonly PingR
   const limits = facts.flatMap(({ sessionLimit }) => sessionLimit ?? []);
   return {
     usable: available > 0,
+    worthTrying: instances.some(({ up, unchecked }) => up || unchecked),
+    unchecked: instances.length > 0 && instances.every(({ unchecked }) => unchecked),
     total: instances.length,
     available,
     instances,

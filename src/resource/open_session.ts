@@ -36,7 +36,7 @@ export async function openSession(
   });
   const limits = limitsWithin(request.file, account);
   const status = server.daemons.status();
-  if (instance === undefined && !status.usable) throw new ServerDown(statusText(status));
+  if (instance === undefined && !status.worthTrying) throw new ServerDown(statusText(status));
 
   const { uid, gid } = account;
   call.audit({ uid, gid });

@@ -22,7 +22,8 @@ export interface ServerReservations {
  * Text of a status entry: begins with `OK` exactly when a session can be created, and names listen addresses only
  * (design decision "status of an entry").
  */
-export function statusText({ usable, total, available, instances }: GroupStatus): string {
+export function statusText({ usable, unchecked, total, available, instances }: GroupStatus): string {
+  if (unchecked) return "DOWN [not checked yet]";
   if (!usable) return `DOWN [${available} of ${total} available]`;
   const connected = instances.filter(({ up }) => up).map(({ address }) => address).join(", ");
   return total === 1

@@ -10,7 +10,7 @@ import { Measurements } from "./measurements.ts";
 import { answerWith } from "./request_exchange.ts";
 import { RoomAudit } from "./room_audit.ts";
 import { roomLog } from "./room_log.ts";
-import type { ToCoreRoom } from "./room_message.ts";
+import type { CoreNews, ToCoreRoom } from "./room_message.ts";
 import { surviveRejections } from "./survive_rejections.ts";
 import { hear, tell } from "./worker_scope.ts";
 
@@ -50,12 +50,14 @@ hear((message: ToCoreRoom) => {
 
 async function start({ options, learned }: ToCoreRoom & { kind: "start" }): Promise<Core | undefined> {
   const { log, flush } = roomLog((text) => tell({ kind: "log", text }), options.config.logging.level);
+  const tellOf = (news: CoreNews) => learned.postMessage(news);
   const audit = new RoomAudit((lines) => tell({ kind: "audit", lines }));
   try {
     const service = await createService(options, {
       log,
       audit: audit.record,
-      learned: (news) => learned.postMessage(news),
+      learned: (news) => tellOf({ about: "regulation", news }),
+      daemonLearned: (address, knowledge) => tellOf({ about: "daemon", address, knowledge }),
     });
     const counted = () => service.counted();
     const measurements = new Measurements(counted, (report) => tell({ kind: "measured", report }));

@@ -1,6 +1,8 @@
+import type { DaemonKnowledge } from "../daemon/daemon.ts";
 import type { EdgeOptions, EdgeTls } from "../edge/edge_options.ts";
 import type { Level } from "../logging/logger.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
+import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { ServiceOptions } from "../service/assembly/assemble.ts";
 import type { Report } from "./measurements.ts";
 
@@ -18,7 +20,7 @@ export type ToEdgeRoom =
 
 /** What the supervisor tells a core's room. */
 export type ToCoreRoom =
-  /** What it learns of failed logins goes to the port, as `RegulationNews`. */
+  /** What it learns goes to the port, as {@link CoreNews}. */
   | { readonly kind: "start"; readonly options: ServiceOptions; readonly learned: MessagePort }
   | { readonly kind: "link"; readonly port: MessagePort }
   /** The operator's questions come by this port. */
@@ -26,6 +28,12 @@ export type ToCoreRoom =
   | { readonly kind: "material"; readonly material: TlsMaterial }
   | { readonly kind: "ping" }
   | { readonly kind: "close" };
+
+/** What a core learns, for those that take its place. */
+export type CoreNews =
+  | { readonly about: "regulation"; readonly news: RegulationNews }
+  /** By the address of the daemon's command socket. */
+  | { readonly about: "daemon"; readonly address: string; readonly knowledge: DaemonKnowledge };
 
 /** What the supervisor tells the metrics page's room. */
 export type ToMetricsRoom =

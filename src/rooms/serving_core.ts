@@ -1,10 +1,11 @@
+import type { KnownDaemons } from "../daemon/daemons.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { Setup } from "../service/assembly/load_setup.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { DeskCaller } from "./desk_link.ts";
 import { corePermissions, type Resolve, type RoomPermissions } from "./permissions.ts";
 import { Room } from "./room.ts";
-import type { FromRoom, ToCoreRoom } from "./room_message.ts";
+import type { CoreNews, FromRoom, ToCoreRoom } from "./room_message.ts";
 import { DRAIN_MS, type ServingEdge } from "./serving_edge.ts";
 
 /** How long a core may take to end what it has with the daemons, in milliseconds. */
@@ -22,8 +23,10 @@ export interface CoreParts {
   readonly upSince: number;
   readonly resolve: Resolve;
   readonly said: (message: FromRoom) => void;
-  /** Told of failed logins at once, those before its death included. */
-  readonly learned: (news: RegulationNews, core: ServingCore) => void;
+  /** What is known of the daemons, by the addresses of their command sockets. */
+  readonly daemons: KnownDaemons;
+  /** Told of failed logins and of daemons at once, of what came before its death too. */
+  readonly learned: (news: CoreNews, core: ServingCore) => void;
   readonly died: (core: ServingCore, reason: string) => void;
 }
 
@@ -50,7 +53,7 @@ export class ServingCore {
     this.permissions = permissions;
     this.desk = new DeskCaller(ports.desk);
     this.#learned = ports.learned;
-    this.#learned.onmessage = ({ data }: MessageEvent<RegulationNews>) => learned(data, this);
+    this.#learned.onmessage = ({ data }: MessageEvent<CoreNews>) => learned(data, this);
     this.#room = new Room(MODULE, `core ${generation}`, permissions, {
       said,
       died: (reason) => {
@@ -67,8 +70,8 @@ export class ServingCore {
     if (directory !== undefined) await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
     const [desk, learned] = [new MessageChannel(), new MessageChannel()];
     const core = new ServingCore(permissions, parts, { desk: desk.port2, learned: learned.port2 });
-    const { generation, upSince, port } = parts;
-    const options = { ...setup, generation, upSince, port };
+    const { generation, upSince, port, daemons } = parts;
+    const options = { ...setup, generation, upSince, port, daemons };
     core.#room.tell({ kind: "start", options, learned: learned.port1 }, [learned.port1]);
     core.#room.tell({ kind: "desk", port: desk.port1 }, [desk.port1]);
     try {

@@ -2,17 +2,18 @@ import { LogFile } from "../logging/log_file.ts";
 import type { Logger } from "../logging/logger.ts";
 import { series } from "../metrics/series.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
-import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { Setup } from "../service/assembly/load_setup.ts";
 import type { DeskAnswer, DeskQuestion } from "../service/operator_desk.ts";
 import { CannotStart } from "./cannot_start.ts";
 import { ConnectionLimit } from "./connection_limit.ts";
+import { DaemonCopy } from "./daemon_copy.ts";
 import { NoAnswer } from "./desk_link.ts";
 import { Keeper } from "./keeper.ts";
 import { corePermissions, type Resolve } from "./permissions.ts";
 import { PortWatch } from "./port_watch.ts";
 import { RegulationCopy } from "./regulation_copy.ts";
 import { resolveHost } from "./resolve_host.ts";
+import type { CoreNews } from "./room_message.ts";
 import { RoomReports } from "./room_reports.ts";
 import { ServingCore } from "./serving_core.ts";
 import { ServingEdge } from "./serving_edge.ts";
@@ -42,6 +43,7 @@ export class Supervisor {
   readonly #leavingEdges = new Set<ServingEdge>();
   readonly #leavingCores = new Set<ServingCore>();
   readonly #regulation: RegulationCopy;
+  readonly #daemons = new DaemonCopy();
   #generation = 0;
   #port = 0;
   #stopping = false;
@@ -271,6 +273,7 @@ export class Supervisor {
       generation: ++this.#generation,
       port: setup.config.site.port || (edge?.port ?? this.#port),
       upSince: this.upSince,
+      daemons: this.#daemons.of(setup.config.servers),
       resolve: this.#resolve,
       said: (message) => this.reports.hear(message, "core"),
       learned: (news, core) => this.#learned(news, core),
@@ -299,7 +302,12 @@ export class Supervisor {
   }
 
   /** What one core learned all others know: an attempt that failed counts wherever the next one goes. */
-  #learned(news: RegulationNews, core: ServingCore): void {
+  #learned(learned: CoreNews, core: ServingCore): void {
+    if (learned.about === "daemon") {
+      if (!this.#leavingCores.has(core)) this.#daemons.adopt(learned.address, learned.knowledge);
+      return;
+    }
+    const { news } = learned;
     this.#regulation.adopt(news);
     for (const other of this.#coresBeside(core)) {
       other.adopt(news).catch((error) => this.log.warn("a core was not told of failed logins", { error }));

@@ -1,3 +1,4 @@
+import type { DaemonKnowledge } from "../daemon/daemon.ts";
 import type { AuditFacts, AuditRecord } from "../logging/audit_record.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Increments } from "../metrics/counters.ts";
@@ -44,17 +45,25 @@ export interface Service {
 /** @throws If a file that the configuration names cannot be used; the message is for the operator. */
 export async function createService(
   options: ServiceOptions,
-  { log, audit = () => {}, learned, now = Date.now }: {
+  { log, audit = () => {}, learned, daemonLearned, now = Date.now }: {
     readonly log: Logger;
     /** Takes decisions, and who they were about. */
     readonly audit?: (record: AuditRecord) => void;
     /** Takes what is learned of failed logins, for a copy of it. */
     readonly learned?: (news: RegulationNews) => void;
+    /** Takes what is learned of the daemon with this command address, for the service that follows. */
+    readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
     readonly now?: () => number;
   },
 ): Promise<Service> {
   const observer = new RequestObserver({ servers: options.config.servers.map(({ name }) => name), audit });
-  const parts = await assemble(options, { log, now, observer, ...(learned && { learned }) });
+  const parts = await assemble(options, {
+    log,
+    now,
+    observer,
+    ...(learned && { learned }),
+    ...(daemonLearned && { daemonLearned }),
+  });
   return new RoutedService(parts, observer, log);
 }
 

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import type { DaemonKnowledge } from "../../src/daemon/daemon.ts";
+import { Daemons } from "../../src/daemon/daemons.ts";
 import type { DaemonGroup, SessionOrder } from "../../src/daemon/daemon_group.ts";
 import { createDaemonGroup, type DaemonLimits } from "../../src/daemon/daemon_pool.ts";
 import {
@@ -109,6 +111,23 @@ class Setting implements AsyncDisposable {
   }
 }
 
+/** A group of one daemon without TLS. */
+const plainGroup = (name: string, daemon: DaemonSimulator) => ({
+  name,
+  description: "",
+  instances: [{
+    host: `${name.toLowerCase()}.example.org`,
+    port: 1,
+    commandHost: daemon.host,
+    commandPort: daemon.commandPort,
+    ssl: false,
+  }],
+});
+
+const PLAIN = { tls: () => material, clock: Date.now, log: SILENT };
+
+const tick = () => new Promise((resolve) => setTimeout(resolve, 1));
+
 async function assertFails(
   promise: Promise<unknown>,
   kind: new (...args: never[]) => ServiceError,
@@ -199,6 +218,8 @@ Deno.test("status() tells version, limit and who is up", async () => {
   await using setting = await Setting.start(2);
   assert.deepEqual(setting.group.status(), {
     usable: true,
+    worthTrying: true,
+    unchecked: false,
     total: 2,
     available: 2,
     instances: [
@@ -363,19 +384,114 @@ Deno.test("odd requests alone never take a live daemon out", async () => {
   assert.deepEqual(setting.log, []);
 });
 
-Deno.test("an idle daemon is pinged about once a minute, a busy one every ten", async () => {
-  await using setting = await Setting.start(1);
+Deno.test("an idle daemon is pinged about every eight seconds, a busy one every ten minutes", async () => {
+  await using setting = await Setting.start(1, { options: { maxSessions: 1000 } });
   const [daemon] = setting.daemons;
-  await setting.advance(600);
+  await setting.advance(60);
   const pings = (daemon?.connections ?? 0) - 1;
-  assert(pings >= 8 && pings <= 10, `${pings} pings in 10 idle minutes`);
+  assert(pings >= 6 && pings <= 9, `${pings} pings in an idle minute`);
   const before = daemon?.connections ?? 0;
-  for (let i = 0; i < 40; i++) {
-    await setting.open({ user: `user${i}` });
-    await setting.advance(30);
+  for (let i = 0; i < 240; i++) {
+    await setting.open({ user: `user${i % 20}` });
+    await setting.advance(5);
   }
-  const busy = (daemon?.connections ?? 0) - before - 40;
+  const busy = (daemon?.connections ?? 0) - before - 240;
   assert(busy >= 1 && busy <= 3, `${busy} pings in 20 busy minutes`);
+});
+
+Deno.test("a daemon that dies while nobody uses it is noticed within 15 s, whatever it died of", async () => {
+  for (const outage of ["refused", "hang-before-handshake"] as const) {
+    await using setting = await Setting.start(1, { limits: SHORT_LIMITS });
+    const [daemon] = setting.daemons;
+    await setting.advance(20);
+    assert.deepEqual(setting.up(), [true]);
+    if (outage === "refused") await daemon?.stop();
+    else if (daemon !== undefined) daemon.fault = { kind: outage };
+    await setting.advance(10); // and at most 5 s for connection or handshake
+    assert.deepEqual(setting.up(), [false], outage);
+  }
+});
+
+Deno.test("a daemon is up only after it answered; until then a request may try it", async () => {
+  await using daemon = await startDaemon();
+  daemon.fault = { kind: "hang-after-request" };
+  const group = createDaemonGroup(plainGroup("TEST", daemon), PLAIN);
+  const { usable, unchecked, worthTrying, available, instances } = group.status();
+  assert.deepEqual([usable, unchecked, worthTrying, available], [false, true, true, 0]);
+  assert.deepEqual(instances, [
+    { instance: 1, address: "test.example.org:1", up: false, unchecked: true, reason: "not checked yet" },
+  ]);
+  await group.close();
+  daemon.fault = undefined;
+  const another = createDaemonGroup(plainGroup("TEST", daemon), PLAIN);
+  const { signal } = new AbortController();
+  assert.equal((await another.openSession(ORDER, { signal })).port, daemon.listenPort);
+  assert.equal(another.status().usable, true);
+  await another.close();
+});
+
+Deno.test("what is known of daemons is handed on, and checked again", async () => {
+  await using daemon = await startDaemon();
+  const known = new Map<string, DaemonKnowledge>();
+  const learned = (address: string, knowledge: DaemonKnowledge) => known.set(address, knowledge);
+  const run = () =>
+    createDaemonGroup(plainGroup("TEST", daemon), {
+      ...PLAIN,
+      daemons: new Daemons({ known: structuredClone(known), learned }),
+    });
+  const first = run();
+  while (known.size === 0 || first.status().version === undefined) await tick();
+  await first.close();
+  assert.deepEqual([...known.keys()], [`${daemon.host}:${daemon.commandPort}`]);
+
+  await daemon.stop();
+  const second = run();
+  assert.deepEqual([second.status().usable, second.status().version], [true, "3.5.3"]);
+  while (second.status().usable) await tick();
+  await second.close();
+  const third = run();
+  assert.match(third.status().instances[0]?.reason ?? "", /connection refused/);
+  assert.equal(third.status().worthTrying, false);
+  await daemon.start();
+  await third.close();
+});
+
+Deno.test("servers that share a daemon share its queue and what is known of it", async () => {
+  await using daemon = await startDaemon({ maxSessions: 100 });
+  const log: string[] = [];
+  const parts = {
+    ...PLAIN,
+    log: createLogger((line) => log.push(line.slice(25)), { now: Date.now }),
+    daemons: new Daemons(),
+  };
+  const [one, two] = [
+    createDaemonGroup(plainGroup("ONE", daemon), parts),
+    createDaemonGroup(plainGroup("TWO", daemon), parts),
+  ];
+  while (one.status().version === undefined) await tick();
+  assert.equal(daemon.connections, 1, "one ping for both");
+  assert.equal(two.status().usable, true);
+  assert.equal(two.status().instances[0]?.address, "two.example.org:1");
+  const { signal } = new AbortController();
+  daemon.delay = 5;
+  let most = 0;
+  const watch = setInterval(() => most = Math.max(most, daemon.openConnections), 1);
+  const grants = await Promise.all(
+    Array.from({ length: 10 }, (_, i) => (i % 2 ? one : two).openSession(ORDER, { signal })),
+  );
+  clearInterval(watch);
+  assert.deepEqual(new Set(grants.map(({ host }) => host)), new Set(["one.example.org", "two.example.org"]));
+  assert.equal(most, 1, "one queue");
+  await one.close();
+  assert.equal((await two.openSession(ORDER, { signal })).port, daemon.listenPort, "the other still has it");
+  await daemon.stop();
+  await assertFails(two.openSession(ORDER, { signal }), DaemonUnavailable);
+  assert.deepEqual(log.map((line) => line.replace(/ reason=.*/, "")), [
+    "warn  daemon is down server=ONE instance=1 address=one.example.org:1 also=TWO",
+  ]);
+  assert.equal(one.status().usable, false);
+  await two.close();
+  await daemon.start();
 });
 
 Deno.test("a full queue spills over to the next instance, and when all are full there is a clear answer", async () => {

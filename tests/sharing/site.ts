@@ -69,6 +69,7 @@ export class Site implements AsyncDisposable {
         ssl: false,
       }],
     }, { tls: () => ({ certificate: "", key: "", anchors: [] }), clock: Date.now, log: SILENT });
+    while (group.status().unchecked) await new Promise((resolve) => setTimeout(resolve, 1));
     const sessions = new SessionClient(group, {
       times: { ...SESSION_TIMES, ...times },
       budget,

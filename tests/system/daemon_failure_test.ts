@@ -124,3 +124,28 @@ Deno.test("a logical server without a daemon is DOWN, not ready, and 503 says so
   const server: unknown = (await alone.ask("/rest/auth", { as: ALICE })).json().server;
   assert.match(JSON.stringify(server), /"UFTPD server 'HPC'":"DOWN"/);
 });
+
+Deno.test("a daemon that never answered makes no server OK and no service ready", async () => {
+  using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  assert(silent.addr.transport === "tcp");
+  await using alone = await runService({
+    properties: {
+      "authservice.server.HPC.commandHost": "127.0.0.1",
+      "authservice.server.HPC.commandPort": String(silent.addr.port),
+    },
+  });
+  assert.match(String((await alone.ask("/rest/auth/HPC")).json().status), /^DOWN \[/);
+  assert.equal((await alone.ask("/health/ready")).status, 503);
+});
+
+Deno.test("a reload keeps what is known of the daemons", async () => {
+  await using alone = await runService();
+  await settled(alone);
+  alone.daemon().fault = { kind: "hang-before-handshake" }; // the next check takes its time to fail
+  await alone.service.reload();
+  const entry = (await alone.ask("/rest/auth/HPC", { as: ALICE })).json();
+  assert.match(String(entry.status), /^OK \[connected/);
+  assert.notEqual(entry.uftpdServerVersion, "n/a");
+  assert.equal((await alone.ask("/health/ready")).status, 200);
+  alone.daemon().fault = undefined;
+});

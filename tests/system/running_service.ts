@@ -230,6 +230,7 @@ async function systemAt(site: Site, start: Start): Promise<SystemUnderTest> {
   const { port } = service;
   const send = (path: string, question?: Question) =>
     ask(`https://localhost:${port}${path}`, site.authority.certificate, question);
+  await someDaemonAnswered(send);
   const description = new ApiDescription((await send("/openapi.json")).json(), ["DEMO", "Demo-Site"]);
   return {
     ...site,
@@ -267,6 +268,14 @@ async function systemAt(site: Site, start: Start): Promise<SystemUnderTest> {
       await site[Symbol.asyncDispose]();
     },
   };
+}
+
+/** A service says that a server is up once a daemon of it has answered; where none will, for a test of that, go on. */
+async function someDaemonAnswered(send: (path: string) => Promise<Reply>): Promise<void> {
+  const end = performance.now() + 3000;
+  while ((await send("/health/ready")).status === 503 && performance.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 }
 
 function mainFile(

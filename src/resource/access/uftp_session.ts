@@ -42,7 +42,7 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   const path = share.path === `${asked}/` ? share.path : asked;
   const scope = grantedScope(path, await checkOwner(share, path, call.signal, parts));
   const status = server.facts.daemons.status();
-  if (server.instance === undefined && !status.usable) throw new ServerDown(statusText(status));
+  if (server.instance === undefined && !status.worthTrying) throw new ServerDown(statusText(status));
 
   const use = await useShare(call, share, { kind: "UFTP", path }, parts);
   try {

@@ -16,7 +16,9 @@ import type {
   ServiceConfig,
 } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
+import type { DaemonKnowledge } from "../../daemon/daemon.ts";
 import { createDaemonGroup } from "../../daemon/daemon_pool.ts";
+import { Daemons, type KnownDaemons } from "../../daemon/daemons.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { certificateSubject } from "../../model/certificate_subject.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -53,6 +55,8 @@ export interface ServiceOptions {
   readonly upSince: number;
   /** Port that clients connect to: the configured one, or what the system chose for 0. */
   readonly port: number;
+  /** What is known of the daemons already. */
+  readonly daemons?: KnownDaemons;
 }
 
 /** A service's parts, put together and running. */
@@ -79,14 +83,23 @@ const RENEWAL_PERIOD = 30 * 24 * 3600;
  * @throws If a file that the configuration names cannot be used.
  */
 export async function assemble(
-  { config, material, assertionIssuers, generation, upSince, port }: ServiceOptions,
-  { log, now, observer = new RequestObserver({ servers: [], audit: () => {} }), learned, onAnswer }: {
+  { config, material, assertionIssuers, generation, upSince, port, daemons: known }: ServiceOptions,
+  {
+    log,
+    now,
+    observer = new RequestObserver({ servers: [], audit: () => {} }),
+    learned,
+    daemonLearned,
+    onAnswer,
+  }: {
     readonly log: Logger;
     readonly now: Clock;
     /** Told of outcomes of methods and of transfers. */
     readonly observer?: RequestObserver;
     /** Told of what is learned of failed logins. */
     readonly learned?: (news: RegulationNews) => void;
+    /** Told of what is learned of the daemon with this command address. */
+    readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
     /** Told of the answer of each attribute source. */
     readonly onAnswer?: SourceParts["onAnswer"];
   },
@@ -103,7 +116,11 @@ export async function assemble(
   };
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
   try {
-    const groups = config.servers.map((server) => keep(createGroup(server, own, { log, now })));
+    const daemons = new Daemons({
+      ...(known && { known }),
+      ...(daemonLearned && { learned: daemonLearned }),
+    });
+    const groups = config.servers.map((server) => keep(createGroup(server, own, { log, now, daemons })));
     const attributes = keep(
       await createAttributes(config.attributes, config.dynamicAttributes, {
         log,
@@ -202,18 +219,20 @@ export async function assemble(
 }
 
 function createGroup(
-  { name, description, instances }: LogicalServerConfig,
+  { name, description, instances, truststore }: LogicalServerConfig,
   own: OwnCertificate,
-  { log, now }: { readonly log: Logger; readonly now: Clock },
+  { log, now, daemons }: { readonly log: Logger; readonly now: Clock; readonly daemons: Daemons },
 ): DaemonGroup {
   const addresses = instances.map(({ expectedDn, ...instance }) => ({
     ...instance,
     ...(expectedDn !== undefined && { expectedDn }),
   }));
-  return createDaemonGroup({ name, description, instances: addresses }, {
+  const trust = truststore && { trust: name };
+  return createDaemonGroup({ name, description, instances: addresses, ...trust }, {
     tls: () => own.daemonMaterial(name),
     clock: now,
     log,
+    daemons,
   });
 }
 

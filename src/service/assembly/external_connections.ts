@@ -29,9 +29,9 @@ export function externalConnections(
 
 function daemonStates(group: Pick<DaemonGroup, "name" | "size" | "status">): [string, ConnectionState][] {
   const { name, size } = group;
-  return group.status().instances.map(({ instance, up }) => [
+  return group.status().instances.map(({ instance, up, unchecked }) => [
     `UFTPD server '${size === 1 ? name : `${name}-${instance}`}'`,
-    up ? "OK" : "DOWN",
+    unchecked ? "UNKNOWN" : up ? "OK" : "DOWN",
   ]);
 }
 

@@ -37,3 +37,24 @@ Deno.test("externalConnections() leaves out methods that ask no other system", (
   ]] as const;
   assert.deepEqual(externalConnections([], methods), {});
 });
+
+Deno.test("externalConnections() of a daemon that nobody asked yet is UNKNOWN", () => {
+  const status = (facts: { up: boolean; unchecked?: boolean }) => ({
+    usable: facts.up,
+    worthTrying: true,
+    unchecked: facts.unchecked === true,
+    total: 1,
+    available: 0,
+    instances: [{ instance: 1, address: "hpc.example.org:1", ...facts }],
+  });
+  for (
+    const [facts, told] of [
+      [{ up: false, unchecked: true }, "UNKNOWN"],
+      [{ up: false }, "DOWN"],
+      [{ up: true }, "OK"],
+    ] as const
+  ) {
+    const group = { name: "HPC", size: 1, status: () => status(facts) };
+    assert.deepEqual(externalConnections([group], []), { "UFTPD server 'HPC'": told });
+  }
+});

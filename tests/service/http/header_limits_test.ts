@@ -16,7 +16,7 @@ Deno.test("every header that the service reads of a request has a limit", async 
   const read = /(?<!response\.headers)\.(?:get|has)\("([A-Z][A-Za-z-]+)"\)/g;
   const names = new Set<string>();
   for (const folder of ["service", "resource", "authentication", "attributes"]) {
-    for await (const path of sources(new URL(`../../src/${folder}`, import.meta.url).pathname)) {
+    for await (const path of sources(new URL(`../../../src/${folder}`, import.meta.url).pathname)) {
       const source = await Deno.readTextFile(path);
       for (const [, name = ""] of source.matchAll(read)) names.add(name.toLowerCase());
     }
