@@ -1,5 +1,7 @@
 import { parseArgs } from "node:util";
 import { didYouMean } from "../config/did_you_mean.ts";
+import { FileNotChanged } from "../model/edit_file.ts";
+import { InvalidFile } from "../model/problem.ts";
 
 /** What a command may do with the world around it; handed in, so that a test needs no terminal. */
 export interface CommandIo {
@@ -69,6 +71,11 @@ export class CommandFailed extends Error {
     super(message, options);
     this.status = status;
   }
+}
+
+/** Tells what the operator should know about a file that was changed. */
+export function printRemarks(io: CommandIo, file: string, remarks: readonly string[]): void {
+  for (const remark of remarks) io.stderr(`Note on ${file}: ${remark}\n`);
 }
 
 /** What was given to a command, by the names in its table. */
@@ -188,11 +195,10 @@ async function explain({ name }: CommandSpec, io: CommandIo, run: () => Promise<
       io.stderr(`authserver ${name}: ${error.message}\nSee authserver ${name} --help\n`);
       return 2;
     }
-    if (error instanceof CommandFailed) {
-      io.stderr(`authserver ${name}: ${error.message}\n`);
-      return error.status;
-    }
-    throw error;
+    const isForUser = [CommandFailed, InvalidFile, FileNotChanged].some((kind) => error instanceof kind);
+    if (!(error instanceof Error && isForUser)) throw error;
+    io.stderr(`authserver ${name}: ${error.message}\n`);
+    return error instanceof CommandFailed ? error.status : 1;
   }
 }
 

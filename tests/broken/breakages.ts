@@ -652,12 +652,12 @@ const PROCESS: readonly Breakage[] = [
   {
     rows: ["the password file is on a full disk", "the password file is on a read-only disk"],
     broken: "a password file is written in place",
-    file: "src/command/files/edit_file.ts",
+    file: "src/model/edit_file.ts",
     change: instead(
-      "await writeSynced(beside, text);",
-      "await Deno.writeTextFile(target, text); await Deno.copyFile(target, beside);",
+      "await writeSynced(beside, change(before),",
+      "await Deno.writeTextFile(target, change(before)); await writeSynced(beside, await Deno.readTextFile(target),",
     ),
-    tests: ["tests/faults/disk_test.ts", "tests/command/files/edit_file_test.ts"],
+    tests: ["tests/faults/disk_test.ts", "tests/model/edit_file_test.ts"],
   },
 ];
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
+import { FileNotChanged } from "../../src/model/edit_file.ts";
 import { InvalidFile } from "../../src/model/problem.ts";
 import {
   addReservation,
   listReservations,
   removeReservation,
-  ReservationNotChanged,
 } from "../../src/reservations/reservation_editor.ts";
 
 const NIGHT = { name: "night", from: "2026-01-05 20:00", to: "2026-01-05 23:00", uids: ["ann"] };
@@ -25,7 +25,8 @@ async function folder(content?: string) {
 Deno.test("addReservation() makes the file, with the entry as entered", async () => {
   await using made = await folder();
   assert.deepEqual(await listReservations(made.context), { reservations: [], problems: [] });
-  const reservation = await addReservation(NIGHT, made.context);
+  const { reservation, remarks } = await addReservation(NIGHT, made.context);
+  assert.deepEqual(remarks, []);
   assert.equal(reservation.rateLimit, 10485760);
   assert.equal(reservation.from, Date.parse("2026-01-05T20:00:00Z"));
   assert.deepEqual(await made.json(), { reservations: [NIGHT] });
@@ -52,8 +53,8 @@ Deno.test("addReservation() and removeReservation() keep everything else", async
 Deno.test("addReservation() refuses a name that is taken, and entries that are not valid", async () => {
   await using made = await folder(JSON.stringify({ reservations: [NIGHT] }));
   const before = await Deno.readTextFile(made.context.file);
-  await assert.rejects(addReservation(NIGHT, made.context), ReservationNotChanged);
-  await assert.rejects(addReservation({ ...NIGHT, name: " " }, made.context), ReservationNotChanged);
+  await assert.rejects(addReservation(NIGHT, made.context), FileNotChanged);
+  await assert.rejects(addReservation({ ...NIGHT, name: " " }, made.context), FileNotChanged);
   for (const wrong of [{ from: "now" }, { to: "2026-01-05 19:00" }, { rateLimit: "fast" }]) {
     await assert.rejects(
       addReservation({ ...NIGHT, name: "new", ...wrong }, made.context),
@@ -65,7 +66,7 @@ Deno.test("addReservation() refuses a name that is taken, and entries that are n
 
 Deno.test("removeReservation() needs a reservation of that name", async () => {
   await using made = await folder(JSON.stringify({ reservations: [NIGHT] }));
-  await assert.rejects(removeReservation("other", made.context), ReservationNotChanged);
+  await assert.rejects(removeReservation("other", made.context), FileNotChanged);
   await removeReservation("night", made.context);
   assert.deepEqual(await made.names(), []);
 });

@@ -3,7 +3,7 @@ import type { KeyObject } from "node:crypto";
 import { createLogger } from "../../logging/logger.ts";
 import { canonicalAddress } from "../../model/address.ts";
 import { InvalidName, parseName } from "../../model/distinguished_name.ts";
-import { formatProblem, InvalidFile } from "../../model/problem.ts";
+import { formatProblem } from "../../model/problem.ts";
 import { CommandFailed, type CommandIo, defineCommand, WrongUsage } from "../command.ts";
 import { CONFIG_OPTION, configFile } from "../config_option.ts";
 import { explanationText } from "./explanation_text.ts";
@@ -64,9 +64,7 @@ export const whoamiTestCommand = defineCommand({
   const explanation = await explain({ ...setup, generation: 1, upSince: Date.now(), port: site.port }, {
     caller: { ...credentials, clientAddress },
     ...(server !== undefined && { server }),
-  }, { log, now: Date.now }).catch((error: unknown) => {
-    throw error instanceof InvalidFile ? new CommandFailed(error.message, { cause: error }) : error;
-  });
+  }, { log, now: Date.now });
   io.stdout(
     given.flag("json") ? `${JSON.stringify(explanation, mapsAsObjects, 2)}\n` : explanationText(explanation),
   );

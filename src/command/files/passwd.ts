@@ -10,10 +10,11 @@ import {
   defineCommand,
   defineCommands,
   type Given,
+  printRemarks,
   WrongUsage,
 } from "../command.ts";
 import { configurationFolder, placesOf } from "../config_option.ts";
-import { editFile, readText } from "./edit_file.ts";
+import { editFile, readText } from "../../model/edit_file.ts";
 import { printable } from "../../model/printable.ts";
 import { lineFor, passwordLine, putLine, removeLines } from "./password_file_text.ts";
 import { weakness } from "../weak_password.ts";
@@ -247,6 +248,6 @@ async function edit(
   file: string,
   change: (text: string | undefined) => string,
 ): Promise<void> {
-  const { remarks } = await editFile(file, change);
-  for (const remark of remarks) io.stderr(`Note on ${file}: ${remark}\n`);
+  const { remarks } = await editFile(file, change, { secret: true });
+  printRemarks(io, file, remarks);
 }

@@ -1,12 +1,11 @@
 import { loadConfiguration } from "../../config/load.ts";
-import { formatProblem, InvalidFile } from "../../model/problem.ts";
+import { formatProblem } from "../../model/problem.ts";
 import type { Reservation } from "../../reservations/reservation.ts";
 import { hostZone } from "../../reservations/reservation_book.ts";
 import {
   addReservation,
   listReservations,
   removeReservation,
-  ReservationNotChanged,
 } from "../../reservations/reservation_editor.ts";
 import type { ReadingContext } from "../../reservations/reservation_file.ts";
 import {
@@ -15,6 +14,7 @@ import {
   defineCommand,
   defineCommands,
   type Given,
+  printRemarks,
   WrongUsage,
 } from "../command.ts";
 import { CONFIG_OPTION, configFile } from "../config_option.ts";
@@ -65,14 +65,15 @@ const add = defineCommand({
     const accounts = uids.split(/[\s,]+/).filter((uid) => uid !== "");
     if (accounts.length === 0) throw new WrongUsage("Expected at least one account behind --uids");
     const limit = given.text("limit");
-    const made = await addReservation({
+    const { reservation, remarks } = await addReservation({
       name: given.operand("name"),
       from,
       to,
       uids: accounts,
       ...(limit !== undefined && { rateLimit: limit }),
     }, context);
-    io.stdout(`Added to ${context.file}:\n${table([made], context)}`);
+    io.stdout(`Added to ${context.file}:\n${table([reservation], context)}`);
+    printRemarks(io, context.file, remarks);
     return 0;
   }));
 
@@ -84,8 +85,9 @@ const remove = defineCommand({
 }, (given, io) =>
   withFile(given, async (context) => {
     const name = given.operand("name");
-    await removeReservation(name, context);
+    const { remarks } = await removeReservation(name, context);
     io.stdout(`Removed '${name}' from ${context.file}\n`);
+    printRemarks(io, context.file, remarks);
     return 0;
   }));
 
@@ -97,23 +99,12 @@ export const reservations: Command = defineCommands({
   commands: [list, add, remove],
 });
 
-/** Does something with the reservations file of the server that is meant. @throws {CommandFailed} */
+/** Does something with the reservations file of the server that is meant. */
 async function withFile(
   given: Pick<Given<"config" | "server", never>, "text">,
   act: (context: ReadingContext) => Promise<number>,
 ): Promise<number> {
-  const context = await fileOf(await configFile(given), given.text("server"));
-  try {
-    return await act(context);
-  } catch (error) {
-    if (error instanceof InvalidFile || error instanceof ReservationNotChanged) {
-      throw new CommandFailed(error.message, { cause: error });
-    }
-    if (error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotFound) {
-      throw new CommandFailed(`${context.file}: ${error.message}`, { cause: error });
-    }
-    throw error;
-  }
+  return await act(await fileOf(await configFile(given), given.text("server")));
 }
 
 async function fileOf(main: string, wanted: string | undefined): Promise<ReadingContext> {

@@ -3,7 +3,7 @@ import { dumpEntry } from "../../sharing/import/dump_entry.ts";
 import type { Share, Use } from "../../sharing/share.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, WrongUsage } from "../command.ts";
 import { CONFIG_OPTION } from "../config_option.ts";
-import { readText } from "./edit_file.ts";
+import { readText } from "../../model/edit_file.ts";
 import { withShareDatabase } from "./share_database.ts";
 import { textTable } from "../text_table.ts";
 

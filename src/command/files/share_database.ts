@@ -1,5 +1,5 @@
 import { loadConfiguration } from "../../config/load.ts";
-import { formatProblem, InvalidFile } from "../../model/problem.ts";
+import { formatProblem } from "../../model/problem.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { AdministrationError, ShareAdministration } from "../../sharing/administration.ts";
 import { UnknownDatabase } from "../../sharing/store/schema.ts";
@@ -82,12 +82,9 @@ async function statOf(path: string): Promise<Deno.FileInfo | undefined> {
 
 function explained(error: unknown, file: string): unknown {
   if (error instanceof ServiceError) return new CommandFailed(error.publicMessage, { cause: error });
-  if (error instanceof AdministrationError || error instanceof InvalidFile) {
-    return new CommandFailed(error.message, { cause: error });
-  }
-  if (error instanceof UnknownDatabase || error instanceof Deno.errors.PermissionDenied) {
-    return new CommandFailed(error.message, { cause: error });
-  }
+  const isForUser = [AdministrationError, UnknownDatabase, Deno.errors.PermissionDenied]
+    .some((kind) => error instanceof kind);
+  if (error instanceof Error && isForUser) return new CommandFailed(error.message, { cause: error });
   if (error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR") {
     return new CommandFailed(`${file}: ${error.message}`, { cause: error });
   }

@@ -43,7 +43,7 @@ function scene(name: string, test: (scene: Scene) => Promise<void>, text: string
       const left = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) =>
         /\.(lock|new)$/.test(name)
       );
-      assert.deepEqual(left, name.includes("lock") ? ["users.txt.lock"] : [], "nothing is left behind");
+      assert.deepEqual(left, [], "nothing is left behind");
     } finally {
       await Deno.remove(folder, { recursive: true });
     }
@@ -216,12 +216,10 @@ scene("passwd wants a folder to make the file in", async ({ folder }) => {
   assert.match(io.err, /no such folder/);
 });
 
-scene("passwd keeps out while somebody holds the lock", async ({ run, text, file }) => {
+scene("passwd is not kept out by the lock of one that was killed", async ({ run, text, file }) => {
   await Deno.writeTextFile(`${file}.lock`, "");
-  const { status, err } = await run(["remove", "ann"]);
-  assert.equal(status, 1);
-  assert.match(err, /is being changed by somebody else; if nobody is, remove .*users\.txt\.lock/);
-  assert.equal(await text(), USERS);
+  assert.equal((await run(["remove", "ann"])).status, 0);
+  assert.ok(!(await text()).includes("ann:"));
 });
 
 scene("passwd does not lose what another passwd does at the same time", async ({ run, text }) => {
@@ -229,10 +227,9 @@ scene("passwd does not lose what another passwd does at the same time", async ({
   const results = await Promise.all(
     names.map((name) => run(["add", name, "--dn", "CN=u", "--md5", "--stdin"], { input: "xx xx xx xx xx" })),
   );
-  const added = names.filter((_, i) => results[i]?.status === 0);
-  assert.ok(added.length > 0);
+  assert.deepEqual(results.map(({ status }) => status), [0, 0, 0, 0]);
   const users = (await text()).split("\n").map((line) => line.split(":")[0]);
-  for (const name of names) assert.equal(users.includes(name), added.includes(name));
+  for (const name of names) assert.ok(users.includes(name));
 });
 
 scene("passwd writes through a symbolic link", async ({ run, file, folder }) => {

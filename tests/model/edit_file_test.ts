@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { CommandFailed } from "../../../src/command/command.ts";
-import { editFile } from "../../../src/command/files/edit_file.ts";
+import { editFile as edit, FileNotChanged } from "../../src/model/edit_file.ts";
+
+const editFile = (file: string, change: (text: string | undefined) => string, secret = true) =>
+  edit(file, change, { secret });
 
 /** A test with the path of a file in a folder of its own; nothing but the file may be left there. */
 function scene(name: string, test: (file: string) => Promise<void>): void {
@@ -36,7 +38,7 @@ scene("editFile() overwrites nothing that somebody else wrote meanwhile", async 
     return `${text} and ours`;
   });
   await assert.rejects(edit, (error: unknown) => {
-    assert.ok(error instanceof CommandFailed);
+    assert.ok(error instanceof FileNotChanged);
     assert.match(error.message, /was changed by somebody else meanwhile, nothing was written/);
     return true;
   });
@@ -45,7 +47,7 @@ scene("editFile() overwrites nothing that somebody else wrote meanwhile", async 
 
 scene("editFile() leaves the file as it was if the change throws", async (file) => {
   await Deno.writeTextFile(file, "old");
-  const failed = new CommandFailed("no");
+  const failed = new FileNotChanged("no");
   await assert.rejects(
     editFile(file, () => {
       throw failed;
@@ -65,4 +67,45 @@ scene("editFile() lets a reader see the old or the new text, never a part", asyn
   })();
   while (!done) assert.ok(texts.includes(await Deno.readTextFile(file)));
   await edits;
+});
+
+scene("editFile() lets editors wait for each other, and loses nothing", async (file) => {
+  await Promise.all(Array.from({ length: 12 }, (_, i) => editFile(file, (text = "") => `${text}${i};`)));
+  const done = (await Deno.readTextFile(file)).split(";").slice(0, -1).map(Number);
+  assert.deepEqual(done.toSorted((a, b) => a - b), Array.from({ length: 12 }, (_, i) => i));
+});
+
+scene(
+  "editFile() is not kept out by the lock of an editor that was killed, but by one that lives",
+  async (file) => {
+    const lives = new Deno.Command(Deno.execPath(), {
+      args: [
+        "eval",
+        "--quiet",
+        `Deno.openSync(Deno.args[0], { write: true, create: true }).lockSync(true);
+      console.log("held"); setInterval(() => {}, 1000);`,
+        `${file}.lock`,
+      ],
+      stdout: "piped",
+    }).spawn();
+    await lives.stdout.getReader().read();
+    let done = false;
+    const edited = editFile(file, () => "new").then(() => done = true);
+    await Deno.stat(`${file}.lock`);
+    assert.equal(done, false);
+    assert.equal(await Deno.stat(file).catch(() => "absent"), "absent");
+    lives.kill("SIGKILL");
+    await lives.status;
+    await edited;
+    assert.equal(await Deno.readTextFile(file), "new");
+  },
+);
+
+scene("editFile() keeps the mode of a file without secrets, and narrows that of one with", async (file) => {
+  await Deno.writeTextFile(file, "");
+  await Deno.chmod(file, 0o664);
+  assert.deepEqual(await editFile(file, () => "a", false), { remarks: [] });
+  assert.equal(((await Deno.stat(file)).mode ?? 0) & 0o777, 0o664);
+  assert.deepEqual(await editFile(file, () => "b"), { remarks: ["its mode was 0664 and is now 0600"] });
+  assert.equal(((await Deno.stat(file)).mode ?? 0) & 0o777, 0o600);
 });
