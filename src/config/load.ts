@@ -1,4 +1,4 @@
-import type { Problem } from "../model/problem.ts";
+import { isError, type Problem } from "../model/problem.ts";
 import { type EffectiveValue, KeyReader } from "./key_reader.ts";
 import {
   CLIENT_TRUSTSTORE,
@@ -76,7 +76,7 @@ export async function loadConfiguration(
   reader.reportUnknown(unknownKeys);
   problems.sort(byPlace(mainFile));
   const { effective, dependsOn } = reader;
-  return config === undefined || problems.some(({ severity }) => severity === "error")
+  return config === undefined || problems.some(isError)
     ? { problems, effective, dependsOn }
     : { config: deepFreeze(config), problems, effective, dependsOn };
 }

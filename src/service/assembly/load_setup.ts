@@ -4,7 +4,7 @@ import { loadTlsMaterial } from "../../config/tls/load_tls_material.ts";
 import { loadPublicRoots } from "../../config/tls/public_roots.ts";
 import { loadTruststore } from "../../config/tls/truststore.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
-import type { Problem } from "../../model/problem.ts";
+import { isError, type Problem } from "../../model/problem.ts";
 import type { ServiceOptions } from "./assemble.ts";
 
 /** A configuration that was read and found good, with all certificates that it names. */
@@ -63,9 +63,4 @@ export async function loadSetup(mainFile: string, options: LoadOptions): Promise
     dependsOn: [...dependsOn, ...Object.values(files).flat()],
     effective,
   };
-}
-
-/** Whether a problem keeps the service from starting. */
-export function isError({ severity }: Problem): boolean {
-  return severity === "error";
 }
