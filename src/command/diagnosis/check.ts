@@ -16,7 +16,7 @@ export const check = defineCommand({
   name: "check",
   summary: "Read the configuration and all files it names, and say what is wrong",
   details: [
-    "Exit status 0: the service would start, though there may be warnings; 1: it would not, or with --online some other system is not as it should be.",
+    "Exit status 0: the service would start, though there may be warnings; 1: it would not, or with --strict there are warnings, or with --online some other system is not as it should be.",
   ],
   examples: {
     "authserver check": "Would the service start?",
@@ -27,6 +27,7 @@ export const check = defineCommand({
   options: {
     config: CONFIG_OPTION,
     online: { help: "Contact each daemon, identity provider and XUUDB, and say what was found" },
+    strict: { help: "Take every warning for an error" },
     permissions: { help: "Print what the service's workers will be allowed to do" },
     json: { help: "Print the result as JSON" },
   },
@@ -38,7 +39,9 @@ export const check = defineCommand({
     : undefined;
   const trusted = setup?.material === undefined ? [] : trustedCertificates(setup.material);
   const online = given.flag("online") && setup !== undefined ? await lookAround(setup) : undefined;
-  const ok = setup !== undefined && (online ?? []).every((finding) => finding.ok);
+  const strict = given.flag("strict");
+  const ok = setup !== undefined && (online ?? []).every((finding) => finding.ok) &&
+    !(strict && problems.length > 0);
   if (given.flag("json")) {
     const result = { ok, problems, trusted, ...(permissions && { permissions }), ...(online && { online }) };
     io.stdout(`${JSON.stringify(result, undefined, 2)}\n`);
@@ -50,7 +53,9 @@ export const check = defineCommand({
     for (const { system, address, ok, found } of online ?? []) {
       io.stdout(printable(`${ok ? "ok    " : "failed"}  ${system} ${address}: ${found}`) + "\n");
     }
-    io.stdout(`${verdict(setup !== undefined, online)}: ${counted(problems)}.\n`);
+    const starts = setup !== undefined;
+    const outcome = starts && !ok && strict && problems.length > 0 ? NOT_STRICTLY : verdict(starts, online);
+    io.stdout(`${outcome}: ${counted(problems)}.\n`);
   }
   return ok ? 0 : 1;
 });
@@ -72,6 +77,8 @@ async function lookAround(setup: Setup): Promise<readonly Finding[]> {
   const { checkOnline } = await import("./check_online.ts");
   return await checkOnline(setup, { log: SILENT, now: Date.now });
 }
+
+const NOT_STRICTLY = "The service would start, but not without warnings";
 
 function verdict(starts: boolean, online: readonly Finding[] = []): string {
   const failed = online.filter(({ ok }) => !ok).length;
