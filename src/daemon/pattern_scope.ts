@@ -1,3 +1,5 @@
+import { isRelativePattern, patternsOf } from "../model/pattern_list.ts";
+
 /**
  * Whether the daemon would take a list of patterns for a session with this base directory. A pattern whose normalised
  * text does not begin with the base makes it accept the session and drop it at the first command, so such a list is
@@ -7,12 +9,12 @@
  *   pattern then passes.
  */
 export function patternsLieInside(patterns: string, base: string): boolean {
-  const list = patterns.split(":").map((pattern) => pattern.trim()).filter((pattern) => pattern !== "");
+  const list = patternsOf(patterns);
   if (list.length === 0) return false;
   if (base === "") return true;
   const root = normalise(base, []);
   return list.every((pattern) => {
-    if (pattern.startsWith("/") && !base.startsWith("/")) return true;
+    if (!isRelativePattern(pattern) && !base.startsWith("/")) return true;
     const full = pattern.startsWith("/") ? normalise(pattern, []) : normalise(pattern, root);
     // Not segment by segment: the daemon compares texts, and `/data/a*` is a fair pattern below `/data/a/`.
     return full !== undefined && root !== undefined && full.join("/").startsWith(root.join("/"));

@@ -11,7 +11,7 @@ import type { Caller, Identity } from "../model/identity.ts";
 import type { IncomingRequest } from "../model/incoming_request.ts";
 import { regulate } from "../regulation/regulate.ts";
 import type { Regulator } from "../regulation/regulator.ts";
-import { Forbidden } from "./http/request_refusals.ts";
+import { Forbidden } from "../resource/request_errors.ts";
 import type { Route } from "./http/router.ts";
 
 /** Header by which callers choose among accounts, groups and roles (rest-api.md 1.5). */

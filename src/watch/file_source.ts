@@ -18,13 +18,14 @@ export interface FileSource {
 }
 
 export const DISK: FileSource = {
-  stamp: (path) =>
-    unlessAbsent(async () => {
-      const { mtime, ctime, size, ino, dev } = await Deno.stat(path);
-      return [mtime?.getTime(), ctime?.getTime(), size, ino, dev].join(" ");
-    }),
+  stamp: (path) => unlessAbsent(async () => stampOf(await Deno.stat(path))),
   read: (path, maxBytes) => unlessAbsent(() => readRegularFile(path, maxBytes)),
 };
+
+/** The stamp of a file or folder; see {@link FileSource}. */
+export function stampOf({ mtime, ctime, size, ino, dev }: Deno.FileInfo): string {
+  return [mtime?.getTime(), ctime?.getTime(), size, ino, dev].join(" ");
+}
 
 async function unlessAbsent<T>(look: () => Promise<T>): Promise<T | undefined> {
   try {

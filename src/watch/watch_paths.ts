@@ -1,3 +1,5 @@
+import { stampOf } from "./file_source.ts";
+
 /** Notices changes of files by looking at them; see {@link watchFile} for why it looks instead of listening. */
 export interface PathsWatch {
   close(): void;
@@ -62,8 +64,7 @@ function stamps(paths: readonly string[]): string {
 
 function stamp(path: string): string {
   try {
-    const { mtime, ctime, size, ino, dev } = Deno.statSync(path);
-    return [mtime?.getTime(), ctime?.getTime(), size, ino, dev].join(" ");
+    return stampOf(Deno.statSync(path));
   } catch (error) {
     return error instanceof Error ? error.name : String(error);
   }

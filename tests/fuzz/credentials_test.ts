@@ -10,7 +10,8 @@ import { parseCredentials } from "../../src/authentication/parse_credentials.ts"
 import { InvalidToken, parseSignedToken } from "../../src/authentication/signed_token.ts";
 import { parseKeyLine } from "../../src/authentication/ssh_key/authorized_keys.ts";
 import { readLegacyToken } from "../../src/authentication/ssh_key/legacy_token.ts";
-import { decodePublicKey, isSshKeyType, UnusableKey } from "../../src/authentication/ssh_key/public_key.ts";
+import { decodePublicKey, isSshKeyType } from "../../src/authentication/ssh_key/public_key.ts";
+import { UnusableKey } from "../../src/authentication/ssh_key/wire_reader.ts";
 import { parseConsignor } from "../../src/authentication/x509.ts";
 import { comparableForm, InvalidName, parseName } from "../../src/model/distinguished_name.ts";
 import { HeaderList } from "../../src/model/header_list.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { matchesWildcards } from "../../src/model/wildcards.ts";
+import { matchesAll, matchesWildcards, wildcardOf } from "../../src/model/wildcards.ts";
 
 Deno.test("matchesWildcards() says what the regular expression of the same meaning says", () => {
   const unit = fc.constantFrom("a", "b", ".", "\u{1f511}");
@@ -19,4 +19,15 @@ Deno.test("matchesWildcards() says what the regular expression of the same meani
 
 Deno.test("matchesWildcards() does not try all ways to match", () => {
   assert.equal(matchesWildcards("a".repeat(300), "*a".repeat(150) + "b"), false);
+});
+
+Deno.test("matchesAll() takes signs that accept what they like", () => {
+  const pattern = [
+    wildcardOf("a"),
+    (character: string) => /[0-9]/.test(character),
+    "any" as const,
+    wildcardOf("?"),
+  ];
+  for (const text of ["a1x", "a1xyz"]) assert.equal(matchesAll(text, pattern), true, text);
+  for (const text of ["a1", "axx", "", "b1x"]) assert.equal(matchesAll(text, pattern), false, text);
 });

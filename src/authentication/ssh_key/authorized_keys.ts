@@ -1,6 +1,7 @@
 import { trimCharacters } from "../../model/trim.ts";
 import { type KeyConditions, parseKeyOptions } from "./key_options.ts";
-import { decodePublicKey, isSshKeyType, type SshPublicKey, UnusableKey } from "./public_key.ts";
+import { decodePublicKey, isSshKeyType, type SshPublicKey } from "./public_key.ts";
+import { UnusableKey } from "./wire_reader.ts";
 import { mayComeFrom } from "./source_addresses.ts";
 
 /** A key with which a user may sign in, under the conditions of its line. */

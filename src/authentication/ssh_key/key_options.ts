@@ -1,5 +1,5 @@
 import { parseSourceAddresses, type SourceAddresses } from "./source_addresses.ts";
-import { UnusableKey } from "./public_key.ts";
+import { UnusableKey } from "./wire_reader.ts";
 
 /** What the options of an `authorized_keys` line demand of whoever shows the key. */
 export interface KeyConditions {

@@ -3,6 +3,7 @@ import { createHash, type KeyObject, verify } from "node:crypto";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import type { SshKeyType, SshPublicKey } from "./public_key.ts";
+import { UnusableKey, WireReader } from "./wire_reader.ts";
 
 /** What old Java clients send instead of a token: a signature over bytes of their choice (authentication.md 3.8). */
 export interface LegacyToken {
@@ -65,28 +66,21 @@ function isEcdsaSigned(
   key: KeyObject,
   signature: Buffer,
 ): boolean {
-  const plain = signature[0] === 0x30 ? fromDer(signature, size) : fromSsh(signature, size);
+  if (signature[0] === 0x30) return verify(hash, signed, key, signature);
+  const plain = fromSsh(signature, size);
   return plain !== undefined && verify(hash, signed, { key, dsaEncoding: "ieee-p1363" }, plain);
 }
 
 function fromSsh(signature: Buffer, size: number): Buffer | undefined {
-  if (signature.length < 8) return undefined;
-  const length = signature.readUInt32BE(0);
-  if (signature.length < 8 + length) return undefined;
-  const rest = signature.subarray(4 + length);
-  if (rest.readUInt32BE(0) !== rest.length - 4) return undefined;
-  return join(signature.subarray(4, 4 + length), rest.subarray(4), size);
-}
-
-/** `SEQUENCE { INTEGER r, INTEGER s }`; only lengths below 256 occur. */
-function fromDer(signature: Buffer, size: number): Buffer | undefined {
-  const long = signature[1] === 0x81;
-  const body = signature.subarray(long ? 3 : 2);
-  if (body.length !== signature[long ? 2 : 1] || body[0] !== 0x02) return undefined;
-  const length = body[1] ?? 0;
-  const rest = body.subarray(2 + length);
-  if (length >= 0x80 || rest[0] !== 0x02 || rest[1] !== rest.length - 2) return undefined;
-  return join(body.subarray(2, 2 + length), rest.subarray(2), size);
+  try {
+    const reader = new WireReader(signature);
+    const plain = join(reader.string(), reader.string(), size);
+    reader.expectEnd();
+    return plain;
+  } catch (error) {
+    if (error instanceof UnusableKey) return undefined;
+    throw error;
+  }
 }
 
 /** Two positive numbers as fixed-size fields. */

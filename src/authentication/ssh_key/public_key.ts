@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, createPublicKey, type KeyObject } from "node:crypto";
+import { UnusableKey, WireReader } from "./wire_reader.ts";
 
 /** A user's public key. */
 export interface SshPublicKey {
@@ -12,14 +13,9 @@ export interface SshPublicKey {
 /** Key types whose signatures the service verifies; DSA, FIDO (`sk-…`) keys and certificates are not among them. */
 export type SshKeyType = keyof typeof DECODERS;
 
-/** Why a blob is no key of use; the text is for the operator and repeats nothing of the key. */
-export class UnusableKey extends Error {
-  override readonly name = "UnusableKey";
-}
-
 /** What comes after the type name in a blob, as a JSON Web Key (RFC 4253 6.6, RFC 5656 3.1, RFC 8709 4). */
 const DECODERS = {
-  "ssh-rsa": (blob: BlobReader) => {
+  "ssh-rsa": (blob: WireReader) => {
     const e = blob.positiveInteger();
     const n = blob.positiveInteger();
     const bits = (n.length - 1) * 8 + (32 - Math.clz32(n[0] ?? 0));
@@ -29,18 +25,18 @@ const DECODERS = {
     }
     return { kty: "RSA", e: e.toString("base64url"), n: n.toString("base64url") };
   },
-  "ecdsa-sha2-nistp256": (blob: BlobReader) => ecdsa(blob, "nistp256", "P-256", 32),
-  "ecdsa-sha2-nistp384": (blob: BlobReader) => ecdsa(blob, "nistp384", "P-384", 48),
-  "ecdsa-sha2-nistp521": (blob: BlobReader) => ecdsa(blob, "nistp521", "P-521", 66),
-  "ssh-ed25519": (blob: BlobReader) => {
+  "ecdsa-sha2-nistp256": (blob: WireReader) => ecdsa(blob, "nistp256", "P-256", 32),
+  "ecdsa-sha2-nistp384": (blob: WireReader) => ecdsa(blob, "nistp384", "P-384", 48),
+  "ecdsa-sha2-nistp521": (blob: WireReader) => ecdsa(blob, "nistp521", "P-521", 66),
+  "ssh-ed25519": (blob: WireReader) => {
     const x = blob.string();
     if (x.length !== 32) throw new UnusableKey("Ed25519 key is not 32 bytes long");
     return { kty: "OKP", crv: "Ed25519", x: x.toString("base64url") };
   },
 } as const;
 
-function ecdsa(blob: BlobReader, name: string, crv: string, size: number) {
-  if (blob.string().toString("latin1") !== name) throw new UnusableKey("curve is not that of the key type");
+function ecdsa(blob: WireReader, name: string, crv: string, size: number) {
+  if (blob.text() !== name) throw new UnusableKey("curve is not that of the key type");
   const point = blob.string();
   if (point.length !== 1 + 2 * size || point[0] !== 0x04) throw new UnusableKey("not an uncompressed point");
   return {
@@ -69,8 +65,8 @@ const MAX_BASE64 = 4096;
 export function decodePublicKey(type: SshKeyType, base64: string): SshPublicKey {
   const blob = base64.length > MAX_BASE64 ? Buffer.alloc(0) : Buffer.from(base64, "base64");
   if (blob.length === 0 || blob.toString("base64") !== base64) throw new UnusableKey("key is not in base64");
-  const reader = new BlobReader(blob);
-  if (reader.string().toString("latin1") !== type) {
+  const reader = new WireReader(blob);
+  if (reader.text() !== type) {
     throw new UnusableKey("key is not of the type named before it");
   }
   const key = DECODERS[type](reader);
@@ -87,34 +83,5 @@ function publicKey(key: ReturnType<typeof DECODERS[SshKeyType]>): KeyObject {
     return createPublicKey({ key, format: "jwk" });
   } catch (cause) {
     throw new UnusableKey("key is not a valid one of its type", { cause });
-  }
-}
-
-/** Reads SSH wire values (RFC 4251, 5): a length in four bytes, then as many bytes. */
-class BlobReader {
-  #at = 0;
-
-  constructor(readonly bytes: Buffer) {}
-
-  string(): Buffer {
-    const start = this.#at + 4;
-    const end = start > this.bytes.length ? Infinity : start + this.bytes.readUInt32BE(this.#at);
-    if (end > this.bytes.length) throw new UnusableKey("key is cut off");
-    this.#at = end;
-    return this.bytes.subarray(start, end);
-  }
-
-  /** An `mpint` above zero, without the zero byte that keeps it from being negative. */
-  positiveInteger(): Buffer {
-    const bytes = this.string();
-    const [first = 0x80, second = 0] = bytes;
-    if (first >= 0x80 || (first === 0 && second < 0x80)) {
-      throw new UnusableKey("number is not in its one form");
-    }
-    return first === 0 ? bytes.subarray(1) : bytes;
-  }
-
-  expectEnd(): void {
-    if (this.#at !== this.bytes.length) throw new UnusableKey("bytes follow the key");
   }
 }

@@ -1,36 +1,12 @@
+import { matchesAll, type Wildcard, wildcardOf } from "../../model/wildcards.ts";
+
 /**
- * Path patterns as the daemon matches them (daemon-protocol.md 4): against the whole absolute path, case-sensitive, `*`
- * is any text including `/`, `?` one character, `[abc]` and `[!abc]` one of, or none of, a set with ranges.
+ * Whether a pattern matches a path, as the daemon has it (daemon-protocol.md 4): against the whole absolute path,
+ * case-sensitive, `*` is any text including `/`, `?` one character, `[abc]` and `[!abc]` one of, or none of, a set with
+ * ranges.
  */
-
-type Token =
-  | { readonly kind: "any" }
-  | { readonly kind: "one"; readonly accepts: (character: string) => boolean };
-
-/** Whether a pattern matches a path. Takes at most pattern times path length steps, whatever the pattern. */
 export function matchesPattern(pattern: string, path: string): boolean {
-  const tokens = tokenize(pattern);
-  const characters = [...path];
-  let t = 0;
-  let c = 0;
-  let star = -1;
-  let resume = 0;
-  while (c < characters.length) {
-    const token = tokens[t];
-    const character = characters[c] ?? "";
-    if (token?.kind === "any") {
-      star = t++;
-      resume = c;
-    } else if (token?.kind === "one" && token.accepts(character)) {
-      t++;
-      c++;
-    } else if (star >= 0) {
-      t = star + 1;
-      c = ++resume;
-    } else return false;
-  }
-  while (tokens[t]?.kind === "any") t++;
-  return t === tokens.length;
+  return matchesAll(path, tokenize(pattern));
 }
 
 /** Whether a pattern matches everything below a directory, which is given with its trailing slash. */
@@ -82,21 +58,16 @@ function literalStart(pattern: string): string {
   return end < 0 ? pattern : pattern.slice(0, end);
 }
 
-function tokenize(pattern: string): Token[] {
+function tokenize(pattern: string): Wildcard[] {
   const characters = [...pattern];
-  const tokens: Token[] = [];
+  const tokens: Wildcard[] = [];
   for (let i = 0; i < characters.length; i++) {
     const character = characters[i] ?? "";
-    if (character === "*") {
-      if (tokens.at(-1)?.kind !== "any") tokens.push({ kind: "any" });
-    } else if (character === "?") tokens.push({ kind: "one", accepts: () => true });
+    const end = character === "[" ? endOfSet(characters, i) : -1;
+    if (end < 0) tokens.push(wildcardOf(character));
     else {
-      const end = character === "[" ? endOfSet(characters, i) : -1;
-      if (end < 0) tokens.push({ kind: "one", accepts: (c) => c === character });
-      else {
-        tokens.push({ kind: "one", accepts: oneOf(characters.slice(i + 1, end)) });
-        i = end;
-      }
+      tokens.push(oneOf(characters.slice(i + 1, end)));
+      i = end;
     }
   }
   return tokens;
