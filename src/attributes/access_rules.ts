@@ -20,6 +20,9 @@ const RULES: readonly Rule[] = [
   { service: "access", methods: "all", role: "user" },
 ];
 
+/** The roles that have a meaning; whoever has another may do what everybody may. */
+export const ROLES: readonly string[] = ["user", "admin", "banned", "anonymous"];
+
 /**
  * Whether a caller may use a service, as far as roles decide; `access` goes on to ask the share.
  * @param method HTTP method in upper case.

@@ -5,12 +5,10 @@ import { asksForHelp, type Command, type CommandIo, commandNamed, WrongUsage } f
 import { completion } from "./completion/completion.ts";
 import { config } from "./diagnosis/config.ts";
 import { init } from "./files/init.ts";
-import { migrate } from "./files/migrate.ts";
 import { passwd } from "./files/passwd.ts";
 import { reload } from "./running/reload.ts";
 import { reservations } from "./files/reservations.ts";
 import { serve } from "./serving/serve.ts";
-import { textTable } from "./text_table.ts";
 import { share } from "./files/share.ts";
 import { status } from "./running/status.ts";
 import { user } from "./running/user.ts";
@@ -21,7 +19,6 @@ import { whoamiTestCommand } from "./diagnosis/whoami_test_command.ts";
 export const COMMANDS: readonly Command[] = [
   serve,
   init,
-  migrate,
   status,
   reload,
   check,
@@ -71,12 +68,14 @@ function printing(io: CommandIo): CommandIo {
 }
 
 function overview(): string {
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
+  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`);
   return `Usage: authserver [command] [options]
 
 The Auth service for UFTP: authenticates users and gives them access to transfer daemons.
 
 Commands:
-${textTable(COMMANDS.map(({ name, summary }) => [name, summary]), { indent: 2 })}
+${lines.join("")}
 See authserver <command> --help
 `;
 }

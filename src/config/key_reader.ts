@@ -140,8 +140,9 @@ export class KeyReader {
     this.#files.push({ key, path });
   }
 
-  /** Reports expected files that cannot be read, and files with secrets that everybody can. */
-  async checkFiles(): Promise<void> {
+  /** Reports expected files that cannot be read, and files with secrets that everybody can. @returns The former. */
+  async checkFiles(): Promise<readonly string[]> {
+    const unreadable: string[] = [];
     for (const [file, key] of this.#secrets) {
       const { mode } = await Deno.stat(resolve(this.workingDirectory, file));
       if (mode === null || (mode & 0o004) === 0) continue;
@@ -151,9 +152,11 @@ export class KeyReader {
       try {
         await (await openRegularFile(path)).close();
       } catch (error) {
+        unreadable.push(path);
         this.error(key, `cannot read ${path}: ${reason(error)}`);
       }
     }));
+    return unreadable;
   }
 
   /** @param found What was written; leave it out where it may be secret. */
@@ -201,8 +204,8 @@ export class KeyReader {
     if (this.properties.unusable.has(full)) return undefined;
     const entry = anyCase ? this.#findAnyCase(full, prefix) : this.entry(full);
     if (entry !== undefined) this.#claimed.add(entry.key);
-    const isAbsent = key.absent !== undefined && key.emptyIsAbsent && entry?.value.trim() === "";
-    if (entry !== undefined && !isAbsent) {
+    const isOptional = key.absent !== undefined && key.absent.value === undefined;
+    if (entry !== undefined && !(isOptional && !key.secret && entry.value.trim() === "")) {
       this.#show(key, full, title, entry);
       return this.#parse(key, entry);
     }
@@ -249,10 +252,7 @@ export class KeyReader {
       this.#secrets.set(entry.file, entry.key);
     }
     try {
-      const value = key.parse(text, { workingDirectory: this.workingDirectory });
-      const doubt = key.doubt?.(text);
-      if (doubt !== undefined) this.warn(entry.key, doubt, key.secret ? undefined : text);
-      return { value };
+      return { value: key.parse(text, { workingDirectory: this.workingDirectory }) };
     } catch (error) {
       if (!(error instanceof UnexpectedValue)) throw error;
       this.error(entry.key, error.message, key.secret || error.secret ? undefined : text);

@@ -1,4 +1,4 @@
-import { isError, type Problem } from "../model/problem.ts";
+import type { Problem } from "../model/problem.ts";
 import { type EffectiveValue, KeyReader } from "./key_reader.ts";
 import {
   CLIENT_TRUSTSTORE,
@@ -49,6 +49,12 @@ export interface LoadOptions {
 export interface LoadedConfiguration {
   /** Absent if there are errors. */
   readonly config?: ServiceConfig;
+  /** The parts that could be read, errors elsewhere or not: what they name can be looked at all the same. */
+  readonly readable: Partial<ServiceConfig>;
+  /** All logical servers that are named, also those with errors; absent if even that cannot be read. */
+  readonly serverNames?: readonly string[];
+  /** Absolute paths of files that are needed, and cannot be read. */
+  readonly unreadable: readonly string[];
   readonly problems: readonly Problem[];
   /** The files it is made of and those it names, absolute, as far as they could be told. */
   readonly dependsOn: readonly string[];
@@ -68,21 +74,33 @@ export async function loadConfiguration(
   const problems: Problem[] = [];
   const properties = await loadProperties(mainFile, { environment, workingDirectory }, problems);
   if (properties.entries.size === 0 && problems.length > 0) {
-    return { problems, effective: [], dependsOn: properties.files };
+    return { readable: {}, unreadable: [], problems, effective: [], dependsOn: properties.files };
   }
   const reader = new KeyReader(properties, workingDirectory, problems);
-  const config = await readAll(reader, hostName);
-  await reader.checkFiles();
+  const { serverNames, ...read } = await readAll(reader, hostName);
+  const readable = deepFreeze(read);
+  const unreadable = await reader.checkFiles();
   reader.reportUnknown(unknownKeys);
   problems.sort(byPlace(mainFile));
   const { effective, dependsOn } = reader;
-  return config === undefined || problems.some(isError)
-    ? { problems, effective, dependsOn }
-    : { config: deepFreeze(config), problems, effective, dependsOn };
+  const loaded = {
+    readable,
+    ...(serverNames && { serverNames }),
+    unreadable,
+    problems,
+    effective,
+    dependsOn,
+  };
+  return !isWhole(readable) || problems.some(({ severity }) => severity === "error")
+    ? loaded
+    : { ...loaded, config: readable };
 }
 
 /** Reads every section, whether or not an earlier one was in order, so that all problems come to light together. */
-async function readAll(reader: KeyReader, hostName: () => string): Promise<ServiceConfig | undefined> {
+async function readAll(
+  reader: KeyReader,
+  hostName: () => string,
+): Promise<Partial<ServiceConfig> & Pick<LoadedConfiguration, "serverNames">> {
   const security = readSecurity(reader);
   const tls = security?.tls ?? true;
   const gateway = readGateway(reader);
@@ -97,7 +115,7 @@ async function readAll(reader: KeyReader, hostName: () => string): Promise<Servi
   const dynamicAttributes = readDynamicAttributes(reader);
   const issuedTokens = readIssuedTokens(reader);
   const regulation = readRegulation(reader);
-  const sharing = readSharing(reader, servers?.servers.map(({ name }) => name));
+  const sharing = readSharing(reader, servers?.names);
   const outgoing = readOutgoing(reader);
   const logging = readLogging(reader);
   const audit = readAudit(reader, logging);
@@ -121,41 +139,62 @@ async function readAll(reader: KeyReader, hostName: () => string): Promise<Servi
     reader.warn("container.security.rest.authentication.order", expected);
   }
 
-  if (
-    security === undefined || gateway === undefined || site === undefined || features === undefined ||
-    https === undefined || servers === undefined || authentication === undefined ||
-    attributes === undefined ||
-    dynamicAttributes === undefined || issuedTokens === undefined || regulation === undefined ||
-    sharing === undefined || outgoing === undefined || logging === undefined || audit === undefined ||
-    control === undefined || metrics === undefined
-  ) return undefined;
   const [main = reader.properties.mainFile] = reader.sources;
   return {
     sources: { main, all: reader.sources },
     ...site,
-    features,
-    https,
+    ...(features && { features }),
+    ...(https && { https }),
     credential,
     truststore,
     clientTruststore,
     providerTruststore,
     trustedAssertionIssuers,
-    ...servers,
-    authentication,
-    attributes,
-    dynamicAttributes,
-    accessControl: security.accessControl,
-    additionalServiceIdentifiers: security.additionalServiceIdentifiers,
-    gateway,
-    issuedTokens,
-    regulation,
-    sharing,
-    outgoing,
-    logging,
-    audit,
-    control,
-    metrics,
+    ...(servers && { servers: servers.servers, serverNames: servers.names }),
+    ...(authentication && { authentication }),
+    ...(attributes && { attributes }),
+    ...(dynamicAttributes && { dynamicAttributes }),
+    ...(security && {
+      accessControl: security.accessControl,
+      additionalServiceIdentifiers: security.additionalServiceIdentifiers,
+    }),
+    ...(gateway && { gateway }),
+    ...(issuedTokens && { issuedTokens }),
+    ...(regulation && { regulation }),
+    ...(sharing && { sharing }),
+    ...(outgoing && { outgoing }),
+    ...(logging && { logging }),
+    ...(audit && { audit }),
+    ...(control && { control }),
+    ...(metrics && { metrics }),
   };
+}
+
+/** The sections without which there is no configuration; certificates need not be configured. */
+const SECTIONS = [
+  "sources",
+  "site",
+  "features",
+  "https",
+  "servers",
+  "authentication",
+  "attributes",
+  "dynamicAttributes",
+  "accessControl",
+  "additionalServiceIdentifiers",
+  "gateway",
+  "issuedTokens",
+  "regulation",
+  "sharing",
+  "outgoing",
+  "logging",
+  "audit",
+  "control",
+  "metrics",
+] as const satisfies readonly (keyof ServiceConfig)[];
+
+function isWhole(config: Partial<ServiceConfig>): config is ServiceConfig {
+  return SECTIONS.every((section) => section in config);
 }
 
 function byPlace(mainFile: string): (a: Problem, b: Problem) => number {

@@ -9,7 +9,6 @@ import {
   SOURCE,
   XUUDB_SOURCE,
 } from "./keys/attribute_keys.ts";
-import { requireHttps } from "./require_https.ts";
 import type { AttributesConfig, AttributeSourceConfig } from "./service_config.ts";
 
 /** Class of a source that is named so and has none configured (rest-api.md 3.8). */
@@ -158,18 +157,12 @@ function readXuudb(
 ): AttributeSourceConfig | undefined {
   const keys = reader.read(XUUDB_SOURCE, prefix);
   if (keys === undefined) return undefined;
-  const { host, port, gcid, cache, optional, allowPlainHttp } = keys;
-  const { protocol, hostname, port: portInHost, pathname, search } = new URL(host);
-  requireHttps(reader, {
-    key: `${prefix}xuudbHost`,
-    address: host,
-    permission: `${prefix}allowPlainHttp`,
-    permitted: allowPlainHttp,
-  });
+  const { host, port, gcid, cache, optional } = keys;
+  const { hostname, port: portInHost, pathname, search } = new URL(host);
   if (portInHost !== "" || pathname !== "/" || search !== "") {
     reader.error(`${prefix}xuudbHost`, "expected https:// and a host, the port is in xuudbPort", host);
   }
-  return { kind, name, optional, address: `${protocol}//${hostname}:${port}`, gcid, cache };
+  return { kind, name, optional, address: `https://${hostname}:${port}`, gcid, cache };
 }
 
 function readAutomatic(

@@ -11,7 +11,6 @@ import {
   X509,
 } from "./keys/authentication_keys.ts";
 import { reason } from "./load_properties.ts";
-import { requireHttps } from "./require_https.ts";
 import type {
   AssignmentsConfig,
   AuthenticationConfig,
@@ -138,32 +137,15 @@ function readSshKey(
   return { kind: "SSHKeyAuthenticator", name, ...parameters };
 }
 
-/** Names of users where nothing is said about them, as in the Java service. */
-const NAME_BY_EMAIL = "UID=%email";
-
-function requirePrivacy(
-  reader: KeyReader,
-  prefix: string,
-  { address, allowPlainHttp }: { readonly address: string; readonly allowPlainHttp: boolean },
-): void {
-  requireHttps(reader, {
-    key: `${prefix}address`,
-    address,
-    permission: `${prefix}allowPlainHttp`,
-    permitted: allowPlainHttp,
-  });
-}
-
 async function readOAuth(reader: KeyReader, name: string, prefix: string): Promise<OAuthConfig | undefined> {
   const keys = reader.read(OAUTH, prefix);
   if (keys === undefined) return undefined;
   const { validate, clientId, clientSecret, dnTemplate } = keys;
-  requirePrivacy(reader, prefix, keys);
   const identity = await readExpression(reader, `${prefix}identityAssign`, keys.identity);
   if (keys.identity === undefined && dnTemplate === undefined) {
     const expected =
-      `users are known by the e-mail address that the server tells, expected ${prefix}identityAssign="UID="+email`;
-    reader.warn(`${prefix}address`, expected);
+      `expected ${prefix}identityAssign too, an expression for the user's name such as "UID="+email`;
+    reader.error(`${prefix}address`, expected);
   } else if (dnTemplate !== undefined) {
     reader.warn(`${prefix}dnTemplate`, `deprecated, expected ${prefix}identityAssign`, dnTemplate);
   }
@@ -179,7 +161,7 @@ async function readOAuth(reader: KeyReader, name: string, prefix: string): Promi
       ? { clientId, clientSecret }
       : undefined,
     assignments: { identity, ...await readAssigned(reader, prefix, keys) },
-    dnTemplate: dnTemplate ?? (keys.identity === undefined ? NAME_BY_EMAIL : undefined),
+    dnTemplate,
     showCertificate: keys.showCertificate,
     requiredAudience: keys.requiredAudience,
     requiredClient: keys.requiredClient,
@@ -197,7 +179,6 @@ async function readUnity(
   const keys = reader.read(UNITY, prefix);
   if (keys === undefined) return undefined;
   const { address, validate, showCertificate } = keys;
-  requirePrivacy(reader, prefix, keys);
   if (!validate) {
     reader.warn(
       `${prefix}validate`,

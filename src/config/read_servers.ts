@@ -3,20 +3,23 @@ import type { KeyReader } from "./key_reader.ts";
 import { AUTHSERVICE, GROUPED_SERVER, SERVER_INSTANCE, SINGLE_SERVER } from "./keys/server_keys.ts";
 import { SERVER_TRUSTSTORE } from "./keys/tls_keys.ts";
 import { readOwnTruststore } from "./read_tls_stores.ts";
-import type {
-  DaemonInstanceConfig,
-  LogicalServerConfig,
-  ReservationsConfig,
-  ServiceConfig,
-} from "./service_config.ts";
+import type { DaemonInstanceConfig, LogicalServerConfig, ReservationsConfig } from "./service_config.ts";
 
 /** Keys of the answer of `GET /rest/auth`, and paths below it, that a server's name would hide (rest-api.md 1.9, 1.11). */
 const RESERVED_NAMES = ["client", "server", "token", "certificate"];
 
 const PREFIX = "authservice.server.";
 
+/** What could be read of the servers. */
+export interface ReadServers {
+  /** All that are configured, those with errors too. */
+  readonly names: readonly string[];
+  /** Those without errors. */
+  readonly servers: readonly LogicalServerConfig[];
+}
+
 /** The logical servers and their daemons (specification 2.1). */
-export function readServers(reader: KeyReader): Pick<ServiceConfig, "servers"> | undefined {
+export function readServers(reader: KeyReader): ReadServers | undefined {
   const keys = reader.read(AUTHSERVICE);
   if (keys === undefined) {
     reader.skip(PREFIX);
@@ -26,17 +29,7 @@ export function readServers(reader: KeyReader): Pick<ServiceConfig, "servers"> |
     reader.warn("authservice.servers", "no transfer server is configured, expected at least one name");
   }
   const servers: LogicalServerConfig[] = [];
-  const configured = reader.namesBelow(PREFIX);
-  const isThere = (name: string) => configured.has(name.split(".")[0] ?? name);
-  const left = keys.servers.some(isThere) ? keys.servers.filter((name) => !isThere(name)) : [];
-  if (left.length > 0) {
-    const expected = `nothing is configured for ${left.join(" ")}, left out; expected ${PREFIX}${
-      left[0]
-    }.host`;
-    reader.warn("authservice.servers", expected, keys.servers.join(" "));
-  }
   for (const name of keys.servers) {
-    if (left.includes(name)) continue;
     checkName(reader, name, keys.servers);
     const truststore = readOwnTruststore(reader, SERVER_TRUSTSTORE, `${PREFIX}${name}.truststore.`);
     const server = readServer(reader, name);
@@ -46,7 +39,7 @@ export function readServers(reader: KeyReader): Pick<ServiceConfig, "servers"> |
     if (keys.servers.some((server) => server === name || server.startsWith(`${name}.`))) continue;
     reader.leave(`${PREFIX}${name}.`, `not used, ${name} is not in authservice.servers`);
   }
-  return { servers };
+  return { names: keys.servers, servers };
 }
 
 function checkName(reader: KeyReader, name: string, all: readonly string[]): void {

@@ -138,10 +138,9 @@ export interface LogicalServerConfig {
 }
 
 export interface DaemonInstanceConfig {
-  /** Listen socket, given to clients verbatim: one host, or several, see `hostsOf`. */
+  /** Listen socket, given to clients verbatim. */
   readonly host: string;
-  /** Absent: the daemon tells with each session. */
-  readonly port: number | undefined;
+  readonly port: number;
   readonly commandHost: string;
   readonly commandPort: number;
   /** TLS to the command socket; `false` only in tests. */
@@ -315,8 +314,8 @@ export interface SharingConfig {
   /** Logical servers with sharing. */
   readonly servers: readonly string[];
   readonly allowWriteAccess: boolean;
-  /** Addresses the daemon is to expect for the service's own sessions; none: the local end of the connection. */
-  readonly clientAddresses: readonly string[];
+  /** Address the daemon is to expect for the service's own sessions; absent: the local end of the connection. */
+  readonly clientAddress: string | undefined;
   /** Longest life a share may have; 0 is no bound. */
   readonly maxLifetimeSeconds: number;
   /** Folder of the share database; there whenever `servers` is not empty. */

@@ -32,10 +32,9 @@ import { realTime, type Schedule } from "./schedule.ts";
 
 /** Where one physical daemon is. */
 export interface DaemonInstanceConfig {
-  /** Listen socket, one host or several with commas between; given to clients as written. */
+  /** Listen socket; given to clients as written. */
   readonly host: string;
-  /** Absent: the daemon tells with each session. */
-  readonly port?: number;
+  readonly port: number;
   readonly commandHost: string;
   readonly commandPort: number;
   /** TLS on the command socket; `false` for tests only. */
@@ -124,9 +123,9 @@ class DaemonPool implements DaemonGroup {
         random: parts.random ?? Math.random,
         log: parts.log,
       });
-      const made = new Instance(index + 1, { host, ...(port !== undefined && { port }) }, daemon);
-      daemon.join({ server: config.name, instance: made.number, address: made.address });
-      return made;
+      const [number, address] = [index + 1, `${host}:${port}`];
+      daemon.join({ server: config.name, instance: number, address });
+      return new Instance(number, address, daemon);
     });
   }
 
@@ -161,13 +160,11 @@ class DaemonPool implements DaemonGroup {
         lane,
         replyLimit: this.#limits.reply,
       }),
-      judge: (reply, from) => {
-        const { number, address } = from;
+      judge: (reply, { number, address }) => {
         const reason = `${address}: ${reply.kind === "expected" ? "" : reply.text}`;
         if (reply.kind === "limit") return { next: new SessionLimitReached(this.name, reason) };
         if (reply.kind === "no-encryption") return { next: new EncryptionNotSupported(this.name, reason) };
         if (reply.kind === "refused") throw new DaemonRefused(this.name, reason);
-        from.listensAt(reply.port);
         const host = this.config.instances[number - 1]?.host ?? "";
         return { result: { host, port: reply.port, secret, instance: number } };
       },

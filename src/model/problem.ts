@@ -11,6 +11,8 @@ export interface Problem {
   /** What was found; leave it out where it may be secret. */
   readonly found?: string;
   readonly expected: string;
+  /** What to do about it, where what was expected does not say. */
+  readonly fix?: string;
 }
 
 /** `conf/users.txt:3: key = value: what was expected`. */
@@ -18,11 +20,6 @@ export function formatProblem({ file, line, key, found, expected }: Problem): st
   const place = line === undefined ? file : `${file}:${line}`;
   const what = key === undefined ? found : found === undefined ? key : `${key} = ${found}`;
   return printable(what === undefined ? `${place}: ${expected}` : `${place}: ${what}: ${expected}`);
-}
-
-/** Whether a problem keeps the service from starting. */
-export function isError({ severity }: Problem): boolean {
-  return severity === "error";
 }
 
 /** A file that cannot be used as it is; carries all that is wrong with it, not only the first. */

@@ -1,5 +1,4 @@
 import type { MethodConfig, ServiceConfig } from "../config/service_config.ts";
-import { hostsOf } from "../model/host_list.ts";
 
 /** The permission list of a worker, as `deno.permissions` takes it; what is not listed is refused. */
 export interface RoomPermissions {
@@ -76,8 +75,7 @@ function remoteEndpoints(config: ServiceConfig): Endpoint[] {
     for (const { host, commandHost, commandPort } of instances) {
       endpoints.push({ host: commandHost, port: commandPort });
       // A session of the service's own: the port comes from the daemon, and data connections have any.
-      if (!config.sharing.servers.includes(name)) continue;
-      for (const one of hostsOf(host)) endpoints.push({ host: one, port: undefined });
+      if (config.sharing.servers.includes(name)) endpoints.push({ host, port: undefined });
     }
   }
   for (const method of config.authentication.methods) {

@@ -2,12 +2,21 @@
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { recordedIo } from "../command/recorded_io.ts";
-import { createSite, MAP, type Site } from "./running_service.ts";
+import { createSite as createAnySite, MAP as SOME, type Setting, type Site } from "./running_service.ts";
 import { CHECKOUT, runAuthserver } from "./service_process.ts";
 
-async function check(site: Site, ...options: readonly string[]) {
+/** Whoever logs in is somebody, and has an account. */
+const MAP = {
+  ...SOME,
+  "CN=Stranger,O=Demo,C=EU": { role: "user", xlogin: "stranger" },
+  "CN=Role Only,O=Demo,C=EU": { role: "user", xlogin: "roleonly" },
+};
+
+const createSite = (setting: Setting = {}) => createAnySite({ map: JSON.stringify(MAP), ...setting });
+
+async function check(site: Site) {
   const io = recordedIo();
-  const code = await runCommand(["check", "--config", site.main, ...options], io);
+  const code = await runCommand(["check", "--config", site.main], io);
   return { code, out: io.out, err: io.err };
 }
 
@@ -19,21 +28,6 @@ Deno.test("check finds nothing wrong with a good configuration", async () => {
       "The configuration is usable: 0 errors, 0 warnings.\n",
     err: "",
   });
-});
-
-Deno.test("check --strict takes a warning for an error", async () => {
-  await using site = await createSite();
-  assert.equal((await check(site, "--strict")).code, 0);
-  const text = (await Deno.readTextFile(site.main)).replace(
-    /^(authservice\.servers)=(.*)$/m,
-    "$1=$2 MISSING",
-  );
-  await site.replace("conf/container.properties", text);
-  assert.equal((await check(site)).code, 0);
-  const { code, out, err } = await check(site, "--strict");
-  assert.equal(code, 1);
-  assert.match(err, /nothing is configured for MISSING/);
-  assert.match(out, /The service would start, but not without warnings: 0 errors, 1 warning\./);
 });
 
 const names = ["localhost"];
@@ -79,7 +73,11 @@ const facts: [string, (site: Site) => Promise<unknown>, 0 | 1, RegExp][] = [
       site.replace(
         "conf/mapfile.json",
         JSON.stringify(
-          { "CN=Certified,O=X": { role: "user" }, "O=x, CN=certified": { role: "banned" } },
+          {
+            ...MAP,
+            "CN=Certified,O=X": { role: "user", xlogin: "certified" },
+            "O=x, CN=certified": { role: "banned" },
+          },
           undefined,
           1,
         ),
@@ -159,9 +157,83 @@ const facts: [string, (site: Site) => Promise<unknown>, 0 | 1, RegExp][] = [
       await site.replace("conf/users.txt", `${text}bob:123\n`);
     },
     0,
-    /^warning: \S+users\.txt:4: Expected username:hash:salt:DN$/m,
+    /^warning: \S+users\.txt:4: Expected username:hash:salt:DN: without all four fields nobody can log in/m,
   ],
 ];
+/** An entry of the map, and what is said of it. */
+const MISTAKES: readonly (readonly [entry: Record<string, unknown>, expected: RegExp])[] = [
+  [
+    { role: "user", xlogn: "bob", xlogin: "bob" },
+    /xlogn: not an attribute .*did you mean xlogin\?\n *fix: write xlogin at/,
+  ],
+  [{ role: "user" }, /CN=Bob: no xlogin, so this user has no account/],
+  [{ role: "user", xlogin: "" }, /CN=Bob: no xlogin/],
+  [{ xlogin: "bob" }, /CN=Bob: no role, so this user may do no more than anonymous callers/],
+  [{ role: "usr", xlogin: "bob" }, /role = usr: a role without rights, expected user, admin/],
+  [
+    { role: "user", xlogin: "bob", rateLimit: "1M" },
+    /rateLimit: not used without a server, expected uftpd\.<server>\.rateLimit/,
+  ],
+  [
+    { role: "user", xlogin: "bob", "uftpd.HPC.rateLimit": ["1M", "2M"] },
+    /uftpd\.HPC\.rateLimit: of several values only the last counts, expected one: 2M/,
+  ],
+];
+for (const [entry, expected] of MISTAKES) {
+  Deno.test(`check tells what is wrong with the map entry ${JSON.stringify(entry)}`, async () => {
+    await using site = await createSite({ map: JSON.stringify({ ...MAP, "CN=Bob": entry }) });
+    const { code, out, err } = await check(site);
+    assert.match(err, expected);
+    assert.match(out, /^The configuration is usable: 0 errors, 1 warning\.$/m);
+    assert.equal(code, 0);
+  });
+}
+
+Deno.test("check names users of the password file whom no entry of the map is about", async () => {
+  await using site = await createSite({ map: JSON.stringify(SOME) });
+  const { err } = await check(site);
+  assert.match(err, /^warning: \S+users\.txt: stranger = CN=Stranger,O=Demo,C=EU: no entry of the map file/m);
+  assert.match(err, /^ *fix: add an entry for CN=Stranger,O=Demo,C=EU to the map file$/m);
+});
+
+Deno.test("check shows all findings in one pass, each with what to do, and none that follows from another", async () => {
+  await using site = await createSite({
+    servers: { HPC: [{}], TEST: [{}] },
+    properties: {
+      "container.prt": "1", // a typo in a key
+      "authservice.server.TEST.port": "many",
+      "share.servers": "TEST",
+      "persistence.directory": "{folder}/shares",
+      "container.security.credential.path": "{folder}/conf/store.p12",
+      "container.security.credential.password": "wrong",
+    },
+    map: '{"CN=Bob": {"uftpd.TEST.xlogin": "bob"},\n',
+  });
+  const main = await Deno.readTextFile(site.main);
+  await site.replace(
+    "conf/container.properties",
+    main.replace(/^container\.security\.credential\.keyPath.*\n/m, ""),
+  );
+  const store = `${CHECKOUT}tests/fixtures/java_installation/variant_a/conf/certs/auth.p12`;
+  await Deno.copyFile(store, `${site.folder}/conf/store.p12`);
+  await Deno.chmod(`${site.folder}/conf/store.p12`, 0o600);
+  await Deno.remove(`${site.folder}/conf/users.txt`);
+  const { code, err } = await check(site);
+  assert.equal(code, 1);
+  const told = err.split("\n").filter((line) => /^(?:error|warning): /.test(line));
+  assert.equal(err.split("\n").filter((line) => line.startsWith("  fix: ")).length, told.length, err);
+  for (
+    const part of [
+      /container\.prt: unknown key/,
+      /TEST\.port = many/,
+      /store\.p12/,
+      /cannot read \S+users\.txt: there is no such file/,
+      /mapfile\.json:2: /,
+    ]
+  ) assert.equal(told.filter((line) => part.test(line)).length, 1, `${part}:\n${err}`);
+  assert.equal(told.filter((line) => /share\.servers|no such server/.test(line)).length, 0, err);
+});
+
 for (const [what, spoil, code, expected] of facts) {
   Deno.test(`check tells of ${what}, status ${code}`, async () => {
     await using site = await createSite();
@@ -189,6 +261,7 @@ Deno.test("check --json says the same as a program reads it", async () => {
   assert.deepEqual(
     { ...first, expected: "" },
     {
+      fix: `change ${site.main}:2 to what is expected`,
       severity: "error",
       file: site.main,
       line: 2,

@@ -38,6 +38,16 @@ const STANDARD_NAMES: ReadonlyMap<string, StandardAttribute> = new Map([
   ["queue", "queue"],
 ]);
 
+/** The names that are told to whoever mistyped one. */
+export const ATTRIBUTE_NAMES = [
+  "role",
+  "xlogin",
+  "group",
+  "supplementaryGroups",
+  "addOsGroups",
+  "queue",
+] as const;
+
 /** The standard attribute that a name in a map file means. */
 export function standardAttribute(name: string): StandardAttribute | undefined {
   return STANDARD_NAMES.get(name.toLowerCase());

@@ -3,7 +3,15 @@ import { movesWithStart, patternsOf } from "../../model/pattern_list.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
 import { parseRate } from "../../model/rate.ts";
 import { SERVER_PREFIXES, SERVER_SUFFIXES } from "../server_attributes.ts";
-import { type MapAttribute, type MapEntry, type Report, standardAttribute } from "./map_entry.ts";
+import { ROLES } from "../access_rules.ts";
+import { didYouMean } from "../../config/did_you_mean.ts";
+import {
+  ATTRIBUTE_NAMES,
+  type MapAttribute,
+  type MapEntry,
+  type Report,
+  standardAttribute,
+} from "./map_entry.ts";
 import { type MapFormat, readMapFile } from "./map_file.ts";
 import { createMapIndex, type Matching } from "./map_index.ts";
 
@@ -24,14 +32,18 @@ export interface MapInspection {
   readonly entries: number;
   /** Names of the entries as written, with their lines; of a file of patterns none. */
   readonly names: readonly { readonly key: string; readonly line: number }[];
+  /** Whether an entry is about somebody. @param name In comparable form. */
+  readonly matches: (name: string) => boolean;
 }
 
 /** Looks through a map file for an operator: everything that is wrong with it, and which servers it speaks of. */
 export async function inspectMapFile(
   text: string,
-  { file, matching, format }: {
+  { file, matching, format, alone = false }: {
     readonly file: string;
     readonly matching: Matching;
+    /** Whether no other source says what the users of this file are; default `false`. */
+    readonly alone?: boolean;
     readonly format?: MapFormat;
   },
 ): Promise<MapInspection> {
@@ -44,6 +56,7 @@ export async function inspectMapFile(
     index.add(entry, report);
     if (matching === "strict") names.push({ key: entry.key, line: entry.line });
     for (const attribute of entry.attributes) inspect(entry, attribute, report);
+    if (alone) inspectWhole(entry, report);
     for (const { name, line } of entry.attributes) {
       const server = serverAttribute(name)?.server;
       if (server === undefined) continue;
@@ -63,7 +76,28 @@ export async function inspectMapFile(
     if (!(error instanceof InvalidFile)) throw error;
     problems = error.problems;
   }
-  return { problems, servers: [...servers.values()], entries, names };
+  return {
+    problems,
+    servers: [...servers.values()],
+    entries,
+    names,
+    matches: (name) => index.find(name) !== undefined,
+  };
+}
+
+/** What an entry does without, where nothing else says it. */
+function inspectWhole({ key, line, attributes }: MapEntry, report: Report): void {
+  const meaning = ({ name }: MapAttribute) => serverAttribute(name)?.suffix ?? standardAttribute(name);
+  const valuesOf = (what: string) =>
+    attributes.filter((attribute) => meaning(attribute) === what).flatMap(({ values }) => values)
+      .filter((value) => value !== "");
+  const warn = (expected: string) => report({ severity: "warning", line, key: key.slice(0, 200), expected });
+  const roles = valuesOf("role");
+  if (roles.includes("banned")) return;
+  if (roles.length === 0) warn("no role, so this user may do no more than anonymous callers; expected user");
+  else if (valuesOf("xlogin").length === 0) {
+    warn("no xlogin, so this user has no account and gets no session; expected the name of an account");
+  }
 }
 
 /** What is wrong with a value refuses that user's sessions, and nothing else: the file stays usable. */
@@ -72,7 +106,11 @@ function inspect(entry: MapEntry, { name, values, line }: MapAttribute, report: 
   const warn = (expected: string, found?: string) =>
     report({ severity: "warning", line, key, ...(found !== undefined && { found }), expected });
   const server = serverAttribute(name);
+  if (server === undefined && standardAttribute(name) === undefined) warn(expectedName(name));
   if (server !== undefined) {
+    if (values.length > 1 && (server.suffix === "xlogin" || server.suffix === "rateLimit")) {
+      warn(`of several values only the last counts, expected one: ${(values.at(-1) ?? "").slice(0, 50)}`);
+    }
     if (!SERVER_SUFFIXES.some((suffix) => suffix === server.suffix)) {
       warn(`expected one of ${SERVER_SUFFIXES.join(", ")} after the server`);
     } else if ((values.at(-1) ?? "") === "") {
@@ -91,6 +129,16 @@ function inspect(entry: MapEntry, { name, values, line }: MapAttribute, report: 
   }
 }
 
+/** What should stand in place of a name that means nothing here. */
+function expectedName(name: string): string {
+  const suffix = SERVER_SUFFIXES.find((suffix) => suffix.toLowerCase() === name.toLowerCase());
+  if (suffix !== undefined) return `not used without a server, expected uftpd.<server>.${suffix}`;
+  const guess = didYouMean(name, [...ATTRIBUTE_NAMES, ...SERVER_SUFFIXES]);
+  return `not an attribute of this service, and not used${
+    guess === undefined ? "" : `, did you mean ${guess}?`
+  }`;
+}
+
 /** What should stand in place of a value that sessions are refused for. */
 function expectedInstead(meaning: string | undefined, value: string): string | undefined {
   switch (meaning) {
@@ -98,6 +146,10 @@ function expectedInstead(meaning: string | undefined, value: string): string | u
       const rate = parseRate(value);
       return rate.kind === "invalid" ? rate.expected : undefined;
     }
+    case "role":
+      return ROLES.includes(value)
+        ? undefined
+        : `a role without rights, expected ${ROLES.slice(0, -1).join(", ")} or ${ROLES.at(-1)}`;
     case "xlogin":
       if (isPrivilegedAccount(value)) return "expected an account without privileges, sessions are refused";
       return isAccountName(value) ? undefined : "expected the name of an account";

@@ -52,6 +52,7 @@ export class OAuth implements Authenticator {
     this.#assignments = new Assignments(config.assignments, own);
     this.#remote = new RemoteSystem({ address: config.address, http, clock, elapsed, log: own });
     this.#cache = new CredentialCache({ clock, elapsed });
+    if (config.dnTemplate !== undefined) own.warn("dnTemplate is deprecated, use identityAssign");
   }
 
   async authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict> {
@@ -147,12 +148,7 @@ export class OAuth implements Authenticator {
   #identity(reply: Variables): string {
     if (this.#assignments.namesUsers) return this.#assignments.identity(reply);
     const filled = fillNameTemplate(this.#config.dnTemplate ?? "", reply);
-    if (filled === undefined) {
-      const template = this.#config.dnTemplate;
-      throw new NoIdentity(
-        `the answer has no value for ${template}, expected identityAssign with one that it has`,
-      );
-    }
+    if (filled === undefined) throw new NoIdentity("dnTemplate finds nothing to replace");
     return checkIdentity(filled);
   }
 

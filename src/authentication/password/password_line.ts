@@ -17,7 +17,11 @@ export function parsePasswordLine(line: string): PasswordLine {
   if (/^\s*(?:#|$)/.test(line)) return { kind: "nothing" };
   const [user, hash, salt, ...rest] = line.split(":");
   if (user === undefined || hash === undefined || salt === undefined || rest.length === 0) {
-    return { kind: "unusable", expected: "Expected username:hash:salt:DN" };
+    const missing = salt === undefined ? "all four fields" : "the distinguished name at the end";
+    const expected =
+      `Expected username:hash:salt:DN: without ${missing} nobody can log in by this line, append what is missing ` +
+      "or let authserver passwd write the line";
+    return { kind: "unusable", expected };
   }
   if (user === "") return { kind: "unusable", expected: "Expected a user name before the first colon" };
   if (hash === "") return { kind: "disabled", user };

@@ -1,4 +1,4 @@
-import { isAbsolute } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { SILENT } from "../../logging/logger.ts";
 import { formatProblem } from "../../model/problem.ts";
 import { corePermissions, edgePermissions } from "../../rooms/permissions.ts";
@@ -7,7 +7,9 @@ import type { Setup } from "../../service/assembly/load_setup.ts";
 import { type CommandIo, defineCommand } from "../command.ts";
 import type { Finding } from "./check_online.ts";
 import { CONFIG_OPTION, configFile } from "../config_option.ts";
+import { fixOf } from "./fix.ts";
 import { inspect } from "./inspect.ts";
+import { serviceAccount, unreadableFor } from "./service_account.ts";
 import { printable } from "../../model/printable.ts";
 import { type TrustedCertificate, trustedCertificates } from "./trusted_certificates.ts";
 
@@ -16,7 +18,8 @@ export const check = defineCommand({
   name: "check",
   summary: "Read the configuration and all files it names, and say what is wrong",
   details: [
-    "Exit status 0: the service would start, though there may be warnings; 1: it would not, or with --strict there are warnings, or with --online some other system is not as it should be.",
+    "All files are read and all findings shown in one pass, each with what to do about it. For root it judges as the account that the service runs as, the user of the installed unit or else the owner of the configuration's folder, by owners and modes of the files.",
+    "Exit status 0: the service would start, though there may be warnings; 1: it would not, or with --online some other system is not as it should be.",
   ],
   examples: {
     "authserver check": "Would the service start?",
@@ -27,35 +30,44 @@ export const check = defineCommand({
   options: {
     config: CONFIG_OPTION,
     online: { help: "Contact each daemon, identity provider and XUUDB, and say what was found" },
-    strict: { help: "Take every warning for an error" },
     permissions: { help: "Print what the service's workers will be allowed to do" },
     json: { help: "Print the result as JSON" },
   },
 }, async (given, io) => {
   const file = await configFile(given);
-  const { setup, problems } = await inspect(file);
+  const found = await inspect(file);
+  const account = Deno.uid() === 0 ? await serviceAccount(resolve(file)) : undefined;
+  const hidden = account === undefined ? [] : await unreadableFor(account, found.dependsOn);
+  const problems = [...found.problems, ...hidden].map((problem) => ({ ...problem, fix: fixOf(problem) }));
+  const setup = hidden.length === 0 ? found.setup : undefined;
   const permissions = given.flag("permissions") && setup !== undefined
     ? await permissionLists(setup)
     : undefined;
   const trusted = setup?.material === undefined ? [] : trustedCertificates(setup.material);
   const online = given.flag("online") && setup !== undefined ? await lookAround(setup) : undefined;
-  const strict = given.flag("strict");
-  const ok = setup !== undefined && (online ?? []).every((finding) => finding.ok) &&
-    !(strict && problems.length > 0);
+  const ok = setup !== undefined && (online ?? []).every((finding) => finding.ok);
   if (given.flag("json")) {
-    const result = { ok, problems, trusted, ...(permissions && { permissions }), ...(online && { online }) };
+    const result = {
+      ok,
+      ...(account && { judgedAs: account.name }),
+      problems,
+      trusted,
+      ...(permissions && { permissions }),
+      ...(online && { online }),
+    };
     io.stdout(`${JSON.stringify(result, undefined, 2)}\n`);
   } else {
     if (given.text("config") === undefined && isAbsolute(file)) io.stdout(`Configuration: ${file}\n`);
-    for (const problem of problems) io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`);
+    if (account) io.stdout(`Judged as the account ${account.name}, which the service runs as.\n`);
+    for (const problem of problems) {
+      io.stderr(`${problem.severity}: ${formatProblem(problem)}\n  fix: ${printable(problem.fix)}\n`);
+    }
     printTrusted(trusted, io);
     if (permissions) printPermissions(permissions, io);
     for (const { system, address, ok, found } of online ?? []) {
       io.stdout(printable(`${ok ? "ok    " : "failed"}  ${system} ${address}: ${found}`) + "\n");
     }
-    const starts = setup !== undefined;
-    const outcome = starts && !ok && strict && problems.length > 0 ? NOT_STRICTLY : verdict(starts, online);
-    io.stdout(`${outcome}: ${counted(problems)}.\n`);
+    io.stdout(`${verdict(setup !== undefined, online)}: ${counted(problems)}.\n`);
   }
   return ok ? 0 : 1;
 });
@@ -77,8 +89,6 @@ async function lookAround(setup: Setup): Promise<readonly Finding[]> {
   const { checkOnline } = await import("./check_online.ts");
   return await checkOnline(setup, { log: SILENT, now: Date.now });
 }
-
-const NOT_STRICTLY = "The service would start, but not without warnings";
 
 function verdict(starts: boolean, online: readonly Finding[] = []): string {
   const failed = online.filter(({ ok }) => !ok).length;

@@ -166,18 +166,14 @@ async function checkRemote(
 ): Promise<Finding> {
   try {
     const ends = await outgoing.probeCertificate(address, showCertificate);
+    const days = Math.floor((ends - now()) / DAY_MS);
     const { ok, found } = await ask();
-    const certificate = ends === undefined ? "not encrypted" : validFor(ends - now());
+    const certificate = `certificate valid for ${days} ${days === 1 ? "day" : "days"}`;
     return { system, address, ok, found: `${certificate}; ${found}` };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return { system, address, ok: false, found: messages(error).join(": ") };
   }
-}
-
-function validFor(ms: number): string {
-  const days = Math.floor(ms / DAY_MS);
-  return `certificate valid for ${days} ${days === 1 ? "day" : "days"}`;
 }
 
 /** What an error and its causes say. */

@@ -6,7 +6,7 @@ import type {
   ServerStep,
   SourceStep,
 } from "../../service/explanation/explanation.ts";
-import { textTable } from "../text_table.ts";
+import { printable } from "../../model/printable.ts";
 
 /** An explanation for reading, in the order in which the service decides. */
 export function explanationText(explanation: Explanation): string {
@@ -22,7 +22,8 @@ export function explanationText(explanation: Explanation): string {
     ...section("Servers", servers.map(serverLine)),
     ["Result", refusal === undefined ? "allowed" : `refused: ${refusal}`] as const,
   ];
-  return textTable(lines);
+  const width = Math.max(...lines.map(([left]) => left.length));
+  return lines.map(([left, right]) => `${printable(`${left.padEnd(width)}  ${right}`).trimEnd()}\n`).join("");
 }
 
 type Line = readonly [left: string, right: string];

@@ -1,7 +1,7 @@
 import type { EffectiveValue } from "../../config/key_reader.ts";
-import { isError, type Problem } from "../../model/problem.ts";
-import { type CertificateFiles, loadSetup, type Setup } from "../../service/assembly/load_setup.ts";
-import { inspectDataFiles } from "./inspect_data_files.ts";
+import type { Problem } from "../../model/problem.ts";
+import { type CertificateFiles, isError, loadSetup, type Setup } from "../../service/assembly/load_setup.ts";
+import { type DataFiles, inspectDataFiles } from "./inspect_data_files.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 
 /** All that can be said about a configuration without starting anything. */
@@ -17,15 +17,23 @@ export interface Inspection {
   readonly effective: readonly EffectiveValue[];
 }
 
+/** Of what could not be read there are no files. */
+const NOTHING: DataFiles = {
+  authentication: { methods: [] },
+  attributes: { sources: [] },
+  dynamicAttributes: { sources: [] },
+  servers: [],
+};
+
 /**
  * Reads the configuration and every file that it names, and looks across them. `check` shows the outcome, `serve` and a
  * reload start from it, so that they cannot judge differently.
  */
 export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Promise<Inspection> {
   const loaded = await loadSetup(mainFile, surroundings);
-  if (loaded.config === undefined) return loaded;
-  const { setup, files, effective, dependsOn } = loaded;
-  const problems = [...loaded.problems, ...await inspectDataFiles(loaded.config)];
+  const { setup, readable, serverNames, unreadable, files, effective, dependsOn } = loaded;
+  const found = await inspectDataFiles({ ...NOTHING, ...readable, ...(serverNames && { serverNames }) });
+  const problems = [...loaded.problems, ...found.filter(({ file }) => !unreadable.includes(file))];
   return problems.some(isError) || setup === undefined
     ? { problems, files, effective, dependsOn }
     : { setup, problems, files, effective, dependsOn };

@@ -83,13 +83,8 @@ export const XUUDB_SOURCE = section({
     host: url({
       name: "xuudbHost",
       help: "Address of the XUUDB without port",
-      schemes: ["https", "http"],
+      schemes: ["https"],
       default: "https://localhost",
-    }),
-    allowPlainHttp: flag({
-      help: "Take an http:// address of another machine, too: names of users travel unencrypted",
-      default: false,
-      added: true,
     }),
     port: port({ name: "xuudbPort", help: "Port of the XUUDB", default: 34_463 }),
     gcid: text({

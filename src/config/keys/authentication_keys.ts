@@ -49,12 +49,6 @@ const DO_TLS = flag({
   default: false,
 });
 
-const ALLOW_PLAIN_HTTP = flag({
-  help: "Take an http:// address of another machine, too: tokens and passwords travel unencrypted",
-  default: false,
-  added: true,
-});
-
 /** The class alone, read before it is known which table applies. */
 export const METHOD = section({
   prefix: METHOD_PREFIX,
@@ -125,9 +119,8 @@ export const OAUTH = section({
     class: METHOD_CLASS,
     address: url({
       help: "Userinfo endpoint of the OIDC server, or with validate=true its introspection endpoint",
-      schemes: ["https", "http"],
+      schemes: ["https"],
     }),
-    allowPlainHttp: ALLOW_PLAIN_HTTP,
     validate: flag({ help: "Ask the introspection endpoint, as an OAuth client", default: false }),
     clientId: optional(
       text({ name: "clientID", help: "Name of this client at the OIDC server, for validate=true" }),
@@ -137,9 +130,9 @@ export const OAUTH = section({
       text({ name: "identityAssign", help: 'Expression for the user\'s name, such as "UID="+email' }),
     ),
     ...ASSIGNED,
-    dnTemplate: optional(text({
-      help: "Deprecated, see identityAssign: a name with %attribute placeholders; without either, UID=%email",
-    })),
+    dnTemplate: optional(
+      text({ help: "Deprecated, see identityAssign: a name with %attribute placeholders" }),
+    ),
     showCertificate: DO_TLS,
     opaqueTokens: flag({
       help: "Pass on tokens that are no signed JWTs; false where the server makes none, such as Keycloak",
@@ -167,8 +160,7 @@ export const UNITY = section({
   anyCase: true,
   keys: {
     class: METHOD_CLASS,
-    address: url({ help: "Authentication service of the identity provider", schemes: ["https", "http"] }),
-    allowPlainHttp: ALLOW_PLAIN_HTTP,
+    address: url({ help: "Authentication service of the identity provider", schemes: ["https"] }),
     validate: flag({
       help: "Check the signature of assertions, see container.security.trustedAssertionIssuers",
       default: true,

@@ -1,5 +1,5 @@
 import type { X509Certificate } from "node:crypto";
-import { isError, type Problem } from "../../model/problem.ts";
+import type { Problem } from "../../model/problem.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { reason } from "../load_properties.ts";
 import type { CredentialConfig, Origin, ServiceConfig, TruststoreConfig } from "../service_config.ts";
@@ -25,9 +25,12 @@ export interface LoadedTlsMaterial {
  * @param now Milliseconds since the epoch, for the certificates' dates.
  */
 export async function loadTlsMaterial(
-  { credential, truststore, clientTruststore, providerTruststore, servers = [] }:
-    & Pick<ServiceConfig, "credential" | "truststore">
-    & Partial<Pick<ServiceConfig, "clientTruststore" | "providerTruststore" | "servers">>,
+  { credential, truststore, clientTruststore, providerTruststore, servers = [] }: Partial<
+    Pick<
+      ServiceConfig,
+      "credential" | "truststore" | "clientTruststore" | "providerTruststore" | "servers"
+    >
+  >,
   now: number = Date.now(),
 ): Promise<LoadedTlsMaterial> {
   const own = credential === undefined ? undefined : await loadCredential(credential, now);
@@ -45,7 +48,7 @@ export async function loadTlsMaterial(
     credentialFiles: own?.files ?? [],
     truststoreFiles: [...new Set(stores.flatMap((store) => store?.files ?? []))],
   };
-  if (own?.credential === undefined || problems.some(isError)) {
+  if (own?.credential === undefined || problems.some(({ severity }) => severity === "error")) {
     return { problems, ...files };
   }
   const { certificates, key } = own.credential;

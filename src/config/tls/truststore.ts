@@ -1,6 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 import { join } from "node:path";
-import { isError, type Problem } from "../../model/problem.ts";
+import type { Problem } from "../../model/problem.ts";
 import { reason } from "../load_properties.ts";
 import type { TruststoreConfig } from "../service_config.ts";
 import { certificateOfDer, certificatesOfPem, isPem, subjectOf, validity } from "./certificates.ts";
@@ -53,7 +53,7 @@ export async function loadTruststore(config: TruststoreConfig, now: number): Pro
       report(named ? "error" : "warning", `${path}: ${why}`);
     }
   }
-  if (anchors.size === 0 && !problems.some(isError)) {
+  if (anchors.size === 0 && !problems.some(({ severity }) => severity === "error")) {
     report(
       "error",
       read === 0

@@ -4,7 +4,7 @@ import { loadTlsMaterial } from "../../config/tls/load_tls_material.ts";
 import { loadPublicRoots } from "../../config/tls/public_roots.ts";
 import { loadTruststore } from "../../config/tls/truststore.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
-import { isError, type Problem } from "../../model/problem.ts";
+import type { Problem } from "../../model/problem.ts";
 import type { ServiceOptions } from "./assemble.ts";
 
 /** A configuration that was read and found good, with all certificates that it names. */
@@ -14,6 +14,12 @@ export type Setup = Pick<ServiceOptions, "config" | "material" | "assertionIssue
 export interface LoadedSetup {
   /** Absent if the configuration itself cannot be used. */
   readonly config?: ServiceConfig;
+  /** The parts that could be read. */
+  readonly readable: Partial<ServiceConfig>;
+  /** All logical servers that are named. */
+  readonly serverNames?: readonly string[];
+  /** Absolute paths of files that are needed, and cannot be read; a problem tells of each. */
+  readonly unreadable: readonly string[];
   /** Absent if there is any error among the problems. */
   readonly setup?: Setup;
   /** In the order of the files, the main file first. */
@@ -32,35 +38,44 @@ export interface CertificateFiles {
   readonly assertionIssuers: readonly string[];
 }
 
-const NO_FILES: CertificateFiles = { credential: [], truststore: [], assertionIssuers: [] };
-
-/** Reads the configuration and the certificates that it names. */
+/** Reads the configuration and the certificates that it names, those too of a configuration with errors. */
 export async function loadSetup(mainFile: string, options: LoadOptions): Promise<LoadedSetup> {
-  const { config, problems, effective, dependsOn } = await loadConfiguration(mainFile, options);
-  if (config === undefined) return { problems, files: NO_FILES, effective, dependsOn };
+  const loaded = await loadConfiguration(mainFile, options);
+  const { config, readable, problems, dependsOn } = loaded;
   const now = Date.now();
-  const tls = await loadTlsMaterial(config, now);
-  const issuers = config.trustedAssertionIssuers === undefined
+  const tls = await loadTlsMaterial(readable, now);
+  const issuers = readable.trustedAssertionIssuers === undefined
     ? { anchors: [], problems: [], files: [] }
-    : await loadTruststore(config.trustedAssertionIssuers, now);
-  const roots = config.outgoing.publicRoots
+    : await loadTruststore(readable.trustedAssertionIssuers, now);
+  const roots = readable.outgoing?.publicRoots === true
     ? await loadPublicRoots({ file: mainFile, key: "container.client.publicRoots" })
     : undefined;
   const material = tls.material && { ...tls.material, ...(roots && { publicRoots: roots.roots }) };
-  const all = [...problems, ...tls.problems, ...issuers.problems, ...roots?.problems ?? []];
+  const told = new Set(problems.filter(isError).map(placeOf));
+  const further = [...tls.problems, ...issuers.problems, ...roots?.problems ?? []];
+  const all = [...problems, ...further.filter((problem) => !told.has(placeOf(problem)))];
   const files = {
     credential: tls.credentialFiles,
     truststore: [...tls.truststoreFiles, ...roots?.files ?? []],
     assertionIssuers: issuers.files,
   };
   return {
-    config,
-    ...(!all.some(isError) && {
+    ...loaded,
+    ...(config && !all.some(isError) && {
       setup: { config, material, assertionIssuers: issuers.anchors },
     }),
     problems: all,
     files,
     dependsOn: [...dependsOn, ...Object.values(files).flat()],
-    effective,
   };
+}
+
+/** Whether a problem keeps the service from starting. */
+export function isError({ severity }: Problem): boolean {
+  return severity === "error";
+}
+
+/** What a problem is about: of one thing one error is told, not those that follow from it. */
+function placeOf({ file, line, key }: Problem): string {
+  return JSON.stringify([file, line, key]);
 }

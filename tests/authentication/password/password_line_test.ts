@@ -44,9 +44,13 @@ for (const [line, user, hash, salt, dn] of ENTRIES) {
 }
 
 const BAD: [string, "unusable" | "disabled", RegExp][] = [
-  ["ann", "unusable", /^Expected username:hash:salt:DN$/],
+  ["ann", "unusable", /^Expected username:hash:salt:DN: without all four fields nobody can log in/],
   [`ann:${MD5}`, "unusable", /username:hash:salt:DN/],
-  [`ann:${MD5}:s`, "unusable", /username:hash:salt:DN/],
+  [
+    `ann:${MD5}:s`,
+    "unusable",
+    /without the distinguished name .* nobody can log in .*, append what is missing/,
+  ],
   [`:${MD5}:s:CN=a`, "unusable", /user name before the first colon/],
   [`ann:${MD5.slice(1)}:s:CN=a`, "disabled", /32 hexadecimal digits/],
   [`ann:${MD5}0:s:CN=a`, "disabled", /32 hexadecimal digits/],

@@ -33,7 +33,7 @@ Deno.test("parsePasswordFile() reports bad lines by number and reads on", async 
     users: ["bob CN=Bob"],
     costs: [],
     problems: [
-      "users.txt:1: Expected username:hash:salt:DN",
+      "users.txt:1: Expected username:hash:salt:DN: without all four fields nobody can log in by this line, append what is missing or let authserver passwd write the line",
       "users.txt:3: Expected a hash of 32 hexadecimal digits or $scrypt$…",
     ],
   });

@@ -1,0 +1,38 @@
+import type { Problem } from "../../model/problem.ts";
+
+/** What an operator does about a kind of problem. */
+interface Rule {
+  readonly when: RegExp;
+  readonly fix: (problem: Problem, match: RegExpExecArray) => string;
+}
+
+const place = ({ file, line }: Problem) => line === undefined ? file : `${file}:${line}`;
+
+/** The first that fits holds; by the words that readers of files use for what they expected. */
+const RULES: readonly Rule[] = [
+  {
+    when: /chmod \S+(?: [^\s)]+)?/,
+    fix: ({ file }, [command]) => command.split(" ")[2] ? command : `${command} ${file}`,
+  },
+  { when: /did you mean (\S+?)\??$/, fix: (problem, [, word]) => `write ${word} at ${place(problem)}` },
+  { when: /^missing, expected (.*)$/, fix: ({ file, key }, [, type]) => `add ${key}=<${type}> to ${file}` },
+  {
+    when: /there is no such file/,
+    fix: (problem) => `create the file, or name another at ${place(problem)}`,
+  },
+  {
+    when: /no permission to read/,
+    fix: (problem) => `let the account of the service read what ${place(problem)} names`,
+  },
+  { when: /^(?:unknown key|ignored|not used)/, fix: (problem) => `remove ${place(problem)}` },
+];
+
+/** What to do about a problem, in one line. */
+export function fixOf(problem: Problem): string {
+  if (problem.fix !== undefined) return problem.fix;
+  for (const { when, fix } of RULES) {
+    const match = when.exec(problem.expected);
+    if (match) return fix(problem, match);
+  }
+  return `change ${place(problem)} to what is expected`;
+}

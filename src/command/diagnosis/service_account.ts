@@ -1,0 +1,104 @@
+import { dirname } from "node:path";
+import type { Problem } from "../../model/problem.ts";
+
+/** An account of this machine, with its numbers. */
+export interface Account {
+  readonly name: string;
+  readonly uid: number;
+  /** Its own group and all others it is in. */
+  readonly gids: readonly number[];
+}
+
+/** Where the machine says who runs the service. */
+export interface AccountPlaces {
+  /** Unit files of systemd; a later one adds to those before it. */
+  readonly units: readonly string[];
+  /** Folder of an installed configuration. */
+  readonly folder: string;
+  readonly passwd: string;
+  readonly group: string;
+}
+
+const PLACES: AccountPlaces = {
+  units: ["/usr/lib/systemd/system/authserver.service", "/etc/systemd/system/authserver.service"],
+  folder: "/etc/authserver",
+  passwd: "/etc/passwd",
+  group: "/etc/group",
+};
+
+/**
+ * The account that the service with this configuration runs as, for somebody who may read everything: of an installed one
+ * the user of its unit, else the owner of the configuration's folder. `undefined` if that is root, or nobody known.
+ * @param mainFile Absolute path.
+ */
+export async function serviceAccount(
+  mainFile: string,
+  places: AccountPlaces = PLACES,
+): Promise<Account | undefined> {
+  const folder = dirname(mainFile);
+  const named = folder === places.folder ? await userOfUnit(places.units) : undefined;
+  const owner = (await Deno.stat(folder).catch(() => undefined))?.uid ?? undefined;
+  for (const line of (await textOf(places.passwd)).split("\n")) {
+    const [name = "", , uid = "", gid = ""] = line.split(":");
+    if (named === undefined ? Number(uid) !== owner || uid === "" : name !== named) continue;
+    if (Number(uid) === 0) return undefined;
+    return { name, uid: Number(uid), gids: [Number(gid), ...await furtherGroups(name, places.group)] };
+  }
+  return undefined;
+}
+
+async function userOfUnit(units: readonly string[]): Promise<string | undefined> {
+  let user: string | undefined;
+  for (const unit of units) user = /^User=(\S+)$/m.exec(await textOf(unit))?.[1] ?? user;
+  return user;
+}
+
+async function furtherGroups(name: string, file: string): Promise<number[]> {
+  return (await textOf(file)).split("\n").flatMap((line) => {
+    const [, , gid = "", members = ""] = line.split(":");
+    return members.split(",").includes(name) ? [Number(gid)] : [];
+  });
+}
+
+/** Empty if there is none. */
+async function textOf(file: string): Promise<string> {
+  return await Deno.readTextFile(file).catch(() => "");
+}
+
+/**
+ * Files that an account may not read, by owner, group and mode of the file and of the folders above it.
+ * @param files Absolute paths; those that are not there are for others to tell of.
+ */
+export async function unreadableFor(account: Account, files: Iterable<string>): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const file of new Set(files)) {
+    const closed = await closedFolder(account, dirname(file));
+    const about = await Deno.stat(file).catch(() => undefined);
+    if (about === undefined) continue;
+    const { name } = account;
+    if (closed !== undefined) {
+      const fix = `chgrp ${name} ${closed} && chmod g+x ${closed}`;
+      problems.push({ severity: "error", file, expected: `${name} may not enter ${closed}`, fix });
+    } else if (!permits(account, about, about.isDirectory ? 5 : 4)) {
+      const fix = `chgrp ${name} ${file} && chmod g+r ${file}`;
+      problems.push({ severity: "error", file, expected: `${name} may not read it`, fix });
+    }
+  }
+  return problems;
+}
+
+/** The uppermost folder on the way that the account may not enter. */
+async function closedFolder(account: Account, folder: string): Promise<string | undefined> {
+  const above = dirname(folder);
+  const closed = above === folder ? undefined : await closedFolder(account, above);
+  if (closed !== undefined) return closed;
+  const about = await Deno.stat(folder).catch(() => undefined);
+  return about === undefined || permits(account, about, 1) ? undefined : folder;
+}
+
+/** @param wanted Bits as in one digit of a mode: 4 to read, 1 to enter. */
+function permits({ uid, gids }: Account, about: Deno.FileInfo, wanted: number): boolean {
+  const mode = about.mode ?? 0o777;
+  const shift = about.uid === uid ? 6 : about.gid !== null && gids.includes(about.gid) ? 3 : 0;
+  return ((mode >> shift) & wanted) === wanted;
+}

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { serviceAccount, unreadableFor } from "../../../src/command/diagnosis/service_account.ts";
+
+async function withFolder(run: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.chmod(folder, 0o755);
+    await run(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const PASSWD = "root:x:0:0::/root:/bin/sh\nauthserver:x:4711:4712::/:/bin/false\nown:x:UID:GID::/:/bin/sh\n";
+
+Deno.test("serviceAccount() is the user of the installed unit, the last word being the administrator's", async () => {
+  await withFolder(async (folder) => {
+    const places = {
+      units: [`${folder}/a.service`, `${folder}/b.service`],
+      folder,
+      passwd: `${folder}/passwd`,
+      group: `${folder}/group`,
+    };
+    await Deno.writeTextFile(places.passwd, PASSWD);
+    await Deno.writeTextFile(places.group, "ssl-cert:x:4713:web,authserver\nweb:x:4714:\n");
+    await Deno.writeTextFile(`${folder}/a.service`, "[Service]\nUser=somebody\n");
+    assert.equal(await serviceAccount(`${folder}/container.properties`, places), undefined);
+    await Deno.writeTextFile(`${folder}/b.service`, "[Service]\nUser=authserver\n");
+    assert.deepEqual(await serviceAccount(`${folder}/container.properties`, places), {
+      name: "authserver",
+      uid: 4711,
+      gids: [4712, 4713],
+    });
+  });
+});
+
+Deno.test("serviceAccount() elsewhere is the owner of the folder, and nobody if that is root", async () => {
+  await withFolder(async (folder) => {
+    const { uid } = await Deno.stat(folder);
+    const places = { units: [], folder: "/none", passwd: `${folder}/passwd`, group: `${folder}/group` };
+    await Deno.writeTextFile(places.passwd, PASSWD.replace("UID", String(uid)).replace("GID", "5"));
+    const account = await serviceAccount(`${folder}/container.properties`, places);
+    if (uid === 0) assert.equal(account, undefined);
+    else assert.deepEqual(account, { name: "own", uid, gids: [5] });
+  });
+});
+
+Deno.test("unreadableFor() tells of files and folders that are closed to an account", async () => {
+  await withFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/closed`, { mode: 0o700 });
+    const files = ["open", "key", "closed/within"].map((name) => `${folder}/${name}`);
+    for (const file of files) await Deno.writeTextFile(file, "", { mode: 0o600 });
+    await Deno.chmod(`${folder}/open`, 0o644);
+    const { uid, gid } = await Deno.stat(folder);
+    const stranger = { name: "authserver", uid: 987_654, gids: [987_654] };
+    const told = (await unreadableFor(stranger, [...files, `${folder}/missing`])).map((
+      { file, expected, fix },
+    ) => [file, expected, fix].join(": ").replaceAll(folder, ""));
+    assert.deepEqual(told, [
+      "/key: authserver may not read it: chgrp authserver /key && chmod g+r /key",
+      "/closed/within: authserver may not enter /closed: chgrp authserver /closed && chmod g+x /closed",
+    ]);
+    assert.deepEqual(await unreadableFor({ name: "own", uid: uid ?? 0, gids: [] }, files), []);
+    await Deno.chmod(`${folder}/key`, 0o640);
+    assert.deepEqual(await unreadableFor({ ...stranger, gids: [gid ?? 0] }, [`${folder}/key`]), []);
+  });
+});
