@@ -25,6 +25,8 @@ export interface DaemonCommand<T> {
   readonly lane: string;
   /** Milliseconds for the reply. */
   readonly replyLimit: number;
+  /** Milliseconds after which the daemon can serve the next one, see {@link Queue}; absent: only with the reply. */
+  readonly longestTurn?: number;
   /** Moment after which nobody waits for it any more, in milliseconds since the epoch. */
   readonly deadline: number;
   readonly signal: AbortSignal;
@@ -173,13 +175,14 @@ export class Daemon {
   }
 
   #send<T>(command: DaemonCommand<T>, ping: boolean): Promise<Exchange<T>> {
-    const { lane, signal, deadline } = command;
+    const { lane, signal, deadline, longestTurn } = command;
     const { clock } = this.parts;
     const until = Math.min(clock() + PATIENCE_MS, deadline);
     return this.#queue.take({
       lane,
       signal,
       patience: until - clock(),
+      ...(longestTurn !== undefined && { longestMs: longestTurn }),
       run: async (ahead) => {
         let began = this.#triedAt = clock();
         const over = ahead?.then(() => {

@@ -69,6 +69,11 @@ export interface DaemonGroupParts {
 /** Milliseconds for the steps of an exchange, and for a whole operation with all its attempts. */
 export interface DaemonLimits extends ExchangeLimits {
   readonly userInfoReply: number;
+  /**
+   * For the turn of a question about a user. The daemon reads key files in a process of its own, and serves others meanwhile:
+   * a file that cannot be read to its end, as a pipe or one on a file system that hangs, must hold up nobody else.
+   */
+  readonly userInfoTurn: number;
   readonly total: number;
 }
 
@@ -77,6 +82,7 @@ export const DAEMON_LIMITS: DaemonLimits = {
   handshake: 5_000,
   reply: 15_000,
   userInfoReply: 20_000,
+  userInfoTurn: 1_000,
   total: 30_000,
 };
 
@@ -181,6 +187,7 @@ class DaemonPool implements DaemonGroup {
         parse: parseUserInfo,
         lane: "user info",
         replyLimit: this.#limits.userInfoReply,
+        longestTurn: this.#limits.userInfoTurn,
       }),
       judge: (result) => ({ result }),
     });

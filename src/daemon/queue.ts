@@ -8,9 +8,11 @@ export interface Turn<T> {
   /** Milliseconds it may wait. */
   readonly patience: number;
   readonly signal: AbortSignal;
+  /** Milliseconds after which the next has its turn, though this request may go on; absent: when it is over. */
+  readonly longestMs?: number;
   /**
    * Called when it is its turn, or one other is `ahead` of it, which is over when that settles. Must settle itself; the
-   * next turn comes after that.
+   * next turn comes after that, or after `longestMs`.
    */
   readonly run: (ahead: Promise<void> | undefined) => Promise<Exchange<T>>;
 }
@@ -30,6 +32,8 @@ export class Queue {
   readonly #waiting: Lanes<Waiting>;
   /** In the order of their turns; each settles when it is over. */
   readonly #underWay: Promise<void>[] = [];
+  /** Requests that are not over, those included whose turn is. */
+  readonly #running = new Set<Promise<void>>();
   #closed = false;
 
   constructor(limits: QueueLimits) {
@@ -47,7 +51,7 @@ export class Queue {
   }
 
   /** Waits for its turn and runs. Never rejects; who leaves while waiting is `aborted`, under way it runs to its end. */
-  take<T>({ lane, patience, signal, run }: Turn<T>): Promise<Exchange<T>> {
+  take<T>({ lane, patience, signal, longestMs, run }: Turn<T>): Promise<Exchange<T>> {
     if (signal.aborted) return Promise.resolve(failure("aborted", "before"));
     if (this.#closed) return Promise.resolve(failure("closing", "before"));
     return new Promise((resolve) => {
@@ -55,7 +59,7 @@ export class Queue {
         lane,
         patienceMs: patience,
         signal,
-        called: () => this.#begin(async (ahead) => resolve(await run(ahead))),
+        called: () => this.#begin(async (ahead) => resolve(await run(ahead)), longestMs),
         left: (why) => resolve(failure(why === "aborted" ? "aborted" : "busy", "before")),
         refuse: resolve,
       });
@@ -73,20 +77,37 @@ export class Queue {
   async close(): Promise<void> {
     this.#closed = true;
     this.drain(failure("closing", "before"));
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#running);
   }
 
   #next(): void {
     if (this.#underWay.length < this.#limits.underWay) this.#waiting.callNext();
   }
 
-  #begin(run: (ahead: Promise<void> | undefined) => Promise<void>): void {
-    const over = run(this.#underWay.at(-1)).finally(() => {
+  #begin(run: (ahead: Promise<void> | undefined) => Promise<void>, longestMs: number | undefined): void {
+    const ahead = this.#underWay.at(-1);
+    const running = run(ahead).finally(() => this.#running.delete(running));
+    this.#running.add(running);
+    const turn = longestMs === undefined ? running : noLongerThan(running, ahead, longestMs);
+    const over = turn.finally(() => {
       this.#underWay.splice(this.#underWay.indexOf(over), 1);
       this.#next();
     });
     this.#underWay.push(over);
   }
+}
+
+/** Settles with the work, or so many milliseconds after nobody is `ahead` of it any more. */
+async function noLongerThan(
+  work: Promise<void>,
+  ahead: Promise<void> | undefined,
+  longestMs: number,
+): Promise<void> {
+  await Promise.race([work, ahead]);
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, longestMs);
+  await Promise.race([work, late]);
+  clearTimeout(timer);
 }
 
 interface Waiting extends Waiter {

@@ -36,6 +36,7 @@ const LONG_LIMITS = {
   handshake: 30_000,
   reply: 30_000,
   userInfoReply: 30_000,
+  userInfoTurn: 30_000,
   total: 60_000,
 };
 const SHORT_LIMITS = { handshake: 400, reply: 400 };

@@ -16,11 +16,15 @@ class Desk {
 
   constructor(readonly queue = new Queue({ underWay: 1, waiting: 6, perLane: 4 })) {}
 
-  come(name: string, { lane = "a", patience = 60_000, signal = new AbortController().signal } = {}) {
+  come(
+    name: string,
+    { lane = "a", patience = 60_000, signal = new AbortController().signal, longestMs = Infinity } = {},
+  ) {
     return this.queue.take({
       lane,
       patience,
       signal,
+      ...(longestMs < Infinity && { longestMs }),
       run: async (ahead) => {
         this.begun.push(name);
         void ahead?.then(() => this.ahead.push(name));
@@ -154,4 +158,25 @@ Deno.test("Queue.close() waits for the one under way and takes no more", async (
   desk.end("1");
   assert.deepEqual(await first, answered("1"));
   await closing;
+});
+
+Deno.test("Queue passes the turn on from what takes too long, and closes when that is over too", async () => {
+  for (const underWay of [1, 2] as const) {
+    const desk = new Desk(new Queue({ underWay, waiting: 6, perLane: 4 }));
+    const slow = [desk.come("1", { longestMs: 1 }), desk.come("2", { longestMs: 1 })];
+    for (const name of ["3", "4"]) {
+      const next = desk.come(name);
+      while (!desk.begun.includes(name)) await new Promise((resolve) => setTimeout(resolve, 1));
+      desk.end(name);
+      assert.deepEqual(await next, answered(name));
+    }
+    let closed = false;
+    const closing = desk.queue.close().then(() => closed = true);
+    for (const [i, exchange] of slow.entries()) {
+      assert.equal(closed, false);
+      desk.end(`${i + 1}`);
+      assert.deepEqual(await exchange, answered(`${i + 1}`));
+    }
+    await closing;
+  }
 });

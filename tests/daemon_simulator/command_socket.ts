@@ -20,8 +20,11 @@ export interface CommandSocketOptions {
   readonly tls?: CommandTls;
   /** Text of the ACL file. */
   readonly acl: string;
-  /** Answers a request; `undefined` closes the connection without a reply. */
-  readonly answer: (values: ReadonlyMap<string, string>) => string | undefined;
+  /**
+   * Answers a request; `undefined` closes the connection without a reply, `null` leaves it to a child process that never
+   * ends, while the next connection is served.
+   */
+  readonly answer: (values: ReadonlyMap<string, string>) => string | undefined | null;
 }
 
 /** What came in on one command connection. */
@@ -54,6 +57,8 @@ export class CommandSocket {
   acl: string;
 
   readonly listener: Listener;
+  /** Connections that child processes hold, by what is below TLS too. */
+  readonly #held = new WeakSet<Socket>();
   #turn: Promise<void> = Promise.resolve();
   #closing = false;
 
@@ -62,7 +67,9 @@ export class CommandSocket {
     const accept = (socket: Socket) => {
       this.connections++;
       socket.pause();
-      this.#turn = this.#turn.then(() => this.#serve(socket)).catch(() => {}).finally(() => socket.destroy());
+      this.#turn = this.#turn.then(() => this.#serve(socket)).catch(() => {}).finally(() =>
+        this.#end(socket)
+      );
     };
     // A half-open connection below TLS would hide that its client left before the handshake.
     this.listener = new Listener("127.0.0.1", accept, options.tls === undefined);
@@ -100,8 +107,14 @@ export class CommandSocket {
       this.requests.push(request);
       if (request.values !== undefined) await this.#reply(socket, raw, request.values, fault);
     } finally {
-      socket.destroy();
+      if (this.#held.has(socket)) this.#held.add(raw);
+      this.#end(socket);
     }
+  }
+
+  #end(socket: Socket): void {
+    if (!this.#held.has(socket)) socket.destroy();
+    else socket.on("end", () => socket.destroy()).resume();
   }
 
   /** The connection once its peer is known and allowed; `undefined` if that fails. */
@@ -148,7 +161,8 @@ export class CommandSocket {
     if (this.delay > 0) await new Promise((resolve) => setTimeout(resolve, this.delay));
     if (fault?.kind === "reply") return await this.#send(socket, fault.reply);
     const text = this.options.answer(values);
-    if (text === undefined) return;
+    if (text === null) this.#held.add(socket);
+    if (text === undefined || text === null) return;
     const reply = `${text}\n`;
     switch (fault?.kind) {
       case "close-without-reply":

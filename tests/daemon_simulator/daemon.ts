@@ -184,7 +184,7 @@ export class DaemonSimulator implements AsyncDisposable {
     return new JobTable(this.options.clock ?? Date.now, this.options.maxSessions ?? 8);
   }
 
-  #answer(values: ReadonlyMap<string, string>): string | undefined {
+  #answer(values: ReadonlyMap<string, string>): string | undefined | null {
     const type = values.get("request-type") ?? "n/a";
     switch (type) {
       case "uftp-ping-request":

@@ -6,9 +6,13 @@ const KEY_FILES = [".ssh/authorized_keys", ".uftp/authorized_keys"];
 /**
  * The reply to a user information request (daemon-protocol.md 2), without its last LF.
  * @param user Value of the request's key `user`, `undefined` if it has none.
- * @returns `undefined` where the daemon closes without a reply.
+ * @returns `undefined` where the daemon closes without a reply, `null` where its child process never ends.
  */
-export function userInfo(users: UserTable, user: string | undefined, version: string): string | undefined {
+export function userInfo(
+  users: UserTable,
+  user: string | undefined,
+  version: string,
+): string | undefined | null {
   if (user === undefined || user.includes("\0")) return undefined;
   const name = strip(user);
   if (name === "root") return "500 Not allowed";
@@ -20,7 +24,9 @@ export function userInfo(users: UserTable, user: string | undefined, version: st
   let [index, status] = [0, ""];
   for (const path of KEY_FILES) {
     const file = `${entry.home}/${path}`;
-    const content = entry.keyFiles?.[path] ?? systemError("ENOENT", file);
+    const found = entry.keyFiles?.[path];
+    if (found === null) return null;
+    const content = found ?? systemError("ENOENT", file);
     status += ` keyfile ${file} : ${typeof content === "string" ? "OK" : content.message}`;
     if (typeof content !== "string") continue;
     for (const line of fileLines(content)) {

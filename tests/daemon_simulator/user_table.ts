@@ -5,8 +5,11 @@ export interface User {
   readonly home: string;
   /** Primary group first. */
   readonly groups: readonly string[];
-  /** Text of key files by path below the home directory; an `Error` is one that cannot be read, a missing one is missing. */
-  readonly keyFiles?: Readonly<Record<string, string | Error>>;
+  /**
+   * Text of key files by path below the home directory; an `Error` is one that cannot be read, `null` one that is never read
+   * to its end, a missing one is missing.
+   */
+  readonly keyFiles?: Readonly<Record<string, string | Error | null>>;
 }
 
 /** Accounts by name; may be changed while the daemon runs. */

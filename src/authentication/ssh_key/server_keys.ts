@@ -30,6 +30,8 @@ export interface KeyCacheTimes {
   readonly deadlineMs?: number;
   /** How long to wait for a server where there is another answer already; default 500 ms. */
   readonly graceMs?: number;
+  /** After which a look-up under way keeps no other waiting for its turn; default 1 s. */
+  readonly turnMs?: number;
 }
 
 /** There is no answer, and no earlier one that still counts. */
@@ -66,7 +68,14 @@ export class ServerKeys {
     times: KeyCacheTimes,
     readonly parts: { readonly elapsed: Stopwatch; readonly log: Logger; readonly closed: AbortSignal },
   ) {
-    this.#times = { negativeMs: 30_000, errorMs: 5_000, deadlineMs: 10_000, graceMs: 500, ...times };
+    this.#times = {
+      negativeMs: 30_000,
+      errorMs: 5_000,
+      deadlineMs: 10_000,
+      graceMs: 500,
+      turnMs: 1_000,
+      ...times,
+    };
   }
 
   /** Whether the user is known to have keys on this server. */
@@ -134,11 +143,11 @@ export class ServerKeys {
     const signal = AbortSignal.any([deadline.signal, this.parts.closed, seeker.signal]);
     let asked = false;
     try {
-      const lines = this.#turns.run(() => {
+      const { answer } = await this.#turns.run(() => {
         asked = true;
-        return unlessAborted(this.source.keyLines(user, signal), signal);
+        return this.#forOneTurn(unlessAborted(this.source.keyLines(user, signal), signal));
       }, { ...seeker, signal });
-      const keys = this.#read(user, await lines);
+      const keys = this.#read(user, await answer);
       this.#remember(user, keys);
       return keys;
     } catch (cause) {
@@ -151,6 +160,16 @@ export class ServerKeys {
       clearTimeout(slow);
       this.#slow.delete(user);
     }
+  }
+
+  /** Settles with the answer, or when it takes long: who has key files that nobody can read to their end crowds nobody out. */
+  async #forOneTurn<T>(answer: Promise<T>): Promise<{ readonly answer: Promise<T> }> {
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, this.#times.turnMs);
+    answer.then(() => resolve(), () => resolve());
+    await over;
+    clearTimeout(timer);
+    return { answer };
   }
 
   #noteFailure(user: string, cause: unknown): void {
