@@ -10,7 +10,7 @@ const RELATIVE: Readonly<Record<string, string>>[] = [
   { "daemon.HPC.includes": "~/pub/*:/data/*" },
 ];
 const ABSOLUTE = { "uftpd.HPC.includes": "/data/*:/work/*", "uftpd.HPC.excludes": "/work/x" };
-const EMPTY = [":", " : ", " "];
+const EMPTY = [":", " : ", ": "];
 
 /** A user for each of the limits; the account is the same. */
 const LIMITS = [...RELATIVE, ABSOLUTE, ...EMPTY.map((list) => ({ "uftpd.HPC.includes": list }))];
