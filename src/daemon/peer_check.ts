@@ -2,8 +2,9 @@ import type { X509Certificate } from "node:crypto";
 import { BoundedMap } from "../model/bounded_map.ts";
 import { certificateSubject } from "../model/certificate_subject.ts";
 import { sameName } from "../model/distinguished_name.ts";
-import { type Dated, findPath, nameOf, outOfDate } from "../model/trust/certificate_path.ts";
+import { type Dated, findPath, nameOf } from "../model/trust/certificate_path.ts";
 import { provesKey } from "../model/trust/proof_of_key.ts";
+import { isValidAt } from "../model/trust/validity.ts";
 
 export interface PeerCheck {
   /** Certificates the service trusts to name daemons, as PEM. */
@@ -35,7 +36,7 @@ export function checkPeer(
     const known = accepted.get(shown);
     const proven = allowUnverifiable || provesKey(leaf);
     if (
-      proven && known !== undefined && known.every((certificate) => outOfDate(certificate, at) === undefined)
+      proven && known !== undefined && known.every((certificate) => isValidAt(certificate, at))
     ) {
       return undefined;
     }

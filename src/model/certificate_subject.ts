@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { children, type Element, readElement } from "./der_element.ts";
+import { type DerElement, readElement } from "./der_element.ts";
 import { escapeNameValue } from "./distinguished_name.ts";
 
 /**
@@ -11,7 +11,7 @@ import { escapeNameValue } from "./distinguished_name.ts";
  */
 export function certificateSubject(certificate: X509Certificate | string | Uint8Array): string {
   const { raw } = certificate instanceof X509Certificate ? certificate : new X509Certificate(certificate);
-  const names = children(subjectOf(raw)).map((relative) => children(relative).map(attribute).join("+"));
+  const names = subjectOf(raw).children().map((relative) => relative.children().map(attribute).join("+"));
   return names.reverse().join(",");
 }
 
@@ -41,17 +41,17 @@ const KEYWORDS: ReadonlyMap<string, string> = new Map([
   ["0992268993f22c640119", "DC"],
 ]);
 
-function attribute(der: Element): string {
-  const [type, value] = children(der);
+function attribute(der: DerElement): string {
+  const [type, value] = der.children();
   if (type === undefined || value === undefined) throw malformed();
   const keyword = KEYWORDS.get(type.content.toString("hex"));
   const text = keyword === undefined ? undefined : textOf(value);
   if (keyword !== undefined && text !== undefined) return `${keyword}=${escapeNameValue(text)}`;
-  return `${keyword ?? dotted(type.content)}=#${value.whole.toString("hex")}`;
+  return `${keyword ?? type.objectId()}=#${value.whole.toString("hex")}`;
 }
 
 /** The text of a DER string; `undefined` if it is none or not well-formed. */
-function textOf({ tag, content }: Element): string | undefined {
+function textOf({ tag, content }: DerElement): string | undefined {
   switch (tag) {
     case 0x0c: // UTF8String
       return decode(content, "utf-8");
@@ -77,27 +77,9 @@ function decode(bytes: Uint8Array, encoding: "utf-8" | "utf-16be"): string | und
   }
 }
 
-/** `2.5.4.5` for its DER content (X.690, 8.19). */
-function dotted(content: Uint8Array): string {
-  const numbers: bigint[] = [];
-  let number = 0n;
-  for (const byte of content) {
-    number = (number << 7n) | BigInt(byte & 0x7f);
-    if ((byte & 0x80) !== 0) continue;
-    if (numbers.length > 0) numbers.push(number);
-    else {
-      const first = number < 80n ? number / 40n : 2n;
-      numbers.push(first, number - first * 40n);
-    }
-    number = 0n;
-  }
-  return numbers.join(".");
-}
-
 /** `Certificate.tbsCertificate.subject` (RFC 5280, 4.1); a version 1 certificate does not begin with a version. */
-function subjectOf(certificate: Uint8Array): Element {
-  const [signed] = children(readElement(certificate));
-  const fields = signed === undefined ? [] : children(signed);
+function subjectOf(certificate: Uint8Array): DerElement {
+  const fields = readElement(certificate).child(0).children();
   const subject = fields[fields[0]?.tag === 0xa0 ? 5 : 4];
   if (subject?.tag !== 0x30) throw malformed();
   return subject;

@@ -1,6 +1,6 @@
 import { BoundedMap } from "./bounded_map.ts";
 import { attributeType, comparisonOf } from "./name_attribute_types.ts";
-import { contentOf, decodeText, encodeText } from "./name_value_encoding.ts";
+import { decodeText, elementOf, encodeText } from "./name_value_encoding.ts";
 import { ServiceError } from "./service_error.ts";
 import { trimEndCharacters } from "./trim.ts";
 
@@ -230,7 +230,7 @@ class NameReader {
     const start = this.#at++;
     while (/[0-9A-Fa-f]/.test(this.text[this.#at] ?? "")) this.#at++;
     const der = this.text.slice(start + 1, this.#at).toLowerCase();
-    if (contentOf(der) === undefined) this.#fail("expected one complete DER value in hexadecimal", start);
+    if (elementOf(der) === undefined) this.#fail("expected one complete DER value in hexadecimal", start);
     this.#expectSeparator();
     const text = decodeText(der, comparisonOf(type).as);
     return text === undefined ? { kind: "encoded", der } : { kind: "text", text };

@@ -1,8 +1,9 @@
+import { type DerElement, encodeElement, MalformedDer, readElement } from "./der_element.ts";
 import type { Comparison } from "./name_attribute_types.ts";
 
-const UTF8_STRING = "0c";
-const PRINTABLE_STRING = "13";
-const IA5_STRING = "16";
+const UTF8_STRING = 0x0c;
+const PRINTABLE_STRING = 0x13;
+const IA5_STRING = 0x16;
 
 /**
  * A text as one DER value, in lower-case hexadecimal: of the narrow string type if its characters allow, else UTF8String.
@@ -13,7 +14,7 @@ export function encodeText(text: string, narrow: "printable" | "ia5"): string {
   // deno-lint-ignore no-control-regex
   const fits = narrow === "ia5" ? /^[\x00-\x7f]*$/.test(text) : /^[A-Za-z0-9 '()+,./:=?-]*$/.test(text);
   const tag = !fits ? UTF8_STRING : narrow === "ia5" ? IA5_STRING : PRINTABLE_STRING;
-  return tag + encodeLength(content.length) + content.toHex();
+  return encodeElement(tag, content).toString("hex");
 }
 
 /**
@@ -21,34 +22,29 @@ export function encodeText(text: string, narrow: "printable" | "ia5"): string {
  * @returns `undefined` if it is of another type, so that the encoding itself is compared.
  */
 export function decodeText(der: string, compared: Comparison["as"]): string | undefined {
-  if (compared === "exact") return undefined;
-  const tag = der.slice(0, 2);
+  const element = elementOf(der);
+  if (compared === "exact" || element === undefined) return undefined;
+  const { tag, content } = element;
   const textual = tag === UTF8_STRING || tag === PRINTABLE_STRING ||
     (tag === IA5_STRING && compared === "lower case");
-  const content = contentOf(der);
-  if (!textual || content === undefined) return undefined;
+  if (!textual) return undefined;
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Uint8Array.fromHex(content));
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
   } catch (error) {
     if (error instanceof TypeError) return undefined;
     throw error;
   }
 }
 
-/** The content of exactly one DER value, all in hexadecimal; `undefined` if the text is not that. */
-export function contentOf(der: string): string | undefined {
-  const [, tag, first, rest] = /^([0-9a-f]{2})([0-9a-f]{2})((?:[0-9a-f]{2})*)$/.exec(der) ?? [];
-  if (tag === undefined || first === undefined || rest === undefined) return undefined;
-  if ((parseInt(tag, 16) & 0x1f) === 0x1f) return undefined;
-  const short = parseInt(first, 16);
-  const lengthDigits = short < 0x80 ? 0 : (short - 0x80) * 2;
-  const content = rest.slice(lengthDigits);
-  const header = first + rest.slice(0, lengthDigits);
-  return header === encodeLength(content.length / 2) ? content : undefined;
-}
-
-function encodeLength(length: number): string {
-  const digits = length.toString(16);
-  const hex = digits.length % 2 === 0 ? digits : `0${digits}`;
-  return length < 0x80 ? hex : (0x80 + hex.length / 2).toString(16) + hex;
+/** The one DER element that a text in lower-case hexadecimal is; `undefined` if it is not that. */
+export function elementOf(der: string): DerElement | undefined {
+  if (!/^(?:[0-9a-f]{2})*$/.test(der)) return undefined;
+  try {
+    const bytes = Uint8Array.fromHex(der);
+    const element = readElement(bytes);
+    return element.whole.length === bytes.length && element.hasShortestLength() ? element : undefined;
+  } catch (error) {
+    if (error instanceof MalformedDer) return undefined;
+    throw error;
+  }
 }

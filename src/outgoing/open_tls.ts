@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { isIP } from "node:net";
 import { checkServerIdentity, connect, type TLSSocket } from "node:tls";
 import type { OutgoingConfig } from "../config/service_config.ts";
+import { describeValidity, validityOf } from "../model/trust/validity.ts";
 import type { Logger } from "../logging/logger.ts";
 import { provesKey } from "../model/trust/proof_of_key.ts";
 import { sortTrust, trustedAsItself } from "../model/trust/trusted_certificates.ts";
@@ -127,9 +128,8 @@ function pinProblem(socket: TLSSocket, anchors: readonly string[]): string | und
   if (!trustedAsItself(shown, anchors, "serverAuth")) {
     return "no trusted authority signed the certificate of the server, and it is not itself in the truststore";
   }
-  const now = Date.now();
-  if (now < Date.parse(shown.validFrom)) return "the certificate of the server is not valid yet";
-  if (now > Date.parse(shown.validTo)) return `the certificate of the server expired on ${shown.validTo}`;
+  const { kind, text } = describeValidity(validityOf(shown), Date.now());
+  if (kind === "invalid") return `the certificate of the server ${text}`;
   return provesKey(shown)
     ? undefined
     : "the certificate of the server is not X.509 version 3, or not encoded by the book: it proves nothing";

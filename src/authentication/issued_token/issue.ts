@@ -5,7 +5,8 @@ import { type Caller, decidedRole, type Identity } from "../../model/identity.ts
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { isPersonalName } from "../personal_name.ts";
 import { namedUser } from "../standing.ts";
-import { type Issuer, isValidAt } from "./issuer.ts";
+import { isValidAt } from "../../model/trust/validity.ts";
+import type { Issuer } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
 import {
   InvalidTokenRequest,
@@ -109,7 +110,7 @@ export class TokenIssuer {
 
   #issuer(): Issuer {
     const issuer = this.#own.current;
-    if (!isValidAt(issuer, this.options.clock())) {
+    if (!isValidAt(issuer.validity, this.options.clock())) {
       throw new TokensUnavailable("the server's certificate is out of date");
     }
     return issuer;
@@ -127,7 +128,7 @@ export class TokenIssuer {
   /** Seconds. */
   #lifetime({ lifetime }: TokenRequest, issuer: Issuer, now: number, until: number): number {
     const { defaultLifetime, maxLifetime } = this.options.limits;
-    const certificate = Math.floor(issuer.validTo / 1000) - now;
+    const certificate = Math.floor(issuer.validity.to / 1000) - now;
     if (certificate < 1) throw new TokensUnavailable("the server's certificate is about to expire");
     if (until - now < 1) throw new TokenNotRenewable("its time for renewal is over");
     const longest = Math.min(maxLifetime, certificate, until - now);

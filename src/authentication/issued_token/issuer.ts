@@ -1,5 +1,6 @@
 import { createHash, type KeyObject, X509Certificate } from "node:crypto";
 import { certificateName } from "../../model/certificate_subject.ts";
+import { type Validity, validityOf } from "../../model/trust/validity.ts";
 import { comparableForm } from "../../model/distinguished_name.ts";
 
 /** A server that issues tokens, as its certificate describes it. */
@@ -13,9 +14,7 @@ export interface Issuer {
   readonly fingerprint: string;
   /** Names of the one algorithm that the key is for, the first is used to sign; none if it is not fit for tokens. */
   readonly algorithms: readonly string[];
-  /** Milliseconds since the epoch. */
-  readonly validFrom: number;
-  readonly validTo: number;
+  readonly validity: Validity;
 }
 
 /** Algorithms by curve (RFC 7518, 3.4), under the names that node:crypto has for the curves. */
@@ -39,8 +38,7 @@ export function issuerOf(certificate: string): Issuer {
     key,
     fingerprint: createHash("sha256").update(key.export({ type: "spki", format: "der" })).digest("base64"),
     algorithms: algorithmsOf(key),
-    validFrom: Date.parse(x509.validFrom),
-    validTo: Date.parse(x509.validTo),
+    validity: validityOf(x509),
   };
 }
 
@@ -55,11 +53,6 @@ export function trustedIssuerOf(certificate: string): Issuer {
   throw new TypeError(
     `The key of ${issuer.name} signs no tokens: expected RSA of 2048 bits, P-256/384/521, Ed25519`,
   );
-}
-
-/** Whether the certificate's dates allow the use of its key at this moment, in milliseconds since the epoch. */
-export function isValidAt({ validFrom, validTo }: Issuer, now: number): boolean {
-  return validFrom <= now && now <= validTo;
 }
 
 function readCertificate(pem: string): X509Certificate {

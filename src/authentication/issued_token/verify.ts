@@ -21,7 +21,8 @@ import {
   textClaim,
 } from "../signed_token.ts";
 import { TokenVerifier } from "../token_verifier.ts";
-import { type Issuer, isValidAt, trustedIssuerOf } from "./issuer.ts";
+import { isValidAt } from "../../model/trust/validity.ts";
+import { type Issuer, trustedIssuerOf } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
 
 export interface IssuedTokenOptions {
@@ -60,7 +61,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     this.#trusted = options.trustedIssuers.map(trustedIssuerOf);
     if (options.hmacSecret !== undefined) this.#secret = readSecret(options.hmacSecret);
     for (const issuer of this.#trusted) {
-      if (isValidAt(issuer, options.clock())) continue;
+      if (isValidAt(issuer.validity, options.clock())) continue;
       options.log.warn("certificate of a trusted token issuer is out of date", { issuer: issuer.name });
     }
   }
@@ -140,7 +141,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     const now = this.options.clock();
     for (const candidate of [this.#own.current, ...this.#trusted]) {
       const { comparableName, algorithms, key, fingerprint } = candidate;
-      if (comparableName !== name || !isValidAt(candidate, now)) continue;
+      if (comparableName !== name || !isValidAt(candidate.validity, now)) continue;
       if (!algorithms.includes(token.algorithm)) continue;
       if (await this.#verifier.isSignedBy(token, key, fingerprint)) return candidate;
     }

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { isSignedBy } from "../../model/trust/signed_by.ts";
 import { sortTrust } from "../../model/trust/trusted_certificates.ts";
+import { isValidAt, validityOf } from "../../model/trust/validity.ts";
 import type { Signers } from "./signed_element.ts";
 
 /** The trusted issuers themselves: the certificate shown must be one of them, byte for byte, and valid. */
@@ -35,6 +36,6 @@ function read(der: Uint8Array): X509Certificate | undefined {
   }
 }
 
-function isValid({ validFrom, validTo }: X509Certificate, at: number): boolean {
-  return Date.parse(validFrom) <= at && at <= Date.parse(validTo);
+function isValid(certificate: X509Certificate, at: number): boolean {
+  return isValidAt(validityOf(certificate), at);
 }

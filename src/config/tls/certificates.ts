@@ -4,8 +4,6 @@ import { UnusableStore } from "./unusable_store.ts";
 
 const LABELS: ReadonlySet<string> = new Set(["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"]);
 
-const DAY_MS = 86_400_000;
-
 /** The certificates of a PEM text, in order; whatever else is there is passed over. */
 export function certificatesOfPem(text: string): X509Certificate[] {
   return pemBlocks(text).filter(({ label }) => LABELS.has(label)).map(({ label, text: block }) => {
@@ -33,21 +31,6 @@ function parse(der: Uint8Array): X509Certificate {
 /** Whether bytes are the text of a PEM file. */
 export function isPem(bytes: Uint8Array): boolean {
   return new TextDecoder().decode(bytes).includes("-----BEGIN ");
-}
-
-/** What the dates of a certificate say: usable, soon not, or not. */
-export function validity(
-  { validFromDate, validToDate }: X509Certificate,
-  now: number,
-): { readonly kind: "valid" | "ending" | "invalid"; readonly text: string } {
-  const day = (date: Date) => date.toISOString().slice(0, 10);
-  if (now < validFromDate.getTime()) {
-    return { kind: "invalid", text: `is not valid before ${day(validFromDate)}` };
-  }
-  const left = validToDate.getTime() - now;
-  if (left <= 0) return { kind: "invalid", text: `has expired on ${day(validToDate)}` };
-  if (left < 7 * DAY_MS) return { kind: "ending", text: `expires on ${day(validToDate)}` };
-  return { kind: "valid", text: `is valid until ${day(validToDate)}` };
 }
 
 /** Subject on one line, for messages; the alternative names of a certificate without one. */

@@ -3,7 +3,8 @@ import type { Problem } from "../../model/problem.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { reason } from "../load_properties.ts";
 import type { CredentialConfig, Origin, ServiceConfig, TruststoreConfig } from "../service_config.ts";
-import { subjectOf, validity } from "./certificates.ts";
+import { describeValidity, validityOf } from "../../model/trust/validity.ts";
+import { subjectOf } from "./certificates.ts";
 import { type Credential, readCredentialFiles } from "./credential.ts";
 import { loadTruststore } from "./truststore.ts";
 import { UnusableStore } from "./unusable_store.ts";
@@ -95,7 +96,7 @@ async function loadCredential(
     const [own] = credential.certificates;
     if (own === undefined) throw new UnusableStore("expected a certificate");
     requireUsableKey(own);
-    const { kind, text } = validity(own, now);
+    const { kind, text } = describeValidity(validityOf(own), now);
     if (kind !== "valid") {
       report(
         kind === "invalid" ? "error" : "warning",

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createDecipheriv, createHmac, pbkdf2Sync, timingSafeEqual, type X509Certificate } from "node:crypto";
 import { certificateOfDer } from "./certificates.ts";
-import { type DerValue, readDer } from "./der.ts";
+import { type DerElement, MalformedDer, readElement } from "../../model/der_element.ts";
 import { derivePkcs12 } from "./pkcs12_key_derivation.ts";
 import { decryptRc2Cbc } from "./rc2.ts";
 import { UnusableStore } from "./unusable_store.ts";
@@ -68,23 +68,30 @@ export interface Pkcs12Content {
  * @throws {UnusableStore} If it is none, or the password is wrong.
  */
 export function readPkcs12(pfx: Uint8Array, password: string): Pkcs12Content {
-  const [version, authSafe, mac] = readDer(pfx).children();
-  if (version?.tag !== 0x02) {
-    throw new UnusableStore("expected a PKCS#12 key store, this file cannot be read as one");
+  try {
+    return readStore(pfx, password);
+  } catch (cause) {
+    if (!(cause instanceof MalformedDer)) throw cause;
+    throw new UnusableStore("expected a PKCS#12 key store, this file cannot be read as one", { cause });
   }
+}
+
+function readStore(pfx: Uint8Array, password: string): Pkcs12Content {
+  const [version, authSafe, mac] = readElement(pfx).children();
+  if (version?.tag !== 0x02) throw new MalformedDer();
   if (authSafe === undefined) throw unsupported("format");
   const content = contentOf(authSafe, DATA);
   if (mac !== undefined) checkMac(mac, content, password);
-  const bags = readDer(content).children().flatMap((part) => {
+  const bags = readElement(content).children().flatMap((part) => {
     const contents = decryptPart(part, password);
-    return contents === undefined ? [] : readDer(contents).children();
+    return contents === undefined ? [] : readElement(contents).children();
   });
   return {
     certificates: bags.filter(isOf(CERTIFICATE_BAG)).map((bag) =>
       certificateOfDer(valueOf(bag).child(1).child(0).octets())
     ),
     keys: bags.flatMap((bag) => {
-      if (isOf(KEY_BAG)(bag)) return [valueOf(bag).whole()];
+      if (isOf(KEY_BAG)(bag)) return [valueOf(bag).whole];
       return isOf(ENCRYPTED_KEY_BAG)(bag) ? [decryptKey(valueOf(bag), password)] : [];
     }),
   };
@@ -100,21 +107,21 @@ export function certificatesOfPkcs12(pfx: Uint8Array, password: string): X509Cer
   return [...certificates];
 }
 
-function isOf(kind: string): (bag: DerValue) => boolean {
+function isOf(kind: string): (bag: DerElement) => boolean {
   return (bag) => bag.child(0).objectId() === kind;
 }
 
-function valueOf(bag: DerValue): DerValue {
+function valueOf(bag: DerElement): DerElement {
   return bag.child(1).child(0);
 }
 
 /** ContentInfo with plain data. */
-function contentOf(info: DerValue, type: string): Uint8Array {
+function contentOf(info: DerElement, type: string): Uint8Array {
   if (info.child(0).objectId() !== type) throw unsupported("content");
   return info.child(1).child(0).octets();
 }
 
-function checkMac(mac: DerValue, content: Uint8Array, password: string): void {
+function checkMac(mac: DerElement, content: Uint8Array, password: string): void {
   const [info, salt, count] = mac.children();
   const digest = DIGESTS.get(info?.child(0).child(0).objectId() ?? "");
   if (info === undefined || salt === undefined || digest === undefined) throw unsupported("integrity check");
@@ -134,7 +141,7 @@ function checkMac(mac: DerValue, content: Uint8Array, password: string): void {
 }
 
 /** Content of one part of the store; `undefined` if it is of a kind that holds no certificates for us. */
-function decryptPart(part: DerValue, password: string): Uint8Array | undefined {
+function decryptPart(part: DerElement, password: string): Uint8Array | undefined {
   const type = part.child(0).objectId();
   if (type === DATA) return contentOf(part, DATA);
   if (type !== ENCRYPTED_DATA) return undefined;
@@ -144,23 +151,23 @@ function decryptPart(part: DerValue, password: string): Uint8Array | undefined {
 }
 
 /** EncryptedPrivateKeyInfo (RFC 5958, 3). */
-function decryptKey(info: DerValue, password: string): Uint8Array {
+function decryptKey(info: DerElement, password: string): Uint8Array {
   return decrypt(info.child(0), info.child(1), password);
 }
 
-function decrypt(algorithm: DerValue, data: DerValue, password: string): Uint8Array {
+function decrypt(algorithm: DerElement, data: DerElement, password: string): Uint8Array {
   const id = algorithm.child(0).objectId();
   const decipher = id === PBES2 ? decryptPbes2 : decryptOld;
   try {
     return decipher(algorithm, id, data.octets(), password);
   } catch (cause) {
-    if (cause instanceof UnusableStore) throw cause;
+    if (cause instanceof UnusableStore || cause instanceof MalformedDer) throw cause;
     throw new WrongPassword({ cause });
   }
 }
 
 /** RFC 8018, 6.2. */
-function decryptPbes2(algorithm: DerValue, _id: string, data: Uint8Array, password: string): Uint8Array {
+function decryptPbes2(algorithm: DerElement, _id: string, data: Uint8Array, password: string): Uint8Array {
   const [derivation, encryption] = algorithm.child(1).children();
   const cipher = CIPHERS.get(encryption?.child(0).objectId() ?? "");
   if (derivation?.child(0).objectId() !== PBKDF2 || encryption === undefined || cipher === undefined) {
@@ -175,7 +182,7 @@ function decryptPbes2(algorithm: DerValue, _id: string, data: Uint8Array, passwo
   return decryptCbc(cipher.name, key, encryption.child(1).octets(), data);
 }
 
-function decryptOld(algorithm: DerValue, id: string, data: Uint8Array, password: string): Uint8Array {
+function decryptOld(algorithm: DerElement, id: string, data: Uint8Array, password: string): Uint8Array {
   const cipher = OLD_CIPHERS.get(id);
   if (cipher === undefined) throw unsupported("encryption");
   const [salt, count] = algorithm.child(1).children();

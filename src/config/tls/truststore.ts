@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { Problem } from "../../model/problem.ts";
 import { reason } from "../load_properties.ts";
 import type { TruststoreConfig } from "../service_config.ts";
-import { certificateOfDer, certificatesOfPem, isPem, subjectOf, validity } from "./certificates.ts";
+import { describeValidity, validityOf } from "../../model/trust/validity.ts";
+import { certificateOfDer, certificatesOfPem, isPem, subjectOf } from "./certificates.ts";
 import { filesLike, isPattern } from "./glob.ts";
 import { isJavaKeyStore, refuseJavaKeyStore } from "./key_store.ts";
 import { certificatesOfPkcs12 } from "./pkcs12_certificates.ts";
@@ -43,7 +44,7 @@ export async function loadTruststore(config: TruststoreConfig, now: number): Pro
       const certificates = certificatesOf(config, path, await readRegularFile(path));
       read += certificates.length;
       for (const certificate of certificates) {
-        const { kind, text } = validity(certificate, now);
+        const { kind, text } = describeValidity(validityOf(certificate), now);
         if (kind === "invalid") {
           report("warning", `not trusted, ${subjectOf(certificate)} in ${path} ${text}`);
         } else anchors.set(certificate.fingerprint256, certificate.toString());

@@ -1,5 +1,5 @@
 import type { X509Certificate } from "node:crypto";
-import { children, type Element, hasShortestLength, readElement } from "../der_element.ts";
+import { type DerElement, readElement } from "../der_element.ts";
 
 /** What a certificate says about its use (RFC 5280, 4.2.1), read from its bytes. */
 export interface CertificateFacts {
@@ -52,18 +52,16 @@ const UNDERSTOOD = new Set([
  * @throws {TypeError} If its bytes are not well-formed.
  */
 export function certificateFacts({ raw }: X509Certificate): CertificateFacts {
-  const [signed] = children(readElement(raw));
-  if (signed === undefined) throw new TypeError("The certificate is empty");
-  const fields = children(signed);
+  const fields = readElement(raw).child(0).children();
   const [first] = fields;
   const explicit = first?.tag === 0xa0;
-  const version = explicit && first !== undefined ? 1 + (children(first)[0]?.content.at(-1) ?? 0) : 1;
+  const version = explicit && first !== undefined ? 1 + (first.children()[0]?.content.at(-1) ?? 0) : 1;
   const [, , , , , key, ...rest] = explicit ? fields.slice(1) : fields;
   const list = rest.find(({ tag }) => tag === 0xa3);
   const extensions = version === 3 && list !== undefined ? readExtensions(list) : [];
   const value = (id: string) => extensions.find((extension) => extension.id === id)?.value;
   const constraints = value(BASIC_CONSTRAINTS);
-  const [isAuthority, pathLength] = constraints === undefined ? [] : children(readElement(constraints));
+  const [isAuthority, pathLength] = constraints === undefined ? [] : readElement(constraints).children();
   const usage = value(KEY_USAGE);
   const purposes = value(EXTENDED_KEY_USAGE);
   const bits = usage === undefined ? undefined : readElement(usage).content[1] ?? 0;
@@ -74,7 +72,7 @@ export function certificateFacts({ raw }: X509Certificate): CertificateFacts {
     ...(pathLength !== undefined && { pathLength: pathLength.content.at(-1) ?? 0 }),
     ...(bits !== undefined && { signsCertificates: (bits & 0x04) !== 0 }),
     ...(purposes !== undefined && {
-      purposes: children(readElement(purposes)).map(({ content }) => content.toString("hex")),
+      purposes: readElement(purposes).children().map(({ content }) => content.toString("hex")),
     }),
     hasUnknownDemands: new Set(extensions.map(({ id }) => id)).size < extensions.length ||
       extensions.some(({ id, critical }) => (critical && !UNDERSTOOD.has(id)) || id === NAME_CONSTRAINTS),
@@ -93,10 +91,10 @@ interface Extension {
   readonly value: Uint8Array;
 }
 
-function readExtensions(list: Element): Extension[] {
-  const [sequence] = children(list);
-  return (sequence === undefined ? [] : children(sequence)).map((extension) => {
-    const [id, ...rest] = children(extension);
+function readExtensions(list: DerElement): Extension[] {
+  const [sequence] = list.children();
+  return (sequence === undefined ? [] : sequence.children()).map((extension) => {
+    const [id, ...rest] = extension.children();
     const value = rest.at(-1);
     if (id === undefined || value === undefined) throw new TypeError("An extension is not well-formed");
     const critical = rest.length > 1 && rest[0]?.content[0] !== 0;
@@ -105,8 +103,8 @@ function readExtensions(list: Element): Extension[] {
 }
 
 /** SubjectPublicKeyInfo ::= SEQUENCE { algorithm SEQUENCE, key BIT STRING of whole octets } (RFC 5280, 4.1). */
-function isWellFormedKey(info: Element): boolean {
-  const [algorithm, key, ...more] = children(info);
+function isWellFormedKey(info: DerElement): boolean {
+  const [algorithm, key, ...more] = info.children();
   return algorithm?.tag === 0x30 && key?.tag === 0x03 && more.length === 0 && key.content[0] === 0 &&
-    [info, algorithm, key].every(hasShortestLength);
+    [info, algorithm, key].every((element) => element.hasShortestLength());
 }

@@ -1,6 +1,7 @@
 import type { X509Certificate } from "node:crypto";
 import { type CertificateFacts, certificateFacts, permits, type Purpose } from "./certificate_facts.ts";
 import { isSignedBy } from "./signed_by.ts";
+import { describeValidity, isValidAt, type Validity, validityOf } from "./validity.ts";
 import { sortTrust, type Trusted } from "./trusted_certificates.ts";
 
 /** What a way from a certificate to an anchor must be. */
@@ -12,11 +13,9 @@ export interface PathDemands {
   readonly at: number;
 }
 
-/** A certificate of a way, and when it is valid, in milliseconds since the epoch. */
-export interface Dated {
+/** A certificate of a way, and when it is valid. */
+export interface Dated extends Validity {
   readonly certificate: X509Certificate;
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Longest way from a certificate to an anchor. */
@@ -70,9 +69,8 @@ export function findPath(
     const der = certificate.raw.toString("latin1");
     if (visited.has(der)) continue;
     visited.add(der);
-    const late = outOfDate(here, at);
-    if (late !== undefined) {
-      fail(depth, late);
+    if (!isValidAt(here, at)) {
+      fail(depth, `the certificate of ${nameOf(certificate)} ${describeValidity(here, at).text}`);
       continue;
     }
     if (!permits(facts, purpose)) {
@@ -104,13 +102,6 @@ export function findPath(
   return problem;
 }
 
-/** Why a certificate does not count at a time. */
-export function outOfDate({ certificate, from, to }: Dated, at: number): string | undefined {
-  if (at < from) return `the certificate of ${nameOf(certificate)} is not valid yet`;
-  if (at > to) return `the certificate of ${nameOf(certificate)} expired on ${certificate.validTo}`;
-  return undefined;
-}
-
 /** `<C=EU, O=Demo, CN=Root>`; for one without subject its alternative names. */
 export function nameOf({ subject, subjectAltName }: X509Certificate): string {
   const name = oneLine(subject ?? "");
@@ -120,7 +111,7 @@ export function nameOf({ subject, subjectAltName }: X509Certificate): string {
 const SIDES: Readonly<Record<Purpose, string>> = { serverAuth: "servers", clientAuth: "clients" };
 
 function dated(certificate: X509Certificate): Dated {
-  return { certificate, from: Date.parse(certificate.validFrom), to: Date.parse(certificate.validTo) };
+  return { certificate, ...validityOf(certificate) };
 }
 
 function wayTo(step: Step): readonly Dated[] {

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, type X509Certificate } from "node:crypto";
-import { children, type Element, readElement } from "../der_element.ts";
+import { type DerElement, readElement } from "../der_element.ts";
 
 /** Whether a certificate's signature is of another's key. Never throws, whatever they hold. */
 export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
@@ -30,7 +30,7 @@ const HASHES: ReadonlyMap<string, readonly [name: string, head: string]> = new M
 
 /** RFC 8017, 8.2.2. */
 function isSignedByLargeRsa(certificate: Uint8Array, issuer: Uint8Array): boolean {
-  const [signed, algorithm, signature] = children(readElement(certificate));
+  const [signed, algorithm, signature] = readElement(certificate).children();
   const key = publicKeyOf(issuer);
   const [name, head] = HASHES.get(idOf(algorithm)) ?? [];
   if (signed === undefined || signature === undefined || key === undefined || name === undefined) {
@@ -51,20 +51,19 @@ function isSignedByLargeRsa(certificate: Uint8Array, issuer: Uint8Array): boolea
 function publicKeyOf(
   certificate: Uint8Array,
 ): { readonly modulus: Buffer; readonly exponent: number } | undefined {
-  const [signed] = children(readElement(certificate));
-  const fields = signed === undefined ? [] : children(signed);
+  const fields = readElement(certificate).child(0).children();
   const info = fields[fields[0]?.tag === 0xa0 ? 6 : 5];
-  const [algorithm, bits] = info === undefined ? [] : children(info);
+  const [algorithm, bits] = info === undefined ? [] : info.children();
   if (idOf(algorithm) !== RSA || bits === undefined) return undefined;
-  const [modulus, exponent] = children(readElement(bits.content.subarray(1))).map(({ content }) => content);
+  const [modulus, exponent] = readElement(bits.content.subarray(1)).children().map(({ content }) => content);
   if (modulus === undefined || exponent === undefined || exponent.length > 4) return undefined;
   const significant = modulus[0] === 0 ? modulus.subarray(1) : modulus;
   if (significant.length > MAX_MODULUS) return undefined;
   return { modulus: significant, exponent: exponent.readUIntBE(0, exponent.length) };
 }
 
-function idOf(algorithm: Element | undefined): string {
-  const [id] = algorithm === undefined ? [] : children(algorithm);
+function idOf(algorithm: DerElement | undefined): string {
+  const [id] = algorithm === undefined ? [] : algorithm.children();
   return id?.content.toString("hex") ?? "";
 }
 

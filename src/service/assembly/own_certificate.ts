@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { certificateName } from "../../model/certificate_subject.ts";
+import { validityOf } from "../../model/trust/validity.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 
 /** What the status page says about the service's certificate. */
@@ -38,7 +39,7 @@ export class OwnCertificate {
       facts: {
         dn: certificateName(certificate),
         issuer: (certificate.issuer ?? "").split("\n").reverse().join(","),
-        expires: Date.parse(certificate.validTo),
+        expires: validityOf(certificate).to,
       },
       trusted: material.anchors.map((anchor) => certificateName(anchor)),
     };

@@ -224,7 +224,7 @@ Deno.test("loadTlsMaterial() refuses an expired certificate, and one that is not
     "the certificate of CN=auth.site-a.example, O=Site-A, C=DE in bundle.pem";
   const day = (date: Date) => date.toISOString().slice(0, 10);
 
-  const expired = await at(validToDate, 0);
+  const expired = await at(validToDate, 0.001);
   assert.deepEqual(expired.messages, [`${place} has expired on ${day(validToDate)}`]);
   assert.equal(expired.material, undefined);
 

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
-import { readDer } from "../../../src/config/tls/der.ts";
-import { UnusableStore } from "../../../src/config/tls/unusable_store.ts";
+import { encodeElement, MalformedDer, readElement } from "../../src/model/der_element.ts";
 
-const der = (hex: string) => readDer(Uint8Array.fromHex(hex.replaceAll(" ", "")));
-const refused = (act: () => unknown) => assert.throws(act, UnusableStore);
+const der = (hex: string) => readElement(Uint8Array.fromHex(hex.replaceAll(" ", "")));
+const refused = (act: () => unknown) => assert.throws(act, MalformedDer);
 
 for (
   const [hex, expected] of [
@@ -14,7 +13,7 @@ for (
     ["24 09 2405 0403 010203 0400", "010203"],
   ] as const
 ) {
-  Deno.test(`DerValue.octets() of ${hex} are ${expected || "none"}`, () => {
+  Deno.test(`DerElement.octets() of ${hex} are ${expected || "none"}`, () => {
     assert.equal(der(hex).octets().toHex(), expected);
   });
 }
@@ -27,7 +26,8 @@ for (
     ["02 05 00ffffffff", 4_294_967_295],
   ] as const
 ) {
-  Deno.test(`DerValue.integer() of ${hex} is ${expected}`, () => assert.equal(der(hex).integer(), expected));
+  Deno.test(`DerElement.integer() of ${hex} is ${expected}`, () =>
+    assert.equal(der(hex).integer(), expected));
 }
 
 for (
@@ -39,13 +39,14 @@ for (
     ["06 03 550406", "2.5.4.6"],
     ["06 06 2a864886f70d", "1.2.840.113549"],
     ["06 02 8837", "2.999"],
+    ["06 0a 69 ffffffffffffffff7f", "2.25.9223372036854775807"],
   ] as const
 ) {
-  Deno.test(`DerValue.objectId() of ${hex} is ${expected}`, () =>
+  Deno.test(`DerElement.objectId() of ${hex} is ${expected}`, () =>
     assert.equal(der(hex).objectId(), expected));
 }
 
-Deno.test("DerValue.children() are all values in it, long ones too, and child() is one of them", () => {
+Deno.test("DerElement.children() are all values in it, long ones too, and child() is one of them", () => {
   const long = `04 81 80 ${"ab".repeat(128)}`;
   const sequence = der(`30 81 88 0201 05 ${long} 0400`);
   assert.deepEqual(sequence.children().map(({ tag, content }) => [tag, content.length]), [[2, 1], [4, 128], [
@@ -56,7 +57,7 @@ Deno.test("DerValue.children() are all values in it, long ones too, and child() 
   refused(() => sequence.child(3));
 });
 
-Deno.test("readDer() reads lengths of up to four octets, and leaves what follows", () => {
+Deno.test("readElement() reads lengths of up to four octets, and leaves what follows", () => {
   for (const head of ["04 02", "04 81 02", "04 82 0002", "04 83 000002", "04 84 00000002"]) {
     assert.equal(der(`${head} abcd ffff`).octets().toHex(), "abcd", head);
   }
@@ -73,12 +74,27 @@ for (
     ["less than it announces", "04 02 01"],
   ] as const
 ) {
-  Deno.test(`readDer() refuses ${what}`, () => refused(() => der(hex)));
+  Deno.test(`readElement() refuses ${what}`, () => refused(() => der(hex)));
 }
 
-Deno.test("DerValue refuses numbers and identifiers that are none", () => {
+Deno.test("DerElement refuses numbers and identifiers that are none", () => {
   refused(() => der("04 01 00").integer());
   refused(() => der("02 00").integer());
   refused(() => der("02 06 000000000001").integer());
   refused(() => der("04 01 2a").objectId());
+});
+
+for (const length of [0, 1, 127, 128, 255, 256, 65_536]) {
+  Deno.test(`encodeElement() of ${length} octets is what readElement() reads, with the shortest length`, () => {
+    const content = new Uint8Array(length).fill(7);
+    const element = readElement(encodeElement(0x04, content));
+    assert.deepEqual([element.tag, element.content.toHex()], [0x04, content.toHex()]);
+    assert.ok(element.hasShortestLength());
+  });
+}
+
+Deno.test("DerElement.hasShortestLength() finds lengths that are longer than need be", () => {
+  for (const head of ["04 81 02", "04 82 0002"]) {
+    assert.equal(der(`${head} abcd`).hasShortestLength(), false, head);
+  }
 });
