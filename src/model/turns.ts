@@ -8,6 +8,8 @@ export class NoTurn extends Error {
 export interface TurnLimits extends LaneLimits {
   /** Pieces of work at the same time. */
   readonly atOnce: number;
+  /** How many of these only known ones may have; none, if left out. */
+  readonly forKnown?: number;
   /** Of one lane; as many as there are, if left out. */
   readonly atOncePerLane?: number;
 }
@@ -30,6 +32,8 @@ export class Turns {
   /** Pieces under way, by lane. */
   readonly #underWay = new Map<string, number>();
   #count = 0;
+  /** How many of those under way are strangers'. */
+  #strange = 0;
   #nextIsKnown = true;
 
   /** @param limits Those on waiting hold for known ones and for strangers, each. */
@@ -45,15 +49,15 @@ export class Turns {
    * @throws The signal's reason, if it is aborted before the work begins; what the work throws.
    */
   async run<T>(work: () => Promise<T>, seeker: TurnSeeker): Promise<T> {
-    const { lane, signal } = seeker;
+    const { signal } = seeker;
     signal.throwIfAborted();
-    if (this.#mayRun(lane)) this.#enter(lane);
+    if (this.#mayRun(seeker)) this.#enter(seeker);
     else await this.#turn(seeker);
     try {
       signal.throwIfAborted();
       return await work();
     } finally {
-      this.#leave(lane);
+      this.#leave(seeker);
     }
   }
 
@@ -63,7 +67,7 @@ export class Turns {
         lane,
         signal,
         called: () => {
-          this.#enter(lane);
+          this.#enter({ lane, known });
           resolve();
         },
         left: (why) => reject(why === "aborted" ? signal.reason : new NoTurn("others needed the room")),
@@ -72,18 +76,21 @@ export class Turns {
     });
   }
 
-  #mayRun(lane: string): boolean {
-    return this.#count < this.#limits.atOnce &&
+  #mayRun({ lane, known }: Pick<TurnSeeker, "lane" | "known">): boolean {
+    const { atOnce, forKnown = 0 } = this.#limits;
+    return this.#count < atOnce && (known || this.#strange < atOnce - forKnown) &&
       (this.#underWay.get(lane) ?? 0) < (this.#limits.atOncePerLane ?? Infinity);
   }
 
-  #enter(lane: string): void {
+  #enter({ lane, known }: Pick<TurnSeeker, "lane" | "known">): void {
     this.#count++;
+    if (!known) this.#strange++;
     this.#underWay.set(lane, (this.#underWay.get(lane) ?? 0) + 1);
   }
 
-  #leave(lane: string): void {
+  #leave({ lane, known }: Pick<TurnSeeker, "lane" | "known">): void {
     this.#count--;
+    if (!known) this.#strange--;
     const others = (this.#underWay.get(lane) ?? 1) - 1;
     if (others === 0) this.#underWay.delete(lane);
     else this.#underWay.set(lane, others);
@@ -91,8 +98,8 @@ export class Turns {
   }
 
   #callNext(): boolean {
-    const may = (lane: string) => this.#mayRun(lane);
     for (const known of [this.#nextIsKnown, !this.#nextIsKnown]) {
+      const may = (lane: string) => this.#mayRun({ lane, known });
       if (!(known ? this.#known : this.#strangers).callNext(may)) continue;
       this.#nextIsKnown = !known;
       return true;

@@ -87,7 +87,9 @@ export class RemoteSystem {
     this.#elapsed = options.elapsed ?? stopwatch;
     const atOnce = options.http.connectionsPerHost ?? AT_ONCE;
     const atOncePerLane = Math.ceil(atOnce / 2);
-    this.#turns = new Turns({ atOnce, atOncePerLane, waiting: WAITING, perLane: WAITING_PER_LANE });
+    // Or a few strangers, with tokens over which the provider thinks for long, would keep its users out.
+    const forKnown = Math.floor(atOnce / 3);
+    this.#turns = new Turns({ atOnce, forKnown, atOncePerLane, waiting: WAITING, perLane: WAITING_PER_LANE });
   }
 
   status(): RemoteStatus {

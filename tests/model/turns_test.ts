@@ -77,6 +77,20 @@ Deno.test("Turns lets no lane have more than its part at once", async () => {
   await Promise.all(all);
 });
 
+Deno.test("Turns keeps a part for known ones, however long the work of strangers takes", async () => {
+  const setting = create({ atOnce: 3, forKnown: 1 });
+  const { come, begun } = setting;
+  const all = ["a1", "b1", "c1"].map((name) => come(name));
+  all.push(...["x1", "y1"].map((name) => come(name, { known: true })));
+  assert.deepEqual(begun, ["a1", "b1", "x1"]);
+  await setting.endFirst();
+  assert.deepEqual(begun, ["a1", "b1", "x1", "y1"]);
+  await setting.endFirst();
+  assert.deepEqual(begun, ["a1", "b1", "x1", "y1", "c1"]);
+  await setting.endAll();
+  await Promise.all(all);
+});
+
 Deno.test("Turns never begins the work of who gave up, and goes on with the next", async () => {
   const setting = create({ atOnce: 1 });
   const { come, begun } = setting;

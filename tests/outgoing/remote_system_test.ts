@@ -197,3 +197,17 @@ Deno.test("RemoteSystem lets requests wait for connections in lanes, and turns a
     assert.equal(await asked, 200);
   }
 });
+
+Deno.test("RemoteSystem has connections left for known users, over however many tokens of strangers it thinks for long", async () => {
+  const { ask, calls } = subject();
+  const slow = Array.from({ length: 20 }, (_, i) => ask(`slow ${i}`, `192.0.2.${i}`));
+  assert.equal(calls.length, 4);
+  const known = ["198.51.100.1", "198.51.100.2"].map((address) => ask(address, address, { known: true }));
+  assert.equal(calls.length, 6);
+  calls.slice(4).forEach((call) => call.resolve(OK));
+  assert.deepEqual(await Promise.all(known), [200, 200]);
+  for (const asked of slow) {
+    calls.forEach((call) => call.resolve(OK));
+    assert.equal(await asked, 200);
+  }
+});
