@@ -1,5 +1,4 @@
 import type { Identity } from "../model/identity.ts";
-import type { Authenticator } from "./authenticator.ts";
 
 /** What is remembered of a user, so that the source that named them can be asked about them when they are away. */
 export interface NamedUser {
@@ -22,6 +21,14 @@ export type Standing =
   | { readonly kind: "gone" }
   /** The source knows its users by their credentials alone. */
   | { readonly kind: "cannot tell" };
+
+/** What may know users while they are away: a method of authentication. */
+export interface UserSource {
+  /** As configured. */
+  readonly name: string;
+  /** Absent: it knows its users by their credentials alone. @throws {ServiceError} If it is out of order. */
+  standingOf?(user: NamedUser, signal: AbortSignal): Promise<Standing>;
+}
 
 /** Asks about a user. @throws {ServiceError} If the source could tell, but is out of order. */
 export type AskStanding = (user: NamedUser, signal: AbortSignal) => Promise<Standing>;
@@ -51,7 +58,7 @@ export function namedUser({ dn, via, login, uid, issuedToken }: Identity): Named
  * @throws {ServiceError} What the source throws that could tell, but is out of order.
  */
 export async function standingOf(
-  methods: readonly Authenticator[],
+  methods: readonly UserSource[],
   user: NamedUser,
   signal: AbortSignal,
 ): Promise<Standing> {

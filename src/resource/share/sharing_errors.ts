@@ -1,6 +1,5 @@
 import type { Caller } from "../../model/identity.ts";
 import { ServiceError } from "../../model/service_error.ts";
-import type { SharingParts } from "./sharing_parts.ts";
 
 /** No share of that id, or not any more; callers do not learn which. */
 export class ShareNotFound extends ServiceError {
@@ -23,7 +22,7 @@ export class NotPermitted extends ServiceError {
 export function refusal(
   caller: Caller,
   message: string,
-  { unauthenticated }: Pick<SharingParts, "unauthenticated">,
+  { unauthenticated }: { readonly unauthenticated: (reason: string) => ServiceError },
 ): ServiceError {
   return caller.kind === "anonymous" ? unauthenticated(message) : new NotPermitted(message);
 }
