@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "../logging/logger.ts";
-import type { Clock } from "../model/clock.ts";
+import type { Clock, Stopwatch } from "../model/clock.ts";
 import { type Ahead, type CommandSocket, exchange, type ExchangeLimits } from "./command_connection.ts";
 import type { DaemonHealth } from "./daemon_group.ts";
 import { encodePing } from "./encode_command.ts";
@@ -27,7 +27,7 @@ export interface DaemonCommand<T> {
   readonly replyLimit: number;
   /** Milliseconds after which the daemon can serve the next one, see {@link Queue}; absent: only with the reply. */
   readonly longestTurn?: number;
-  /** Moment after which nobody waits for it any more, in milliseconds since the epoch. */
+  /** Moment after which nobody waits for it any more, as the stopwatch counts. */
   readonly deadline: number;
   readonly signal: AbortSignal;
 }
@@ -43,7 +43,10 @@ export interface DaemonKnowledge {
 export interface DaemonParts {
   readonly socket: CommandSocket;
   readonly limits: ExchangeLimits;
+  /** For the dates of certificates. */
   readonly clock: Clock;
+  /** For durations. */
+  readonly elapsed: Stopwatch;
   readonly schedule: Schedule;
   /** From 0 to below 1; spreads the checks of several services. */
   readonly random: () => number;
@@ -147,7 +150,7 @@ export class Daemon {
 
   /** Whether a request may be sent although the daemon is down, because there is no better one. */
   mayTry(): boolean {
-    return this.#queue.idle && this.parts.clock() - this.#triedAt >= TRIAL_MS;
+    return this.#queue.idle && this.parts.elapsed() - this.#triedAt >= TRIAL_MS;
   }
 
   /** Never rejects. A command under way runs to its end, whatever becomes of its caller. */
@@ -176,21 +179,21 @@ export class Daemon {
 
   #send<T>(command: DaemonCommand<T>, ping: boolean): Promise<Exchange<T>> {
     const { lane, signal, deadline, longestTurn } = command;
-    const { clock } = this.parts;
-    const until = Math.min(clock() + PATIENCE_MS, deadline);
+    const { elapsed } = this.parts;
+    const until = Math.min(elapsed() + PATIENCE_MS, deadline);
     return this.#queue.take({
       lane,
       signal,
-      patience: until - clock(),
+      patience: until - elapsed(),
       ...(longestTurn !== undefined && { longestMs: longestTurn }),
       run: async (ahead) => {
-        let began = this.#triedAt = clock();
+        let began = this.#triedAt = elapsed();
         const over = ahead?.then(() => {
-          began = clock();
+          began = elapsed();
           return this.#trouble && failure(this.#trouble.fault, "before", this.#trouble.detail);
         });
         const result = await this.#exchange(command, over && { over, patience: until - began });
-        if (result.kind === "answered") this.#latencyMs = clock() - began;
+        if (result.kind === "answered") this.#latencyMs = Math.round(elapsed() - began);
         this.#learn(result, ping);
         return result;
       },
@@ -201,9 +204,9 @@ export class Daemon {
     { request, parse, replyLimit, deadline, signal }: DaemonCommand<T>,
     ahead: Ahead | undefined,
   ): Promise<Exchange<T>> {
-    const { socket, limits: { connect, handshake }, clock } = this.parts;
+    const { socket, limits: { connect, handshake }, clock, elapsed } = this.parts;
     const limits = () => {
-      const left = deadline - clock();
+      const left = deadline - elapsed();
       return {
         connect: Math.min(connect, left),
         handshake: Math.min(handshake, left),
@@ -219,7 +222,7 @@ export class Daemon {
   #learn(result: Exchange<unknown>, ping: boolean): void {
     this.#health = undefined;
     if (result.kind === "answered") {
-      this.#heardAt = this.parts.clock();
+      this.#heardAt = this.parts.elapsed();
       this.#doubtful = false;
       const wasDown = this.#trouble !== undefined;
       const news = wasDown || !this.#checked;
@@ -263,15 +266,15 @@ export class Daemon {
   /** Pings as soon as it is its turn, and plans the next check. */
   async #check(): Promise<void> {
     this.#cancel?.();
-    const { clock, limits } = this.parts;
-    this.#askedAt = clock();
+    const { elapsed, limits } = this.parts;
+    this.#askedAt = elapsed();
     this.#checking = true;
     const result = await this.#send({
       request: encodePing(),
       parse: parsePing,
       lane: "ping",
       replyLimit: limits.reply,
-      deadline: clock() + limits.connect + limits.handshake + limits.reply + PATIENCE_MS,
+      deadline: elapsed() + limits.connect + limits.handshake + limits.reply + PATIENCE_MS,
       signal: this.#closing.signal,
     }, true);
     this.#checking = false;
@@ -285,12 +288,12 @@ export class Daemon {
   #plan(): void {
     this.#cancel?.();
     if (this.#closing.signal.aborted) return;
-    const { schedule, random, clock } = this.parts;
+    const { schedule, random, elapsed } = this.parts;
     const { least, spread } = this.#trouble ? PROBE_MS : this.#doubtful ? DOUBT_MS : IDLE_MS;
-    const sinceHeard = this.#trouble || this.#doubtful ? 0 : Math.max(0, clock() - this.#heardAt);
+    const sinceHeard = this.#trouble || this.#doubtful ? 0 : Math.max(0, elapsed() - this.#heardAt);
     const wait = Math.max(0, least - sinceHeard) + spread * random();
     this.#cancel = schedule(wait, () => {
-      const now = clock();
+      const now = elapsed();
       const recent = now - this.#heardAt < IDLE_MS.least && now - this.#askedAt < REFRESH_MS;
       if (this.#trouble === undefined && !this.#doubtful && recent) this.#plan();
       else this.#check();

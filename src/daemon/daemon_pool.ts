@@ -1,5 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import type { Clock } from "../model/clock.ts";
+import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
 import type { ServiceError } from "../model/service_error.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { unlessAborted } from "../model/unless_aborted.ts";
@@ -56,7 +56,10 @@ export interface DaemonGroupConfig {
 export interface DaemonGroupParts {
   /** Asked for each connection. */
   readonly tls: () => TlsMaterial;
+  /** For the dates of certificates. */
   readonly clock: Clock;
+  /** For durations. */
+  readonly elapsed?: Stopwatch;
   readonly log: Logger;
   /** From 0 to below 1; default `Math.random`. For the spread of checks, not for secrets. */
   readonly random?: () => number;
@@ -109,6 +112,7 @@ class DaemonPool implements DaemonGroup {
   readonly description: string;
   readonly #instances: readonly Instance[];
   readonly #limits: DaemonLimits;
+  readonly #elapsed: Stopwatch;
   /** Index of the instance that is first in turn. */
   #turn = 0;
   /** What {@link status} found last, and made it of. */
@@ -118,6 +122,7 @@ class DaemonPool implements DaemonGroup {
     this.name = config.name;
     this.description = config.description;
     this.#limits = { ...DAEMON_LIMITS, ...parts.limits };
+    this.#elapsed = parts.elapsed ?? stopwatch;
     const daemons = parts.daemons ?? new Daemons();
     this.#instances = config.instances.map((instance, index) => {
       const { host, port, commandHost, commandPort, ssl, expectedDn, allowUnverifiable } = instance;
@@ -125,6 +130,7 @@ class DaemonPool implements DaemonGroup {
       const daemon = daemons.at({ host: commandHost, port: commandPort, tls }, config.trust, {
         limits: this.#limits,
         clock: parts.clock,
+        elapsed: this.#elapsed,
         schedule: parts.schedule ?? realTime,
         random: parts.random ?? Math.random,
         log: parts.log,
@@ -200,11 +206,11 @@ class DaemonPool implements DaemonGroup {
   /** Asks one instance after the other, each at most once, until one gives a result. */
   async #operate<T, R>({ signal, instance, command, judge, renew }: Operation<T, R>): Promise<R> {
     let next = command();
-    const deadline = this.parts.clock() + this.#limits.total;
+    const deadline = this.#elapsed() + this.#limits.total;
     const errors: ServiceError[] = [];
     for (const candidate of instance === undefined ? this.#inTurn() : this.#single(instance)) {
       signal.throwIfAborted();
-      if (this.parts.clock() >= deadline) break;
+      if (this.#elapsed() >= deadline) break;
       const outcome = await unlessAborted(candidate.daemon.send({ ...next, deadline, signal }), signal);
       if (outcome.kind === "answered") {
         const judgement = judge(outcome.reply, candidate);

@@ -9,3 +9,10 @@ export type Stopwatch = () => number;
 
 /** The platform's. */
 export const stopwatch: Stopwatch = () => performance.now();
+
+/**
+ * Moments as a clock tells them that is right when the thread starts and goes on evenly from then on, whatever becomes of
+ * that of the machine: for moments between which durations count, and which others are told of. Who hands them to another
+ * thread says what the time is, since that one's may be another.
+ */
+export const steadyClock: Clock = () => Math.floor(performance.timeOrigin + performance.now());

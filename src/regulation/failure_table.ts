@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Clock } from "../model/clock.ts";
+import type { Stopwatch } from "../model/clock.ts";
 import { type LaneLimits, Lanes, type Waiter } from "../model/lanes.ts";
 
 /** How waits grow. */
@@ -19,7 +19,7 @@ export interface WaitPolicy {
 export interface FailureRecord<S> {
   readonly subject: S;
   readonly failures: number;
-  /** Moment of the last failure. */
+  /** Moment of the last failure, in milliseconds above 0 as the table's clock counts. */
   readonly at: number;
   /** No further attempt before this moment; 0 if there was never a wait. */
   readonly until: number;
@@ -38,8 +38,6 @@ const FULL: Standing = { waitMs: 0, full: true };
 
 /** Records that subjects share for which there is no room. */
 const SHARED_RECORDS = 1024;
-/** Smaller corrections of the clock than this, in milliseconds, change nothing. */
-const CLOCK_STEP_MS = 60_000;
 
 /** Those who wait for attempts under one key to end. */
 const QUEUE_LIMITS: LaneLimits = { waiting: 2000, perLane: 1000 };
@@ -56,7 +54,7 @@ const SHARED_MAX_MS = 10_000;
 export class FailureTable<S> {
   readonly #policy: WaitPolicy;
   readonly #capacity: number;
-  readonly #now: Clock;
+  readonly #now: Stopwatch;
   readonly #extraFree: (key: string) => number;
   /** Records without a running wait, the one idle longest first. */
   readonly #watched = new Map<string, FailureRecord<S>>();
@@ -73,7 +71,7 @@ export class FailureTable<S> {
   constructor({ policy, capacity, now, extraFree = () => 0 }: {
     policy: WaitPolicy;
     capacity: number;
-    now: Clock;
+    now: Stopwatch;
     extraFree?: (key: string) => number;
   }) {
     this.#policy = policy;
@@ -218,10 +216,8 @@ export class FailureTable<S> {
     (record.until > this.#now() ? this.#waiting : this.#watched).set(key, record);
   }
 
-  /** A failure that lies ahead was counted before the clock was set back: nobody knows how long ago that is. */
   #isForgotten({ at, until }: FailureRecord<unknown>): boolean {
-    const now = this.#now();
-    return Math.max(at, until) + this.#policy.windowMs <= now || at > now + CLOCK_STEP_MS;
+    return Math.max(at, until) + this.#policy.windowMs <= this.#now();
   }
 
   /** Whether there is room for one more record, now or by giving up one that has no wait running. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../model/clock.ts";
+import type { Stopwatch } from "../model/clock.ts";
 import type { Ban, BanSubject } from "./ban.ts";
 import { TooManyFailures } from "./too_many_failures.ts";
 
@@ -13,10 +13,10 @@ export interface Attempted {
 
 /** Bans imposed by hand. They hold also where automatic regulation is switched off. */
 export class OperatorBans {
-  readonly #now: Clock;
+  readonly #now: Stopwatch;
   #bans: readonly Ban[] = [];
 
-  constructor(now: Clock) {
+  constructor(now: Stopwatch) {
     this.#now = now;
   }
 
@@ -32,6 +32,7 @@ export class OperatorBans {
     }
   }
 
+  /** @param until Like all moments here as the clock counts that was given. */
   add(subject: BanSubject, until: number): void {
     if (subject.user === undefined && subject.address === undefined) {
       throw new TypeError("Expected a user, an address, or both to ban");

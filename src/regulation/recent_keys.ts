@@ -1,4 +1,4 @@
-import type { Clock } from "../model/clock.ts";
+import type { Stopwatch } from "../model/clock.ts";
 
 /** Within this part of its lifetime a key that is seen again and again counts as seen once. */
 const ONCE = 1 / 1000;
@@ -15,9 +15,9 @@ export class RecentKeys {
   readonly #groups = new Map<string, number>();
   readonly #lifetimeMs: number;
   readonly #capacity: number;
-  readonly #now: Clock;
+  readonly #now: Stopwatch;
 
-  constructor({ lifetimeMs, capacity, now }: { lifetimeMs: number; capacity: number; now: Clock }) {
+  constructor({ lifetimeMs, capacity, now }: { lifetimeMs: number; capacity: number; now: Stopwatch }) {
     this.#lifetimeMs = lifetimeMs;
     this.#capacity = capacity;
     this.#now = now;
@@ -42,12 +42,12 @@ export class RecentKeys {
     const now = this.#now();
     this.#forgetOldest((at) => at + this.#lifetimeMs <= now);
     const before = this.#seen.get(key);
-    if (before !== undefined && Math.abs(now - before) < this.#lifetimeMs * ONCE) return undefined;
+    if (before !== undefined && now - before < this.#lifetimeMs * ONCE) return undefined;
     this.#put(key, now);
     return now;
   }
 
-  /** Keys with the moment they were seen last, in milliseconds since the epoch, at most so many: the latest first. */
+  /** Keys with the moment they were seen last, as the clock counts, at most so many: the latest first. */
   entries(most: number): [string, number][] {
     return [...this.#seen].reverse().slice(0, most);
   }

@@ -8,6 +8,8 @@ type Records = readonly (readonly [key: string, record: FailureRecord<BanSubject
  * configuration ends no wait. Records that strangers share for want of room are left out; they last ten seconds.
  */
 export interface RegulationState {
+  /** The time that the moments in it are to be compared with, as the regulator's own clock told it. */
+  readonly asOf: number;
   readonly pairs: Records;
   readonly addresses: Records;
   readonly users: Records;
@@ -21,7 +23,9 @@ export interface RegulationState {
  * What a regulator has just learned: the records that changed, as they are now. To be adopted, in the order in which it was
  * told, by whoever keeps a copy.
  */
-export interface RegulationNews extends Partial<RegulationState> {
+export interface RegulationNews extends Partial<Omit<RegulationState, "asOf">> {
+  /** See {@link RegulationState}. */
+  readonly asOf: number;
   /** Of `pairs`: these are forgotten, since the password was right. */
   readonly cleared?: readonly string[];
 }

@@ -86,6 +86,8 @@ interface Gate {
  *   counted by whom they claim to be of, those that are verified here not at all.
  */
 export class Regulator {
+  readonly #now: Clock;
+  readonly #clock: Clock;
   readonly #log: Logger;
   readonly #enabled: boolean;
   readonly #pairs: FailureTable<BanSubject>;
@@ -98,16 +100,21 @@ export class Regulator {
   readonly #learned: (news: RegulationNews) => void;
 
   constructor(
-    { config, log, now, capacity = CAPACITY, patienceMs = PATIENCE_MS, learned = () => {} }: {
+    { config, log, now, clock = now, capacity = CAPACITY, patienceMs = PATIENCE_MS, learned = () => {} }: {
       config: RegulationConfig;
       log: Logger;
+      /** For durations: goes on evenly, see `steadyClock`. */
       now: Clock;
+      /** Of the machine, for moments that people give and read. */
+      clock?: Clock;
       capacity?: number;
       patienceMs?: number;
       /** Told of each failure that counts, and of each success that changes something, before its caller knows of it. */
       learned?: (news: RegulationNews) => void;
     },
   ) {
+    this.#now = now;
+    this.#clock = clock;
     this.#patienceMs = patienceMs;
     this.#learned = learned;
     this.#log = log;
@@ -175,26 +182,30 @@ export class Regulator {
     this.#operator.admit({ users, name: comparableForm(dn), address: addressGroup(clientAddress) });
   }
 
-  /** Everybody who has to wait at the moment. */
+  /** Everybody who has to wait at the moment, until when by the clock of the machine. */
   bans(): Ban[] {
+    const ahead = this.#clock() - this.#now();
     const found = (table: FailureTable<BanSubject>, reason: Ban["reason"]) =>
       table.waiting().map(({ subject, failures, until }) => ({ ...subject, reason, failures, until }));
-    return [
+    const bans = [
       ...this.#operator.list(),
       ...found(this.#pairs, "passwords"),
       ...found(this.#addresses, "passwords"),
       ...found(this.#users, "passwords"),
       ...found(this.#tokens, "tokens"),
     ];
+    return bans.map((ban) => ({ ...ban, until: ban.until + ahead }));
   }
 
   /**
-   * Bans by hand, until a moment in milliseconds since the epoch. An address is kept out with whatever it shows; a user
+   * Bans by hand, until a moment in milliseconds since the epoch; as long as it is until then now, whatever becomes of the
+   * clock of the machine. An address is kept out with whatever it shows; a user
    * with passwords before anybody looks at them, and with all else as soon as it has named them.
    */
   ban(subject: BanSubject, until: number): void {
     const { names } = subject;
-    this.#operator.add({ ...counted(subject), ...(names !== undefined && { names }) }, until);
+    const banned = { ...counted(subject), ...(names !== undefined && { names }) };
+    this.#operator.add(banned, until - this.#clock() + this.#now());
   }
 
   /**
@@ -212,6 +223,7 @@ export class Regulator {
   /** What a successor has to know. */
   state(): RegulationState {
     return {
+      asOf: this.#now(),
       pairs: this.#pairs.entries(HANDED_OVER),
       addresses: this.#addresses.entries(HANDED_OVER),
       users: this.#users.entries(HANDED_OVER),
@@ -223,16 +235,25 @@ export class Regulator {
 
   /** Takes over what a predecessor knew. Waits that run go on, also if the configuration makes shorter ones now. */
   adopt(
-    { cleared = [], pairs = [], addresses = [], users = [], tokens = [], known, operator = [] }:
+    { asOf, cleared = [], pairs = [], addresses = [], users = [], tokens = [], known, operator = [] }:
       RegulationNews,
   ): void {
+    const later = this.#now() - asOf;
+    const moved = (records: RegulationState["pairs"]) =>
+      later === 0 ? records : records.map(([key, record]) =>
+        [key, {
+          ...record,
+          at: record.at + later,
+          until: record.until === 0 ? 0 : record.until + later,
+        }] as const
+      );
     for (const pair of cleared) this.#pairs.forget(pair);
-    this.#pairs.adopt(pairs);
-    this.#addresses.adopt(addresses);
-    this.#users.adopt(users);
-    this.#tokens.adopt(tokens);
-    if (known !== undefined) this.#known.adopt(known);
-    this.#operator.adopt(operator);
+    this.#pairs.adopt(moved(pairs));
+    this.#addresses.adopt(moved(addresses));
+    this.#users.adopt(moved(users));
+    this.#tokens.adopt(moved(tokens));
+    if (known !== undefined) this.#known.adopt(known.map(([key, at]) => [key, at + later] as const));
+    this.#operator.adopt(operator.map((ban) => ({ ...ban, until: ban.until + later })));
   }
 
   #passwordGate(user: string, address: string): Gate {
@@ -358,7 +379,7 @@ export class Regulator {
     const cleared = this.#pairs.forget(pair);
     const at = this.#known.add(pair);
     if (cleared || at !== undefined) {
-      this.#learned({ cleared: [pair], ...(at !== undefined && { known: [[pair, at]] }) });
+      this.#learned({ asOf: this.#now(), cleared: [pair], ...(at !== undefined && { known: [[pair, at]] }) });
     }
   }
 
@@ -372,7 +393,7 @@ export class Regulator {
       this.#tell(scope, record);
       if (record !== undefined) news[counted] = [[key, record]];
     }
-    this.#learned(news);
+    this.#learned({ asOf: this.#now(), ...news });
   }
 
   #tell(scope: string, record: FailureRecord<BanSubject> | undefined): void {

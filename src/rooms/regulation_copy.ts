@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { RegulationConfig } from "../config/service_config.ts";
 import { SILENT } from "../logging/logger.ts";
+import { type Clock, steadyClock } from "../model/clock.ts";
 import type { RegulationNews, RegulationState } from "../regulation/regulation_state.ts";
 import { Regulator } from "../regulation/regulator.ts";
 import type { DeskQuestion } from "../service/operator_desk.ts";
@@ -15,10 +16,13 @@ const CAPACITY = 10_000;
 export class RegulationCopy {
   #config: RegulationConfig;
   #regulator: Regulator;
+  readonly #now: Clock;
 
-  constructor(config: RegulationConfig) {
+  /** @param now For durations. */
+  constructor(config: RegulationConfig, now: Clock = steadyClock) {
     this.#config = config;
-    this.#regulator = create(config);
+    this.#now = now;
+    this.#regulator = create(config, now);
   }
 
   get state(): RegulationState {
@@ -41,11 +45,11 @@ export class RegulationCopy {
     if (isDeepStrictEqual(config, this.#config)) return;
     const { state } = this;
     this.#config = config;
-    this.#regulator = create(config);
+    this.#regulator = create(config, this.#now);
     this.#regulator.adopt(state);
   }
 }
 
-function create(config: RegulationConfig): Regulator {
-  return new Regulator({ config, log: SILENT, now: Date.now, capacity: CAPACITY });
+function create(config: RegulationConfig, now: Clock): Regulator {
+  return new Regulator({ config, log: SILENT, now, clock: Date.now, capacity: CAPACITY });
 }

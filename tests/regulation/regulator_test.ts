@@ -656,3 +656,65 @@ Deno.test("Regulator hands over a bounded number of records", () => {
 function address(i: number): string {
   return `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
 }
+
+Deno.test("Regulator has waits and bans last as long as they should, however the clock of the machine is set", () => {
+  const time = { elapsed: 1_700_000_000_000, clock: 1_700_000_000_000 };
+  const regulator = new Regulator({
+    config: CONFIG,
+    log: SILENT,
+    now: () => time.elapsed,
+    clock: () => time.clock,
+  });
+  const wait = (user: string) => {
+    try {
+      const attempt = regulator.admit(basic(user, "x"));
+      assert(!(attempt instanceof Promise));
+      attempt.undecided();
+      return 0;
+    } catch (error) {
+      assert(error instanceof TooManyFailures);
+      return error.waitMs;
+    }
+  };
+  for (let i = 0; i < 6; i++) {
+    const attempt = regulator.admit(basic("ann", "x"));
+    assert(!(attempt instanceof Promise));
+    attempt.failed();
+  }
+  regulator.ban({ user: "bob" }, time.clock + 60_000);
+  for (const by of [7_200_000, -14_400_000, 7_200_000]) {
+    time.clock += by;
+    assert.deepEqual([wait("ann"), wait("bob")], [1000, 60_000]);
+    assert.deepEqual(
+      regulator.bans().map(({ user, until }) => [user, until - time.clock]),
+      [["bob", 60_000], ["ann", 1000]],
+      "and the ends that are shown are moments of the new time",
+    );
+  }
+  time.elapsed += 1000;
+  assert.deepEqual([wait("ann"), wait("bob")], [0, 59_000]);
+});
+
+Deno.test("Regulator hands over to one whose clock tells another time", () => {
+  const before = create();
+  before.fail(basic("ann", "x"), 6);
+  before.succeed(basic("carl", "right"));
+  before.regulator.ban({ user: "dora" }, before.clock.now + 60_000);
+  before.clock.now += 400;
+  const state = structuredClone(before.regulator.state());
+  for (const by of [-7_200_000, 7_200_000]) {
+    const after = create();
+    after.clock.now = before.clock.now + by;
+    after.regulator.adopt(state);
+    assert.deepEqual([after.wait(basic("ann", "x")), after.wait(basic("dora", "x"))], [600, 59_600]);
+    after.clock.now += 24 * 3600_000 - 401;
+    assert.equal(knownAs(after.admit(basic("carl", "x"))), true);
+    after.clock.now += 1;
+    assert.equal(knownAs(after.admit(basic("carl", "x"))), false);
+  }
+});
+
+function knownAs(attempt: Attempt): boolean {
+  attempt.undecided();
+  return attempt.knownAs !== undefined;
+}

@@ -18,6 +18,7 @@ function link(answer: (question: DeskQuestion) => Promise<DeskAnswer>): DeskCall
 
 const BAN: Ban = { user: "ann", reason: "operator", failures: 0, until: 1 };
 const STATE = {
+  asOf: 2,
   pairs: [],
   addresses: [],
   users: [],

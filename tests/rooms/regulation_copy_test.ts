@@ -17,11 +17,12 @@ const CONFIG = {
 
 /** A regulator and the copy that is told of what it learns. */
 function followed() {
-  const copy = new RegulationCopy(CONFIG);
+  const now = () => 1_700_000_000_000;
+  const copy = new RegulationCopy(CONFIG, now);
   const regulator = new Regulator({
     config: CONFIG,
     log: SILENT,
-    now: Date.now,
+    now,
     learned: (news) => copy.adopt(structuredClone(news)),
   });
   return { copy, regulator };

@@ -21,7 +21,7 @@ import { createDaemonGroup } from "../../daemon/daemon_pool.ts";
 import { Daemons, type KnownDaemons } from "../../daemon/daemons.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { certificateSubject } from "../../model/certificate_subject.ts";
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, steadyClock } from "../../model/clock.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { RegulationNews } from "../../regulation/regulation_state.ts";
 import { Regulator } from "../../regulation/regulator.ts";
@@ -177,7 +177,13 @@ export async function assemble(
       externalConnections: () =>
         externalConnections(groups, config.authentication.methods.map((method, i) => [method, methods[i]])),
     };
-    const regulator = new Regulator({ config: config.regulation, log, now, ...(learned && { learned }) });
+    const regulator = new Regulator({
+      config: config.regulation,
+      log,
+      now: steadyClock,
+      clock: now,
+      ...(learned && { learned }),
+    });
     return {
       config,
       externalUrl,

@@ -36,6 +36,7 @@ function groupOf(name: string, daemon: DaemonSimulator): DaemonGroup {
   return createDaemonGroup({ name, description: name, instances }, {
     tls: () => material,
     clock: time.clock,
+    elapsed: time.clock,
     schedule: time.schedule,
     log: SILENT,
   });
