@@ -101,6 +101,8 @@ export async function createLink(config: AttributeSourceConfig, parts: SourcePar
         gcid,
         cache,
         http: parts.outgoing(),
+        log: parts.log,
+        clock: parts.now,
       });
       return { source, optional };
     }

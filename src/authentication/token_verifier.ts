@@ -1,6 +1,10 @@
 import type { KeyObject } from "node:crypto";
 import { BoundedMap } from "../model/bounded_map.ts";
+import { SingleFlight } from "../model/single_flight.ts";
 import { isSignedBy, type SignedToken } from "./signed_token.ts";
+
+/** A signature is verified in less time than anybody gives up in. */
+const NEVER = new AbortController().signal;
 
 /**
  * Verifies signatures of tokens, each one once: clients show the same token for minutes. What is remembered is that a
@@ -9,7 +13,7 @@ import { isSignedBy, type SignedToken } from "./signed_token.ts";
  */
 export class TokenVerifier {
   readonly #right = new BoundedMap<string, true>(20_000);
-  readonly #running = new Map<string, Promise<boolean>>();
+  readonly #running = new SingleFlight<boolean>();
 
   /**
    * Whether a key made the token's signature. The caller must have bound the algorithm to the key.
@@ -18,12 +22,7 @@ export class TokenVerifier {
   async isSignedBy(token: SignedToken, key: KeyObject, fingerprint: string): Promise<boolean> {
     const id = `${token.digest} ${fingerprint}`;
     if (this.#right.get(id)) return true;
-    let running = this.#running.get(id);
-    if (running === undefined) {
-      running = isSignedBy(token, key).finally(() => this.#running.delete(id));
-      this.#running.set(id, running);
-    }
-    const right = await running;
+    const right = await this.#running.join(id, () => isSignedBy(token, key), NEVER);
     if (right) this.#right.set(id, true);
     return right;
   }

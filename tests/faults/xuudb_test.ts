@@ -55,7 +55,6 @@ const FAULTS: readonly Fault[] = [
   {
     what: "gives an account with a line break",
     answer: json('{"xlogin":"alice\\nuser=root","role":"user"}'),
-    session: [500, "ERR_USER_ATTRIBUTE"],
   },
   { what: "says the user is banned", answer: json('{"role":"banned"}'), session: [403, "ERR_FORBIDDEN"] },
 ];

@@ -1,9 +1,12 @@
 import { type AttributeSet, type AttributeValues, attributeValues } from "../../model/attributes.ts";
 import type { StandardAttribute } from "../../model/attributes.ts";
 import { disguise } from "../../model/disguise.ts";
-import type { Stopwatch } from "../../model/clock.ts";
+import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
-import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
+import type { Logger } from "../../logging/logger.ts";
+import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
+import { RemoteSystem } from "../../outgoing/remote_system.ts";
+import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { AttributeSource } from "../attribute_source.ts";
 import { AttributeSourceFailed } from "../attribute_source_failed.ts";
 import { AnswerCache } from "./answer_cache.ts";
@@ -22,6 +25,8 @@ export interface XuudbOptions {
   /** Whether answers are kept for ten seconds. */
   readonly cache: boolean;
   readonly http: OutgoingHttp;
+  readonly log: Logger;
+  readonly clock: Clock;
   readonly elapsed?: Stopwatch;
 }
 
@@ -30,23 +35,32 @@ const CACHE_SIZE = 100;
 
 /**
  * The user database of a UNICORE site (authentication.md 7.6). An unknown user has no attributes; a database that cannot
- * be reached, or is not understood, is an error.
+ * be reached, or is not understood, is an error; one that is down is left alone for a while, see {@link RemoteSystem}.
  */
 export class XuudbSource implements AttributeSource {
   readonly name: string;
   readonly #options: XuudbOptions;
   readonly #form: WireForm;
   readonly #cache: AnswerCache<AttributeSet>;
+  readonly #remote: RemoteSystem;
   readonly #closed = new AbortController();
 
   constructor(options: XuudbOptions) {
     this.name = options.name;
     this.#options = options;
     this.#form = options.form === "soap" ? SOAP_FORM : JSON_FORM;
+    const { address, http, clock, elapsed, log } = options;
+    this.#remote = new RemoteSystem({
+      address,
+      http,
+      clock,
+      ...(elapsed && { elapsed }),
+      log: log.child({ source: options.name }),
+    });
     this.#cache = new AnswerCache({
       lifetimeMs: options.cache ? LIFETIME_MS : 0,
       size: CACHE_SIZE,
-      ...(options.elapsed && { elapsed: options.elapsed }),
+      ...(elapsed && { elapsed }),
     });
   }
 
@@ -60,22 +74,39 @@ export class XuudbSource implements AttributeSource {
   }
 
   async #ask(dn: string, abandoned: AbortSignal): Promise<AttributeSet> {
-    const { address, gcid, http } = this.#options;
-    const request = this.#form.request(address, gcid, dn);
+    const { address, gcid } = this.#options;
+    const signal = AbortSignal.any([abandoned, this.#closed.signal]);
+    // Whoever is asked about has been recognised; from which address does not matter to the answer.
+    const asker = { lane: dn, known: true, credential: dn, address: dn, signal };
     try {
-      const { status, body } = await http.send(request, AbortSignal.any([abandoned, this.#closed.signal]));
-      if (status !== 200) {
-        throw new AttributeSourceFailed(this.name, `the XUUDB answered with status ${status}`);
-      }
-      return attributesOfRecord(this.#form.read(body));
+      const record = await this.#remote.ask(
+        this.#form.request(address, gcid, dn),
+        asker,
+        (answer) => this.#read(answer),
+      );
+      return attributesOfRecord(record);
     } catch (error) {
-      if (error instanceof AttributeSourceFailed) throw error;
-      const reason = error instanceof UnreadableAnswer ? "not understood" : "the XUUDB cannot be reached";
-      throw new AttributeSourceFailed(this.name, reason, error);
+      throw new AttributeSourceFailed(this.name, reasonOf(error), error);
+    }
+  }
+
+  /** @throws {RemoteUnavailable} */
+  #read({ status, body }: OutgoingResponse): XuudbRecord {
+    if (status !== 200) throw this.#remote.unusable(`the XUUDB answered with status ${status}`);
+    try {
+      return this.#form.read(body);
+    } catch (error) {
+      throw error instanceof UnreadableAnswer ? this.#remote.unusable("not understood", error) : error;
     }
   }
 }
 
+function reasonOf(error: unknown): string {
+  if (error instanceof UnreadableAnswer) return "not understood";
+  return error instanceof RemoteUnavailable && error.connected ? error.reason : "the XUUDB cannot be reached";
+}
+
+/** @throws {UnreadableAnswer} */
 function attributesOfRecord({ xlogin, role, projects }: XuudbRecord): AttributeSet {
   const standard = new Map<StandardAttribute, AttributeValues>();
   for (const [name, text] of [["xlogin", xlogin], ["role", role], ["group", projects]] as const) {

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { XuudbSource } from "../../../src/attributes/xuudb/xuudb_source.ts";
 import type { Stopwatch } from "../../../src/model/clock.ts";
+import { SILENT } from "../../../src/logging/logger.ts";
 import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
 import type { OutgoingHttp } from "../../../src/outgoing/outgoing_http.ts";
 import { attributeSet, identity, type Subject, testAttributeSource } from "../conformance.ts";
+import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
 import { LOOPBACK_HTTP, startXuudb, type XuudbSimulator } from "./xuudb_simulator.ts";
 
 const signal = new AbortController().signal;
@@ -35,6 +37,8 @@ function make(
     gcid: SITE,
     cache,
     http: LOOPBACK_HTTP,
+    log: SILENT,
+    clock,
     elapsed: clock,
   });
   return {
@@ -204,6 +208,7 @@ Deno.test("XuudbSource keeps a hundred answers and no more", async () => {
     cache: true,
     http,
     clock: () => 0,
+    log: SILENT,
   } as const;
   const source = new XuudbSource(options);
   const ask = (i: number) => source.attributesOf(identity(`CN=${i}`), signal);
@@ -213,4 +218,51 @@ Deno.test("XuudbSource keeps a hundred answers and no more", async () => {
   assert.equal(asked.length, 101);
   await ask(0);
   assert.equal(asked.length, 102);
+});
+
+Deno.test("XuudbSource leaves an XUUDB alone that cannot be reached, and asks it again after a second", async () => {
+  let [now, asked, up] = [0, 0, false];
+  const http: OutgoingHttp = {
+    send: () => {
+      asked++;
+      return up
+        ? Promise.resolve({ status: 200, headers: {}, body: '{"role": "user"}' })
+        : Promise.reject(new RemoteUnavailable("x:1", "connection refused"));
+    },
+  };
+  const source = new XuudbSource({
+    name: "X",
+    form: "json",
+    address: "https://x:1",
+    gcid: "G",
+    cache: false,
+    http,
+    log: SILENT,
+    clock: () => 0,
+    elapsed: () => now,
+  });
+  const ask = (name: string) => source.attributesOf(identity(name), signal);
+  for (const name of ["CN=Ann", "CN=Bob", "CN=Carl"]) {
+    await assert.rejects(ask(name), {
+      code: "ERR_ATTRIBUTE_SOURCE",
+      message: "Attribute source X: the XUUDB cannot be reached",
+    });
+  }
+  assert.equal(asked, 1);
+  up = true;
+  now += 1000;
+  assert.deepEqual(await ask("CN=Bob"), attributeSet({ role: ["user"] }));
+  assert.deepEqual(await ask("CN=Ann"), attributeSet({ role: ["user"] }));
+});
+
+Deno.test("XuudbSource asks about others while one user's record cannot be understood", async () => {
+  await using made = make("json", { cache: false });
+  for (let i = 0; i < 10; i++) {
+    made.xuudb.reply = { status: 200, body: '{"xlogin": 5}' };
+    await assert.rejects(made.source.attributesOf(identity("CN=Eve"), signal), {
+      code: "ERR_ATTRIBUTE_SOURCE",
+    });
+    made.xuudb.reply = undefined;
+    await made.source.attributesOf(ANN, signal);
+  }
 });
