@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { createHash, verify, X509Certificate } from "node:crypto";
 import type { Clock } from "../model/clock.ts";
 import type { Credentials } from "../model/credentials.ts";
+import { usableKeyOf } from "../model/trust/usable_key.ts";
 import { isValidAt, validityOf } from "../model/trust/validity.ts";
 import type { Authenticator, Verdict } from "./authenticator.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
@@ -79,8 +80,8 @@ export function parseConsignor(header: string): Consignor | undefined {
 /** `SHA1withRSA` over the SHA-1 of the name: hashed twice, and fixed by the gateways in use. */
 function isSignedByGateway({ dn, signature }: Consignor, certificate: string, now: number): boolean {
   const x509 = new X509Certificate(certificate);
-  const { publicKey } = x509;
-  if (!isValidAt(validityOf(x509), now) || publicKey.asymmetricKeyType !== "rsa") return false;
+  const publicKey = usableKeyOf(x509);
+  if (!isValidAt(validityOf(x509), now) || publicKey?.asymmetricKeyType !== "rsa") return false;
   const digest = createHash("sha1").update(dn, "utf8").digest();
   return verify("sha1", digest, publicKey, Buffer.from(signature, "base64"));
 }

@@ -2,6 +2,7 @@ import { createHash, type KeyObject, X509Certificate } from "node:crypto";
 import { certificateName } from "../../model/certificate_subject.ts";
 import { type Validity, validityOf } from "../../model/trust/validity.ts";
 import { comparableForm } from "../../model/distinguished_name.ts";
+import { MOST_RSA_BITS, USABLE_KEYS, usableKeyOf } from "../../model/trust/usable_key.ts";
 
 /** A server that issues tokens, as its certificate describes it. */
 export interface Issuer {
@@ -26,12 +27,13 @@ const CURVES: ReadonlyMap<string | undefined, readonly string[]> = new Map([
 
 /**
  * @param certificate PEM.
- * @throws {TypeError} If it is no certificate.
+ * @throws {TypeError} If it is no certificate, or one with a key that nobody can verify with here.
  */
 export function issuerOf(certificate: string): Issuer {
   const x509 = readCertificate(certificate);
   const name = certificateName(x509);
-  const { publicKey: key } = x509;
+  const key = usableKeyOf(x509);
+  if (key === undefined) throw new TypeError(`The key of ${name} signs no tokens: expected ${USABLE_KEYS}`);
   return {
     name,
     comparableName: comparableForm(name),
@@ -51,7 +53,7 @@ export function trustedIssuerOf(certificate: string): Issuer {
   const issuer = issuerOf(certificate);
   if (issuer.algorithms.length > 0) return issuer;
   throw new TypeError(
-    `The key of ${issuer.name} signs no tokens: expected RSA of 2048 bits, P-256/384/521, Ed25519`,
+    `The key of ${issuer.name} signs no tokens: expected RSA of 2048 to ${MOST_RSA_BITS} bits, P-256/384/521, Ed25519`,
   );
 }
 

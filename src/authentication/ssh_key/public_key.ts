@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, createPublicKey, type KeyObject } from "node:crypto";
+import { MOST_RSA_BITS } from "../../model/trust/usable_key.ts";
 import { UnusableKey, WireReader } from "./wire_reader.ts";
 
 /** A user's public key. */
@@ -19,7 +20,9 @@ const DECODERS = {
     const e = blob.positiveInteger();
     const n = blob.positiveInteger();
     const bits = (n.length - 1) * 8 + (32 - Math.clz32(n[0] ?? 0));
-    if (bits < 2048 || bits > 8192) throw new UnusableKey(`RSA key of ${bits} bits, expected 2048 to 8192`);
+    if (bits < 2048 || bits > MOST_RSA_BITS) {
+      throw new UnusableKey(`RSA key of ${bits} bits, expected 2048 to ${MOST_RSA_BITS}`);
+    }
     if (e.length > 4 || (e.at(-1) ?? 0) % 2 === 0 || (e.length === 1 && e[0] === 1)) {
       throw new UnusableKey("RSA exponent is not an odd number from 3 to 4294967295");
     }
@@ -52,7 +55,7 @@ export function isSshKeyType(word: string): word is SshKeyType {
   return Object.hasOwn(DECODERS, word);
 }
 
-/** Longest blob in base64 that is read; an RSA key of 8192 bits needs 1,400 characters. */
+/** Longest blob in base64 that is read; an RSA key of 16384 bits needs 2,800 characters. */
 const MAX_BASE64 = 4096;
 
 /**

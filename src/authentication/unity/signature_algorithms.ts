@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash, type KeyObject, verify, type X509Certificate } from "node:crypto";
+import { usableKeyOf } from "../../model/trust/usable_key.ts";
 
 /** A way to sign (RFC 9231 section 2.3): what may make it, and with which digest. */
 interface SignatureMethod {
@@ -35,8 +36,9 @@ const MIN_RSA_BITS = 2048;
 
 /** Whether a certificate's key may sign with a method. */
 export function mayUse(certificate: X509Certificate, { keyType }: SignatureMethod): boolean {
-  const { asymmetricKeyType, asymmetricKeyDetails } = certificate.publicKey;
-  if (asymmetricKeyType !== keyType) return false;
+  const key = usableKeyOf(certificate);
+  if (key?.asymmetricKeyType !== keyType) return false;
+  const { asymmetricKeyDetails } = key;
   return keyType === "rsa"
     ? (asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_BITS
     : CURVES.has(asymmetricKeyDetails?.namedCurve);

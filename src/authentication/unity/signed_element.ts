@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { X509Certificate } from "node:crypto";
+import { USABLE_KEYS, usableKeyOf } from "../../model/trust/usable_key.ts";
 import { InvalidResponse } from "./invalid_response.ts";
 import { ENVELOPED, EXCLUSIVE_C14N, SIGNATURE } from "./saml_names.ts";
 import {
@@ -43,6 +44,9 @@ export async function verifySignature(
   const signature = element.one(SIGNATURE, "Signature");
   const method = checkForm(signature, id);
   const signer = findSigner(signature, signers);
+  if (usableKeyOf(signer) === undefined) {
+    throw new InvalidResponse(`the signer's key cannot be used: expected ${USABLE_KEYS}`);
+  }
   if (!mayUse(signer, method)) throw new InvalidResponse("the signer's key is too weak, or of another kind");
 
   const { SignedXml } = await import("xml-crypto");

@@ -91,7 +91,8 @@ export const ISSUED_TOKENS = section({
       minBytes: 32,
     })),
     trustedIssuerCert: items(path({
-      help: "Certificate (PEM) of another service whose tokens count; it can act as any user",
+      help:
+        "Certificate (PEM; RSA keys have 2048 to 4096 bits) of another service whose tokens count; it can act as any user",
     })),
     trustedLocalIssuer: items(path({ help: "The same, by its name in the Java service's manual" })),
   },

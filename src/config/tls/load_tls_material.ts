@@ -3,6 +3,7 @@ import type { Problem } from "../../model/problem.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { reason } from "../load_properties.ts";
 import type { CredentialConfig, Origin, ServiceConfig, TruststoreConfig } from "../service_config.ts";
+import { USABLE_KEYS, usableKeyOf } from "../../model/trust/usable_key.ts";
 import { describeValidity, validityOf } from "../../model/trust/validity.ts";
 import { subjectOf } from "./certificates.ts";
 import { type Credential, readCredentialFiles } from "./credential.ts";
@@ -116,13 +117,7 @@ async function loadCredential(
 
 /** @throws {UnusableStore} If the runtime cannot read the public key: tokens of ours could not be checked. */
 function requireUsableKey(own: X509Certificate): void {
-  try {
-    own.publicKey.export({ type: "spki", format: "der" });
-  } catch (cause) {
-    throw new UnusableStore("expected a key for elliptic curves, or of RSA with 2048 to 4096 bits", {
-      cause,
-    });
-  }
+  if (usableKeyOf(own) === undefined) throw new UnusableStore(`expected ${USABLE_KEYS}`);
 }
 
 /** Whether every user of this machine can read a file. */

@@ -49,7 +49,7 @@ const LINES: [string, string][] = [
   [publicLine("old_dsa"), "key type is not supported"],
   [publicLine("user_ed25519-cert"), "key type is not supported"],
   [`sk-ssh-ed25519@openssh.com ${BLOB}`, "key type is not supported"],
-  [publicLine("weak_rsa1024"), "RSA key of 1024 bits, expected 2048 to 8192"],
+  [publicLine("weak_rsa1024"), "RSA key of 1024 bits, expected 2048 to 4096"],
   [`${KEY}${"x".repeat(17_000)}`, "line is too long"],
   // Options that do not matter here.
   [`restrict ${KEY}`, ACCEPTED],

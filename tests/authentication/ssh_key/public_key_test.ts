@@ -127,6 +127,12 @@ const BAD: [string, Parameters<typeof decodePublicKey>[0], Uint8Array, RegExp][]
     Buffer.concat([rsa, e65537, wireString(Buffer.alloc(2048, 0x7f))]),
     /16383 bits, expected/,
   ],
+  [
+    "RSA of 4097 bits, with which the platform verifies nothing",
+    "ssh-rsa",
+    Buffer.concat([rsa, e65537, wireString(Buffer.concat([Buffer.of(1), Buffer.alloc(512, 0x7f)]))]),
+    /^RSA key of 4097 bits, expected 2048 to 4096$/,
+  ],
 ];
 
 for (const [what, type, blob, message] of BAD) {
