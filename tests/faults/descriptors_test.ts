@@ -45,6 +45,37 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "1,080 half-open connections at a limit of 1,024 descriptors stop no listener",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using site = await createSite({
+      properties: { "container.metrics.port": "0", "container.control.socket": "{folder}/c" },
+    });
+    const service = runAuthserver(["serve", "--config", site.main], {
+      under: ["prlimit", "--nofile=1024:1024"],
+    });
+    try {
+      const [, metrics] = await service.prints(/metrics page .*port=(\d+)/);
+      const [, port] = await service.prints(/service started .*port=(\d+)/);
+      const halfOpen: Deno.TcpConn[] = [];
+      while (halfOpen.length < 1080) halfOpen.push(await Deno.connect({ port: Number(port) }));
+      // Those beyond the share of one address are closed at once, by a listener that still accepts.
+      await Promise.any(halfOpen.map((connection) => connection.read(new Uint8Array(1)).catch(() => null)));
+      const page = await fetch(`http://localhost:${metrics}/metrics`);
+      assert.match(await page.text(), /authserver_/);
+      assert.equal(await runAuthserver(["status", "--config", site.main]).ended, 0);
+      halfOpen.forEach((connection) => connection.close());
+      const [ca, user] = [site.authority.certificate, `https://localhost:${port}/health/live`];
+      while (await ask(user, ca).then(({ status }) => status !== 200, () => true));
+      assert.doesNotMatch(service.printed, / died, starting another/);
+    } finally {
+      service.kill("SIGTERM");
+      await service.ended;
+    }
+  },
+});
+
 /** Changes the limit of another process (`prlimit` of util-linux). */
 async function setOpenFiles(pid: number, most: number): Promise<void> {
   const { success } = await new Deno.Command("prlimit", {

@@ -20,6 +20,14 @@ for (const [configured, files, expected] of cases) {
   });
 }
 
+Deno.test("ConnectionLimit need not lower its default under the unit that is delivered", async () => {
+  const unit = await Deno.readTextFile(new URL("../../conf/authserver.service", import.meta.url));
+  const files = Number(/^LimitNOFILE=(\d+)$/m.exec(unit)?.[1]);
+  const most = (configured?: number) =>
+    new ConnectionLimit(configured, (wanted) => Math.min(files, wanted)).most(configured);
+  assert.deepEqual([most(), most(0)], [4096, 16_384]);
+});
+
 Deno.test("ConnectionLimit holds for a number that is configured later, too", () => {
   const limit = new ConnectionLimit(undefined, (wanted) => Math.min(1024, wanted));
   assert.equal(limit.most(2000), 768);

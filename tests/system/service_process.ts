@@ -36,15 +36,18 @@ export interface ServiceProcess {
 /** Runs `authserver` with these arguments. */
 export function runAuthserver(
   args: readonly string[],
-  { cwd = CHECKOUT, env = {}, onLine = () => {} }: {
+  { cwd = CHECKOUT, env = {}, under = [], onLine = () => {} }: {
     readonly cwd?: string;
     readonly env?: Readonly<Record<string, string>>;
+    /** A command that runs it and takes its own arguments first, such as `prlimit` with a limit. */
+    readonly under?: readonly string[];
     /** Told each line of standard output, without its end. */
     readonly onLine?: (line: string) => void;
   } = {},
 ): ServiceProcess {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [...runFromSource(), ...args],
+  const [program = Deno.execPath(), ...words] = [...under, Deno.execPath(), ...runFromSource(), ...args];
+  const child = new Deno.Command(program, {
+    args: words,
     cwd,
     stdin: "null",
     stdout: "piped",
