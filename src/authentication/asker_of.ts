@@ -1,7 +1,12 @@
 import { addressGroup } from "../model/address_group.ts";
 import type { Credentials } from "../model/credentials.ts";
 import type { Asker } from "../outgoing/remote_system.ts";
-import { seekerOf } from "./seeker_of.ts";
+import type { TurnSeeker } from "../model/turns.ts";
+
+/** Where a caller waits for work to be done: strangers in the lane of their address, whoever is known in one of their own. */
+export function seekerOf({ clientAddress, knownAs }: Credentials, signal: AbortSignal): TurnSeeker {
+  return { lane: knownAs ?? addressGroup(clientAddress), known: knownAs !== undefined, signal };
+}
 
 /**
  * On whose behalf another system is asked.

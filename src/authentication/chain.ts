@@ -1,10 +1,22 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Credentials } from "../model/credentials.ts";
-
 import type { Caller, Identity } from "../model/identity.ts";
-import { AuthenticationUnavailable } from "./authentication_unavailable.ts";
 import type { Authenticator, Verdict } from "./authenticator.ts";
 import { Unauthenticated } from "./unauthenticated.ts";
+import { type ErrorCode, ServiceError } from "../model/service_error.ts";
+
+/** A method that might have accepted the caller is out of order, and no other accepted. */
+export class AuthenticationUnavailable extends ServiceError {
+  readonly code: ErrorCode = "ERR_AUTHENTICATION_UNAVAILABLE";
+  readonly status = 503;
+  readonly publicMessage = "Your credentials cannot be checked at the moment, please try again later";
+  override readonly headers = { "Retry-After": "5" };
+
+  /** @param methods Names of the methods that are out of order. */
+  constructor(methods: readonly string[], cause: unknown) {
+    super(`Out of order: ${methods.join(", ")}`, { cause });
+  }
+}
 
 /** Everything that decides who is calling. */
 export interface AuthenticationChain {

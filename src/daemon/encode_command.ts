@@ -3,8 +3,24 @@ import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
 import { canonicalAddress, mappedTwin } from "../model/address.ts";
 import type { Secret } from "../model/secret.ts";
 import type { SessionOrder } from "./daemon_group.ts";
-import { InvalidOrder } from "./invalid_order.ts";
 import { patternsLieInside } from "./pattern_scope.ts";
+import { ServiceError } from "../model/service_error.ts";
+
+/** A value that must not be sent to a daemon; nothing was sent. The value itself is neither shown nor logged. */
+export class InvalidOrder extends ServiceError {
+  readonly code = "ERR_INVALID_ORDER";
+  readonly status = 400;
+  readonly publicMessage: string;
+
+  /**
+   * @param field Member of the `SessionOrder`, such as `file`.
+   * @param expected What would have been right; a constant text.
+   */
+  constructor(readonly field: string, expected: string) {
+    super(`${field}: expected ${expected}`);
+    this.publicMessage = `Invalid value for ${field}: expected ${expected}`;
+  }
+}
 
 /*
  * The one place where daemon commands are written. The wire has no escaping: lines `key=value` up to a line `END`, the

@@ -1,4 +1,4 @@
-import { EVERYBODY } from "../sharing/everybody.ts";
+import { EVERYBODY } from "../sharing/share.ts";
 import { parseCredentials } from "../authentication/parse_credentials.ts";
 import type { Call } from "./call.ts";
 import { commandLines } from "./command_lines.ts";

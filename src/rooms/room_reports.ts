@@ -1,15 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import type { AuditConfig, LoggingConfig } from "../config/service_config.ts";
 import { type AuditRecord, formatAuditLine } from "../logging/audit_record.ts";
-import type { AuditSink } from "../logging/audit_sink.ts";
+import { AuditConsole, type AuditSink } from "../logging/audit_sink.ts";
 import type { LogFile } from "../logging/log_file.ts";
 import { createLogger, type Level, type Logger } from "../logging/logger.ts";
 import { Counters } from "../metrics/counters.ts";
 import { DurationHistogram } from "../metrics/duration_histogram.ts";
 import { series } from "../metrics/series.ts";
 import type { Report } from "./measurements.ts";
-import { openAudit } from "./open_audit.ts";
 import type { FromRoom } from "./room_message.ts";
+import { AuditFile } from "../logging/audit_file.ts";
+import { AuditJournal } from "../logging/audit_journal.ts";
 
 const ROOMS = ["supervisor", "edge", "core"];
 
@@ -101,5 +102,20 @@ export class RoomReports {
       log: this.log,
       console: (line) => this.#logFile.console(`${line}\n`),
     });
+  }
+}
+
+/** Audit lines go where the configuration says. */
+function openAudit(
+  config: AuditConfig,
+  { log, console }: { readonly log: Logger; readonly console: (line: string) => void },
+): AuditSink {
+  switch (config.to) {
+    case "file":
+      return new AuditFile(config.path, log);
+    case "console":
+      return new AuditConsole(console);
+    case "journal":
+      return new AuditJournal(log);
   }
 }

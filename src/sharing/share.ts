@@ -1,6 +1,9 @@
 import type { GrantedLevel } from "./access_level.ts";
 import type { OwnerLimits } from "./rules/owner_limits.ts";
 
+/** The target of a share for everybody: the anonymous caller's name, in comparable form. */
+export const EVERYBODY = "cn=anonymous,o=unknown,ou=unknown";
+
 /** What its owner decided about a share (rest-api.md 2.1). */
 export interface ShareTerms {
   /** Absolute path on the daemon's host; ends in `/` exactly when it is a directory. */

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import type { Authenticator, Verdict } from "../../src/authentication/authenticator.ts";
-import { authenticate, type AuthenticationChain } from "../../src/authentication/chain.ts";
-import { AuthenticationUnavailable } from "../../src/authentication/authentication_unavailable.ts";
+import {
+  authenticate,
+  type AuthenticationChain,
+  AuthenticationUnavailable,
+} from "../../src/authentication/chain.ts";
 import { Unauthenticated } from "../../src/authentication/unauthenticated.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";

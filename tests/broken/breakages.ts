@@ -223,7 +223,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
   {
     rows: ["the shares are on a full disk", "the shares are on a read-only disk at the start"],
     broken: "a store that cannot be written is no error of its own",
-    file: "src/sharing/store/share_store_failed.ts",
+    file: "src/sharing/store/share_store.ts",
     change: instead("readonly status = 503;", "readonly status = 500;"),
     tests: ["tests/faults/disk_test.ts", "tests/sharing/store"],
   },
@@ -314,7 +314,7 @@ const PROVIDERS: readonly Breakage[] = [
   {
     rows: ["the provider sends an assertion of an hour ago"],
     broken: "the end of an assertion is not looked at",
-    file: "src/authentication/unity/saml_time.ts",
+    file: "src/authentication/unity/assertion.ts",
     change: instead("if (until !== undefined && now - tolerance >= parseInstant(until))", "if (false)"),
     tests: ["tests/faults/provider_test.ts", "tests/authentication/unity"],
   },
@@ -614,7 +614,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
   {
     rows: ["a daemon refuses to read the file"],
     broken: "whom the daemon refuses a file is told that it failed",
-    file: "src/daemon/session/refusal.ts",
+    file: "src/daemon/session/reply_reader.ts",
     change: instead("code === 534 || code === 550", "false"),
     tests: [SHARED, "tests/sharing/session_client"],
   },

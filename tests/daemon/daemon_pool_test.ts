@@ -11,7 +11,7 @@ import {
   InstanceUnknown,
   SessionLimitReached,
 } from "../../src/daemon/daemon_error.ts";
-import { InvalidOrder } from "../../src/daemon/invalid_order.ts";
+import { InvalidOrder } from "../../src/daemon/encode_command.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { ServiceError } from "../../src/model/service_error.ts";
 import type { CommandFault } from "../daemon_simulator/command_fault.ts";

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import fc from "fast-check";
 import type { SessionOrder } from "../../src/daemon/daemon_group.ts";
-import { encodePing, encodeSession, encodeUserInfo } from "../../src/daemon/encode_command.ts";
-import { InvalidOrder } from "../../src/daemon/invalid_order.ts";
+import { encodePing, encodeSession, encodeUserInfo, InvalidOrder } from "../../src/daemon/encode_command.ts";
 import { canonicalAddress } from "../../src/model/address.ts";
 import { Secret } from "../../src/model/secret.ts";
 import { parseRequest } from "../daemon_simulator/request_parser.ts";
 import { CHARACTER, PRINTABLE } from "../fixtures/character.ts";
 import { fuzz } from "../fuzz/fuzz.ts";
+
+import fc from "fast-check";
 
 const SECRET = new Secret("abcdefghijklmnopqrstuvwx");
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { InvalidFile } from "../../src/model/problem.ts";
 import { AdministrationError, ShareAdministration } from "../../src/sharing/administration.ts";
-import { dumpEntry } from "../../src/sharing/import/dump_entry.ts";
+import { dumpEntry } from "../../src/sharing/import/share_dump.ts";
 import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
 import { DRAFT, USE } from "./store/conformance.ts";
 

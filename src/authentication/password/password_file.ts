@@ -3,7 +3,7 @@ import { formatProblem } from "../../model/problem.ts";
 import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
-import { seekerOf } from "../seeker_of.ts";
+import { seekerOf } from "../asker_of.ts";
 import type { Standing } from "../standing.ts";
 import { PasswordCheck } from "./password_check.ts";
 import { hasName, isNamedIn } from "./named_users.ts";

@@ -8,20 +8,32 @@ import type { TurnSeeker } from "../../model/turns.ts";
 import { type WatchedFile, watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
-import { seekerOf } from "../seeker_of.ts";
+import { seekerOf } from "../asker_of.ts";
 import { InvalidToken, isSignedBy } from "../signed_token.ts";
 import type { NamedUser, Standing } from "../standing.ts";
 import { TokenVerifier } from "../token_verifier.ts";
 import { type AuthorizedKey, hindrance } from "./authorized_keys.ts";
 import { checkTemplate, nameFromTemplate } from "./dn_template.ts";
 import { KeyDirectory } from "./key_directory.ts";
-import { KeyLookupFailed } from "./key_lookup_failed.ts";
 import { type KeysFile, parseKeysFile } from "./keys_file.ts";
 import { isLegacySignedBy, LegacyTokenUses, likelyKeyType, readLegacyToken } from "./legacy_token.ts";
 import { nobodysKey } from "./nobodys_key.ts";
 import type { SshKeyType, SshPublicKey } from "./public_key.ts";
 import type { KeyCacheTimes, KeySource } from "./server_keys.ts";
 import { readSshToken } from "./token.ts";
+import { ServiceError } from "../../model/service_error.ts";
+
+/** A user's key is neither confirmed nor refuted, since not all servers could be asked. */
+export class KeyLookupFailed extends ServiceError {
+  readonly code = "ERR_KEY_LOOKUP_FAILED";
+  readonly status = 503;
+  readonly publicMessage = "Signing in is not possible at the moment, please try again later";
+  override readonly headers = { "Retry-After": "5" };
+
+  constructor(readonly servers: readonly string[]) {
+    super(`Users' keys cannot be read from ${servers.join(", ")}`);
+  }
+}
 
 export interface SshKeyOptions {
   /** In the configured order, such as `SSHKEY`. */

@@ -2,7 +2,6 @@ import { sameName } from "../../model/distinguished_name.ts";
 import type { Variable, Variables } from "../expression/value.ts";
 import { InvalidResponse } from "./invalid_response.ts";
 import { ASSERTION, BEARER, NAME_FORMAT_ENTITY } from "./saml_names.ts";
-import { checkPeriod, parseInstant } from "./saml_time.ts";
 import type { XmlElement } from "./xml_element.ts";
 
 /** Who we are and what we asked, to compare an assertion with. */
@@ -172,4 +171,29 @@ function checkBearer(confirmation: XmlElement, expected: Expectation, tolerance:
 
 function isOurs(audience: string, { identifiers, serverDn }: Expectation): boolean {
   return identifiers.includes(audience) || (serverDn !== undefined && sameName(audience, serverDn));
+}
+
+/** A moment, in milliseconds since the epoch; SAML writes all of them in UTC (saml-core-2.0-os 1.3.3). */
+function parseInstant(text: string): number {
+  const [, seconds, fraction = ""] =
+    /^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,9})?Z$/.exec(text) ?? [];
+  const at = Date.parse(`${seconds}${fraction.slice(0, 4)}Z`);
+  if (seconds === undefined || Number.isNaN(at) || !new Date(at).toISOString().startsWith(seconds)) {
+    throw new InvalidResponse("a time is not given in UTC");
+  }
+  return at;
+}
+
+/**
+ * Asserts that the present lies in an element's `NotBefore` and `NotOnOrAfter`, as far as they are there.
+ * @param tolerance Milliseconds by which the clocks may differ.
+ */
+function checkPeriod(element: XmlElement, now: number, tolerance: number): void {
+  const [from, until] = ["NotBefore", "NotOnOrAfter"].map((name) => element.attribute(name));
+  if (from !== undefined && now + tolerance < parseInstant(from)) {
+    throw new InvalidResponse(`${element.name} is not valid yet`);
+  }
+  if (until !== undefined && now - tolerance >= parseInstant(until)) {
+    throw new InvalidResponse(`${element.name} is no longer valid`);
+  }
 }

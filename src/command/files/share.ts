@@ -1,5 +1,5 @@
 import { printable } from "../../model/printable.ts";
-import { dumpEntry } from "../../sharing/import/dump_entry.ts";
+import { dumpEntry } from "../../sharing/import/share_dump.ts";
 import type { Share, Use } from "../../sharing/share.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, WrongUsage } from "../command.ts";
 import { CONFIG_OPTION } from "../config_option.ts";

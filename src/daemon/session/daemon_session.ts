@@ -1,14 +1,12 @@
-import { NothingThere } from "./nothing_there.ts";
+import { NothingThere, SessionFailed, UploadIncomplete } from "./session_errors.ts";
+import { refusal, type Reply } from "./reply_reader.ts";
 import type { ControlConnection } from "./control_connection.ts";
-import type { Reply } from "./reply_reader.ts";
 import { DataPortRefused, type DataPorts } from "./data_ports.ts";
 import { downloadStream, type TransferResult } from "./download_stream.ts";
 import { type Entry, parseEntry } from "./entry.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 import { type ListingRest, readListing } from "./read_listing.ts";
-import { refusal } from "./refusal.ts";
 import { sendBody } from "./send_body.ts";
-import { SessionFailed, UploadIncomplete } from "./session_errors.ts";
 import type { SessionTimes } from "./session_times.ts";
 
 /** What a session is made from. */

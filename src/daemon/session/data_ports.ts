@@ -1,8 +1,8 @@
 import { isIPv4 } from "node:net";
 import type { ControlConnection } from "./control_connection.ts";
 import { GuardedSocket } from "./guarded_socket.ts";
-import { refusal } from "./refusal.ts";
 import { ListenSocketUnreachable } from "./session_errors.ts";
+import { refusal } from "./reply_reader.ts";
 import type { SessionTimes } from "./session_times.ts";
 
 /** Nobody listens where `EPSV` said. The session now waits for a connection and does nothing else: it is lost. */

@@ -1,8 +1,7 @@
 import type { Secret } from "../../model/secret.ts";
-import { DirectoryMissing } from "./nothing_there.ts";
+import { DirectoryMissing, SessionEnded, TooManySessions } from "./session_errors.ts";
+import { refusal } from "./reply_reader.ts";
 import type { ControlConnection } from "./control_connection.ts";
-import { refusal } from "./refusal.ts";
-import { SessionEnded, TooManySessions } from "./session_errors.ts";
 
 /**
  * Logs in on a connection that was just opened (daemon-protocol.md 5.2).

@@ -1,4 +1,4 @@
-import { SessionEnded, SessionFailed } from "./session_errors.ts";
+import { AccessRefused, SessionEnded, SessionFailed } from "./session_errors.ts";
 
 /** A reply on the control connection (daemon-protocol.md 5.1). */
 export interface Reply {
@@ -88,4 +88,10 @@ export class ReplyReader {
     this.source.fail(error);
     return error;
   }
+}
+
+/** The error that an unexpected reply stands for. Codes are coarse and texts hold internals: both go to the log. */
+export function refusal(command: string, { code, text }: Reply): Error {
+  const message = `${command} answered ${code} ${text}`;
+  return code === 534 || code === 550 ? new AccessRefused(message) : new SessionFailed(message);
 }

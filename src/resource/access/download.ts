@@ -1,6 +1,6 @@
 import { nameOf } from "../../model/absolute_path.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
-import { NothingThere } from "../../daemon/session/nothing_there.ts";
+import { NothingThere } from "../../daemon/session/session_errors.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
 import type { Call } from "../call.ts";

@@ -1,9 +1,8 @@
 import { type OwnerLimits, withinAll } from "../../sharing/rules/owner_limits.ts";
 import { containedPath } from "../../sharing/rules/contained_path.ts";
-import { NothingThere } from "../../daemon/session/nothing_there.ts";
+import { NothingThere } from "../../daemon/session/session_errors.ts";
 import { type AccessLevel, grants } from "../../sharing/access_level.ts";
-import { EVERYBODY } from "../../sharing/everybody.ts";
-import { isOver, type Share } from "../../sharing/share.ts";
+import { EVERYBODY, isOver, type Share } from "../../sharing/share.ts";
 import { isShareId } from "../../sharing/share_id.ts";
 import { addressInRange } from "../../model/address.ts";
 import type { Call } from "../call.ts";

@@ -1,6 +1,6 @@
 import type { HeaderReader } from "../../model/header_list.ts";
 import { ServiceError } from "../../model/service_error.ts";
-import { NothingThere } from "../../daemon/session/nothing_there.ts";
+import { NothingThere } from "../../daemon/session/session_errors.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { Call } from "../call.ts";

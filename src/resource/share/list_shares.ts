@@ -1,5 +1,4 @@
-import { EVERYBODY } from "../../sharing/everybody.ts";
-import type { Share } from "../../sharing/share.ts";
+import { EVERYBODY, type Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import { longTextResponse } from "../long_text.ts";
 import { InvalidRequest } from "../request_errors.ts";

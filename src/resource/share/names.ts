@@ -2,7 +2,7 @@ import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import { comparableForm } from "../../model/distinguished_name.ts";
 import { ANONYMOUS_DN, type Caller } from "../../model/identity.ts";
 import { ServiceError } from "../../model/service_error.ts";
-import { EVERYBODY } from "../../sharing/everybody.ts";
+import { EVERYBODY } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 
 /** A caller's name in comparable form (rest-api.md 2.6). */

@@ -5,7 +5,7 @@ import { InvalidFile, type Problem } from "../../model/problem.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { parseAccessLevel } from "../access_level.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
-import { isExpired, type Share } from "../share.ts";
+import { isDirectory, isExpired, type Share } from "../share.ts";
 import { isShareId, newShareId } from "../share_id.ts";
 import { csvRows, InvalidCsv } from "./csv_rows.ts";
 
@@ -192,5 +192,26 @@ function toShare(
     accessCount,
     sources,
     created: now,
+  };
+}
+
+/** A share as an entry of a JSON dump, which {@link parseShareDump} reads: for backups, and to move shares elsewhere. */
+export function dumpEntry(share: Share) {
+  const { server, id, path, owner, uid, gid, target, access, oneTime, usesLeft, expires } = share;
+  return {
+    server,
+    id,
+    path,
+    isDirectory: isDirectory(share),
+    ownerID: owner,
+    uid,
+    ...(gid !== undefined && { gid }),
+    targetID: target,
+    access,
+    oneTime,
+    ...(usesLeft !== undefined && { usesLeft }),
+    expires,
+    accessCount: share.accessCount,
+    ...(share.sources.length > 0 && { sources: share.sources }),
   };
 }

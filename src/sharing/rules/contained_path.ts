@@ -1,4 +1,4 @@
-import { NothingThere } from "../../daemon/session/nothing_there.ts";
+import { NothingThere } from "../../daemon/session/session_errors.ts";
 import { isDirectory, type Share } from "../share.ts";
 import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
 

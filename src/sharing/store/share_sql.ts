@@ -1,4 +1,4 @@
-import { EVERYBODY } from "../everybody.ts";
+import { EVERYBODY } from "../share.ts";
 
 /** Use records kept per share; older ones go first. */
 const KEEP_USES = 1000;

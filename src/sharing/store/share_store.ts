@@ -1,4 +1,5 @@
 import type { Making, Share, ShareDraft, ShareTerms, Use, UseStart } from "../share.ts";
+import { ServiceError } from "../../model/service_error.ts";
 
 /** A use that was granted: to be given back if nothing came of it, or finished. */
 export interface Claim {
@@ -81,4 +82,20 @@ export interface ShareStore {
   /** Deletes shares that expired, and those used up for longer than the time they stay readable; how many. */
   purge(): Promise<number>;
   close(): void;
+}
+
+/** A share that would get between another owner's earlier share and the people it is for. */
+export class SharedByAnother extends ServiceError {
+  readonly code = "ERR_SHARED_BY_ANOTHER";
+  readonly status = 409;
+  readonly publicMessage =
+    "Somebody else shares this path, or one around it, with the same people; only paths in your own home directory can be shared as well";
+}
+
+/** The store cannot be read or written, say because the disk is full. Nothing was changed. */
+export class ShareStoreFailed extends ServiceError {
+  readonly code = "ERR_SHARE_STORE";
+  readonly status = 503;
+  readonly publicMessage = "Shares are not available at the moment, please try again later";
+  override readonly headers = { "Retry-After": "30" };
 }

@@ -3,7 +3,14 @@ import type { Clock } from "../../model/clock.ts";
 import type { Share, ShareDraft, Use, UseStart } from "../share.ts";
 import { coveringPaths } from "../rules/applicable_share.ts";
 import { newShareId } from "../share_id.ts";
-import { SharedByAnother } from "../shared_by_another.ts";
+import {
+  type Claim,
+  type Part,
+  type ShareChange,
+  SharedByAnother,
+  type ShareStore,
+  ShareStoreFailed,
+} from "./share_store.ts";
 import { migrate } from "./schema.ts";
 import {
   makingColumns,
@@ -16,9 +23,7 @@ import {
   toUse,
   type Values,
 } from "./share_row.ts";
-import { ShareStoreFailed } from "./share_store_failed.ts";
 import { PURGED_AT_A_TIME, SQL } from "./share_sql.ts";
-import type { Claim, Part, ShareChange, ShareStore } from "./share_store.ts";
 
 /** How long a used up share, with its record of uses, stays readable for its owner: 30 days. */
 const KEEP_USED_UP_MS = 30 * 24 * 3600 * 1000;

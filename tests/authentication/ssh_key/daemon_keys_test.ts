@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { KeyLookupFailed } from "../../../src/authentication/ssh_key/key_lookup_failed.ts";
-import { sshKey } from "../../../src/authentication/ssh_key/ssh_key.ts";
+import { KeyLookupFailed, sshKey } from "../../../src/authentication/ssh_key/ssh_key.ts";
 import type { DaemonGroup } from "../../../src/daemon/daemon_group.ts";
 import { createDaemonGroup } from "../../../src/daemon/daemon_pool.ts";
 import { SILENT } from "../../../src/logging/logger.ts";

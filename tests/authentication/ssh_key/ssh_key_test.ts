@@ -1,9 +1,7 @@
 import { ServiceError } from "../../../src/model/service_error.ts";
-import assert from "node:assert/strict";
 import type { Verdict } from "../../../src/authentication/authenticator.ts";
-import { KeyLookupFailed } from "../../../src/authentication/ssh_key/key_lookup_failed.ts";
+import { KeyLookupFailed, sshKey, type SshKeyOptions } from "../../../src/authentication/ssh_key/ssh_key.ts";
 import type { KeySource } from "../../../src/authentication/ssh_key/server_keys.ts";
-import { sshKey, type SshKeyOptions } from "../../../src/authentication/ssh_key/ssh_key.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
 import { InvalidName } from "../../../src/model/distinguished_name.ts";
 import type { Identity } from "../../../src/model/identity.ts";
@@ -11,6 +9,8 @@ import { testAuthenticator } from "../conformance.ts";
 import { basic, bearer, sshLegacy } from "../sample_credentials.ts";
 import { signToken } from "../sign_token.ts";
 import { privateKey, publicLine, SHEET_KEY_LINE } from "./user_keys.ts";
+
+import assert from "node:assert/strict";
 
 const NOW = 1_800_000_100_000;
 const SERVER = "CN=auth.site-a.example,O=Site-A,C=DE";

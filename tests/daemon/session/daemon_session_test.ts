@@ -1,16 +1,18 @@
 import type { Entry } from "../../../src/daemon/session/entry.ts";
-import assert from "node:assert/strict";
-import { DirectoryMissing, NothingThere } from "../../../src/daemon/session/nothing_there.ts";
-import type { TransferResult } from "../../../src/daemon/session/download_stream.ts";
 import {
   AccessRefused,
+  DirectoryMissing,
+  NothingThere,
   SessionFailed,
   SessionTimeout,
   TooManySessions,
   UploadIncomplete,
 } from "../../../src/daemon/session/session_errors.ts";
+import type { TransferResult } from "../../../src/daemon/session/download_stream.ts";
 import type { SessionFault } from "../../daemon_simulator/session_fault.ts";
 import { SHORT_TIMES, Site } from "../../sharing/site.ts";
+
+import assert from "node:assert/strict";
 
 /** Downloads a range and tells what came of it. */
 async function fetchRange(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { absolutePath } from "../../../src/model/absolute_path.ts";
-import { NothingThere } from "../../../src/daemon/session/nothing_there.ts";
+import { NothingThere } from "../../../src/daemon/session/session_errors.ts";
 import { containedPath } from "../../../src/sharing/rules/contained_path.ts";
 import { CHARACTER } from "../../fixtures/character.ts";
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/model/clock.ts";
 import type { Making, Share, ShareDraft, UseStart } from "../../../src/sharing/share.ts";
-import { SharedByAnother } from "../../../src/sharing/shared_by_another.ts";
-import type { ShareStore } from "../../../src/sharing/store/share_store.ts";
+import { SharedByAnother, type ShareStore } from "../../../src/sharing/store/share_store.ts";
 
 const ANYBODY = "cn=anonymous,o=unknown,ou=unknown";
 

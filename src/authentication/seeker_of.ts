@@ -1,8 +1,0 @@
-import { addressGroup } from "../model/address_group.ts";
-import type { Credentials } from "../model/credentials.ts";
-import type { TurnSeeker } from "../model/turns.ts";
-
-/** Where a caller waits for work to be done: strangers in the lane of their address, whoever is known in one of their own. */
-export function seekerOf({ clientAddress, knownAs }: Credentials, signal: AbortSignal): TurnSeeker {
-  return { lane: knownAs ?? addressGroup(clientAddress), known: knownAs !== undefined, signal };
-}
