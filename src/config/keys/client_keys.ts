@@ -45,7 +45,8 @@ export const CLIENT = section({
     }),
     maxConnectionsPerHost: integer({
       name: "http.maxPerRoute",
-      help: "Most connections to one host",
+      help:
+        "Most connections to one host; of those to an identity provider a third is kept for users who are known",
       default: 6,
       min: 1,
     }),
