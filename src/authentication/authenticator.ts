@@ -26,6 +26,8 @@ export interface Authenticator {
   standingOf?: AskStanding;
   /** Names that a user gets who signs in by this login, as far as that is known beforehand. */
   namesOf?(login: string): readonly string[];
+  /** Whether a file of this method lists the login: one that may be written, being no password in the wrong field. */
+  lists?(login: string): boolean;
   /** State of the system that this method asks, if it asks one. */
   status?(): RemoteStatus;
   /** Releases watchers and connections. */

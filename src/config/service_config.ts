@@ -339,6 +339,7 @@ export interface OutgoingConfig {
 
 export interface LoggingConfig {
   readonly level: "debug" | "info" | "warn" | "error";
+  readonly format: "text" | "json";
   /** Absent: to the console only. */
   readonly file: string | undefined;
 }

@@ -38,7 +38,9 @@ export class AppendFile {
     if (this.#file !== undefined && inodeOf(this.path) !== this.#inode) this.close();
     if (this.#file === undefined) {
       Deno.mkdirSync(dirname(this.path), { recursive: true });
+      const isNew = inodeOf(this.path) === null;
       this.#file = Deno.openSync(this.path, { append: true, create: true, mode: 0o640 });
+      if (isNew) Deno.chmodSync(this.path, 0o640); // whatever the umask: the group may read along
       this.#inode = this.#file.statSync().ino;
     }
     return this.#file;

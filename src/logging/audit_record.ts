@@ -26,6 +26,8 @@ export interface AuditFacts {
   /** Who used it, and from where. */
   readonly who?: string;
   readonly address?: string;
+  /** User that was banned, or whose bans were lifted; of a failed login the user name, or `unknown-` and a digest. */
+  readonly user?: string;
   /** Whether a token can be renewed, what it is limited to, and its lifetime in seconds, where the caller chose. */
   readonly renewable?: boolean;
   readonly limited?: boolean;
@@ -48,8 +50,6 @@ export interface AuditRecord extends AuditFacts {
   readonly method?: string;
   /** Code of the error, such as `ERR_FORBIDDEN`, or the reason in words for acts of the operator. */
   readonly reason?: string;
-  /** User that was banned, or whose bans were lifted. */
-  readonly user?: string;
   /** Account that banned or lifted, as the command told it. */
   readonly operator?: string;
   /** End of a ban: a moment as in `time`. */

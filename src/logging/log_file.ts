@@ -1,5 +1,9 @@
 import { AppendFile } from "./append_file.ts";
+import { asJsonLines } from "./line_forms.ts";
 import type { LineSink } from "./logger.ts";
+
+/** How lines are written: `time level message key=value …`, or a JSON object each. */
+export type LogFormat = "text" | "json";
 
 /** Takes whole lines, with their ends: one line, or many that came together. */
 export type Console = (text: string) => void;
@@ -12,15 +16,21 @@ export class LogFile {
   #file: AppendFile | undefined;
   #failing = false;
 
+  readonly #console: Console;
+  #format: LogFormat;
+
   /** @param path Absent: to the console only. */
-  constructor(path: string | undefined, readonly console: Console = toConsole) {
+  constructor(path: string | undefined, console: Console = toConsole, format: LogFormat = "text") {
+    this.#console = console;
+    this.#format = format;
     this.#file = path === undefined ? undefined : new AppendFile(path);
   }
 
   readonly write: LineSink = (line) => this.writeLines(`${line}\n`);
 
-  /** @param text Whole lines, with their ends. */
-  writeLines(text: string): void {
+  /** @param lines Whole lines, with their ends. */
+  writeLines(lines: string): void {
+    const text = this.#format === "json" ? asJsonLines(lines) : lines;
     this.console(text);
     if (this.#file === undefined) return;
     try {
@@ -34,8 +44,14 @@ export class LogFile {
     }
   }
 
-  /** Appends to another file from now on. @param path Absent: to the console only. */
-  moveTo(path: string | undefined): void {
+  /** To the console alone. */
+  console(text: string): void {
+    this.#console(text);
+  }
+
+  /** Appends to another file, or in another form, from now on. @param path Absent: to the console only. */
+  moveTo(path: string | undefined, format: LogFormat = "text"): void {
+    this.#format = format;
     if (path === this.#file?.path) return;
     this.#file?.close();
     this.#file = path === undefined ? undefined : new AppendFile(path);

@@ -125,7 +125,8 @@ const MAX_VALUE = 2000;
 
 function quote(whole: string): string {
   const text = whole.length > MAX_VALUE ? `${whole.slice(0, MAX_VALUE)}…` : whole;
-  if (/^[\w.:/@+,*()-]+$/.test(text)) return text;
+  // A text that looks like a number is not one: whoever reads the line again can tell.
+  if (/^[\w.:/@+,*()-]+$/.test(text) && !/^-?\d+(?:\.\d+)?$/.test(text)) return text;
   if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`; // nothing to escape
   // JSON escapes C0 controls, quotes and backslashes.
   return printable(JSON.stringify(text));

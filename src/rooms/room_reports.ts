@@ -45,7 +45,7 @@ export class RoomReports {
   /** Writes to other places from now on; lines that could not be written before go there too. */
   async moveTo({ logging, audit }: ReportsConfig): Promise<void> {
     this.#level = logging.level;
-    this.#logFile.moveTo(logging.file);
+    this.#logFile.moveTo(logging.file, logging.format);
     if (isDeepStrictEqual(audit, this.#auditConfig)) return;
     const before = this.#audit;
     this.#auditConfig = audit;

@@ -65,7 +65,10 @@ export class Supervisor {
   /** @throws {CannotStart} If the edge cannot listen or the core cannot read its files. */
   static async start(
     setup: Setup,
-    { logFile = new LogFile(setup.config.logging.file), resolve = resolveHost }: {
+    {
+      logFile = new LogFile(setup.config.logging.file, undefined, setup.config.logging.format),
+      resolve = resolveHost,
+    }: {
       readonly logFile?: LogFile;
       readonly resolve?: Resolve;
     } = {},

@@ -48,8 +48,10 @@ export async function identify(
   request: IncomingRequest,
   { service, permission }: Route,
   parts: IdentityParts,
-  { facts, known, log, signal }: {
+  { facts, claimed, known, log, signal }: {
     readonly facts: Omit<Credentials, "authorization">;
+    /** Told which user name was shown, before anything is known of it. */
+    readonly claimed: (user: string) => void;
     /** Told who calls as soon as that is known, for the log: what follows may fail. */
     readonly known: (caller: Caller) => void;
     readonly log: Logger;
@@ -58,6 +60,7 @@ export async function identify(
 ): Promise<IdentifiedUser> {
   if (service === "open") return NOBODY;
   const credentials = parseCredentials(request.headers, facts);
+  if (credentials.authorization.kind === "basic") claimed(credentials.authorization.user);
   const caller = await regulate(
     parts.regulator,
     credentials,

@@ -16,6 +16,7 @@ import { checkQuery } from "./http/check_query.ts";
 import { asServiceError, errorResponse } from "./http/error_response.ts";
 import { originOf } from "./http/forwarding.ts";
 import { Acceptance } from "./http/acceptance.ts";
+import { claimedName } from "./claimed_name.ts";
 import type { OperatorDesk } from "./operator_desk.ts";
 import { RequestObserver } from "./request_observer.ts";
 import { isHealth, type Route, type RouteMatch, Router } from "./http/router.ts";
@@ -71,9 +72,11 @@ interface Trace {
   route?: Route;
   client?: string;
   dn?: string;
+  /** The user name that was shown. */
+  claimed?: string;
   /** How the caller was recognised. */
   method?: string;
-  readonly particulars: AuditFacts;
+  particulars: AuditFacts;
 }
 
 class RoutedService implements Service {
@@ -108,6 +111,10 @@ class RoutedService implements Service {
     } catch (error) {
       failure = asServiceError(error);
       response = errorResponse(failure, requestId, accepted);
+      if (trace.dn === undefined && trace.claimed !== undefined) {
+        const user = claimedName(trace.claimed, this.#parts.chain.methods);
+        trace.particulars = { ...trace.particulars, user };
+      }
       if (response.status === 401 && !response.headers.has("WWW-Authenticate")) {
         response.headers.set("WWW-Authenticate", this.#parts.challenge); // RFC 9110, 15.5.2
       }
@@ -178,6 +185,7 @@ class RoutedService implements Service {
         ...(peer.certificate && { certificate: peer.certificate }),
         ...(consignor !== undefined && { consignor }),
       },
+      claimed: (user) => trace.claimed = user,
       known: (known) => {
         trace.dn = nameOf(known);
         trace.method = known.kind === "anonymous" ? undefined : known.identity.via;
@@ -252,7 +260,16 @@ function record(
 ): void {
   const { route, client, dn } = trace;
   const level = status === 500 ? "error" : status > 500 ? "warn" : "info";
-  log[level]("request answered", { method, route: route?.path, status, ms, client, dn, error: failure });
+  log[level]("request answered", {
+    method,
+    route: route?.path,
+    status,
+    ms,
+    client,
+    dn,
+    user: trace.particulars.user,
+    error: failure,
+  });
   if (route?.audit === undefined) return;
   log.info(`audit ${route.audit}`, {
     decision: failure === undefined ? "granted" : "refused",

@@ -148,7 +148,9 @@ Deno.test("bans by hand hold at once and over reloads, until they are lifted", a
   assert.match(listed.out, /^alice +- +operator +0 +20/m);
 
   const removed = await command(system, "ban", "remove", "--user", "alice");
-  assert.match(removed.out, /^User alice: 1 bans/);
+  assert.match(removed.out, /^User alice: 1 ban or count removed$/m);
+  const nobody = await command(system, "ban", "remove", "--user", "alice");
+  assert.deepEqual([nobody.status, nobody.out], [1, ""]);
   assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
   assert.equal((await command(system, "ban", "list")).out, "Nobody is banned\n");
   const events = (await auditLines(system)).map(({ event, user, operator }) => [event, user, operator]);
@@ -158,6 +160,39 @@ Deno.test("bans by hand hold at once and over reloads, until they are lifted", a
   ]);
   await system.logged(/warn {2}banned by the operator user=alice seconds=7200 operator=olga/);
   await system.logged(/warn {2}bans lifted by the operator user=alice lifted=1 operator=olga/);
+});
+
+Deno.test("a failed login is told by its user name if it is one of ours, else by a digest", async () => {
+  await using system = await runService();
+  const names: string[] = [];
+  for (const user of ["alice", "my-pa55word"]) {
+    const request = { as: [user, "wrong-one"] as const, body: { serverPath: "" } };
+    const { requestId } = (await system.ask("/rest/auth/HPC", request)).json();
+    const line = await system.logged(new RegExp(`request answered request=${requestId}`));
+    names.push(/ user=(\S+)/.exec(line)?.[1] ?? line);
+  }
+  assert.equal(names[0], "alice");
+  assert.match(names[1] ?? "", /^unknown-[0-9a-f]{8}$/);
+  await system.logged(new RegExp(`audit session .*user=${names[1]} `));
+  const told = async () =>
+    (await auditLines(system)).filter(({ event }) => event === "session").map((
+      { user, reason },
+    ) => [user, reason]);
+  while ((await told()).length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.deepEqual(await told(), names.map((name) => [name, "ERR_UNAUTHENTICATED"]));
+  assert(!system.log.join().includes("my-pa55word"));
+});
+
+Deno.test("container.logging.format=json writes an object a line, also of what the rooms tell", async () => {
+  await using system = await runServiceHere({ properties: { "container.logging.format": "json" } });
+  await system.ask("/rest/auth", { as: ALICE });
+  const file = `${system.folder}/logs/authserver.log`;
+  const answered = async () =>
+    (await Deno.readTextFile(file)).trimEnd().split("\n").map((line) => JSON.parse(line))
+      .find(({ message, route }) => message === "request answered" && route === "/rest/auth");
+  let found;
+  while ((found = await answered()) === undefined) await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.deepEqual([found.level, found.status, found.client], ["info", 200, "127.0.0.1"]);
 });
 
 Deno.test("bans by hand hold also after the core died", async () => {

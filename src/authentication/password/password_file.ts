@@ -55,6 +55,7 @@ export async function passwordFile(
       const entry = watched.current.entries.get(login);
       return entry === undefined ? [] : [entry.dn];
     },
+    lists: (login) => watched.current.entries.has(login),
     close: () => watched.close(),
   };
 }

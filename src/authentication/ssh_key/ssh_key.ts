@@ -158,6 +158,10 @@ class SshKeyAuthenticator implements Authenticator {
     return this.options.sources.length === 0 ? [] : [nameFromTemplate(this.options.dnTemplate, login)];
   }
 
+  lists(login: string): boolean {
+    return this.file?.current.keys.has(login) === true;
+  }
+
   close(): void {
     this.file?.close();
     this.#directory.close();

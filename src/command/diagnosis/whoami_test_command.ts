@@ -5,6 +5,7 @@ import { canonicalAddress } from "../../model/address.ts";
 import { InvalidName, parseName } from "../../model/distinguished_name.ts";
 import { formatProblem } from "../../model/problem.ts";
 import { CommandFailed, type CommandIo, defineCommand, WrongUsage } from "../command.ts";
+import type { ExplainedCaller } from "../../service/explanation/explain.ts";
 import { CONFIG_OPTION, configFile } from "../config_option.ts";
 import { explanationText } from "./explanation_text.ts";
 import { inspect } from "./inspect.ts";
@@ -17,11 +18,12 @@ export const whoamiTestCommand = defineCommand({
   summary: "Explain step by step what the service makes of a user",
   details: [
     "Decides as the service does, with its configuration and files, and asks identity providers, attribute sources and daemons; the service need not run. Opens no session, and failures do not count as failed logins.",
-    "Without --key, --password and --token authentication is left out: the user is then a distinguished name.",
+    "Without --key, --password and --token authentication is left out: the user is then a distinguished name, or a user name of a password or keys file.",
     "Exit status 0: a session would be opened, with --server on that server, otherwise on one of them; 1: none would.",
   ],
   examples: {
     "authserver whoami-test 'CN=Ann Example, O=Site'": "Account, groups and limits of a name on each server",
+    "authserver whoami-test ann": "The same of whoever signs in by this name",
     "authserver whoami-test ann --password --server HPC":
       "Whether a user gets in with a password, and why not",
   },
@@ -40,7 +42,7 @@ export const whoamiTestCommand = defineCommand({
   const [from, server] = [given.text("from") ?? "", given.text("server")];
   const clientAddress = canonicalAddress(from);
   if (clientAddress === undefined) throw new WrongUsage(`--from: expected an IP address, found ${from}`);
-  const proof = proofOf(user, {
+  const proof = proofOf({
     key: given.text("key"),
     password: given.flag("password"),
     token: given.text("token"),
@@ -80,7 +82,6 @@ type Proof =
 
 /** @throws {WrongUsage} */
 function proofOf(
-  user: string,
   { key, password, token }: {
     readonly key: string | undefined;
     readonly password: boolean;
@@ -94,9 +95,6 @@ function proofOf(
   ];
   const [proof, other] = proofs;
   if (other !== undefined) throw new WrongUsage("Expected only one of --key, --password and --token");
-  if (proof === undefined && !isName(user)) {
-    throw new WrongUsage("Expected one of --key, --password and --token, or a distinguished name");
-  }
   return proof ?? { kind: "none" };
 }
 
@@ -104,7 +102,7 @@ async function credentialsOf(
   user: string,
   proof: Proof,
   io: CommandIo,
-): Promise<{ readonly authorization?: string; readonly dn?: string }> {
+): Promise<Omit<ExplainedCaller, "clientAddress">> {
   switch (proof.kind) {
     case "key":
       return { authorization: `Bearer ${signToken(user, await readKey(proof.file, io), Date.now())}` };
@@ -121,7 +119,7 @@ async function credentialsOf(
       return { authorization: `Bearer ${token}` };
     }
     case "none":
-      return { dn: user };
+      return isName(user) ? { dn: user } : { login: user };
   }
 }
 

@@ -1,7 +1,15 @@
 import { BadControlRequest, LONGEST_BAN, subjectOf } from "../../rooms/control/control_request.ts";
 import type { BanSubject } from "../../regulation/ban.ts";
-import { type Command, defineCommand, defineCommands, type Given, WrongUsage } from "../command.ts";
+import {
+  type Command,
+  CommandFailed,
+  defineCommand,
+  defineCommands,
+  type Given,
+  WrongUsage,
+} from "../command.ts";
 import { parseDuration } from "./duration.ts";
+import { operator } from "./operator.ts";
 import { listAt, numberAt, textAt } from "./reply_value.ts";
 import { requireRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 import { textTable } from "../text_table.ts";
@@ -60,7 +68,12 @@ const add = defineCommand({
   if (seconds === undefined || seconds > LONGEST_BAN) {
     throw new WrongUsage("Expected a time such as 90s, 30m, 12h or 7d behind --for");
   }
-  const answer = await requireRunning(given, { command: "ban add", subject, seconds, ...operator() });
+  const answer = await requireRunning(given, {
+    command: "ban add",
+    subject,
+    seconds,
+    operator: await operator(),
+  });
   io.stdout(`${describe(subject)} banned until ${textAt(answer, "until")}\n`);
   const reversed = textAt(answer, "reversed");
   if (reversed !== undefined) {
@@ -76,14 +89,17 @@ const remove = defineCommand({
   name: "ban remove",
   summary: "Let a user or an address in again, and forget their failed logins",
   details: [
+    "Exit status 1: there was nothing to remove.",
     "With --user alone the user's waits at all addresses end, with --address alone those of all users there.",
   ],
   operands: {},
   options: { ...SERVICE_OPTIONS, ...SUBJECT_OPTIONS },
 }, async (given, io) => {
   const subject = subjectIn(given);
-  const answer = await requireRunning(given, { command: "ban remove", subject, ...operator() });
-  io.stdout(`${describe(subject)}: ${numberAt(answer, "lifted")} bans and counts removed\n`);
+  const answer = await requireRunning(given, { command: "ban remove", subject, operator: await operator() });
+  const lifted = numberAt(answer, "lifted") ?? 0;
+  if (lifted === 0) throw new CommandFailed(`${describe(subject)}: no ban and no failed login is known`);
+  io.stdout(`${describe(subject)}: ${lifted} ${lifted === 1 ? "ban or count" : "bans and counts"} removed\n`);
   return 0;
 });
 
@@ -97,13 +113,6 @@ export const ban: Command = defineCommands({
   },
   commands: [list, add, remove],
 });
-
-/** Who runs this, for the record: the account behind `sudo`, else the own one. */
-function operator(): { readonly operator?: string } {
-  const names = ["SUDO_USER", "LOGNAME", "USER"].map((name) => Deno.env.get(name));
-  const name = names.find((name) => name !== undefined && name !== "");
-  return name === undefined ? {} : { operator: name };
-}
 
 function subjectIn(given: Given<"user" | "address", never>): BanSubject {
   try {

@@ -2,7 +2,8 @@ import { changedKeys } from "../../config/changed_keys.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import { resolve } from "node:path";
 import type { ServiceConfig } from "../../config/service_config.ts";
-import { type Console, LogFile } from "../../logging/log_file.ts";
+import { type Console, LogFile, toConsole } from "../../logging/log_file.ts";
+import { forJournal } from "../../logging/line_forms.ts";
 import { formatProblem, type Problem } from "../../model/problem.ts";
 import { CannotStart } from "../../rooms/cannot_start.ts";
 import { ownControlSocket } from "../../rooms/control/control_sockets.ts";
@@ -38,7 +39,7 @@ export interface RunningService {
 
 /**
  * Starts the service from its main configuration file.
- * @param report Told of every problem that there is, before the start.
+ * @param report Told of every problem that there is, if the service cannot start; else they are in the log.
  * @param options.console Where log lines go besides the log file; default standard output.
  * @param options.manager Told how the service fares from the start on.
  * @throws {CommandFailed} If there is an error among them, or the rooms cannot start.
@@ -46,18 +47,18 @@ export interface RunningService {
 export async function startService(
   file: string,
   report: (problem: Problem) => void,
-  { console, manager = NO_SERVICE_MANAGER, surroundings = SURROUNDINGS }: {
+  { manager = NO_SERVICE_MANAGER, surroundings = SURROUNDINGS, console = consoleFor(surroundings) }: {
     readonly console?: Console;
     readonly manager?: ServiceManager;
     readonly surroundings?: Surroundings;
   } = {},
 ): Promise<RunningService> {
   const { setup, problems, files, effective } = await inspect(file, surroundings);
-  problems.forEach(report);
   if (setup === undefined) {
+    problems.forEach(report);
     throw new CommandFailed(`the configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
   }
-  const logFile = new LogFile(setup.config.logging.file, console);
+  const logFile = new LogFile(setup.config.logging.file, console, setup.config.logging.format);
   const supervisor = await Supervisor.start(setup, { logFile }).catch((error: unknown) => {
     throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
   });
@@ -96,6 +97,11 @@ async function startOperations(
     await parts.supervisor.stop();
     throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
   }
+}
+
+/** The journal has times and priorities of its own (systemd.exec(5), "JOURNAL_STREAM"). */
+function consoleFor({ environment }: Surroundings): Console {
+  return (environment("JOURNAL_STREAM") ?? "") === "" ? toConsole : (text) => toConsole(forJournal(text));
 }
 
 function operationsOf(config: ServiceConfig, { environment }: Surroundings): OperationsConfig {

@@ -79,6 +79,11 @@ export const LOGGING = section({
       default: "info",
       added: true,
     }),
+    format: oneOf(["text", "json"], {
+      help: "How log lines are written: time, level, message and key=value, or as a JSON object each",
+      default: "text",
+      added: true,
+    }),
     file: text({
       help: "Log file, besides the console; with -, the console only",
       default: "logs/authserver.log",

@@ -65,6 +65,7 @@ async function operate(request: ControlRequest, parts: OperatedParts): Promise<u
     case "ban remove": {
       const { subject, operator } = request;
       const { lifted } = await ask(supervisor, { about: "lift", subject }, CORE_MS);
+      if (lifted === 0) return { lifted }; // nothing was done
       supervisor.log.warn("bans lifted by the operator", { ...subject, lifted, operator });
       supervisor.reports.audit({
         event: "lift",

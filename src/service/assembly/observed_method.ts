@@ -11,6 +11,7 @@ export function observed(method: Authenticator, observer: RequestObserver): Auth
     ...(status && { status }),
     ...(method.standingOf && { standingOf: method.standingOf.bind(method) }),
     ...(method.namesOf && { namesOf: method.namesOf.bind(method) }),
+    ...(method.lists && { lists: method.lists.bind(method) }),
     close: () => method.close(),
     async authenticate(credentials, signal) {
       try {

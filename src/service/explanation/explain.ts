@@ -1,7 +1,7 @@
 import { mayAccess } from "../../attributes/access_rules.ts";
 import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
-import { authenticate } from "../../authentication/chain.ts";
+import { authenticate, unauthenticated } from "../../authentication/chain.ts";
 import { parseCredentials } from "../../authentication/parse_credentials.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -19,6 +19,8 @@ export interface ExplainedCaller {
   /** Value of `Authorization`, as a client sends it; absent: `dn` is taken for granted. */
   readonly authorization?: string;
   readonly dn?: string;
+  /** Name by which a user signs in; who that is, is taken for granted. */
+  readonly login?: string;
   /** Where the caller is, in canonical form. */
   readonly clientAddress: string;
 }
@@ -101,13 +103,18 @@ function requestOf({ authorization }: ExplainedCaller): Request {
 async function identityOf(
   { chain }: ServiceParts,
   { headers, signal }: Request,
-  { caller: { dn, clientAddress }, record, log }: {
+  { caller: { dn, login, clientAddress }, record, log }: {
     readonly caller: ExplainedCaller;
     readonly record: DecisionRecord;
     readonly log: Logger;
   },
 ): Promise<Identity> {
   if (dn !== undefined) return { dn, method: "ASSUMED", via: "ASSUMED" };
+  if (login !== undefined) {
+    const [known] = chain.methods.flatMap((method) => method.namesOf?.(login) ?? []);
+    if (known !== undefined) return { dn: known, login, method: "ASSUMED", via: "ASSUMED" };
+    throw unauthenticated(chain, `no password file and no keys file has a user ${login}`);
+  }
   const recording = record.chain(chain);
   try {
     const caller = await authenticate(recording, parseCredentials(headers, { clientAddress }), {

@@ -185,7 +185,6 @@ Deno.test("whoami-test --json is the explanation as data", async () => {
 
 const WRONG: [string, string[], Parameters<typeof recordedIo>[0], number, RegExp][] = [
   ["two kinds of credentials", ["alice", "--password", "--token", "x"], {}, 2, /only one of/],
-  ["no credentials and no name", ["alice"], {}, 2, /or a distinguished name/],
   [
     "an address that is none",
     ["CN=x", "--from", "here"],
@@ -221,6 +220,15 @@ for (const [what, args, world, expected, message] of WRONG) {
     assert.equal(out, "");
   });
 }
+
+Deno.test("whoami-test takes a user name of the password file, and says if nothing is known of it", async () => {
+  const known = await run(["alice"], {});
+  assert.equal(known.status, 0, known.err);
+  assert.match(known.out, /CN=Alice/);
+  const unknown = await run(["malice"], {});
+  assert.equal(unknown.status, 1);
+  assert.match(unknown.out, /knows nothing of this user/);
+});
 
 Deno.test("whoami-test says what is wrong with a configuration that cannot be used", async () => {
   const io = recordedIo();

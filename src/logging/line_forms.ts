@@ -1,0 +1,50 @@
+/** Other forms of log lines than `2026-01-05T09:15:00.123Z info  message key=value …`, made of these. */
+
+/** Priorities of syslog(3), by level. */
+const PRIORITIES: Readonly<Record<string, number>> = { debug: 7, info: 6, warn: 4, error: 3 };
+
+const LINE = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (debug|info|warn|error) +(.*)$/;
+
+/**
+ * Lines as the journal wants them: with the priority in front (sd-daemon(3)), and without the time, which it knows.
+ * @param text Whole lines, with their ends.
+ */
+export function forJournal(text: string): string {
+  return eachLine(text, (line) => {
+    const [, , level, rest] = LINE.exec(line) ?? [];
+    if (level !== undefined) return `<${PRIORITIES[level]}>${rest}`;
+    const [, ofJson = ""] = /^\{"time":"[^"]*","level":"(\w+)"/.exec(line) ?? [];
+    return ofJson in PRIORITIES ? `<${PRIORITIES[ofJson]}>${line}` : line;
+  });
+}
+
+/**
+ * Lines as JSON: `time`, `level`, `message`, and the fields, numbers where they were written as numbers.
+ * @param text Whole lines, with their ends; what is JSON already stays as it is.
+ */
+export function asJsonLines(text: string): string {
+  return eachLine(text, (line) => {
+    const [, time, level, rest = ""] = LINE.exec(line) ?? [];
+    if (time === undefined) return line.startsWith("{") ? line : JSON.stringify({ message: line });
+    const start = FIELD.exec(rest)?.index ?? rest.length;
+    const fields: [string, string | number][] = [];
+    for (const [, key = "", value = ""] of rest.slice(start).matchAll(new RegExp(FIELD, "g"))) {
+      fields.push([key, valueOf(value)]);
+    }
+    return JSON.stringify({ time, level, message: rest.slice(0, start), ...Object.fromEntries(fields) });
+  });
+}
+
+/** A blank, a name, `=`, and a value: in quotes as JSON writes it, or without blanks. */
+const FIELD = / ([A-Za-z]\w*)=("(?:[^"\\]|\\.)*"|[^\s"]*)/;
+
+function valueOf(written: string): string | number {
+  if (/^-?\d{1,15}(?:\.\d{1,9})?$/.test(written)) return Number(written);
+  if (!written.startsWith('"')) return written;
+  const text: unknown = JSON.parse(written);
+  return String(text);
+}
+
+function eachLine(text: string, form: (line: string) => string): string {
+  return text.split("\n").map((line) => line === "" ? "" : form(line)).join("\n");
+}

@@ -1,0 +1,12 @@
+import assert from "node:assert/strict";
+import { claimedName } from "../../src/service/claimed_name.ts";
+
+const METHODS = [{}, { lists: (login: string) => login === "ann" }];
+
+Deno.test("claimedName() is the name of a user, and a digest of anything else", () => {
+  assert.equal(claimedName("ann", METHODS), "ann");
+  const [first, second] = [claimedName("my-secret", METHODS), claimedName("my-secret2", METHODS)];
+  assert.match(first, /^unknown-[0-9a-f]{8}$/);
+  assert.equal(claimedName("my-secret", METHODS), first);
+  assert.notEqual(first, second);
+});
