@@ -8,9 +8,9 @@ import { createAuthority } from "../pki/authority.ts";
 import { passwordLine } from "../system/running_service.ts";
 import { runAuthserver, type ServiceProcess } from "../system/service_process.ts";
 import { hasProgram, lacking, run } from "./lacking.ts";
+import { findPyuftp } from "./pyuftp.ts";
 
 const PART = "UFTPD and pyuftp";
-const PYUFTP = "1.1.1";
 const ANN = ["ann", "wonder-4711"] as const;
 const NOBODY = { uid: 65534, gid: 65534, username: "nobody" };
 
@@ -18,26 +18,9 @@ const checkout = Deno.env.get("UFTPD_CHECKOUT");
 if (checkout === undefined) lacking(PART, "set UFTPD_CHECKOUT to a checkout of UFTPD");
 else if (!await hasProgram("python3")) lacking(PART, "install python3");
 else {
-  const pyuftp = await client();
+  const pyuftp = await findPyuftp(PART);
   if (pyuftp !== undefined) {
     Deno.test(`${PART}: from login to ls and cp, up and down`, () => quickStart(checkout, pyuftp));
-  }
-}
-
-/** Path of `pyuftp`. */
-async function client(): Promise<string | undefined> {
-  const set = Deno.env.get("PYUFTP");
-  if (set !== undefined) return set;
-  if (await hasProgram("pyuftp")) return "pyuftp";
-  const folder = await Deno.makeTempDir({ prefix: "authserver-pyuftp-" });
-  Deno.test.afterAll(() => Deno.remove(folder, { recursive: true }));
-  try {
-    await run("python3", ["-m", "venv", folder]);
-    await run(`${folder}/bin/pip`, ["install", "--quiet", `pyuftp==${PYUFTP}`]);
-    return `${folder}/bin/pyuftp`;
-  } catch (error) {
-    lacking(PART, `PyPI is not reached (${String(error).split("\n")[0]})`);
-    return undefined;
   }
 }
 

@@ -1,0 +1,54 @@
+/** The lines of the stock client that the demo, the quick start and the status page print, typed against the demo. */
+import assert from "node:assert/strict";
+import { commandLines } from "../../src/resource/command_lines.ts";
+import { DEMO_USER } from "../demo/demo_configuration.ts";
+import { startDemo } from "../demo/started_demo.ts";
+import { hasProgram, lacking, run } from "./lacking.ts";
+import { findPyuftp } from "./pyuftp.ts";
+
+const PART = "the demo and pyuftp";
+
+if (!await hasProgram("python3")) lacking(PART, "install python3");
+else {
+  const pyuftp = await findPyuftp(PART);
+  if (pyuftp !== undefined) {
+    Deno.test("every line that the demo prints for pyuftp works", async () => {
+      await using demo = await startDemo();
+      const lines = demo.printed.split("\n").map((line) => line.trim()).filter((line) =>
+        line.startsWith("pyuftp ")
+      );
+      assert.equal(lines.length, 3);
+      const folder = await Deno.makeTempDir();
+      for (const line of lines) await type(line, pyuftp, folder);
+      assert.equal(
+        await Deno.readTextFile(`${folder}/welcome.txt`),
+        "Hello from the demo transfer daemon\n",
+      );
+      await Deno.remove(folder, { recursive: true });
+    });
+
+    Deno.test("every line that the status page prints for pyuftp works", async () => {
+      await using demo = await startDemo();
+      const folder = await Deno.makeTempDir();
+      await Deno.writeTextFile(`${demo.folder}/home/file.dat`, "down");
+      const { name, password } = DEMO_USER;
+      const [list, get, put, authenticate] = commandLines(
+        `https://localhost:${demo.port}/rest/auth/DEMO`,
+        name,
+      ).map(({ line }) => line.replace(`-u ${name} -P`, `-u ${name}:${password}`));
+      assert.match(await type(list ?? "", pyuftp, folder), /welcome\.txt/);
+      await type(get ?? "", pyuftp, folder);
+      assert.equal(await Deno.readTextFile(`${folder}/file.dat`), "down");
+      await Deno.writeTextFile(`${folder}/file.dat`, "up");
+      await type(put ?? "", pyuftp, folder);
+      assert.equal(await Deno.readTextFile(`${demo.folder}/home/file.dat`), "up");
+      assert.match(await type(authenticate ?? "", pyuftp, folder), /127\.0\.0\.1/);
+      await Deno.remove(folder, { recursive: true });
+    });
+  }
+}
+
+/** Types a line into a shell in which `pyuftp` is the real one. */
+function type(line: string, pyuftp: string, cwd: string): Promise<string> {
+  return run("sh", ["-c", line.replace(/^pyuftp\b/, `'${pyuftp}'`)], { cwd });
+}

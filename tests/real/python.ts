@@ -1,0 +1,13 @@
+import { run } from "./lacking.ts";
+
+/**
+ * Makes a virtual environment with packages of PyPI; it goes when the tests have ended.
+ * @returns Its folder. @throws If Python or PyPI is not there.
+ */
+export async function virtualEnvironment(packages: readonly string[]): Promise<string> {
+  const folder = await Deno.makeTempDir({ prefix: "authserver-python-" });
+  Deno.test.afterAll(() => Deno.remove(folder, { recursive: true }));
+  await run("python3", ["-m", "venv", folder]);
+  await run(`${folder}/bin/pip`, ["install", "--quiet", ...packages]);
+  return folder;
+}
