@@ -29,7 +29,7 @@ export function openApiDocument(routes: readonly Route[], base: string): Json {
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: base }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    tags: Object.values(TAGS),
     paths,
     components: {
       schemas: SCHEMAS,
@@ -42,11 +42,11 @@ export function openApiDocument(routes: readonly Route[], base: string): Json {
 }
 
 /** What the operations of a service are for. */
-const TAGS: Readonly<Record<RouteService, string>> = {
-  auth: "Who the caller is, and sessions on transfer daemons",
-  share: "What owners do with their shares",
-  access: "Files that are shared",
-  open: "The service itself; no credentials are looked at",
+const TAGS: Readonly<Record<RouteService, { readonly name: string; readonly description: string }>> = {
+  auth: { name: "auth", description: "Who the caller is, and sessions on transfer daemons" },
+  share: { name: "share", description: "What owners do with their shares" },
+  access: { name: "access", description: "Files that are shared" },
+  open: { name: "service", description: "The service itself; no credentials are looked at" },
 };
 
 /** `/rest/auth/:server` as `/rest/auth/{server}`. */
@@ -67,7 +67,7 @@ function operation(route: Route, doc: Operation): Json {
     operationId: doc.id,
     summary: doc.summary,
     ...(doc.details !== undefined && { description: doc.details }),
-    tags: [route.service],
+    tags: [TAGS[route.service].name],
     security: route.service === "open" ? [] : [{}, { basic: [] }, { bearer: [] }],
     ...(placeholders.length + query.length > 0 && { parameters: [...placeholders, ...query] }),
     ...(body !== undefined && {

@@ -52,7 +52,7 @@ const OWN_SHARE = {
   user: text("Whom it is for"),
   directory: flag("Whether it is a directory"),
   "sources?": listOf(TEXT, "Addresses and ranges it can be used from; absent: any"),
-  "usedUp?": { const: true },
+  "usedUp?": flag("Whether all its uses are over; absent: they are not"),
   ...SHARE_TERMS,
 } satisfies Record<string, Schema>;
 
