@@ -1,3 +1,4 @@
+import { writeAll } from "../model/write_all.ts";
 import type { AuditSink } from "./audit_sink.ts";
 import { KeptLines } from "./kept_lines.ts";
 import type { Logger } from "./logger.ts";
@@ -15,7 +16,7 @@ const SOCKET = "/run/systemd/journal/stdout";
  * What a stream begins with, a line each: identifier, unit (empty: found out), priority (6: info), whether lines begin with
  * a priority, and whether they also go to syslog, kernel log and console.
  */
-const OPENING = `${AUDIT_IDENTIFIER}\n\n6\n0\n0\n0\n0\n`;
+const OPENING = new TextEncoder().encode(`${AUDIT_IDENTIFIER}\n\n6\n0\n0\n0\n0\n`);
 
 /** How long lines under way may take when this ends, in milliseconds. */
 const CLOSE_MS = 2000;
@@ -78,7 +79,7 @@ export class AuditJournal implements AuditSink {
     try {
       this.#connection ??= await this.#connect();
       for (const line of lines) {
-        await writeAll(this.#connection, `${line}\n`);
+        await writeAll(this.#connection, new TextEncoder().encode(`${line}\n`));
         sent++;
       }
       return undefined;
@@ -106,9 +107,4 @@ export class AuditJournal implements AuditSink {
     }
     this.#connection = undefined;
   }
-}
-
-async function writeAll(connection: Deno.UnixConn, text: string): Promise<void> {
-  const bytes = new TextEncoder().encode(text);
-  for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
 }

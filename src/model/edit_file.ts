@@ -1,3 +1,6 @@
+import { unlessAbsent } from "./unless_absent.ts";
+import { writeAll } from "./write_all.ts";
+
 /** A file that cannot be read or changed as wanted, or need not be; the message is for the operator. */
 export class FileNotChanged extends Error {
   override readonly name = "FileNotChanged";
@@ -25,7 +28,7 @@ export async function editFile(
   change: (text: string | undefined) => string,
   { secret }: { readonly secret: boolean },
 ): Promise<EditOutcome> {
-  const target = await Deno.realPath(path).catch(ignoreAbsence).catch((error: unknown) => {
+  const target = await unlessAbsent(Deno.realPath(path)).catch((error: unknown) => {
     throw explained(error, path);
   }) ?? path;
   const beside = `${target}.${crypto.randomUUID()}.new`;
@@ -41,19 +44,19 @@ export async function editFile(
     await Deno.rename(beside, target);
     return { remarks };
   } catch (error) {
-    await Deno.remove(beside).catch(ignoreAbsence);
+    await unlessAbsent(Deno.remove(beside));
     throw explained(error, path);
   } finally {
-    await Deno.remove(lock).catch(ignoreAbsence);
+    await unlessAbsent(Deno.remove(lock));
   }
 }
 
 /** @throws {FileNotChanged} If the file cannot be read, or is not UTF-8. */
 export async function readText(path: string): Promise<string | undefined> {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await Deno.readFile(path));
+    const bytes = await unlessAbsent(Deno.readFile(path));
+    return bytes && new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
     if (error instanceof TypeError) throw new FileNotChanged(`${path} is not UTF-8 text`, { cause: error });
     throw explained(error, path);
   }
@@ -65,7 +68,7 @@ async function held(lock: string): Promise<Deno.FsFile> {
     try {
       const file = await Deno.open(lock, { write: true, create: true, mode: SECRET_MODE });
       await file.lock(true);
-      const [mine, current] = [await file.stat(), await Deno.stat(lock).catch(ignoreAbsence)];
+      const [mine, current] = [await file.stat(), await unlessAbsent(Deno.stat(lock))];
       if (mine.ino === current?.ino && mine.dev === current.dev) return file;
       file.close(); // the one before us removed it
     } catch (error) {
@@ -77,8 +80,7 @@ async function held(lock: string): Promise<Deno.FsFile> {
 async function writeSynced(path: string, text: string, mode: number): Promise<void> {
   const file = await Deno.open(path, { write: true, createNew: true, mode });
   try {
-    const bytes = new TextEncoder().encode(text);
-    for (let written = 0; written < bytes.length;) written += await file.write(bytes.subarray(written));
+    await writeAll(file, new TextEncoder().encode(text));
     await file.sync();
   } finally {
     file.close();
@@ -87,7 +89,7 @@ async function writeSynced(path: string, text: string, mode: number): Promise<vo
 
 /** Gives the new file the owner and group of the old one, if there is one. @returns What was not kept. */
 async function keepOwnerAndMode(old: string, next: string, secret: boolean): Promise<string[]> {
-  const [from, to] = await Promise.all([Deno.stat(old).catch(ignoreAbsence), Deno.stat(next)]);
+  const [from, to] = await Promise.all([unlessAbsent(Deno.stat(old)), Deno.stat(next)]);
   if (from === undefined) return [];
   const remarks: string[] = [];
   if (from.uid !== null && from.gid !== null && (from.uid !== to.uid || from.gid !== to.gid)) {
@@ -106,11 +108,6 @@ async function keepOwnerAndMode(old: string, next: string, secret: boolean): Pro
 
 function octal(mode: number): string {
   return `0${mode.toString(8)}`;
-}
-
-function ignoreAbsence(error: unknown): undefined {
-  if (!(error instanceof Deno.errors.NotFound)) throw error;
-  return undefined;
 }
 
 /** What the file system refuses, in words for the operator. */

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { isIP } from "node:net";
 import { checkServerIdentity, connect, type TLSSocket } from "node:tls";
 import type { OutgoingConfig } from "../config/service_config.ts";
+import { writeAll } from "../model/write_all.ts";
 import { describeValidity, validityOf } from "../model/trust/validity.ts";
 import type { Logger } from "../logging/logger.ts";
 import { provesKey } from "../model/trust/proof_of_key.ts";
@@ -82,9 +83,7 @@ async function openVerified(
       const length = await connection.read(buffer);
       return length === null ? undefined : buffer.subarray(0, length);
     },
-    write: async (bytes) => {
-      for (let sent = 0; sent < bytes.length;) sent += await connection.write(bytes.subarray(sent));
-    },
+    write: (bytes) => writeAll(connection, bytes),
     close: () => connection.close(),
   };
 }

@@ -1,4 +1,5 @@
 import { readRegularFile } from "../model/regular_file.ts";
+import { unlessAbsent } from "../model/unless_absent.ts";
 
 /** The little of a file system that watching needs; symbolic links are followed. */
 export interface FileSource {
@@ -18,20 +19,11 @@ export interface FileSource {
 }
 
 export const DISK: FileSource = {
-  stamp: (path) => unlessAbsent(async () => stampOf(await Deno.stat(path))),
-  read: (path, maxBytes) => unlessAbsent(() => readRegularFile(path, maxBytes)),
+  stamp: (path) => unlessAbsent(Deno.stat(path).then(stampOf)),
+  read: (path, maxBytes) => unlessAbsent(readRegularFile(path, maxBytes)),
 };
 
 /** The stamp of a file or folder; see {@link FileSource}. */
 export function stampOf({ mtime, ctime, size, ino, dev }: Deno.FileInfo): string {
   return [mtime?.getTime(), ctime?.getTime(), size, ino, dev].join(" ");
-}
-
-async function unlessAbsent<T>(look: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await look();
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
 }

@@ -1,4 +1,5 @@
 import { dirname, join } from "node:path";
+import { unlessAbsent } from "../../model/unless_absent.ts";
 import { CommandFailed, type CommandIo, defineCommand, type Given, WrongUsage } from "../command.ts";
 import type { SampleFile } from "./installation/sample_file.ts";
 
@@ -89,13 +90,7 @@ async function writeNew(path: string, { mode, text }: SampleFile): Promise<strin
 
 /** Also a link that leads nowhere is there. */
 async function isThere(path: string): Promise<boolean> {
-  try {
-    await Deno.lstat(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
+  return await unlessAbsent(Deno.lstat(path)) !== undefined;
 }
 
 function folderSteps(folder: string): readonly string[] {

@@ -1,5 +1,6 @@
 import { loadConfiguration } from "../../config/load.ts";
 import { formatProblem } from "../../model/problem.ts";
+import { unlessAbsent } from "../../model/unless_absent.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { AdministrationError, ShareAdministration } from "../../sharing/administration.ts";
 import { UnknownDatabase } from "../../sharing/store/schema.ts";
@@ -60,23 +61,14 @@ async function readSharing(
 
 /** SQLite makes files beside the database: made by somebody else, they would lock the service out. */
 async function checkOwner(file: string, directory: string, create: boolean): Promise<void> {
-  const present = await statOf(file);
+  const present = await unlessAbsent(Deno.stat(file));
   if (present === undefined && !create) {
     throw new CommandFailed(`there is no share database yet, the service makes it: ${file}`);
   }
-  const owned = present ?? await statOf(directory);
+  const owned = present ?? await unlessAbsent(Deno.stat(directory));
   if (owned === undefined) throw new CommandFailed(`there is no folder ${directory}`);
   if (owned.uid !== null && owned.uid !== Deno.uid()) {
     throw new CommandFailed(`run this as the account that the service runs as, with user id ${owned.uid}`);
-  }
-}
-
-async function statOf(path: string): Promise<Deno.FileInfo | undefined> {
-  try {
-    return await Deno.stat(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
   }
 }
 

@@ -1,3 +1,4 @@
+import { unlessAbsent } from "../../model/unless_absent.ts";
 import { dirname } from "node:path";
 import type { Logger } from "../../logging/logger.ts";
 import { CannotStart } from "../cannot_start.ts";
@@ -99,9 +100,7 @@ export class ControlSocket {
       if (!this.#asked.has(connection)) hangUp(connection);
     }
     await this.#accepting;
-    await Deno.remove(this.path).catch((error) => {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    });
+    await unlessAbsent(Deno.remove(this.path));
   }
 
   async #accept(): Promise<void> {

@@ -1,3 +1,5 @@
+import { writeAll } from "../../model/write_all.ts";
+
 /** The other side sent no complete line: too long, cut off, or not UTF-8. */
 export class BadLine extends Error {
   override readonly name = "BadLine";
@@ -34,6 +36,5 @@ function decode(chunks: readonly Uint8Array[]): string {
 
 /** Writes a line, all of it. */
 export async function writeLine(connection: Pick<Deno.Conn, "write">, line: string): Promise<void> {
-  const bytes = new TextEncoder().encode(`${line}\n`);
-  for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+  await writeAll(connection, new TextEncoder().encode(`${line}\n`));
 }
