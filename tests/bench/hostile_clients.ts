@@ -7,6 +7,8 @@ const caCerts = [await Deno.readTextFile(ca)];
 const PART = new Uint8Array(64 * 1024).fill(97);
 /** A client that cannot send on for so long, in milliseconds, has sent what it could. */
 const STUCK_MS = 1500;
+/** None sends for longer than that, however little the server takes at a time. */
+const LONGEST_MS = 4000;
 /** And none sends more than so many bytes: it is the memory that shall be filled, not the processor. */
 const MOST_BYTES = kind === "requests" ? 32 * 1024 : 2 * 1024 ** 2;
 const WRONG = `Authorization: Basic ${btoa("alice:wrong")}\r\n`;
@@ -34,7 +36,8 @@ async function attack(): Promise<Deno.TlsConn> {
 
 /** Sends until the server takes no more. */
 async function fill(connection: Deno.TlsConn, bytes: Uint8Array): Promise<void> {
-  for (let sent = 0; sent < MOST_BYTES; sent += bytes.length) {
+  const until = performance.now() + LONGEST_MS;
+  for (let sent = 0; sent < MOST_BYTES && performance.now() < until; sent += bytes.length) {
     const { promise: stuck, resolve } = Promise.withResolvers<"stuck">();
     const timer = setTimeout(() => resolve("stuck"), STUCK_MS);
     const outcome = await Promise.race([connection.write(bytes).catch(() => "cut"), stuck]);
