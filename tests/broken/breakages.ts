@@ -205,10 +205,10 @@ const AN_ATTACKER: readonly Breakage[] = [
 const CLOCK_AND_DISKS: readonly Breakage[] = [
   {
     rows: ["the clock is set by an hour or a day"],
-    broken: "waits from before a step back are kept",
-    file: "src/regulation/failure_table.ts",
-    change: instead("|| at > now + CLOCK_STEP_MS", ""),
-    tests: ["tests/faults/clock_test.ts", "tests/regulation/failure_table_test.ts"],
+    broken: "waits and bans go by the clock of the machine",
+    file: "src/service/assembly/assemble.ts",
+    change: instead("now: steadyClock,", "now,"),
+    tests: ["tests/faults/clock_test.ts"],
   },
   {
     rows: [

@@ -52,6 +52,7 @@ function openSession(service: Service): Promise<Response> {
 
 for (
   const [what, by] of [
+    ["an hour forwards", HOUR],
     ["two hours forwards", 2 * HOUR],
     ["a day forwards", DAY],
     ["two hours back", -2 * HOUR],
@@ -87,7 +88,7 @@ Deno.test("a clock set back and forth by two hours makes no wait and no ban long
     }
     note({
       section: "Clock",
-      fault: "the clock is set by two hours or a day, forwards or back",
+      fault: "the clock is set by an hour or a day, forwards or back",
       caller: "nothing; tokens are valid by the new time",
       log: "nothing",
       after:
