@@ -518,7 +518,7 @@ const DAEMONS: readonly Breakage[] = [
     rows: ["a daemon resets the connection after its reply"],
     broken: "a daemon that failed is never tried again",
     file: "src/daemon/daemon_pool.ts",
-    change: instead("if (!found) yield* ring.filter((instance) => instance.mayTry());", ""),
+    change: instead("if (!found) yield* ring.filter(({ daemon }) => daemon.mayTry());", ""),
     tests: ["tests/faults/daemon_test.ts", "tests/daemon/daemon_pool_test.ts"],
   },
 ];
