@@ -6,7 +6,7 @@ export function configurationReference(sections: readonly Section[]): string {
   const titles = sections.map(({ title }) => `- [${title}](#${anchor(title)})`);
   return `# Configuration reference
 
-<!-- Made by \`deno task docs\` from the tables in src/config/keys. -->
+<!-- Made by \`deno task docs\` from the tables of keys. -->
 
 The main file is \`conf/container.properties\`: \`key=value\` lines; \`#\` begins a comment. Other files are included by
 \`$include.<any>=<file>\`; \`\${NAME}\` stands for an environment variable or for a line \`$var.NAME=…\`. Relative paths start

@@ -1,10 +1,11 @@
 /** `deno task docs [--check]`: writes the generated pages of the manual, or says which of them are out of date. */
 import { dirname } from "node:path";
-import { SECTIONS } from "../../src/config/sections.ts";
+import { sections } from "../../src/config/sections.ts";
 import { configurationReference } from "./configuration_reference.ts";
 import { errorTable } from "./error_table.ts";
 import { commandPages } from "./manual_pages.ts";
 import { metricsTable } from "./metrics_table.ts";
+import { KINDS } from "../../src/service/kinds.ts";
 import { FAMILIES } from "../../src/metrics/families.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -12,7 +13,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 /** Path of each generated page -> its text. */
 export async function generatedPages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
-    ["docs/configuration.md", configurationReference(SECTIONS)],
+    ["docs/configuration.md", configurationReference(sections(KINDS))],
     ["docs/errors.md", await errorTable(`${ROOT}src`)],
     ["docs/monitoring/metrics.md", metricsTable(FAMILIES)],
     ...commandPages(),

@@ -1,10 +1,11 @@
+import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { AttributeSet } from "../model/attributes.ts";
 import type { Identity } from "../model/identity.ts";
 import { ServiceError } from "../model/service_error.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 import { AutomaticSource } from "./automatic.ts";
-import { combine, type CombiningPolicy, NOTHING_YET } from "./combine.ts";
+import { combine, NOTHING_YET } from "./combine.ts";
 
 /** A source at its place in the configured order. */
 export interface ChainLink {

@@ -1,14 +1,5 @@
 import { type AttributeSet, type AttributeValues, NO_ATTRIBUTES } from "../model/attributes.ts";
-
-/** How the answers of several sources become one (authentication.md 7.7). */
-export const COMBINING_POLICIES = [
-  "MERGE_LAST_OVERRIDES",
-  "MERGE",
-  "FIRST_APPLICABLE",
-  "FIRST_ACCESSIBLE",
-] as const;
-
-export type CombiningPolicy = typeof COMBINING_POLICIES[number];
+import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
 
 /** What is known after one more source answered. */
 export interface Combined {

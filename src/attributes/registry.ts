@@ -1,24 +1,12 @@
-import type { AttributesConfig, AttributeSourceConfig } from "../config/service_config.ts";
-import type { Logger } from "../logging/logger.ts";
-import { AttributeChain, type ChainLink, type ChainOptions, withAutomaticSource } from "./attribute_chain.ts";
-import type { Clock } from "../model/clock.ts";
-import type { OutgoingHttp } from "../outgoing/outgoing_http.ts";
-import type { CombiningPolicy } from "./combine.ts";
-import type { AttributeSource } from "./attribute_source.ts";
-import { AutomaticSource } from "./automatic.ts";
+import type { AttributesConfig } from "../config/service_config.ts";
+import type { KindList } from "../config/kind.ts";
+import type { KindConfig } from "../config/kind_config.ts";
+import { kindOf } from "../config/kind.ts";
 import { AccountsOnly } from "./accounts_only.ts";
-import { fileAttributeSource } from "./file/file_attribute_source.ts";
-import { XuudbSource } from "./xuudb/xuudb_source.ts";
-
-/** What sources are made with besides their configuration. */
-export interface SourceParts {
-  readonly log: Logger;
-  readonly now: Clock;
-  /** A client for other systems, which shows the server's certificate to those that ask if it is configured to. */
-  readonly outgoing: () => OutgoingHttp;
-  /** Told of the answer of each configured source; of a chain among them after those of its own sources. */
-  readonly onAnswer?: ChainOptions["onAnswer"];
-}
+import { AttributeChain, type ChainLink, withAutomaticSource } from "./attribute_chain.ts";
+import type { AttributeSource } from "./attribute_source.ts";
+import type { AttributeSourceKind, SourceParts } from "./attribute_source_kind.ts";
+import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
 
 /**
  * Makes the configured sources, and the chain that asks them.
@@ -28,13 +16,14 @@ export interface SourceParts {
 export async function createAttributes(
   config: AttributesConfig,
   dynamic: AttributesConfig,
+  list: KindList<AttributeSourceKind>,
   parts: SourceParts,
 ): Promise<AttributeSource> {
   const { log } = parts;
-  const links = withAutomaticSource(await createLinks(config.sources, parts), config.policy);
+  const links = withAutomaticSource(await createLinks(config.sources, list, parts), config.policy);
   const chain = combined("attributes", links, config.policy, parts);
   if (dynamic.sources.length === 0) return chain;
-  const dynamicLinks = await createLinks(dynamic.sources, parts).catch((error: unknown) => {
+  const dynamicLinks = await createLinks(dynamic.sources, list, parts).catch((error: unknown) => {
     chain.close();
     throw error;
   });
@@ -57,10 +46,11 @@ function combined(
 }
 
 async function createLinks(
-  configs: readonly AttributeSourceConfig[],
+  configs: readonly KindConfig[],
+  list: KindList<AttributeSourceKind>,
   parts: SourceParts,
 ): Promise<ChainLink[]> {
-  const made = await Promise.allSettled(configs.map((config) => createLink(config, parts)));
+  const made = await Promise.allSettled(configs.map((config) => createLink(config, list, parts)));
   const links = made.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
   const failure = made.find((result) => result.status === "rejected");
   if (failure === undefined) return links;
@@ -68,43 +58,16 @@ async function createLinks(
   throw failure.reason;
 }
 
-/** The one place that names every source: simple name of the class -> what makes it. */
-export async function createLink(config: AttributeSourceConfig, parts: SourceParts): Promise<ChainLink> {
-  const optional = "optional" in config && config.optional;
-  const { name } = config;
-  switch (config.kind) {
-    case "FileAttributeSource": {
-      const { file, matching, format } = config;
-      const source = await fileAttributeSource({
-        name,
-        file,
-        matching,
-        ...(format !== "auto" && { format }),
-        log: parts.log,
-      });
-      return { source, optional };
-    }
-    case "AuthAttributesCollector":
-      return { source: new AutomaticSource(name), optional };
-    case "AttributeSourcesChain": {
-      const links = await createLinks(config.sources, parts);
-      return { source: combined(name, links, config.policy, parts), optional };
-    }
-    case "XUUDBAttributeSource":
-    case "XUUDBJSONAttributeSource": {
-      const { address, gcid, cache } = config;
-      const form = config.kind === "XUUDBAttributeSource" ? "soap" : "json";
-      const source = new XuudbSource({
-        name,
-        form,
-        address,
-        gcid,
-        cache,
-        http: parts.outgoing(),
-        log: parts.log,
-        clock: parts.now,
-      });
-      return { source, optional };
-    }
-  }
+async function createLink(
+  config: KindConfig,
+  list: KindList<AttributeSourceKind>,
+  parts: SourceParts,
+): Promise<ChainLink> {
+  const kind = kindOf(config, list);
+  const source = await kind.create(
+    config,
+    parts,
+    async (name, sources, policy) => combined(name, await createLinks(sources, list, parts), policy, parts),
+  );
+  return { source, optional: kind.isOptional?.(config) ?? false };
 }

@@ -1,4 +1,3 @@
-import type { AssignmentsConfig, ExpressionConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
 import { InvalidFile, type Problem } from "../model/problem.ts";
@@ -6,6 +5,7 @@ import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { compileExpression, type Expression } from "./expression/expression.ts";
 import { ExpressionError } from "./expression/expression_error.ts";
 import type { Variables } from "./expression/value.ts";
+import type { AssignmentsConfig, ExpressionConfig } from "./provider_keys.ts";
 
 /** What an identity provider's answer makes of a user, besides the name. */
 export interface AssignedAttributes {
@@ -113,6 +113,20 @@ export class Assignments {
       return fallback;
     }
   }
+}
+
+/** Looks for an operator at the expressions of one method. */
+export function inspectAssignments(config: AssignmentsConfig): readonly Problem[] {
+  return Object.values(config).flatMap((expression: ExpressionConfig | undefined) => {
+    if (expression === undefined) return [];
+    try {
+      compileExpression(expression.text);
+      return [];
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      return [{ severity: "error", ...expression.origin, expected: error.message }];
+    }
+  });
 }
 
 class UnusableResult extends Error {

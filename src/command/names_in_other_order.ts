@@ -1,12 +1,6 @@
 import { comparableForm, InvalidName, reversedForm } from "../model/distinguished_name.ts";
+import type { WrittenName } from "../config/kind.ts";
 import type { Problem } from "../model/problem.ts";
-
-/** A name as it is written in a map file. */
-export interface WrittenName {
-  readonly key: string;
-  readonly file: string;
-  readonly line: number;
-}
 
 /**
  * Warns of entries for names that nobody is known by, where somebody is known by the same parts in the other order: names

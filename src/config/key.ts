@@ -60,7 +60,7 @@ export type Table = Readonly<Record<string, Key<unknown> | Items<unknown>>>;
 export type Infer<T extends Table> = {
   readonly [K in keyof T]: T[K] extends Key<infer V> ? V
     : T[K] extends Items<infer V> ? readonly Item<V>[]
-    : never;
+    : unknown;
 };
 
 interface Options<T> {

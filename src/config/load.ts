@@ -8,7 +8,9 @@ import {
   TRUSTSTORE,
 } from "./keys/tls_keys.ts";
 import { loadProperties } from "./load_properties.ts";
-import { readAttributes, readDynamicAttributes } from "./read_attributes.ts";
+import { ATTRIBUTES, DYNAMIC_ATTRIBUTES } from "./keys/attribute_keys.ts";
+import { kindOf, type Kinds } from "./kind.ts";
+import { readAttributes } from "./read_attributes.ts";
 import { readAuthentication } from "./read_authentication.ts";
 import {
   readGateway,
@@ -31,10 +33,10 @@ import {
 import { readCredential, readOwnTruststore, readTruststore } from "./read_tls_stores.ts";
 import type { ServiceConfig } from "./service_config.ts";
 
-const ISSUERS = TRUSTED_ASSERTION_ISSUERS.prefix;
-
 /** What configuration is read with besides files. */
 export interface LoadOptions {
+  /** What methods and sources there can be. */
+  readonly kinds: Kinds;
   /** Value of an environment variable, for `${NAME}`. */
   readonly environment: (name: string) => string | undefined;
   /** Folder that relative paths start from; by default the process's. */
@@ -68,7 +70,7 @@ export interface LoadedConfiguration {
  */
 export async function loadConfiguration(
   mainFile: string,
-  { environment, workingDirectory = Deno.cwd(), hostName = Deno.hostname, unknownKeys = "error" }:
+  { kinds, environment, workingDirectory = Deno.cwd(), hostName = Deno.hostname, unknownKeys = "error" }:
     LoadOptions,
 ): Promise<LoadedConfiguration> {
   const problems: Problem[] = [];
@@ -77,7 +79,7 @@ export async function loadConfiguration(
     return { readable: {}, unreadable: [], problems, effective: [], dependsOn: properties.files };
   }
   const reader = new KeyReader(properties, workingDirectory, problems);
-  const { serverNames, ...read } = await readAll(reader, hostName);
+  const { serverNames, ...read } = await readAll(reader, kinds, hostName);
   const readable = deepFreeze(read);
   const unreadable = await reader.checkFiles();
   reader.reportUnknown(unknownKeys);
@@ -99,6 +101,7 @@ export async function loadConfiguration(
 /** Reads every section, whether or not an earlier one was in order, so that all problems come to light together. */
 async function readAll(
   reader: KeyReader,
+  kinds: Kinds,
   hostName: () => string,
 ): Promise<Partial<ServiceConfig> & Pick<LoadedConfiguration, "serverNames">> {
   const security = readSecurity(reader);
@@ -107,12 +110,12 @@ async function readAll(
   const site = readSite(reader, { tls, gateway: gateway?.enabled ?? false, hostName });
   const features = readFeatures(reader);
   const servers = readServers(reader);
-  const authentication = await readAuthentication(reader);
+  const authentication = await readAuthentication(reader, kinds.methods);
   const looksAtCertificates = gateway?.enabled !== true &&
-    authentication?.methods.some(({ kind }) => kind === "X509Authenticator") === true;
+    authentication?.methods.some((method) => kindOf(method, kinds.methods).looksAtCertificates) === true;
   const https = readHttps(reader, { tls, gateway: gateway?.enabled ?? false, looksAtCertificates });
-  const attributes = readAttributes(reader);
-  const dynamicAttributes = readDynamicAttributes(reader);
+  const attributes = await readAttributes(reader, ATTRIBUTES, kinds.sources);
+  const dynamicAttributes = await readAttributes(reader, DYNAMIC_ATTRIBUTES, kinds.sources);
   const issuedTokens = readIssuedTokens(reader);
   const regulation = readRegulation(reader);
   const sharing = readSharing(reader, servers?.names);
@@ -130,15 +133,6 @@ async function readAll(
   const clientTruststore = readOwnTruststore(reader, CLIENT_TRUSTSTORE);
   const providerTruststore = readOwnTruststore(reader, PROVIDER_TRUSTSTORE);
   const trustedAssertionIssuers = readOwnTruststore(reader, TRUSTED_ASSERTION_ISSUERS);
-  const validating = authentication?.methods.find((method) => "validate" in method && method.validate);
-  if (
-    validating !== undefined && reader.firstBelow(ISSUERS) === undefined
-  ) {
-    const expected =
-      `${validating.name} will accept no assertion, expected ${ISSUERS}directoryLocations.1 too`;
-    reader.warn("container.security.rest.authentication.order", expected);
-  }
-
   const [main = reader.properties.mainFile] = reader.sources;
   return {
     sources: { main, all: reader.sources },

@@ -12,7 +12,7 @@ import type { ControlConfig, LoggingConfig } from "./service_config.ts";
  */
 export async function loadControl(
   mainFile: string,
-  { environment, workingDirectory = Deno.cwd() }: LoadOptions,
+  { environment, workingDirectory = Deno.cwd() }: Omit<LoadOptions, "kinds">,
 ): Promise<
   | { readonly control: ControlConfig; readonly logging: LoggingConfig }
   | { readonly problems: readonly Problem[] }

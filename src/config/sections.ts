@@ -1,12 +1,5 @@
-import {
-  ATTRIBUTES,
-  AUTOMATIC_SOURCE,
-  DYNAMIC_ATTRIBUTES,
-  FILE_SOURCE,
-  NESTED_CHAIN,
-  XUUDB_SOURCE,
-} from "./keys/attribute_keys.ts";
-import { AUTHENTICATION, OAUTH, PASSWORD_FILE, SSH_KEY, UNITY, X509 } from "./keys/authentication_keys.ts";
+import { ATTRIBUTES, DYNAMIC_ATTRIBUTES, SOURCE } from "./keys/attribute_keys.ts";
+import { AUTHENTICATION, METHOD } from "./keys/authentication_keys.ts";
 import { CLIENT } from "./keys/client_keys.ts";
 import { AUDIT, CONTAINER, CONTROL, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
 import { HTTP_SERVER } from "./keys/http_server_keys.ts";
@@ -21,44 +14,41 @@ import {
   TRUSTED_ASSERTION_ISSUERS,
   TRUSTSTORE,
 } from "./keys/tls_keys.ts";
+import type { Kinds } from "./kind.ts";
+import { sectionOf } from "./read_kinds.ts";
 import type { Section } from "./section.ts";
 
 /** Everything that can be configured, in the order of the reference manual. */
-export const SECTIONS: readonly Section[] = [
-  CONTAINER,
-  FEATURES,
-  HTTP_SERVER,
-  CREDENTIAL,
-  TRUSTSTORE,
-  CLIENT_TRUSTSTORE,
-  PROVIDER_TRUSTSTORE,
-  AUTHSERVICE,
-  SINGLE_SERVER,
-  GROUPED_SERVER,
-  SERVER_INSTANCE,
-  SERVER_TRUSTSTORE,
-  AUTHENTICATION,
-  PASSWORD_FILE,
-  SSH_KEY,
-  OAUTH,
-  UNITY,
-  TRUSTED_ASSERTION_ISSUERS,
-  X509,
-  ATTRIBUTES,
-  FILE_SOURCE,
-  XUUDB_SOURCE,
-  AUTOMATIC_SOURCE,
-  NESTED_CHAIN,
-  DYNAMIC_ATTRIBUTES,
-  SECURITY,
-  GATEWAY,
-  ISSUED_TOKENS,
-  REGULATION,
-  SHARE,
-  PERSISTENCE,
-  CLIENT,
-  LOGGING,
-  AUDIT,
-  CONTROL,
-  METRICS,
-];
+export function sections({ methods, sources }: Kinds): readonly Section[] {
+  return [
+    CONTAINER,
+    FEATURES,
+    HTTP_SERVER,
+    CREDENTIAL,
+    TRUSTSTORE,
+    CLIENT_TRUSTSTORE,
+    PROVIDER_TRUSTSTORE,
+    AUTHSERVICE,
+    SINGLE_SERVER,
+    GROUPED_SERVER,
+    SERVER_INSTANCE,
+    SERVER_TRUSTSTORE,
+    AUTHENTICATION,
+    ...methods.kinds.map((kind) => sectionOf(METHOD, kind)),
+    TRUSTED_ASSERTION_ISSUERS,
+    ATTRIBUTES,
+    ...sources.kinds.map((kind) => sectionOf(SOURCE, kind)),
+    DYNAMIC_ATTRIBUTES,
+    SECURITY,
+    GATEWAY,
+    ISSUED_TOKENS,
+    REGULATION,
+    SHARE,
+    PERSISTENCE,
+    CLIENT,
+    LOGGING,
+    AUDIT,
+    CONTROL,
+    METRICS,
+  ];
+}

@@ -1,4 +1,6 @@
 import type { AnswerPolicy } from "../model/answer_headers.ts";
+import type { CombiningPolicy } from "./keys/attribute_keys.ts";
+import type { KindConfig } from "./kind_config.ts";
 
 /**
  * Everything the service is told by its operator, checked and complete: what has a default is there, paths are absolute,
@@ -160,121 +162,15 @@ export interface ReservationsConfig {
 
 export interface AuthenticationConfig {
   /** In the order they are asked; none makes every caller anonymous. */
-  readonly methods: readonly MethodConfig[];
+  readonly methods: readonly KindConfig[];
   readonly failOnMissingCredentials: boolean;
 }
 
-/** One method of the order; `kind` is the simple name of its Java class. */
-export type MethodConfig =
-  | PasswordFileConfig
-  | SshKeyConfig
-  | OAuthConfig
-  | UnityConfig
-  | { readonly kind: "X509Authenticator"; readonly name: string };
-
-export interface PasswordFileConfig {
-  readonly kind: "FilebasedAuthenticator";
-  readonly name: string;
-  readonly file: string;
-}
-
-export interface SshKeyConfig {
-  readonly kind: "SSHKeyAuthenticator";
-  readonly name: string;
-  /** Keys file; absent: none. */
-  readonly file: string | undefined;
-  /** `%s` stands for the user name. */
-  readonly dnTemplate: string;
-  /** Ask the daemons for users' `authorized_keys`. */
-  readonly useAuthorizedKeys: boolean;
-  /** How long the daemons' keys are used before they are asked again. */
-  readonly updateIntervalSeconds: number;
-  /** Accept the replayable header token of Java clients up to 2.2.2. */
-  readonly legacyToken: boolean;
-  /** Longest time between now and a token's `exp`. */
-  readonly maxTokenLifetimeSeconds: number;
-}
-
-/** Expression texts of authentication.md 6; an `@file` was replaced by its content. */
-export interface AssignmentsConfig {
-  readonly identity: ExpressionConfig | undefined;
-  readonly uid: ExpressionConfig | undefined;
-  readonly role: ExpressionConfig | undefined;
-  readonly groups: ExpressionConfig | undefined;
-}
-
-export interface ExpressionConfig {
-  readonly text: string;
-  /** Where the text stands, for messages. */
-  readonly origin: Origin;
-}
-
-export interface OAuthConfig {
-  readonly kind: "OAuthAuthenticator";
-  readonly name: string;
-  /** Userinfo endpoint, or introspection endpoint if `introspection` is there. */
-  readonly address: string;
-  readonly introspection: { readonly clientId: string; readonly clientSecret: string } | undefined;
-  readonly assignments: AssignmentsConfig;
-  /** Deprecated way to name users, with `%attribute` placeholders; `assignments.identity` wins. */
-  readonly dnTemplate: string | undefined;
-  /** Show the own certificate to the provider. */
-  readonly showCertificate: boolean;
-  /** What the provider's answer must name; absent: any valid token will do. */
-  readonly requiredAudience: string | undefined;
-  readonly requiredClient: string | undefined;
-  readonly requiredScope: string | undefined;
-  /** Whether the provider makes tokens that are no JWTs. */
-  readonly opaqueTokens: boolean;
-}
-
-export interface UnityConfig {
-  /** The first passes on user name and password, the second a bearer token. */
-  readonly kind: "UnitySAMLAuthenticator" | "UnityOAuthAuthenticator";
-  readonly name: string;
-  readonly address: string;
-  /** Check signatures of assertions against `trustedAssertionIssuers`. */
-  readonly validate: boolean;
-  /** `identity` is always absent: the assertion's subject names the user. */
-  readonly assignments: AssignmentsConfig;
-  readonly showCertificate: boolean;
-}
-
-export type CombiningPolicy = "MERGE_LAST_OVERRIDES" | "MERGE" | "FIRST_APPLICABLE" | "FIRST_ACCESSIBLE";
-
 export interface AttributesConfig {
   /** As configured: whoever combines them adds the automatic source if it is not among them. */
-  readonly sources: readonly AttributeSourceConfig[];
+  readonly sources: readonly KindConfig[];
   readonly policy: CombiningPolicy;
 }
-
-/** One source of the order; `kind` is the simple name of its Java class. `optional`: may fail without failing the request. */
-export type AttributeSourceConfig =
-  | {
-    readonly kind: "FileAttributeSource";
-    readonly name: string;
-    readonly optional: boolean;
-    readonly file: string;
-    readonly matching: "strict" | "regexp";
-    readonly format: "auto" | "JSON" | "XML";
-  }
-  | {
-    /** SOAP and JSON form. */
-    readonly kind: "XUUDBAttributeSource" | "XUUDBJSONAttributeSource";
-    readonly name: string;
-    readonly optional: boolean;
-    /** `https://host:port`. */
-    readonly address: string;
-    readonly gcid: string;
-    readonly cache: boolean;
-  }
-  /** What authentication itself established (also the `PAMAttributeSource` of variant B). */
-  | { readonly kind: "AuthAttributesCollector"; readonly name: string }
-  | ({
-    readonly kind: "AttributeSourcesChain";
-    readonly name: string;
-    readonly optional: boolean;
-  } & AttributesConfig);
 
 export interface AccessControlConfig {
   /** `false`: every caller may do everything (tests only). */

@@ -1,4 +1,5 @@
-import type { MethodConfig, ServiceConfig } from "../config/service_config.ts";
+import type { ServiceConfig } from "../config/service_config.ts";
+import { configuredKinds, KINDS } from "../service/kinds.ts";
 
 /** The permission list of a worker, as `deno.permissions` takes it; what is not listed is refused. */
 export interface RoomPermissions {
@@ -23,9 +24,13 @@ export function edgePermissions(address: string, port: number): RoomPermissions 
 }
 
 /** The core reads the configured files, writes the share store, and reaches the configured daemons and providers. */
-export async function corePermissions(config: ServiceConfig, resolve: Resolve): Promise<RoomPermissions> {
+export async function corePermissions(
+  config: ServiceConfig,
+  resolve: Resolve,
+  kinds = KINDS,
+): Promise<RoomPermissions> {
   const net = await Promise.all(
-    remoteEndpoints(config).map(async ({ host, port }) => {
+    remoteEndpoints(config, kinds).map(async ({ host, port }) => {
       const addresses = await resolve(host);
       return [endpoint(host, port), ...addresses.map((address) => endpoint(address, port))];
     }),
@@ -33,34 +38,21 @@ export async function corePermissions(config: ServiceConfig, resolve: Resolve): 
   const write = [...(config.sharing.directory === undefined ? [] : [config.sharing.directory])];
   return {
     net: orNone(net.flat()),
-    read: orNone([...dataFiles(config), ...write]),
+    read: orNone([...dataFiles(config, kinds), ...write]),
     write: orNone(write),
     ...NOTHING,
   };
 }
 
 /** The files that the core reads, and reads again when they change. */
-export function dataFiles(config: ServiceConfig): string[] {
+function dataFiles(config: ServiceConfig, kinds: typeof KINDS): string[] {
   const files: (string | undefined)[] = [
-    ...config.authentication.methods.map(methodFile),
+    ...configuredKinds(config, kinds).flatMap(({ config, kind }) => kind.files?.(config) ?? []),
     ...config.servers.map(({ reservations }) => reservations?.file),
     ...config.issuedTokens.trustedIssuerFiles,
     config.gateway.enabled ? config.gateway.certificate : undefined,
-    ...sourceFiles(config.attributes.sources),
-    ...sourceFiles(config.dynamicAttributes.sources),
   ];
   return [...new Set(files.filter((file) => file !== undefined))].sort();
-}
-
-function methodFile(method: MethodConfig): string | undefined {
-  return "file" in method ? method.file : undefined;
-}
-
-function sourceFiles(sources: ServiceConfig["attributes"]["sources"]): string[] {
-  return sources.flatMap((source) => {
-    if (source.kind === "FileAttributeSource") return [source.file];
-    return source.kind === "AttributeSourcesChain" ? sourceFiles(source.sources) : [];
-  });
 }
 
 interface Endpoint {
@@ -69,7 +61,7 @@ interface Endpoint {
   readonly port: number | undefined;
 }
 
-function remoteEndpoints(config: ServiceConfig): Endpoint[] {
+function remoteEndpoints(config: ServiceConfig, kinds: typeof KINDS): Endpoint[] {
   const endpoints: Endpoint[] = [];
   for (const { name, instances } of config.servers) {
     for (const { host, commandHost, commandPort } of instances) {
@@ -78,21 +70,10 @@ function remoteEndpoints(config: ServiceConfig): Endpoint[] {
       if (config.sharing.servers.includes(name)) endpoints.push({ host, port: undefined });
     }
   }
-  for (const method of config.authentication.methods) {
-    if ("address" in method) endpoints.push(urlEndpoint(method.address));
+  for (const { config: configured, kind } of configuredKinds(config, kinds)) {
+    for (const { address } of kind.remotes?.(configured) ?? []) endpoints.push(urlEndpoint(address));
   }
-  endpoints.push(
-    ...sourceEndpoints(config.attributes.sources),
-    ...sourceEndpoints(config.dynamicAttributes.sources),
-  );
   return endpoints;
-}
-
-function sourceEndpoints(sources: ServiceConfig["attributes"]["sources"]): Endpoint[] {
-  return sources.flatMap((source) => {
-    if (source.kind === "AttributeSourcesChain") return sourceEndpoints(source.sources);
-    return "address" in source ? [urlEndpoint(source.address)] : [];
-  });
 }
 
 function urlEndpoint(address: string): Endpoint {

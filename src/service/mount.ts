@@ -13,6 +13,7 @@ import { NoSuchResource } from "./http/router.ts";
 import { Acceptance } from "./http/acceptance.ts";
 import { errorResponse } from "./http/error_response.ts";
 import { isError, loadSetup } from "./assembly/load_setup.ts";
+import { configuredKinds, KINDS } from "./kinds.ts";
 import { createService, type Service } from "./service.ts";
 
 /** How a host mounts the service. */
@@ -94,13 +95,8 @@ function requireExclusiveTrust(file: string, config: ServiceConfig): void {
 }
 
 /** Whether identity providers or XUUDB servers are configured. */
-function asksOthers({ authentication, attributes, dynamicAttributes }: ServiceConfig): boolean {
-  const remote = (sources: ServiceConfig["attributes"]["sources"]): boolean =>
-    sources.some((source) =>
-      source.kind === "AttributeSourcesChain" ? remote(source.sources) : "address" in source
-    );
-  return authentication.methods.some((method) => "address" in method) || remote(attributes.sources) ||
-    remote(dynamicAttributes.sources);
+function asksOthers(config: ServiceConfig): boolean {
+  return configuredKinds(config, KINDS).some(({ config, kind }) => (kind.remotes?.(config) ?? []).length > 0);
 }
 
 async function answerBelow(

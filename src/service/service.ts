@@ -17,6 +17,7 @@ import { asServiceError, errorResponse } from "./http/error_response.ts";
 import { originOf } from "./http/forwarding.ts";
 import { Acceptance } from "./http/acceptance.ts";
 import { claimedName } from "./claimed_name.ts";
+import { KINDS, type ServiceKinds } from "./kinds.ts";
 import type { OperatorDesk } from "./operator_desk.ts";
 import { RequestObserver } from "./request_observer.ts";
 import { isHealth, type Route, type RouteMatch, Router } from "./http/router.ts";
@@ -45,7 +46,7 @@ export interface Service {
 /** @throws If a file that the configuration names cannot be used; the message is for the operator. */
 export async function createService(
   options: ServiceOptions,
-  { log, audit = () => {}, learned, daemonLearned, now = Date.now }: {
+  { log, audit = () => {}, learned, daemonLearned, now = Date.now, kinds = KINDS }: {
     readonly log: Logger;
     /** Takes decisions, and who they were about. */
     readonly audit?: (record: AuditRecord) => void;
@@ -54,6 +55,8 @@ export async function createService(
     /** Takes what is learned of the daemon with this command address, for the service that follows. */
     readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
     readonly now?: () => number;
+    /** By default those there are. */
+    readonly kinds?: ServiceKinds;
   },
 ): Promise<Service> {
   const observer = new RequestObserver({ servers: options.config.servers.map(({ name }) => name), audit });
@@ -61,6 +64,7 @@ export async function createService(
     log,
     now,
     observer,
+    kinds,
     ...(learned && { learned }),
     ...(daemonLearned && { daemonLearned }),
   });

@@ -3,7 +3,7 @@ import { AttributeChain, type ChainLink, withAutomaticSource } from "../../src/a
 import { AttributeSourceFailed } from "../../src/attributes/attribute_source_failed.ts";
 import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
 import { AutomaticSource } from "../../src/attributes/automatic.ts";
-import { COMBINING_POLICIES, type CombiningPolicy } from "../../src/attributes/combine.ts";
+import { COMBINING_POLICIES, type CombiningPolicy } from "../../src/config/keys/attribute_keys.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { type AttributeSet, NO_ATTRIBUTES } from "../../src/model/attributes.ts";
 import { attributeSet, identity, testAttributeSource } from "./conformance.ts";

@@ -1,4 +1,5 @@
-import type { AssignmentsConfig, ExpressionConfig, OutgoingConfig } from "../../src/config/service_config.ts";
+import type { AssignmentsConfig, ExpressionConfig } from "../../src/authentication/provider_keys.ts";
+import type { OutgoingConfig } from "../../src/config/service_config.ts";
 import type { Authenticator } from "../../src/authentication/authenticator.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { HttpsClient } from "../../src/outgoing/https_client.ts";

@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { loadConfiguration } from "../../src/config/load.ts";
 import type { ServiceConfig } from "../../src/config/service_config.ts";
+import { KINDS } from "../../src/service/kinds.ts";
 import { formatProblem } from "../../src/model/problem.ts";
 
 /** Outcome of {@link loadText}. The folder that stands for the working directory is shown as nothing: `/conf/x`. */
@@ -41,6 +42,7 @@ export async function loadText(
       await Deno.writeTextFile(path, content, { mode });
     }
     const { config, problems } = await loadConfiguration("conf/c", {
+      kinds: KINDS,
       workingDirectory,
       environment: (name) => environment[name],
       hostName: () => "machine.example",

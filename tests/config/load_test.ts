@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { KINDS } from "../../src/service/kinds.ts";
 import { loadConfiguration } from "../../src/config/load.ts";
 import { formatProblem } from "../../src/model/problem.ts";
 import { loadText, MINIMAL, MINIMAL_LINES } from "./load_fixture.ts";
@@ -127,7 +128,6 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
       optional: false,
       file: "/conf/mapfile.json",
       matching: "strict",
-      format: "auto",
     }],
   });
 });
@@ -154,6 +154,7 @@ Deno.test("loadConfiguration() reads variant B of the specification", async () =
 
 Deno.test("loadConfiguration() reads the configuration that the service comes with", async () => {
   const { config, problems } = await loadConfiguration("conf/container.properties", {
+    kinds: KINDS,
     workingDirectory: ROOT,
     environment: () => undefined,
   });
@@ -163,6 +164,7 @@ Deno.test("loadConfiguration() reads the configuration that the service comes wi
 
 Deno.test("loadConfiguration() gives frozen data that another thread can have", async () => {
   const { config } = await loadConfiguration("conf/container.properties", {
+    kinds: KINDS,
     workingDirectory: ROOT,
     environment: () => undefined,
   });
@@ -212,6 +214,7 @@ Deno.test("loadConfiguration() reports all problems of all files together, by fi
 
 Deno.test("loadConfiguration() reports a missing file, and what an empty one lacks", async () => {
   const missing = await loadConfiguration("none", {
+    kinds: KINDS,
     workingDirectory: "/nowhere",
     environment: () => undefined,
   });

@@ -18,7 +18,6 @@ const FILE = {
   optional: false,
   file: "/conf/map",
   matching: "strict",
-  format: "auto",
 };
 const XUUDB = {
   kind: "XUUDBAttributeSource",

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import type { Key } from "../../src/config/key.ts";
-import { SECTIONS } from "../../src/config/sections.ts";
+import { sections } from "../../src/config/sections.ts";
+import { KINDS } from "../../src/service/kinds.ts";
+
+const SECTIONS = sections(KINDS);
 
 /** Every key of every section, by its name in the file. */
 function* allKeys(): Generator<[name: string, key: Key<unknown>]> {

@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import type { OAuthConfig } from "../../config/service_config.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
@@ -13,6 +12,7 @@ import { type Answer, CredentialCache } from "../credential_cache.ts";
 import type { Variables } from "../expression/value.ts";
 import { tokenProblem } from "../malformed_token.ts";
 import { tokenForProvider } from "../provider_token.ts";
+import type { OAuthConfig } from "./keys.ts";
 import { fillNameTemplate } from "./name_template.ts";
 import { InvalidReply, parseReply } from "./reply_variables.ts";
 import { unmetRequirement } from "./token_requirements.ts";

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import type { UnityConfig } from "../../config/service_config.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
@@ -11,6 +10,7 @@ import type { Authenticator, Verdict } from "../authenticator.ts";
 import { type Answer, CredentialCache } from "../credential_cache.ts";
 import { authnRequest } from "./authn_request.ts";
 import { InvalidResponse } from "./invalid_response.ts";
+import type { UnityConfig } from "./keys.ts";
 import { readSamlResponse } from "./saml_response.ts";
 import { anchored, exactly } from "./signers.ts";
 

@@ -1,6 +1,6 @@
-import type { UnityConfig } from "../../config/service_config.ts";
 import { tokenProblem } from "../malformed_token.ts";
 import { tokenForProvider } from "../provider_token.ts";
+import type { UnityConfig } from "./keys.ts";
 import { Unity, type UnityParts } from "./unity.ts";
 
 /** UNITY-OAUTH: passes a bearer token on to a Unity identity provider. */

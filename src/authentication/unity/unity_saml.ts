@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import type { UnityConfig } from "../../config/service_config.ts";
+import type { UnityConfig } from "./keys.ts";
 import { Unity, type UnityParts } from "./unity.ts";
 
 /** UNITY: passes user name and password on to a Unity identity provider. */

@@ -1,4 +1,5 @@
 import { loadConfiguration } from "../../config/load.ts";
+import { KINDS } from "../../service/kinds.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import { formatProblem } from "../../model/problem.ts";
 import { type Command, defineCommand, defineCommands } from "../command.ts";
@@ -29,6 +30,7 @@ const show = defineCommand({
   },
 }, async (given, io) => {
   const { effective, problems } = await loadConfiguration(await configFile(given), {
+    kinds: KINDS,
     environment: (name) => Deno.env.get(name),
   });
   const shown = effective.map(toShown).filter(({ value }) => given.flag("all") || value !== null);

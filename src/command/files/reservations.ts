@@ -1,4 +1,5 @@
 import { loadConfiguration } from "../../config/load.ts";
+import { KINDS } from "../../service/kinds.ts";
 import { formatProblem } from "../../model/problem.ts";
 import type { Reservation } from "../../reservations/reservation.ts";
 import { hostZone } from "../../reservations/reservation_book.ts";
@@ -108,7 +109,10 @@ async function withFile(
 }
 
 async function fileOf(main: string, wanted: string | undefined): Promise<ReadingContext> {
-  const { config, problems } = await loadConfiguration(main, { environment: (name) => Deno.env.get(name) });
+  const { config, problems } = await loadConfiguration(main, {
+    kinds: KINDS,
+    environment: (name) => Deno.env.get(name),
+  });
   if (config === undefined) {
     const errors = problems.filter(({ severity }) => severity === "error");
     throw new CommandFailed(`the configuration cannot be used\n${errors.map(formatProblem).join("\n")}`);

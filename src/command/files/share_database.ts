@@ -1,4 +1,5 @@
 import { loadConfiguration } from "../../config/load.ts";
+import { KINDS } from "../../service/kinds.ts";
 import { formatProblem } from "../../model/problem.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
 import { ServiceError } from "../../model/service_error.ts";
@@ -46,6 +47,7 @@ async function readSharing(
   mainFile: string,
 ): Promise<{ readonly servers: readonly string[]; readonly directory: string }> {
   const { config, problems } = await loadConfiguration(mainFile, {
+    kinds: KINDS,
     environment: (name) => Deno.env.get(name),
   });
   if (config === undefined) {

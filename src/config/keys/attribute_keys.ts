@@ -1,11 +1,20 @@
-import { className, flag, list, oneOf, optional, path, port, text, url } from "../key.ts";
+import { className, flag, list, oneOf, optional } from "../key.ts";
 import { section } from "../section.ts";
 
-const POLICIES = ["MERGE_LAST_OVERRIDES", "MERGE", "FIRST_APPLICABLE", "FIRST_ACCESSIBLE"] as const;
+/** How the answers of several sources become one (authentication.md 7.7). */
+export const COMBINING_POLICIES = [
+  "MERGE_LAST_OVERRIDES",
+  "MERGE",
+  "FIRST_APPLICABLE",
+  "FIRST_ACCESSIBLE",
+] as const;
 
-const CHAIN = {
+export type CombiningPolicy = typeof COMBINING_POLICIES[number];
+
+/** What several sources in a chain need. */
+export const CHAIN = {
   order: list({ help: "Names of the sources, in the order they are asked", default: [] }),
-  policy: oneOf(POLICIES, {
+  policy: oneOf(COMBINING_POLICIES, {
     name: "combiningPolicy",
     help:
       "What holds if several sources know the user: the last one's word, all together, or the first source's",
@@ -31,85 +40,22 @@ export const DYNAMIC_ATTRIBUTES = section({
   ignored: { disableRuntimeUpdates: "see container.runtimeConfigurationUpdate" },
 });
 
-const SOURCE_PREFIX = "container.security.attributes.<source>.";
-
-const SOURCE_CLASS = optional(className({
-  name: "class",
-  help: "Class of the source; FILE and XUUDB have a default. The package does not matter",
-}));
-
-const OPTIONAL = flag({
-  name: "optional",
+/** What every source has that can be out of order. */
+export const OPTIONAL = flag({
   help: "Go on without this source if it does not work; otherwise requests fail until it does",
   default: false,
   added: true,
 });
 
-/** The class alone, read before it is known which table applies. */
+/** What each source has, whatever its kind. */
 export const SOURCE = section({
-  prefix: SOURCE_PREFIX,
+  prefix: "container.security.attributes.<source>.",
   title: "One attribute source",
   unknown: "warning",
   anyCase: true,
-  keys: { class: SOURCE_CLASS },
-});
-
-/** Map file (specification 2.3). */
-export const FILE_SOURCE = section({
-  prefix: SOURCE_PREFIX,
-  title: "FileAttributeSource: map file (FILE)",
-  unknown: "warning",
-  anyCase: true,
   keys: {
-    class: SOURCE_CLASS,
-    file: path({ help: "Map file, JSON or XML" }),
-    matching: oneOf(["strict", "regexp"], {
-      help: "Whether its keys are names or regular expressions for names",
-      default: "strict",
-    }),
-    format: optional(oneOf(["JSON", "XML"], { help: "Format of the file; found out if absent" })),
-    optional: OPTIONAL,
+    class: optional(className({
+      help: "Class of the source; FILE and XUUDB have a default. The package does not matter",
+    })),
   },
-});
-
-/** XUUDB (authentication.md 7.6). */
-export const XUUDB_SOURCE = section({
-  prefix: SOURCE_PREFIX,
-  title: "XUUDBAttributeSource (XUUDB) and XUUDBJSONAttributeSource",
-  unknown: "warning",
-  anyCase: true,
-  keys: {
-    class: SOURCE_CLASS,
-    host: url({
-      name: "xuudbHost",
-      help: "Address of the XUUDB without port",
-      schemes: ["https"],
-      default: "https://localhost",
-    }),
-    port: port({ name: "xuudbPort", help: "Port of the XUUDB", default: 34_463 }),
-    gcid: text({
-      name: "xuudbGCID",
-      help: "Grid component ID, under which the XUUDB keeps the users of this site",
-    }),
-    cache: flag({ name: "xuudbCache", help: "Remember answers for 10 seconds", default: true }),
-    optional: OPTIONAL,
-  },
-});
-
-/** What authentication established; it has nothing to set. */
-export const AUTOMATIC_SOURCE = section({
-  prefix: SOURCE_PREFIX,
-  title: "AuthAttributesCollector, PAMAttributeSource: account and role found by authentication",
-  unknown: "warning",
-  anyCase: true,
-  keys: { class: SOURCE_CLASS },
-});
-
-/** A chain within the chain. */
-export const NESTED_CHAIN = section({
-  prefix: SOURCE_PREFIX,
-  title: "AttributeSourcesChain: several sources that count as one",
-  unknown: "warning",
-  anyCase: true,
-  keys: { class: SOURCE_CLASS, ...CHAIN, optional: OPTIONAL },
 });

@@ -1,4 +1,5 @@
-import { createAttributes, type SourceParts } from "../../attributes/registry.ts";
+import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
+import { createAttributes } from "../../attributes/registry.ts";
 import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { type AuthenticationChain, unauthenticated } from "../../authentication/chain.ts";
@@ -7,7 +8,9 @@ import type { ServerFacts } from "../../resource/server_facts.ts";
 import { type OpenSharing, openSharing } from "../../resource/share/open_sharing.ts";
 import { challengeHeader } from "../../authentication/unauthenticated.ts";
 import { type AskStanding, standingOf } from "../../authentication/standing.ts";
-import { createMethods, type MethodParts } from "../../authentication/registry.ts";
+import type { MethodParts } from "../../authentication/authenticator_kind.ts";
+import { createMethods } from "../../authentication/registry.ts";
+import { kindOf } from "../../config/kind.ts";
 import { externalUrlAt } from "../../config/read_site.ts";
 import type {
   GatewayConfig,
@@ -36,6 +39,7 @@ import { OutgoingClients } from "./outgoing_clients.ts";
 import type { IdentityParts } from "../identify.ts";
 import { OwnCertificate } from "./own_certificate.ts";
 import { observed } from "./observed_method.ts";
+import { KINDS, type ServiceKinds } from "../kinds.ts";
 import { OperatorDesk } from "../operator_desk.ts";
 import { RequestObserver } from "../request_observer.ts";
 import type { Route } from "../http/router.ts";
@@ -91,6 +95,7 @@ export async function assemble(
     learned,
     daemonLearned,
     onAnswer,
+    kinds = KINDS,
   }: {
     readonly log: Logger;
     readonly now: Clock;
@@ -102,6 +107,8 @@ export async function assemble(
     readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
     /** Told of the answer of each attribute source. */
     readonly onAnswer?: SourceParts["onAnswer"];
+    /** By default those there are. */
+    readonly kinds?: ServiceKinds;
   },
 ): Promise<ServiceParts> {
   const own = new OwnCertificate(material);
@@ -122,14 +129,14 @@ export async function assemble(
     });
     const groups = config.servers.map((server) => keep(createGroup(server, own, { log, now, daemons })));
     const attributes = keep(
-      await createAttributes(config.attributes, config.dynamicAttributes, {
+      await createAttributes(config.attributes, config.dynamicAttributes, kinds.sources, {
         log,
         now,
         outgoing: () => outgoing.client(config.outgoing.showCertificate),
         ...(onAnswer && { onAnswer }),
       }),
     );
-    const created = await createMethods(config.authentication.methods, {
+    const created = await createMethods(config.authentication.methods, kinds.methods, {
       log,
       now,
       keySources: groups.map(keySource),
@@ -175,7 +182,13 @@ export async function assemble(
       trustedCAs: own.trusted,
       trustedSAMLIssuers: () => assertionIssuers.map((issuer) => certificateSubject(issuer)),
       externalConnections: () =>
-        externalConnections(groups, config.authentication.methods.map((method, i) => [method, methods[i]])),
+        externalConnections(
+          groups,
+          config.authentication.methods.map((
+            method,
+            i,
+          ) => [kindOf(method, kinds.methods).remotes?.(method) ?? [], methods[i]]),
+        ),
     };
     const regulator = new Regulator({
       config: config.regulation,

@@ -1,5 +1,5 @@
 import type { Authenticator } from "../../authentication/authenticator.ts";
-import type { MethodConfig } from "../../config/service_config.ts";
+import type { Remote } from "../../config/kind.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 
 /** How another system is; `UNKNOWN` before its first answer. */
@@ -8,9 +8,9 @@ export type ConnectionState = "OK" | "DOWN" | "UNKNOWN";
 /** Of several methods that ask one system, the one with the worst news is shown: the others just have not asked lately. */
 const NEWS: readonly ConnectionState[] = ["UNKNOWN", "OK", "DOWN"];
 
-/** A configured method, and what runs of it. */
+/** The systems that a configured method asks, and what runs of it. */
 export type ConfiguredMethod = readonly [
-  config: { readonly kind: MethodConfig["kind"]; readonly address?: string },
+  remotes: readonly Pick<Remote, "shownAs" | "address">[],
   method: Pick<Authenticator, "status"> | undefined,
 ];
 
@@ -35,10 +35,10 @@ function daemonStates(group: Pick<DaemonGroup, "name" | "size" | "status">): [st
   ]);
 }
 
-/** State of the identity provider that a method asks, if it asks one. */
-function providerState([{ kind, address }, method]: ConfiguredMethod): [string, ConnectionState][] {
-  if (address === undefined || method?.status === undefined) return [];
-  const system = kind === "OAuthAuthenticator" ? "OIDC Server" : "Unity";
+/** State of the identity providers that a method asks, if it asks any. */
+function providerState([remotes, method]: ConfiguredMethod): [string, ConnectionState][] {
+  if (method?.status === undefined) return [];
   const { up, since } = method.status();
-  return [[`${system} ${address}`, since === undefined ? "UNKNOWN" : up ? "OK" : "DOWN"]];
+  const state = since === undefined ? "UNKNOWN" : up ? "OK" : "DOWN";
+  return remotes.map(({ shownAs, address }) => [`${shownAs} ${address}`, state]);
 }

@@ -5,6 +5,7 @@ import { loadPublicRoots } from "../../config/tls/public_roots.ts";
 import { loadTruststore } from "../../config/tls/truststore.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { Problem } from "../../model/problem.ts";
+import { KINDS } from "../kinds.ts";
 import type { ServiceOptions } from "./assemble.ts";
 
 /** A configuration that was read and found good, with all certificates that it names. */
@@ -39,8 +40,11 @@ export interface CertificateFiles {
 }
 
 /** Reads the configuration and the certificates that it names, those too of a configuration with errors. */
-export async function loadSetup(mainFile: string, options: LoadOptions): Promise<LoadedSetup> {
-  const loaded = await loadConfiguration(mainFile, options);
+export async function loadSetup(
+  mainFile: string,
+  options: Omit<LoadOptions, "kinds"> & Partial<Pick<LoadOptions, "kinds">>,
+): Promise<LoadedSetup> {
+  const loaded = await loadConfiguration(mainFile, { kinds: KINDS, ...options });
   const { config, readable, problems, dependsOn } = loaded;
   const now = Date.now();
   const tls = await loadTlsMaterial(readable, now);

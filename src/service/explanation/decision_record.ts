@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { SourceParts } from "../../attributes/registry.ts";
+import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import type { AuthenticationChain } from "../../authentication/chain.ts";
 import type { Authenticator } from "../../authentication/authenticator.ts";
 import { describeError } from "../../logging/logger.ts";

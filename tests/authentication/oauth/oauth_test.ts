@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { OAuth } from "../../../src/authentication/oauth/oauth.ts";
-import type { OAuthConfig } from "../../../src/config/service_config.ts";
+import type { OAuthConfig } from "../../../src/authentication/oauth/keys.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
 import type { Identity } from "../../../src/model/identity.ts";
 import { InvalidFile } from "../../../src/model/problem.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { unityOAuth } from "../../../src/authentication/unity/unity_oauth.ts";
 import { unitySaml } from "../../../src/authentication/unity/unity_saml.ts";
 import type { UnityParts } from "../../../src/authentication/unity/unity.ts";
-import type { UnityConfig } from "../../../src/config/service_config.ts";
+import type { UnityConfig } from "../../../src/authentication/unity/keys.ts";
 import { createLogger } from "../../../src/logging/logger.ts";
 import type { Credentials } from "../../../src/model/credentials.ts";
 import type { Identity } from "../../../src/model/identity.ts";

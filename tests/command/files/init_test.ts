@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { init } from "../../../src/command/files/init.ts";
 import { systemFiles, UNIT_FOLDERS } from "../../../src/command/files/installation/sample_file.ts";
+import { KINDS } from "../../../src/service/kinds.ts";
 import { loadConfiguration } from "../../../src/config/load.ts";
 import { formatProblem } from "../../../src/model/problem.ts";
 import { recordedIo } from "../recorded_io.ts";
@@ -84,7 +85,7 @@ Deno.test("init --system writes a configuration of the system, a unit and what b
   });
   const main = `${root.path}/etc/authserver/container.properties`;
   assert.doesNotMatch(await Deno.readTextFile(main), /^[^#\n]*=(?:conf|logs|data)\b/m);
-  const { config, problems } = await loadConfiguration(main, { environment: () => undefined });
+  const { config, problems } = await loadConfiguration(main, { kinds: KINDS, environment: () => undefined });
   const beyond = problems.filter(({ expected }) => !expected.includes("/etc/authserver/"));
   assert.deepEqual(beyond.map(formatProblem), []);
   assert.equal(

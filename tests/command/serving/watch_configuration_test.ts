@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { watchConfiguration } from "../../../src/command/serving/watch_configuration.ts";
+import { KINDS } from "../../../src/service/kinds.ts";
 import { loadConfiguration } from "../../../src/config/load.ts";
 import type { ServiceConfig } from "../../../src/config/service_config.ts";
 import { MINIMAL } from "../../config/load_fixture.ts";
@@ -11,6 +12,7 @@ async function load(lines: string): Promise<ServiceConfig> {
   try {
     await Deno.writeTextFile(`${folder}/c`, `${MINIMAL}${lines}\n`, { mode: 0o600 });
     const { config, problems } = await loadConfiguration("c", {
+      kinds: KINDS,
       workingDirectory: folder,
       environment: () => undefined,
     });

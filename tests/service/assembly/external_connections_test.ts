@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { externalConnections } from "../../../src/service/assembly/external_connections.ts";
 
 const ADDRESS = "https://unity.example.org/saml";
-const method = (kind: "UnitySAMLAuthenticator" | "UnityOAuthAuthenticator", status: "up" | "down" | "new") =>
-  [{ kind, address: ADDRESS }, {
+const method = (status: "up" | "down" | "new") =>
+  [[{ shownAs: "Unity", address: ADDRESS }], {
     status: () => ({
       remote: "unity.example.org",
       up: status !== "down",
@@ -25,16 +25,13 @@ const TOLD: readonly [first: "up" | "down" | "new", second: "up" | "down" | "new
 
 for (const [first, second, told] of TOLD) {
   Deno.test(`externalConnections() of a system that is ${first} for one method and ${second} for another is ${told}`, () => {
-    const methods = [method("UnitySAMLAuthenticator", first), method("UnityOAuthAuthenticator", second)];
+    const methods = [method(first), method(second)];
     assert.deepEqual(externalConnections([], methods), { [`Unity ${ADDRESS}`]: told });
   });
 }
 
 Deno.test("externalConnections() leaves out methods that ask no other system", () => {
-  const methods = [[{ kind: "FilebasedAuthenticator" }, {}], [
-    { kind: "SSHKeyAuthenticator" },
-    undefined,
-  ]] as const;
+  const methods = [[[], {}], [[], undefined]] as const;
   assert.deepEqual(externalConnections([], methods), {});
 });
 

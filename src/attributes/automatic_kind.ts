@@ -1,0 +1,13 @@
+import { attributeSourceKind } from "./attribute_source_kind.ts";
+
+/** What authentication established (authentication.md 7.1); it has nothing to set. */
+export const automatic = attributeSourceKind({
+  title: "AuthAttributesCollector, PAMAttributeSource: account and role found by authentication",
+  classes: {
+    AuthAttributesCollector: {},
+    PAMAttributeSource: { names: ["PAM"], as: "AuthAttributesCollector" },
+  },
+  keys: {},
+  read: (values) => values,
+  create: async ({ name }) => new (await import("./automatic.ts")).AutomaticSource(name),
+});

@@ -1,0 +1,33 @@
+import type { KindInspection } from "../../config/kind.ts";
+import { inspectFile } from "../../model/inspect_file.ts";
+import type { Problem } from "../../model/problem.ts";
+import type { MapFormat } from "./map_file.ts";
+import type { Matching } from "./map_index.ts";
+import { inspectMapFile, type MapInspection } from "./map_inspection.ts";
+
+/** Looks for an operator through a map file, and whether the servers are there that it speaks of. */
+export async function inspectMap(
+  { file, matching, format }: {
+    readonly file: string;
+    readonly matching: Matching;
+    readonly format: MapFormat | undefined;
+  },
+  { servers, alone }: { readonly servers: readonly string[] | undefined; readonly alone: boolean },
+): Promise<KindInspection> {
+  let map: MapInspection | undefined;
+  const problems = await inspectFile(file, async (text) => {
+    map = await inspectMapFile(text, { file, matching, format, alone });
+    const unknown = map.servers.filter(({ server }) => servers?.includes(server) === false);
+    return [
+      ...map.problems,
+      ...unknown.map(({ server, line }): Problem => ({
+        severity: "warning",
+        file,
+        line,
+        found: server,
+        expected: `no such server, expected one of authservice.servers: ${servers?.join(" ") ?? ""}`,
+      })),
+    ];
+  });
+  return { problems, written: map?.names.map((name) => ({ ...name, file })), matches: map?.matches };
+}

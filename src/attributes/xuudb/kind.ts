@@ -1,0 +1,71 @@
+import { flag, type Infer, port, text, url } from "../../config/key.ts";
+import { OPTIONAL } from "../../config/keys/attribute_keys.ts";
+import type { ConfigRead, Place } from "../../config/kind.ts";
+import { NEVER, type ProbeAnswer, type ProbeParts } from "../../outgoing/probed_kind.ts";
+import { attributeSourceKind } from "../attribute_source_kind.ts";
+
+const KEYS = {
+  host: url({
+    name: "xuudbHost",
+    help: "Address of the XUUDB without port",
+    schemes: ["https"],
+    default: "https://localhost",
+  }),
+  port: port({ name: "xuudbPort", help: "Port of the XUUDB", default: 34_463 }),
+  gcid: text({
+    name: "xuudbGCID",
+    help: "Grid component ID, under which the XUUDB keeps the users of this site",
+  }),
+  cache: flag({ name: "xuudbCache", help: "Remember answers for 10 seconds", default: true }),
+  optional: OPTIONAL,
+};
+
+type XuudbConfig = ConfigRead<typeof read>;
+
+function read({ host, port, ...rest }: Infer<typeof KEYS>, { reader, prefix }: Place) {
+  const { hostname, port: portInHost, pathname, search } = new URL(host);
+  if (portInHost !== "" || pathname !== "/" || search !== "") {
+    reader.error(`${prefix}xuudbHost`, "expected https:// and a host, the port is in xuudbPort", host);
+  }
+  return { ...rest, address: `https://${hostname}:${port}` };
+}
+
+async function create(
+  { kind, name, address, gcid, cache }: XuudbConfig,
+  { http, now: clock, log }: ProbeParts,
+) {
+  const { XuudbSource } = await import("./xuudb_source.ts");
+  const form = kind === "XUUDBJSONAttributeSource" ? "json" : "soap";
+  return new XuudbSource({ name, form, address, gcid, cache, http, clock, log });
+}
+
+/** Name that nobody has. */
+const NOBODY = { dn: "CN=authserver check", method: "CHECK", via: "CHECK" };
+
+async function probe(config: XuudbConfig, parts: ProbeParts): Promise<ProbeAnswer> {
+  const source = await create(config, parts);
+  const { standard } = await source.attributesOf(NOBODY, NEVER);
+  source.close();
+  return standard.size === 0
+    ? { ok: true, found: `answers for ${config.gcid}` }
+    : { ok: false, found: `knows a user ${NOBODY.dn}, whom there should not be` };
+}
+
+/** XUUDB (authentication.md 7.6), in its SOAP and its JSON form. */
+export const xuudb = attributeSourceKind({
+  title: "XUUDBAttributeSource (XUUDB) and XUUDBJSONAttributeSource",
+  classes: {
+    XUUDBAttributeSource: { names: ["XUUDB"] },
+    XUUDBAuthoriser: { as: "XUUDBAttributeSource" },
+    XUUDBJSONAttributeSource: {},
+  },
+  keys: KEYS,
+  read,
+  remotes: (config) => [{
+    address: config.address,
+    shownAs: "XUUDB",
+    probe: (parts) => probe(config, parts),
+  }],
+  isOptional: ({ optional }) => optional,
+  create: (config, { outgoing, now, log }) => create(config, { http: outgoing(), now, log }),
+});

@@ -1,0 +1,70 @@
+import { resolve } from "node:path";
+import { flag, optional, text } from "../config/key.ts";
+import type { KeyReader } from "../config/key_reader.ts";
+import type { Place } from "../config/kind.ts";
+import { reason } from "../config/load_properties.ts";
+import type { Origin } from "../config/service_config.ts";
+import { readRegularFile } from "../model/regular_file.ts";
+
+/** Keys of all kinds that ask an identity provider: what its answer makes of a user. */
+export const ASSIGNED = {
+  uid: optional(text({ name: "uidAssign", help: "Expression for the Unix account" })),
+  role: optional(
+    text({ name: "roleAssign", help: "Expression for the role; without it, user if there is an account" }),
+  ),
+  groups: optional(text({ name: "groupsAssign", help: "Expression for the groups" })),
+};
+
+/** Key of all kinds that ask an identity provider. */
+export const SHOW_CERTIFICATE = flag({
+  name: "doTLSAuthn",
+  help: "Show the own certificate to the identity provider",
+  default: false,
+});
+
+export interface ExpressionConfig {
+  readonly text: string;
+  /** Where the text stands, for messages. */
+  readonly origin: Origin;
+}
+
+/** Expression texts of authentication.md 6; an `@file` was replaced by its content. */
+export interface AssignmentsConfig {
+  readonly identity: ExpressionConfig | undefined;
+  readonly uid: ExpressionConfig | undefined;
+  readonly role: ExpressionConfig | undefined;
+  readonly groups: ExpressionConfig | undefined;
+}
+
+/** Reads expressions by the keys `<name>Assign`. */
+export async function readAssignments(
+  texts: { readonly [K in keyof AssignmentsConfig]: string | undefined },
+  { reader, prefix }: Place,
+): Promise<AssignmentsConfig> {
+  return {
+    identity: await readExpression(reader, `${prefix}identityAssign`, texts.identity),
+    uid: await readExpression(reader, `${prefix}uidAssign`, texts.uid),
+    role: await readExpression(reader, `${prefix}roleAssign`, texts.role),
+    groups: await readExpression(reader, `${prefix}groupsAssign`, texts.groups),
+  };
+}
+
+/** The text of an expression, or with `@` the content of the file that follows (authentication.md 6.1). */
+async function readExpression(
+  reader: KeyReader,
+  key: string,
+  text: string | undefined,
+): Promise<ExpressionConfig | undefined> {
+  if (text === undefined) return undefined;
+  if (!text.startsWith("@")) return { text, origin: reader.origin(key) };
+  const file = resolve(reader.workingDirectory, text.slice(1).trim());
+  reader.addSource(file);
+  try {
+    const content = new TextDecoder("utf-8", { fatal: true }).decode(await readRegularFile(file));
+    return { text: content, origin: { file, line: 1, key } };
+  } catch (error) {
+    const why = error instanceof TypeError ? "it is not UTF-8" : reason(error);
+    reader.error(key, `cannot read ${file}: ${why}`, text);
+    return undefined;
+  }
+}

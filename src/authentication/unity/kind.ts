@@ -1,0 +1,31 @@
+import { probeWithoutCredentials } from "../../outgoing/probed_kind.ts";
+import { authenticatorKind } from "../authenticator_kind.ts";
+import { KEYS, read } from "./keys.ts";
+
+/** Unity, by SAML (specification 5): the first class passes on user name and password, the second a bearer token. */
+export const unity = authenticatorKind({
+  title: "UnitySAMLAuthenticator (UNITY, UNITY-PASSWORD) and UnityOAuthAuthenticator (UNITY-OAUTH)",
+  classes: {
+    UnitySAMLAuthenticator: { names: ["UNITY", "UNITY-PASSWORD"] },
+    UnityOAuthAuthenticator: { names: ["UNITY-OAUTH"] },
+  },
+  keys: KEYS,
+  ignored: { identityAssign: "the assertion names the user" },
+  read,
+  remotes: ({ address, showCertificate }) => [{
+    address,
+    shownAs: "Unity",
+    showCertificate,
+    probe: (parts) => probeWithoutCredentials(address, parts, (status) => status !== 404),
+  }],
+  inspect: async ({ assignments }) => ({
+    problems: (await import("../assignments.ts")).inspectAssignments(assignments),
+  }),
+  async create(config, { assertions, outgoing, serverName, now: clock, log }) {
+    const create = config.kind === "UnitySAMLAuthenticator"
+      ? (await import("./unity_saml.ts")).unitySaml
+      : (await import("./unity_oauth.ts")).unityOAuth;
+    const http = outgoing(config.showCertificate);
+    return create(config, { ...assertions, serverDn: serverName() || undefined, http, clock, log });
+  },
+});

@@ -1,0 +1,16 @@
+import { InvalidFile, type Problem } from "./problem.ts";
+import { readRegularFile } from "./regular_file.ts";
+
+/** What is wrong with a file: what its reader says or throws, or that it cannot be read. */
+export async function inspectFile(
+  file: string,
+  problemsOf: (text: string, file: string) => readonly Problem[] | Promise<readonly Problem[]>,
+): Promise<readonly Problem[]> {
+  try {
+    return await problemsOf(new TextDecoder().decode(await readRegularFile(file)), file);
+  } catch (error) {
+    if (error instanceof InvalidFile) return error.problems;
+    const reason = error instanceof Error ? error.message : String(error);
+    return [{ severity: "error", file, expected: `cannot be read: ${reason}` }];
+  }
+}
