@@ -1,7 +1,10 @@
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
-import type { PackageFile } from "./package_files.ts";
+import { writePackageFile } from "./archive.ts";
+import { CONFLICTS, DESCRIPTION, MAINTAINER, SUMMARY } from "./description.ts";
+import { gzipped, type PackageFile } from "./package_files.ts";
 import { ROOT } from "./project.ts";
+import { releaseDate } from "./release_date.ts";
 import { runTool } from "./run_tool.ts";
 
 const SCRIPTS = ["postinst", "prerm", "postrm"];
@@ -13,8 +16,6 @@ export interface DebOptions {
   /** As Debian names it, such as `amd64`. */
   readonly architecture: string;
   readonly files: readonly PackageFile[];
-  /** `none` for content that is compressed already. */
-  readonly compression: "none" | "xz";
 }
 
 /**
@@ -22,13 +23,12 @@ export interface DebOptions {
  * the administrator changed (deb-conffiles(5)).
  * @throws {ToolFailed} If `dpkg-deb` refuses.
  */
-export async function writeDeb(
-  { output, version, architecture, files, compression }: DebOptions,
-): Promise<void> {
+export async function writeDeb({ output, version, architecture, files: given }: DebOptions): Promise<void> {
   const root = await Deno.makeTempDir({ prefix: "authserver-deb-" });
   try {
     await Deno.chmod(root, 0o755);
-    for (const { path, mode, content } of files) await write(`${root}${path}`, content, mode);
+    const files = [...given, debianChangelog(version)];
+    for (const file of files) await writePackageFile(root, file);
     const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
     const control = {
       control: controlFile(version, architecture, Math.ceil(bytes / 1024)),
@@ -39,26 +39,34 @@ export async function writeDeb(
         ),
       ),
     };
-    for (const [name, text] of Object.entries(control)) await write(`${root}/DEBIAN/${name}`, text, 0o644);
+    for (const [name, content] of Object.entries(control)) {
+      await writePackageFile(root, { path: `/DEBIAN/${name}`, mode: 0o644, content });
+    }
     for (const name of SCRIPTS) {
-      await write(
-        `${root}/DEBIAN/${name}`,
-        await Deno.readTextFile(`${ROOT}/bin/build/debian/${name}`),
-        0o755,
-      );
+      const content = await Deno.readTextFile(`${ROOT}/bin/build/debian/${name}`);
+      await writePackageFile(root, { path: `/DEBIAN/${name}`, mode: 0o755, content });
     }
     await Deno.mkdir(dirname(output), { recursive: true });
-    await runTool("dpkg-deb", ["--root-owner-group", `-Z${compression}`, "--build", root, output]);
+    // Most of it is compressed already.
+    await runTool("dpkg-deb", ["--root-owner-group", "-Zgzip", "-z1", "--build", root, output]);
   } finally {
     await Deno.remove(root, { recursive: true });
   }
 }
 
-async function write(path: string, content: Uint8Array | string, mode: number): Promise<void> {
-  await Deno.mkdir(dirname(path), { recursive: true, mode: 0o755 });
-  if (typeof content === "string") await Deno.writeTextFile(path, content);
-  else await Deno.writeFile(path, content);
-  await Deno.chmod(path, mode); // whatever the umask is
+/** The form that Debian's tools read; what changed is in the file that it names. */
+function debianChangelog(version: string): PackageFile {
+  const date = releaseDate().toUTCString().replace("GMT", "+0000");
+  return {
+    path: "/usr/share/doc/authserver/changelog.gz",
+    mode: 0o644,
+    content: gzipped(`authserver (${version}) stable; urgency=medium
+
+  * See /usr/share/doc/authserver/CHANGELOG.md.gz.
+
+ -- ${MAINTAINER}  ${date}
+`),
+  };
 }
 
 function lines(list: readonly string[]): string {
@@ -69,15 +77,13 @@ function controlFile(version: string, architecture: string, kilobytes: number): 
   return `Package: authserver
 Version: ${version}
 Architecture: ${architecture}
-Maintainer: authserver <root@localhost>
+Maintainer: ${MAINTAINER}
 Installed-Size: ${kilobytes}
 Section: net
 Priority: optional
 Depends: libc6 (>= 2.27), libgcc-s1, systemd (>= 247)
 Suggests: fail2ban, logrotate
-Description: Auth service for UFTP file transfer
- Authenticates users over HTTPS, maps them to accounts with their limits, commands
- transfer daemons (UFTPD) to expect them, and tells where to connect with a one-time
- secret. Shares data between users on request.
-`;
+Conflicts: ${CONFLICTS}
+Description: ${SUMMARY}
+${lines(DESCRIPTION.map((line) => ` ${line}`))}`;
 }

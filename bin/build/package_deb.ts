@@ -1,7 +1,7 @@
 /** `deno task package:deb`: makes the executable and a Debian package of it in `dist/`. */
 import { compile } from "./compile.ts";
 import { writeDeb } from "./deb.ts";
-import { packageFiles } from "./package_files.ts";
+import { programFiles } from "./package_files.ts";
 import { readProject, ROOT } from "./project.ts";
 import { ToolFailed } from "./run_tool.ts";
 import { isTarget, TARGETS } from "./target.ts";
@@ -17,22 +17,7 @@ export async function packageDeb(target: keyof typeof TARGETS): Promise<string> 
   const program = `${ROOT}/dist/authserver-${architecture}`;
   const form = await compile({ target, output: program, selfExtracting: false, sbom: true });
   const output = `${ROOT}/dist/authserver_${version}_${architecture}.deb`;
-  const content = await Deno.readFile(program);
-  await writeDeb({
-    output,
-    version,
-    architecture,
-    files: [
-      { path: "/usr/bin/authserver", mode: 0o755, content },
-      {
-        path: "/usr/share/doc/authserver/authserver.cdx.json",
-        mode: 0o644,
-        content: await Deno.readTextFile(`${program}.cdx.json`),
-      },
-      ...await packageFiles(),
-    ],
-    compression: form === "native" ? "xz" : "none",
-  });
+  await writeDeb({ output, version, architecture, files: await programFiles(program) });
   console.log(`${output}, with ${form === "native" ? "a compiled" : "a self-extracting"} executable`);
   return output;
 }

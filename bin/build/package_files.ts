@@ -10,6 +10,22 @@ export interface PackageFile {
   readonly content: Uint8Array | string;
 }
 
+/**
+ * Everything of a package.
+ * @param program Path of the executable; its list of components is beside it.
+ */
+export async function programFiles(program: string): Promise<PackageFile[]> {
+  return [
+    { path: "/usr/bin/authserver", mode: 0o755, content: await Deno.readFile(program) },
+    {
+      path: "/usr/share/doc/authserver/authserver.cdx.json",
+      mode: 0o644,
+      content: await Deno.readTextFile(`${program}.cdx.json`),
+    },
+    ...await packageFiles(),
+  ];
+}
+
 /** Everything that goes onto a system beside the program itself. */
 export async function packageFiles(): Promise<PackageFile[]> {
   const license = await Deno.readTextFile(`${ROOT}/LICENSE`);
@@ -17,6 +33,12 @@ export async function packageFiles(): Promise<PackageFile[]> {
     ...systemFiles("package").map(({ path, mode, text }) => ({ path: `/${path}`, mode, content: text })),
     ...await manualPages(),
     ...await completions(),
+    ...await scripts(),
+    {
+      path: "/usr/share/doc/authserver/CHANGELOG.md.gz",
+      mode: 0o644,
+      content: gzipped(await Deno.readFile(`${ROOT}/CHANGELOG.md`)),
+    },
     { path: "/usr/share/doc/authserver/copyright", mode: 0o644, content: `${COPYRIGHT}\n${license}` },
   ];
 }
@@ -27,7 +49,24 @@ async function manualPages(): Promise<PackageFile[]> {
   return await Promise.all(names.map(async (name) => ({
     path: `/usr/share/man/man1/${name}.gz`,
     mode: 0o644,
-    content: gzipSync(await Deno.readFile(`${folder}/${name}`), { level: 9 }),
+    content: gzipped(await Deno.readFile(`${folder}/${name}`)),
+  })));
+}
+
+/** Without name and time, as packages have it. */
+export function gzipped(content: Uint8Array | string): Uint8Array {
+  return gzipSync(content, { level: 9 });
+}
+
+const SCRIPTS = ["start", "stop", "status"].map((what) => `bin/authserver-${what}.sh`);
+
+/** For installations in a folder of their own; the system's is started by systemd. */
+async function scripts(): Promise<PackageFile[]> {
+  const paths = [...SCRIPTS, "bin/launch-settings.sh", "conf/startup.properties"];
+  return await Promise.all(paths.map(async (path) => ({
+    path: `/usr/share/doc/authserver/examples/${path}`,
+    mode: SCRIPTS.includes(path) ? 0o755 : 0o644,
+    content: await Deno.readTextFile(`${ROOT}/${path}`),
   })));
 }
 

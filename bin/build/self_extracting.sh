@@ -77,3 +77,6 @@ case ${AUTHSERVER_HEAP_MB-} in
 esac
 export DENO_DIR="$program/deno" DENO_NO_UPDATE_CHECK=1
 exec "$program/authserver" run --quiet --no-config --no-lock @FLAGS@ "$program/@MAIN@" "$@"
+
+# Never reached; who only reads this file as a script (sh -n) takes what follows for a text.
+: <<'END_OF_PROGRAM'

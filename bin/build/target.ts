@@ -1,7 +1,7 @@
-/** Systems that the service runs on, as `deno compile --target` names them. */
+/** Systems that the service runs on, as `deno compile --target` names them, with what packages call them. */
 export const TARGETS = {
-  "x86_64-unknown-linux-gnu": { runtimePackage: "@deno/linux-x64-glibc", debian: "amd64" },
-  "aarch64-unknown-linux-gnu": { runtimePackage: "@deno/linux-arm64-glibc", debian: "arm64" },
+  "x86_64-unknown-linux-gnu": { runtimePackage: "@deno/linux-x64-glibc", debian: "amd64", rpm: "x86_64" },
+  "aarch64-unknown-linux-gnu": { runtimePackage: "@deno/linux-arm64-glibc", debian: "arm64", rpm: "aarch64" },
 } as const;
 
 export type Target = keyof typeof TARGETS;

@@ -2,60 +2,15 @@
 import assert from "node:assert/strict";
 import { writeDeb } from "../../bin/build/deb.ts";
 import { packageFiles } from "../../bin/build/package_files.ts";
-import { runTool, ToolFailed } from "../../bin/build/run_tool.ts";
-
-/** A root folder that shows this system, and forgets what is changed in it. */
-class ThrowawayRoot implements AsyncDisposable {
-  private constructor(readonly folder: string) {}
-
-  static async create(): Promise<ThrowawayRoot> {
-    const folder = await Deno.makeTempDir({ prefix: "authserver-root-" });
-    await runTool("mount", ["-t", "tmpfs", "tmpfs", folder]);
-    for (const name of ["upper", "work", "root"]) await Deno.mkdir(`${folder}/${name}`);
-    const layers = `lowerdir=/,upperdir=${folder}/upper,workdir=${folder}/work`;
-    await runTool("mount", ["-t", "overlay", "overlay", "-o", layers, `${folder}/root`]);
-    await runTool("mount", ["-t", "proc", "proc", `${folder}/root/proc`]);
-    return new ThrowawayRoot(folder);
-  }
-
-  path(path: string): string {
-    return `${this.folder}/root${path}`;
-  }
-
-  run(...command: readonly string[]): Promise<string> {
-    return runTool("chroot", [`${this.folder}/root`, ...command], {
-      env: { DEBIAN_FRONTEND: "noninteractive" },
-    });
-  }
-
-  async exists(path: string): Promise<boolean> {
-    return await Deno.lstat(this.path(path)).then(() => true, () => false);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const path of ["/root/proc", "/root", ""]) await runTool("umount", [`${this.folder}${path}`]);
-    await Deno.remove(this.folder);
-  }
-}
-
-async function available(): Promise<boolean> {
-  if (Deno.uid() !== 0) return false;
-  try {
-    await runTool("dpkg", ["--version"]);
-    await using _root = await ThrowawayRoot.create();
-    return true;
-  } catch (error) {
-    if (error instanceof ToolFailed || error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
-}
+import { runTool } from "../../bin/build/run_tool.ts";
+import { ThrowawayRoot } from "./throwaway_root.ts";
 
 const ARCHITECTURE = Deno.build.arch === "aarch64" ? "arm64" : "amd64";
 const ADMINISTRATORS = "# changed by the administrator\n";
 
 Deno.test({
   name: "the Debian package installs, keeps changed configuration in an update, and is gone after a purge",
-  ignore: !await available(),
+  ignore: !await ThrowawayRoot.available("dpkg"),
   async fn() {
     await using root = await ThrowawayRoot.create();
     const files = await packageFiles();
@@ -69,7 +24,6 @@ Deno.test({
         version,
         architecture: ARCHITECTURE,
         files: [program, ...shipped],
-        compression: "none",
       });
     };
     await build("1.0");

@@ -27,7 +27,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     ],
     parallel: false,
   },
-  builds: { tests: ["build/executable_long.ts", "build/deb_long.ts"], parallel: false },
+  builds: {
+    tests: ["build/executable_long.ts", "build/deb_long.ts", "build/release_long.ts"],
+    parallel: false,
+  },
 };
 
 const DATA = new URL("../../docs/reliability.json", import.meta.url);

@@ -1,0 +1,77 @@
+import { dirname, join } from "node:path";
+import { FOLDER_FILES } from "../../src/command/files/installation/sample_file.ts";
+import type { PackageFile } from "./package_files.ts";
+import { ROOT } from "./project.ts";
+import { releaseDate } from "./release_date.ts";
+import { runTool } from "./run_tool.ts";
+
+/**
+ * Everything of an installation in a folder of its own: `bin/` with program and scripts, `conf/` to start from, `docs/`.
+ * @param program The executable.
+ */
+export async function archiveFiles(program: Uint8Array): Promise<PackageFile[]> {
+  const shipped = [
+    ...await filesBelow("bin", /^bin\/[^/]+\.sh$/),
+    "conf/startup.properties",
+    ...await filesBelow("docs"),
+  ];
+  const texts = ["LICENSE", "README.md", "CHANGELOG.md", ...shipped];
+  return [
+    { path: "bin/authserver", mode: 0o755, content: program },
+    ...FOLDER_FILES.map(({ path, mode, text }) => ({ path, mode, content: text })),
+    ...await Promise.all(texts.map(async (path) => ({
+      path,
+      mode: /^bin\/authserver/.test(path) ? 0o755 : 0o644,
+      content: await Deno.readFile(join(ROOT, path)),
+    }))),
+  ];
+}
+
+/** Paths of the files below a folder of the project that match. */
+async function filesBelow(folder: string, pattern = /./): Promise<string[]> {
+  const found = await Promise.all((await Array.fromAsync(Deno.readDir(join(ROOT, folder)))).map(
+    ({ name, isDirectory }) => {
+      const path = `${folder}/${name}`;
+      return isDirectory ? filesBelow(path, pattern) : pattern.test(path) ? [path] : [];
+    },
+  ));
+  return found.flat().sort();
+}
+
+/**
+ * Writes a compressed archive with one folder in it.
+ * @param folder Name of that folder.
+ * @throws {ToolFailed} If `tar` refuses.
+ */
+export async function writeArchive(
+  output: string,
+  folder: string,
+  files: readonly PackageFile[],
+): Promise<void> {
+  const root = await Deno.makeTempDir({ prefix: "authserver-archive-" });
+  try {
+    for (const file of files) await writePackageFile(join(root, folder), file);
+    await runTool("tar", [
+      "--sort=name",
+      "--owner=root:0",
+      "--group=root:0",
+      `--mtime=@${Math.floor(releaseDate().getTime() / 1000)}`,
+      "--use-compress-program=gzip -n",
+      `--directory=${root}`,
+      "-cf",
+      output,
+      folder,
+    ]);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+}
+
+/** Writes a file below a folder that stands for the root. */
+export async function writePackageFile(root: string, { path, mode, content }: PackageFile): Promise<void> {
+  const target = join(root, path);
+  await Deno.mkdir(dirname(target), { recursive: true, mode: 0o755 });
+  if (typeof content === "string") await Deno.writeTextFile(target, content);
+  else await Deno.writeFile(target, content);
+  await Deno.chmod(target, mode); // whatever the umask is
+}

@@ -1,0 +1,15 @@
+/** What all packages say of the service. */
+export const SUMMARY = "Auth service for UFTP file transfer";
+
+/** Lines of at most 79 characters. */
+export const DESCRIPTION = [
+  "Authenticates users over HTTPS, maps them to accounts with their limits,",
+  "commands transfer daemons (UFTPD) to expect them, and tells where to connect",
+  "with a one-time secret. Shares data between users on request.",
+] as const;
+
+/** Package of the Java service, which listens on the same port and has the same clients. */
+export const CONFLICTS = "unicore-authserver";
+
+/** Whom packages name as their maintainer: those who made them, at no address that could be somebody's. */
+export const MAINTAINER = "authserver maintainers <authserver@example.org>";

@@ -1,0 +1,48 @@
+import { runTool, ToolFailed } from "../../bin/build/run_tool.ts";
+
+/** A root folder that shows this system, and forgets what is changed in it. */
+export class ThrowawayRoot implements AsyncDisposable {
+  private constructor(readonly folder: string) {}
+
+  static async create(): Promise<ThrowawayRoot> {
+    const folder = await Deno.makeTempDir({ prefix: "authserver-root-" });
+    await runTool("mount", ["-t", "tmpfs", "tmpfs", folder]);
+    for (const name of ["upper", "work", "root"]) await Deno.mkdir(`${folder}/${name}`);
+    const layers = `lowerdir=/,upperdir=${folder}/upper,workdir=${folder}/work`;
+    await runTool("mount", ["-t", "overlay", "overlay", "-o", layers, `${folder}/root`]);
+    await runTool("mount", ["-t", "proc", "proc", `${folder}/root/proc`]);
+    return new ThrowawayRoot(folder);
+  }
+
+  /** Whether there can be one on this machine, and a program that installs packages into it. */
+  static async available(installer: string): Promise<boolean> {
+    if (Deno.uid() !== 0) return false;
+    try {
+      await runTool(installer, ["--version"]);
+      await using _root = await ThrowawayRoot.create();
+      return true;
+    } catch (error) {
+      if (error instanceof ToolFailed || error instanceof Deno.errors.NotFound) return false;
+      throw error;
+    }
+  }
+
+  path(path: string): string {
+    return `${this.folder}/root${path}`;
+  }
+
+  run(...command: readonly string[]): Promise<string> {
+    return runTool("chroot", [`${this.folder}/root`, ...command], {
+      env: { DEBIAN_FRONTEND: "noninteractive" },
+    });
+  }
+
+  async exists(path: string): Promise<boolean> {
+    return await Deno.lstat(this.path(path)).then(() => true, () => false);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const path of ["/root/proc", "/root", ""]) await runTool("umount", [`${this.folder}${path}`]);
+    await Deno.remove(this.folder);
+  }
+}
