@@ -5,6 +5,7 @@ import { asksForHelp, type Command, type CommandIo, commandNamed, WrongUsage } f
 import { completion } from "./completion/completion.ts";
 import { config } from "./diagnosis/config.ts";
 import { init } from "./files/init.ts";
+import { migrate } from "./files/migrate.ts";
 import { passwd } from "./files/passwd.ts";
 import { reload } from "./running/reload.ts";
 import { reservations } from "./files/reservations.ts";
@@ -19,6 +20,7 @@ import { whoamiTestCommand } from "./diagnosis/whoami_test_command.ts";
 export const COMMANDS: readonly Command[] = [
   serve,
   init,
+  migrate,
   status,
   reload,
   check,

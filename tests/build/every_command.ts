@@ -45,6 +45,7 @@ const TRIALS: readonly {
 }[] = [
   { args: ["version"], says: /^authserver \d/ },
   { args: ["init", "--directory", "fresh"], says: /fresh\/conf\/container\.properties/ },
+  { args: ["migrate", ".", "--directory", "moved"], says: /files copied .*[^]* usable: 0 errors/ },
   { args: ["status"], says: /^Servers:\n {2}HPC {2}up/m },
   { args: ["reload"], says: /generation 2/ },
   { args: ["check"], says: /usable/ },

@@ -16,13 +16,18 @@ export function isJavaKeyStore(bytes: Uint8Array): boolean {
   return magic === "feedfeed" || magic === "cececece";
 }
 
+/** How a Java key store becomes one that is read here: the new file, and the command that makes it. */
+export function conversionOf(path: string): { readonly target: string; readonly command: string } {
+  const target = `${path.replace(/\.(?:jks|jceks|keystore)$/i, "")}.p12`;
+  const command =
+    `keytool -importkeystore -srckeystore ${path} -destkeystore ${target} -deststoretype pkcs12`;
+  return { target, command };
+}
+
 /** @throws {UnusableStore} Always: these stores are read by Java only; the message tells how to convert one. */
 export function refuseJavaKeyStore(path: string): never {
-  const target = path.replace(/\.(?:jks|jceks|keystore)$/i, "");
-  throw new UnusableStore(
-    "expected PKCS#12, this is a Java key store; convert it: " +
-      `keytool -importkeystore -srckeystore ${path} -destkeystore ${target}.p12 -deststoretype pkcs12`,
-  );
+  const { command } = conversionOf(path);
+  throw new UnusableStore(`expected PKCS#12, this is a Java key store; convert it: ${command}`);
 }
 
 /**

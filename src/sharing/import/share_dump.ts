@@ -40,7 +40,8 @@ interface Entry {
 }
 
 /**
- * Reads a dump of shares: CSV with a header line, or JSON, an array of objects. Required are `path`, `ownerID`, `uid`
+ * Reads a dump of shares: CSV with a header line, or JSON, an array of objects. A CSV column `data` without one for `path`
+ * holds the members as JSON, as the Java service's tables do. Required are `path`, `ownerID`, `uid`
  * and `targetID`; without `id` a share gets a new one, without `access` it is for reading.
  * @param options.server Logical server of entries that name none.
  * @param options.servers Logical servers there are.
@@ -89,11 +90,7 @@ function readEntries(text: string, file: string): readonly Entry[] {
     if (!Array.isArray(list)) return fail("expected an array of shares");
     return list.map((item: unknown, i): Entry => {
       if (typeof item !== "object" || item === null) return fail(`entry ${i + 1}: expected an object`);
-      const values = Object.entries(item).filter(([, value]) => value !== null);
-      return {
-        place: `[${i}]`,
-        values: new Map(values.map(([key, value]) => [key.toLowerCase(), String(value)])),
-      };
+      return { place: `[${i}]`, values: new Map(membersOf(item)) };
     });
   }
   try {
@@ -104,12 +101,34 @@ function readEntries(text: string, file: string): readonly Entry[] {
       if (fields.length !== names.length) {
         fail(`expected ${names.length} fields, found ${fields.length}`, line);
       }
-      return { line, values: new Map(names.map((name, i) => [name, fields[i] ?? ""])) };
+      const values = new Map(names.map((name, i) => [name, fields[i] ?? ""]));
+      const record = values.has("path") ? undefined : values.get("data");
+      if (record === undefined) return { line, values };
+      return { line, values: new Map([...values, ...recordOf(record) ?? fail(RECORD, line)]) };
     });
   } catch (error) {
     if (error instanceof InvalidCsv) return fail(error.message, error.line);
     throw error;
   }
+}
+
+const RECORD = "expected a JSON object in the column data";
+
+/** The tables of the Java service hold a record as JSON in one column; undefined if it is none. */
+function recordOf(text: string): [string, string][] | undefined {
+  try {
+    const record: unknown = JSON.parse(text);
+    if (typeof record !== "object" || record === null || Array.isArray(record)) return undefined;
+    return membersOf(record);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Members that are there, their names in lower case. */
+function membersOf(item: object): [string, string][] {
+  return Object.entries(item).filter(([, value]) => value !== null)
+    .map(([key, value]) => [key.toLowerCase(), String(value)]);
 }
 
 /** The share that an entry describes; undefined if something about it was reported. */

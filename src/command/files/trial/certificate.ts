@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { encodeElement } from "../../../model/der_element.ts";
 
 /** A certificate and its private key (PKCS#8, unencrypted), both as PEM. */
 export interface Credential {
@@ -58,16 +59,8 @@ function keyPair(): { readonly publicKey: KeyObject; readonly privateKey: KeyObj
   return generateKeyPairSync("ec", { namedCurve: "P-256" });
 }
 
-/** One value with its tag and length in front (X.690); none here is longer than 65,535 bytes. */
 function tagged(tag: number, ...contents: readonly Uint8Array[]): Buffer {
-  const content = Buffer.concat(contents);
-  const { length } = content;
-  const octets = length < 0x80
-    ? [length]
-    : length < 0x100
-    ? [0x81, length]
-    : [0x82, length >> 8, length & 255];
-  return Buffer.concat([Buffer.from([tag, ...octets]), content]);
+  return encodeElement(tag, Buffer.concat(contents));
 }
 
 function sequence(...values: readonly Uint8Array[]): Buffer {

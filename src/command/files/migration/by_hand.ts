@@ -1,0 +1,159 @@
+import { X509Certificate } from "node:crypto";
+import { join, resolve } from "node:path";
+import { compileExpression } from "../../../authentication/expression/expression.ts";
+import { ExpressionError } from "../../../authentication/expression/expression_error.ts";
+import { decodeProperties, parseProperties, type PropertyEntry } from "../../../config/properties.ts";
+import { conversionOf, isJavaKeyStore } from "../../../config/tls/key_store.ts";
+import { pemBlocks } from "../../../config/tls/pem.ts";
+import { certificateName } from "../../../model/certificate_subject.ts";
+import { readElement } from "../../../model/der_element.ts";
+import type { ConfigurationFile, JavaInstallation } from "./java_installation.ts";
+
+/** Something that no program can do for the operator. */
+export interface HandWork {
+  /** Such as `Java key store`. */
+  readonly topic: string;
+  /** What there is, and what to do: lines. */
+  readonly what: readonly string[];
+}
+
+/** Policy files as the Java service came with them: what they say is built in. */
+const SHIPPED_POLICIES = /(?:^|\/)(?:30uftpAuthService\.xml|xacml2\.config)$/;
+
+/** All that needs a hand, out of the copied files. */
+export async function needsAHand(
+  installation: JavaInstallation,
+  files: readonly ConfigurationFile[],
+): Promise<readonly HandWork[]> {
+  const main = files.find(({ path }) => path === "container.properties");
+  const { entries } = parseProperties(
+    decodeProperties(main?.content ?? new Uint8Array()),
+    "conf/container.properties",
+  );
+  return [
+    ...files.flatMap((file) => javaKeyStore(file, entries)),
+    ...policies(files, entries),
+    ...expressions(entries),
+    ...await shares(installation, entries),
+    ...files.flatMap(oldCertificates),
+  ];
+}
+
+function javaKeyStore({ path, content }: ConfigurationFile, entries: readonly PropertyEntry[]): HandWork[] {
+  if (!isJavaKeyStore(content)) return [];
+  const name = `conf/${path}`;
+  const { target, command } = conversionOf(name);
+  const naming = entries.filter(({ value }) => value.trim() === name);
+  return [{
+    topic: "Java key store",
+    what: [
+      command,
+      ...naming.map(({ key, line }) => `conf/container.properties:${line}: ${key}=${target}`),
+    ],
+  }];
+}
+
+function policies(files: readonly ConfigurationFile[], entries: readonly PropertyEntry[]): HandWork[] {
+  const own = files.map(({ path }) => path)
+    .filter((path) => /(?:^|\/)xacml\w*/i.test(path) && !SHIPPED_POLICIES.test(path));
+  if (own.length === 0 && !entries.some(({ key }) => key.endsWith(".pdpConfig"))) return [];
+  return [{
+    topic: "XACML",
+    what: own.length === 0
+      ? ["not evaluated: the built-in rules equal the policy that the Java service came with, nothing to do"]
+      : [
+        "not evaluated: the built-in rules equal the policy that the Java service came with. See whether these permit",
+        "less than it did, and say that with roles in the map file, or with bans:",
+        ...own.map((path) => `conf/${path}`),
+      ],
+  }];
+}
+
+/** Expressions (MVEL) that go beyond what is understood here. */
+function expressions(entries: readonly PropertyEntry[]): HandWork[] {
+  return entries.filter(({ key }) => key.endsWith("Assign")).flatMap(({ key, value, line }) => {
+    try {
+      compileExpression(value);
+      return [];
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      return [{ topic: "MVEL", what: [`conf/container.properties:${line}: ${key}: ${error.message}`] }];
+    }
+  });
+}
+
+/** Suffix of the files of H2. */
+const H2 = ".mv.db";
+
+async function shares(
+  { root, libraries }: JavaInstallation,
+  entries: readonly PropertyEntry[],
+): Promise<HandWork[]> {
+  const value = (name: string) => entries.find(({ key }) => key === name)?.value.trim();
+  const servers = value("share.servers")?.split(/[\s,|]+/).filter((name) => name !== "") ?? [];
+  const kind = /(MySQL|PGSQL)Persist$/.exec(value("persistence.class") ?? "")?.[1];
+  if (kind !== undefined && servers.length > 0) {
+    return [{
+      topic: `Shares in ${kind === "MySQL" ? "MySQL" : "PostgreSQL"}`,
+      what: servers.flatMap((server) => [
+        `write the table SHARES_${server} out as CSV with a header line into shares-${server}.csv`,
+        importOf(server),
+      ]),
+    }];
+  }
+  const directory = resolve(root, value("persistence.directory") ?? ".");
+  const found = await databasesIn(directory);
+  return servers.filter((server) => found.has(`SHARES_${server}${H2}`)).map((server) => ({
+    topic: `Shares of ${server} in H2`,
+    what: [
+      "with the old service stopped:",
+      `java -cp '${libraries}/*' org.h2.tools.Shell -url 'jdbc:h2:file:${
+        join(directory, `SHARES_${server}`)
+      }' ` +
+      `-user sa -sql "CALL CSVWRITE('shares-${server}.csv', 'SELECT * FROM SHARES_${server}', 'charset=UTF-8')"`,
+      importOf(server),
+    ],
+  }));
+}
+
+function importOf(server: string): string {
+  return `authserver share import --server ${server} shares-${server}.csv`;
+}
+
+async function databasesIn(folder: string): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  try {
+    for await (const { name } of Deno.readDir(folder)) names.add(name);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) throw error;
+  }
+  return names;
+}
+
+/** Certificates of X.509 version 1: a handshake with one proves nothing. */
+function oldCertificates({ path, content }: ConfigurationFile): HandWork[] {
+  return certificatesIn(content).filter(isVersion1).map((certificate) => ({
+    topic: "X.509 version 1",
+    what: [
+      `conf/${path}: ${certificateName(certificate)}`,
+      "a daemon that shows such a certificate is refused, as it proves nothing: have a new one issued",
+    ],
+  }));
+}
+
+function certificatesIn(content: Uint8Array): X509Certificate[] {
+  const text = new TextDecoder().decode(content);
+  if (!text.includes("-----BEGIN ")) return [];
+  return [...pemBlocks(text)].filter(({ label }) => label === "CERTIFICATE").flatMap(({ text }) => {
+    try {
+      return [new X509Certificate(text)];
+    } catch {
+      return []; // `check` says so where the configuration names it
+    }
+  });
+}
+
+/** It does not begin with a version (RFC 5280, 4.1). */
+function isVersion1({ raw }: X509Certificate): boolean {
+  return readElement(raw).child(0).child(0).tag !== 0xa0;
+}

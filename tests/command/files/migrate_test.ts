@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { cp } from "node:fs/promises";
+import { convertProperties } from "../../../src/command/files/migration/converted_text.ts";
+import { createAuthority } from "../../pki/authority.ts";
+import { runAuthserver } from "../../system/service_process.ts";
+
+const FIXTURES = new URL("../../fixtures/java_installation/", import.meta.url).pathname;
+
+/** A folder with an installation of the Java service in `java`, changed as wanted, and an empty one to run commands in. */
+async function site(variant: string, files: Readonly<Record<string, string | Uint8Array>> = {}) {
+  const folder = await Deno.makeTempDir({ prefix: "authserver-migrate-" });
+  await Deno.mkdir(`${folder}/new`);
+  await cp(`${FIXTURES}${variant}`, `${folder}/java`, { recursive: true });
+  for (const [path, content] of Object.entries(files)) {
+    await Deno.mkdir(`${folder}/java/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+    if (typeof content === "string") await Deno.writeTextFile(`${folder}/java/${path}`, content);
+    else await Deno.writeFile(`${folder}/java/${path}`, content);
+  }
+  const before = await listing(`${folder}/java`);
+  return {
+    folder,
+    unchanged: async () => assert.deepEqual(await listing(`${folder}/java`), before),
+    async run(...args: readonly string[]) {
+      const process = runAuthserver(args, { cwd: `${folder}/new` });
+      return { code: await process.ended, printed: process.printed };
+    },
+    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
+  };
+}
+
+/** Files below a folder: path -> mode, time of the last change, and content. */
+async function listing(root: string, below = ""): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for await (const { name, isDirectory } of Deno.readDir(`${root}/${below}`)) {
+    const path = `${below}${name}`;
+    if (isDirectory) Object.assign(found, await listing(root, `${path}/`));
+    else {
+      const { mode, mtime } = await Deno.stat(`${root}/${path}`);
+      found[path] = `${mode} ${mtime?.getTime()} ${(await Deno.readFile(`${root}/${path}`)).toBase64()}`;
+    }
+  }
+  return found;
+}
+
+/** Paths and contents only. */
+async function contents(root: string): Promise<Record<string, string>> {
+  const all = Object.entries(await listing(root));
+  return Object.fromEntries(all.map(([path, facts]) => [path, facts.split(" ")[2] ?? ""]));
+}
+
+for (const variant of ["variant_a", "variant_b"]) {
+  Deno.test(`migrate copies a Java installation, ${variant}, as it is; the copy is usable`, async () => {
+    await using at = await site(variant);
+    const { code, printed } = await at.run("migrate", "../java");
+    assert.equal(code, 0, printed);
+    assert.match(printed, /^\d+ files copied from \S+\/java\/conf to conf$/m);
+    assert.match(printed, /XACML\n {4}not evaluated: .*nothing to do/);
+    assert.match(printed, /usable: 0 errors/);
+    assert.deepEqual(await contents(`${at.folder}/new/conf`), await contents(`${at.folder}/java/conf`));
+    await at.unchanged();
+
+    const again = await at.run("migrate", "../java");
+    assert.equal(again.code, 1);
+    assert.match(again.printed, /conf is there already, expected a folder without one; nothing was changed/);
+  });
+}
+
+Deno.test("migrate names what needs a hand, with the commands", async () => {
+  const old = createAuthority({ subject: "CN=Old daemon,O=Site", version: 1 });
+  await using at = await site("variant_b", {
+    "conf/certs/auth.jks": Uint8Array.of(0xfe, 0xed, 0xfe, 0xed, 0, 0, 0, 2),
+    "conf/certs/trusted/old.pem": old.certificate,
+    "conf/xacml2Policies/99own.xml": "<Policy/>",
+    "data/SHARES_TEST.mv.db": "H:2",
+  });
+  const main = `${at.folder}/java/conf/container.properties`;
+  const text = await Deno.readTextFile(main);
+  await Deno.writeTextFile(
+    main,
+    text.replace("conf/certs/auth.p12", "conf/certs/auth.jks") +
+      "container.security.rest.authentication.OAUTH.identityAssign=foreach (x : y) { print(x) }\n",
+  );
+  const { code, printed } = await at.run("migrate", "../java/");
+  assert.equal(code, 1, "it cannot start yet");
+  const says = (...lines: readonly string[]) =>
+    assert(printed.includes(lines.join("\n")), `${lines}\n${printed}`);
+  const line = text.split("\n").findIndex((each) => each.includes("credential.path")) + 1;
+  says(
+    "  Java key store",
+    "    keytool -importkeystore -srckeystore conf/certs/auth.jks -destkeystore conf/certs/auth.p12 -deststoretype pkcs12",
+    `    conf/container.properties:${line}: container.security.credential.path=conf/certs/auth.p12`,
+  );
+  says("    conf/xacml2Policies/99own.xml");
+  says("  MVEL\n    conf/container.properties:");
+  says(
+    "  Shares of TEST in H2",
+    "    with the old service stopped:",
+    `    java -cp '${at.folder}/java/lib/*' org.h2.tools.Shell -url 'jdbc:h2:file:${at.folder}/java/data/SHARES_TEST' ` +
+      `-user sa -sql "CALL CSVWRITE('shares-TEST.csv', 'SELECT * FROM SHARES_TEST', 'charset=UTF-8')"`,
+    "    authserver share import --server TEST shares-TEST.csv",
+  );
+  says("  X.509 version 1", "    conf/certs/trusted/old.pem: CN=Old daemon,O=Site");
+  says("The service would not start");
+});
+
+Deno.test("migrate takes the folder of the package, and makes paths of a place of its own", async () => {
+  await using at = await site("variant_a");
+  const conf = `${at.folder}/java/conf`;
+  for (const name of ["container.properties", "startup.properties"]) {
+    const text = await Deno.readTextFile(`${conf}/${name}`);
+    await Deno.writeTextFile(
+      `${conf}/${name}`,
+      text.replaceAll("=conf/", `=${conf}/`).replace("=data", "=/var/lib/unicore/authserver/data")
+        .replace("PID=logs/", "PID=/var/run/unicore/"),
+    );
+  }
+  const { code, printed } = await at.run("migrate", "../java/conf", "--directory", "fresh");
+  assert.equal(code, 0, printed);
+  assert.match(
+    printed,
+    /: - persistence\.directory=\/var\/lib\S+\n {2}\d+: \+ persistence\.directory=data$/m,
+  );
+  assert.match(printed, /: - PID=\/var\/run\/\S+\n {2}\d+: \+ PID=logs\/authserver\.pid$/m);
+  const copied = await Deno.readTextFile(`${at.folder}/new/fresh/conf/container.properties`);
+  assert.equal(copied, await Deno.readTextFile(`${FIXTURES}variant_a/conf/container.properties`));
+});
+
+Deno.test("migrate says where it looked for a configuration", async () => {
+  await using at = await site("variant_a");
+  const { code, printed } = await at.run("migrate", "..");
+  assert.equal(code, 1);
+  assert.match(printed, /^authserver migrate: expected container\.properties in \S+ or in \S+\/conf: /);
+});
+
+Deno.test("convertProperties() leaves comments and all that is not of the old place as it is", () => {
+  const text = "# /etc/x/conf/a\r\na=/etc/x/confer/b\nb=/etc/x/conf/c\r\npersistence.directory=data\n";
+  assert.deepEqual(convertProperties(text, "/etc/x/conf"), {
+    text: text.replace("b=/etc/x/conf/c", "b=conf/c"),
+    changes: [{ line: 3, before: "b=/etc/x/conf/c\r", after: "b=conf/c\r" }],
+  });
+});

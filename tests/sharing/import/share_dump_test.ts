@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { InvalidFile } from "../../../src/model/problem.ts";
+import { parseShareDump } from "../../../src/sharing/import/share_dump.ts";
+
+const OPTIONS = { file: "shares.csv", server: "HPC", servers: ["HPC"], now: 0 };
+
+/** A table of the Java service as H2's CSVWRITE puts it out: the record is JSON in one column. */
+const H2_TABLE = `"ID","DATA","CREATED"
+"f2a41c6e9b7","{""ID"":""f2a41c6e9b7"",""path"":""/data/a \\""q\\"", b.txt"",""isDirectory"":false,""ownerID"":""CN=Ann"",""uid"":""ann"",""gid"":""users"",""targetID"":""CN=Bob"",""access"":""READ"",""oneTime"":false,""expires"":0,""accessCount"":2}","x"
+"f2a41c6e9b8","{""path"":""/data/ü"",""isDirectory"":true,""ownerID"":""CN=Ann"",""uid"":""ann"",""targetID"":""CN=Bob"",""access"":""WRITE"",""oneTime"":false,""expires"":0,""accessCount"":0}","x"
+`;
+
+Deno.test("parseShareDump() reads a table of the Java service, whose records are JSON in the column data", () => {
+  const [file, folder] = parseShareDump(H2_TABLE, OPTIONS);
+  assert.deepEqual(
+    [file?.id, file?.path, file?.uid, file?.gid, file?.access, file?.accessCount],
+    ["f2a41c6e9b7", '/data/a "q", b.txt', "ann", "users", "READ", 2],
+  );
+  assert.deepEqual([folder?.id, folder?.path, folder?.access], ["f2a41c6e9b8", "/data/ü/", "WRITE"]);
+});
+
+for (const record of ["no JSON", "[]", "null", '"text"']) {
+  Deno.test(`parseShareDump() refuses ${record} as a record, with its line`, () => {
+    const text = `id,data\nf2a41c6e9b7,"${record.replaceAll('"', '""')}"\n`;
+    assert.throws(
+      () => parseShareDump(text, OPTIONS),
+      (error) =>
+        error instanceof InvalidFile &&
+        /^shares\.csv:2: expected a JSON object in the column data$/.test(error.message),
+    );
+  });
+}
