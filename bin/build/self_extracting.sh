@@ -16,8 +16,11 @@ if [ -n "${CACHE_DIRECTORY-}" ]; then
   base=${CACHE_DIRECTORY%%:*}
 elif [ -n "${XDG_CACHE_HOME-}" ]; then
   base=$XDG_CACHE_HOME/authserver
-elif [ -n "${HOME-}" ]; then
+elif [ -n "${HOME-}" ] &&
+  { [ -w "$HOME" ] || [ -w "$HOME/.cache/authserver" ] || [ ! -O /var/cache/authserver ]; }; then
   base=$HOME/.cache/authserver
+elif [ -O /var/cache/authserver ]; then
+  base=/var/cache/authserver # of the service's account, which has no home
 else
   fail "there is no folder to unpack into: set CACHE_DIRECTORY, XDG_CACHE_HOME or HOME"
 fi

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { md5Digest, randomSalt } from "../../authentication/password/md5_hash.ts";
 import { nameProblem, parsePasswordLine } from "../../authentication/password/password_line.ts";
 import { hashWithScrypt } from "../../authentication/password/scrypt_hash.ts";
@@ -13,7 +13,11 @@ import {
   printRemarks,
   WrongUsage,
 } from "../command.ts";
-import { configurationFolder, placesOf } from "../config_option.ts";
+import { passwordFile } from "../../authentication/password/kind.ts";
+import { kindOf } from "../../config/kind.ts";
+import { KINDS } from "../../service/kinds.ts";
+import { loadConfiguration } from "../../config/load.ts";
+import { CONFIG_OPTION, configFile, configurationFolder, placesOf } from "../config_option.ts";
 import { editFile, readText } from "../../model/edit_file.ts";
 import { printable } from "../../model/printable.ts";
 import { lineFor, passwordLine, putLine, removeLines } from "./password_file_text.ts";
@@ -21,7 +25,10 @@ import { weakness } from "../weak_password.ts";
 
 /** Name of the password file beside the main configuration file. */
 const NAME = "users.txt";
-const FILE = { help: `Password file; without it ${placesOf(NAME)}`, value: "FILE" };
+const FILE = {
+  help: `Password file; without it the one that the configuration names, or else ${placesOf(NAME)}`,
+  value: "FILE",
+};
 const STDIN = { help: "Read the password from the first line of standard input instead of asking for it" };
 const MD5 = { help: "Write the old form (MD5), for services that know no other" };
 const FORCE = { help: "Take a password that is short or common" };
@@ -43,10 +50,10 @@ const add = defineCommand(
     name: "passwd add",
     summary: "Add a user to the password file, which is made if there is none",
     operands: USER,
-    options: { file: FILE, dn: DN, stdin: STDIN, md5: MD5, force: FORCE },
+    options: { file: FILE, config: CONFIG_OPTION, dn: DN, stdin: STDIN, md5: MD5, force: FORCE },
   },
   async (given, io) => {
-    const { file, user } = await targetOf(given.text("file"), given.operand("user"));
+    const { file, user } = await targetOf(given, given.operand("user"));
     const dn = given.text("dn");
     if (dn === undefined) throw new WrongUsage("Expected --dn DN");
     checkName(dn);
@@ -68,6 +75,7 @@ const change = defineCommand(
     operands: USER,
     options: {
       file: FILE,
+      config: CONFIG_OPTION,
       dn: { ...DN, help: `${DN.help}; without it the name stays` },
       stdin: STDIN,
       md5: MD5,
@@ -75,7 +83,7 @@ const change = defineCommand(
     },
   },
   async (given, io) => {
-    const { file, user } = await targetOf(given.text("file"), given.operand("user"));
+    const { file, user } = await targetOf(given, given.operand("user"));
     const dn = given.text("dn");
     if (dn !== undefined) checkName(dn);
     const dnIn = (text: string | undefined) => dn ?? nameIn(requireLine(text, file, user), user);
@@ -92,10 +100,10 @@ const verify = defineCommand(
     name: "passwd verify",
     summary: "Check a password, as the service would; exit status 1 if it is wrong",
     operands: USER,
-    options: { file: FILE, stdin: STDIN },
+    options: { file: FILE, config: CONFIG_OPTION, stdin: STDIN },
   },
   async (given, io) => {
-    const { file, user } = await targetOf(given.text("file"), given.operand("user"));
+    const { file, user } = await targetOf(given, given.operand("user"));
     const line = parsePasswordLine(requireLine(await readText(file), file, user));
     if (line.kind !== "entry") {
       throw new CommandFailed(
@@ -116,10 +124,10 @@ const remove = defineCommand(
     name: "passwd remove",
     summary: "Remove a user from the password file",
     operands: USER,
-    options: { file: FILE },
+    options: { file: FILE, config: CONFIG_OPTION },
   },
   async (given, io) => {
-    const { file, user } = await targetOf(given.text("file"), given.operand("user"));
+    const { file, user } = await targetOf(given, given.operand("user"));
     requireLine(await readText(file), file, user);
     await edit(io, file, (text = "") => {
       requireLine(text, file, user);
@@ -135,10 +143,10 @@ const list = defineCommand(
     name: "passwd list",
     summary: "List the users in the password file with the kind of their hash and their distinguished name",
     operands: {},
-    options: { file: FILE },
+    options: { file: FILE, config: CONFIG_OPTION },
   },
   async (given, io) => {
-    const file = await fileOf(given.text("file"));
+    const file = await fileOf(given);
     const text = await readText(file);
     if (text === undefined) throw new CommandFailed(`There is no file ${file}`);
     const lines = text.split("\n").map((ended) => parsePasswordLine(ended.replace(/\r$/, "")));
@@ -164,7 +172,7 @@ export const passwd: Command = defineCommands({
   commands: [add, change, verify, remove, list],
 });
 
-async function targetOf(file: string | undefined, user: string): Promise<Target> {
+async function targetOf(given: Places, user: string): Promise<Target> {
   if (user === "" || user.length > MAX_USER) {
     throw new WrongUsage(`Expected a user name of 1 to ${MAX_USER} characters`);
   }
@@ -173,12 +181,28 @@ async function targetOf(file: string | undefined, user: string): Promise<Target>
       "Expected a user name without colon, control characters, and # or blanks at its ends",
     );
   }
-  return { file: await fileOf(file), user };
+  return { file: await fileOf(given), user };
 }
 
-async function fileOf(file: string | undefined): Promise<string> {
+type Places = Pick<Given<"file" | "config", never>, "text">;
+
+/** The file that is to be edited: as given, as the configuration has it, or where one is expected. */
+async function fileOf(given: Places): Promise<string> {
+  const file = given.text("file");
   if (file === "") throw new WrongUsage("Expected a file name behind --file");
-  return file ?? join(await configurationFolder() ?? "conf", NAME);
+  if (file !== undefined) return file;
+  const folder = await configurationFolder();
+  if (folder === undefined && given.text("config") === undefined) return join("conf", NAME);
+  const main = await configFile(given);
+  const environment = (name: string) => Deno.env.get(name);
+  const { readable } = await loadConfiguration(main, { environment, kinds: KINDS });
+  const [named, another] = (readable.authentication?.methods ?? []).flatMap((method) =>
+    method.kind in passwordFile.classes ? kindOf(method, KINDS.methods).files?.(method) ?? [] : []
+  );
+  if (another !== undefined && another !== named) {
+    throw new WrongUsage(`Expected --file, one of those that ${main} names: ${named}, ${another}`);
+  }
+  return named ?? join(dirname(main), NAME);
 }
 
 function checkName(dn: string): void {

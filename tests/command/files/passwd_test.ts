@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { createSite } from "../../system/running_service.ts";
 import { passwd } from "../../../src/command/files/passwd.ts";
 import { passwordFile } from "../../../src/authentication/password/password_file.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
@@ -288,4 +289,13 @@ for (
 scene("passwd takes twelve characters that are not common", async ({ run, file }) => {
   await run(["change", "ann", "--md5", "--stdin"], { input: "twelve chars" });
   assert.equal(await signIn(file, "ann", "twelve chars"), "CN=Ann Example, O=Site");
+});
+
+Deno.test("passwd edits the file that the configuration names, and says which", async () => {
+  await using site = await createSite();
+  const io = recordedIo({ input: "a good password" });
+  const args = ["add", "bob", "--config", site.main, "--dn", "CN=Bob", "--stdin"];
+  assert.equal(await passwd.run(args, io), 0, io.err);
+  assert.equal(io.out, `User bob added to ${site.folder}/conf/users.txt\n`);
+  assert.match(await Deno.readTextFile(`${site.folder}/conf/users.txt`), /^bob:/m);
 });
