@@ -20,7 +20,7 @@ export const connections: Measurement = {
     });
     return await compare(side(bench.process, bench.url), side(process, bare.url), {
       unit: "connections/s",
-      atLeast: 0.9,
+      atMost: { all: 1.2 },
     });
   },
 };

@@ -1,0 +1,204 @@
+/**
+ * What the runtime does that the service works around. A test that fails here says that the runtime has changed: look at
+ * the file that is named, whether it can be simpler now, and at the list in docs/architecture.md.
+ */
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { createDecipheriv, createPrivateKey, X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { Agent, createServer as createHttpServer, request } from "node:http";
+import { connect, createSecureContext, createServer, type TLSSocket } from "node:tls";
+import { startLyingServer } from "../attack/lying_tls_server.ts";
+import { inTime } from "../fixtures/deadline.ts";
+import { createAuthority } from "../pki/authority.ts";
+
+const authority = createAuthority({ subject: "CN=Site CA" });
+const own = authority.issue({ subject: "CN=localhost", names: ["localhost", "127.0.0.1"] });
+
+/** Runs while the runtime is as we know it. */
+function still(what: string, workaround: string, fn: () => Promise<void> | void): void {
+  Deno.test(`${what}: src/${workaround} is needed`, fn);
+}
+
+/** A TLS server on the loopback that hands each connection over. */
+async function tlsServer(took: (socket: TLSSocket) => void) {
+  const server = createServer({ cert: own.certificate, key: own.key }, (socket) => {
+    socket.on("error", () => {});
+    took(socket);
+  });
+  server.on("tlsClientError", () => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  assert(typeof address === "object" && address !== null);
+  return {
+    port: address.port,
+    [Symbol.asyncDispose]: () => new Promise<void>((done) => server.close(() => done())),
+  };
+}
+
+still("pause() of a TLS connection stops no bytes", "edge/inflow.ts", async () => {
+  const { promise: taken, resolve } = Promise.withResolvers<TLSSocket>();
+  await using server = await tlsServer((socket) => resolve(socket.pause()));
+  using client = await Deno.connectTls({
+    hostname: "localhost",
+    port: server.port,
+    caCerts: [authority.certificate],
+  });
+  await client.handshake();
+  const socket = await taken;
+  const writer = client.writable.getWriter();
+  const block = new Uint8Array(1024 * 1024);
+  // Far more than what systems keep for a connection that nobody reads.
+  for (let sent = 0; sent < 64; sent++) {
+    await inTime(writer.write(block), "the end of a write that nobody reads");
+  }
+  socket.destroy();
+  writer.abort().catch(() => {});
+});
+
+still(
+  "node:tls asks for the peer's certificate where nobody looks at it",
+  "daemon/command_connection.ts #open",
+  async () => {
+    await using server = await tlsServer((socket) => socket.end());
+    const client = connect({
+      host: "127.0.0.1",
+      port: server.port,
+      ca: [authority.certificate],
+      checkServerIdentity: () => undefined,
+    });
+    let asked = 0;
+    Object.defineProperty(client, "getPeerCertificate", { value: () => (asked++, {}) });
+    await once(client, "secureConnect");
+    client.destroy();
+    assert.equal(asked, 1);
+  },
+);
+
+for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
+  still(
+    `node:tls believes whoever copies a certificate of version 1 (${version})`,
+    "model/trust/proof_of_key.ts",
+    async () => {
+      const copied = authority.issue({ subject: "CN=localhost", version: 1 });
+      const thief = authority.impostor().issue({ subject: "CN=thief" });
+      const chain = [new X509Certificate(copied.certificate).raw];
+      await using server = await startLyingServer({ chain, key: createPrivateKey(thief.key), version });
+      const client = connect({
+        host: "127.0.0.1",
+        port: server.port,
+        ca: [authority.certificate],
+        checkServerIdentity: () => undefined,
+      });
+      await once(client, "secureConnect");
+      assert.equal(client.authorized, true);
+      client.destroy();
+    },
+  );
+}
+
+still("Deno.connectTls cannot be told to stop connecting", "outgoing/tls_stream.ts", async () => {
+  await using server = await tlsServer((socket) => socket.end());
+  const options = {
+    hostname: "localhost",
+    port: server.port,
+    caCerts: [authority.certificate],
+    signal: AbortSignal.abort(),
+  };
+  const connection = await Deno.connectTls(options);
+  await connection.handshake().catch(() => {});
+  connection.close();
+});
+
+/** Run in a process of its own, with another authority as the system's. */
+const TRUST = `
+const [port, other] = JSON.parse(Deno.args[0]);
+const connection = await Deno.connectTls({ hostname: "localhost", port, caCerts: [other] });
+await connection.handshake();
+console.log("trusted");
+connection.close();
+`;
+
+still("authorities that are given come beside the system's", "outgoing/exclusive_trust.ts", async () => {
+  await using server = await tlsServer((socket) => socket.end());
+  const folder = await Deno.makeTempDir({ prefix: "authserver-runtime-" });
+  try {
+    await Deno.writeTextFile(`${folder}/system.pem`, authority.certificate);
+    await Deno.writeTextFile(`${folder}/trust.js`, TRUST);
+    const other = createAuthority({ subject: "CN=Other CA" }).certificate;
+    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: [
+        "run",
+        "--no-config",
+        "--no-lock",
+        "--allow-net",
+        `${folder}/trust.js`,
+        JSON.stringify([server.port, other]),
+      ],
+      clearEnv: true,
+      env: { DENO_TLS_CA_STORE: "system", SSL_CERT_FILE: `${folder}/system.pem` },
+    }).output();
+    assert.equal(new TextDecoder().decode(stdout).trim(), "trusted", new TextDecoder().decode(stderr));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+still(
+  "a call that was given up on a kept connection gets another one",
+  "outgoing/https_client.ts",
+  async () => {
+    let first = true;
+    const server = createHttpServer((_request, response) => {
+      if (first) response.end();
+      first = false;
+    });
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    const address = server.address();
+    assert(typeof address === "object" && address !== null);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const url = `http://127.0.0.1:${address.port}/`;
+    const freed = once(agent, "free");
+    request(url, { agent }).on("response", (response) => response.resume()).end();
+    await freed;
+    const another = once(server, "connection");
+    const call = request(url, { agent }).on("error", () => {}).end();
+    await once(server, "request");
+    call.destroy();
+    await inTime(another, "a connection for the call that was given up");
+    agent.destroy();
+    server.closeAllConnections();
+    await new Promise<void>((done) => server.close(() => done()));
+  },
+);
+
+still("keys of RSA above 4096 bits are not read", "model/trust/signed_by.ts", async () => {
+  const pem = await Deno.readTextFile(new URL("../model/fixtures/rsa_5120_ca.pem", import.meta.url));
+  const certificate = new X509Certificate(pem);
+  assert.throws(() => certificate.verify(certificate.publicKey));
+});
+
+still("key stores without encryption are not opened", "config/tls/pkcs12_certificates.ts", async () => {
+  const pfx = await Deno.readFile(new URL("../config/tls/fixtures/trust-plain.p12", import.meta.url));
+  assert.throws(() => createSecureContext({ pfx: Buffer.from(pfx) }));
+});
+
+still("there is no RC2", "config/tls/rc2.ts", () => {
+  assert.throws(() => createDecipheriv("rc2-40-cbc", Buffer.alloc(5), Buffer.alloc(8)));
+});
+
+still("the time of a file's last change is told in whole seconds", "watch/watched_file.ts", async () => {
+  const file = await Deno.makeTempFile({ prefix: "authserver-runtime-" });
+  try {
+    const parts = new Set<number>();
+    for (let change = 0; change < 20; change++) {
+      await Deno.writeTextFile(file, String(change));
+      const { ctime } = await Deno.stat(file);
+      parts.add((ctime?.getTime() ?? 0) % 1000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.deepEqual([...parts], [0]);
+  } finally {
+    await Deno.remove(file);
+  }
+});
