@@ -43,7 +43,7 @@ async function outcome({ answer }: ProviderFault) {
   const line = await system.logged(new RegExp(`request answered.*request=${replies[0].json().requestId}`));
 
   for (const provider of [oidc, unity]) provider.fault = undefined;
-  let after = "a provider that failed is left alone for a minute, then used again";
+  let after = "a provider that failed is tried again after 1 to 30 s";
   if (LONG) {
     const mended = performance.now();
     while ((await system.ask("/rest/auth", TOKEN)).status !== 200) {

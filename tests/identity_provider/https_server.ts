@@ -52,7 +52,11 @@ export async function startHttpsServer(
     },
     async (request: IncomingMessage, response: ServerResponse) => {
       const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(Buffer.from(chunk));
+      try {
+        for await (const chunk of request) chunks.push(Buffer.from(chunk));
+      } catch {
+        return; // given up by the client before it had asked
+      }
       const seenRequest: SeenRequest = {
         method: request.method ?? "",
         path: request.url ?? "",
