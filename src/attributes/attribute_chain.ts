@@ -14,6 +14,7 @@ export interface ChainLink {
   readonly optional: boolean;
 }
 
+/** How the sources of a chain are combined, and who is told of failures. */
 export interface ChainOptions {
   readonly name: string;
   readonly links: readonly ChainLink[];

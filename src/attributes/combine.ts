@@ -8,6 +8,7 @@ export interface Combined {
   readonly decided: boolean;
 }
 
+/** What is known before the first source has answered. */
 export const NOTHING_YET: Combined = { attributes: NO_ATTRIBUTES, decided: false };
 
 /** Adds the answer of the next source. */

@@ -69,6 +69,7 @@ export class UnusableAttribute extends ServiceError {
 /** Suffixes below `uftpd.<server>.` (specification 2.3). */
 export const SERVER_SUFFIXES = ["xlogin", "group", "rateLimit", "includes", "excludes"] as const;
 
+/** One of {@link SERVER_SUFFIXES}. */
 export type ServerSuffix = typeof SERVER_SUFFIXES[number];
 
 /** Prefixes of per-server attributes; where both are given the first holds (authentication.md 7.8). */

@@ -13,6 +13,7 @@ export interface Answer<T> {
   readonly endsAt?: number;
 }
 
+/** Clocks and size of a cache. */
 export interface CredentialCacheOptions {
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;

@@ -22,6 +22,7 @@ export const SHOW_CERTIFICATE = flag({
   default: false,
 });
 
+/** How account, role and groups are made of what a provider says. */
 export interface ExpressionConfig {
   readonly text: string;
   /** Where the text stands, for messages. */

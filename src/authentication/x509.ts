@@ -8,6 +8,7 @@ import type { Authenticator, Verdict } from "./authenticator.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { isPersonalName } from "./personal_name.ts";
 
+/** Whose certificates count. */
 export interface X509Options {
   /** In the configured order, such as `X509`. */
   readonly name: string;

@@ -44,6 +44,7 @@ export interface CommandSpec {
   readonly commands: readonly CommandSpec[];
 }
 
+/** A command that can be run, with what its table says of it. */
 export interface Command {
   readonly name: string;
   readonly summary: string;

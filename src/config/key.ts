@@ -54,6 +54,7 @@ export interface Item<T> {
   readonly value: T;
 }
 
+/** Keys by the names that values have in the program. */
 export type Table = Readonly<Record<string, Key<unknown> | Items<unknown>>>;
 
 /** The values of a table of keys. */

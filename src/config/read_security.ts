@@ -16,6 +16,7 @@ export interface SecurityConfig {
   readonly additionalServiceIdentifiers: readonly string[];
 }
 
+/** TLS, access rules and further names of the service; `undefined` if something in them is wrong. */
 export function readSecurity(reader: KeyReader): SecurityConfig | undefined {
   const keys = reader.read(SECURITY);
   if (keys === undefined) return undefined;
@@ -78,6 +79,7 @@ export function readIssuedTokens(reader: KeyReader): IssuedTokensConfig | undefi
   };
 }
 
+/** How failed logins are slowed down. */
 export function readRegulation(reader: KeyReader): RegulationConfig | undefined {
   const keys = reader.read(REGULATION);
   if (keys !== undefined && keys.baseDelaySeconds > keys.maxDelaySeconds) {

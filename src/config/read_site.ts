@@ -153,6 +153,7 @@ function hstsOf(
   return { maxAgeSeconds, includeSubDomains: enabled === true };
 }
 
+/** Where log lines go, and which; with `-` for a file to the console only. */
 export function readLogging(reader: KeyReader): LoggingConfig | undefined {
   const keys = reader.read(LOGGING);
   if (keys === undefined) return undefined;
@@ -177,6 +178,7 @@ export function readAudit(reader: KeyReader, logging: LoggingConfig | undefined)
     : { to: "file", path: join(dirname(logging.file), "audit.log") };
 }
 
+/** Where the control socket is; `-` is nowhere. */
 export function readControl(reader: KeyReader): ControlConfig | undefined {
   const keys = reader.read(CONTROL);
   if (keys === undefined) return undefined;
@@ -185,6 +187,7 @@ export function readControl(reader: KeyReader): ControlConfig | undefined {
   return { enabled: true, socket: resolve(reader.workingDirectory, socket) };
 }
 
+/** Where metrics can be fetched; nowhere without a port. */
 export function readMetrics(reader: KeyReader): MetricsConfig | undefined {
   const keys = reader.read(METRICS);
   if (keys === undefined) return undefined;

@@ -51,6 +51,7 @@ export interface SourceFiles {
   readonly all: readonly string[];
 }
 
+/** Name and addresses of the service. */
 export interface SiteConfig {
   readonly name: string;
   /** Interface to listen on; `0.0.0.0` or `::` is all. */
@@ -70,6 +71,7 @@ export interface FeaturesConfig {
   readonly access: boolean;
 }
 
+/** The listener. */
 export interface HttpsConfig extends AnswerPolicy {
   /** `false`: plain HTTP, for tests or behind a proxy on the same host. */
   readonly tls: boolean;
@@ -139,6 +141,7 @@ export interface LogicalServerConfig {
   readonly truststore: TruststoreConfig | undefined;
 }
 
+/** One daemon of a logical server. */
 export interface DaemonInstanceConfig {
   /** Listen socket, given to clients verbatim. */
   readonly host: string;
@@ -153,6 +156,7 @@ export interface DaemonInstanceConfig {
   readonly allowUnverifiable: boolean;
 }
 
+/** Where the reservations of a logical server come from. */
 export interface ReservationsConfig {
   /** May come into being later. */
   readonly file: string;
@@ -160,23 +164,27 @@ export interface ReservationsConfig {
   readonly timeZone: string | undefined;
 }
 
+/** The methods, and whether callers must show credentials. */
 export interface AuthenticationConfig {
   /** In the order they are asked; none makes every caller anonymous. */
   readonly methods: readonly KindConfig[];
   readonly failOnMissingCredentials: boolean;
 }
 
+/** The sources in their order, and how their answers are combined. */
 export interface AttributesConfig {
   /** As configured: whoever combines them adds the automatic source if it is not among them. */
   readonly sources: readonly KindConfig[];
   readonly policy: CombiningPolicy;
 }
 
+/** Whether access rules hold. */
 export interface AccessControlConfig {
   /** `false`: every caller may do everything (tests only). */
   readonly enabled: boolean;
 }
 
+/** A gateway in front, and from where it speaks. */
 export interface GatewayConfig {
   readonly enabled: boolean;
   /** Addresses and CIDR ranges whose forwarding headers count; none: nobody's do. */
@@ -185,6 +193,7 @@ export interface GatewayConfig {
   readonly certificate: string | undefined;
 }
 
+/** Tokens that the service issues, and those of others that count. */
 export interface IssuedTokensConfig {
   /** Of a token whose request names no lifetime. */
   readonly lifetimeSeconds: number;
@@ -206,6 +215,7 @@ export interface RegulationConfig {
   readonly maxDelaySeconds: number;
 }
 
+/** Data sharing. */
 export interface SharingConfig {
   /** Logical servers with sharing. */
   readonly servers: readonly string[];
@@ -233,6 +243,7 @@ export interface OutgoingConfig {
   readonly idleTimeoutMs: number;
 }
 
+/** Where log lines go, and which. */
 export interface LoggingConfig {
   readonly level: "debug" | "info" | "warn" | "error";
   readonly format: "text" | "json";

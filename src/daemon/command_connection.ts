@@ -35,6 +35,7 @@ export interface Ahead {
   readonly patience: number;
 }
 
+/** When, and for how long, an exchange may take place. */
 export interface ExchangeOptions {
   /** Asked for when it is this exchange's turn: the limits begin to count then. */
   readonly limits: () => ExchangeLimits;

@@ -40,6 +40,7 @@ export interface DaemonKnowledge {
   readonly facts?: PingReply;
 }
 
+/** What a physical daemon is reached with. */
 export interface DaemonParts {
   readonly socket: CommandSocket;
   readonly limits: ExchangeLimits;

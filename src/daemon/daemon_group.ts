@@ -63,6 +63,7 @@ export interface GroupStatus {
   readonly sessionLimit?: number;
 }
 
+/** How one instance of a group is, with its place in it. */
 export interface InstanceStatus extends DaemonHealth {
   /** Counted from 1. */
   readonly instance: number;

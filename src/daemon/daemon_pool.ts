@@ -45,6 +45,7 @@ export interface DaemonInstanceConfig {
   readonly allowUnverifiable?: boolean;
 }
 
+/** A logical server and its daemons, as configured. */
 export interface DaemonGroupConfig {
   readonly name: string;
   readonly description: string;
@@ -53,6 +54,7 @@ export interface DaemonGroupConfig {
   readonly trust?: string;
 }
 
+/** What the daemons of a group are reached with. */
 export interface DaemonGroupParts {
   /** Asked for each connection. */
   readonly tls: () => TlsMaterial;
@@ -80,6 +82,7 @@ export interface DaemonLimits extends ExchangeLimits {
   readonly total: number;
 }
 
+/** The limits that the service works with, in milliseconds: a daemon on a quiet host answers within 10. */
 export const DAEMON_LIMITS: DaemonLimits = {
   connect: 5_000,
   handshake: 5_000,

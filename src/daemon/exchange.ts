@@ -1,6 +1,7 @@
 /** How one exchange on the command socket of one daemon ended. */
 export type Exchange<T = string> = { readonly kind: "answered"; readonly reply: T } | Failure;
 
+/** An exchange that brought no reply. */
 export interface Failure {
   readonly kind: "failed";
   readonly fault: Fault;
@@ -48,6 +49,7 @@ const FAULTS = {
   closing: { certain: false, text: "the service is closing its connections" },
 } as const satisfies Record<string, FaultFacts>;
 
+/** An exchange that failed; `detail` is for the operator. */
 export function failure(fault: Fault, phase: "before" | "after", detail?: string): Failure {
   return { kind: "failed", fault, phase, detail };
 }

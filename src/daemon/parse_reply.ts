@@ -15,6 +15,7 @@ export interface PingReply {
   readonly sessionLimit?: number;
 }
 
+/** What a daemon says to a session request (daemon-protocol.md 1.8). */
 export type SessionReply =
   | { readonly kind: "expected"; readonly port: number }
   /** No slot is free for the account. */
@@ -24,6 +25,7 @@ export type SessionReply =
   /** For the log only: it can name accounts. */
   | { readonly kind: "refused"; readonly text: string };
 
+/** What a ping tells; `undefined` if it is no reply to one. */
 export function parsePing(reply: string): PingReply | undefined {
   const values = new Map<string, string>();
   for (const line of lines(reply)) {
@@ -36,6 +38,7 @@ export function parsePing(reply: string): PingReply | undefined {
   return /^[1-9]\d{0,8}$/.test(limit) ? { version, sessionLimit: Number(limit) } : { version };
 }
 
+/** What became of a session request; `undefined` if the text is no reply to one. */
 export function parseSession(reply: string): SessionReply | undefined {
   const accepted = /^OK::([1-9]\d{0,4})\r?\n$/.exec(reply);
   if (accepted !== null) {

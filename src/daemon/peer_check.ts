@@ -6,6 +6,7 @@ import { type Dated, findPath, nameOf } from "../model/trust/certificate_path.ts
 import { provesKey } from "../model/trust/proof_of_key.ts";
 import { isValidAt } from "../model/trust/validity.ts";
 
+/** What a daemon's certificate is held against. */
 export interface PeerCheck {
   /** Certificates the service trusts to name daemons, as PEM. */
   readonly anchors: readonly string[];

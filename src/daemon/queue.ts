@@ -17,6 +17,7 @@ export interface Turn<T> {
   readonly run: (ahead: Promise<void> | undefined) => Promise<Exchange<T>>;
 }
 
+/** How many requests may wait for a daemon, and be under way. */
 export interface QueueLimits extends LaneLimits {
   /** Requests that may be under way: with 2 one is served while the other stands ready. */
   readonly underWay: 1 | 2;

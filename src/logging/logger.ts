@@ -3,6 +3,7 @@ import { printable } from "../model/printable.ts";
 /** Particulars of a log line. Values are printed with {@link formatLine}; a `Secret` prints as `***`. */
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** How much an event matters, from least to most; see {@link Logger}. */
 export type Level = "debug" | "info" | "warn" | "error";
 
 /**

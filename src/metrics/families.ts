@@ -136,6 +136,7 @@ export const FAMILIES = {
   },
 } as const satisfies Readonly<Record<string, Family>>;
 
+/** Name of a metric, without what histograms append. */
 export type FamilyName = keyof typeof FAMILIES;
 
 /** The labels of a metric. */

@@ -14,6 +14,7 @@ export interface AnswerPolicy {
   readonly cors: CorsConfig | undefined;
 }
 
+/** What scripts of other web sites may do (`container.httpServer.CORS_*`). */
 export interface CorsConfig {
   /** `*` is every origin. */
   readonly origins: readonly string[];

@@ -8,6 +8,7 @@ export const STANDARD_ATTRIBUTES = [
   "queue",
 ] as const;
 
+/** One of {@link STANDARD_ATTRIBUTES}. */
 export type StandardAttribute = typeof STANDARD_ATTRIBUTES[number];
 
 /** Values of one standard attribute: what may be chosen, and what holds if nothing is chosen. */
@@ -24,6 +25,7 @@ export interface AttributeSet {
   readonly extra: ReadonlyMap<string, readonly string[]>;
 }
 
+/** What is known of a user whom a source does not know. */
 export const NO_ATTRIBUTES: AttributeSet = { standard: new Map(), extra: new Map() };
 
 /** The values of a standard attribute with its default (authentication.md 7.4). */

@@ -11,6 +11,7 @@ export interface NameAttribute {
   readonly value: NameValue;
 }
 
+/** Value of an attribute in a name. */
 export type NameValue =
   | { readonly kind: "text"; readonly text: string }
   /** Given as `#…`, and no text for its type: DER in lower-case hexadecimal, without the `#`. */

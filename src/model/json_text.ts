@@ -5,6 +5,7 @@ export type JsonNode =
   | { readonly kind: "array"; readonly items: readonly JsonNode[]; readonly line: number }
   | { readonly kind: "object"; readonly members: readonly JsonMember[]; readonly line: number };
 
+/** A member of an object, as it stands in the text. */
 export interface JsonMember {
   readonly name: string;
   /** Of the name. */

@@ -5,6 +5,7 @@ export class NoTurn extends Error {
   override readonly name = "NoTurn";
 }
 
+/** How much work is done, and how much waits, at a time. */
 export interface TurnLimits extends LaneLimits {
   /** Pieces of work at the same time. */
   readonly atOnce: number;

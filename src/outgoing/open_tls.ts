@@ -18,12 +18,14 @@ export interface TlsConnection {
   close(): void;
 }
 
+/** Whom to connect to. */
 export interface TlsTarget {
   /** Name or address, without brackets. */
   readonly host: string;
   readonly port: number;
 }
 
+/** Whom to believe. */
 export interface TlsRules {
   readonly hostnameChecking: OutgoingConfig["hostnameChecking"];
   readonly trust: HttpsTrust;

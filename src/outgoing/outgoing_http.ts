@@ -6,6 +6,7 @@ export interface OutgoingRequest {
   readonly body?: string;
 }
 
+/** What another system answered, whatever the status. */
 export interface OutgoingResponse {
   readonly status: number;
   /** Lower-case names. */

@@ -15,6 +15,7 @@ export interface RemoteStatus {
   readonly since?: number;
 }
 
+/** What another system is reached with. */
 export interface RemoteSystemOptions {
   /** Address of the system; only its host and port are used here. */
   readonly address: string;

@@ -27,6 +27,7 @@ export const NO_RESERVATIONS: ReservationBook = {
   close: () => {},
 };
 
+/** Where reservations come from, and what time it is. */
 export interface BookOptions {
   readonly file: string;
   /** Time zone of times without offset, such as `Europe/Berlin`; default the host's. */

@@ -7,12 +7,14 @@ import { readTimes } from "./reservation_times.ts";
 /** Limit of the other users where a reservation names none (specification 2.4). */
 export const DEFAULT_LIMIT = "10m";
 
+/** What a reservations file says, and what in it cannot be read. */
 export interface ReservationFile {
   readonly reservations: readonly Reservation[];
   /** Entries left out, each with what is wrong. */
   readonly problems: readonly Problem[];
 }
 
+/** What a reservations file is read with. */
 export interface ReadingContext {
   readonly file: string;
   /** Time zone of times without offset. */

@@ -52,6 +52,7 @@ export class UnreadAnswers {
   }
 }
 
+/** A text that is made while it is sent. */
 export interface LongText {
   /** Made one after the other, when there is somebody to take them. */
   readonly pieces: Iterable<string> | AsyncIterable<string>;

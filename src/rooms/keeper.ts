@@ -6,6 +6,7 @@ const FIRST_PAUSE_MS = 1000;
 /** Who lived longer than this, in milliseconds, was killed by nothing that kills the next one at once. */
 const LONG_LIFE_MS = 60_000;
 
+/** Whose place is kept, and how another takes it. */
 export interface KeeperParts {
   /** The kind of room, for the log: `edge`, `core`. */
   readonly what: string;

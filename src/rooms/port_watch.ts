@@ -11,6 +11,7 @@ export interface Listening {
   readonly port: number;
 }
 
+/** Who is asked, and who is told of silence. */
 export interface PortWatchParts<T extends Listening> {
   /** Who listens at present. */
   readonly current: () => T | undefined;

@@ -29,6 +29,7 @@ export interface ServiceStatus {
   readonly eventLoopLagMs: Readonly<Record<string, number>>;
 }
 
+/** Another system that a method asks, for the operator. */
 export interface IdentityProvider {
   readonly method: string;
   /** `host:port`. */
@@ -60,6 +61,7 @@ export async function coreStatus(supervisor: Supervisor): Promise<CoreStatus | {
   }
 }
 
+/** State of the whole service, for `status` and the metrics; without what only the core knows if that gives no answer. */
 export async function serviceStatus(
   { supervisor, reloads, configuration }: StatusParts,
 ): Promise<ServiceStatus> {

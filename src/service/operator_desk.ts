@@ -25,6 +25,7 @@ export type DeskQuestion =
   /** What other cores learned, before or meanwhile. */
   | { readonly about: "adopt"; readonly news: RegulationNews };
 
+/** What a core answers to each {@link DeskQuestion}. */
 export type DeskAnswer =
   | { readonly about: "status"; readonly status: CoreStatus }
   | { readonly about: "bans"; readonly bans: readonly Ban[]; readonly total: number }
@@ -73,6 +74,7 @@ export interface KeyReport {
 /** Most bans that are listed. */
 const MOST_BANS = 1000;
 
+/** What the desk can tell about. */
 export interface DeskParts {
   readonly groups: readonly DaemonGroup[];
   readonly methods: readonly Authenticator[];

@@ -18,6 +18,7 @@ export interface FileSource {
   read(path: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 
+/** The disk of this machine. Stamps tell files of one name apart, not contents that change within a tick. */
 export const DISK: FileSource = {
   stamp: (path) => unlessAbsent(Deno.stat(path).then(stampOf)),
   read: (path, maxBytes) => unlessAbsent(readRegularFile(path, maxBytes)),

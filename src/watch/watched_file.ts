@@ -23,6 +23,7 @@ export interface WatchedFile<T> {
   close(): void;
 }
 
+/** How a file is watched. */
 export interface WatchOptions<T> {
   readonly log: Logger;
   /** Milliseconds between two looks; default 400. A change is in use at most two intervals after it, and parsing. */

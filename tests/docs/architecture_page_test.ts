@@ -4,9 +4,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 
 Deno.test("files and folders that the page of the architecture names are there", async () => {
   const page = await Deno.readTextFile(`${ROOT}docs/architecture.md`);
-  const named = [...page.matchAll(/`([a-z0-9_/]+(?:\/|\/[a-z0-9_]+\.ts))[`,]/g)].map(([, path = ""]) =>
-    path
-  );
+  const named = [...page.matchAll(/`([a-z0-9_/]+(?:\/|\/[a-z0-9_]+\.ts))[`,]/g)].map(([, path = ""]) => path);
   assert(named.length > 40, `only ${named.length} paths are found`);
   const missing: string[] = [];
   for (const path of named) {

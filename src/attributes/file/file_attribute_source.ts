@@ -11,6 +11,7 @@ import { attributesOfEntry } from "./map_entry.ts";
 import { type MapFormat, MAX_MAP_LENGTH, readMapFile } from "./map_file.ts";
 import { createMapIndex, type MapIndex, type Matching } from "./map_index.ts";
 
+/** Which map file is read, and how its names are compared. */
 export interface FileSourceOptions {
   /** In the configured order, such as `FILE`. */
   readonly name: string;

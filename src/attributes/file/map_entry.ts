@@ -17,6 +17,7 @@ export interface MapEntry {
   readonly source: string;
 }
 
+/** An attribute of an entry, as written. */
 export interface MapAttribute {
   readonly name: string;
   readonly values: readonly string[];

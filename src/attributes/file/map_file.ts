@@ -6,6 +6,7 @@ import { jsonEntries } from "./json_map.ts";
 import type { MapEntry, Report } from "./map_entry.ts";
 import { xmlEntries } from "./xml_map.ts";
 
+/** Forms of a map file; which one a file has is told by its first character. */
 export type MapFormat = "JSON" | "XML";
 
 /** Longest file that is read, in bytes or characters: twice the map of 100,000 users with all attributes. */

@@ -27,6 +27,7 @@ function readAgain({ source, line }: Kept): MapEntry | undefined {
   return entry && { ...entry, line };
 }
 
+/** An empty index for one of the two ways to compare names. */
 export function createMapIndex(matching: Matching): MapIndex {
   return matching === "strict" ? new NameIndex() : new PatternIndex();
 }

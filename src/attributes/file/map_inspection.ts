@@ -24,6 +24,7 @@ export interface ServerMention {
   readonly mentions: number;
 }
 
+/** What can be said of a map file without a user. */
 export interface MapInspection {
   /** What is wrong, with what a session would be refused for; the file may be usable nevertheless. */
   readonly problems: readonly Problem[];

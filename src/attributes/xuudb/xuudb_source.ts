@@ -14,6 +14,7 @@ import { JSON_FORM } from "./json_form.ts";
 import { SOAP_FORM } from "./soap_form.ts";
 import { UnreadableAnswer, type WireForm, type XuudbRecord } from "./wire_form.ts";
 
+/** Which XUUDB is asked, and as which site. */
 export interface XuudbOptions {
   /** In the configured order, such as `XUUDB`. */
   readonly name: string;

@@ -33,6 +33,7 @@ export type Expression =
     readonly steps: readonly AccessStep[];
   };
 
+/** What may follow a value: `[index]`, `.member`, `.method(…)`. `at` is the place in the text, for messages. */
 export type AccessStep =
   | { readonly kind: "index"; readonly at: number; readonly index: Expression }
   | { readonly kind: "member"; readonly at: number; readonly name: string }
@@ -43,8 +44,10 @@ export type AccessStep =
     readonly args: readonly Expression[];
   };
 
+/** Types that `instanceof` knows. */
 export type TypeName = "String" | "List" | "Map";
 
+/** A statement of the second level of the grammar. */
 export type Statement =
   | { readonly kind: "expression"; readonly expression: Expression }
   | { readonly kind: "return"; readonly expression: Expression }
@@ -68,4 +71,5 @@ export type Statement =
   }
   | { readonly kind: "while"; readonly test: Expression; readonly body: Block };
 
+/** Statements one after the other. */
 export type Block = readonly Statement[];

@@ -25,6 +25,7 @@ import { isValidAt } from "../../model/trust/validity.ts";
 import { type Issuer, trustedIssuerOf } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
 
+/** Whose tokens count. */
 export interface IssuedTokenOptions {
   readonly tls: () => TlsMaterial;
   /** Certificates of further issuers, PEM, one each (`container.security.rest.jwt.trustedIssuerCert.<n>`). */

@@ -68,6 +68,7 @@ function costProblem({ ln, r, p }: ScryptCost): string | undefined {
   return undefined;
 }
 
+/** Whether two hashes take the same work. */
 export function sameCost(a: ScryptCost, b: ScryptCost): boolean {
   return a.ln === b.ln && a.r === b.r && a.p === b.p;
 }

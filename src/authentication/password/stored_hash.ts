@@ -21,6 +21,7 @@ export function parseStoredHash({ hash, salt }: HashFields): StoredHash | { read
   return { kind: "md5", salt, digest: hash.toLowerCase() };
 }
 
+/** The fields of a line that {@link parseStoredHash} reads back. */
 export function formatStoredHash(stored: StoredHash): HashFields {
   switch (stored.kind) {
     case "md5":

@@ -9,6 +9,7 @@ export interface NamedKey extends AuthorizedKey {
   readonly dn: string;
 }
 
+/** What a keys file says, and what in it cannot be used. */
 export interface KeysFile {
   /** Keys by user, in the order of the file. A user whose lines are all unusable is listed, without keys. */
   readonly keys: ReadonlyMap<string, readonly NamedKey[]>;

@@ -35,6 +35,7 @@ export class KeyLookupFailed extends ServiceError {
   }
 }
 
+/** Whose keys count, and which tokens. */
 export interface SshKeyOptions {
   /** In the configured order, such as `SSHKEY`. */
   readonly name: string;

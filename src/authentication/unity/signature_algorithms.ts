@@ -18,6 +18,7 @@ export const SIGNATURE_METHODS: ReadonlyMap<string, SignatureMethod> = new Map([
   ["http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha512", { keyType: "ec", hash: "sha512" }],
 ]);
 
+/** Digests of references by identifier; SHA-1 is none of them. */
 export const DIGEST_METHODS: ReadonlyMap<string, SignatureMethod["hash"]> = new Map([
   ["http://www.w3.org/2001/04/xmlenc#sha256", "sha256"],
   ["http://www.w3.org/2001/04/xmldsig-more#sha384", "sha384"],

@@ -9,6 +9,7 @@ export const COMBINING_POLICIES = [
   "FIRST_ACCESSIBLE",
 ] as const;
 
+/** What holds if several sources know a user (authentication.md 7.7). */
 export type CombiningPolicy = typeof COMBINING_POLICIES[number];
 
 /** What several sources in a chain need. */

@@ -9,6 +9,7 @@ export interface Slot {
   release(used: boolean): void;
 }
 
+/** How many sessions an account may have, and how long requests wait for one. */
 export interface BudgetOptions {
   readonly elapsed?: Stopwatch;
   /** Sessions that shares may hold at once, per account and instance. */

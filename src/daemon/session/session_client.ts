@@ -60,6 +60,7 @@ export interface SessionDaemons {
   ): Promise<{ readonly host: string; readonly port: number; readonly secret: Secret }>;
 }
 
+/** How sessions of the service itself are opened. */
 export interface SessionClientOptions {
   /** Address the daemon is to expect (`share.clientIP`); absent: the local end of the connection. */
   readonly clientAddress?: string;

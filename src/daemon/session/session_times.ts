@@ -9,6 +9,7 @@ export interface SessionTimes {
   readonly clientIdleMs: number;
 }
 
+/** The limits that the service works with. */
 export const SESSION_TIMES: SessionTimes = {
   connectMs: 5_000,
   replyMs: 20_000,

@@ -8,10 +8,12 @@ export interface Validity {
 
 const DAY_MS = 86_400_000;
 
+/** The dates of a certificate. */
 export function validityOf({ validFromDate, validToDate }: X509Certificate): Validity {
   return { from: validFromDate.getTime(), to: validToDate.getTime() };
 }
 
+/** @param at Milliseconds since the epoch. */
 export function isValidAt({ from, to }: Validity, at: number): boolean {
   return from <= at && at <= to;
 }

@@ -12,6 +12,7 @@ import type { SharingParts } from "./sharing_parts.ts";
 /** How often shares that have ended are deleted, in milliseconds. */
 const PURGE_INTERVAL = 10 * 60 * 1000;
 
+/** What data sharing is opened with. */
 export interface SharingOptions extends
   Pick<
     SharingParts,

@@ -26,6 +26,7 @@ export class AnotherService extends CannotStart {
   }
 }
 
+/** What a control socket is made with. */
 export interface ControlParts {
   readonly operate: Operate;
   readonly log: Logger;

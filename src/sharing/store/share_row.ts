@@ -115,12 +115,14 @@ function useKind(word: string): UseKind {
   throw new TypeError("share use of an unknown kind");
 }
 
+/** A column that holds text. @throws {TypeError} If it does not. */
 export function text(row: Row, column: string): string {
   const value = row[column];
   if (typeof value !== "string") throw new TypeError(`share database: ${column} is not text`);
   return value;
 }
 
+/** A column that holds a number. @throws {TypeError} If it does not. */
 export function number(row: Row, column: string): number {
   const value = row[column];
   if (typeof value !== "number") throw new TypeError(`share database: ${column} is not a number`);

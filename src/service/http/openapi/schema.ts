@@ -34,10 +34,12 @@ export function object(members: Readonly<Record<string, Schema>>, more: boolean 
   };
 }
 
+/** A text, described. */
 export function text(description: string, more: Schema = {}): Schema {
   return { type: "string", description, ...more };
 }
 
+/** A whole number from 0 on that JSON carries exactly. */
 export function integer(description: string, more: Schema = {}): Schema {
   return {
     type: "integer",
@@ -49,12 +51,15 @@ export function integer(description: string, more: Schema = {}): Schema {
   };
 }
 
+/** True or false. */
 export function flag(description: string): Schema {
   return { type: "boolean", description };
 }
 
+/** A list of what `items` describes. */
 export function listOf(items: Schema, description?: string): Schema {
   return { type: "array", items, ...(description !== undefined && { description }) };
 }
 
+/** A text whose name says all. */
 export const TEXT: Schema = { type: "string" };

@@ -207,4 +207,5 @@ export const SCHEMAS = {
   Description: object({ openapi: { const: "3.1.0" } }, true),
 } as const satisfies Readonly<Record<string, Schema>>;
 
+/** Name of a schema of the description. */
 export type SchemaName = keyof typeof SCHEMAS;
