@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { didYouMean } from "../config/did_you_mean.ts";
 import { FileNotChanged } from "../model/edit_file.ts";
+import { textTable } from "./text_table.ts";
 import { InvalidFile } from "../model/problem.ts";
 
 /** What a command may do with the world around it; handed in, so that a test needs no terminal. */
@@ -289,6 +290,5 @@ function formatOption([name, spec]: [string, OptionSpec]): [string, string] {
 
 function formatTable(title: string, rows: readonly (readonly [string, string])[]): string {
   if (rows.length === 0) return "";
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return `${title}:\n${rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}\n`).join("")}`;
+  return `${title}:\n${textTable(rows, { indent: 2 })}`;
 }

@@ -1,4 +1,9 @@
+import { KINDS } from "../service/kinds.ts";
 import { join } from "node:path";
+import { loadConfiguration } from "../config/load.ts";
+import type { ServiceConfig } from "../config/service_config.ts";
+import { formatProblem, isError, type Problem } from "../model/problem.ts";
+import { SURROUNDINGS } from "./surroundings.ts";
 import { CommandFailed, type Given } from "./command.ts";
 
 /** Name of the main configuration file in whatever folder it is. */
@@ -48,4 +53,20 @@ export async function configFile(
   throw new CommandFailed(
     `there is neither ${places}; expected --config FILE, or authserver init to make one`,
   );
+}
+
+/** The configuration that a command works with. @throws {CommandFailed} If there is none that can be used. */
+export async function usableConfiguration(
+  given: Pick<Given<"config", never>, "text">,
+): Promise<{ readonly file: string; readonly config: ServiceConfig }> {
+  const file = await configFile(given);
+  const { config, problems } = await loadConfiguration(file, { kinds: KINDS, ...SURROUNDINGS });
+  if (config === undefined) throw unusableConfiguration(file, problems);
+  return { file, config };
+}
+
+/** What a command says that needs a configuration without these errors. */
+export function unusableConfiguration(file: string, problems: readonly Problem[]): CommandFailed {
+  const errors = problems.filter(isError).map(formatProblem);
+  return new CommandFailed([`the configuration in ${file} cannot be used`, ...errors].join("\n"));
 }

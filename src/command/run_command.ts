@@ -10,6 +10,7 @@ import { passwd } from "./files/passwd.ts";
 import { reload } from "./running/reload.ts";
 import { reservations } from "./files/reservations.ts";
 import { serve } from "./serving/serve.ts";
+import { textTable } from "./text_table.ts";
 import { share } from "./files/share.ts";
 import { status } from "./running/status.ts";
 import { user } from "./running/user.ts";
@@ -70,14 +71,12 @@ function printing(io: CommandIo): CommandIo {
 }
 
 function overview(): string {
-  const width = Math.max(...COMMANDS.map(({ name }) => name.length));
-  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}\n`);
   return `Usage: authserver [command] [options]
 
 The Auth service for UFTP: authenticates users and gives them access to transfer daemons.
 
 Commands:
-${lines.join("")}
+${textTable(COMMANDS.map(({ name, summary }) => [name, summary]), { indent: 2 })}
 See authserver <command> --help
 `;
 }

@@ -1,11 +1,20 @@
 import { printable } from "../model/printable.ts";
 
-/** Rows in columns that are as wide as needed, two blanks apart and `indent` blanks from the left. */
-export function textTable(rows: readonly (readonly string[])[], indent = 0): string {
+/**
+ * Rows in columns that are as wide as needed, two blanks apart.
+ * @param options.indent Blanks from the left; default none.
+ * @param options.widest Cells above this width do not push the next column to the right in other rows.
+ */
+export function textTable(
+  rows: readonly (readonly string[])[],
+  { indent = 0, widest = Infinity }: { readonly indent?: number; readonly widest?: number } = {},
+): string {
   const shown = rows.map((row) => row.map(printable));
   const widths: number[] = [];
   for (const row of shown) {
-    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, cell.length);
+    for (const [i, cell] of row.entries()) {
+      widths[i] = Math.max(widths[i] ?? 0, Math.min(cell.length, widest));
+    }
   }
   return shown.map((row) => {
     const line = row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ");

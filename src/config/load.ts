@@ -1,4 +1,4 @@
-import type { Problem } from "../model/problem.ts";
+import { isError, type Problem } from "../model/problem.ts";
 import { type EffectiveValue, KeyReader } from "./key_reader.ts";
 import {
   CLIENT_TRUSTSTORE,
@@ -93,9 +93,7 @@ export async function loadConfiguration(
     effective,
     dependsOn,
   };
-  return !isWhole(readable) || problems.some(({ severity }) => severity === "error")
-    ? loaded
-    : { ...loaded, config: readable };
+  return !isWhole(readable) || problems.some(isError) ? loaded : { ...loaded, config: readable };
 }
 
 /** Reads every section, whether or not an earlier one was in order, so that all problems come to light together. */

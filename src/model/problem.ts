@@ -22,6 +22,11 @@ export function formatProblem({ file, line, key, found, expected }: Problem): st
   return printable(what === undefined ? `${place}: ${expected}` : `${place}: ${what}: ${expected}`);
 }
 
+/** Whether a problem keeps the service from starting. */
+export function isError({ severity }: Problem): boolean {
+  return severity === "error";
+}
+
 /** A file that cannot be used as it is; carries all that is wrong with it, not only the first. */
 export class InvalidFile extends Error {
   override readonly name = "InvalidFile";

@@ -6,13 +6,13 @@ import type { ServiceConfig } from "../config/service_config.ts";
 import { createLogger, type LineSink } from "../logging/logger.ts";
 import type { Peer } from "../model/peer.ts";
 import { trimEndCharacters } from "../model/trim.ts";
-import { formatProblem, InvalidFile } from "../model/problem.ts";
+import { formatProblem, InvalidFile, isError } from "../model/problem.ts";
 import { trustsNobodyByDefault } from "../outgoing/exclusive_trust.ts";
 import { webResponse } from "../resource/text_response.ts";
 import { NoSuchResource } from "./http/router.ts";
 import { Acceptance } from "./http/acceptance.ts";
 import { errorResponse } from "./http/error_response.ts";
-import { isError, loadSetup } from "./assembly/load_setup.ts";
+import { loadSetup } from "./assembly/load_setup.ts";
 import { configuredKinds, KINDS } from "./kinds.ts";
 import { createService, type Service } from "./service.ts";
 

@@ -1,10 +1,11 @@
 import { loadConfiguration } from "../../config/load.ts";
 import { KINDS } from "../../service/kinds.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
-import { formatProblem } from "../../model/problem.ts";
+import { formatProblem, isError } from "../../model/problem.ts";
 import { type Command, defineCommand, defineCommands } from "../command.ts";
 import { CONFIG_OPTION, configFile } from "../config_option.ts";
-import { printable } from "../../model/printable.ts";
+import { SURROUNDINGS } from "../surroundings.ts";
+import { textTable } from "../text_table.ts";
 
 /** A value as it is shown. */
 interface Shown {
@@ -31,11 +32,11 @@ const show = defineCommand({
 }, async (given, io) => {
   const { effective, problems } = await loadConfiguration(await configFile(given), {
     kinds: KINDS,
-    environment: (name) => Deno.env.get(name),
+    ...SURROUNDINGS,
   });
   const shown = effective.map(toShown).filter(({ value }) => given.flag("all") || value !== null);
   io.stdout(given.flag("json") ? `${JSON.stringify(shown, undefined, 2)}\n` : formatValues(shown));
-  const errors = problems.filter(({ severity }) => severity === "error");
+  const errors = problems.filter(isError);
   for (const problem of errors) io.stderr(`error: ${formatProblem(problem)}\n`);
   return errors.length === 0 ? 0 : 1;
 });
@@ -60,13 +61,10 @@ function toShown({ key, section, value, secret, file, line }: EffectiveValue): S
 function formatValues(values: readonly Shown[]): string {
   const sections = Map.groupBy(values, ({ section }) => section);
   const paragraphs = [...sections].map(([title, members]) => {
-    const lines = members.map((
+    const rows = members.map((
       { key, value, source },
-    ) => [printable(`${key} = ${value ?? ""}`.trimEnd()), source]);
-    const width = Math.min(72, Math.max(...lines.map(([left = ""]) => left.length)));
-    return `# ${title}\n${
-      lines.map(([left = "", source]) => `${left.padEnd(width)}  # ${source}\n`).join("")
-    }`;
+    ) => [`${key} = ${value ?? ""}`.trimEnd(), `# ${source}`]);
+    return `# ${title}\n${textTable(rows, { widest: 72 })}`;
   });
   return paragraphs.join("\n");
 }

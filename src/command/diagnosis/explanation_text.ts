@@ -6,7 +6,7 @@ import type {
   ServerStep,
   SourceStep,
 } from "../../service/explanation/explanation.ts";
-import { printable } from "../../model/printable.ts";
+import { textTable } from "../text_table.ts";
 
 /** An explanation for reading, in the order in which the service decides. */
 export function explanationText(explanation: Explanation): string {
@@ -22,8 +22,7 @@ export function explanationText(explanation: Explanation): string {
     ...section("Servers", servers.map(serverLine)),
     ["Result", refusal === undefined ? "allowed" : `refused: ${refusal}`] as const,
   ];
-  const width = Math.max(...lines.map(([left]) => left.length));
-  return lines.map(([left, right]) => `${printable(`${left.padEnd(width)}  ${right}`).trimEnd()}\n`).join("");
+  return textTable(lines);
 }
 
 type Line = readonly [left: string, right: string];

@@ -1,6 +1,6 @@
 import type { EffectiveValue } from "../../config/key_reader.ts";
-import type { Problem } from "../../model/problem.ts";
-import { type CertificateFiles, isError, loadSetup, type Setup } from "../../service/assembly/load_setup.ts";
+import { isError, type Problem } from "../../model/problem.ts";
+import { type CertificateFiles, loadSetup, type Setup } from "../../service/assembly/load_setup.ts";
 import { type DataFiles, inspectDataFiles } from "./inspect_data_files.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 

@@ -3,10 +3,9 @@ import type { KeyObject } from "node:crypto";
 import { createLogger } from "../../logging/logger.ts";
 import { canonicalAddress } from "../../model/address.ts";
 import { InvalidName, parseName } from "../../model/distinguished_name.ts";
-import { formatProblem } from "../../model/problem.ts";
 import { CommandFailed, type CommandIo, defineCommand, WrongUsage } from "../command.ts";
 import type { ExplainedCaller } from "../../service/explanation/explain.ts";
-import { CONFIG_OPTION, configFile } from "../config_option.ts";
+import { CONFIG_OPTION, configFile, unusableConfiguration } from "../config_option.ts";
 import { explanationText } from "./explanation_text.ts";
 import { inspect } from "./inspect.ts";
 import { PassphraseNeeded, readPrivateKey, UnusablePrivateKey } from "./ssh/private_key.ts";
@@ -49,10 +48,7 @@ export const whoamiTestCommand = defineCommand({
   });
   const file = await configFile(given);
   const { setup, problems } = await inspect(file);
-  if (setup === undefined) {
-    const errors = problems.filter(({ severity }) => severity === "error").map(formatProblem);
-    throw new CommandFailed(`the configuration in ${file} cannot be used\n${errors.join("\n")}`);
-  }
+  if (setup === undefined) throw unusableConfiguration(file, problems);
   const { servers, site } = setup.config;
   if (server !== undefined && !servers.some(({ name }) => name === server)) {
     throw new CommandFailed(

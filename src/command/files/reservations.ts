@@ -1,5 +1,3 @@
-import { loadConfiguration } from "../../config/load.ts";
-import { KINDS } from "../../service/kinds.ts";
 import { formatProblem } from "../../model/problem.ts";
 import type { Reservation } from "../../reservations/reservation.ts";
 import { hostZone } from "../../reservations/reservation_book.ts";
@@ -18,7 +16,7 @@ import {
   printRemarks,
   WrongUsage,
 } from "../command.ts";
-import { CONFIG_OPTION, configFile } from "../config_option.ts";
+import { CONFIG_OPTION, usableConfiguration } from "../config_option.ts";
 import { textTable } from "../text_table.ts";
 
 const OPTIONS = {
@@ -33,14 +31,14 @@ const list = defineCommand({
   summary: "List the reservations of a server, those that are over too",
   operands: {},
   options: { ...OPTIONS, json: { help: "Print JSON" } },
-}, (given, io) =>
-  withFile(given, async (context) => {
-    const { reservations, problems } = await listReservations(context);
-    for (const problem of problems) io.stderr(`left out: ${formatProblem(problem)}\n`);
-    if (given.flag("json")) io.stdout(`${JSON.stringify(reservations.map(toJson), undefined, 2)}\n`);
-    else io.stdout(reservations.length === 0 ? "There are no reservations\n" : table(reservations, context));
-    return problems.length === 0 ? 0 : 1;
-  }));
+}, async (given, io) => {
+  const context = await fileOf(given);
+  const { reservations, problems } = await listReservations(context);
+  for (const problem of problems) io.stderr(`left out: ${formatProblem(problem)}\n`);
+  if (given.flag("json")) io.stdout(`${JSON.stringify(reservations.map(toJson), undefined, 2)}\n`);
+  else io.stdout(reservations.length === 0 ? "There are no reservations\n" : table(reservations, context));
+  return problems.length === 0 ? 0 : 1;
+});
 
 const add = defineCommand({
   name: "reservations add",
@@ -57,40 +55,40 @@ const add = defineCommand({
     uids: { value: "NAMES", help: "Unix accounts that are not limited meanwhile, with commas between them" },
     limit: { value: "RATE", help: "Limit of all others in bytes per second, with K, M or G", default: "10m" },
   },
-}, (given, io) =>
-  withFile(given, async (context) => {
-    const [from, to, uids] = [given.text("from"), given.text("to"), given.text("uids")];
-    if (from === undefined || to === undefined || uids === undefined) {
-      throw new WrongUsage("Expected --from TIME, --to TIME and --uids NAMES");
-    }
-    const accounts = uids.split(/[\s,]+/).filter((uid) => uid !== "");
-    if (accounts.length === 0) throw new WrongUsage("Expected at least one account behind --uids");
-    const limit = given.text("limit");
-    const { reservation, remarks } = await addReservation({
-      name: given.operand("name"),
-      from,
-      to,
-      uids: accounts,
-      ...(limit !== undefined && { rateLimit: limit }),
-    }, context);
-    io.stdout(`Added to ${context.file}:\n${table([reservation], context)}`);
-    printRemarks(io, context.file, remarks);
-    return 0;
-  }));
+}, async (given, io) => {
+  const context = await fileOf(given);
+  const [from, to, uids] = [given.text("from"), given.text("to"), given.text("uids")];
+  if (from === undefined || to === undefined || uids === undefined) {
+    throw new WrongUsage("Expected --from TIME, --to TIME and --uids NAMES");
+  }
+  const accounts = uids.split(/[\s,]+/).filter((uid) => uid !== "");
+  if (accounts.length === 0) throw new WrongUsage("Expected at least one account behind --uids");
+  const limit = given.text("limit");
+  const { reservation, remarks } = await addReservation({
+    name: given.operand("name"),
+    from,
+    to,
+    uids: accounts,
+    ...(limit !== undefined && { rateLimit: limit }),
+  }, context);
+  io.stdout(`Added to ${context.file}:\n${table([reservation], context)}`);
+  printRemarks(io, context.file, remarks);
+  return 0;
+});
 
 const remove = defineCommand({
   name: "reservations remove",
   summary: "Remove the reservations of a name",
   operands: NAME,
   options: OPTIONS,
-}, (given, io) =>
-  withFile(given, async (context) => {
-    const name = given.operand("name");
-    const { remarks } = await removeReservation(name, context);
-    io.stdout(`Removed '${name}' from ${context.file}\n`);
-    printRemarks(io, context.file, remarks);
-    return 0;
-  }));
+}, async (given, io) => {
+  const context = await fileOf(given);
+  const name = given.operand("name");
+  const { remarks } = await removeReservation(name, context);
+  io.stdout(`Removed '${name}' from ${context.file}\n`);
+  printRemarks(io, context.file, remarks);
+  return 0;
+});
 
 /** `authserver reservations` */
 export const reservations: Command = defineCommands({
@@ -100,23 +98,10 @@ export const reservations: Command = defineCommands({
   commands: [list, add, remove],
 });
 
-/** Does something with the reservations file of the server that is meant. */
-async function withFile(
-  given: Pick<Given<"config" | "server", never>, "text">,
-  act: (context: ReadingContext) => Promise<number>,
-): Promise<number> {
-  return await act(await fileOf(await configFile(given), given.text("server")));
-}
-
-async function fileOf(main: string, wanted: string | undefined): Promise<ReadingContext> {
-  const { config, problems } = await loadConfiguration(main, {
-    kinds: KINDS,
-    environment: (name) => Deno.env.get(name),
-  });
-  if (config === undefined) {
-    const errors = problems.filter(({ severity }) => severity === "error");
-    throw new CommandFailed(`the configuration cannot be used\n${errors.map(formatProblem).join("\n")}`);
-  }
+/** The reservations file of the server that is meant. @throws {CommandFailed} @throws {WrongUsage} */
+async function fileOf(given: Pick<Given<"config" | "server", never>, "text">): Promise<ReadingContext> {
+  const { config } = await usableConfiguration(given);
+  const wanted = given.text("server");
   if (wanted !== undefined && !config.servers.some(({ name }) => name === wanted)) {
     throw new CommandFailed(`there is no server ${wanted}, expected one of ${names(config.servers)}`);
   }

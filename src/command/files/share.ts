@@ -154,7 +154,7 @@ function shareTable(shares: readonly Share[], now: number): string {
 
 function details(share: Share, uses: readonly Use[]): string {
   const { usesLeft, sources, expires } = share;
-  const facts: [string, string | undefined][] = [
+  const facts: [string, string][] = [
     ["Server", share.server],
     ["Id", share.id],
     ["Path", share.path],
@@ -171,8 +171,7 @@ function details(share: Share, uses: readonly Use[]): string {
     const outcome = bytes === undefined ? "" : ` ${bytes} bytes${complete ? "" : ", broken off"}`;
     return `${printable(`${time(at)} ${kind} ${who} from ${address} ${path}${outcome}`)}\n`;
   });
-  const table = facts.map(([name, value = ""]) => `${name.padEnd(8)} ${printable(value)}\n`);
-  return [...table, ...(lines.length > 0 ? ["\n", ...lines] : [])].join("");
+  return [textTable(facts), ...(lines.length > 0 ? ["\n", ...lines] : [])].join("");
 }
 
 function time(milliseconds: number): string {

@@ -1,12 +1,9 @@
-import { loadConfiguration } from "../../config/load.ts";
-import { KINDS } from "../../service/kinds.ts";
-import { formatProblem } from "../../model/problem.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { AdministrationError, ShareAdministration } from "../../sharing/administration.ts";
 import { UnknownDatabase } from "../../sharing/store/schema.ts";
 import { CommandFailed, type Given } from "../command.ts";
-import { configFile } from "../config_option.ts";
+import { usableConfiguration } from "../config_option.ts";
 
 /** The share store of a configuration, as the operator's commands work on it. */
 export interface ShareDatabase {
@@ -28,7 +25,7 @@ export async function withShareDatabase<T>(
   // Loaded only now: the process that runs a service has the commands in memory, too.
   const { SHARE_DATABASE } = await import("../../resource/share/open_sharing.ts");
   const { openShareStore } = await import("../../sharing/store/sqlite_share_store.ts");
-  const { servers, directory } = await readSharing(await configFile(given));
+  const { servers, directory } = await readSharing(given);
   const file = `${directory}/${SHARE_DATABASE}`;
   try {
     await checkOwner(file, directory, create);
@@ -44,19 +41,12 @@ export async function withShareDatabase<T>(
 }
 
 async function readSharing(
-  mainFile: string,
+  given: Pick<Given<"config", never>, "text">,
 ): Promise<{ readonly servers: readonly string[]; readonly directory: string }> {
-  const { config, problems } = await loadConfiguration(mainFile, {
-    kinds: KINDS,
-    environment: (name) => Deno.env.get(name),
-  });
-  if (config === undefined) {
-    const errors = problems.filter(({ severity }) => severity === "error").map(formatProblem);
-    throw new CommandFailed(["the configuration cannot be used", ...errors].join("\n"));
-  }
+  const { file, config } = await usableConfiguration(given);
   const { servers, directory } = config.sharing;
   if (directory === undefined || servers.length === 0) {
-    throw new CommandFailed(`${mainFile} has no sharing: expected share.servers and persistence.directory`);
+    throw new CommandFailed(`${file} has no sharing: expected share.servers and persistence.directory`);
   }
   return { servers, directory };
 }

@@ -6,6 +6,7 @@ import type { ControlRequest } from "../../rooms/control/control_request.ts";
 import { controlSockets, formerControlSockets } from "../../rooms/control/control_sockets.ts";
 import { CommandFailed, type Given } from "../command.ts";
 import { CONFIG_OPTION, configFile } from "../config_option.ts";
+import { SURROUNDINGS } from "../surroundings.ts";
 
 /** Options of every command that speaks with a running service. */
 export const SERVICE_OPTIONS = {
@@ -52,7 +53,7 @@ export async function requireRunning(...args: Parameters<typeof askRunning>): Pr
 
 /** Relative paths start where the service runs: that is this folder, or for a service in a folder of its own that folder. */
 async function configuredSockets(file: string, where: typeof controlSockets): Promise<readonly string[]> {
-  const environment = (name: string) => Deno.env.get(name);
+  const { environment } = SURROUNDINGS;
   const folders = new Set([Deno.cwd(), dirname(dirname(resolve(file)))]);
   const paths: string[] = [];
   for (const workingDirectory of folders) {

@@ -39,7 +39,7 @@ export function formatStatus(status: unknown): string {
 }
 
 function section(title: string, rows: readonly (readonly string[])[]): string {
-  return rows.length === 0 ? "" : `${title}:\n${textTable(rows, 2)}`;
+  return rows.length === 0 ? "" : `${title}:\n${textTable(rows, { indent: 2 })}`;
 }
 
 function processOf(status: unknown): string | undefined {

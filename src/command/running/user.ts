@@ -37,7 +37,7 @@ function formatAccount(account: unknown): string {
       ]);
       const home = textAt(account, "home") ?? "no home directory";
       return textTable([[`${server}:`, home]]) +
-        (keys.length === 0 ? "  no SSH keys\n" : textTable(keys, 2));
+        (keys.length === 0 ? "  no SSH keys\n" : textTable(keys, { indent: 2 }));
     }
     case "unknown":
       return textTable([[`${server}:`, "no such account"]]);

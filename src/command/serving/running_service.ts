@@ -4,14 +4,13 @@ import { resolve } from "node:path";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { type Console, LogFile, toConsole } from "../../logging/log_file.ts";
 import { forJournal } from "../../logging/line_forms.ts";
-import { formatProblem, type Problem } from "../../model/problem.ts";
+import { formatProblem, isError, type Problem } from "../../model/problem.ts";
 import { CannotStart } from "../../rooms/cannot_start.ts";
 import { ownControlSocket } from "../../rooms/control/control_sockets.ts";
 import type { OperatedParts } from "../../rooms/control/operate.ts";
 import { Operations, type OperationsConfig } from "../../rooms/operations.ts";
 import { ReloadRecord } from "../../rooms/reload_record.ts";
 import { Supervisor } from "../../rooms/supervisor.ts";
-import { isError } from "../../service/assembly/load_setup.ts";
 import { SURROUNDINGS, type Surroundings } from "../surroundings.ts";
 import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
 import { VERSION } from "../../service/version.ts";
@@ -243,7 +242,7 @@ class SupervisedService implements RunningService {
   async #inspect(): Promise<Inspection> {
     const inspection = await inspect(this.#file, this.#surroundings);
     for (const problem of inspection.problems) {
-      const level = problem.severity === "error" ? "error" : "warn";
+      const level = isError(problem) ? "error" : "warn";
       this.#supervisor.log[level]("configuration", { problem: formatProblem(problem) });
     }
     return inspection;

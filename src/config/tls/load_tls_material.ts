@@ -1,5 +1,5 @@
 import type { X509Certificate } from "node:crypto";
-import type { Problem } from "../../model/problem.ts";
+import { isError, type Problem } from "../../model/problem.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { reason } from "../load_properties.ts";
 import type { CredentialConfig, Origin, ServiceConfig, TruststoreConfig } from "../service_config.ts";
@@ -50,7 +50,7 @@ export async function loadTlsMaterial(
     credentialFiles: own?.files ?? [],
     truststoreFiles: [...new Set(stores.flatMap((store) => store?.files ?? []))],
   };
-  if (own?.credential === undefined || problems.some(({ severity }) => severity === "error")) {
+  if (own?.credential === undefined || problems.some(isError)) {
     return { problems, ...files };
   }
   const { certificates, key } = own.credential;

@@ -1,6 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 import { join } from "node:path";
-import type { Problem } from "../../model/problem.ts";
+import { isError, type Problem } from "../../model/problem.ts";
 import { reason } from "../load_properties.ts";
 import type { TruststoreConfig } from "../service_config.ts";
 import { describeValidity, validityOf } from "../../model/trust/validity.ts";
@@ -54,7 +54,7 @@ export async function loadTruststore(config: TruststoreConfig, now: number): Pro
       report(named ? "error" : "warning", `${path}: ${why}`);
     }
   }
-  if (anchors.size === 0 && !problems.some(({ severity }) => severity === "error")) {
+  if (anchors.size === 0 && !problems.some(isError)) {
     report(
       "error",
       read === 0

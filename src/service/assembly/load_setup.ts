@@ -4,7 +4,7 @@ import { loadTlsMaterial } from "../../config/tls/load_tls_material.ts";
 import { loadPublicRoots } from "../../config/tls/public_roots.ts";
 import { loadTruststore } from "../../config/tls/truststore.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
-import type { Problem } from "../../model/problem.ts";
+import { isError, type Problem } from "../../model/problem.ts";
 import { KINDS } from "../kinds.ts";
 import type { ServiceOptions } from "./assemble.ts";
 
@@ -72,11 +72,6 @@ export async function loadSetup(
     files,
     dependsOn: [...dependsOn, ...Object.values(files).flat()],
   };
-}
-
-/** Whether a problem keeps the service from starting. */
-export function isError({ severity }: Problem): boolean {
-  return severity === "error";
 }
 
 /** What a problem is about: of one thing one error is told, not those that follow from it. */

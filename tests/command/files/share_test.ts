@@ -183,7 +183,10 @@ Deno.test("share says what is missing for it", async () => {
   );
   assert.match((await unused.run("list")).err, /shares\.sqlite: file is not a database/);
   unused.file("container.properties", "authservice.servers=A\n");
-  assert.match((await unused.run("list")).err, /the configuration cannot be used\n.*authservice\.server\.A/s);
+  assert.match(
+    (await unused.run("list")).err,
+    /the configuration in .* cannot be used\n.*authservice\.server\.A/s,
+  );
 });
 
 Deno.test({
