@@ -173,6 +173,20 @@ Deno.test("checkPeer() bounds its work: cross-signed authorities of one name, an
   assert.match(problem([forged], { anchors: roots }) ?? "accepted", /too long to check/);
 });
 
+Deno.test("checkPeer() spends no signatures on authorities that nobody vouches for, however many are shown", () => {
+  const name = { subject: "CN=Same" };
+  const links = [createAuthority(name)];
+  while (links.length < 15) links.unshift(...links.slice(0, 1).map((last) => last.subordinate(name)));
+  const sent = [...links.slice(0, 1).map((last) => last.issue({ subject }).certificate)];
+  sent.push(...links.map(({ certificate }) => certificate));
+  assert.match(problem(sent) ?? "accepted", /no trusted authority signed/);
+  const genuine = links.at(-1)?.certificate ?? "";
+  assert.match(
+    problem(sent.slice(0, 6), { anchors: [genuine] }) ?? "accepted",
+    /no trusted authority signed/,
+  );
+});
+
 Deno.test("checkPeer() pins the subject as a name, not as text", () => {
   const sent = [root.issue({ subject }).certificate];
   for (const expectedDn of [subject, "cn=uftpd, o=DEMO, c=eu", "2.5.4.3=UFTPD,O=Demo,C=EU"]) {

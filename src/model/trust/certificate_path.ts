@@ -27,6 +27,9 @@ const MAX_SHOWN = 16;
 /** Signatures that are verified for one way: the other side chooses how many there are to try. */
 const MAX_SIGNATURES = 64;
 
+/** A certificate that may issue others, if it is genuine. */
+type Authority = Omit<Trusted, "pem">;
+
 /** A place on the way: how we came there, and how far it is from the leaf. */
 interface Step {
   readonly here: Dated;
@@ -49,13 +52,17 @@ export function findPath(
   const [leaf, ...others] = shown.slice(0, MAX_SHOWN);
   if (leaf === undefined) return "no certificate was shown";
   const { issuers, entities } = sortTrust(anchors);
+  const isAnchor = ({ raw }: X509Certificate) =>
+    issuers.some(({ certificate }) => certificate.raw.equals(raw));
   const intermediates = others
-    .map((certificate): Omit<Trusted, "pem"> => ({ certificate, facts: certificateFacts(certificate) }))
+    .filter((certificate) => !isAnchor(certificate))
+    .map((certificate): Authority => ({ certificate, facts: certificateFacts(certificate) }))
     .filter(({ facts }) => facts.authority === true && facts.signsCertificates !== false);
+  const signatures = new Signatures();
+  const authorities = vouchedFor(intermediates, issuers, signatures);
   const visited = new Set<string>();
   let problem = "";
   let furthest = -1;
-  let signatures = 0;
   const fail = (depth: number, text: string) => {
     if (depth < furthest) return;
     furthest = depth;
@@ -83,23 +90,68 @@ export function findPath(
       fail(depth, `the certificate of ${nameOf(certificate)} makes critical demands that are not evaluated`);
       continue;
     }
+    const last = lastByName(certificate, intermediates);
     fail(
       depth,
-      `no trusted authority signed the certificate of ${nameOf(certificate)}, issuer <${
-        oneLine(certificate.issuer ?? "")
+      `no trusted authority signed the certificate of ${nameOf(last)}, issuer <${
+        oneLine(last.issuer ?? "")
       }>`,
     );
     if (depth === MAX_DEPTH) continue;
-    for (const issuer of [...issuers, ...intermediates]) {
+    for (const issuer of authorities) {
       // What is between the leaf and this issuer: as many certificates as we have come far.
       if (issuer.facts.pathLength !== undefined && issuer.facts.pathLength < depth) continue;
-      if (!certificate.checkIssued(issuer.certificate)) continue;
-      if (++signatures > MAX_SIGNATURES) return "the certificates shown take too long to check";
-      if (!isSignedBy(certificate, issuer.certificate)) continue;
+      if (!signatures.binds(certificate, issuer)) continue;
       steps.push({ here: dated(issuer.certificate), facts: issuer.facts, before: step, depth: depth + 1 });
     }
   }
-  return problem;
+  return signatures.spent ? "the certificates shown take too long to check" : problem;
+}
+
+/**
+ * The trusted authorities, and those of the others that one of these vouches for. From the anchors down, so that only keys
+ * that are trusted already are put to work: what a stranger has made up costs as many signatures as it names anchors.
+ */
+function vouchedFor(
+  intermediates: readonly Authority[],
+  issuers: readonly Authority[],
+  signatures: Signatures,
+): readonly Authority[] {
+  const authorities = [...issuers];
+  const left = new Set(intermediates);
+  for (const authority of authorities) {
+    for (const candidate of left) {
+      if (!signatures.binds(candidate.certificate, authority)) continue;
+      left.delete(candidate);
+      authorities.push(candidate);
+    }
+  }
+  return authorities;
+}
+
+/** Looks at no more than so many signatures. */
+class Signatures {
+  #left = MAX_SIGNATURES;
+  spent = false;
+
+  /** Whether an authority issued a certificate, by name and by signature. */
+  binds(certificate: X509Certificate, { certificate: authority }: Authority): boolean {
+    if (this.spent || !certificate.checkIssued(authority)) return false;
+    this.spent = this.#left === 0;
+    this.#left--;
+    return !this.spent && isSignedBy(certificate, authority);
+  }
+}
+
+/** Where the way up ends by names alone: what is missing there is what an operator has to look for. */
+function lastByName(leaf: X509Certificate, intermediates: readonly Authority[]): X509Certificate {
+  const left = new Set(intermediates);
+  for (let last = leaf;;) {
+    const next = [...left].find(({ certificate }) => last.checkIssued(certificate));
+    if (next === undefined) return last;
+    left.delete(next);
+    last = next.certificate;
+  }
 }
 
 /** `<C=EU, O=Demo, CN=Root>`; for one without subject its alternative names. */
