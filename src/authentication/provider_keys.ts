@@ -16,6 +16,13 @@ export const ASSIGNED = {
 };
 
 /** Key of all kinds that ask an identity provider. */
+/** See `requireHttps()`. */
+export const ALLOW_PLAIN_HTTP = flag({
+  help: "Take an http:// address of another machine, too: tokens and passwords travel unencrypted",
+  default: false,
+  added: true,
+});
+
 export const SHOW_CERTIFICATE = flag({
   name: "doTLSAuthn",
   help: "Show the own certificate to the identity provider",

@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { isAddressRange } from "../model/address.ts";
 import { InvalidName, parseName } from "../model/distinguished_name.ts";
+import { hostsOf } from "../model/host_list.ts";
 
 /** A value that does not fit its key; the message says what would. */
 export class UnexpectedValue extends Error {
@@ -37,6 +38,10 @@ export interface Key<T> {
   readonly secret: boolean;
   /** `undefined`: the key is required. */
   readonly absent: { readonly value: T } | undefined;
+  /** Whether an empty value is as none, where one may be left out; so the Java service reads texts. */
+  readonly emptyIsAbsent: boolean;
+  /** What is odd about a text that fits, for a warning. */
+  doubt?(text: string): string | undefined;
   /** @throws {UnexpectedValue} If the text does not fit. Never sees blanks around the value. */
   parse(text: string, context: ValueContext): T;
 }
@@ -77,15 +82,30 @@ function key<T>(
   { help, name, unit, added = false, default: value }: Options<T>,
   type: string,
   parse: (text: string, context: ValueContext) => T,
-  { choices = [], secret = false }: { choices?: readonly string[]; secret?: boolean } = {},
+  { choices = [], secret = false, emptyIsAbsent = false, doubt }:
+    & { choices?: readonly string[] }
+    & Partial<Pick<Key<T>, "secret" | "emptyIsAbsent" | "doubt">> = {},
 ): Key<T> {
   const absent = value === undefined ? undefined : { value };
-  return { shape: "one", name, help, type, choices, unit, added, secret, absent, parse };
+  return {
+    shape: "one",
+    name,
+    help,
+    type,
+    choices,
+    unit,
+    added,
+    secret,
+    absent,
+    emptyIsAbsent,
+    parse,
+    ...(doubt && { doubt }),
+  };
 }
 
 /** A key that may be left out without a value taking its place. */
 export function optional<T>(required: Key<T>): Key<T | undefined> {
-  return { ...required, absent: { value: undefined } };
+  return { ...required, absent: { value: undefined }, emptyIsAbsent: !required.secret };
 }
 
 /** Keys `name.<any>` that together make a list. */
@@ -99,7 +119,12 @@ function refuse(expected: string, secret = false): never {
 
 /** Any text but the empty one. */
 export function text(options: Options<string>): Key<string> {
-  return key(options, "text", (found) => found === "" ? refuse("a text that is not empty") : found);
+  return key(
+    options,
+    "text",
+    (found) => found === "" ? refuse("a text that is not empty") : found,
+    { emptyIsAbsent: true },
+  );
 }
 
 /** Text that is never shown. Wrap it in a `Secret` where it is used. */
@@ -116,13 +141,25 @@ export function secretText(options: Options<string> & { readonly minBytes?: numb
 
 /** A whole number in a range. */
 export function integer(
-  options: Options<number> & { readonly min?: number; readonly max?: number },
+  options: Options<number> & {
+    readonly min?: number;
+    readonly max?: number;
+    /** What 0 means, if it is the Java service's way to say something that we do not do: the default holds. */
+    readonly zero?: string;
+  },
 ): Key<number> {
-  const { min = 0, max = 2_147_483_647, unit } = options;
+  const { min = 0, max = 2_147_483_647, unit, zero, default: ours } = options;
   const type = `a whole number from ${min} to ${max}${unit === undefined ? "" : ` (${unit})`}`;
+  const isZero = (found: string) => zero !== undefined && ours !== undefined && /^[+-]?0{1,15}$/.test(found);
   return key(options, type, (found) => {
+    if (isZero(found) && ours !== undefined) return ours;
     const value = /^[+-]?\d{1,15}$/.test(found) ? Number(found) : NaN;
     return value >= min && value <= max ? value : refuse(type);
+  }, {
+    doubt: (found) =>
+      isZero(found)
+        ? `0 is ${zero} to the Java service, here ${ours}${unit === undefined ? "" : ` ${unit}`} holds`
+        : undefined,
   });
 }
 
@@ -169,12 +206,14 @@ export function splitList(list: string): string[] {
   return list.split(/[\s|,]+/).filter((part) => part !== "");
 }
 
-/** Names, each at most once. */
+/** Names; of one that is there twice the first place counts. */
 export function list(options: Options<readonly string[]>): Key<readonly string[]> {
-  return key(options, "names, separated by blanks, | or ,", (found) => {
-    const names = splitList(found);
-    const twice = names.find((name, index) => names.indexOf(name) !== index);
-    return twice === undefined ? names : refuse(`each name once, ${twice} is there twice`);
+  return key(options, "names, separated by blanks, | or ,", (found) => [...new Set(splitList(found))], {
+    doubt(found) {
+      const names = splitList(found);
+      const twice = names.find((name, index) => names.indexOf(name) !== index);
+      return twice === undefined ? undefined : `${twice} is there twice, the first counts`;
+    },
   });
 }
 
@@ -184,6 +223,7 @@ export function path(options: Options<string>): Key<string> {
     options,
     "a path, relative ones start from the working directory",
     (found, { workingDirectory }) => found === "" ? refuse("a path") : resolve(workingDirectory, found),
+    { emptyIsAbsent: true },
   );
 }
 
@@ -209,14 +249,20 @@ export function url(options: Options<string> & { readonly schemes: readonly stri
 /** Host name or IP address, without port. */
 export function host(options: Options<string>): Key<string> {
   const type = "a host name or an IP address, without port";
-  return key(
-    options,
-    type,
-    (found) =>
-      isIP(found) !== 0 || (found.length <= 253 && /^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/.test(found))
-        ? found
-        : refuse(type),
-  );
+  return key(options, type, (found) => isHost(found) ? found : refuse(type), { emptyIsAbsent: true });
+}
+
+/** One host, or several with commas between; the value is as written, see `hostsOf`. */
+export function hosts(options: Options<string>): Key<string> {
+  const type = "a host name or an IP address, without port, or several with commas between";
+  return key(options, type, (found) => {
+    const all = hostsOf(found);
+    return all.length > 0 && all.every(isHost) ? found : refuse(type);
+  }, { emptyIsAbsent: true });
+}
+
+function isHost(text: string): boolean {
+  return isIP(text) !== 0 || (text.length <= 253 && /^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/.test(text));
 }
 
 /** A Java class; the value is its simple name, whatever the package. */

@@ -204,8 +204,8 @@ export class KeyReader {
     if (this.properties.unusable.has(full)) return undefined;
     const entry = anyCase ? this.#findAnyCase(full, prefix) : this.entry(full);
     if (entry !== undefined) this.#claimed.add(entry.key);
-    const isOptional = key.absent !== undefined && key.absent.value === undefined;
-    if (entry !== undefined && !(isOptional && !key.secret && entry.value.trim() === "")) {
+    const isAbsent = key.absent !== undefined && key.emptyIsAbsent && entry?.value.trim() === "";
+    if (entry !== undefined && !isAbsent) {
       this.#show(key, full, title, entry);
       return this.#parse(key, entry);
     }
@@ -252,7 +252,10 @@ export class KeyReader {
       this.#secrets.set(entry.file, entry.key);
     }
     try {
-      return { value: key.parse(text, { workingDirectory: this.workingDirectory }) };
+      const value = key.parse(text, { workingDirectory: this.workingDirectory });
+      const doubt = key.doubt?.(text);
+      if (doubt !== undefined) this.warn(entry.key, doubt, key.secret ? undefined : text);
+      return { value };
     } catch (error) {
       if (!(error instanceof UnexpectedValue)) throw error;
       this.error(entry.key, error.message, key.secret || error.secret ? undefined : text);

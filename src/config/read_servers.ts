@@ -29,7 +29,17 @@ export function readServers(reader: KeyReader): ReadServers | undefined {
     reader.warn("authservice.servers", "no transfer server is configured, expected at least one name");
   }
   const servers: LogicalServerConfig[] = [];
+  const configured = reader.namesBelow(PREFIX);
+  const isThere = (name: string) => configured.has(name.split(".")[0] ?? name);
+  const left = keys.servers.some(isThere) ? keys.servers.filter((name) => !isThere(name)) : [];
+  if (left.length > 0) {
+    const expected = `nothing is configured for ${left.join(" ")}, left out; expected ${PREFIX}${
+      left[0]
+    }.host`;
+    reader.warn("authservice.servers", expected, keys.servers.join(" "));
+  }
   for (const name of keys.servers) {
+    if (left.includes(name)) continue;
     checkName(reader, name, keys.servers);
     const truststore = readOwnTruststore(reader, SERVER_TRUSTSTORE, `${PREFIX}${name}.truststore.`);
     const server = readServer(reader, name);

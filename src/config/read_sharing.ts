@@ -1,3 +1,5 @@
+import { canonicalAddress } from "../model/address.ts";
+import { hostsOf } from "../model/host_list.ts";
 import type { KeyReader } from "./key_reader.ts";
 import { PERSISTENCE, SHARE } from "./keys/sharing_keys.ts";
 import type { SharingConfig } from "./service_config.ts";
@@ -13,15 +15,30 @@ export function readSharing(
   const share = reader.read(SHARE);
   const persistence = reader.read(PERSISTENCE);
   if (share === undefined || persistence === undefined) return undefined;
-  const stranger = servers === undefined ? undefined : share.servers.find((name) => !servers.includes(name));
-  if (stranger !== undefined) {
-    const expected = `expected names out of authservice.servers, not ${stranger}`;
-    reader.error("share.servers", expected, share.servers.join(" "));
+  const shared = share.servers.filter((name) => servers?.includes(name) !== false);
+  const strangers = share.servers.filter((name) => !shared.includes(name));
+  if (strangers.length > 0) {
+    const expected = `expected names out of authservice.servers, ${strangers.join(" ")} left out`;
+    reader.warn("share.servers", expected, share.servers.join(" "));
   }
   const { directory } = persistence;
-  if (stranger === undefined && share.servers.length > 0 && directory === undefined) {
+  if (shared.length > 0 && directory === undefined) {
     const expected = "expected persistence.directory too, the folder of the share database";
     reader.error("share.servers", expected, share.servers.join(" "));
   }
-  return { ...share, directory };
+  const clientAddresses = readClientAddresses(reader, share.clientAddresses ?? "");
+  return { ...share, servers: shared, directory, clientAddresses };
+}
+
+/** The daemon compares addresses as text; names of hosts would never fit. */
+function readClientAddresses(reader: KeyReader, written: string): string[] {
+  const given = hostsOf(written).flatMap((host) =>
+    host.toLowerCase() === "localhost" ? ["127.0.0.1", "::1"] : [host]
+  );
+  const addresses = given.flatMap((host) => canonicalAddress(host) ?? []);
+  if (addresses.length < given.length) {
+    const rest = addresses.length === 0 ? "without any the address is found out" : "names are left out";
+    reader.warn("share.clientIP", `expected IP addresses, ${rest}`, written);
+  }
+  return addresses;
 }

@@ -143,9 +143,10 @@ export interface LogicalServerConfig {
 
 /** One daemon of a logical server. */
 export interface DaemonInstanceConfig {
-  /** Listen socket, given to clients verbatim. */
+  /** Listen socket, given to clients verbatim: one host, or several, see `hostsOf`. */
   readonly host: string;
-  readonly port: number;
+  /** Absent: the daemon tells with each session. */
+  readonly port: number | undefined;
   readonly commandHost: string;
   readonly commandPort: number;
   /** TLS to the command socket; `false` only in tests. */
@@ -220,8 +221,8 @@ export interface SharingConfig {
   /** Logical servers with sharing. */
   readonly servers: readonly string[];
   readonly allowWriteAccess: boolean;
-  /** Address the daemon is to expect for the service's own sessions; absent: the local end of the connection. */
-  readonly clientAddress: string | undefined;
+  /** Addresses the daemon is to expect for the service's own sessions; none: the local end of the connection. */
+  readonly clientAddresses: readonly string[];
   /** Longest life a share may have; 0 is no bound. */
   readonly maxLifetimeSeconds: number;
   /** Folder of the share database; there whenever `servers` is not empty. */

@@ -67,7 +67,7 @@ export interface GroupStatus {
 export interface InstanceStatus extends DaemonHealth {
   /** Counted from 1. */
   readonly instance: number;
-  /** `host:port` of the listen socket; the command address is never shown. */
+  /** `host:port` of the listen socket, without port while none is known; the command address is never shown. */
   readonly address: string;
 }
 

@@ -32,9 +32,10 @@ import { realTime, type Schedule } from "./schedule.ts";
 
 /** Where one physical daemon is. */
 export interface DaemonInstanceConfig {
-  /** Listen socket; given to clients as written. */
+  /** Listen socket, one host or several with commas between; given to clients as written. */
   readonly host: string;
-  readonly port: number;
+  /** Absent: the daemon tells with each session. */
+  readonly port?: number;
   readonly commandHost: string;
   readonly commandPort: number;
   /** TLS on the command socket; `false` for tests only. */
@@ -138,9 +139,9 @@ class DaemonPool implements DaemonGroup {
         random: parts.random ?? Math.random,
         log: parts.log,
       });
-      const [number, address] = [index + 1, `${host}:${port}`];
-      daemon.join({ server: config.name, instance: number, address });
-      return new Instance(number, address, daemon);
+      const made = new Instance(index + 1, { host, ...(port !== undefined && { port }) }, daemon);
+      daemon.join({ server: config.name, instance: made.number, address: made.address });
+      return made;
     });
   }
 
@@ -175,11 +176,13 @@ class DaemonPool implements DaemonGroup {
         lane,
         replyLimit: this.#limits.reply,
       }),
-      judge: (reply, { number, address }) => {
+      judge: (reply, from) => {
+        const { number, address } = from;
         const reason = `${address}: ${reply.kind === "expected" ? "" : reply.text}`;
         if (reply.kind === "limit") return { next: new SessionLimitReached(this.name, reason) };
         if (reply.kind === "no-encryption") return { next: new EncryptionNotSupported(this.name, reason) };
         if (reply.kind === "refused") throw new DaemonRefused(this.name, reason);
+        from.listensAt(reply.port);
         const host = this.config.instances[number - 1]?.host ?? "";
         return { result: { host, port: reply.port, secret, instance: number } };
       },

@@ -17,7 +17,10 @@ export type DaemonProbe =
  * connection that is broken off; it takes 25 s at most.
  */
 export async function probeDaemon(
-  { commandHost: host, commandPort: port, ssl, expectedDn, allowUnverifiable }: DaemonInstanceConfig,
+  { commandHost: host, commandPort: port, ssl, expectedDn, allowUnverifiable }: Omit<
+    DaemonInstanceConfig,
+    "port"
+  >,
   { tls, clock }: { readonly tls: () => TlsMaterial; readonly clock: Clock },
 ): Promise<DaemonProbe> {
   const security = { material: tls, allowUnverifiable, ...(expectedDn !== undefined && { expectedDn }) };

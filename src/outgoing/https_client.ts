@@ -1,10 +1,11 @@
 import { Buffer } from "node:buffer";
+import { type IncomingMessage, request as startPlainRequest } from "node:http";
 import { request as startRequest } from "node:https";
-import type { IncomingMessage } from "node:http";
 import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import { type HttpsTrust, trustsNobody } from "./https_trust.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
+import { PlainAgent } from "./plain_agent.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 import { TlsStream } from "./tls_stream.ts";
 import { VerifiedAgent } from "./verified_agent.ts";
@@ -12,11 +13,15 @@ import { VerifiedAgent } from "./verified_agent.ts";
 /** Longest answer that is read. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** {@link OutgoingHttp} over `node:https`, with connections of Deno's own TLS client: no redirects, no compression, no proxies. */
+/**
+ * {@link OutgoingHttp} over `node:https`, with connections of Deno's own TLS client: no redirects, no compression, no
+ * proxies. Addresses with `http://` come from the configuration alone, which has seen to it that they may be (`requireHttps()`).
+ */
 export class HttpsClient implements OutgoingHttp {
   readonly #config: OutgoingConfig;
   readonly #log: Logger;
   #agent: VerifiedAgent;
+  #plainAgent: PlainAgent | undefined;
   #trustsNobody = true;
 
   constructor(config: OutgoingConfig, trust: HttpsTrust, log: Logger) {
@@ -43,21 +48,28 @@ export class HttpsClient implements OutgoingHttp {
     this.#trustsNobody = trustsNobody(trust);
     const { hostnameChecking, connectTimeoutMs } = this.#config;
     return new VerifiedAgent(
-      {
-        keepAlive: true,
-        maxSockets: this.#config.maxConnectionsPerHost,
-        maxTotalSockets: this.#config.maxConnections,
-        maxFreeSockets: 2,
-        timeout: this.#config.idleTimeoutMs,
-      },
+      this.#connections(),
       { hostnameChecking, trust, log: this.#log },
       connectTimeoutMs,
     );
   }
 
+  #connections() {
+    return {
+      keepAlive: true,
+      maxSockets: this.#config.maxConnectionsPerHost,
+      maxTotalSockets: this.#config.maxConnections,
+      maxFreeSockets: 2,
+      timeout: this.#config.idleTimeoutMs,
+    };
+  }
+
   async send(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResponse> {
     const url = parseAddress(request.url);
-    if (this.#trustsNobody) throw new RemoteUnavailable(url.host, "no trust anchors are configured");
+    const secure = url.protocol === "https:";
+    if (secure && this.#trustsNobody) {
+      throw new RemoteUnavailable(url.host, "no trust anchors are configured");
+    }
     const limit = AbortSignal.timeout(this.#config.timeoutMs);
     const either = AbortSignal.any([signal, limit]);
     let stream: TlsStream | undefined;
@@ -78,6 +90,7 @@ export class HttpsClient implements OutgoingHttp {
   /** Closes idle connections; requests under way end with theirs. */
   close(): void {
     this.#agent.destroy();
+    this.#plainAgent?.destroy();
   }
 
   /**
@@ -92,9 +105,13 @@ export class HttpsClient implements OutgoingHttp {
   ): Promise<OutgoingResponse> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
-      const call = startRequest(url, {
+      const secure = url.protocol === "https:";
+      const agent = secure
+        ? this.#agent
+        : this.#plainAgent ??= new PlainAgent(this.#connections(), this.#config.connectTimeoutMs);
+      const call = (secure ? startRequest : startPlainRequest)(url, {
         method: request.method,
-        agent: this.#agent,
+        agent,
         headers: {
           ...request.headers,
           ...(request.body === undefined ? {} : { "Content-Length": Buffer.byteLength(request.body) }),
@@ -138,7 +155,9 @@ export class HttpsClient implements OutgoingHttp {
 function parseAddress(text: string): URL {
   const url = URL.parse(text);
   if (url === null) throw new RemoteUnavailable("(unreadable address)", "the configured address is no URL");
-  if (url.protocol !== "https:") throw new RemoteUnavailable(url.host, "only https addresses are called");
+  if (url.protocol !== "https:" && url.protocol !== "http:") {
+    throw new RemoteUnavailable(url.host, "only https and http addresses are called");
+  }
   return url;
 }
 

@@ -79,6 +79,11 @@ async function openVerified(
     connection.close();
     throw error;
   }
+  return connectionOver(connection);
+}
+
+/** A connection of Deno's as the HTTP clients take it. */
+export function connectionOver(connection: Deno.Conn): TlsConnection {
   return {
     read: async () => {
       const buffer = new Uint8Array(16 * 1024);

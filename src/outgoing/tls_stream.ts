@@ -1,7 +1,7 @@
 import { Duplex } from "node:stream";
 import type { TlsConnection } from "./open_tls.ts";
 
-/** A TLS connection as the HTTP client of `node:https` takes it: what it would do with a `TLSSocket`, it can do here. */
+/** A connection of ours as the HTTP clients of `node:https` and `node:http` take it: what it would do with a `TLSSocket`, it can do here. */
 export class TlsStream extends Duplex {
   readonly #open: () => Promise<TlsConnection>;
   readonly #limitMs: number;
@@ -26,7 +26,7 @@ export class TlsStream extends Duplex {
   override _construct(callback: (error?: Error | null) => void): void {
     const { promise: given, reject } = Promise.withResolvers<never>();
     this.#giveUp = reject;
-    const late = () => reject(new Error(`no TLS connection within ${this.#limitMs} ms`));
+    const late = () => reject(new Error(`no connection within ${this.#limitMs} ms`));
     const timer = setTimeout(late, this.#limitMs);
     const opening = this.#open();
     Promise.race([opening, given]).then((connection) => {

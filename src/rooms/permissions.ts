@@ -1,4 +1,5 @@
 import type { ServiceConfig } from "../config/service_config.ts";
+import { hostsOf } from "../model/host_list.ts";
 import { configuredKinds, KINDS } from "../service/kinds.ts";
 
 /** The permission list of a worker, as `deno.permissions` takes it; what is not listed is refused. */
@@ -67,7 +68,8 @@ function remoteEndpoints(config: ServiceConfig, kinds: typeof KINDS): Endpoint[]
     for (const { host, commandHost, commandPort } of instances) {
       endpoints.push({ host: commandHost, port: commandPort });
       // A session of the service's own: the port comes from the daemon, and data connections have any.
-      if (config.sharing.servers.includes(name)) endpoints.push({ host, port: undefined });
+      if (!config.sharing.servers.includes(name)) continue;
+      for (const one of hostsOf(host)) endpoints.push({ host: one, port: undefined });
     }
   }
   for (const { config: configured, kind } of configuredKinds(config, kinds)) {

@@ -247,7 +247,6 @@ const ERRORS: [added: string, message: string][] = [
   ["container.port=9000x", "container.port = 9000x: expected a port number from 0 to 65535"],
   ["container.port=-1", "container.port = -1: expected a port number from 0 to 65535"],
   ["container.port=9e3", "container.port = 9e3: expected a port number from 0 to 65535"],
-  ["container.sitename=", "container.sitename = : expected a text that is not empty"],
   [
     "container.externalurl=gw:8080/AUTH",
     "container.externalurl = gw:8080/AUTH: expected a URL that begins with https:// or http://",
@@ -356,7 +355,6 @@ const ERRORS: [added: string, message: string][] = [
     "container.audit.journal=true\ncontainer.audit.file=a.log",
     "container.audit.journal = true: expected either the journal or a file, there is container.audit.file too",
   ],
-  ["share.servers=OTHER", "share.servers = OTHER: expected names out of authservice.servers, not OTHER"],
   [
     "share.servers=HPC",
     "share.servers = HPC: expected persistence.directory too, the folder of the share database",

@@ -126,12 +126,9 @@ Deno.test("readServers() takes hostile names for ordinary ones", async () => {
 });
 
 const BAD: [what: string, lines: string[], errors: string[]][] = [
-  ["a name that is there twice", ["authservice.servers=A A", ...daemon("A")], [
-    "1: authservice.servers = A A: expected each name once, A is there twice",
-  ]],
   ["a server without anything", ["authservice.servers=A"], [
-    "1: authservice.server.A.host: missing, expected a host name or an IP address, without port",
-    "1: authservice.server.A.port: missing, expected a port number from 1 to 65535",
+    "1: authservice.server.A.host: missing, expected a host name or an IP address, without port, or several with " +
+    "commas between",
     "1: authservice.server.A.commandHost: missing, expected a host name or an IP address, without port",
     "1: authservice.server.A.commandPort: missing, expected a port number from 1 to 65535",
   ]],
@@ -139,11 +136,19 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "2: authservice.server.A.commandHost: missing, expected a host name or an IP address, without port",
     "2: authservice.server.A.commandPort: missing, expected a port number from 1 to 65535",
   ]],
-  ["a numbered daemon without port", [
+  ["a numbered daemon without command port", [
     "authservice.servers=A",
-    ...daemon("A.1").filter((line) => !/\.port/.test(line)),
+    ...daemon("A.1").filter((line) => !/\.commandPort/.test(line)),
   ], [
-    "2: authservice.server.A.1.port: missing, expected a port number from 1 to 65535",
+    "2: authservice.server.A.1.commandPort: missing, expected a port number from 1 to 65535",
+  ]],
+  ["a list of hosts with a port", [
+    "authservice.servers=A",
+    "authservice.server.A.host=a, b:1",
+    ...daemon("A").slice(1),
+  ], [
+    "2: authservice.server.A.host = a, b:1: expected a host name or an IP address, without port, or several with " +
+    "commas between",
   ]],
   ["a server both numbered and not", [
     "authservice.servers=A",

@@ -14,9 +14,9 @@ const MAP = {
 
 const createSite = (setting: Setting = {}) => createAnySite({ map: JSON.stringify(MAP), ...setting });
 
-async function check(site: Site) {
+async function check(site: Site, ...options: readonly string[]) {
   const io = recordedIo();
-  const code = await runCommand(["check", "--config", site.main], io);
+  const code = await runCommand(["check", "--config", site.main, ...options], io);
   return { code, out: io.out, err: io.err };
 }
 
@@ -28,6 +28,21 @@ Deno.test("check finds nothing wrong with a good configuration", async () => {
       "The configuration is usable: 0 errors, 0 warnings.\n",
     err: "",
   });
+});
+
+Deno.test("check --strict takes a warning for an error", async () => {
+  await using site = await createSite();
+  assert.equal((await check(site, "--strict")).code, 0);
+  const text = (await Deno.readTextFile(site.main)).replace(
+    /^(authservice\.servers)=(.*)$/m,
+    "$1=$2 MISSING",
+  );
+  await site.replace("conf/container.properties", text);
+  assert.equal((await check(site)).code, 0);
+  const { code, out, err } = await check(site, "--strict");
+  assert.equal(code, 1);
+  assert.match(err, /nothing is configured for MISSING/);
+  assert.match(out, /The service would start, but not without warnings: 0 errors, 1 warning\./);
 });
 
 const names = ["localhost"];

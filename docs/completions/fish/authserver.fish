@@ -27,6 +27,7 @@ complete -c authserver -n '__fish_seen_subcommand_from reload' -l help -d 'Show 
 complete -c authserver -n '__fish_use_subcommand' -a 'check' -d 'Read the configuration and all files it names, and say what is wrong'
 complete -c authserver -n '__fish_seen_subcommand_from check' -l config -r -F -d 'Main configuration file; without it conf/container.properties, or else /etc/authserver/container.properties'
 complete -c authserver -n '__fish_seen_subcommand_from check' -l online -d 'Contact each daemon, identity provider and XUUDB, and say what was found'
+complete -c authserver -n '__fish_seen_subcommand_from check' -l strict -d 'Take every warning for an error'
 complete -c authserver -n '__fish_seen_subcommand_from check' -l permissions -d 'Print what the service\'s workers will be allowed to do'
 complete -c authserver -n '__fish_seen_subcommand_from check' -l json -d 'Print the result as JSON'
 complete -c authserver -n '__fish_seen_subcommand_from check' -l help -d 'Show this text'

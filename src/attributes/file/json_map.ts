@@ -22,7 +22,17 @@ function attribute(key: string, { name, line, value }: JsonMember, report: Repor
   const values: string[] = [];
   for (const item of value.kind === "array" ? value.items : [value]) {
     if (item.kind === "string") values.push(item.text.trim());
-    else {
+    else if (item.kind === "number" && /(?:^|\.)rateLimit$/.test(name)) {
+      values.push(item.text);
+      const expected = `counts as bytes per second, expected a text such as "${item.text}" in quotes`;
+      report({
+        severity: "warning",
+        line: item.line,
+        key: `${key}: ${name}`,
+        found: describe(item),
+        expected,
+      });
+    } else {
       const expected = item.kind === "number" || item.kind === "boolean"
         ? `expected a text, such as "${item.text}" in quotes`
         : "expected a text or an array of texts";

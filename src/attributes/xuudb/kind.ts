@@ -1,6 +1,7 @@
 import { flag, type Infer, port, text, url } from "../../config/key.ts";
 import { OPTIONAL } from "../../config/keys/attribute_keys.ts";
 import type { ConfigRead, Place } from "../../config/kind.ts";
+import { requireHttps } from "../../config/require_https.ts";
 import { NEVER, type ProbeAnswer, type ProbeParts } from "../../outgoing/probed_kind.ts";
 import { attributeSourceKind } from "../attribute_source_kind.ts";
 
@@ -8,8 +9,13 @@ const KEYS = {
   host: url({
     name: "xuudbHost",
     help: "Address of the XUUDB without port",
-    schemes: ["https"],
+    schemes: ["https", "http"],
     default: "https://localhost",
+  }),
+  allowPlainHttp: flag({
+    help: "Take an http:// address of another machine, too: names of users travel unencrypted",
+    default: false,
+    added: true,
   }),
   port: port({ name: "xuudbPort", help: "Port of the XUUDB", default: 34_463 }),
   gcid: text({
@@ -22,12 +28,14 @@ const KEYS = {
 
 type XuudbConfig = ConfigRead<typeof read>;
 
-function read({ host, port, ...rest }: Infer<typeof KEYS>, { reader, prefix }: Place) {
-  const { hostname, port: portInHost, pathname, search } = new URL(host);
+function read({ host, port, allowPlainHttp, ...rest }: Infer<typeof KEYS>, place: Place) {
+  const { reader, prefix } = place;
+  requireHttps(place, "xuudbHost", host, allowPlainHttp);
+  const { protocol, hostname, port: portInHost, pathname, search } = new URL(host);
   if (portInHost !== "" || pathname !== "/" || search !== "") {
     reader.error(`${prefix}xuudbHost`, "expected https:// and a host, the port is in xuudbPort", host);
   }
-  return { ...rest, address: `https://${hostname}:${port}` };
+  return { ...rest, address: `${protocol}//${hostname}:${port}` };
 }
 
 async function create(

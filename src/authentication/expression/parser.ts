@@ -127,6 +127,11 @@ class Parser {
   #comparison(): Expression {
     const left = this.#sum();
     const at = this.#peek().at;
+    if (this.#atName("contains")) {
+      this.#next++;
+      const steps: AccessStep[] = [{ kind: "call", at, method: "contains", args: [this.#sum()] }];
+      return { kind: "access", at, base: left, steps };
+    }
     if (this.#take("instanceof")) return { kind: "typeTest", at, operand: left, type: this.#typeName() };
     const equal = this.#at("==");
     if (!this.#take("==") && !this.#take("!=")) return left;
@@ -198,6 +203,8 @@ class Parser {
             return { kind: "constant", at, value: false };
           case "[":
             return { kind: "list", at, items: this.#list("]") };
+          case "{":
+            return { kind: "list", at, items: this.#list("}") };
           case "(": {
             const inner = this.#expression();
             this.#expect(")");
@@ -234,6 +241,12 @@ class Parser {
   #at(text: string): boolean {
     const token = this.#peek();
     return token.kind === "fixed" && token.text === text;
+  }
+
+  /** Whether a word comes next that is an operator only between two values. */
+  #atName(text: string): boolean {
+    const token = this.#peek();
+    return token.kind === "name" && token.text === text;
   }
 
   #take(text: string): boolean {

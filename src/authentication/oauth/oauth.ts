@@ -52,7 +52,6 @@ export class OAuth implements Authenticator {
     this.#assignments = new Assignments(config.assignments, own);
     this.#remote = new RemoteSystem({ address: config.address, http, clock, elapsed, log: own });
     this.#cache = new CredentialCache({ clock, elapsed });
-    if (config.dnTemplate !== undefined) own.warn("dnTemplate is deprecated, use identityAssign");
   }
 
   async authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict> {
@@ -148,7 +147,12 @@ export class OAuth implements Authenticator {
   #identity(reply: Variables): string {
     if (this.#assignments.namesUsers) return this.#assignments.identity(reply);
     const filled = fillNameTemplate(this.#config.dnTemplate ?? "", reply);
-    if (filled === undefined) throw new NoIdentity("dnTemplate finds nothing to replace");
+    if (filled === undefined) {
+      const template = this.#config.dnTemplate;
+      throw new NoIdentity(
+        `the answer has no value for ${template}, expected identityAssign with one that it has`,
+      );
+    }
     return checkIdentity(filled);
   }
 

@@ -1,11 +1,13 @@
 import { flag, type Infer, url } from "../../config/key.ts";
 import type { ConfigRead, Place } from "../../config/kind.ts";
 import { TRUSTED_ASSERTION_ISSUERS } from "../../config/keys/tls_keys.ts";
-import { ASSIGNED, readAssignments, SHOW_CERTIFICATE } from "../provider_keys.ts";
+import { requireHttps } from "../../config/require_https.ts";
+import { ALLOW_PLAIN_HTTP, ASSIGNED, readAssignments, SHOW_CERTIFICATE } from "../provider_keys.ts";
 
 /** What is configured of it. */
 export const KEYS = {
-  address: url({ help: "Authentication service of the identity provider", schemes: ["https"] }),
+  address: url({ help: "Authentication service of the identity provider", schemes: ["https", "http"] }),
+  allowPlainHttp: ALLOW_PLAIN_HTTP,
   validate: flag({
     help: "Check the signature of assertions, see container.security.trustedAssertionIssuers",
     default: true,
@@ -18,8 +20,9 @@ export const KEYS = {
 export type UnityConfig = ConfigRead<typeof read>;
 
 /** Completes and checks the values. */
-export async function read({ uid, role, groups, ...rest }: Infer<typeof KEYS>, place: Place) {
+export async function read({ uid, role, groups, allowPlainHttp, ...rest }: Infer<typeof KEYS>, place: Place) {
   const { reader, name, prefix } = place;
+  requireHttps(place, "address", rest.address, allowPlainHttp);
   const issuers = TRUSTED_ASSERTION_ISSUERS.prefix;
   if (!rest.validate) {
     const expected = "assertions are believed without a valid signature, expected true";

@@ -19,7 +19,7 @@ export const check = defineCommand({
   summary: "Read the configuration and all files it names, and say what is wrong",
   details: [
     "All files are read and all findings shown in one pass, each with what to do about it. For root it judges as the account that the service runs as, the user of the installed unit or else the owner of the configuration's folder, by owners and modes of the files.",
-    "Exit status 0: the service would start, though there may be warnings; 1: it would not, or with --online some other system is not as it should be.",
+    "Exit status 0: the service would start, though there may be warnings; 1: it would not, or with --strict there are warnings, or with --online some other system is not as it should be.",
   ],
   examples: {
     "authserver check": "Would the service start?",
@@ -30,6 +30,7 @@ export const check = defineCommand({
   options: {
     config: CONFIG_OPTION,
     online: { help: "Contact each daemon, identity provider and XUUDB, and say what was found" },
+    strict: { help: "Take every warning for an error" },
     permissions: { help: "Print what the service's workers will be allowed to do" },
     json: { help: "Print the result as JSON" },
   },
@@ -45,7 +46,9 @@ export const check = defineCommand({
     : undefined;
   const trusted = setup?.material === undefined ? [] : trustedCertificates(setup.material);
   const online = given.flag("online") && setup !== undefined ? await lookAround(setup) : undefined;
-  const ok = setup !== undefined && (online ?? []).every((finding) => finding.ok);
+  const strict = given.flag("strict");
+  const ok = setup !== undefined && (online ?? []).every((finding) => finding.ok) &&
+    !(strict && problems.length > 0);
   if (given.flag("json")) {
     const result = {
       ok,
@@ -67,7 +70,9 @@ export const check = defineCommand({
     for (const { system, address, ok, found } of online ?? []) {
       io.stdout(printable(`${ok ? "ok    " : "failed"}  ${system} ${address}: ${found}`) + "\n");
     }
-    io.stdout(`${verdict(setup !== undefined, online)}: ${counted(problems)}.\n`);
+    const starts = setup !== undefined;
+    const outcome = starts && !ok && strict && problems.length > 0 ? NOT_STRICTLY : verdict(starts, online);
+    io.stdout(`${outcome}: ${counted(problems)}.\n`);
   }
   return ok ? 0 : 1;
 });
@@ -89,6 +94,8 @@ async function lookAround(setup: Setup): Promise<readonly Finding[]> {
   const { checkOnline } = await import("./check_online.ts");
   return await checkOnline(setup, { log: SILENT, now: Date.now });
 }
+
+const NOT_STRICTLY = "The service would start, but not without warnings";
 
 function verdict(starts: boolean, online: readonly Finding[] = []): string {
   const failed = online.filter(({ ok }) => !ok).length;

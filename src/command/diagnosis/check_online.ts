@@ -81,15 +81,19 @@ function checkRemotes(
     const shows = showCertificate ?? outgoing.config.showCertificate;
     try {
       const ends = await outgoing.probeCertificate(address, shows);
-      const days = Math.floor((ends - now()) / DAY_MS);
       const { ok, found } = await probe({ http: outgoing.client(shows), log, now });
-      const certificate = `certificate valid for ${days} ${days === 1 ? "day" : "days"}`;
+      const certificate = ends === undefined ? "not encrypted" : validFor(ends - now());
       return [{ system, address, ok, found: `${certificate}; ${found}` }];
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       return [{ system, address, ok: false, found: messages(error).join(": ") }];
     }
   });
+}
+
+function validFor(ms: number): string {
+  const days = Math.floor(ms / DAY_MS);
+  return `certificate valid for ${days} ${days === 1 ? "day" : "days"}`;
 }
 
 /** What an error and its causes say. */

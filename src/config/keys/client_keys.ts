@@ -28,6 +28,7 @@ export const CLIENT = section({
       help: "Longest wait for a connection",
       default: 10_000,
       min: 100,
+      zero: "no limit",
       unit: "milliseconds",
     }),
     timeoutMs: integer({
@@ -35,6 +36,7 @@ export const CLIENT = section({
       help: "Longest wait for a complete answer",
       default: 20_000,
       min: 100,
+      zero: "no limit",
       unit: "milliseconds",
     }),
     idleTimeoutMs: integer({
@@ -61,7 +63,9 @@ export const CLIENT = section({
     messageLogging: "message contents are never logged",
     maxWsCallRetries: "requests are not repeated",
     wsCallRetryDelay: "requests are not repeated",
+    sslEnabled: "addresses say whether a system is reached by https",
     "http.maxRedirects": "redirects are never followed",
+    "http.allowCircularRedirects": "redirects are never followed",
     "http.connection-close": "connections are kept while they are useful",
     "http.allow-chunking": "requests are sent with their length",
     "http.enable-retries": "requests are not repeated",

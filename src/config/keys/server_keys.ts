@@ -1,4 +1,4 @@
-import { distinguishedName, flag, host, list, optional, path, port, text, timeZone } from "../key.ts";
+import { distinguishedName, flag, host, hosts, list, optional, path, port, text, timeZone } from "../key.ts";
 import { section } from "../section.ts";
 
 /** Which daemons the service fronts (specification 2.1). */
@@ -12,8 +12,11 @@ export const AUTHSERVICE = section({
 });
 
 const INSTANCE_KEYS = {
-  host: host({ help: "Address of the daemon's listen socket, as clients are to reach it" }),
-  port: port({ help: "Port of the listen socket" }),
+  host: hosts({
+    help:
+      "Address of the daemon's listen socket, as clients are to reach it; of several, with commas between, they take the first that answers",
+  }),
+  port: optional(port({ help: "Port of the listen socket; without it, the daemon's word" })),
   commandHost: host({ help: "Address of the daemon's command socket" }),
   commandPort: port({ help: "Port of the command socket" }),
   ssl: flag({ help: "TLS to the command socket; false is for tests only", default: true }),

@@ -1,4 +1,4 @@
-import { flag, host, integer, list, optional, path } from "../key.ts";
+import { flag, hosts, integer, list, optional, path } from "../key.ts";
 import { section } from "../section.ts";
 
 /** Data sharing (rest-api.md 3.6). */
@@ -9,9 +9,10 @@ export const SHARE = section({
   keys: {
     servers: list({ help: "Logical servers whose users may share data; without it, none", default: [] }),
     allowWriteAccess: flag({ help: "Allow shares that others may write to", default: false }),
-    clientAddress: optional(host({
+    clientAddresses: optional(hosts({
       name: "clientIP",
-      help: "Address from which the daemons see this service's own transfers; without it, it is found out",
+      help:
+        "Address from which the daemons see this service's own transfers, or several; without it, it is found out",
     })),
     maxLifetimeSeconds: integer({
       name: "maxLifetime",

@@ -62,8 +62,8 @@ export interface SessionDaemons {
 
 /** How sessions of the service itself are opened. */
 export interface SessionClientOptions {
-  /** Address the daemon is to expect (`share.clientIP`); absent: the local end of the connection. */
-  readonly clientAddress?: string;
+  /** Addresses the daemon is to expect (`share.clientIP`); none: the local end of the connection. */
+  readonly clientAddresses?: readonly string[];
   readonly times?: SessionTimes;
   readonly budget?: Partial<BudgetOptions>;
 }
@@ -72,9 +72,19 @@ export interface SessionClientOptions {
 interface Candidate {
   /** Counted from 1. */
   readonly instance: number;
-  /** `host:port` of its listen socket. */
+  /** `host:port` of its listen socket, without port while the daemon has not told it. */
   readonly address: string;
 }
+
+/** A physical daemon, and where it listens. */
+interface Listening {
+  readonly instance: number;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What all sessions of this service's own have in common. */
+const SINGLE_STREAM = { persistent: false, streams: 1, compress: false, rateLimit: 0 };
 
 /** Sessions an account may have if the daemon has not said yet; what it ships with. */
 const USUAL_LIMIT = 8;
@@ -114,13 +124,14 @@ export class SessionClient {
       let used = false;
       try {
         if (candidate === undefined) throw new ListenSocketUnreachable("No such instance");
-        const connected = await this.#connect(candidate, signal);
+        const listening = await this.#listening(candidate, wanted, signal);
+        const connected = await this.#connect(listening, signal);
         used = true;
-        return new DaemonSession(await this.#logIn(connected, candidate, wanted), {
-          ports: this.#portsOf(candidate),
+        return new DaemonSession(await this.#logIn(connected, listening, wanted), {
+          ports: this.#portsOf(listening),
           times: this.#times,
           logInAgain: async () =>
-            await this.#logIn(await this.#connect(candidate, signal), candidate, wanted),
+            await this.#logIn(await this.#connect(listening, signal), listening, wanted),
           onClose: () => slot.release(true),
         });
       } catch (error) {
@@ -142,12 +153,27 @@ export class SessionClient {
     return [...usable.slice(first), ...usable.slice(0, first)];
   }
 
+  /** A candidate whose port is known. One that nobody told is learnt from a session that is never begun. */
+  async #listening(
+    { instance, address }: Candidate,
+    { user, group, scope, permission }: OwnSession,
+    signal: AbortSignal,
+  ): Promise<Listening> {
+    const { host, port } = splitAddress(address);
+    if (port !== undefined) return { instance, host, port };
+    const order = { ...SINGLE_STREAM, user, ...(group !== undefined && { group }), ...scope, permission };
+    const told = await this.daemons.openSession({ ...order, clientAddresses: ["127.0.0.1"] }, {
+      instance,
+      signal,
+    });
+    return { instance, host, port: told.port };
+  }
+
   /**
    * Connects and reads the greeting. The daemon accepts one connection after the other with next to no backlog, and
    * what it drops is tried again by the system after a second at the earliest: so one at a time is faster.
    */
-  async #connect({ instance, address }: Candidate, signal: AbortSignal): Promise<ControlConnection> {
-    const { host, port } = splitAddress(address);
+  async #connect({ instance, host, port }: Listening, signal: AbortSignal): Promise<ControlConnection> {
     const turns = this.#turns.get(instance) ?? new Turns(ONE_AFTER_THE_OTHER);
     this.#turns.set(instance, turns);
     const late = AbortSignal.timeout(this.#times.connectMs * 2);
@@ -160,7 +186,7 @@ export class SessionClient {
       );
     } catch (error) {
       if (error === late.reason) {
-        throw new ListenSocketUnreachable(`No turn to connect to ${address} in time`);
+        throw new ListenSocketUnreachable(`No turn to connect to ${host}:${port} in time`);
       }
       throw error;
     }
@@ -172,24 +198,21 @@ export class SessionClient {
    */
   async #logIn(
     first: ControlConnection,
-    { instance, address }: Candidate,
+    { instance, host, port }: Listening,
     { user, group, scope, permission }: OwnSession,
   ): Promise<ControlConnection> {
-    const { host, port } = splitAddress(address);
     const { socket } = first;
     let control = first;
     try {
-      const local = this.options.clientAddress ?? socket.connection.localAddr.hostname;
+      const { clientAddresses: configured = [] } = this.options;
+      const local = socket.connection.localAddr.hostname;
       const grant = await this.daemons.openSession({
+        ...SINGLE_STREAM,
         user,
         ...(group !== undefined && { group }),
-        clientAddresses: [canonicalAddress(local) ?? local],
+        clientAddresses: configured.length > 0 ? configured : [canonicalAddress(local) ?? local],
         ...scope,
         permission,
-        persistent: false,
-        streams: 1,
-        compress: false,
-        rateLimit: 0,
       }, { instance, signal: socket.signal });
       if (grant.port !== port) {
         socket.close();
@@ -203,8 +226,8 @@ export class SessionClient {
     }
   }
 
-  #portsOf({ instance, address }: Candidate): DataPorts {
-    const ports = this.#ports.get(instance) ?? new DataPorts(splitAddress(address).host, this.#times);
+  #portsOf({ instance, host }: Listening): DataPorts {
+    const ports = this.#ports.get(instance) ?? new DataPorts(host, this.#times);
     this.#ports.set(instance, ports);
     return ports;
   }
@@ -227,9 +250,9 @@ function canGoElsewhere(error: unknown): boolean {
   return error instanceof ServiceError && (error.status === 503 || error.status === 429);
 }
 
-/** `host:port`, with IPv6 addresses in brackets or bare. */
-function splitAddress(address: string): { readonly host: string; readonly port: number } {
-  const colon = address.lastIndexOf(":");
-  const host = address.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
-  return { host, port: Number(address.slice(colon + 1)) };
+/** `host:port`, with IPv6 addresses in brackets or bare; without port they are in brackets. */
+function splitAddress(address: string): { readonly host: string; readonly port: number | undefined } {
+  const colon = address.endsWith("]") ? -1 : address.lastIndexOf(":");
+  const host = (colon < 0 ? address : address.slice(0, colon)).replace(/^\[(.*)\]$/, "$1");
+  return { host, port: colon < 0 ? undefined : Number(address.slice(colon + 1)) };
 }

@@ -20,8 +20,8 @@ export interface SharingOptions extends
   > {
   /** Folder of the share database, `persistence.directory`; it must be there. */
   readonly directory: string;
-  /** Address that daemons are to expect (`share.clientIP`); absent: the local end of each connection. */
-  readonly clientAddress?: string;
+  /** Addresses that daemons are to expect (`share.clientIP`); none: the local end of each connection. */
+  readonly clientAddresses?: readonly string[];
   /** All attribute sources, combined. */
   readonly attributes: AttributeSource;
   readonly standing: AskStanding;
@@ -43,7 +43,7 @@ export const SHARE_DATABASE = "shares.sqlite";
  * @throws {UnknownDatabase} and what the file system throws.
  */
 export function openSharing(options: SharingOptions): OpenSharing {
-  const { servers, directory, clientAddress, attributes, log, clock } = options;
+  const { servers, directory, clientAddresses = [], attributes, log, clock } = options;
   const store = openShareStore(`${directory}/${SHARE_DATABASE}`, clock);
   const purge = () => {
     store.purge().then(
@@ -58,7 +58,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     store,
     sessions: new Map(shared.map(({ name, daemons }) => [
       name,
-      new SessionClient(daemons, { ...(clientAddress !== undefined && { clientAddress }) }),
+      new SessionClient(daemons, { clientAddresses }),
     ])),
     allowWriteAccess: options.allowWriteAccess,
     maxLifetimeSeconds: options.maxLifetimeSeconds,

@@ -242,8 +242,9 @@ function createGroup(
   own: OwnCertificate,
   { log, now, daemons }: { readonly log: Logger; readonly now: Clock; readonly daemons: Daemons },
 ): DaemonGroup {
-  const addresses = instances.map(({ expectedDn, ...instance }) => ({
+  const addresses = instances.map(({ expectedDn, port, ...instance }) => ({
     ...instance,
+    ...(port !== undefined && { port }),
     ...(expectedDn !== undefined && { expectedDn }),
   }));
   const trust = truststore && { trust: name };
@@ -305,14 +306,14 @@ function startSharing(
     readonly now: Clock;
   },
 ): OpenSharing | undefined {
-  const { servers: shared, directory, clientAddress, allowWriteAccess, maxLifetimeSeconds } = sharing;
+  const { servers: shared, directory, clientAddresses, allowWriteAccess, maxLifetimeSeconds } = sharing;
   if (shared.length === 0 || directory === undefined || !(features.share || features.access)) {
     return undefined;
   }
   return openSharing({
     servers,
     directory,
-    ...(clientAddress !== undefined && { clientAddress }),
+    clientAddresses,
     allowWriteAccess,
     maxLifetimeSeconds,
     attributes,

@@ -21,10 +21,11 @@ export class OutgoingClients {
     return made;
   };
 
-  /** When the certificate of a server ends, as {@link probeCertificate}. */
-  probeCertificate(address: string, showCertificate: boolean): Promise<number> {
+  /** When the certificate of a server ends, as {@link probeCertificate}; one that is reached by `http://` has none. */
+  async probeCertificate(address: string, showCertificate: boolean): Promise<number | undefined> {
+    if (new URL(address).protocol === "http:") return undefined;
     const { config, log } = this;
-    return probeCertificate(address, { config, trust: this.#trust(showCertificate), log });
+    return await probeCertificate(address, { config, trust: this.#trust(showCertificate), log });
   }
 
   /** Takes over renewed certificates. */

@@ -223,3 +223,17 @@ Deno.test("readMapEntry() reads an entry again from its piece of the file", asyn
     }
   }
 });
+
+Deno.test("readMapFile() takes a rate that is a number for bytes, and warns", async () => {
+  const rates: (readonly string[])[] = [];
+  const text = '{"CN=x": {"uftpd.HPC.rateLimit": 5000000,\n"rateLimit": ["7", 8]}}';
+  const warnings = await readMapFile(text, {
+    file: "map",
+    take: ({ attributes }) => rates.push(...attributes.map(({ values }) => values)),
+  });
+  assert.deepEqual(rates, [["5000000"], ["7", "8"]]);
+  assert.deepEqual(warnings.map(formatProblem), [
+    'map:1: CN=x: uftpd.HPC.rateLimit = 5000000: counts as bytes per second, expected a text such as "5000000" in quotes',
+    'map:2: CN=x: rateLimit = 8: counts as bytes per second, expected a text such as "8" in quotes',
+  ]);
+});

@@ -233,17 +233,16 @@ for (const [what, identity, reason] of NAMELESS) {
     }));
 }
 
-Deno.test("OAuth names users with dnTemplate only if there is no identityAssign, and warns", async () => {
+Deno.test("OAuth names users with dnTemplate only if there is no identityAssign", async () => {
   const noExpressions = assignments({});
   const dnTemplate = "CN=%email, OU=%preferred_username%x, O=%em";
-  await withProvider({ assignments: noExpressions, dnTemplate }, async ({ identity, provider, lines }) => {
+  await withProvider({ assignments: noExpressions, dnTemplate }, async ({ identity, provider }) => {
     provider.tokens.set(GOOD_TOKEN, { ...ANN, em: ["x,O=Admins", "y"], p: "no" });
     assert.equal((await identity()).dn, String.raw`CN=ann\+x@site-a.example, OU=ann%x, O=x\,O\=Admins`);
-    assert.match(lines.join("\n"), /deprecated/);
   });
   await withProvider({ dnTemplate }, async ({ identity }) => assert.match((await identity()).dn, /^UID=ann/));
   await withProvider({ assignments: noExpressions, dnTemplate: "CN=%x" }, async ({ ask }) => {
-    assert.match(await ask(GOOD_TOKEN), /nothing to replace/);
+    assert.match(await ask(GOOD_TOKEN), /has no value for CN=%x, expected identityAssign/);
   });
 });
 

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { createDaemonGroup } from "../../../src/daemon/daemon_pool.ts";
+import { SILENT } from "../../../src/logging/logger.ts";
 import { Secret } from "../../../src/model/secret.ts";
 import { ListenSocketUnreachable, TooManySessions } from "../../../src/daemon/session/session_errors.ts";
 import { SessionClient, type SessionDaemons } from "../../../src/daemon/session/session_client.ts";
@@ -82,6 +84,37 @@ Deno.test("SessionClient follows the daemon to the port that it reports", async 
   await greeting;
 });
 
+Deno.test("SessionClient learns from the daemon a port that nobody has configured, and asks once", async () => {
+  await using site = await Site.open();
+  const daemons = createDaemonGroup({
+    name: "HPC",
+    description: "",
+    instances: [{
+      host: "127.0.0.1, 127.0.0.2",
+      commandHost: site.daemon.host,
+      commandPort: site.daemon.commandPort,
+      ssl: false,
+    }],
+  }, { tls: () => ({ certificate: "", key: "", anchors: [] }), clock: Date.now, log: SILENT });
+  assert.equal(daemons.status().instances[0]?.address, "127.0.0.1");
+  let asked = 0;
+  const client = new SessionClient({
+    status: () => daemons.status(),
+    openSession: (order, options) => {
+      asked++;
+      return daemons.openSession(order, options);
+    },
+  }, { times: SHORT_TIMES });
+  const wanted = { user: "alice", scope: mediatedScope(`${site.root}/d/`), permission: "READ" } as const;
+  for (const total of [2, 3]) {
+    using session = await client.open(wanted, NEVER);
+    assert.equal((await session.entry(`${site.root}/d/ten.txt`)).size, 10);
+    assert.equal(daemons.status().instances[0]?.address, `127.0.0.1:${site.daemon.listenPort}`);
+    assert.equal(asked, total);
+  }
+  await daemons.close();
+});
+
 Deno.test("SessionClient names the configured address instead of its own", async () => {
   await using site = await Site.open();
   const orders: (readonly string[])[] = [];
@@ -91,7 +124,7 @@ Deno.test("SessionClient names the configured address instead of its own", async
       orders.push(order.clientAddresses);
       return site.group.openSession({ ...order, clientAddresses: ["127.0.0.1"] }, options);
     },
-  }, { clientAddress: "192.0.2.9" });
+  }, { clientAddresses: ["192.0.2.9"] });
   (await client.open({ user: "alice", scope: mediatedScope(`${site.root}/d/`), permission: "READ" }, NEVER))
     .close();
   assert.deepEqual(orders, [["192.0.2.9"]]);

@@ -1,0 +1,32 @@
+import { addressInRange, canonicalAddress } from "../model/address.ts";
+import type { Place } from "./kind.ts";
+
+/**
+ * Sees to it that passwords and tokens go to another system encrypted: by `https://`, or by `http://` within this machine,
+ * or where the operator says so in so many words, by the key `allowPlainHttp` beside the address.
+ * @param key Of the address, below the place.
+ */
+export function requireHttps(
+  { reader, prefix }: Pick<Place, "reader" | "prefix">,
+  key: string,
+  address: string,
+  permitted: boolean,
+): void {
+  if (URL.parse(address)?.protocol !== "http:") return;
+  if (isThisMachine(new URL(address).hostname)) {
+    reader.warn(prefix + key, "not encrypted, which will do within this machine", address);
+  } else if (permitted) {
+    const expected = "whoever is on the way reads passwords and tokens, and can answer in place of the server";
+    reader.warn(prefix + key, expected, address);
+  } else {
+    const expected = `expected https://, or ${prefix}allowPlainHttp=true to send secrets unencrypted`;
+    reader.error(prefix + key, expected, address);
+  }
+}
+
+function isThisMachine(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
+  const address = canonicalAddress(host);
+  return host === "localhost" ||
+    (address !== undefined && (address === "::1" || addressInRange(address, "127.0.0.0/8")));
+}

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import type { ServiceConfig } from "../../src/config/service_config.ts";
+import { loadText, MINIMAL } from "./load_fixture.ts";
+
+/*
+ * Configurations with which the Java service starts. Each is MINIMAL with some lines in place of others of the same key,
+ * and must load here, with the warnings that are listed.
+ */
+interface JavaStart {
+  readonly lines: readonly string[];
+  readonly files?: Record<string, string>;
+  /** Texts of which each has to be in a warning of its own; there are no others. */
+  readonly warnings?: readonly string[];
+  readonly check?: (config: ServiceConfig) => void;
+}
+
+const REST = "container.security.rest.authentication";
+const OAUTH = [
+  `${REST}.order=OAUTH`,
+  `${REST}.OAUTH.class=eu.unicore.services.rest.security.OAuthAuthenticator`,
+  `${REST}.OAUTH.address=https://idp.example/userinfo`,
+];
+const SOURCES = "container.security.attributes";
+const XUUDB = [`${SOURCES}.order=XUUDB`, `${SOURCES}.XUUDB.xuudbGCID=HPC`];
+
+const STARTS: Record<string, JavaStart> = {
+  "without a server's port": {
+    lines: ["-authservice.server.HPC.port"],
+    check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.port, undefined),
+  },
+  "with an empty port": {
+    lines: ["authservice.server.HPC.port="],
+    check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.port, undefined),
+  },
+  "with several hosts of a server": {
+    lines: ["authservice.server.HPC.host=127.0.0.1, 127.0.0.2"],
+    check: ({ servers }) => assert.equal(servers[0]?.instances[0]?.host, "127.0.0.1, 127.0.0.2"),
+  },
+  "with several addresses of its own": {
+    lines: ["share.clientIP=192.0.2.1, 192.0.2.2"],
+    check: ({ sharing }) => assert.deepEqual(sharing.clientAddresses, ["192.0.2.1", "192.0.2.2"]),
+  },
+  "with the name of this machine as its own address": {
+    lines: ["share.clientIP=localhost"],
+    check: ({ sharing }) => assert.deepEqual(sharing.clientAddresses, ["127.0.0.1", "::1"]),
+  },
+  "with a name as its own address": {
+    lines: ["share.clientIP=auth.example"],
+    warnings: ["expected IP addresses, without any the address is found out"],
+    check: ({ sharing }) => assert.deepEqual(sharing.clientAddresses, []),
+  },
+  "with keys of its HTTP client": {
+    lines: ["container.client.http.allowCircularRedirects=false", "container.client.sslEnabled=true"],
+    warnings: ["ignored: redirects", "ignored: addresses say"],
+  },
+  "with no time limits": {
+    lines: ["container.client.http.socket.timeout=0", "container.client.http.connection.timeout=0"],
+    warnings: [
+      "0 is no limit to the Java service, here 20000 milliseconds holds",
+      "0 is no limit to the Java service, here 10000 milliseconds holds",
+    ],
+    check: ({ outgoing }) =>
+      assert.deepEqual([outgoing.timeoutMs, outgoing.connectTimeoutMs], [20_000, 10_000]),
+  },
+  "with empty values": {
+    lines: [
+      "authservice.server.HPC.description=",
+      "container.sitename=",
+      "container.host=",
+      "persistence.directory=",
+    ],
+    check: ({ servers, site }) =>
+      assert.deepEqual([servers[0]?.description, site.name, site.host], ["n/a", "DEMO-SITE", "localhost"]),
+  },
+  "with left-over names of servers that share": {
+    lines: ["share.servers=HPC OTHER", "persistence.directory=data"],
+    warnings: ["expected names out of authservice.servers, OTHER left out"],
+    check: ({ sharing }) => assert.deepEqual(sharing.servers, ["HPC"]),
+  },
+  "with left-over names of servers": {
+    lines: ["authservice.servers=HPC MISSING"],
+    warnings: ["nothing is configured for MISSING, left out; expected authservice.server.MISSING.host"],
+    check: ({ servers }) => assert.deepEqual(servers.map(({ name }) => name), ["HPC"]),
+  },
+  "with a name twice in an order": {
+    lines: [`${REST}.order=SSHKEY SSHKEY`],
+    warnings: ["SSHKEY is there twice, the first counts"],
+    check: ({ authentication }) =>
+      assert.deepEqual(authentication.methods.map(({ name }) => name), ["SSHKEY"]),
+  },
+  "with class and address of an OIDC server alone": {
+    lines: OAUTH,
+    warnings: [
+      "users are known by the e-mail address that the server tells, expected " +
+      `${REST}.OAUTH.identityAssign="UID="+email`,
+    ],
+    check: ({ authentication: { methods: [method] } }) =>
+      assert.equal(method !== undefined && "dnTemplate" in method && method.dnTemplate, "UID=%email"),
+  },
+  "with an OIDC server on this machine without TLS": {
+    lines: [
+      ...OAUTH.slice(0, 2),
+      `${REST}.OAUTH.address=http://127.0.0.1:8080/userinfo`,
+      `${REST}.OAUTH.identityAssign="UID="+sub`,
+    ],
+    warnings: ["not encrypted, which will do within this machine"],
+  },
+  "with an OIDC server elsewhere without TLS, permitted": {
+    lines: [
+      ...OAUTH.slice(0, 2),
+      `${REST}.OAUTH.address=http://idp.example/userinfo`,
+      `${REST}.OAUTH.identityAssign="UID="+sub`,
+      `${REST}.OAUTH.allowPlainHttp=true`,
+    ],
+    warnings: ["whoever is on the way reads passwords and tokens"],
+  },
+  "with an XUUDB on this machine without TLS": {
+    lines: [...XUUDB, `${SOURCES}.XUUDB.xuudbHost=http://localhost`],
+    warnings: ["not encrypted, which will do within this machine"],
+    check: ({ attributes: { sources: [source] } }) =>
+      assert.equal(source !== undefined && "address" in source && source.address, "http://localhost:34463"),
+  },
+};
+
+function withLines(lines: readonly string[]): string {
+  const keys = lines.map((line) => line.replace(/^-/, "").split("=")[0]);
+  const others = MINIMAL.trimEnd().split("\n").filter((line) => !keys.includes(line.split("=")[0]));
+  return [...others, ...lines.filter((line) => !line.startsWith("-"))].join("\n") + "\n";
+}
+
+for (const [how, { lines, files, warnings = [], check }] of Object.entries(STARTS)) {
+  Deno.test(`loadConfiguration() starts, as the Java service, ${how}`, async () => {
+    const { config, errors, warnings: found } = await loadText(withLines(lines), files);
+    assert.deepEqual(errors, []);
+    for (const text of warnings) {
+      assert(found.some((line) => line.includes(text)), `${text} in ${found.join("\n")}`);
+    }
+    assert.equal(found.length, warnings.length, found.join("\n"));
+    assert(config);
+    check?.(config);
+  });
+}
+
+for (
+  const [address, lines] of [
+    [`${REST}.OAUTH.address`, [...OAUTH.slice(0, 2), `${REST}.OAUTH.address=http://10.0.0.1/userinfo`]],
+    [`${SOURCES}.XUUDB.xuudbHost`, [...XUUDB, `${SOURCES}.XUUDB.xuudbHost=http://xuudb.example`]],
+    [`${SOURCES}.XUUDB.xuudbHost`, [...XUUDB, `${SOURCES}.XUUDB.xuudbHost=http://127.0.0.1.example`]],
+  ] as const
+) {
+  Deno.test(`loadConfiguration() refuses ${lines.at(-1)}, and names the key that permits it`, async () => {
+    const { errors } = await loadText(withLines(lines));
+    const key = address.replace(/\w+$/, "allowPlainHttp");
+    assert.match(errors.join("\n"), new RegExp(`${key}=true`));
+    assert.equal(errors.length, 1);
+  });
+}
