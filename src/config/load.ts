@@ -31,7 +31,7 @@ import {
   readSite,
 } from "./read_site.ts";
 import { readCredential, readOwnTruststore, readTruststore } from "./read_tls_stores.ts";
-import type { ServiceConfig } from "./service_config.ts";
+import type { AuthenticationConfig, ServiceConfig, TruststoreConfig } from "./service_config.ts";
 
 /** What configuration is read with besides files. */
 export interface LoadOptions {
@@ -131,6 +131,7 @@ async function readAll(
   const clientTruststore = readOwnTruststore(reader, CLIENT_TRUSTSTORE);
   const providerTruststore = readOwnTruststore(reader, PROVIDER_TRUSTSTORE);
   const trustedAssertionIssuers = readOwnTruststore(reader, TRUSTED_ASSERTION_ISSUERS);
+  warnOfProviders(reader, authentication?.methods ?? [], providerTruststore ?? truststore);
   const [main = reader.properties.mainFile] = reader.sources;
   return {
     sources: { main, all: reader.sources },
@@ -187,6 +188,19 @@ const SECTIONS = [
 
 function isWhole(config: Partial<ServiceConfig>): config is ServiceConfig {
   return SECTIONS.every((section) => section in config);
+}
+
+/** The chains of identity providers are judged by the platform, which minds no revocation lists. */
+function warnOfProviders(
+  reader: KeyReader,
+  methods: AuthenticationConfig["methods"],
+  truststore: TruststoreConfig | undefined,
+): void {
+  const asked = methods.find((method) => "address" in method);
+  if (asked === undefined || truststore?.revocation?.mode !== "REQUIRE") return;
+  const expected =
+    `minded for clients and daemons, but not for ${asked.name}: identity providers are trusted without revocation lists`;
+  reader.warn(`${TRUSTSTORE.prefix}crlMode`, expected, "REQUIRE");
 }
 
 function byPlace(mainFile: string): (a: Problem, b: Problem) => number {

@@ -1,7 +1,8 @@
+import { resolve } from "node:path";
 import type { Infer } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
-import { CREDENTIAL, TRUSTSTORE } from "./keys/tls_keys.ts";
-import type { CredentialConfig, TruststoreConfig } from "./service_config.ts";
+import { CREDENTIAL, PROVIDER_TRUSTSTORE, TRUSTED_ASSERTION_ISSUERS, TRUSTSTORE } from "./keys/tls_keys.ts";
+import type { CredentialConfig, RevocationConfig, TruststoreConfig } from "./service_config.ts";
 
 /** Own certificate and key; only where they are, see `loadTlsMaterial` for their content. */
 export function readCredential(reader: KeyReader): CredentialConfig | undefined {
@@ -42,17 +43,46 @@ export function readOwnTruststore(
   return keys === undefined ? undefined : toTruststore(reader, prefix, keys);
 }
 
+/** Stores of whose certificates this service never sees the chain, so that no list can be minded. */
+const WITHOUT_LISTS = [PROVIDER_TRUSTSTORE.prefix, TRUSTED_ASSERTION_ISSUERS.prefix];
+
+function readRevocation(
+  reader: KeyReader,
+  prefix: string,
+  { type, crlMode: mode, crlLocations }: Infer<typeof TRUSTSTORE.keys>,
+): RevocationConfig | undefined {
+  if (mode === "IGNORE") return undefined;
+  if (WITHOUT_LISTS.includes(prefix)) {
+    if (mode === "REQUIRE") {
+      const expected = "revocation lists are minded for clients and daemons only, expected IGNORE";
+      reader.error(`${prefix}crlMode`, expected, mode);
+    }
+    return undefined;
+  }
+  const locations = crlLocations.flatMap(({ name, value }) => {
+    if (!/^[a-z]+:\/\//i.test(value)) return [resolve(reader.workingDirectory, value)];
+    reader.warn(`${prefix}crlLocations.${name}`, "ignored: revocation lists are read from files only", value);
+    return [];
+  });
+  if (mode !== "REQUIRE" && locations.length === 0 && type !== "openssl") return undefined;
+  const first = reader.firstBelow(`${prefix}crlLocations.`)?.key ?? `${prefix}crlMode`;
+  return { mode, locations, origin: reader.origin(first) };
+}
+
 function toTruststore(
   reader: KeyReader,
   prefix: string,
   keys: Infer<typeof TRUSTSTORE.keys>,
 ): TruststoreConfig | undefined {
   const first = reader.firstBelow(prefix)?.key ?? `${prefix}type`;
-  for (const [name, mode] of [["crlMode", keys.crlMode], ["ocspMode", keys.ocspMode]] as const) {
-    if (mode !== "REQUIRE") continue;
-    reader.error(prefix + name, "revocation is not checked by this service, expected IGNORE", mode);
+  if (keys.ocspMode === "REQUIRE") {
+    const expected =
+      `OCSP responders are not asked, expected IGNORE, and ${prefix}crlMode=REQUIRE with lists in ` +
+      `${prefix}crlLocations.1`;
+    reader.error(`${prefix}ocspMode`, expected, keys.ocspMode);
   }
-  const common = { updateIntervalSeconds: keys.updateInterval };
+  const revocation = readRevocation(reader, prefix, keys);
+  const common = { updateIntervalSeconds: keys.updateInterval, revocation };
   const type = keys.type ??
     (keys.directoryLocations.length > 0
       ? "directory"

@@ -112,6 +112,8 @@ export type TruststoreConfig =
     readonly updateIntervalSeconds: number;
     /** Where the store is configured, for messages. */
     readonly origin: Origin;
+    /** Revocation lists to hold certificates against; absent: none. */
+    readonly revocation: RevocationConfig | undefined;
   }
   & (
     | {
@@ -128,6 +130,14 @@ export type TruststoreConfig =
     }
     | { readonly type: "openssl"; readonly path: string }
   );
+
+/** Where revocation lists are; read with the truststore. */
+export interface RevocationConfig {
+  readonly mode: "IF_VALID" | "REQUIRE";
+  /** Absolute paths, possibly with `*` and `?`. */
+  readonly locations: readonly string[];
+  readonly origin: Origin;
+}
 
 /** One name that users see; one or several daemons behind it. */
 export interface LogicalServerConfig {

@@ -143,9 +143,10 @@ class CommandConnection {
 
   #secured(): void {
     if (this.#phase !== "handshaking" || this.material === undefined) return;
-    const { material: { anchors }, target: { tls }, options: { clock } } = this;
+    const { material: { anchors, revocation }, target: { tls }, options: { clock } } = this;
     const demands = {
       anchors,
+      ...(revocation && { revocation }),
       expectedDn: tls?.expectedDn,
       allowUnverifiable: tls?.allowUnverifiable,
       at: clock(),

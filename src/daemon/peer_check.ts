@@ -2,14 +2,17 @@ import type { X509Certificate } from "node:crypto";
 import { BoundedMap } from "../model/bounded_map.ts";
 import { certificateSubject } from "../model/certificate_subject.ts";
 import { sameName } from "../model/distinguished_name.ts";
-import { type Dated, findPath, nameOf } from "../model/trust/certificate_path.ts";
+import { type Dated, findPath, nameOf, revokedOn } from "../model/trust/certificate_path.ts";
 import { provesKey } from "../model/trust/proof_of_key.ts";
+import type { Revocation } from "../model/trust/revocation.ts";
 import { isValidAt } from "../model/trust/validity.ts";
 
 /** What a daemon's certificate is held against. */
 export interface PeerCheck {
   /** Certificates the service trusts to name daemons, as PEM. */
   readonly anchors: readonly string[];
+  /** What their authorities have revoked; absent: nobody asks. */
+  readonly revocation?: Revocation;
   /** The only subject accepted, in any order-preserving spelling; absent: any that the anchors vouch for. */
   readonly expectedDn?: string;
   /** Whether a certificate will do that proves nothing: whoever has seen it can show it. */
@@ -27,7 +30,7 @@ export interface PeerCheck {
  */
 export function checkPeer(
   sent: readonly X509Certificate[],
-  { anchors, expectedDn, allowUnverifiable = false, at }: PeerCheck,
+  { anchors, revocation, expectedDn, allowUnverifiable = false, at }: PeerCheck,
 ): string | undefined {
   const [leaf] = sent;
   if (leaf === undefined) return "the daemon showed no certificate that can be read";
@@ -37,11 +40,12 @@ export function checkPeer(
     const known = accepted.get(shown);
     const proven = allowUnverifiable || provesKey(leaf);
     if (
-      proven && known !== undefined && known.every((certificate) => isValidAt(certificate, at))
+      proven && known !== undefined && known.every((certificate) => isValidAt(certificate, at)) &&
+      revokedOn(known, revocation, at) === undefined
     ) {
       return undefined;
     }
-    const way = findPath(sent, { anchors, purpose: "serverAuth", at });
+    const way = findPath(sent, { anchors, purpose: "serverAuth", ...(revocation && { revocation }), at });
     if (typeof way === "string") return way;
     if (expectedDn !== undefined && !sameName(certificateSubject(leaf), expectedDn)) {
       return `the daemon's certificate is for ${nameOf(leaf)}, expected <${expectedDn}>`;

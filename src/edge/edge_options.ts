@@ -1,4 +1,5 @@
 import type { AnswerPolicy } from "../model/answer_headers.ts";
+import type { Revocation } from "../model/trust/revocation.ts";
 
 /** TLS as the edge offers it: PEM texts only, since the edge can read no file. */
 export interface EdgeTls {
@@ -7,6 +8,8 @@ export interface EdgeTls {
   readonly key: string;
   /** Whom client certificates are checked against. */
   readonly anchors: readonly string[];
+  /** What their authorities have revoked; absent: nobody asks. */
+  readonly revocation?: Revocation;
   /** `none`: not asked for; `want`: asked for, ignored if not trusted; `require`: no connection without. */
   readonly clientCertificate: "none" | "want" | "require";
   readonly minVersion: "TLSv1.2" | "TLSv1.3";

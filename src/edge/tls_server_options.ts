@@ -25,7 +25,7 @@ export function tlsServerOptions(
  */
 export function clientCertificate(
   socket: TLSSocket,
-  { anchors }: Pick<EdgeTls, "anchors">,
+  { anchors, revocation }: Pick<EdgeTls, "anchors" | "revocation">,
   at: number,
 ): ClientCertificate | undefined {
   if (!socket.authorized) return undefined;
@@ -33,7 +33,8 @@ export function clientCertificate(
   const [shown] = chain;
   if (shown === undefined || !provesKey(shown)) return undefined;
   try {
-    if (typeof findPath(chain, { anchors, purpose: "clientAuth", at }) === "string") return undefined;
+    const demands = { anchors, purpose: "clientAuth", ...(revocation && { revocation }), at } as const;
+    if (typeof findPath(chain, demands) === "string") return undefined;
     return { subject: certificateSubject(shown), pem: shown.toString() };
   } catch {
     return undefined; // not well-formed, so nobody's

@@ -1,3 +1,5 @@
+import type { Revocation } from "./trust/revocation.ts";
+
 /** What the service shows and whom it trusts on TLS connections, as PEM text. */
 export interface TlsMaterial {
   /** Own certificate, followed by the rest of its chain. */
@@ -10,6 +12,10 @@ export interface TlsMaterial {
   readonly clientAnchors?: readonly string[];
   readonly providerAnchors?: readonly string[];
   readonly daemonAnchors?: Readonly<Record<string, readonly string[]>>;
+  /** What the authorities of each of these have revoked; absent: nobody asks. */
+  readonly revocation?: Revocation;
+  readonly clientRevocation?: Revocation;
+  readonly daemonRevocation?: Readonly<Record<string, Revocation>>;
   /** Public authorities, for identity providers only; absent: not wanted. */
   readonly publicRoots?: readonly string[];
 }

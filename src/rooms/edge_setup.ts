@@ -10,12 +10,14 @@ const LOOPBACK = ["127.0.0.0/8", "::1"];
 export function edgeTls({ config, material }: Setup): EdgeTls | undefined {
   if (!config.https.tls || material === undefined) return undefined;
   const { certificate, key, anchors, clientAnchors = anchors } = material;
+  const revocation = material.clientAnchors === undefined ? material.revocation : material.clientRevocation;
   const policy = { none: "none", requested: "want", required: "require" } as const;
   const { clientCertificate, minTlsVersion, maxTlsVersion } = config.https;
   return {
     certificate,
     key,
     anchors: clientAnchors,
+    ...(revocation && { revocation }),
     clientCertificate: policy[clientCertificate],
     minVersion: minTlsVersion,
     maxVersion: maxTlsVersion,

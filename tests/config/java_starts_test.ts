@@ -122,6 +122,34 @@ const STARTS: Record<string, JavaStart> = {
   },
 };
 
+const TRUST = "container.security.truststore";
+
+Deno.test("loadConfiguration() reads where revocation lists are, by every mode", async () => {
+  for (const mode of ["REQUIRE", "IF_VALID", undefined, "IGNORE"] as const) {
+    const lines = [`${TRUST}.crlLocations.1=conf/crl/*.pem`, `${TRUST}.crlLocations.2=/etc/crl/a.der`];
+    const { config, errors, warnings } = await loadText(
+      withLines([...lines, ...(mode === undefined ? [] : [`${TRUST}.crlMode=${mode}`])]),
+    );
+    assert.deepEqual([errors, warnings], [[], []]);
+    const { revocation } = config?.truststore ?? {};
+    assert.equal(revocation?.mode, mode === "IGNORE" ? undefined : mode ?? "IF_VALID");
+    if (mode !== "IGNORE") assert.deepEqual(revocation?.locations, ["/conf/crl/*.pem", "/etc/crl/a.der"]);
+  }
+});
+
+Deno.test("loadConfiguration() says which revocation lists are not read", async () => {
+  const { warnings } = await loadText(withLines([`${TRUST}.crlLocations.1=http://ca.example/ca.crl`]));
+  assert.match(
+    warnings.join("\n"),
+    /crlLocations\.1 = http:\S+: ignored: revocation lists are read from files only/,
+  );
+  const issuers = "container.security.trustedAssertionIssuers";
+  const { errors } = await loadText(
+    withLines([`${issuers}.directoryLocations.1=conf/idp.pem`, `${issuers}.crlMode=REQUIRE`]),
+  );
+  assert.match(errors.join("\n"), /minded for clients and daemons only, expected IGNORE/);
+});
+
 function withLines(lines: readonly string[]): string {
   const keys = lines.map((line) => line.replace(/^-/, "").split("=")[0]);
   const others = MINIMAL.trimEnd().split("\n").filter((line) => !keys.includes(line.split("=")[0]));

@@ -319,8 +319,9 @@ const ERRORS: [added: string, message: string][] = [
     "(container.security.truststore.directoryLocations.1=conf/trusted/*.pem)",
   ],
   [
-    "container.security.truststore.crlMode=REQUIRE",
-    "container.security.truststore.crlMode = REQUIRE: revocation is not checked by this service, expected IGNORE",
+    "container.security.truststore.ocspMode=REQUIRE",
+    "container.security.truststore.ocspMode = REQUIRE: OCSP responders are not asked, expected IGNORE, and " +
+    "container.security.truststore.crlMode=REQUIRE with lists in container.security.truststore.crlLocations.1",
   ],
   [
     "container.security.trustedAssertionIssuers.type=keystore",

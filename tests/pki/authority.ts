@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { createHash, type KeyObject, randomBytes } from "node:crypto";
+import { createHash, type KeyObject, randomBytes, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import * as der from "./der.ts";
 import { distinguishedName } from "./distinguished_name.ts";
@@ -36,12 +36,24 @@ export interface CertificateOptions {
   readonly keyType?: KeyType;
 }
 
+/** What a revocation list shall say besides the certificates. */
+export interface RevocationOptions {
+  /** Default 2020-01-01. */
+  readonly thisUpdate?: Date;
+  /** Default 2049-12-31. */
+  readonly nextUpdate?: Date;
+  /** Extensions of the list, each as DER. */
+  readonly extensions?: readonly Uint8Array[];
+}
+
 /** A certificate authority for tests. */
 export interface Authority extends Credential {
   /** A certificate signed by this authority. */
   issue(options: CertificateOptions): Credential;
   /** A further authority whose certificate this one signs. */
   subordinate(options: CertificateOptions): Authority;
+  /** A revocation list (RFC 5280, 5.1) as PEM. */
+  revoke(certificates: readonly string[], options?: RevocationOptions): string;
   /** An authority of the same name with another key: what it issues names us as issuer, and is forged. */
   impostor(): Authority;
 }
@@ -77,6 +89,7 @@ function authority(
       };
       return create(sub);
     },
+    revoke: (certificates, wanted = {}) => encodeList(options.subject, own, certificates, wanted),
     impostor: () => again(options),
   };
 }
@@ -101,6 +114,30 @@ function encode(
     ...(extensions.length > 0 ? [der.explicit(3, der.sequence(...extensions))] : []),
   );
   return der.pem("CERTIFICATE", der.sequence(content, signer.algorithm, der.bitString(signer.sign(content))));
+}
+
+function encodeList(
+  issuer: string,
+  signer: SigningKey,
+  certificates: readonly string[],
+  { thisUpdate = DEFAULT_NOT_BEFORE, nextUpdate = DEFAULT_NOT_AFTER, extensions = [] }: RevocationOptions,
+): string {
+  const entries = certificates.map((certificate) => {
+    // The platform leaves out the first digit if it is 0.
+    const digits = new X509Certificate(certificate).serialNumber;
+    const serial = Buffer.from(digits.padStart(digits.length + digits.length % 2, "0"), "hex");
+    return der.sequence(der.integer(serial), der.time(thisUpdate));
+  });
+  const content = der.sequence(
+    der.integer(Uint8Array.of(1)),
+    signer.algorithm,
+    distinguishedName(issuer),
+    der.time(thisUpdate),
+    der.time(nextUpdate),
+    ...(entries.length > 0 ? [der.sequence(...entries)] : []),
+    ...(extensions.length > 0 ? [der.explicit(0, der.sequence(...extensions))] : []),
+  );
+  return der.pem("X509 CRL", der.sequence(content, signer.algorithm, der.bitString(signer.sign(content))));
 }
 
 const EXTENDED_KEY_USAGES = { serverAuth: "1.3.6.1.5.5.7.3.1", clientAuth: "1.3.6.1.5.5.7.3.2" };

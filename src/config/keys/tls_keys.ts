@@ -47,9 +47,13 @@ const TRUST_KEYS = {
     default: "/etc/grid-security/certificates",
   }),
   crlMode: oneOf(["IF_VALID", "REQUIRE", "IGNORE"], {
-    help: "Revocation lists are not checked: REQUIRE is refused",
+    help:
+      "Hold certificates of clients and daemons against revocation lists where there are valid ones, always, or never",
     default: "IF_VALID",
   }),
+  crlLocations: items(
+    text({ help: "File with revocation lists (PEM or DER), or files by a pattern such as conf/crl/*.pem" }),
+  ),
   ocspMode: oneOf(["IF_AVAILABLE", "REQUIRE", "IGNORE"], {
     help: "OCSP responders are not asked: REQUIRE is refused",
     default: "IF_AVAILABLE",
@@ -62,9 +66,11 @@ const TRUST_IGNORED = {
   directoryDiskCachePath: "certificates are read from files only",
   opensslNewStoreFormat: "both forms of the folder are read",
   opensslNsMode: "name space files are not evaluated",
-  "crl*": "revocation lists are not checked",
+  crlUpdateInterval: "see updateInterval",
+  crlConnectionTimeout: "revocation lists are read from files only",
+  crlDiskCachePath: "revocation lists are read from files only",
   "ocsp*": "OCSP responders are not asked",
-  "revocation*": "revocation is not checked",
+  "revocation*": "revocation lists are all that is checked",
 };
 
 /** Trusted certificates (specification 1; rest-api.md 3.5). */

@@ -63,6 +63,13 @@ export async function loadTlsMaterial(
     daemonAnchors: Object.fromEntries(
       daemons.flatMap(([name, store]) => store === undefined ? [] : [[name, store.anchors] as const]),
     ),
+    ...(trusted?.revocation && { revocation: trusted.revocation }),
+    ...(clients?.revocation && { clientRevocation: clients.revocation }),
+    daemonRevocation: Object.fromEntries(
+      daemons.flatMap(([name, store]) =>
+        store?.revocation === undefined ? [] : [[name, store.revocation] as const]
+      ),
+    ),
   };
   return { material, problems, ...files };
 }

@@ -1,6 +1,7 @@
 import type { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { isError, type Problem } from "../../model/problem.ts";
+import type { Revocation } from "../../model/trust/revocation.ts";
 import { reason } from "../load_properties.ts";
 import type { TruststoreConfig } from "../service_config.ts";
 import { describeValidity, validityOf } from "../../model/trust/validity.ts";
@@ -8,6 +9,7 @@ import { certificateOfDer, certificatesOfPem, isPem, subjectOf } from "./certifi
 import { filesLike, isPattern } from "./glob.ts";
 import { isJavaKeyStore, refuseJavaKeyStore } from "./key_store.ts";
 import { certificatesOfPkcs12 } from "./pkcs12_certificates.ts";
+import { loadRevocation } from "./revocation_lists.ts";
 import { UnusableStore } from "./unusable_store.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 
@@ -15,6 +17,8 @@ import { readRegularFile } from "../../model/regular_file.ts";
 export interface LoadedTruststore {
   /** PEM, one certificate each, no two alike; none that is out of date. */
   readonly anchors: readonly string[];
+  /** What their authorities have revoked; absent: nobody asks. */
+  readonly revocation?: Revocation;
   readonly problems: readonly Problem[];
   /** Files, and folders that were searched: something changed if one of them did. */
   readonly files: readonly string[];
@@ -62,10 +66,13 @@ export async function loadTruststore(config: TruststoreConfig, now: number): Pro
         : "expected a trusted certificate that is valid",
     );
   }
+  const all = [...anchors.values()];
+  const revoked = await loadRevocation(config, all, { now, report: (problem) => problems.push(problem) });
   return {
-    anchors: [...anchors.values()],
+    anchors: all,
+    ...(revoked && { revocation: revoked.revocation }),
     problems,
-    files: [...new Set([...candidates.map(({ path }) => path), ...folders])],
+    files: [...new Set([...candidates.map(({ path }) => path), ...folders, ...revoked?.files ?? []])],
   };
 }
 

@@ -1,5 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 import { type CertificateFacts, certificateFacts, permits, type Purpose } from "./certificate_facts.ts";
+import { findRevoked, type Revocation } from "./revocation.ts";
 import { isSignedBy } from "./signed_by.ts";
 import { describeValidity, isValidAt, type Validity, validityOf } from "./validity.ts";
 import { sortTrust, type Trusted } from "./trusted_certificates.ts";
@@ -9,6 +10,8 @@ export interface PathDemands {
   /** Trusted certificates as PEM; which of them may issue is told by {@link sortTrust}. */
   readonly anchors: readonly string[];
   readonly purpose: Purpose;
+  /** What authorities have revoked; absent: nobody asks. */
+  readonly revocation?: Revocation;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
@@ -47,7 +50,7 @@ interface Step {
  */
 export function findPath(
   shown: readonly X509Certificate[],
-  { anchors, purpose, at }: PathDemands,
+  { anchors, purpose, revocation, at }: PathDemands,
 ): readonly Dated[] | string {
   const [leaf, ...others] = shown.slice(0, MAX_SHOWN);
   if (leaf === undefined) return "no certificate was shown";
@@ -85,7 +88,13 @@ export function findPath(
       continue;
     }
     const known = depth === 0 ? [...issuers, ...entities] : issuers;
-    if (known.some((trusted) => trusted.certificate.raw.equals(certificate.raw))) return wayTo(step);
+    if (known.some((trusted) => trusted.certificate.raw.equals(certificate.raw))) {
+      const way = wayTo(step);
+      const revoked = revokedOn(way, revocation, at);
+      if (revoked === undefined) return way;
+      fail(depth + 1, revoked);
+      continue;
+    }
     if (facts.hasUnknownDemands) {
       fail(depth, `the certificate of ${nameOf(certificate)} makes critical demands that are not evaluated`);
       continue;
@@ -152,6 +161,17 @@ function lastByName(leaf: X509Certificate, intermediates: readonly Authority[]):
     left.delete(next);
     last = next.certificate;
   }
+}
+
+/** Which certificate of a way does not count because its issuer revoked it, or might have. */
+export function revokedOn(
+  way: readonly Dated[],
+  revocation: Revocation | undefined,
+  at: number,
+): string | undefined {
+  const revoked = revocation &&
+    findRevoked(way.map(({ certificate }) => certificate), revocation, at);
+  return revoked && `the certificate of ${nameOf(revoked.certificate)} ${revoked.why}`;
 }
 
 /** `<C=EU, O=Demo, CN=Root>`; for one without subject its alternative names. */

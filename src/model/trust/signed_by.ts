@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { createHash, type X509Certificate } from "node:crypto";
+import { createHash, verify, type X509Certificate } from "node:crypto";
 import { type DerElement, readElement } from "../der_element.ts";
 
 /** Whether a certificate's signature is of another's key. Never throws, whatever they hold. */
@@ -9,10 +9,34 @@ export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate
   } catch {
     // Deno 2.9.6 reads no RSA keys above 4096 bits.
     try {
-      return isSignedByLargeRsa(certificate.raw, issuer.raw);
+      return isSignedByRsa(certificate.raw, issuer.raw);
     } catch {
       return false;
     }
+  }
+}
+
+/** ECDSA and EdDSA by signature algorithm, and the hash; `null`: it has its own. */
+const OTHER_ALGORITHMS: ReadonlyMap<string, string | null> = new Map([
+  ["2a8648ce3d040302", "sha256"],
+  ["2a8648ce3d040303", "sha384"],
+  ["2a8648ce3d040304", "sha512"],
+  ["2b6570", null],
+]);
+
+/**
+ * Whether a certificate's key signed a revocation list, with an algorithm that is still good. Never throws.
+ * @param list DER (RFC 5280, 5.1).
+ */
+export function isListSignedBy(list: Uint8Array, issuer: X509Certificate): boolean {
+  try {
+    const [signed, algorithm, signature] = readElement(list).children();
+    const hash = OTHER_ALGORITHMS.get(idOf(algorithm));
+    if (hash === undefined) return isSignedByRsa(list, issuer.raw);
+    if (signed === undefined || signature === undefined) return false;
+    return verify(hash, signed.whole, issuer.publicKey, signature.content.subarray(1));
+  } catch {
+    return false;
   }
 }
 
@@ -29,7 +53,7 @@ const HASHES: ReadonlyMap<string, readonly [name: string, head: string]> = new M
 ]);
 
 /** RFC 8017, 8.2.2. */
-function isSignedByLargeRsa(certificate: Uint8Array, issuer: Uint8Array): boolean {
+function isSignedByRsa(certificate: Uint8Array, issuer: Uint8Array): boolean {
   const [signed, algorithm, signature] = readElement(certificate).children();
   const key = publicKeyOf(issuer);
   const [name, head] = HASHES.get(idOf(algorithm)) ?? [];

@@ -52,7 +52,9 @@ export class OwnCertificate {
     if (anchors === undefined) return material;
     const known = this.#daemons.get(server);
     if (known?.anchors === anchors) return known;
-    const made = { ...material, anchors };
+    const { revocation: _, ...others } = material;
+    const revocation = material.daemonRevocation?.[server];
+    const made = { ...others, anchors, ...(revocation && { revocation }) };
     this.#daemons.set(server, made);
     return made;
   }

@@ -7,7 +7,11 @@ import { formatProblem } from "../../../src/model/problem.ts";
 
 const FIXTURES = join(import.meta.dirname ?? "", "fixtures");
 const NOW = Date.UTC(2030, 0, 1);
-const COMMON = { updateIntervalSeconds: 600, origin: { file: "f", line: 1, key: "k" } };
+const COMMON = {
+  updateIntervalSeconds: 600,
+  origin: { file: "f", line: 1, key: "k" },
+  revocation: undefined,
+};
 const CA = "C=DE\nO=Site-A\nCN=Test CA";
 const RSA = "C=DE\nO=Site-A\nCN=rsa.site-a.example";
 const HOST = "C=DE\nO=Site-A\nCN=auth.site-a.example";

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
+import fc from "fast-check";
+import { findPath } from "../../../src/model/trust/certificate_path.ts";
+import { readRevocationList, type Revocation } from "../../../src/model/trust/revocation.ts";
+import { createAuthority } from "../../pki/authority.ts";
+import * as der from "../../pki/der.ts";
+
+const NOW = Date.parse("2026-01-05T09:00:00Z");
+const root = createAuthority({ subject: "CN=Root,O=Demo,C=EU" });
+const middle = root.subordinate({ subject: "CN=Middle,O=Demo,C=EU" });
+const leaf = root.issue({ subject: "CN=Ann" }).certificate;
+const below = middle.issue({ subject: "CN=Ben" }).certificate;
+const old = { thisUpdate: new Date("2025-01-01"), nextUpdate: new Date("2025-12-31") };
+
+function base64(pem: string): string {
+  return pem.replace(/-----[^-]+-----|\s+/g, "");
+}
+
+/** What is wrong with a certificate when these lists are minded; `undefined`: nothing. */
+function problem(
+  sent: readonly string[],
+  mode: Revocation["mode"],
+  ...lists: readonly string[]
+): string | undefined {
+  const way = findPath(sent.map((pem) => new X509Certificate(pem)), {
+    anchors: [root.certificate],
+    purpose: "clientAuth",
+    revocation: { mode, lists: lists.map(base64) },
+    at: NOW,
+  });
+  return typeof way === "string" ? way : undefined;
+}
+
+const REVOKED = /the certificate of <[^>]+> was revoked by its authority/;
+const UNKNOWN = /the certificate of <[^>]+> cannot be held against a valid revocation list of its authority/;
+
+const FACTS: readonly [
+  fact: string,
+  sent: readonly string[],
+  lists: readonly string[],
+  ifValid: RegExp | undefined,
+  require: RegExp | undefined,
+][] = [
+  ["a certificate that is on the list", [leaf], [root.revoke([below, leaf])], REVOKED, REVOKED],
+  ["one that is not", [leaf], [root.revoke([below])], undefined, undefined],
+  ["an empty list", [leaf], [root.revoke([])], undefined, undefined],
+  ["no list", [leaf], [], undefined, UNKNOWN],
+  ["a list that is out of date", [leaf], [root.revoke([leaf], old)], undefined, UNKNOWN],
+  [
+    "a list of tomorrow",
+    [leaf],
+    [root.revoke([leaf], { thisUpdate: new Date("2027-01-01") })],
+    undefined,
+    UNKNOWN,
+  ],
+  ["a forged list", [leaf], [root.impostor().revoke([leaf])], undefined, UNKNOWN],
+  [
+    "an older list beside a newer one",
+    [leaf],
+    [root.revoke([leaf], old), root.revoke([])],
+    undefined,
+    undefined,
+  ],
+  ["two lists of which one names it", [leaf], [root.revoke([]), root.revoke([leaf])], REVOKED, REVOKED],
+  [
+    "a revoked intermediate",
+    [below, middle.certificate],
+    [root.revoke([middle.certificate]), middle.revoke([])],
+    REVOKED,
+    REVOKED,
+  ],
+  [
+    "a certificate revoked by an intermediate",
+    [below, middle.certificate],
+    [root.revoke([]), middle.revoke([below])],
+    REVOKED,
+    REVOKED,
+  ],
+  ["an intermediate without list", [below, middle.certificate], [root.revoke([])], undefined, UNKNOWN],
+];
+
+for (const [fact, sent, lists, ifValid, require] of FACTS) {
+  for (const [mode, expected] of [["IF_VALID", ifValid], ["REQUIRE", require]] as const) {
+    Deno.test(`findPath() with ${mode}, ${fact}: ${expected === undefined ? "a way" : "none"}`, () => {
+      const found = problem(sent, mode, ...lists);
+      if (expected === undefined) assert.equal(found, undefined);
+      else assert.match(found ?? "", expected);
+    });
+  }
+}
+
+Deno.test("findPath() minds lists signed with RSA and by Ed25519", () => {
+  for (const keyType of ["rsa-2048", "ed25519"] as const) {
+    const authority = createAuthority({ subject: "CN=Other", keyType });
+    const own = authority.issue({ subject: "CN=Ann" }).certificate;
+    const way = findPath([new X509Certificate(own)], {
+      anchors: [authority.certificate],
+      purpose: "serverAuth",
+      revocation: { mode: "IF_VALID", lists: [base64(authority.revoke([own]))] },
+      at: NOW,
+    });
+    assert.match(String(way), REVOKED, keyType);
+  }
+});
+
+Deno.test("readRevocationList() refuses lists that speak of a part of the certificates", () => {
+  const partial = der.sequence(
+    der.objectIdentifier("2.5.29.28"),
+    der.boolean(true),
+    der.octetString(der.sequence()),
+  );
+  const list = Uint8Array.fromBase64(base64(root.revoke([leaf], { extensions: [partial] })));
+  assert.throws(() => readRevocationList(list), /not speak of all certificates/);
+});
+
+Deno.test("readRevocationList() reads damaged lists or throws a TypeError", () => {
+  const whole = Uint8Array.fromBase64(base64(root.revoke([leaf, below])));
+  fc.assert(fc.property(fc.nat(whole.length - 1), fc.nat(255), fc.nat(whole.length), (at, byte, length) => {
+    const damaged = whole.with(at, byte).subarray(0, length);
+    try {
+      readRevocationList(damaged);
+    } catch (error) {
+      assert(error instanceof TypeError);
+    }
+  }));
+});
