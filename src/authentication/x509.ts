@@ -38,11 +38,18 @@ export function x509(options: X509Options): Authenticator {
 function judge({ name, gateway, serverName, clock }: X509Options, credentials: Credentials): Verdict {
   let dn: string;
   if (gateway === undefined) {
-    if (credentials.certificate === undefined) return { kind: "skipped" };
-    dn = credentials.certificate.subject;
+    const { certificate, unusableCertificate: reason } = credentials;
+    if (certificate === undefined) {
+      return reason === undefined ? { kind: "skipped" } : { kind: "refused", reason };
+    }
+    dn = certificate.subject;
   } else {
     const claim = credentials.consignor === undefined ? undefined : parseConsignor(credentials.consignor);
-    if (claim === undefined) return { kind: "skipped" };
+    if (claim === undefined) {
+      return credentials.consignor?.startsWith('DN="')
+        ? { kind: "refused", reason: UNSIGNED }
+        : { kind: "skipped" };
+    }
     const certificate = gateway.certificate();
     if (certificate === undefined || !isSignedByGateway(claim, certificate, clock())) {
       return { kind: "refused", reason: "the consignor is not signed by the gateway" };
@@ -59,6 +66,10 @@ function judge({ name, gateway, serverName, clock }: X509Options, credentials: C
   return { kind: "accepted", identity: { dn, method: "X509", via: name } };
 }
 
+/** Whoever named somebody so would be anybody; and nobody would know why they are nobody, were it passed over. */
+const UNSIGNED = "the gateway does not sign the names that it passes on, " +
+  "expected gateway.signConsignorToken=true in its gateway.properties";
+
 /** A name that a gateway vouches for. */
 export interface Consignor {
   readonly dn: string;
@@ -68,7 +79,7 @@ export interface Consignor {
 
 /**
  * Reads `DN="…";DSIG=…`, in either order. The gateway escapes nothing, so the name ends at the quote before `;DSIG=` or
- * the end. Without either part the header says nothing: gateways may be set not to sign.
+ * the end.
  */
 export function parseConsignor(header: string): Consignor | undefined {
   if (header.length > 8192) return undefined;

@@ -285,8 +285,8 @@ export class HttpsEdge {
 
 function peerOf(socket: Socket, tls: EdgeTls | undefined): Peer {
   const address = peerAddress(socket.remoteAddress ?? "");
-  const certificate = socket instanceof TLSSocket && tls !== undefined && tls.clientCertificate !== "none"
+  const shown = socket instanceof TLSSocket && tls !== undefined && tls.clientCertificate !== "none"
     ? clientCertificate(socket, tls, Date.now())
     : undefined;
-  return certificate === undefined ? { address } : { address, certificate };
+  return { address, ...shown };
 }

@@ -1,6 +1,9 @@
+import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import { certificateSubject } from "../model/certificate_subject.ts";
-import type { ClientCertificate } from "../model/credentials.ts";
+import { printable } from "../model/printable.ts";
+import type { Peer } from "../model/peer.ts";
+import { certificateFacts } from "../model/trust/certificate_facts.ts";
 import { findPath } from "../model/trust/certificate_path.ts";
 import { provesKey } from "../model/trust/proof_of_key.ts";
 import { wholeChain } from "../model/trust/shown_chain.ts";
@@ -19,24 +22,43 @@ export function tlsServerOptions(
 }
 
 /**
- * The certificate the client showed, if it verified; one that did not counts as none. The TLS library takes every trusted
- * certificate for one that may issue others; whether it may is for us to judge.
+ * The certificate the client showed, if it verified; one that did not counts as none, and one that its owner may take for
+ * good comes with the reason why it is not: verified by the TLS library alone, or of version 1. The library takes every trusted certificate for one that
+ * may issue others; whether it may is for us to judge.
  * @param at Milliseconds since the epoch.
  */
 export function clientCertificate(
   socket: TLSSocket,
   { anchors, revocation }: Pick<EdgeTls, "anchors" | "revocation">,
   at: number,
-): ClientCertificate | undefined {
-  if (!socket.authorized) return undefined;
+): Pick<Peer, "certificate" | "unusableCertificate"> | undefined {
   const chain = wholeChain(socket);
   const [shown] = chain;
-  if (shown === undefined || !provesKey(shown)) return undefined;
+  if (shown === undefined) return undefined;
+  if (!socket.authorized) return isOld(shown) ? unusable(PROVES_NOTHING) : undefined;
+  if (!provesKey(shown)) return unusable(PROVES_NOTHING);
   try {
     const demands = { anchors, purpose: "clientAuth", ...(revocation && { revocation }), at } as const;
-    if (typeof findPath(chain, demands) === "string") return undefined;
-    return { subject: certificateSubject(shown), pem: shown.toString() };
+    const way = findPath(chain, demands);
+    if (typeof way === "string") return unusable(way);
+    return { certificate: { subject: certificateSubject(shown), pem: shown.toString() } };
   } catch {
-    return undefined; // not well-formed, so nobody's
+    return unusable("it is not well-formed");
   }
+}
+
+const PROVES_NOTHING =
+  "it is not of X.509 version 3, or not encoded by the book: a TLS handshake with it proves nothing";
+
+/** The TLS library reads none of version 1, and says no more of them than of a stranger's. */
+function isOld(certificate: X509Certificate): boolean {
+  try {
+    return certificateFacts(certificate).version < 3;
+  } catch {
+    return false;
+  }
+}
+
+function unusable(reason: string): Pick<Peer, "unusableCertificate"> {
+  return { unusableCertificate: printable(`the client's certificate cannot be used: ${reason}`) };
 }

@@ -40,6 +40,8 @@ export interface ClientCertificate {
 export interface Credentials {
   readonly authorization: Authorization;
   readonly certificate?: ClientCertificate;
+  /** Why one that was shown counts for nothing, where its owner could take it for good; for the log. */
+  readonly unusableCertificate?: string;
   /** Header `X-UNICORE-Consignor`, only ever set for a request from a configured gateway. */
   readonly consignor?: string;
   /** Address of the client in canonical form, see `canonicalAddress`. */

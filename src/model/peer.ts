@@ -6,4 +6,6 @@ export interface Peer {
   readonly address: string;
   /** Shown on the TLS connection and verified against the truststore. */
   readonly certificate?: ClientCertificate;
+  /** Why one that was shown counts for nothing, where its owner could take it for good; for the log. */
+  readonly unusableCertificate?: string;
 }

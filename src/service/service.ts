@@ -187,6 +187,7 @@ class RoutedService implements Service {
       facts: {
         clientAddress,
         ...(peer.certificate && { certificate: peer.certificate }),
+        ...(peer.unusableCertificate !== undefined && { unusableCertificate: peer.unusableCertificate }),
         ...(consignor !== undefined && { consignor }),
       },
       claimed: (user) => trace.claimed = user,

@@ -48,6 +48,7 @@ testAuthenticator({
   bad: {
     "the server's own name": withCertificate(SERVER),
     "the anonymous name": withCertificate(ANONYMOUS_DN),
+    "a certificate that counts for nothing": { ...NO_CREDENTIALS, unusableCertificate: "version 1" },
   },
   foreign: { ...FOREIGN, "a consignor": withConsignor(consignorOf(ANN)) },
 });
@@ -62,14 +63,24 @@ testAuthenticator({
     "a signature over another name": withConsignor(consignorOf("CN=Bob").replace("Bob", "Ann")),
     "the server's own name": withConsignor(consignorOf(SERVER)),
     "a name that is none": withConsignor(consignorOf("ann")),
+    "a consignor without signature": withConsignor(`DN="${ANN}"`),
+    "a consignor with an empty signature": withConsignor(`DN="${ANN}";DSIG=`),
     "a signature of one byte": withConsignor(`DN="${ANN}";DSIG=AA==`),
   },
   foreign: {
     ...FOREIGN,
     "the client's certificate, which is the gateway's": withCertificate(ANN),
-    "a consignor without signature": withConsignor(`DN="${ANN}";DSIG=`),
     "a consignor that is empty": withConsignor(""),
   },
+});
+
+Deno.test("x509() says which setting of the gateway is missing, and why a certificate counts for nothing", async () => {
+  const unsigned = await ask(BEHIND, withConsignor(`DN="${ANN}"`));
+  assert.match(unsigned.kind === "refused" ? unsigned.reason : "", /gateway\.signConsignorToken=true/);
+  assert.deepEqual(await ask(DIRECT, { ...NO_CREDENTIALS, unusableCertificate: "version 1" }), {
+    kind: "refused",
+    reason: "version 1",
+  });
 });
 
 Deno.test("x509() reads names with quotes and backslashes as the gateway writes them", async () => {

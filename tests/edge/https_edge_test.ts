@@ -147,6 +147,11 @@ for (const [what, client, name] of clients) {
         // Whether it is cut or taken for nobody, it is nobody.
         const answer = await sent.catch(() => "");
         assert.equal(seen[0]?.peer.certificate?.subject, name);
+        const why = seen[0]?.peer.unusableCertificate;
+        if (name !== undefined) assert.equal(why, undefined);
+        else if (seen.length > 0 && what === "of version 1") {
+          assert.match(why ?? "", /not of X\.509 version 3/);
+        }
         if (clientCertificate === "require") assert.equal(answer !== "", name !== undefined);
       });
     });

@@ -62,11 +62,8 @@ for (
       "X-UNICORE-Consignor": consignor("CN=Bob", gateway.key)["X-UNICORE-Consignor"]?.replace("Bob", "Al") ??
         "",
     }, [401, undefined]],
-    // Nobody claims it, so it is no credential at all.
-    ["not at all", { "X-UNICORE-Consignor": `DN="${ALICE_DN}";DSIG=` }, [
-      200,
-      "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN",
-    ]],
+    ["not at all", { "X-UNICORE-Consignor": `DN="${ALICE_DN}"` }, [401, undefined]],
+    ["by nothing", { "X-UNICORE-Consignor": `DN="${ALICE_DN}";DSIG=` }, [401, undefined]],
     ["for the server itself", consignor("CN=AUTH,O=Demo,C=EU", gateway.key), [401, undefined]],
   ] as const
 ) {
@@ -75,6 +72,12 @@ for (
     assert.deepEqual([reply.status, reply.status === 200 ? clientOf(reply).dn : undefined], outcome);
   });
 }
+
+Deno.test("the log says which setting of the gateway is missing", async () => {
+  const lines = trusted.log.length;
+  await trusted.ask("/rest/auth", { headers: { "X-UNICORE-Consignor": `DN="${ALICE_DN}"` } });
+  await trusted.logged(/gateway\.signConsignorToken=true/, lines);
+});
 
 Deno.test("from anybody else the headers count for nothing", async () => {
   const headers = {

@@ -41,7 +41,8 @@ export class TokenLifetimeTooLong extends ServiceError {
   /** @param longest Seconds that are possible. */
   constructor(readonly longest: number) {
     super(`A token lifetime of more than ${longest} s was asked for`);
-    this.publicMessage = `The token lifetime must not exceed ${longest} seconds`;
+    this.publicMessage = `The token lifetime must not exceed ${longest} seconds, ` +
+      "the operator can permit more with container.security.rest.jwt.maxLifetime";
   }
 }
 
