@@ -16,7 +16,8 @@ export function requireHttps(
   if (isThisMachine(new URL(address).hostname)) {
     reader.warn(prefix + key, "not encrypted, which will do within this machine", address);
   } else if (permitted) {
-    const expected = "whoever is on the way reads passwords and tokens, and can answer in place of the server";
+    const expected =
+      "whoever is on the way reads passwords and tokens, and can answer in place of the server";
     reader.warn(prefix + key, expected, address);
   } else {
     const expected = `expected https://, or ${prefix}allowPlainHttp=true to send secrets unencrypted`;

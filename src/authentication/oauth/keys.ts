@@ -48,7 +48,9 @@ const NAME_BY_EMAIL = "UID=%email";
 
 /** Completes and checks the values. */
 export async function read(
-  { validate, clientId, clientSecret, identity, uid, role, groups, allowPlainHttp, ...rest }: Infer<typeof KEYS>,
+  { validate, clientId, clientSecret, identity, uid, role, groups, allowPlainHttp, ...rest }: Infer<
+    typeof KEYS
+  >,
   place: Place,
 ) {
   const { reader, prefix } = place;
