@@ -15,7 +15,6 @@ export const ASSIGNED = {
   groups: optional(text({ name: "groupsAssign", help: "Expression for the groups" })),
 };
 
-/** Key of all kinds that ask an identity provider. */
 /** See `requireHttps()`. */
 export const ALLOW_PLAIN_HTTP = flag({
   help: "Take an http:// address of another machine, too: tokens and passwords travel unencrypted",
@@ -23,6 +22,7 @@ export const ALLOW_PLAIN_HTTP = flag({
   added: true,
 });
 
+/** Whether this service shows its own certificate to the provider. */
 export const SHOW_CERTIFICATE = flag({
   name: "doTLSAuthn",
   help: "Show the own certificate to the identity provider",
