@@ -3,7 +3,7 @@
 /** Priorities of syslog(3), by level. */
 const PRIORITIES: Readonly<Record<string, number>> = { debug: 7, info: 6, warn: 4, error: 3 };
 
-const LINE = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (debug|info|warn|error) +(.*)$/;
+const LINE = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (debug|info|warn|error) +([^]*)/;
 
 /**
  * Lines as the journal wants them: with the priority in front (sd-daemon(3)), and without the time, which it knows.
@@ -26,17 +26,15 @@ export function asJsonLines(text: string): string {
   return eachLine(text, (line) => {
     const [, time, level, rest = ""] = LINE.exec(line) ?? [];
     if (time === undefined) return line.startsWith("{") ? line : JSON.stringify({ message: line });
-    const start = FIELD.exec(rest)?.index ?? rest.length;
-    const fields: [string, string | number][] = [];
-    for (const [, key = "", value = ""] of rest.slice(start).matchAll(new RegExp(FIELD, "g"))) {
-      fields.push([key, valueOf(value)]);
-    }
+    const found = [...rest.matchAll(FIELD)];
+    const start = found[0]?.index ?? rest.length;
+    const fields = found.map(([, key = "", value = ""]) => [key, valueOf(value)] as const);
     return JSON.stringify({ time, level, message: rest.slice(0, start), ...Object.fromEntries(fields) });
   });
 }
 
 /** A blank, a name, `=`, and a value: in quotes as JSON writes it, or without blanks. */
-const FIELD = / ([A-Za-z]\w*)=("(?:[^"\\]|\\.)*"|[^\s"]*)/;
+const FIELD = / ([A-Za-z]\w*)=("(?:[^"\\]|\\.)*"|[^\s"]*)/g;
 
 function valueOf(written: string): string | number {
   if (/^-?\d{1,15}(?:\.\d{1,9})?$/.test(written)) return Number(written);
