@@ -40,7 +40,7 @@ fi
 
 # The most memory of each part of the service; see conf/startup.properties.
 memory=$(heap_limit "$MEM") || {
-  echo "MEM in conf/startup.properties: expected a size such as 512m or 1g (or -Xmx512m), found $MEM" >&2
+  echo "MEM in conf/startup.properties: expected a size of at least 64m, such as 512m or 1g (or -Xmx512m), found $MEM" >&2
   rm -f "$PID"
   exit 1
 }

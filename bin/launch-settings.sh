@@ -21,7 +21,7 @@ is_running() {
 }
 
 # The heap limit that the text $1 asks for, in MiB: a size such as 512m or 1g, or the Java virtual machine's options, of
-# which -Xmx counts; nothing if it asks for none. Fails if it is neither.
+# which -Xmx counts; nothing if it asks for none. Fails if it is neither, or less than the service can start with.
 heap_limit() {
   size=
   for word in $1; do
@@ -34,9 +34,10 @@ heap_limit() {
   number=${size%[kKmMgG]}
   case "$number" in '') [ -z "$size" ]; return ;; *[!0-9]*) return 1 ;; esac
   case "$size" in
-    *[gG]) echo $((number * 1024)) ;;
-    *[mM]) echo "$number" ;;
-    *[kK]) echo $((number / 1024)) ;;
-    *) echo $((number / 1048576)) ;;
+    *[gG]) number=$((number * 1024)) ;;
+    *[mM]) ;;
+    *[kK]) number=$((number / 1024)) ;;
+    *) number=$((number / 1048576)) ;;
   esac
+  [ "$number" -ge 64 ] && echo "$number"
 }

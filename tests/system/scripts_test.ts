@@ -149,11 +149,13 @@ Deno.test("MEM limits the heap, as the Java service writes it and as we do; what
   assert(environment.includes("AUTHSERVER_HEAP_MB=384")); // what the executable reads
   assert.equal((await script(site, "stop")).code, 0);
 
-  await settings(site, "MEM=plenty\n");
-  const { code, out } = await script(site, "start");
-  assert.equal(code, 1);
-  assert.match(
-    out,
-    /^MEM in conf\/startup\.properties: expected a size such as 512m or 1g .*, found plenty$/m,
-  );
+  for (const size of ["plenty", "0", "63m", "-Xmx100k", "512"]) {
+    await settings(site, `MEM=${size}\n`);
+    const { code, out } = await script(site, "start");
+    assert.equal(code, 1, size);
+    const says =
+      `MEM in conf/startup.properties: expected a size of at least 64m, such as 512m or 1g (or -Xmx512m)`;
+    assert.equal(out, `${says}, found ${size}\n`);
+    assert.equal((await script(site, "status")).code, 7, "nothing was started, and no PID file is left");
+  }
 });
