@@ -170,7 +170,12 @@ export class HttpsEdge {
 
   #guard(socket: Socket): void {
     if (socket.destroyed) return;
-    this.#gates.set(socket, new RequestGate(socket, (error) => this.#refuse(error, socket)));
+    const gate = new RequestGate(
+      socket,
+      (error) => this.#refuse(error, socket),
+      this.#options.limits.headersMs,
+    );
+    this.#gates.set(socket, gate);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { ServiceError } from "../model/service_error.ts";
 import { type Inflow, inflowOf } from "./inflow.ts";
+import { RequestTooSlow } from "./refusal.ts";
 import { RequestLine } from "./request_line.ts";
 
 /** The end of a head, and of a chunked body. */
@@ -17,9 +18,14 @@ export class RequestGate {
   readonly #inflow: Inflow;
   readonly #parse: (bytes: Buffer) => void;
   readonly #refuse: (error: ServiceError) => void;
+  readonly #headersMs: number;
   readonly #line = new RequestLine();
   /** What came before its time. */
   #held: Buffer[] = [];
+  /** The beginning of a request line that is not for the parser yet. */
+  #beginning: Buffer[] = [];
+  /** Runs while there is one: the parser, which knows of none, would wait for ever. */
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #stopped = false;
   #closed = false;
   /** The request that is read or answered. */
@@ -31,11 +37,15 @@ export class RequestGate {
   /** The last bytes that were parsed: an end may be cut in two. */
   #tail = "";
 
-  /** @param refuse Told of a request that is turned away before it is parsed; nothing more is read then. */
-  constructor(socket: Socket, refuse: (error: ServiceError) => void) {
+  /**
+   * @param refuse Told of a request that is turned away before it is parsed; nothing more is read then.
+   * @param headersMs How long the parser may be kept from a request line that has begun.
+   */
+  constructor(socket: Socket, refuse: (error: ServiceError) => void, headersMs: number) {
     this.#inflow = inflowOf(socket);
     this.#parse = takeOver(socket, (bytes) => this.#arrived(bytes));
     this.#refuse = refuse;
+    this.#headersMs = headersMs;
     socket.once("close", () => this.close());
   }
 
@@ -82,6 +92,7 @@ export class RequestGate {
   close(): void {
     this.#closed = true;
     this.#held = [];
+    this.#begun([]);
   }
 
   get #open(): boolean {
@@ -145,13 +156,32 @@ export class RequestGate {
       try {
         this.#line.take(part);
       } catch (error) {
-        this.close();
         if (!(error instanceof ServiceError)) throw error;
-        return this.#refuse(error);
+        return this.#turnAway(error);
       }
     }
     this.#tail = (this.#tail + part.toString("latin1", Math.max(0, part.length - 3))).slice(-3);
-    this.#parse(part);
+    if (!ofBody && !this.#line.judged) return this.#begun([...this.#beginning, part]);
+    if (this.#beginning.length === 0) return this.#parse(part);
+    const whole = Buffer.concat([...this.#beginning, part]);
+    this.#begun([]);
+    this.#parse(whole);
+  }
+
+  #turnAway(error: ServiceError): void {
+    this.close();
+    this.#refuse(error);
+  }
+
+  /** Keeps the beginning of a request line, for so long; or nothing any more. */
+  #begun(parts: Buffer[]): void {
+    this.#beginning = parts;
+    if (parts.length === 0 || this.#line.untouched) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    } else {
+      this.#timer ??= setTimeout(() => this.#turnAway(new RequestTooSlow("the line")), this.#headersMs);
+    }
   }
 
   /** Behind the next blank line, or behind all there is. */

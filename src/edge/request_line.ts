@@ -24,6 +24,8 @@ const MOST_BYTES = 8 * 1024;
 /** Empty lines before a request (RFC 9112, 2.2: at least one). */
 const MOST_EMPTY = 2;
 const LF = 0x0a;
+/** RFC 9110, 5.6.2. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const KNOWN = new Set(METHODS.filter((method) => method !== "CONNECT"));
 
 /**
@@ -39,6 +41,16 @@ export class RequestLine {
   /** Whether nothing of a request has come yet. */
   get untouched(): boolean {
     return this.#text === "" && !this.#over;
+  }
+
+  /**
+   * Whether the parser may have what came so far. It gives up at the first byte that no method begins with, so that an
+   * unknown method would be called one thing or the other as the network cuts it: such a line waits for its end.
+   */
+  get judged(): boolean {
+    if (this.#over) return true;
+    const [method = "", ...more] = this.#text.split(" ", 2);
+    return TOKEN.test(method) ? more.length > 0 && KNOWN.has(method) : this.#text !== "";
   }
 
   /** Another request begins. */
@@ -84,7 +96,7 @@ function judge(line: string): void {
   const parts = line.slice(0, -1).split(" ");
   if (parts.includes("") || parts.length > 3) throw new NotHttp("a request line with blanks too many");
   const [method = "", , version = ""] = parts;
-  if (version.startsWith("HTTP/1.") && /^[\w!#$%&'*+.^`|~-]+$/.test(method) && !KNOWN.has(method)) {
+  if (version.startsWith("HTTP/1.") && TOKEN.test(method) && !KNOWN.has(method)) {
     throw new MethodUnknown();
   }
 }

@@ -277,6 +277,19 @@ for (const [what, begin, drop, setting] of drips) {
   });
 }
 
+Deno.test("HttpsEdge cuts a client that sends the method of a later request drop by drop", async () => {
+  await withEdge({ limits: { headersMs: 200 } }, async (port) => {
+    const socket = await openTls(port);
+    socket.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    const drip = setInterval(() => socket.write("A"), 20);
+    try {
+      assert.match(await readAll(socket), /^HTTP\/1.1 200 [^]*HTTP\/1.1 408 /);
+    } finally {
+      clearInterval(drip);
+    }
+  });
+});
+
 Deno.test("HttpsEdge ends an idle kept-alive connection", async () => {
   await withEdge({ limits: { keepAliveMs: 100 } }, async (port) => {
     assert.match(await send(port, "GET / HTTP/1.1\r\nHost: h\r\n\r\n"), /^HTTP\/1.1 200 /);

@@ -41,6 +41,8 @@ const answers: [string, string, number, string, string][] = [
   ],
   ["an unknown method", "BREW / HTTP/1.1\r\nHost: h\r\n\r\n", 501, "ERR_METHOD_UNKNOWN", "other"],
   ["a head that does not end", "GET / HTTP/1.1\r\nHost: h\r\n", 408, "ERR_REQUEST_TIMEOUT", "other"],
+  ["a method that does not end", "GE", 408, "ERR_REQUEST_TIMEOUT", "other"],
+  ["an unknown method that does not end", "BREW", 408, "ERR_REQUEST_TIMEOUT", "other"],
   [
     "a path that is another one",
     "PUT /a/../b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",

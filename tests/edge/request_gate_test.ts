@@ -175,6 +175,43 @@ testEdges("requests are told apart wherever the network cuts them", () => record
   );
 });
 
+const REFUSED_LINES: readonly (readonly [string, number])[] = [
+  ["BREW / HTTP/1.1", 501],
+  ["GETT / HTTP/1.1", 501],
+  ["get / HTTP/1.1", 501],
+  ["CONNECT h:22 HTTP/1.1", 501],
+  ["\r\n\r\nG / HTTP/1.0", 501],
+  ["PRI * HTTP/2.0", 400],
+  ["hello", 400],
+  ["GET  / HTTP/1.1", 400],
+  [" GET / HTTP/1.1", 400],
+  ["\0GET / HTTP/1.1", 400],
+];
+testEdges(
+  "a request line is refused alike wherever the network cuts it",
+  () => recording([]),
+  async (open) => {
+    for (const [line, status] of REFUSED_LINES) {
+      const text = `${line}\r\nHost: h\r\n\r\n`;
+      const ways = [[...text], ...Array.from(line, (_, at) => [text.slice(0, at), text.slice(at)])];
+      for (const parts of ways.map((way) => way.filter((part) => part !== ""))) {
+        const reply = await talk(open, parts, () => false);
+        assert.match(reply, new RegExp(`^HTTP/1\\.1 ${status} `), JSON.stringify(parts));
+      }
+    }
+  },
+);
+
+testEdges(
+  "a method that comes in pieces is the method it is, also of a later request",
+  () => recording([]),
+  async (open) => {
+    const text = "DELETE /a HTTP/1.1\r\nHost: h\r\n\r\n";
+    const reply = await talk(open, [...`${text}\r\n${text}`], (sofar) => count(sofar, /<DELETE/g) === 2);
+    assert.deepEqual(reply.match(/<[^>]*>/g), ["<DELETE /a >", "<DELETE /a >"]);
+  },
+);
+
 /** Reads the body of the request after it was let go; until then it is asked for nothing. */
 function patient(): { readonly answer: Answer; readonly arrived: Promise<void>; readonly go: () => void } {
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
