@@ -51,7 +51,7 @@ const facts: [string, (site: Site) => Promise<unknown>, 0 | 1, RegExp][] = [
     "a password file that everybody can read",
     ({ folder }) => Deno.chmod(`${folder}/conf/users.txt`, 0o644),
     0,
-    /^warning: \S+users\.txt: mode 0644: holds secrets/m,
+    /^warning: \S+users\.txt: mode 0644: holds secrets.*\n {2}fix: chmod o-rwx \S+users\.txt$/m,
   ],
   [
     "a private key that everybody can read",

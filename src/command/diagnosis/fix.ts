@@ -11,10 +11,14 @@ const place = ({ file, line }: Problem) => line === undefined ? file : `${file}:
 /** The first that fits holds; by the words that readers of files use for what they expected. */
 const RULES: readonly Rule[] = [
   {
-    when: /chmod \S+(?: [^\s)]+)?/,
+    when: /chmod [^\s)]+(?: [^\s)]+)?/,
     fix: ({ file }, [command]) => command.split(" ")[2] ? command : `${command} ${file}`,
   },
   { when: /did you mean (\S+?)\??$/, fix: (problem, [, word]) => `write ${word} at ${place(problem)}` },
+  {
+    when: /^is also set in line (\d+)/,
+    fix: ({ file }, [, line]) => `remove ${file}:${line}, or the one that counts`,
+  },
   { when: /^missing, expected (.*)$/, fix: ({ file, key }, [, type]) => `add ${key}=<${type}> to ${file}` },
   {
     when: /there is no such file/,

@@ -12,6 +12,7 @@ export const migrate = defineCommand({
   summary: "Copy the configuration of a Java service into conf/, and say what it still needs",
   details: [
     "The folder is that of the Java service (with conf/ in it) or of its configuration, such as /etc/unicore/authserver. Nothing in it is changed, and nothing is overwritten: there must be no conf/ where it is copied to.",
+    "Files beside the old conf/ that its container.properties names by a relative path, such as certs/, are copied to the same place here.",
     "Paths into the old configuration, and places that the old service writes to, are changed in the copy, and the changed lines shown. What needs a hand is named, with the command where there is one: Java key stores, XACML policies, MVEL expressions, shares in a database, certificates of X.509 version 1.",
     "Exit status: that of authserver check, which runs in the end.",
   ],
@@ -25,18 +26,23 @@ export const migrate = defineCommand({
   },
 }, async (given, io) => {
   // Not before it is asked for: the process that runs a service has the commands in memory, too.
-  const { findJavaInstallation, readFiles } = await import("./migration/java_installation.ts");
+  const { findJavaInstallation, readFiles, readFilesBeside } = await import(
+    "./migration/java_installation.ts"
+  );
   const { needsAHand } = await import("./migration/by_hand.ts");
   const { check } = await import("../diagnosis/check.ts");
   const installation = await findJavaInstallation(given.operand("folder"));
   const { files, left } = await readFiles(installation.conf);
+  const beside = await readFilesBeside(installation, await mainText(files));
   await enter(given.text("directory"));
   const copies = await Promise.all(files.map((file) => converted(file, installation.conf)));
   await write(copies.map(({ file }) => file));
   io.stdout(`${files.length} files copied from ${installation.conf} to ${CONF}\n`);
-  for (const path of left) io.stdout(`not copied: ${path}\n`);
+  for (const file of beside.files) io.stdout(await writeBeside(file));
+  for (const path of [...left, ...beside.left]) io.stdout(`not copied: ${path}\n`);
   for (const { file, changes } of copies) printChanges(`${CONF}/${file.path}`, changes, io);
-  const work = await needsAHand(installation, copies.map(({ file }) => file));
+  const here = copies.map(({ file }) => ({ ...file, path: `${CONF}/${file.path}` }));
+  const work = await needsAHand(installation, [...here, ...beside.files]);
   if (work.length > 0) io.stdout("\nNeeds a hand:\n");
   for (const { topic, what } of work) {
     io.stdout(`  ${topic}\n${what.map((line) => `    ${line}\n`).join("")}`);
@@ -44,6 +50,12 @@ export const migrate = defineCommand({
   io.stdout("\nauthserver check says:\n");
   return await check.run(["--config", `${CONF}/container.properties`], io);
 });
+
+async function mainText(files: readonly ConfigurationFile[]): Promise<string> {
+  const { decodeProperties } = await import("../../config/properties.ts");
+  const main = files.find(({ path }) => path === "container.properties");
+  return decodeProperties(main?.content ?? new Uint8Array());
+}
 
 async function converted(
   file: ConfigurationFile,
@@ -75,11 +87,7 @@ async function enter(folder: string | undefined): Promise<void> {
 async function write(files: readonly ConfigurationFile[]): Promise<void> {
   try {
     await Deno.mkdir(CONF, { mode: 0o755 });
-    for (const { path, mode, content } of files) {
-      const target = join(CONF, path);
-      await Deno.mkdir(dirname(target), { recursive: true, mode: 0o755 });
-      await Deno.writeFile(target, content, { createNew: true, mode });
-    }
+    for (const file of files) await writeNew(join(CONF, file.path), file);
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) {
       throw new CommandFailed(`${CONF} is there already, expected a folder without one; nothing was changed`);
@@ -87,6 +95,25 @@ async function write(files: readonly ConfigurationFile[]): Promise<void> {
     if (error instanceof Error) throw new CommandFailed(error.message, { cause: error });
     throw error;
   }
+}
+
+/** Writes a file that lay beside the old `conf/` to the same place here. @returns What became of it, a line. */
+async function writeBeside(file: ConfigurationFile): Promise<string> {
+  try {
+    await writeNew(file.path, file);
+    return `copied: ${file.path}\n`;
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) return `not copied: ${file.path}: is there already\n`;
+    if (error instanceof Error) {
+      throw new CommandFailed(`${file.path}: ${error.message}`, { cause: error });
+    }
+    throw error;
+  }
+}
+
+async function writeNew(target: string, { mode, content }: ConfigurationFile): Promise<void> {
+  await Deno.mkdir(dirname(target), { recursive: true, mode: 0o755 });
+  await Deno.writeFile(target, content, { createNew: true, mode });
 }
 
 function printChanges(path: string, changes: readonly ChangedLine[], io: CommandIo): void {

@@ -125,6 +125,48 @@ Deno.test("migrate takes the folder of the package, and makes paths of a place o
   assert.equal(copied, await Deno.readTextFile(`${FIXTURES}variant_a/conf/container.properties`));
 });
 
+Deno.test("migrate brings files beside conf/ that the configuration names, as the archive's own template has them", async () => {
+  const long = "x".repeat(300);
+  await using at = await site("variant_a");
+  const { folder } = at;
+  await Deno.rename(`${folder}/java/conf/certs`, `${folder}/java/certs`);
+  await Deno.rename(`${folder}/java/certs/trusted`, `${folder}/java/certs/trusted-certs`);
+  await Deno.writeTextFile(`${folder}/java/LICENSE`, "not named");
+  await Deno.writeTextFile(`${folder}/java/certs/README`, "not named");
+  const main = `${folder}/java/conf/container.properties`;
+  const text = (await Deno.readTextFile(main)).replace("conf/certs/trusted/", "certs/trusted-certs/")
+    .replace("conf/certs/auth.p12", "certs/auth.p12");
+  await Deno.writeTextFile(main, `${text}authservice.server.ARCHIVE.description=${long}\n`);
+  await Deno.mkdir(`${folder}/java/data`);
+
+  const { code, printed } = await at.run("migrate", "../java");
+  assert.equal(code, 0, printed);
+  assert.match(printed, /^copied: certs\/auth\.p12\ncopied: certs\/trusted-certs\/example-ca\.pem$/m);
+  assert.deepEqual(
+    Object.keys(await contents(`${folder}/new`)).filter((path) => !path.startsWith("conf/")).sort(),
+    ["certs/auth.p12", "certs/trusted-certs/example-ca.pem"],
+  );
+  assert.equal(
+    (await Deno.stat(`${folder}/new/certs/auth.p12`)).mode,
+    (await Deno.stat(`${folder}/java/certs/auth.p12`)).mode,
+  );
+
+  await Deno.remove(`${folder}/new/conf`, { recursive: true });
+  await Deno.writeTextFile(`${folder}/new/certs/auth.p12`, "mine");
+  const again = await at.run("migrate", "../java");
+  assert.match(again.printed, /^not copied: certs\/auth\.p12: is there already$/m);
+  assert.equal(await Deno.readTextFile(`${folder}/new/certs/auth.p12`), "mine");
+});
+
+Deno.test("migrate brings nothing from outside the folder of the Java service", async () => {
+  await using at = await site("variant_a", { "../outside.p12": "x" });
+  const main = `${at.folder}/java/conf/container.properties`;
+  const text = await Deno.readTextFile(main);
+  await Deno.writeTextFile(main, text.replace("conf/certs/auth.p12", "../outside.p12"));
+  const { printed } = await at.run("migrate", "../java");
+  assert.doesNotMatch(printed, /^copied:/m);
+});
+
 Deno.test("migrate says where it looked for a configuration", async () => {
   await using at = await site("variant_a");
   const { code, printed } = await at.run("migrate", "..");

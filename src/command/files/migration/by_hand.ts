@@ -20,12 +20,12 @@ export interface HandWork {
 /** Policy files as the Java service came with them: what they say is built in. */
 const SHIPPED_POLICIES = /(?:^|\/)(?:30uftpAuthService\.xml|xacml2\.config)$/;
 
-/** All that needs a hand, out of the copied files. */
+/** All that needs a hand, out of the copied files. @param files Their paths begin with `conf/`, or are those beside it. */
 export async function needsAHand(
   installation: JavaInstallation,
   files: readonly ConfigurationFile[],
 ): Promise<readonly HandWork[]> {
-  const main = files.find(({ path }) => path === "container.properties");
+  const main = files.find(({ path }) => path === "conf/container.properties");
   const { entries } = parseProperties(
     decodeProperties(main?.content ?? new Uint8Array()),
     "conf/container.properties",
@@ -41,9 +41,8 @@ export async function needsAHand(
 
 function javaKeyStore({ path, content }: ConfigurationFile, entries: readonly PropertyEntry[]): HandWork[] {
   if (!isJavaKeyStore(content)) return [];
-  const name = `conf/${path}`;
-  const { target, command } = conversionOf(name);
-  const naming = entries.filter(({ value }) => value.trim() === name);
+  const { target, command } = conversionOf(path);
+  const naming = entries.filter(({ value }) => value.trim() === path);
   return [{
     topic: "Java key store",
     what: [
@@ -64,7 +63,7 @@ function policies(files: readonly ConfigurationFile[], entries: readonly Propert
       : [
         "not evaluated: the built-in rules equal the policy that the Java service came with. See whether these permit",
         "less than it did, and say that with roles in the map file, or with bans:",
-        ...own.map((path) => `conf/${path}`),
+        ...own,
       ],
   }];
 }
@@ -135,7 +134,7 @@ function oldCertificates({ path, content }: ConfigurationFile): HandWork[] {
   return certificatesIn(content).filter(isVersion1).map((certificate) => ({
     topic: "X.509 version 1",
     what: [
-      `conf/${path}: ${certificateName(certificate)}`,
+      `${path}: ${certificateName(certificate)}`,
       "a daemon that shows such a certificate is refused, as it proves nothing: have a new one issued",
     ],
   }));

@@ -1,4 +1,6 @@
-import { join, resolve } from "node:path";
+import { isAbsolute, join, normalize, relative, resolve } from "node:path";
+import { parseProperties } from "../../../config/properties.ts";
+import { filesLike, isPattern } from "../../../config/tls/glob.ts";
 import { CommandFailed } from "../../command.ts";
 
 /** Where the Java service's package has its libraries. */
@@ -20,7 +22,7 @@ const MAIN_FILE = "container.properties";
 export async function findJavaInstallation(folder: string): Promise<JavaInstallation> {
   const root = resolve(folder);
   for (const conf of [root, join(root, "conf")]) {
-    if (!await isFile(join(conf, MAIN_FILE))) continue;
+    if (!await exists(join(conf, MAIN_FILE))) continue;
     return conf === root
       ? { root: join(root, ".."), conf, libraries: PACKAGE_LIBRARIES }
       : { root, conf, libraries: join(root, "lib") };
@@ -31,19 +33,21 @@ export async function findJavaInstallation(folder: string): Promise<JavaInstalla
   );
 }
 
-async function isFile(path: string): Promise<boolean> {
+/** Whether there is a file. */
+async function exists(path: string): Promise<boolean> {
   try {
     return (await Deno.stat(path)).isFile;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return false;
+    if (error instanceof Error && "code" in error && error.code === "ENAMETOOLONG") return false;
     if (error instanceof Error) throw new CommandFailed(`${path}: ${error.message}`, { cause: error });
     throw error;
   }
 }
 
-/** A file of the installation's `conf/`. */
+/** A file of the installation's `conf/`, or beside it. */
 export interface ConfigurationFile {
-  /** Relative to `conf/`. */
+  /** Relative to `conf/`, or to the installation's folder. */
   readonly path: string;
   readonly mode: number;
   readonly content: Uint8Array;
@@ -75,20 +79,52 @@ export async function readFiles(conf: string, below = ""): Promise<FoundFiles> {
       left.push(...inner.left);
       continue;
     }
-    try {
-      const { isFile, mode, size } = await Deno.stat(join(conf, path));
-      if (!isFile) left.push(`${path}: ${isSymlink ? "leads to no file" : "no file"}`);
-      else if (size > MAX_FILE) left.push(`${path}: larger than ${MAX_FILE} bytes`);
-      else {files.push({
-          path,
-          mode: (mode ?? 0o600) & 0o777,
-          content: await Deno.readFile(join(conf, path)),
-        });}
-    } catch (error) {
-      if (error instanceof Deno.errors.NotFound) left.push(`${path}: leads nowhere`);
-      else if (error instanceof Error) throw new CommandFailed(`${path}: ${error.message}`, { cause: error });
-      else throw error;
-    }
+    const found = await readFile(join(conf, path));
+    if (typeof found !== "string") files.push({ path, ...found });
+    else left.push(`${path}: ${isSymlink && found === NO_FILE ? "leads to no file" : found}`);
+  }
+  return { files, left };
+}
+
+const NO_FILE = "no file";
+
+/** @returns Why it is not copied, if not. @throws {CommandFailed} If it cannot be read. */
+async function readFile(path: string): Promise<Omit<ConfigurationFile, "path"> | string> {
+  try {
+    const { isFile, mode, size } = await Deno.stat(path);
+    if (!isFile) return NO_FILE;
+    if (size > MAX_FILE) return `larger than ${MAX_FILE} bytes`;
+    return { mode: (mode ?? 0o600) & 0o777, content: await Deno.readFile(path) };
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return "leads nowhere";
+    if (error instanceof Error) throw new CommandFailed(`${path}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+/**
+ * Files that a configuration names by relative paths beside `conf/`, as the archive of the Java service has its `certs/`.
+ * @param text Of `container.properties`.
+ * @returns Paths relative to the installation's folder. @throws {CommandFailed} If one cannot be read.
+ */
+export async function readFilesBeside({ root, conf }: JavaInstallation, text: string): Promise<FoundFiles> {
+  const paths = new Set<string>();
+  for (const { value } of parseProperties(text, MAIN_FILE).entries) {
+    const named = value.trim();
+    // A pattern without a folder, such as the `*` of other settings, names no files.
+    if (named === "" || isAbsolute(named) || (isPattern(named) && !named.includes("/"))) continue;
+    const path = resolve(root, named);
+    for (const file of isPattern(named) ? (await filesLike(path)).files : [path]) paths.add(file);
+  }
+  const files: ConfigurationFile[] = [];
+  const left: string[] = [];
+  for (const path of [...paths].sort()) {
+    const short = relative(root, path);
+    const isElsewhere = normalize(short).startsWith("..") || !relative(conf, path).startsWith("..");
+    if (isElsewhere || !await exists(path)) continue;
+    const found = await readFile(path);
+    if (typeof found === "string") left.push(`${short}: ${found}`);
+    else files.push({ path: short, ...found });
   }
   return { files, left };
 }
