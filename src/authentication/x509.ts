@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
-import { createHash, verify, X509Certificate } from "node:crypto";
+import { createHash, type KeyObject, verify, X509Certificate } from "node:crypto";
 import type { Clock } from "../model/clock.ts";
 import type { Credentials } from "../model/credentials.ts";
-import { usableKeyOf } from "../model/trust/usable_key.ts";
+import { MOST_RSA_BITS, usableKeyOf } from "../model/trust/usable_key.ts";
 import { isValidAt, validityOf } from "../model/trust/validity.ts";
 import type { Authenticator, Verdict } from "./authenticator.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
@@ -51,7 +51,9 @@ function judge({ name, gateway, serverName, clock }: X509Options, credentials: C
         : { kind: "skipped" };
     }
     const certificate = gateway.certificate();
-    if (certificate === undefined || !isSignedByGateway(claim, certificate, clock())) {
+    const gatewayKey = certificate === undefined ? undefined : keyOfGateway(certificate, clock());
+    if (gatewayKey === undefined) return { kind: "refused", reason: UNUSABLE };
+    if (!isSignedBy(gatewayKey, claim)) {
       return { kind: "refused", reason: "the consignor is not signed by the gateway" };
     }
     dn = claim.dn;
@@ -65,6 +67,9 @@ function judge({ name, gateway, serverName, clock }: X509Options, credentials: C
   }
   return { kind: "accepted", identity: { dn, method: "X509", via: name } };
 }
+
+const UNUSABLE = "the gateway's certificate vouches for nobody, " +
+  `expected one that is valid now, with an RSA key of at most ${MOST_RSA_BITS} bits`;
 
 /** Whoever named somebody so would be anybody; and nobody would know why they are nobody, were it passed over. */
 const UNSIGNED = "the gateway does not sign the names that it passes on, " +
@@ -89,11 +94,15 @@ export function parseConsignor(header: string): Consignor | undefined {
   return dn === undefined || signature === undefined ? undefined : { dn, signature };
 }
 
-/** `SHA1withRSA` over the SHA-1 of the name: hashed twice, and fixed by the gateways in use. */
-function isSignedByGateway({ dn, signature }: Consignor, certificate: string, now: number): boolean {
+/** The key with which the gateway vouches for names now; `undefined` if there is none that can be verified with. */
+function keyOfGateway(certificate: string, now: number): KeyObject | undefined {
   const x509 = new X509Certificate(certificate);
-  const publicKey = usableKeyOf(x509);
-  if (!isValidAt(validityOf(x509), now) || publicKey?.asymmetricKeyType !== "rsa") return false;
+  const key = usableKeyOf(x509);
+  return isValidAt(validityOf(x509), now) && key?.asymmetricKeyType === "rsa" ? key : undefined;
+}
+
+/** `SHA1withRSA` over the SHA-1 of the name: hashed twice, and fixed by the gateways in use. */
+function isSignedBy(gateway: KeyObject, { dn, signature }: Consignor): boolean {
   const digest = createHash("sha1").update(dn, "utf8").digest();
-  return verify("sha1", digest, publicKey, Buffer.from(signature, "base64"));
+  return verify("sha1", digest, gateway, Buffer.from(signature, "base64"));
 }

@@ -74,6 +74,28 @@ testAuthenticator({
   },
 });
 
+Deno.test("x509() says that a gateway's certificate vouches for nobody: out of date, without RSA key, with one too large", async () => {
+  const large = new URL("../model/fixtures/rsa_5120_host.", import.meta.url);
+  const gateways = [
+    AUTHORITY.issue({ subject: "CN=gateway", keyType: "rsa-2048", notAfter: new Date(NOW - 1) }),
+    AUTHORITY.issue({ subject: "CN=gateway" }),
+    {
+      certificate: await Deno.readTextFile(`${large.pathname}pem`),
+      key: await Deno.readTextFile(`${large.pathname}key`),
+    },
+  ];
+  for (const { certificate, key } of gateways) {
+    const gateway = { certificate: () => certificate };
+    const verdict = await ask({ ...BEHIND, gateway }, withConsignor(consignorOf(ANN, key)));
+    assert.match(
+      verdict.kind === "refused" ? verdict.reason : "",
+      /^the gateway's certificate vouches for nobody, expected one .* RSA key of at most 4096 bits$/,
+    );
+  }
+  const other = await ask(BEHIND, withConsignor(consignorOf(ANN, OTHER.key)));
+  assert.deepEqual(other, { kind: "refused", reason: "the consignor is not signed by the gateway" });
+});
+
 Deno.test("x509() says which setting of the gateway is missing, and why a certificate counts for nothing", async () => {
   const unsigned = await ask(BEHIND, withConsignor(`DN="${ANN}"`));
   assert.match(unsigned.kind === "refused" ? unsigned.reason : "", /gateway\.signConsignorToken=true/);

@@ -110,7 +110,13 @@ const [lower, other] = [
 ];
 const lowest = lower.subordinate({ subject: "CN=Lowest" });
 const deep = lowest.issue({ subject });
-const anchors = [authority, entity, marked, serverOnly].map(({ certificate }) => certificate);
+const FIXTURES = new URL("../model/fixtures/", import.meta.url).pathname;
+/** TLS verifies with RSA keys that `node:crypto` does not read. */
+const large = {
+  certificate: await Deno.readTextFile(`${FIXTURES}rsa_5120_host.pem`),
+  key: await Deno.readTextFile(`${FIXTURES}rsa_5120_host.key`),
+};
+const anchors = [authority, entity, marked, serverOnly, large].map(({ certificate }) => certificate);
 const past = new Date("2021-01-01");
 
 const clients: [string, Credential, string | undefined][] = [
@@ -120,6 +126,7 @@ const clients: [string, Credential, string | undefined][] = [
     key: deep.key,
   }, subject],
   ["that is itself trusted", entity, "CN=Daemon,O=Site"],
+  ["with an RSA key of 5120 bits, that is itself trusted", large, "CN=Host 5120,O=Large"],
   ["signed by one that is trusted as itself only", entity.issue({ subject }), undefined],
   [
     "signed by one that a leaf of the authority signed",

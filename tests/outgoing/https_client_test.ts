@@ -166,6 +166,14 @@ Deno.test("HttpsClient takes a self-signed certificate that is itself trusted, m
   }
 });
 
+Deno.test("HttpsClient takes a server's RSA key of 5120 bits: TLS verifies with it", async () => {
+  const file = new URL("../model/fixtures/rsa_5120_host.", import.meta.url).pathname;
+  const [certificate, key] = [await Deno.readTextFile(`${file}pem`), await Deno.readTextFile(`${file}key`)];
+  const credential = { certificate, key };
+  assert.equal((await ask(hello, { credential, anchors: [certificate], body: "x" })).body, "hello");
+  await assert.rejects(ask(hello, { credential }), RemoteUnavailable);
+});
+
 Deno.test("HttpsClient demands of a certificate that is itself trusted its name, dates and purpose", async () => {
   const names = ["localhost"];
   const wrong = [

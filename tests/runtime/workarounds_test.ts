@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { createDecipheriv, createPrivateKey, X509Certificate } from "node:crypto";
+import { createDecipheriv, createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { Agent, createServer as createHttpServer, request } from "node:http";
 import { connect, createSecureContext, createServer, type TLSSocket } from "node:tls";
@@ -173,9 +173,13 @@ still(
 );
 
 still("keys of RSA above 4096 bits are not read", "model/trust/signed_by.ts", async () => {
-  const pem = await Deno.readTextFile(new URL("../model/fixtures/rsa_5120_ca.pem", import.meta.url));
+  const file = (name: string) => new URL(`../model/fixtures/${name}`, import.meta.url);
+  const pem = await Deno.readTextFile(file("rsa_5120_ca.pem"));
   const certificate = new X509Certificate(pem);
   assert.throws(() => certificate.verify(certificate.publicKey));
+  const key = createPrivateKey(await Deno.readTextFile(file("rsa_5120_host.key")));
+  const own = createPublicKey(key).export({ type: "spki", format: "pem" });
+  assert.throws(() => createPublicKey(own), "so neither tokens nor assertions are verified with others'");
 });
 
 still("key stores without encryption are not opened", "config/tls/pkcs12_certificates.ts", async () => {

@@ -128,6 +128,22 @@ Deno.test("readSamlResponse() adds attributes of a second assertion by the same 
   assert.deepEqual([...attributes], [["preferredUsername", ["ann"]], ["memberOf", ["bio"]], ["x", ["y"]]]);
 });
 
+Deno.test("readSamlResponse() says of a signer's RSA key above 4096 bits that it cannot be used", async () => {
+  const file = new URL("../../model/fixtures/rsa_5120_host.", import.meta.url).pathname;
+  const large = {
+    certificate: await Deno.readTextFile(`${file}pem`),
+    key: await Deno.readTextFile(`${file}key`),
+  };
+  const issuers = [large.certificate];
+  await assert.rejects(
+    readSamlResponse(await make({}, large), EXPECTED, {
+      issuers: exactly(issuers, NOW),
+      anchored: anchored(issuers, [], NOW),
+    }),
+    /the signer's key cannot be used: expected a key for elliptic curves, or of RSA with 2048 to 4096 bits/,
+  );
+});
+
 Deno.test("readSamlResponse() keeps no assertion that is for one use", async () => {
   const edit = replace("</saml:Conditions>", "<saml:OneTimeUse/></saml:Conditions>");
   assert.equal((await read(await make({ edit }))).usableUntil, 0);

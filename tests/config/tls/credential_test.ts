@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { chmod, copyFile, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { loadTlsMaterial } from "../../../src/config/tls/load_tls_material.ts";
 import type { CredentialConfig } from "../../../src/config/service_config.ts";
 import { createAuthority } from "../../pki/authority.ts";
@@ -23,7 +23,7 @@ const KEY_ORIGIN = { ...ORIGIN, line: 4, key: "container.security.credential.key
 async function load(path: string, settings: Settings = {}, now = NOW) {
   const folder = await mkdtemp(join(tmpdir(), "credential-"));
   const privately = async (name: string) => {
-    const target = join(folder, name);
+    const target = join(folder, basename(name));
     await copyFile(join(FIXTURES, name), target).catch(() => {});
     await chmod(target, 0o600).catch(() => {});
     return target;
@@ -187,6 +187,13 @@ const BAD: [what: string, path: string, settings: Settings, message: string][] =
     "host.pem",
     { keyPath: "ca.pem" },
     "host.pem, ca.pem: expected a private key in PEM form",
+  ],
+  [
+    "an RSA key above 4096 bits, with which tokens of ours could not be verified",
+    "../../../model/fixtures/rsa_5120_host.pem",
+    { keyPath: "../../../model/fixtures/rsa_5120_host.key" },
+    "rsa_5120_host.pem, rsa_5120_host.key: " +
+    "expected a key for elliptic curves, or of RSA with 2048 to 4096 bits",
   ],
   [
     "something else",

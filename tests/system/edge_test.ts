@@ -1,0 +1,163 @@
+/** Edge and core together, over real sockets: who is asked for a body, who gets a connection, and what is counted. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+import { openTls, readAll } from "../edge/tls_client.ts";
+import { inTime } from "../fixtures/deadline.ts";
+import { ALICE, runService, runServiceHere, settled, type SystemUnderTest } from "./running_service.ts";
+import { SharingSystem } from "./sharing/sharing_system.ts";
+import { roomsSoFar, startedRoom } from "./worker_spy.ts";
+
+const basic = ([name, password]: readonly [string, string]) => `Basic ${btoa(`${name}:${password}`)}`;
+
+/** The head of a request whose body waits to be asked for. */
+const waitingHead = (line: string, as: readonly [string, string] | undefined) =>
+  `${line} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 17\r\n` +
+  `Expect: 100-continue\r\n${as === undefined ? "" : `Authorization: ${basic(as)}\r\n`}\r\n`;
+
+Deno.test("whoever has a wrong password, or no right, is told so before the body is asked for", async () => {
+  await using sharing = await SharingSystem.open();
+  const { port } = sharing.system;
+  const open = await sharing.share("d", { access: "READ" });
+  const closed = await sharing.share("d/sub", { user: "CN=Bob,O=Demo,C=EU", access: "WRITE" });
+  const wrong = ["alice", "guess"] as const;
+  const refused: readonly (readonly [string, readonly [string, string] | undefined, number])[] = [
+    ["POST /rest/auth/HPC", wrong, 401],
+    ["POST /rest/share/HPC", wrong, 401],
+    [`PUT /rest/access/HPC/${closed}/x`, wrong, 401],
+    [`PUT /rest/access/HPC/${closed}/x`, undefined, 401],
+    [`PUT /rest/access/HPC/${open}/x`, undefined, 403],
+  ];
+  await Promise.all(refused.map(async ([line, as, status]) => {
+    const socket = await openTls(port);
+    socket.write(waitingHead(line, as));
+    // To its end, so that a 100 before or behind the answer would be seen.
+    const reply = await readAll(socket);
+    assert.match(reply, new RegExp(`^HTTP/1\\.1 ${status} `), `${line} ${as}`);
+    assert.equal(reply.match(/HTTP\/1\.1 /g)?.length, 1, reply);
+    assert.match(reply, /\r\nConnection: close\r\n/i);
+  }));
+  const socket = await openTls(port);
+  socket.write(waitingHead("POST /rest/auth/HPC", ALICE));
+  const [first] = await inTime(once(socket, "data"), "100 Continue");
+  assert.match(String(first), /^HTTP\/1\.1 100 Continue\r\n/, "asked for where the password is right");
+  socket.write('{"serverPath":""}');
+  const [second] = await inTime(once(socket, "data"), "the answer");
+  assert.match(String(second), /^HTTP\/1\.1 200 OK\r\n/);
+  socket.destroy();
+});
+
+/** Whether a connection from an address of this host is taken. */
+async function connection(port: number, from: string): Promise<TLSSocket | undefined> {
+  const socket = connectTls({
+    socket: connect({ port, host: "127.0.0.1", localAddress: from }),
+    rejectUnauthorized: false,
+  });
+  socket.on("error", () => {}); // a connection that is refused may end in a reset
+  const outcome = new Promise<boolean>((resolve) => {
+    socket.once("secureConnect", () => resolve(true));
+    socket.once("close", () => resolve(false));
+  });
+  const taken = await inTime(outcome, "the outcome of a handshake");
+  return taken ? socket : undefined;
+}
+
+async function connections(port: number, from: string, wanted: number): Promise<TLSSocket[]> {
+  const all: TLSSocket[] = [];
+  for (let i = 0; i < wanted; i++) {
+    const socket = await connection(port, from);
+    if (socket !== undefined) all.push(socket);
+  }
+  return all;
+}
+
+async function end(sockets: readonly TLSSocket[]): Promise<void> {
+  for (const socket of sockets) socket.destroy();
+  for (const socket of sockets) if (!socket.closed) await once(socket, "close");
+}
+
+Deno.test("one address holds half of the connections, a gateway all, and there is one left for somebody else", async () => {
+  await using system = await runService({
+    properties: {
+      "container.httpServer.maxConnections": "32",
+      "container.security.gateway.enable": "true",
+      "container.security.gateway.trustedPeers": "127.0.0.9",
+    },
+  });
+  await settled(system);
+  const { port } = system;
+  // Now and then a connection is our own, to see whether the port takes any.
+  const near = (count: number, expected: number) =>
+    assert(Math.abs(count - expected) <= 1, `${count}, not ${expected}`);
+  const first = await connections(port, "127.0.0.2", 40);
+  near(first.length, 16);
+  const second = await connections(port, "127.0.0.3", 40);
+  near(second.length, 8);
+  const other = await connections(port, "127.0.0.4", 1);
+  assert.equal(other.length, 1, "somebody else still gets in");
+  await system.logged(/connection refused, there are too many .*client=127\.0\.0\.2/);
+  await end([...first, ...second, ...other]);
+  let gateway: TLSSocket[] = [];
+  // The service may not have noticed all ends yet.
+  for (let i = 0; i < 50 && gateway.length < 30; i++) {
+    await end(gateway);
+    gateway = await connections(port, "127.0.0.9", 40);
+  }
+  assert(gateway.length >= 30 && gateway.length <= 32, `${gateway.length} for the gateway`);
+  await end(gateway);
+});
+
+/** Sends raw text, and reads to the end. */
+async function answerTo(port: number, text: string): Promise<string> {
+  const socket = await openTls(port);
+  socket.write(text);
+  return await readAll(socket);
+}
+
+Deno.test("answers that the edge gives by itself are on the metrics page, as all others are", async () => {
+  const from = roomsSoFar();
+  await using system = await runServiceHere({ properties: { "container.metrics.port": "0" } });
+  const metrics = /port=(\d+)/.exec(await system.logged(/metrics page host=/))?.[1];
+  await settled(system);
+  const { port } = system;
+  const head = (line: string, more = "") => `${line} HTTP/1.1\r\nHost: localhost\r\n${more}`;
+  const unfinished = answerTo(port, head("GET /rest/auth")); // the head has no end: 408 in time
+  const large = `Authorization: ${
+    basic(ALICE)
+  }\r\nContent-Type: application/json\r\nContent-Length: 70000\r\n\r\n`;
+  const asked: readonly (readonly [string, number])[] = [
+    [`${head("GET  /")}\r\n`, 400],
+    [head("POST /rest/auth/HPC", large), 413],
+    [head(`GET /${"a".repeat(9_000)}`, "\r\n"), 414],
+    [head("GET /", `X-Long: ${"a".repeat(17_000)}\r\n\r\n`), 431],
+    [head("BREW /", "\r\n"), 501],
+  ];
+  for (const [text, status] of asked) {
+    assert.match(await answerTo(port, text), new RegExp(`^HTTP/1\\.1 ${status} `));
+  }
+  assert.match(await unfinished, /^HTTP\/1\.1 408 /);
+  (await startedRoom("core 1", from)).kill();
+  assert.equal(await firstRefusal(system), 503);
+  const statuses = [...asked.map(([, status]) => status), 408, 503];
+  const page = async () => await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
+  const counted = (text: string, status: number) =>
+    Number(
+      new RegExp(`^authserver_requests_total\\{.*code="${status}"\\} (\\d+)$`, "m").exec(text)?.[1] ?? 0,
+    );
+  // Counts arrive once a second.
+  let text = await page();
+  for (let i = 0; i < 200 && statuses.some((status) => counted(text, status) === 0); i++) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    text = await page();
+  }
+  for (const status of statuses) assert(counted(text, status) >= 1, `${status} is not counted:\n${text}`);
+});
+
+/** The status of the first answer that is not 200. */
+async function firstRefusal(system: SystemUnderTest): Promise<number> {
+  for (;;) {
+    const { status } = await system.ask("/rest/auth", { as: ALICE });
+    if (status !== 200) return status;
+  }
+}
