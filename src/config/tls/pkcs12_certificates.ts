@@ -71,12 +71,14 @@ export function readPkcs12(pfx: Uint8Array, password: string): Pkcs12Content {
   try {
     return readStore(pfx, password);
   } catch (cause) {
+    // What "no password" is differs: an empty one for most, none at all for others.
+    if (password === "" && cause instanceof WrongPassword) return readStore(pfx, undefined);
     if (!(cause instanceof MalformedDer)) throw cause;
     throw new UnusableStore("expected a PKCS#12 key store, this file cannot be read as one", { cause });
   }
 }
 
-function readStore(pfx: Uint8Array, password: string): Pkcs12Content {
+function readStore(pfx: Uint8Array, password: string | undefined): Pkcs12Content {
   const [version, authSafe, mac] = readElement(pfx).children();
   if (version?.tag !== 0x02) throw new MalformedDer();
   if (authSafe === undefined) throw unsupported("format");
@@ -121,7 +123,7 @@ function contentOf(info: DerElement, type: string): Uint8Array {
   return info.child(1).child(0).octets();
 }
 
-function checkMac(mac: DerElement, content: Uint8Array, password: string): void {
+function checkMac(mac: DerElement, content: Uint8Array, password: string | undefined): void {
   const [info, salt, count] = mac.children();
   const digest = DIGESTS.get(info?.child(0).child(0).objectId() ?? "");
   if (info === undefined || salt === undefined || digest === undefined) throw unsupported("integrity check");
@@ -141,7 +143,7 @@ function checkMac(mac: DerElement, content: Uint8Array, password: string): void 
 }
 
 /** Content of one part of the store; `undefined` if it is of a kind that holds no certificates for us. */
-function decryptPart(part: DerElement, password: string): Uint8Array | undefined {
+function decryptPart(part: DerElement, password: string | undefined): Uint8Array | undefined {
   const type = part.child(0).objectId();
   if (type === DATA) return contentOf(part, DATA);
   if (type !== ENCRYPTED_DATA) return undefined;
@@ -151,11 +153,11 @@ function decryptPart(part: DerElement, password: string): Uint8Array | undefined
 }
 
 /** EncryptedPrivateKeyInfo (RFC 5958, 3). */
-function decryptKey(info: DerElement, password: string): Uint8Array {
+function decryptKey(info: DerElement, password: string | undefined): Uint8Array {
   return decrypt(info.child(0), info.child(1), password);
 }
 
-function decrypt(algorithm: DerElement, data: DerElement, password: string): Uint8Array {
+function decrypt(algorithm: DerElement, data: DerElement, password: string | undefined): Uint8Array {
   const id = algorithm.child(0).objectId();
   const decipher = id === PBES2 ? decryptPbes2 : decryptOld;
   try {
@@ -167,7 +169,12 @@ function decrypt(algorithm: DerElement, data: DerElement, password: string): Uin
 }
 
 /** RFC 8018, 6.2. */
-function decryptPbes2(algorithm: DerElement, _id: string, data: Uint8Array, password: string): Uint8Array {
+function decryptPbes2(
+  algorithm: DerElement,
+  _id: string,
+  data: Uint8Array,
+  password: string | undefined,
+): Uint8Array {
   const [derivation, encryption] = algorithm.child(1).children();
   const cipher = CIPHERS.get(encryption?.child(0).objectId() ?? "");
   if (derivation?.child(0).objectId() !== PBKDF2 || encryption === undefined || cipher === undefined) {
@@ -178,11 +185,17 @@ function decryptPbes2(algorithm: DerElement, _id: string, data: Uint8Array, pass
   const chosen = options.find(({ tag }) => tag === 0x30)?.child(0).objectId();
   const digest = chosen === undefined ? "sha1" : PSEUDO_RANDOM_FUNCTIONS.get(chosen);
   if (digest === undefined) throw unsupported("encryption");
-  const key = pbkdf2Sync(password, salt.octets(), bounded(count.integer()), cipher.keyBytes, digest);
+  // For PBKDF2 an empty password and none are the same.
+  const key = pbkdf2Sync(password ?? "", salt.octets(), bounded(count.integer()), cipher.keyBytes, digest);
   return decryptCbc(cipher.name, key, encryption.child(1).octets(), data);
 }
 
-function decryptOld(algorithm: DerElement, id: string, data: Uint8Array, password: string): Uint8Array {
+function decryptOld(
+  algorithm: DerElement,
+  id: string,
+  data: Uint8Array,
+  password: string | undefined,
+): Uint8Array {
   const cipher = OLD_CIPHERS.get(id);
   if (cipher === undefined) throw unsupported("encryption");
   const [salt, count] = algorithm.child(1).children();

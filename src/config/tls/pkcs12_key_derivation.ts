@@ -12,12 +12,13 @@ function blockSize(digest: string): number {
 
 /**
  * Makes key material from a password as PKCS#12 does (RFC 7292, B.2).
+ * @param password `undefined`: not one byte, where an empty one has the zero at its end (B.1).
  * @param length In bytes.
  */
 export function derivePkcs12(
   { digest, password, salt, iterations, purpose, length }: {
     readonly digest: string;
-    readonly password: string;
+    readonly password: string | undefined;
     readonly salt: Uint8Array;
     readonly iterations: number;
     readonly purpose: Purpose;
@@ -26,7 +27,8 @@ export function derivePkcs12(
 ): Uint8Array {
   const block = blockSize(digest);
   const diversifier = new Uint8Array(block).fill(IDS[purpose]);
-  let input = concat(repeat(salt, block), repeat(bmpString(password), block));
+  const secret = password === undefined ? new Uint8Array() : bmpString(password);
+  let input = concat(repeat(salt, block), repeat(secret, block));
   let result = new Uint8Array();
   while (result.length < length) {
     let hash: Uint8Array = concat(diversifier, input);

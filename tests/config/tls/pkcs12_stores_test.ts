@@ -13,6 +13,8 @@ const DATA = "1.2.840.113549.1.7.1";
 
 interface Store {
   readonly password: string;
+  /** Whether the integrity check is made without one byte of a password, not even the zero at its end. */
+  readonly zeroLength?: boolean;
   /** Rounds of the integrity check; absent: there is none. One is what a store has that says nothing. */
   readonly macRounds?: number;
   /** How PBKDF2 mixes; absent: nothing is encrypted. SHA-1 is what a store has that says nothing. */
@@ -43,7 +45,7 @@ function encrypt(text: Uint8Array, password: string, digest: "sha1" | "sha256"):
 }
 
 /** A PKCS#12 store (RFC 7292) with one certificate and its key. */
-function store({ password, macRounds, encrypted }: Store): Uint8Array {
+function store({ password, zeroLength = false, macRounds, encrypted }: Store): Uint8Array {
   const bag = (kind: string, value: Uint8Array) =>
     der.sequence(der.objectIdentifier(kind), der.explicit(0, value));
   const pkcs8 = createPrivateKey(key).export({ type: "pkcs8", format: "der" });
@@ -61,7 +63,8 @@ function store({ password, macRounds, encrypted }: Store): Uint8Array {
     ),
   );
   const content = der.sequence(plain(der.sequence(keyBag)), plain(der.sequence(certificateBag)));
-  const common = { digest: "sha256", password, salt: SALT, purpose: "mac", length: 32 } as const;
+  const secret = zeroLength ? undefined : password;
+  const common = { digest: "sha256", password: secret, salt: SALT, purpose: "mac", length: 32 } as const;
   const check = macRounds === undefined ? [] : [der.sequence(
     der.sequence(
       der.sequence(der.objectIdentifier("2.16.840.1.101.3.4.2.1"), der.nothing()),
@@ -80,6 +83,7 @@ const stores: [string, Store][] = [
   ["PBES2 with SHA-1", { password: "secret", macRounds: 2048, encrypted: "sha1" }],
   ["PBES2 with SHA-256", { password: "secret", macRounds: 2048, encrypted: "sha256" }],
   ["an empty password", { password: "", macRounds: 2048, encrypted: "sha1" }],
+  ["a password of no length", { password: "", zeroLength: true, macRounds: 2048, encrypted: "sha256" }],
   ["no password, no encryption and no integrity check", { password: "" }],
   ["no encryption", { password: "secret", macRounds: 2048 }],
 ];
@@ -89,6 +93,8 @@ for (const [what, made] of stores) {
     assert.deepEqual(opened.certificates.map(String), [new X509Certificate(certificate).toString()]);
     assert(opened.key.equals(createPrivateKey(key)));
     if (made.macRounds === undefined) return;
-    assert.throws(() => openKeyStore(store(made), "wrong"), UnusableStore);
+    for (const wrong of ["wrong", ...(made.password === "" ? [] : [""])]) {
+      assert.throws(() => openKeyStore(store(made), wrong), UnusableStore);
+    }
   });
 }
