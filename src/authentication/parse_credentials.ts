@@ -1,5 +1,5 @@
 import type { Authorization, Credentials } from "../model/credentials.ts";
-import type { HeaderReader } from "../model/header_list.ts";
+import type { HeaderList } from "../model/header_list.ts";
 import { Secret } from "../model/secret.ts";
 import { readBearer } from "./route_bearer.ts";
 
@@ -23,13 +23,13 @@ const MAX_SIGNED = 1024;
  * @param facts What the edge knows besides; `consignor` only for a request from a configured gateway.
  */
 export function parseCredentials(
-  headers: HeaderReader,
+  headers: HeaderList,
   facts: Omit<Credentials, "authorization">,
 ): Credentials {
   return { ...facts, authorization: parseAuthorization(headers) };
 }
 
-function parseAuthorization(headers: HeaderReader): Authorization {
+function parseAuthorization(headers: HeaderList): Authorization {
   const header = headers.get("authorization");
   const signed = headers.get(LEGACY_SSH_HEADER);
   if (header === null) {

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { HttpResponse } from "../model/http_message.ts";
 import type { Discards } from "./discard_rest.ts";
-import type { EdgeResponse } from "./message.ts";
 import { ClientGone } from "./refusal.ts";
 import type { RequestGate } from "./request_gate.ts";
 
@@ -39,14 +39,14 @@ export class Delivery {
   }
 
   /** @throws {ClientGone} If the client leaves before it has everything; what the body throws. */
-  async send({ status, headers, body }: EdgeResponse): Promise<void> {
+  async send({ status, headers, body }: HttpResponse): Promise<void> {
     const response = this.#response;
     // Whether a client that waits for `100 Continue` sends its body after all, nobody can tell (RFC 9110, 10.1.1).
     if (!this.#request.complete && this.#request.headers.expect !== undefined) {
       response.setHeader("Connection", "close");
     }
-    response.writeHead(status, [...headers, ...(response.shouldKeepAlive ? this.#keepAlive : [])]);
-    this.#announced = announcedLength(headers);
+    response.writeHead(status, [...headers.fields, ...(response.shouldKeepAlive ? this.#keepAlive : [])]);
+    this.#announced = Number(headers.get("Content-Length") ?? Infinity);
     const early = !this.#request.complete && body !== null && this.#announced < Infinity;
     if (body === null || (isWhole(body) && !early)) {
       response.end(body ?? undefined);
@@ -80,11 +80,6 @@ export class Delivery {
   }
 }
 
-function isWhole(body: EdgeResponse["body"]): body is string | Uint8Array {
+function isWhole(body: HttpResponse["body"]): body is string | Uint8Array<ArrayBuffer> {
   return typeof body === "string" || body instanceof Uint8Array;
-}
-
-function announcedLength(headers: readonly string[]): number {
-  const at = headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === "content-length");
-  return at === -1 ? Infinity : Number(headers[at + 1]);
 }

@@ -13,6 +13,7 @@ import type { Increments } from "../metrics/counters.ts";
 import { addressInRange, peerAddress } from "../model/address.ts";
 import { type AskedBy, PLAIN_POLICY } from "../model/answer_headers.ts";
 import { HeaderList } from "../model/header_list.ts";
+import type { Answer, HttpResponse } from "../model/http_message.ts";
 import type { Peer } from "../model/peer.ts";
 import { ServiceError } from "../model/service_error.ts";
 import { ConnectionShares } from "./connection_shares.ts";
@@ -20,7 +21,6 @@ import { ConnectionWatch } from "./connection_watch.ts";
 import { Delivery } from "./delivery.ts";
 import { Discards } from "./discard_rest.ts";
 import type { EdgeOptions, EdgeTls } from "./edge_options.ts";
-import type { Answer, EdgeResponse } from "./message.ts";
 import { bodyOf } from "./read_body.ts";
 import {
   ClientGone,
@@ -214,16 +214,17 @@ export class HttpsEdge {
     request: IncomingMessage,
     response: ServerResponse,
     { gate, signal }: { readonly gate: RequestGate; readonly signal: AbortSignal },
-  ): Promise<EdgeResponse> {
+  ): Promise<HttpResponse> {
     if (this.#draining !== undefined) response.setHeader("Connection", "close");
-    const { method = "", rawHeaders: headers } = request;
+    const { method = "" } = request;
+    const headers = new HeaderList(request.rawHeaders);
     try {
       const target = readHead(request);
       if (method === "TRACE") throw new MethodForbidden();
       const body = await bodyOf(request, response, gate);
       if (gate.closed) throw new ClientGone("its body is no HTTP");
       return await this.#answer(
-        { method, target, headers, peer: this.#peerOf(request.socket), body },
+        { method, ...target, headers, client: this.#peerOf(request.socket), body },
         signal,
       );
     } catch (error) {
@@ -234,8 +235,10 @@ export class HttpsEdge {
       if (!signal.aborted && !(known instanceof ClientGone)) {
         this.#note(known, { requestId, socket: request.socket, method });
       }
-      const by = { method, headers: HeaderList.fromRaw(headers) };
-      return refusal({ error: known, requestId, by }, this.#options.policy ?? PLAIN_POLICY);
+      return refusal(
+        { error: known, requestId, by: { method, headers } },
+        this.#options.policy ?? PLAIN_POLICY,
+      );
     }
   }
 

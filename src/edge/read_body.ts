@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Body } from "./message.ts";
+import type { Body } from "../model/http_message.ts";
 import type { RequestGate } from "./request_gate.ts";
 import { uploadStream } from "./upload_stream.ts";
 
@@ -23,7 +23,7 @@ export async function bodyOf(
 }
 
 /** A copy, so that it owns its memory and can be handed over to another room. */
-function atHand(request: IncomingMessage): Uint8Array {
+function atHand(request: IncomingMessage): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [];
   for (let part: Uint8Array | null; (part = request.read()) !== null;) parts.push(part);
   return new Uint8Array(Buffer.concat(parts));

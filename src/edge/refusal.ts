@@ -2,8 +2,8 @@ import { STATUS_CODES } from "node:http";
 import { addCommonHeaders, type AnswerPolicy, type AskedBy } from "../model/answer_headers.ts";
 import type { ErrorBody } from "../model/error_body.ts";
 import { HeaderList } from "../model/header_list.ts";
+import type { HttpResponse } from "../model/http_message.ts";
 import { ServiceError } from "../model/service_error.ts";
-import type { EdgeResponse } from "./message.ts";
 
 /** The client went away while its request was read; nobody sees the answer. */
 export class ClientGone extends ServiceError {
@@ -71,7 +71,7 @@ export interface Refused {
 export function refusal(
   { error, requestId, by }: Refused,
   policy: AnswerPolicy,
-): EdgeResponse & { readonly body: Uint8Array } {
+): HttpResponse & { readonly body: Uint8Array<ArrayBuffer> } {
   const content: ErrorBody = {
     status: error.status,
     errorMessage: error.publicMessage,
@@ -79,17 +79,18 @@ export function refusal(
     requestId,
   };
   const body = new TextEncoder().encode(JSON.stringify(content));
-  const headers = new HeaderList(Object.entries(error.headers));
+  const headers = HeaderList.of(error.headers);
   headers.set("Content-Type", "application/json");
   headers.set("Content-Length", String(body.length));
   addCommonHeaders(headers, requestId, by, policy);
-  return { status: error.status, headers: [...headers].flat(), body };
+  return { status: error.status, headers, body };
 }
 
 /** The same as text, for a connection on which no request could be read. */
 export function rawRefusal(refused: Refused, policy: AnswerPolicy): string {
   const { status, headers, body } = refusal(refused, policy);
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`, `Date: ${new Date().toUTCString()}`];
-  for (let i = 0; i + 1 < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
+  const { fields } = headers;
+  for (let i = 0; i < fields.length; i += 2) lines.push(`${fields[i]}: ${fields[i + 1]}`);
   return `${lines.join("\r\n")}\r\n\r\n${new TextDecoder().decode(body)}`;
 }

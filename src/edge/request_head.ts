@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { ServiceError } from "../model/service_error.ts";
-import { readTarget } from "../model/request_target.ts";
+import { readTarget, type RequestTarget } from "../model/request_target.ts";
 import { NotHttp } from "./refusal.ts";
 
 /** A version of HTTP that this server does not speak. */
@@ -32,10 +32,12 @@ const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d{0,5})?$/;
 
 /**
  * Refuses what a proxy in front could read in another way than we do: that is how one request is smuggled in another.
- * @returns The target in origin form: one in absolute form loses scheme and authority, `*` of `OPTIONS` is the root.
+ * @returns The target, taken apart: one in absolute form loses scheme and authority, `*` of `OPTIONS` is the root.
  * @throws {NotHttp | VersionNotSupported | CodingNotSupported | ExpectationFailed}
  */
-export function readHead({ method, url = "", httpVersion, rawHeaders, headers }: IncomingMessage): string {
+export function readHead(
+  { method, url = "", httpVersion, rawHeaders, headers }: IncomingMessage,
+): RequestTarget {
   if (httpVersion !== "1.1" && httpVersion !== "1.0") throw new VersionNotSupported(`HTTP/${httpVersion}`);
   checkHost(rawHeaders, httpVersion === "1.1");
   const coding = headers["transfer-encoding"];
@@ -46,7 +48,7 @@ export function readHead({ method, url = "", httpVersion, rawHeaders, headers }:
   const { expect } = headers;
   const expects = expect !== undefined && httpVersion === "1.1"; // RFC 9110, 10.1.1
   if (expects && expect.toLowerCase() !== "100-continue") throw new ExpectationFailed();
-  return originForm(url, method);
+  return targetOf(url, method);
 }
 
 /** One and only one host (RFC 9112, 3.2); HTTP/1.0 knew none. */
@@ -63,10 +65,10 @@ function checkHost(rawHeaders: readonly string[], required: boolean): void {
 }
 
 /** The four forms of a target (RFC 9112, 3.2) but `CONNECT`'s. */
-function originForm(target: string, method: string | undefined): string {
-  if (target === "*" && method === "OPTIONS") return "/";
+function targetOf(target: string, method: string | undefined): RequestTarget {
+  if (target === "*" && method === "OPTIONS") return { path: "/", query: "" };
   const path = target.replace(/^https?:\/\/[^/?#]+/i, "");
-  const origin = path !== target && !path.startsWith("/") ? `/${path}` : path;
-  if (readTarget(origin) === undefined) throw new NotHttp("a target that is no path in its normal form");
-  return origin;
+  const read = readTarget(path !== target && !path.startsWith("/") ? `/${path}` : path);
+  if (read === undefined) throw new NotHttp("a target that is no path in its normal form");
+  return read;
 }

@@ -1,4 +1,4 @@
-import type { HeaderReader, HeaderWriter } from "./header_list.ts";
+import type { HeaderList } from "./header_list.ts";
 
 /** What a site may choose about the headers of all its answers. */
 export interface AnswerPolicy {
@@ -33,7 +33,7 @@ export const PLAIN_POLICY: AnswerPolicy = {
 /** What the headers depend on; absent parts could not be read. */
 export interface AskedBy {
   readonly method: string | undefined;
-  readonly headers: HeaderReader;
+  readonly headers: HeaderList;
 }
 
 /** Headers of every answer, whoever made it, unless the resource has its own. */
@@ -50,7 +50,7 @@ const EXPOSED = ["ETag", "Retry-After", "X-Request-Id", "Content-Range"];
 
 /** Sets what every answer has, unless the resource has set it already. */
 export function addCommonHeaders(
-  headers: HeaderWriter,
+  headers: HeaderList,
   requestId: string,
   request: AskedBy,
   { hsts, frames, cors }: AnswerPolicy,
@@ -68,7 +68,7 @@ export function addCommonHeaders(
 }
 
 /** Two headers say it: an old one, and the policy that newer browsers go by (CSP level 2, 7.7.1). */
-function allowFrames(headers: HeaderWriter, { policy, allowed }: AnswerPolicy["frames"]): void {
+function allowFrames(headers: HeaderList, { policy, allowed }: AnswerPolicy["frames"]): void {
   if (policy === "allow") headers.delete("X-Frame-Options");
   else headers.set("X-Frame-Options", policy === "sameOrigin" ? "SAMEORIGIN" : `ALLOW-FROM ${allowed}`);
   const ancestors = policy === "allow" ? "*" : policy === "sameOrigin" ? "'self'" : allowed;
@@ -80,7 +80,7 @@ function allowFrames(headers: HeaderWriter, { policy, allowed }: AnswerPolicy["f
 }
 
 /** Cross-origin requests (Fetch standard, 3.2); credentials are never included, since callers send their own header. */
-function addCors(headers: HeaderWriter, request: AskedBy, cors: CorsConfig): void {
+function addCors(headers: HeaderList, request: AskedBy, cors: CorsConfig): void {
   const origin = request.headers.get("Origin");
   const anyOrigin = cors.origins.includes("*");
   headers.append("Vary", "Origin");

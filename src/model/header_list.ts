@@ -1,58 +1,56 @@
-/** The reading of header fields, by names in any case; `Headers` does it. Values of a repeated field are joined by `, `. */
-export interface HeaderReader {
-  get(name: string): string | null;
-  has(name: string): boolean;
-}
+/**
+ * Header fields: names and values in turn, as `node:http` has them and as they cross between rooms, so that nobody has to
+ * make a copy. What `Headers` is for the web, at a small part of its price: names in any case, and the values of a
+ * repeated field joined by `, `.
+ */
+export class HeaderList {
+  /** @param fields Names and values in turn, as received. The list keeps and changes them. */
+  constructor(readonly fields: string[] = []) {}
 
-/** The writing of header fields; `Headers` does it. */
-export interface HeaderWriter extends HeaderReader {
-  set(name: string, value: string): void;
-  append(name: string, value: string): void;
-  delete(name: string): void;
-}
-
-/** Header fields as a plain list: what `Headers` is for the web, at a small part of its price. */
-export class HeaderList implements HeaderWriter {
-  /** By name in lower case. */
-  readonly #fields = new Map<string, string>();
-
-  constructor(fields: Iterable<readonly [name: string, value: string]> = []) {
-    for (const [name, value] of fields) this.append(name, value);
-  }
-
-  /** @param raw Names and values in turn. */
-  static fromRaw(raw: readonly string[]): HeaderList {
+  /** @throws {TypeError} As {@link append}. */
+  static of(fields: Readonly<Record<string, string>>): HeaderList {
     const list = new HeaderList();
-    for (let i = 0; i + 1 < raw.length; i += 2) list.append(raw[i] ?? "", raw[i + 1] ?? "");
+    for (const [name, value] of Object.entries(fields)) list.fields.push(name, checked(name, value));
     return list;
   }
 
   get(name: string): string | null {
-    return this.#fields.get(name.toLowerCase()) ?? null;
+    const first = this.#find(name);
+    if (first === -1) return null;
+    let value = this.fields[first + 1] ?? "";
+    for (let at = first; (at = this.#find(name, at + 2)) !== -1;) value += `, ${this.fields[at + 1]}`;
+    return value;
   }
 
   has(name: string): boolean {
-    return this.#fields.has(name.toLowerCase());
+    return this.#find(name) !== -1;
+  }
+
+  /** @throws {TypeError} As {@link append}. */
+  set(name: string, value: string): void {
+    this.delete(name);
+    this.fields.push(name, checked(name, value));
   }
 
   /** @throws {TypeError} If the value could end its line and so become more than one field. */
-  set(name: string, value: string): void {
-    this.#fields.set(name.toLowerCase(), checked(name, value));
-  }
-
-  /** @throws {TypeError} As {@link set}. */
   append(name: string, value: string): void {
     const before = this.get(name);
-    const more = checked(name, value);
-    this.#fields.set(name.toLowerCase(), before === null ? more : `${before}, ${more}`);
+    this.set(name, before === null ? value : `${before}, ${value}`);
   }
 
   delete(name: string): void {
-    this.#fields.delete(name.toLowerCase());
+    for (let at = 0; (at = this.#find(name, at)) !== -1;) this.fields.splice(at, 2);
   }
 
-  [Symbol.iterator](): Iterator<[name: string, value: string]> {
-    return this.#fields.entries();
+  /** Where the next field of that name is, -1 if there is none. Few names are of the same length. */
+  #find(name: string, from = 0): number {
+    const { fields } = this;
+    for (let at = from; at < fields.length; at += 2) {
+      const field = fields[at];
+      if (field?.length !== name.length) continue;
+      if (field === name || field.toLowerCase() === name.toLowerCase()) return at;
+    }
+    return -1;
   }
 }
 

@@ -2,7 +2,7 @@ import type { ClientCertificate } from "./credentials.ts";
 
 /** Who is at the other end of a connection. */
 export interface Peer {
-  /** As the socket has it, such as `192.0.2.7` or `::ffff:192.0.2.7`. */
+  /** In canonical form, see `canonicalAddress`. */
   readonly address: string;
   /** Shown on the TLS connection and verified against the truststore. */
   readonly certificate?: ClientCertificate;

@@ -21,16 +21,6 @@ export function readTarget(target: string): RequestTarget | undefined {
   return { path, query: mark === -1 ? "" : target.slice(mark + 1) };
 }
 
-/**
- * Target of an absolute URL as `Request.url` has it.
- * @returns `undefined` as {@link readTarget}.
- */
-export function targetOfUrl(url: string): RequestTarget | undefined {
-  const start = url.indexOf("/", url.indexOf("://") + 3);
-  const fragment = url.indexOf("#");
-  return readTarget(url.slice(start, fragment === -1 ? undefined : fragment));
-}
-
 function hasDotSegment(path: string): boolean {
   if (!path.includes("/.") && !path.includes("/%2")) return false;
   return path.split("/").some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));

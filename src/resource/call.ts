@@ -2,15 +2,20 @@ import type { UserAttributes } from "../attributes/user_attributes.ts";
 import type { AuditFacts } from "../logging/audit_record.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Caller } from "../model/identity.ts";
-import type { IncomingRequest } from "../model/incoming_request.ts";
+import type { HttpRequest } from "../model/http_message.ts";
+import type { RequestedServer } from "./requested_server.ts";
 
 /** A request whose caller is known: all that a resource needs to answer it. */
 export interface Call {
-  readonly request: IncomingRequest;
+  readonly request: HttpRequest;
   /** Values of the route's placeholders, percent-decoded once. */
   readonly params: ReadonlyMap<string, string>;
   readonly query: URLSearchParams;
+  /** The server that the path names; absent if the route has none. */
+  readonly server?: RequestedServer;
   readonly caller: Caller;
+  /** Name of a caller who showed name and password. */
+  readonly userName?: string;
   readonly user: UserAttributes;
   /** Preferences of the request as its header has them. */
   readonly preferences?: string;

@@ -1,7 +1,8 @@
 import type { ErrorBody } from "../model/error_body.ts";
+import type { HttpResponse } from "../model/http_message.ts";
 import { ServiceError } from "../model/service_error.ts";
 import type { ServerFacts } from "./server_facts.ts";
-import { jsonResponse, type WholeResponse } from "./text_response.ts";
+import { jsonResponse } from "./text_response.ts";
 
 /** No session can be created on any logical server. */
 export class NotReady extends ServiceError {
@@ -12,7 +13,7 @@ export class NotReady extends ServiceError {
 }
 
 /** `GET /health/live`: the service answers, so it lives. */
-export function liveness(): WholeResponse {
+export function liveness(): HttpResponse {
   return jsonResponse({ live: true });
 }
 
@@ -24,7 +25,7 @@ export function readiness(
   servers: ReadonlyMap<string, ServerFacts>,
   generation: number,
   requestId: string,
-): WholeResponse {
+): HttpResponse {
   const all = [...servers.values()];
   const usable = all.filter(({ daemons }) => daemons.status().usable).length;
   const ready = usable > 0 || all.length === 0;

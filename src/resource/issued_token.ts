@@ -1,12 +1,14 @@
 import { readTokenRequest, type TokenIssuer } from "../authentication/issued_token/issue.ts";
 import { TokensUnavailable } from "../authentication/issued_token/token_errors.ts";
+import { HeaderList } from "../model/header_list.ts";
+import type { HttpResponse } from "../model/http_message.ts";
 import type { Call } from "./call.ts";
-import { type ResourceResponse, textResponse, type WholeResponse } from "./text_response.ts";
+import { textResponse } from "./text_response.ts";
 
 const PLAIN = "text/plain; charset=utf-8";
 
 /** `GET …/token`: a token that stands for the caller (rest-api.md 1.11). */
-export async function issueToken(call: Call, tokens: TokenIssuer | undefined): Promise<WholeResponse> {
+export async function issueToken(call: Call, tokens: TokenIssuer | undefined): Promise<HttpResponse> {
   if (tokens === undefined) throw new TokensUnavailable("the server has no certificate");
   const request = readTokenRequest(call.query);
   const { preferences, user: { role } } = call;
@@ -20,6 +22,8 @@ export async function issueToken(call: Call, tokens: TokenIssuer | undefined): P
 }
 
 /** `GET …/certificate`: the server's certificate as PEM; 204 if it has none. */
-export function certificate(pem: string | undefined): ResourceResponse {
-  return pem === undefined ? new Response(null, { status: 204 }) : textResponse(pem, PLAIN);
+export function certificate(pem: string | undefined): HttpResponse {
+  return pem === undefined
+    ? { status: 204, headers: new HeaderList(), body: null }
+    : textResponse(pem, PLAIN);
 }

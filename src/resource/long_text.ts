@@ -1,4 +1,6 @@
-import { type ResourceResponse, type ResponseFacts, textResponse } from "./text_response.ts";
+import { HeaderList } from "../model/header_list.ts";
+import type { HttpResponse } from "../model/http_message.ts";
+import { type ResponseFacts, textResponse } from "./text_response.ts";
 
 /** Characters of an answer that is made whole, and sent with its length. */
 const MOST_WHOLE = 64 * 1024;
@@ -70,8 +72,8 @@ export interface LongText {
 export async function longTextResponse(
   { pieces, type, bytes, done }: LongText,
   unread: UnreadAnswers,
-  facts?: ResponseFacts,
-): Promise<ResourceResponse> {
+  facts: ResponseFacts = {},
+): Promise<HttpResponse> {
   const source = iteratorOf(pieces);
   const { text: start, ended } = await collect(source, MOST_WHOLE);
   if (ended) {
@@ -79,9 +81,12 @@ export async function longTextResponse(
     await done?.({ bytes: Number(response.headers.get("Content-Length")), complete: true });
     return response;
   }
-  const headers = new Headers(facts?.headers);
-  headers.set("Content-Type", type);
-  return new Response(streamOf(start, source, { bytes, unread, done }), { status: facts?.status, headers });
+  const { status = 200, headers } = facts;
+  return {
+    status,
+    headers: HeaderList.of({ ...headers, "Content-Type": type }),
+    body: streamOf(start, source, { bytes, unread, done }),
+  };
 }
 
 function streamOf(

@@ -1,15 +1,16 @@
 import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { SessionGrant } from "../daemon/daemon_group.ts";
 import { canonicalAddress } from "../model/address.ts";
+import type { HttpResponse } from "../model/http_message.ts";
 import type { Call } from "./call.ts";
 import { limitsWithin } from "./path_limits.ts";
 import { lowestLimit } from "./rate_limit.ts";
 import { readJson } from "./request_body.ts";
-import { InvalidRequest, ServerDown, UnknownServer } from "./request_errors.ts";
-import { parseServerAddress } from "./server_address.ts";
-import { type ServerFacts, statusText } from "./server_facts.ts";
+import { InvalidRequest, ServerDown } from "./request_errors.ts";
+import { existingServer } from "./requested_server.ts";
+import { statusText } from "./server_facts.ts";
 import { parseSessionRequest } from "./session_request.ts";
-import { jsonResponse, type WholeResponse } from "./text_response.ts";
+import { jsonResponse } from "./text_response.ts";
 
 /** The longest list of client addresses a request may name. */
 const MAX_ADDRESSES = 16;
@@ -19,15 +20,8 @@ const MAX_ADDRESSES = 16;
  * secret (rest-api.md 1.10).
  * @throws {UnknownServer | ServerDown | InvalidRequest | LimitsCountFromHome | NothingAllowedThere} and what attributes and daemons throw.
  */
-export async function openSession(
-  call: Call,
-  servers: ReadonlyMap<string, ServerFacts>,
-): Promise<WholeResponse> {
-  const { name, instance } = parseServerAddress(call.params.get("server") ?? "");
-  call.audit({ server: name });
-  const server = servers.get(name);
-  if (server === undefined) throw new UnknownServer();
-  if (instance !== undefined && (instance < 1 || instance > server.daemons.size)) throw new UnknownServer();
+export async function openSession(call: Call): Promise<HttpResponse> {
+  const { name, instance, facts } = existingServer(call.server);
   const request = parseSessionRequest(await readJson(call.request));
   const clientAddresses = addresses(request.client, call);
   const account = attributesOnServer(call.user, name, {
@@ -35,12 +29,12 @@ export async function openSession(
     log: call.log,
   });
   const limits = limitsWithin(request.file, account);
-  const status = server.daemons.status();
+  const status = facts.daemons.status();
   if (instance === undefined && !status.worthTrying) throw new ServerDown(statusText(status));
 
   const { uid, gid } = account;
   call.audit({ uid, gid });
-  const grant = await server.daemons.openSession({
+  const grant = await facts.daemons.openSession({
     user: uid,
     ...(gid !== undefined && { group: [gid, ...account.furtherGroups].join(":") }),
     clientAddresses,
@@ -50,7 +44,7 @@ export async function openSession(
     streams: request.streamCount,
     compress: request.compress,
     ...(request.encryption && { encryption: request.encryption }),
-    rateLimit: lowestLimit(account.rateLimit, server.reservations.limitFor(uid)),
+    rateLimit: lowestLimit(account.rateLimit, facts.reservations.limitFor(uid)),
     ...limits,
   }, { ...(instance !== undefined && { instance }), signal: call.signal });
   call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
@@ -58,7 +52,7 @@ export async function openSession(
 }
 
 /** The answer stock clients read: `serverPort` is a number, all five members are there. */
-export function grantResponse({ host, port, secret }: SessionGrant): WholeResponse {
+export function grantResponse({ host, port, secret }: SessionGrant): HttpResponse {
   return jsonResponse({
     success: true,
     reason: "",

@@ -1,4 +1,4 @@
-import type { IncomingRequest } from "../model/incoming_request.ts";
+import type { HttpRequest } from "../model/http_message.ts";
 import { ServiceError } from "../model/service_error.ts";
 import { InvalidRequest } from "./request_errors.ts";
 
@@ -29,7 +29,7 @@ export class BodyTooSlow extends ServiceError {
  * @throws {BodyTooSlow} What the body throws.
  */
 export async function readJson(
-  request: Pick<IncomingRequest, "headers" | "body" | "arrived">,
+  request: Pick<HttpRequest, "headers" | "body">,
   mostMs = MOST_MS,
 ): Promise<unknown> {
   const bytes = await readWhole(request, mostMs);
@@ -42,17 +42,16 @@ export async function readJson(
 }
 
 async function readWhole(
-  request: Pick<IncomingRequest, "headers" | "body" | "arrived">,
+  { headers, body }: Pick<HttpRequest, "headers" | "body">,
   mostMs: number,
 ): Promise<Uint8Array> {
-  if (Number(request.headers.get("Content-Length") ?? 0) > MOST_BYTES) throw new BodyTooLarge();
-  const { arrived } = request;
-  if (arrived !== undefined) {
-    if (arrived.length > MOST_BYTES) throw new BodyTooLarge();
-    return arrived;
+  if (Number(headers.get("Content-Length") ?? 0) > MOST_BYTES) throw new BodyTooLarge();
+  if (body === null) return new Uint8Array();
+  if (body instanceof Uint8Array) {
+    if (body.length > MOST_BYTES) throw new BodyTooLarge();
+    return body;
   }
-  if (request.body === null) return new Uint8Array();
-  const reader = request.body.getReader();
+  const reader = body.getReader();
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new BodyTooSlow()), mostMs);
   try {

@@ -1,18 +1,18 @@
+import type { HttpResponse } from "../model/http_message.ts";
 import { ANONYMOUS_DN } from "../model/identity.ts";
 import type { Call } from "./call.ts";
-import { UnknownServer } from "./request_errors.ts";
-import { parseServerAddress } from "./server_address.ts";
+import { existingServer } from "./requested_server.ts";
 import { type EntryAudience, serverEntry } from "./server_entry.ts";
 import type { ServerFacts } from "./server_facts.ts";
 import type { ServiceSection } from "./service_section.ts";
-import { jsonResponse, textResponse, type WholeResponse } from "./text_response.ts";
+import { jsonResponse, textResponse } from "./text_response.ts";
 
 /** `GET /rest/auth`: all logical servers and what the caller may do on each (rest-api.md 1.9). */
 export function serverList(
   call: Call,
   servers: ReadonlyMap<string, ServerFacts>,
   service: ServiceSection,
-): WholeResponse {
+): HttpResponse {
   const audience = entryAudience(call);
   const entries = Object.fromEntries(
     [...servers.values()].map((server) => [server.name, serverEntry(server, audience)]),
@@ -22,12 +22,8 @@ export function serverList(
 }
 
 /** `GET /rest/auth/<server>`: the one entry of the list. */
-export function serverDetail(call: Call, servers: ReadonlyMap<string, ServerFacts>): WholeResponse {
-  const { name, instance } = parseServerAddress(call.params.get("server") ?? "");
-  const server = servers.get(name);
-  if (server === undefined) throw new UnknownServer();
-  if (instance !== undefined && (instance < 1 || instance > server.daemons.size)) throw new UnknownServer();
-  return jsonResponse(serverEntry(server, entryAudience(call)), { indent: 2 });
+export function serverDetail(call: Call): HttpResponse {
+  return jsonResponse(serverEntry(existingServer(call.server).facts, entryAudience(call)), { indent: 2 });
 }
 
 /** What an entry shows depends on its reader. */

@@ -1,5 +1,5 @@
 import { EVERYBODY } from "../sharing/share.ts";
-import { parseCredentials } from "../authentication/parse_credentials.ts";
+import type { HttpResponse } from "../model/http_message.ts";
 import type { Call } from "./call.ts";
 import { commandLines } from "./command_lines.ts";
 import { type Content, type Markup, markup } from "./page/markup.ts";
@@ -11,7 +11,7 @@ import { type ServiceFacts, timestamp } from "./service_section.ts";
 import { callerName, nameOnServer } from "./share/names.ts";
 import { ownersView, targetsView } from "./share/share_json.ts";
 import type { SharingParts } from "./share/sharing_parts.ts";
-import type { WholeResponse } from "./text_response.ts";
+import { emptyResponse } from "./text_response.ts";
 
 /** What the page is made of. */
 export interface StatusParts {
@@ -28,7 +28,7 @@ export interface StatusParts {
 export async function statusPage(
   call: Call,
   { servers, facts, sharing }: StatusParts,
-): Promise<WholeResponse> {
+): Promise<HttpResponse> {
   const known = call.caller.kind === "authenticated";
   const sections = await Promise.all(
     [...servers.values()].map((server) => serverSection(call, server, sharing)),
@@ -36,7 +36,7 @@ export async function statusPage(
   return pageResponse({
     title: `${facts.siteName}: UFTP file transfer`,
     aside: known
-      ? markup`Signed in as <strong>${userName(call) ?? callerName(call.caller)}</strong>`
+      ? markup`Signed in as <strong>${call.userName ?? callerName(call.caller)}</strong>`
       : markup`<a href="${wayToRoot(call)}login">Sign in</a>`,
     body: [
       overview([...servers.values()]),
@@ -52,22 +52,15 @@ export async function statusPage(
 }
 
 /** `GET /login`: leads a browser to show credentials, and then back to the status page (RFC 9110, 15.4.4). */
-export function signIn({ caller }: Call, unauthenticated: (reason: string) => Error): Response {
+export function signIn({ caller }: Call, unauthenticated: (reason: string) => Error): HttpResponse {
   if (caller.kind === "anonymous") throw unauthenticated("a browser is to sign in");
-  return new Response(null, { status: 303, headers: { Location: "./", "Content-Length": "0" } });
+  return emptyResponse({ status: 303, headers: { Location: "./" } });
 }
 
 /** Relative, for whoever stands in front may have put the service below a path of its own. */
-function wayToRoot({ request }: Call): string {
-  const { pathname } = new URL(request.url);
-  if (pathname.endsWith("/rest/auth")) return "../";
-  return pathname.endsWith("/rest/auth/") ? "../../" : "";
-}
-
-/** The name of a caller who showed name and password. */
-function userName({ request, clientAddress }: Call): string | undefined {
-  const { authorization } = parseCredentials(request.headers, { clientAddress });
-  return authorization.kind === "basic" ? authorization.user : undefined;
+function wayToRoot({ request: { path } }: Call): string {
+  if (path.endsWith("/rest/auth")) return "../";
+  return path.endsWith("/rest/auth/") ? "../../" : "";
 }
 
 function time(at: number): Markup {
@@ -174,7 +167,7 @@ async function shares(call: Call, server: string, { store, clock }: SharingParts
 function commands(call: Call, { href }: ServerEntry): Markup {
   return markup`<h3>Command lines</h3>
 ${
-    commandLines(href, userName(call)).map(({ what, line }) =>
+    commandLines(href, call.userName).map(({ what, line }) =>
       markup`<p>${what}</p>
 <pre><code>${line}</code></pre>
 `

@@ -1,11 +1,12 @@
-import type { EdgeRequest, EdgeResponse } from "../edge/message.ts";
 import { EdgeFailure, ServiceStarting } from "../edge/refusal.ts";
+import { HeaderList } from "../model/header_list.ts";
+import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
 import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { ExchangeNumbers, ExchangeTable } from "./exchange_table.ts";
 import { LinkEnd, type LinkMessage } from "./wire.ts";
 
 interface UnderWay {
-  resolve(response: EdgeResponse): void;
+  resolve(response: HttpResponse): void;
   reject(error: Error): void;
   upload?: ByteStreamSender;
   download?: ByteStreamReceiver;
@@ -26,7 +27,10 @@ export class CoreLink {
   }
 
   /** @throws {ServiceStarting} If the core dies before it has answered. */
-  exchange({ method, target, headers, peer, body }: EdgeRequest, signal: AbortSignal): Promise<EdgeResponse> {
+  exchange(
+    { method, path, query, headers: { fields }, client, body }: HttpRequest,
+    signal: AbortSignal,
+  ): Promise<HttpResponse> {
     if (this.#lost) return Promise.reject(new ServiceStarting());
     const id = this.#numbers.take();
     return new Promise((resolve, reject) => {
@@ -48,9 +52,10 @@ export class CoreLink {
         kind: "request",
         id,
         method,
-        target,
-        headers,
-        peer,
+        path,
+        query,
+        fields,
+        client,
         body: streamed ? null : body,
         streamed,
       });
@@ -88,19 +93,18 @@ export class CoreLink {
     const entry = this.#underWay.get(message.id);
     if (entry === undefined) return; // its client is gone
     switch (message.kind) {
-      case "response":
-        if (message.streamed) {
-          entry.download = new ByteStreamReceiver(
-            message.id,
-            (back) => this.#end.send(back),
-            this.#ahead,
-          );
-          entry.resolve({ ...message, body: entry.download.stream });
+      case "response": {
+        const { id, status, fields, body, streamed } = message;
+        const headers = new HeaderList(fields);
+        if (streamed) {
+          entry.download = new ByteStreamReceiver(id, (back) => this.#end.send(back), this.#ahead);
+          entry.resolve({ status, headers, body: entry.download.stream });
         } else {
-          entry.resolve(message);
-          this.#finish(message.id);
+          entry.resolve({ status, headers, body });
+          this.#finish(id);
         }
         break;
+      }
       case "chunk":
         entry.download?.chunk(message.bytes);
         break;

@@ -7,7 +7,6 @@ import { createService, type Service } from "../service/service.ts";
 import { answerDesk } from "./desk_link.ts";
 import { EdgeLink } from "./edge_link.ts";
 import { Measurements } from "./measurements.ts";
-import { answerWith } from "./request_exchange.ts";
 import { RoomAudit } from "./room_audit.ts";
 import { roomLog } from "./room_log.ts";
 import type { CoreNews, ToCoreRoom } from "./room_message.ts";
@@ -81,5 +80,5 @@ async function start({ options, learned }: ToCoreRoom & { kind: "start" }): Prom
 }
 
 function link(port: MessagePort, { service, log }: Core): void {
-  new EdgeLink(port, answerWith((request, peer) => service.answer(request, peer)), log);
+  new EdgeLink(port, (request, signal) => service.answer(request, signal), log);
 }

@@ -1,6 +1,7 @@
-import type { Answer, Body, EdgeResponse } from "../edge/message.ts";
 import { ClientGone } from "../edge/refusal.ts";
 import type { Logger } from "../logging/logger.ts";
+import { HeaderList } from "../model/header_list.ts";
+import type { Answer, Body, HttpResponse } from "../model/http_message.ts";
 import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { ExchangeTable } from "./exchange_table.ts";
 import { LinkEnd, type LinkMessage } from "./wire.ts";
@@ -57,7 +58,7 @@ export class EdgeLink {
   }
 
   async #serve(message: LinkMessage & { kind: "request" }): Promise<void> {
-    const { id, streamed } = message;
+    const { id, method, path, query, fields, client, streamed } = message;
     const entry: UnderWay = { gone: new AbortController() };
     this.#underWay.set(id, entry);
     let body: Body = message.body;
@@ -66,7 +67,8 @@ export class EdgeLink {
       body = entry.upload.stream;
     }
     try {
-      await this.#send(id, entry, await this.#answer({ ...message, body }, entry.gone.signal));
+      const request = { method, path, query, headers: new HeaderList(fields), client, body };
+      await this.#send(id, entry, await this.#answer(request, entry.gone.signal));
     } catch (error) {
       this.#log.error("answer failed", { error });
       this.#end.send({ kind: "broken", id });
@@ -76,12 +78,16 @@ export class EdgeLink {
     }
   }
 
-  async #send(id: number, entry: UnderWay, { status, headers, body }: EdgeResponse): Promise<void> {
+  async #send(
+    id: number,
+    entry: UnderWay,
+    { status, headers: { fields }, body }: HttpResponse,
+  ): Promise<void> {
     if (!(body instanceof ReadableStream)) {
-      this.#end.send({ kind: "response", id, status, headers, body, streamed: false });
+      this.#end.send({ kind: "response", id, status, fields, body, streamed: false });
       return;
     }
-    this.#end.send({ kind: "response", id, status, headers, body: null, streamed: true });
+    this.#end.send({ kind: "response", id, status, fields, body: null, streamed: true });
     entry.download = new ByteStreamSender(id, body, "given", (message) => this.#end.send(message));
     if (entry.gone.signal.aborted) entry.download.cancel("the client is gone");
     await entry.download.run();

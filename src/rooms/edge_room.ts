@@ -3,10 +3,10 @@
  * port, and may be replaced at any time.
  */
 import { HttpsEdge } from "../edge/https_edge.ts";
-import type { Answer } from "../edge/message.ts";
 import { ServiceStarting } from "../edge/refusal.ts";
 import type { Level, Logger } from "../logging/logger.ts";
 import { addressGroup } from "../model/address_group.ts";
+import type { Answer } from "../model/http_message.ts";
 import { CoreLink } from "./core_link.ts";
 import { listenProblem } from "./listen_problem.ts";
 import { Measurements } from "./measurements.ts";

@@ -1,16 +1,14 @@
-import type { Peer } from "../model/peer.ts";
+import type { HttpRequest, WholeBody } from "../model/http_message.ts";
 
 /** What an end of the link says about one request, which both ends know by its number. */
 export type LinkMessage =
   /** Edge to core: a request. A streamed body follows in chunks. */
-  | {
+  | Omit<HttpRequest, "headers" | "body"> & {
     readonly kind: "request";
     readonly id: number;
-    readonly method: string;
-    readonly target: string;
-    readonly headers: readonly string[];
-    readonly peer: Peer;
-    readonly body: Uint8Array | null;
+    /** Names and values in turn. */
+    readonly fields: string[];
+    readonly body: WholeBody;
     readonly streamed: boolean;
   }
   /** Core to edge: its answer. */
@@ -18,8 +16,8 @@ export type LinkMessage =
     readonly kind: "response";
     readonly id: number;
     readonly status: number;
-    readonly headers: readonly string[];
-    readonly body: Uint8Array | string | null;
+    readonly fields: string[];
+    readonly body: WholeBody | string;
     readonly streamed: boolean;
   }
   /** A part of a streamed body; only sent against credit. */

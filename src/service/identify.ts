@@ -7,8 +7,9 @@ import { parseCredentials } from "../authentication/parse_credentials.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Credentials } from "../model/credentials.ts";
 import { sameName } from "../model/distinguished_name.ts";
+import type { HeaderList } from "../model/header_list.ts";
 import type { Caller, Identity } from "../model/identity.ts";
-import type { IncomingRequest } from "../model/incoming_request.ts";
+import type { HttpRequest } from "../model/http_message.ts";
 import { regulate } from "../regulation/regulate.ts";
 import type { Regulator } from "../regulation/regulator.ts";
 import { Forbidden } from "../resource/request_errors.ts";
@@ -45,7 +46,7 @@ const NOBODY: IdentifiedUser = {
  * @throws {Forbidden} 403 for a known caller. What the stages throw.
  */
 export async function identify(
-  request: IncomingRequest,
+  { method, headers }: HttpRequest,
   { service, permission }: Route,
   parts: IdentityParts,
   { facts, claimed, known, log, signal }: {
@@ -59,7 +60,7 @@ export async function identify(
   },
 ): Promise<IdentifiedUser> {
   if (service === "open") return NOBODY;
-  const credentials = parseCredentials(request.headers, facts);
+  const credentials = parseCredentials(headers, facts);
   if (credentials.authorization.kind === "basic") claimed(credentials.authorization.user);
   const caller = await regulate(
     parts.regulator,
@@ -76,9 +77,9 @@ export async function identify(
   known(caller);
   const identified = caller.kind === "anonymous"
     ? NOBODY
-    : { caller, user: await attributesOf(caller.identity, request, parts) };
+    : { caller, user: await attributesOf(caller.identity, { headers, signal }, parts) };
   const { role } = identified.user;
-  if (parts.accessControl && !mayAccess(service, permission ?? request.method, role)) {
+  if (parts.accessControl && !mayAccess(service, permission ?? method, role)) {
     throw refusalFor(caller, role, parts.chain);
   }
   return identified;
@@ -90,14 +91,14 @@ export async function identify(
  */
 export async function attributesOf(
   identity: Identity,
-  request: IncomingRequest,
+  { headers, signal }: { readonly headers: HeaderList; readonly signal: AbortSignal },
   { attributes, serverName }: Pick<IdentityParts, "attributes" | "serverName">,
 ): Promise<UserAttributes> {
   const own = serverName();
   if (own !== undefined && sameName(own, identity.dn)) return attributesOfRole("server");
-  const header = request.headers.get(PREFERENCES_HEADER);
+  const header = headers.get(PREFERENCES_HEADER);
   const preferences = parsePreferences(header === null ? [] : [header]);
-  return await userAttributes(attributes, identity, { preferences, signal: request.signal });
+  return await userAttributes(attributes, identity, { preferences, signal });
 }
 
 function attributesOfRole(role: string): UserAttributes {

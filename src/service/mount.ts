@@ -4,11 +4,16 @@
  */
 import type { ServiceConfig } from "../config/service_config.ts";
 import { createLogger, type LineSink } from "../logging/logger.ts";
+import { peerAddress } from "../model/address.ts";
+import { HeaderList } from "../model/header_list.ts";
+import type { HttpResponse } from "../model/http_message.ts";
 import type { Peer } from "../model/peer.ts";
+import { readTarget } from "../model/request_target.ts";
+import { InvalidRequest } from "../resource/request_errors.ts";
+import type { ServiceError } from "../model/service_error.ts";
 import { trimEndCharacters } from "../model/trim.ts";
 import { formatProblem, InvalidFile, isError } from "../model/problem.ts";
 import { trustsNobodyByDefault } from "../outgoing/exclusive_trust.ts";
-import { webResponse } from "../resource/text_response.ts";
 import { NoSuchResource } from "./http/router.ts";
 import { Acceptance } from "./http/acceptance.ts";
 import { errorResponse } from "./http/error_response.ts";
@@ -74,7 +79,7 @@ export async function mountService(
     port: site.port,
   }, { log });
   return {
-    handle: (request, peer) => answerBelow(prefix, service, request, peer),
+    handle: (request, peer) => answerWeb(service, request, peer, prefix),
     warnings: problems.map(formatProblem),
     close: () => service.close(),
   };
@@ -99,23 +104,43 @@ function asksOthers(config: ServiceConfig): boolean {
   return configuredKinds(config, KINDS).some(({ config, kind }) => (kind.remotes?.(config) ?? []).length > 0);
 }
 
-async function answerBelow(
-  prefix: string,
-  service: Service,
+/**
+ * Answers a web request: nobody else knows of these.
+ * @param prefix Path of the host below which the service answers, without slash at its end.
+ */
+export async function answerWeb(
+  service: Pick<Service, "answer">,
   request: Request,
   peer: Peer,
+  prefix = "",
 ): Promise<Response> {
-  if (prefix === "") return await service.handle(request, peer);
-  const url = new URL(request.url);
-  if (url.pathname !== prefix && !url.pathname.startsWith(`${prefix}/`)) {
-    return webResponse(
-      errorResponse(new NoSuchResource(), crypto.randomUUID(), new Acceptance(request.headers.get("Accept"))),
-    );
-  }
+  const { pathname, search } = new URL(request.url);
   // The page's links are relative, so that its path must end in a slash.
-  if (url.pathname === prefix) {
-    return new Response(null, { status: 308, headers: { Location: `${prefix}/` } });
+  if (pathname === prefix) return new Response(null, { status: 308, headers: { Location: `${prefix}/` } });
+  if (!pathname.startsWith(`${prefix}/`)) return refused(new NoSuchResource(), request);
+  const target = readTarget(pathname.slice(prefix.length) + search);
+  if (target === undefined) {
+    return refused(new InvalidRequest("The path is not in its normal form"), request);
   }
-  url.pathname = url.pathname.slice(prefix.length);
-  return await service.handle(new Request(url, request), peer);
+  const { method, headers, body, signal } = request;
+  return webResponse(
+    await service.answer({
+      method,
+      ...target,
+      headers: new HeaderList([...headers].flat()),
+      client: { ...peer, address: peerAddress(peer.address) },
+      body,
+    }, signal),
+  );
+}
+
+function refused(error: ServiceError, { headers }: Request): Response {
+  return webResponse(errorResponse(error, crypto.randomUUID(), new Acceptance(headers.get("Accept"))));
+}
+
+/** An answer for the web. */
+export function webResponse({ status, headers: { fields }, body }: HttpResponse): Response {
+  const headers = new Headers();
+  for (let i = 0; i + 1 < fields.length; i += 2) headers.append(fields[i] ?? "", fields[i + 1] ?? "");
+  return new Response(body === "" ? null : body, { status, headers });
 }

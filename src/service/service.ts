@@ -3,15 +3,14 @@ import type { AuditFacts, AuditRecord } from "../logging/audit_record.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Increments } from "../metrics/counters.ts";
 import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
-import type { IncomingRequest } from "../model/incoming_request.ts";
-import type { Peer } from "../model/peer.ts";
+import { HeaderList } from "../model/header_list.ts";
+import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
 import { ServiceError } from "../model/service_error.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceOptions, type ServiceParts } from "./assembly/assemble.ts";
 import { addCommonHeaders } from "../model/answer_headers.ts";
-import { targetOfUrl } from "../model/request_target.ts";
-import { InvalidRequest, NotAcceptable, UnsupportedMediaType } from "../resource/request_errors.ts";
+import { NotAcceptable, UnsupportedMediaType } from "../resource/request_errors.ts";
 import { checkQuery } from "./http/check_query.ts";
 import { asServiceError, errorResponse } from "./http/error_response.ts";
 import { originOf } from "./http/forwarding.ts";
@@ -20,19 +19,16 @@ import { claimedName } from "./claimed_name.ts";
 import { KINDS, type ServiceKinds } from "./kinds.ts";
 import type { OperatorDesk } from "./operator_desk.ts";
 import { RequestObserver } from "./request_observer.ts";
-import { isHealth, type Route, type RouteMatch, Router } from "./http/router.ts";
+import { isHealth, type Route, Router } from "./http/router.ts";
 import { checkHeaderLengths } from "./http/header_limits.ts";
 import { identify, PREFERENCES_HEADER } from "./identify.ts";
 import type { Call } from "../resource/call.ts";
-import { parseServerAddress } from "../resource/server_address.ts";
-import { type ResourceResponse, webResponse, withoutContent } from "../resource/text_response.ts";
+import { requestedServer } from "../resource/requested_server.ts";
 
 /** The whole service as one function; whoever listens, and however, it can be mounted there. */
 export interface Service {
   /** Answers a request; never rejects. */
-  handle(request: Request, peer: Peer): Promise<Response>;
-  /** The same in plainer values, for the way between rooms. */
-  answer(request: IncomingRequest, peer: Peer): Promise<ResourceResponse>;
+  answer(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
   /** Answers the operator. */
   readonly desk: OperatorDesk;
   /** What was counted since the last call. */
@@ -96,22 +92,18 @@ class RoutedService implements Service {
     this.#log = log;
   }
 
-  async handle(request: Request, peer: Peer): Promise<Response> {
-    return webResponse(await this.answer(request, peer));
-  }
-
-  async answer(request: IncomingRequest, peer: Peer): Promise<ResourceResponse> {
+  async answer(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
     const began = performance.now();
     const requestId = crypto.randomUUID();
     const log = this.#log.child({ request: requestId });
     const trace: Trace = { particulars: {} };
-    let response: ResourceResponse;
+    let response: HttpResponse;
     let failure: ServiceError | undefined;
     let accepted = ANY_TYPE;
     try {
       checkHeaderLengths(request.headers);
       accepted = new Acceptance(request.headers.get("Accept"));
-      response = await this.#route(request, peer, { requestId, log, trace, accepted });
+      response = await this.#route(request, { requestId, log, trace, accepted, signal });
     } catch (error) {
       failure = asServiceError(error);
       response = errorResponse(failure, requestId, accepted);
@@ -125,7 +117,7 @@ class RoutedService implements Service {
     }
     addCommonHeaders(response.headers, requestId, request, this.#parts.config.https);
     const ms = Math.round((performance.now() - began) * 10) / 10;
-    const client = trace.client ?? peer.address;
+    const client = trace.client ?? request.client.address;
     record(log, request.method, { trace: { ...trace, client }, response, failure, ms });
     this.#observer.answered({
       request: requestId,
@@ -159,35 +151,34 @@ class RoutedService implements Service {
   }
 
   async #route(
-    request: IncomingRequest,
-    peer: Peer,
-    { requestId, log, trace, accepted }: {
+    request: HttpRequest,
+    { requestId, log, trace, accepted, signal }: {
       readonly requestId: string;
       readonly log: Logger;
       readonly trace: Trace;
       readonly accepted: Acceptance;
+      readonly signal: AbortSignal;
     },
-  ): Promise<ResourceResponse> {
-    const { config, externalUrl } = this.#parts;
-    const target = targetOfUrl(request.url);
-    if (target === undefined) throw new InvalidRequest("The path is not in its normal form");
-    const query = new URLSearchParams(target.query);
-    const path = withoutSite(target.path, config.site.name);
-    const { clientAddress, base, consignor } = originOf(request.headers, peer, config.gateway, externalUrl);
+  ): Promise<HttpResponse> {
+    const { config, externalUrl, servers } = this.#parts;
+    const { method, headers, client: { certificate, unusableCertificate } } = request;
+    const path = withoutSite(request.path, config.site.name);
+    const { clientAddress, base, consignor } = originOf(request, config.gateway, externalUrl);
     trace.client = clientAddress;
     if (!isHealth(path)) this.#parts.regulator.admitAddress(clientAddress);
-    if (request.method === "OPTIONS") return this.#options(path);
-    const match = this.#router.match(request.method, path);
-    trace.route = match.route;
-    const server = match.params.get("server");
-    if (server !== undefined) Object.assign(trace.particulars, { server: parseServerAddress(server).name });
-    negotiate(request, match, accepted);
+    if (method === "OPTIONS") return this.#options(path);
+    const { route, params } = this.#router.match(method, path);
+    trace.route = route;
+    const segment = params.get("server");
+    const server = segment === undefined ? undefined : requestedServer(segment, servers);
+    if (server !== undefined) trace.particulars = { server: server.name };
+    negotiate(headers, route, accepted);
 
-    const { caller, user } = await identify(request, match.route, this.#parts, {
+    const { caller, user } = await identify(request, route, this.#parts, {
       facts: {
         clientAddress,
-        ...(peer.certificate && { certificate: peer.certificate }),
-        ...(peer.unusableCertificate !== undefined && { unusableCertificate: peer.unusableCertificate }),
+        ...(certificate && { certificate }),
+        ...(unusableCertificate !== undefined && { unusableCertificate }),
         ...(consignor !== undefined && { consignor }),
       },
       claimed: (user) => trace.claimed = user,
@@ -196,16 +187,18 @@ class RoutedService implements Service {
         trace.method = known.kind === "anonymous" ? undefined : known.identity.via;
       },
       log,
-      signal: request.signal,
+      signal,
     });
-    checkQuery(query, match.route.doc?.query);
-    const { signal } = request;
-    const preferences = request.headers.get(PREFERENCES_HEADER);
+    const query = new URLSearchParams(request.query);
+    checkQuery(query, route.doc?.query);
+    const preferences = headers.get(PREFERENCES_HEADER);
     const call: Call = {
       request,
-      params: match.params,
+      params,
       query,
+      ...(server && { server }),
       caller,
+      ...(trace.claimed !== undefined && { userName: trace.claimed }),
       user,
       ...(preferences !== null && { preferences }),
       clientAddress,
@@ -215,16 +208,17 @@ class RoutedService implements Service {
       log,
       signal,
     };
-    const { answer, page } = match.route;
+    const { answer, page } = route;
     const wantsPage = page !== undefined && accepted.prefersHtml;
     const response = await (wantsPage ? page : answer)(call);
     if (page !== undefined && !wantsPage) response.headers.append("Vary", "Accept");
-    return request.method === "HEAD" ? withoutContent(response) : response;
+    return method === "HEAD" ? { ...response, body: null } : response;
   }
 
   /** Which methods a resource knows (RFC 9110, 9.3.7). */
-  #options(path: string): Response {
-    return new Response(null, { status: 204, headers: { Allow: this.#router.allowed(path).join(", ") } });
+  #options(path: string): HttpResponse {
+    const headers = HeaderList.of({ Allow: this.#router.allowed(path).join(", ") });
+    return { status: 204, headers, body: null };
   }
 }
 
@@ -238,9 +232,11 @@ function withoutSite(path: string, siteName: string): string {
 const ANY_TYPE = new Acceptance(null);
 
 /** @throws {UnsupportedMediaType | NotAcceptable} */
-function negotiate(request: IncomingRequest, { route }: RouteMatch, accepted: Acceptance): void {
-  const type = request.headers.get("Content-Type");
-  if (route.consumes !== undefined && type?.split(";")[0]?.trim().toLowerCase() !== route.consumes) {
+function negotiate(headers: HeaderList, route: Route, accepted: Acceptance): void {
+  if (
+    route.consumes !== undefined &&
+    headers.get("Content-Type")?.split(";")[0]?.trim().toLowerCase() !== route.consumes
+  ) {
     throw new UnsupportedMediaType(route.consumes);
   }
   if (route.produces !== undefined && !route.produces.some((offer) => accepted.admits(offer))) {
@@ -258,7 +254,7 @@ function record(
   method: string,
   { trace, response: { status }, failure, ms }: {
     readonly trace: Trace;
-    readonly response: ResourceResponse;
+    readonly response: HttpResponse;
     readonly failure: ServiceError | undefined;
     readonly ms: number;
   },

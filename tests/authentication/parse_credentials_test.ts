@@ -4,11 +4,12 @@ import fc from "fast-check";
 import { LEGACY_SSH_HEADER, parseCredentials } from "../../src/authentication/parse_credentials.ts";
 import type { Authorization } from "../../src/model/credentials.ts";
 import { CHARACTER } from "../fixtures/character.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
 
 const FACTS = { clientAddress: "192.0.2.17" };
 
 function parse(authorization?: string, signed?: string): Authorization {
-  const headers = new Headers();
+  const headers = new HeaderList();
   if (authorization !== undefined) headers.set("authorization", authorization);
   if (signed !== undefined) headers.set(LEGACY_SSH_HEADER, signed);
   return parseCredentials(headers, FACTS).authorization;
@@ -109,7 +110,7 @@ for (
   ] as const
 ) {
   Deno.test(`parseCredentials() finds two Authorization headers malformed (${what})`, () => {
-    const headers = new Headers();
+    const headers = new HeaderList();
     headers.append("authorization", first);
     headers.append("authorization", second);
     assert.equal(parseCredentials(headers, FACTS).authorization.kind, "malformed");
@@ -122,7 +123,7 @@ Deno.test("parseCredentials() passes on what the edge knows", () => {
     consignor: "DN=x",
     certificate: { subject: "CN=a", pem: "P" },
   };
-  assert.deepEqual(parseCredentials(new Headers(), facts), { ...facts, authorization: { kind: "none" } });
+  assert.deepEqual(parseCredentials(new HeaderList(), facts), { ...facts, authorization: { kind: "none" } });
 });
 
 Deno.test("parseCredentials() reads back any user and password", () => {

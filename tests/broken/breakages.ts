@@ -705,7 +705,7 @@ const PARSERS: readonly (readonly [row: string, file: string, name: string, test
     "parseReply",
     "credentials",
   ],
-  ["parseServerAddress()", "resource/server_address.ts", "parseServerAddress", "requests"],
+  ["parseServerAddress()", "resource/requested_server.ts", "parseServerAddress", "requests"],
   ["parseSessionRequest()", "resource/session_request.ts", "parseSessionRequest", "requests"],
   ["parseShareDump()", "sharing/import/share_dump.ts", "parseShareDump", "configuration"],
   ["parseShareFields()", "resource/share/share_fields.ts", "parseShareFields", "requests"],

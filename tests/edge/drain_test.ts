@@ -3,6 +3,7 @@ import { LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
 const tls = {
@@ -22,9 +23,9 @@ Deno.test("HttpsEdge.drain() waits for the last of several requests under way", 
       maxConnections: 0,
       limits: LIMITS,
     },
-    partsWith(async ({ target }) => {
+    partsWith(async ({ path }) => {
       await new Promise<void>((resolve) => waiting.push(resolve));
-      return { status: 200, headers: [], body: `done ${target}` };
+      return { status: 200, headers: new HeaderList(), body: `done ${path}` };
     }),
   );
   const ask = async (path: string) => {

@@ -1,5 +1,5 @@
 import type { HttpsEdge } from "../../src/edge/https_edge.ts";
-import type { Answer } from "../../src/edge/message.ts";
+import type { Answer } from "../../src/model/http_message.ts";
 import { type Logger, SILENT } from "../../src/logging/logger.ts";
 
 type Parts = Parameters<typeof HttpsEdge.start>[1];

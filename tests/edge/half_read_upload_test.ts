@@ -3,6 +3,7 @@ import { type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
 const tls: EdgeTls = {
@@ -24,7 +25,7 @@ Deno.test("HttpsEdge takes no more of an upload whose reader has begun and then 
       await new Promise((_, reject) =>
         given.signal.addEventListener("abort", () => reject(given.signal.reason))
       );
-      return { status: 200, headers: [], body: null };
+      return { status: 200, headers: new HeaderList(), body: null };
     }),
   );
   try {

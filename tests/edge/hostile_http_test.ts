@@ -4,14 +4,15 @@ import { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
-import type { EdgeRequest } from "../../src/edge/message.ts";
+import type { HttpRequest } from "../../src/model/http_message.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
 import { openTls } from "./tls_client.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
 const credential = authority.issue({ subject: "CN=localhost", names: ["localhost"] });
-const seen: EdgeRequest[] = [];
+const seen: HttpRequest[] = [];
 const edge = await HttpsEdge.start(
   {
     address: "127.0.0.1",
@@ -28,7 +29,7 @@ const edge = await HttpsEdge.start(
   },
   partsWith((request) => {
     seen.push(request);
-    return Promise.resolve({ status: 200, headers: ["Content-Length", "2"], body: "ok" });
+    return Promise.resolve({ status: 200, headers: new HeaderList(["Content-Length", "2"]), body: "ok" });
   }),
 );
 Deno.test.afterAll(() => edge.drain(100));
@@ -154,18 +155,21 @@ for (const [what, text, status] of refused) {
 }
 
 /** What looks odd and is in order; with what is made of it. */
-const accepted: [string, string, Partial<EdgeRequest>][] = [
-  ["HTTP/1.0 without Host", get("", "1.0"), { target: "/" }],
-  ["a target in absolute form", "GET http://a.b/x?y HTTP/1.1\r\nHost: h\r\n\r\n", { target: "/x?y" }],
-  ["an absolute target without path", "GET https://a.b HTTP/1.1\r\nHost: h\r\n\r\n", { target: "/" }],
-  ["an absolute target with query alone", "GET https://a.b?q HTTP/1.1\r\nHost: h\r\n\r\n", { target: "/?q" }],
-  ["OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", { target: "/", method: "OPTIONS" }],
-  ["a Host that is an IPv6 address", get("Host: [::1]:9000\r\n"), { target: "/" }],
-  ["empty lines in front", `\r\n\r\n${get("Host: h\r\n")}`, { target: "/" }],
-  ["an upgrade, which is not made", get("Host: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"), {
-    target: "/",
+const accepted: [string, string, Partial<HttpRequest>][] = [
+  ["HTTP/1.0 without Host", get("", "1.0"), { path: "/" }],
+  ["a target in absolute form", "GET http://a.b/x?y HTTP/1.1\r\nHost: h\r\n\r\n", { path: "/x", query: "y" }],
+  ["an absolute target without path", "GET https://a.b HTTP/1.1\r\nHost: h\r\n\r\n", { path: "/" }],
+  ["an absolute target with query alone", "GET https://a.b?q HTTP/1.1\r\nHost: h\r\n\r\n", {
+    path: "/",
+    query: "q",
   }],
-  ["__proto__ for a name", get("Host: h\r\n__proto__: x\r\n"), { target: "/" }],
+  ["OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", { path: "/", method: "OPTIONS" }],
+  ["a Host that is an IPv6 address", get("Host: [::1]:9000\r\n"), { path: "/" }],
+  ["empty lines in front", `\r\n\r\n${get("Host: h\r\n")}`, { path: "/" }],
+  ["an upgrade, which is not made", get("Host: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"), {
+    path: "/",
+  }],
+  ["__proto__ for a name", get("Host: h\r\n__proto__: x\r\n"), { path: "/" }],
   ["a chunk extension", chunked("2;a=b\r\n{}\r\n0\r\n\r\n"), { body: Buffer.from("{}") }],
   ["a trailer, which is dropped", chunked("2\r\n{}\r\n0\r\nHost: x\r\n\r\n"), { body: Buffer.from("{}") }],
   ["a body with GET", get("Host: h\r\nContent-Length: 2\r\n") + "{}", { body: Buffer.from("{}") }],
@@ -181,7 +185,10 @@ for (const [what, text, expected] of accepted) {
       const found: unknown = request && Reflect.get(request, name);
       assert.deepEqual(found instanceof Uint8Array ? Buffer.from(found) : found, value);
     }
-    assert(!request?.headers.includes("x") || what === "__proto__ for a name", "a trailer is no header");
+    assert(
+      !request?.headers.fields.includes("x") || what === "__proto__ for a name",
+      "a trailer is no header",
+    );
   });
 }
 
@@ -190,7 +197,7 @@ Deno.test("HttpsEdge takes what follows a body for another request, and nothing 
   const second = "GET /second HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
   const reply = await send(post("Content-Length: 2\r\n", `{}${second}`));
   assert.equal(reply.match(/HTTP\/1\.1 200 /g)?.length, 2);
-  assert.deepEqual(seen.slice(before).map(({ target }) => target).sort(), ["/second", "/x"]);
+  assert.deepEqual(seen.slice(before).map(({ path }) => path).sort(), ["/second", "/x"]);
 });
 
 /** Sends bytes, and gives what comes back until the edge closes, or until it is enough. */

@@ -8,6 +8,7 @@ import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
 import { openTls, readAll } from "./tls_client.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
 const credential = authority.issue({ subject: "CN=localhost", names: ["localhost"] });
@@ -28,7 +29,7 @@ const edge = await HttpsEdge.start(
   },
   partsWith(() => {
     heard++;
-    return Promise.resolve({ status: 200, headers: ["Content-Length", "2"], body: "ok" });
+    return Promise.resolve({ status: 200, headers: new HeaderList(["Content-Length", "2"]), body: "ok" });
   }),
 );
 Deno.test.afterAll(() => edge.drain(100));

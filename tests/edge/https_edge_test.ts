@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect as connectTcp } from "node:net";
 import { type EdgeLimits, type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
-import type { Answer, EdgeRequest } from "../../src/edge/message.ts";
+import type { Answer, HttpRequest } from "../../src/model/http_message.ts";
 import { inTime } from "../fixtures/deadline.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import { readJson } from "../../src/resource/request_body.ts";
@@ -28,11 +28,12 @@ interface Setting {
   readonly answer?: Answer;
 }
 
-const hello: Answer = () => Promise.resolve({ status: 200, headers: ["Content-Length", "2"], body: "ok" });
+const hello: Answer = () =>
+  Promise.resolve({ status: 200, headers: new HeaderList(["Content-Length", "2"]), body: "ok" });
 
 /** Runs the test against an edge of its own, and ends it. */
-async function withEdge(setting: Setting, test: (port: number, seen: EdgeRequest[]) => Promise<void>) {
-  const seen: EdgeRequest[] = [];
+async function withEdge(setting: Setting, test: (port: number, seen: HttpRequest[]) => Promise<void>) {
+  const seen: HttpRequest[] = [];
   const answer: Answer = (request, signal) => {
     seen.push(request);
     return (setting.answer ?? hello)(request, signal);
@@ -59,7 +60,7 @@ async function send(port: number, text: string): Promise<string> {
   return await readAll(socket);
 }
 
-Deno.test("HttpsEdge hands on method, target, headers, peer and body", async () => {
+Deno.test("HttpsEdge hands on method, target, headers, client and body", async () => {
   await withEdge({}, async (port, seen) => {
     const reply = await send(
       port,
@@ -70,10 +71,11 @@ Deno.test("HttpsEdge hands on method, target, headers, peer and body", async () 
     const [request] = seen;
     assert(request && request.body instanceof Uint8Array);
     assert.equal(request.method, "POST");
-    assert.equal(request.target, "/rest/auth/HPC?x=%2F");
-    assert.equal(request.headers[request.headers.indexOf("X-A") + 1], "1");
-    assert.equal(request.peer.address, "127.0.0.1");
-    assert.equal(request.peer.certificate, undefined);
+    assert.equal(request.path, "/rest/auth/HPC");
+    assert.equal(request.query, "x=%2F");
+    assert.equal(request.headers.get("X-A"), "1");
+    assert.equal(request.client.address, "127.0.0.1");
+    assert.equal(request.client.certificate, undefined);
     assert.equal(new TextDecoder().decode(request.body), "body");
   });
 });
@@ -85,13 +87,13 @@ Deno.test("HttpsEdge names a client by a certificate that verifies, and by no ot
     const known = await openTls(port, { cert: client.certificate, key: client.key });
     known.write(request);
     await readAll(known);
-    assert.equal(seen[0]?.peer.certificate?.subject, "CN=Ann,O=Site,C=DE");
+    assert.equal(seen[0]?.client.certificate?.subject, "CN=Ann,O=Site,C=DE");
 
     const foreign = createAuthority({ subject: "CN=Other CA" }).issue({ subject: "CN=Ann,O=Site,C=DE" });
     const unknown = await openTls(port, { cert: foreign.certificate, key: foreign.key });
     unknown.write(request);
     await readAll(unknown).catch(() => ""); // whether it is cut or taken for nobody, it is not Ann
-    assert(seen.slice(1).every(({ peer }) => peer.certificate === undefined));
+    assert(seen.slice(1).every(({ client }) => client.certificate === undefined));
   });
 });
 
@@ -153,8 +155,8 @@ for (const [what, client, name] of clients) {
         });
         // Whether it is cut or taken for nobody, it is nobody.
         const answer = await sent.catch(() => "");
-        assert.equal(seen[0]?.peer.certificate?.subject, name);
-        const why = seen[0]?.peer.unusableCertificate;
+        assert.equal(seen[0]?.client.certificate?.subject, name);
+        const why = seen[0]?.client.unusableCertificate;
         if (name !== undefined) assert.equal(why, undefined);
         else if (seen.length > 0 && what === "of version 1") {
           assert.match(why ?? "", /not of X\.509 version 3/);
@@ -217,13 +219,9 @@ Deno.test("HttpsEdge cuts a connection on which the header never ends", async ()
 });
 
 /** Reads the body of each request within a time, as resources do. */
-const reading = (withinMs?: number): Answer => async ({ headers, body }) => {
-  await readJson({
-    headers: HeaderList.fromRaw(headers),
-    body: body instanceof ReadableStream ? body : null,
-    ...(body instanceof Uint8Array && { arrived: body }),
-  }, withinMs);
-  return { status: 200, headers: ["Content-Length", "2"], body: "ok" };
+const reading = (withinMs?: number): Answer => async (request) => {
+  await readJson(request, withinMs);
+  return { status: 200, headers: new HeaderList(["Content-Length", "2"]), body: "ok" };
 };
 
 const tooLong: [string, string][] = [
@@ -364,7 +362,7 @@ Deno.test("HttpsEdge cuts a client that does not read its answer", async () => {
     pull: (controller) => controller.enqueue(part),
     cancel: () => cancelled(),
   });
-  const answer: Answer = () => Promise.resolve({ status: 200, headers: [], body });
+  const answer: Answer = () => Promise.resolve({ status: 200, headers: new HeaderList(), body });
   await withEdge({ limits: { silentMs: 100 }, answer }, async (port) => {
     using conn = await openQuiet(port);
     await conn.write(new TextEncoder().encode("GET / HTTP/1.1\r\nHost: h\r\n\r\n"));
@@ -383,8 +381,8 @@ Deno.test("HttpsEdge takes no more from a client that sends request after reques
 });
 
 Deno.test("HttpsEdge answers requests that follow each other closely", async () => {
-  const headers = ["Content-Length", "2"];
-  const answer: Answer = ({ target }) => Promise.resolve({ status: 200, headers, body: target });
+  const headers = new HeaderList(["Content-Length", "2"]);
+  const answer: Answer = ({ path }) => Promise.resolve({ status: 200, headers, body: path });
   await withEdge({ answer }, async (port) => {
     using conn = await openQuiet(port);
     for (let round = 0; round < 20; round++) {
@@ -409,7 +407,7 @@ Deno.test("HttpsEdge takes no more of an upload than is read of it", async () =>
     assert(body instanceof ReadableStream);
     await released;
     for await (const part of body) taken += part.length;
-    return { status: 200, headers: [], body: "whole" };
+    return { status: 200, headers: new HeaderList(), body: "whole" };
   };
   await withEdge({ answer }, async (port) => {
     using conn = await openQuiet(port);
@@ -433,7 +431,7 @@ Deno.test("HttpsEdge takes no more of an upload than is read of it", async () =>
 });
 
 Deno.test("HttpsEdge discards the rest of a refused upload for a while, then cuts its client off", async () => {
-  const answer: Answer = () => Promise.resolve({ status: 403, headers: [], body: "no" });
+  const answer: Answer = () => Promise.resolve({ status: 403, headers: new HeaderList(), body: "no" });
   await withEdge({ answer }, async (port) => {
     using conn = await openQuiet(port);
     await conn.write(new TextEncoder().encode(
@@ -455,7 +453,8 @@ Deno.test("HttpsEdge discards the rest of a refused upload for a while, then cut
 });
 
 Deno.test("HttpsEdge lets a client send its refused upload to the end, also one that closes then", async () => {
-  const answer: Answer = () => Promise.resolve({ status: 403, headers: ["Content-Length", "2"], body: "no" });
+  const answer: Answer = () =>
+    Promise.resolve({ status: 403, headers: new HeaderList(["Content-Length", "2"]), body: "no" });
   await withEdge({ answer }, async (port) => {
     for (const head of ["HTTP/1.1\r\nConnection: close", "HTTP/1.1\r\nConnection: keep-alive", "HTTP/1.0"]) {
       using conn = await openQuiet(port);
@@ -487,7 +486,7 @@ Deno.test("HttpsEdge leaves a client alone that reads its answer slowly, but rea
       else controller.enqueue(new Uint8Array([97]));
     },
   });
-  const answer: Answer = () => Promise.resolve({ status: 200, headers: [], body });
+  const answer: Answer = () => Promise.resolve({ status: 200, headers: new HeaderList(), body });
   await withEdge({ limits: { silentMs: 300 }, answer }, async (port) => {
     const reply = await send(port, "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
     assert.match(reply, /0\r\n\r\n$/);
@@ -562,7 +561,7 @@ Deno.test("HttpsEdge.drain() lets a request under way finish and takes no new co
   const answer: Answer = async () => {
     arrived();
     await released;
-    return { status: 200, headers: [], body: "done" };
+    return { status: 200, headers: new HeaderList(), body: "done" };
   };
   const limits = { ...LIMITS, checkMs: 50 };
   const edge = await HttpsEdge.start(

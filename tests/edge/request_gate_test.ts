@@ -5,10 +5,11 @@ import { connect } from "node:net";
 import fc from "fast-check";
 import { LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
-import type { Answer } from "../../src/edge/message.ts";
+import type { Answer } from "../../src/model/http_message.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
 import { openTls } from "./tls_client.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
 
 const credential = createAuthority({ subject: "CN=Test CA" }).issue({ subject: "CN=localhost" });
 const tls = {
@@ -71,17 +72,17 @@ async function talk(
 
 const count = (text: string, pattern: RegExp) => text.match(pattern)?.length ?? 0;
 
-/** Answers with method, target and body, and notes beginning and end of each request. */
+/** Answers with method, path and body, and notes beginning and end of each request. */
 function recording(events: string[]): Answer {
-  return async ({ method, target, body }) => {
-    events.push(`begin ${method} ${target}`);
+  return async ({ method, path, body }) => {
+    events.push(`begin ${method} ${path}`);
     const content = body === null
       ? ""
       : new TextDecoder().decode(body instanceof Uint8Array ? body : await new Response(body).bytes());
     for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
-    events.push(`end ${method} ${target}`);
-    const text = `<${method} ${target} ${content}>`;
-    return { status: 200, headers: ["Content-Length", String(text.length)], body: text };
+    events.push(`end ${method} ${path}`);
+    const text = `<${method} ${path} ${content}>`;
+    return { status: 200, headers: new HeaderList(["Content-Length", String(text.length)]), body: text };
   };
 }
 
@@ -221,7 +222,7 @@ function patient(): { readonly answer: Answer; readonly arrived: Promise<void>; 
     await released;
     assert(body instanceof ReadableStream);
     const text = await new Response(body).text();
-    return { status: 200, headers: ["Content-Length", String(text.length)], body: text };
+    return { status: 200, headers: new HeaderList(["Content-Length", String(text.length)]), body: text };
   };
   return { answer, arrived, go };
 }
@@ -263,7 +264,8 @@ testEdges(
   },
 );
 
-const refusing: Answer = () => Promise.resolve({ status: 401, headers: ["Content-Length", "2"], body: "no" });
+const refusing: Answer = () =>
+  Promise.resolve({ status: 401, headers: new HeaderList(["Content-Length", "2"]), body: "no" });
 testEdges(
   "a client that is refused is not asked for its body, and its connection ends",
   () => refusing,

@@ -7,6 +7,7 @@ import { tlsServerOptions } from "../../src/edge/tls_server_options.ts";
 import { inTime } from "../fixtures/deadline.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
 const tls = {
@@ -43,9 +44,9 @@ Deno.test("an edge that does not want client certificates knows nobody by one", 
       maxConnections: 0,
       limits: LIMITS,
     },
-    partsWith(({ peer }) => {
-      known.push(peer.certificate);
-      return Promise.resolve({ status: 200, headers: [], body: null });
+    partsWith(({ client }) => {
+      known.push(client.certificate);
+      return Promise.resolve({ status: 200, headers: new HeaderList(), body: null });
     }),
   );
   try {

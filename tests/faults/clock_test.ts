@@ -5,6 +5,7 @@ import { loadSetup } from "../../src/service/assembly/load_setup.ts";
 import { createService, type Service } from "../../src/service/service.ts";
 import { ALICE, createSite } from "../system/running_service.ts";
 import { note } from "./fault_table.ts";
+import { answerWeb } from "../../src/service/mount.ts";
 
 const HOUR = 3600_000;
 const DAY = 24 * HOUR;
@@ -36,11 +37,12 @@ async function withService(
 
 function ask(service: Service, authorization: string, address = "127.0.0.1"): Promise<Response> {
   const headers = { Authorization: authorization, Accept: "application/json" };
-  return service.handle(new Request("https://localhost/rest/auth", { headers }), { address });
+  return answerWeb(service, new Request("https://localhost/rest/auth", { headers }), { address });
 }
 
 function openSession(service: Service): Promise<Response> {
-  return service.handle(
+  return answerWeb(
+    service,
     new Request("https://localhost/rest/auth/HPC", {
       method: "POST",
       headers: { Authorization: ALICE_BASIC, "Content-Type": "application/json" },

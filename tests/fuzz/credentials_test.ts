@@ -58,7 +58,7 @@ fuzz({
   ),
   parse: ([authorization, signed]) => {
     const printable = (text: string) => text.replace(/[\0\r\n]/g, " ");
-    const headers = new HeaderList([["Authorization", printable(authorization)]]);
+    const headers = new HeaderList(["Authorization", printable(authorization)]);
     if (signed !== null) headers.set("X-UNICORE-SSHKEY-AUTH-PLAINTEXT", printable(signed));
     const { authorization: { kind } } = parseCredentials(headers, { clientAddress: "127.0.0.1" });
     assert.notEqual(kind, "none", "credentials that cannot be read are never none");

@@ -14,7 +14,7 @@ import { comparableForm } from "../../src/model/distinguished_name.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import { parseByteRange } from "../../src/resource/access/byte_range.ts";
 import { evaluateConditions } from "../../src/resource/access/validators.ts";
-import { parseServerAddress } from "../../src/resource/server_address.ts";
+import { parseServerAddress } from "../../src/resource/requested_server.ts";
 import { Acceptance } from "../../src/service/http/acceptance.ts";
 import { originOf } from "../../src/service/http/forwarding.ts";
 import { containedPath } from "../../src/sharing/rules/contained_path.ts";
@@ -82,7 +82,7 @@ const PIECES = [
   "Accepted key 0: a\n",
 ] as const;
 
-const headers = (name: string, text: string) => new HeaderList([[name, text.replace(/[\0\r\n]/g, " ")]]);
+const headers = (name: string, text: string) => new HeaderList([name, text]);
 const KEY = publicLine("user_ed25519");
 const [TYPE, BLOB] = publicKeyWords("user_ed25519");
 const GATEWAY = { enabled: true, trustedPeers: ["10.0.0.0/8"], certificate: undefined };
@@ -129,7 +129,11 @@ const SUBJECTS: readonly Subject[] = [
     longest: 2 * KIB,
     forms: ["…", "https://…", "https://a/…"],
     parse: (text) =>
-      originOf(headers("X-UNICORE-Gateway", text), { address: "10.0.0.1" }, GATEWAY, "https://x"),
+      originOf(
+        { headers: headers("X-UNICORE-Gateway", text), client: { address: "10.0.0.1" } },
+        GATEWAY,
+        "https://x",
+      ),
   },
   {
     name: "parseByteRange()",

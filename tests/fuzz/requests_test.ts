@@ -7,7 +7,7 @@ import { HeaderList } from "../../src/model/header_list.ts";
 import { ServiceError } from "../../src/model/service_error.ts";
 import { parseByteRange } from "../../src/resource/access/byte_range.ts";
 import { evaluateConditions } from "../../src/resource/access/validators.ts";
-import { parseServerAddress } from "../../src/resource/server_address.ts";
+import { parseServerAddress } from "../../src/resource/requested_server.ts";
 import { parseSessionRequest } from "../../src/resource/session_request.ts";
 import { parseShareFields } from "../../src/resource/share/share_fields.ts";
 import { Acceptance } from "../../src/service/http/acceptance.ts";
@@ -47,7 +47,7 @@ fuzz({
         "If-Modified-Since",
       ]] as const
     ) {
-      evaluateConditions(new HeaderList([[tag, clean(tags)], [time, clean(date)]]), {
+      evaluateConditions(new HeaderList([tag, clean(tags), time, clean(date)]), {
         etag: '"abc"',
         modifiedAt: 0,
         settled: true,

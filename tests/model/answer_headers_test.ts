@@ -7,10 +7,10 @@ function headersOf(
   asked: Record<string, string> = {},
   own: Record<string, string> = {},
 ) {
-  const headers = new HeaderList(Object.entries(own));
+  const headers = HeaderList.of(own);
   const by = {
     method: asked["Access-Control-Request-Method"] ? "OPTIONS" : "GET",
-    headers: new HeaderList(Object.entries(asked)),
+    headers: HeaderList.of(asked),
   };
   addCommonHeaders(headers, "r1", by, { ...PLAIN_POLICY, ...policy });
   return headers;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { HeaderList } from "../../src/model/header_list.ts";
 
 Deno.test("HeaderList finds names in any case", () => {
-  const list = HeaderList.fromRaw(["X-One", "1", "x-TWO", "2"]);
+  const list = new HeaderList(["X-One", "1", "x-TWO", "2"]);
   assert.equal(list.get("x-one"), "1");
   assert.equal(list.get("X-Two"), "2");
   assert.equal(list.get("X-Three"), null);
@@ -23,13 +23,14 @@ Deno.test("HeaderList answers as Headers does", () => {
         else headers.append(name, value);
       }
     }
-    assert.deepEqual([...ours].toSorted(), [...theirs].toSorted());
+    assert.equal(ours.fields.length, 2 * [...theirs].length);
+    for (const [name, value] of theirs) assert.equal(ours.get(name), value);
   }));
 });
 
 for (const [what, value] of [["CR", "a\rb"], ["LF", "a\nb"], ["NUL", "a\0b"]] as const) {
   Deno.test(`HeaderList takes no value with ${what}`, () => {
-    assert.throws(() => new HeaderList([["X-A", value]]), TypeError);
+    assert.throws(() => HeaderList.of({ "X-A": value }), TypeError);
     assert.throws(() => new HeaderList().append("X-A", value), TypeError);
   });
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { readTarget, targetOfUrl } from "../../src/model/request_target.ts";
+import { readTarget } from "../../src/model/request_target.ts";
 
 const good: [string, string, string][] = [
   ["/", "/", ""],
@@ -59,10 +59,4 @@ Deno.test("readTarget() finds the path that a URL parser finds, or none", () => 
     assert.equal(url.pathname, found.path);
     assert.equal(url.search, found.query === "" ? "" : `?${found.query.replaceAll("'", "%27")}`);
   }));
-});
-
-Deno.test("targetOfUrl() reads what Request.url holds", () => {
-  assert.deepEqual(targetOfUrl("https://h.example:1/a?b#c"), { path: "/a", query: "b" });
-  assert.deepEqual(targetOfUrl(new Request("https://h").url), { path: "/", query: "" });
-  assert.equal(targetOfUrl("https://authserver.invalid/a/../b"), undefined);
 });

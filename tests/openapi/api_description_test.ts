@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { openApiDocument } from "../../src/service/http/openapi/document.ts";
 import type { Route } from "../../src/service/http/router.ts";
 import { ApiDescription, type Exchange } from "./api_description.ts";
+import { emptyResponse } from "../../src/resource/text_response.ts";
 
 const ROUTES: readonly Route[] = [
   {
@@ -14,7 +15,7 @@ const ROUTES: readonly Route[] = [
       summary: "Alive",
       answers: { 200: { description: "It is", content: { "application/json": "Live" } } },
     },
-    answer: () => new Response(),
+    answer: () => emptyResponse(),
   },
   {
     method: "DELETE",
@@ -25,7 +26,7 @@ const ROUTES: readonly Route[] = [
       summary: "Gone",
       answers: { 201: { description: "Gone", headers: { Location: "Where" } } },
     },
-    answer: () => new Response(),
+    answer: () => emptyResponse(),
   },
 ];
 const DESCRIPTION = new ApiDescription(openApiDocument(ROUTES, "https://auth.example.org"), ["SITE"]);

@@ -1,12 +1,15 @@
 import type { UserAttributes } from "../../src/attributes/user_attributes.ts";
 import { SILENT } from "../../src/logging/logger.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
+import type { HttpRequest } from "../../src/model/http_message.ts";
 import type { Caller } from "../../src/model/identity.ts";
 import { ServiceError } from "../../src/model/service_error.ts";
 import type { Call } from "../../src/resource/call.ts";
 import { PathTurns } from "../../src/resource/access/path_turns.ts";
 import { UnreadAnswers } from "../../src/resource/long_text.ts";
 import type { SharingParts } from "../../src/resource/share/sharing_parts.ts";
-import { webResponse } from "../../src/resource/text_response.ts";
+import { webResponse } from "../../src/service/mount.ts";
+import { requestedServer } from "../../src/resource/requested_server.ts";
 import { Acceptance } from "../../src/service/http/acceptance.ts";
 import { asServiceError, errorResponse } from "../../src/service/http/error_response.ts";
 import { openApiDocument } from "../../src/service/http/openapi/document.ts";
@@ -122,16 +125,19 @@ export class SharingSite implements AsyncDisposable {
   ): Promise<Response> {
     this.audited = {};
     const payload = body instanceof ReadableStream || typeof body === "string" ? body : JSON.stringify(body);
-    const request = new Request(`${BASE}/`, {
+    const [at = "", query = ""] = path.split("?");
+    const request: HttpRequest = {
       method,
-      headers,
-      ...(body !== undefined && { body: payload }),
-    });
+      path: `/rest/${at}`,
+      query,
+      headers: HeaderList.of(headers ?? {}),
+      client: { address: clientAddress },
+      body: body === undefined ? null : new Response(payload).body,
+    };
     try {
-      const [at = "", query = ""] = path.split("?");
-      const { route, params } = new Router(this.#routes()).match(method, `/rest/${at}`);
+      const { route, params } = new Router(this.#routes()).match(method, request.path);
       return webResponse(
-        await route.answer(this.#call(who, { request, params, query, clientAddress, signal })),
+        await route.answer(this.#call(who, { request, params, signal })),
       );
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -164,11 +170,9 @@ export class SharingSite implements AsyncDisposable {
 
   #call(
     who: Who,
-    { request, params, query, clientAddress, signal }: {
-      readonly request: Request;
-      readonly query: string;
+    { request, params, signal }: {
+      readonly request: HttpRequest;
       readonly params: ReadonlyMap<string, string>;
-      readonly clientAddress: string;
       readonly signal: AbortSignal | undefined;
     },
   ): Call {
@@ -176,13 +180,15 @@ export class SharingSite implements AsyncDisposable {
       kind: "authenticated",
       identity: { dn: `CN=${who}, O=Example`, method: "PASSWORD_FILE", via: "PASSWORD" },
     };
+    const server = params.get("server");
     return {
       request,
       params,
-      query: new URLSearchParams(query),
+      query: new URLSearchParams(request.query),
+      ...(server !== undefined && { server: requestedServer(server, this.parts.servers) }),
       caller,
       user: this.#user(who),
-      clientAddress,
+      clientAddress: request.client.address,
       base: BASE,
       requestId: "r1",
       log: SILENT,

@@ -4,6 +4,7 @@ import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { CoreLink } from "../../src/rooms/core_link.ts";
 import type { FromRoom, ToCoreRoom } from "../../src/rooms/room_message.ts";
 import { createSite } from "../system/running_service.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
 
 Deno.test("a core that is told to close sends all that it logged and counted before it says that it has", async () => {
   await using site = await createSite();
@@ -29,9 +30,10 @@ Deno.test("a core that is told to close sends all that it logged and counted bef
   try {
     const request = {
       method: "GET",
-      target: "/rest/auth",
-      headers: [],
-      peer: { address: "192.0.2.1" },
+      path: "/rest/auth",
+      query: "",
+      headers: new HeaderList(),
+      client: { address: "192.0.2.1" },
       body: null,
     };
     const { status } = await link.exchange(request, new AbortController().signal);

@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import type { Answer, EdgeRequest } from "../../src/edge/message.ts";
+import type { Answer, HttpRequest } from "../../src/model/http_message.ts";
 import { ServiceStarting } from "../../src/edge/refusal.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { CoreLink } from "../../src/rooms/core_link.ts";
 import { EdgeLink } from "../../src/rooms/edge_link.ts";
 import { CHUNK_BYTES, MOST_AHEAD, MOST_CREDIT } from "../../src/rooms/wire.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
 
-const GET: EdgeRequest = {
+const GET: HttpRequest = {
   method: "GET",
-  target: "/",
-  headers: [],
-  peer: { address: "192.0.2.1" },
+  path: "/",
+  query: "",
+  headers: new HeaderList(),
+  client: { address: "192.0.2.1" },
   body: null,
 };
 const NEVER = new AbortController().signal;
@@ -60,24 +62,29 @@ function asStream(body: unknown): ReadableStream<Uint8Array> {
 
 Deno.test("a link carries a request there and its answer back", async () => {
   const answer: Answer = (request) =>
-    Promise.resolve({ status: 201, headers: ["X-Target", request.target, ...request.headers], body: "text" });
+    Promise.resolve({
+      status: 201,
+      headers: new HeaderList(["X-Path", request.path, ...request.headers.fields]),
+      body: "text",
+    });
   await withLink(answer, async (link) => {
     const replies = await Promise.all(
-      ["/a", "/b"].map((target) => link.exchange({ ...GET, target, headers: ["X-H", "1"] }, NEVER)),
+      ["/a", "/b"].map((path) =>
+        link.exchange({ ...GET, path, headers: new HeaderList(["X-H", "1"]) }, NEVER)
+      ),
     );
-    assert.deepEqual(replies.map(({ headers }) => headers), [["X-Target", "/a", "X-H", "1"], [
-      "X-Target",
-      "/b",
-      "X-H",
-      "1",
-    ]]);
+    assert.deepEqual(
+      replies.map(({ headers }) => headers.fields),
+      [["X-Path", "/a", "X-H", "1"], ["X-Path", "/b", "X-H", "1"]],
+    );
     assert.equal(replies[0]?.status, 201);
     assert.equal(replies[0]?.body, "text");
   });
 });
 
 Deno.test("a link carries streamed bodies both ways unchanged", async () => {
-  const answer: Answer = (request) => Promise.resolve({ status: 200, headers: [], body: request.body });
+  const answer: Answer = (request) =>
+    Promise.resolve({ status: 200, headers: new HeaderList(), body: request.body });
   await withLink(answer, async (link) => {
     const expected = await digest(source(40, 100_001).stream);
     const reply = await link.exchange({ ...GET, method: "PUT", body: source(40, 100_001).stream }, NEVER);
@@ -88,7 +95,8 @@ Deno.test("a link carries streamed bodies both ways unchanged", async () => {
 Deno.test("a link leaves the memory of an upload's chunks to their producer", async () => {
   const pool = Buffer.from("0123456789");
   const parts = [0, 2, 4, 6, 8].map((at) => pool.subarray(at, at + 2));
-  const answer: Answer = (request) => Promise.resolve({ status: 200, headers: [], body: request.body });
+  const answer: Answer = (request) =>
+    Promise.resolve({ status: 200, headers: new HeaderList(), body: request.body });
   await withLink(answer, async (link) => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -104,28 +112,35 @@ Deno.test("a link leaves the memory of an upload's chunks to their producer", as
 
 Deno.test("a link sends no more of a stream than its reader gave credit for", async () => {
   const { state, stream } = source(1_000, CHUNK_BYTES);
-  await withLink(() => Promise.resolve({ status: 200, headers: [], body: stream }), async (link) => {
-    const reply = await link.exchange(GET, NEVER);
-    const reader = asStream(reply.body).getReader();
-    await reader.read();
-    // Whatever the sender may send unread, it has sent by the time another exchange has gone there and back.
-    await link.exchange(GET, NEVER).catch(() => {});
-    assert(state.taken <= MOST_CREDIT, `took ${state.taken} chunks`);
-    await reader.cancel();
-  });
+  await withLink(
+    () => Promise.resolve({ status: 200, headers: new HeaderList(), body: stream }),
+    async (link) => {
+      const reply = await link.exchange(GET, NEVER);
+      const reader = asStream(reply.body).getReader();
+      await reader.read();
+      // Whatever the sender may send unread, it has sent by the time another exchange has gone there and back.
+      await link.exchange(GET, NEVER).catch(() => {});
+      assert(state.taken <= MOST_CREDIT, `took ${state.taken} chunks`);
+      await reader.cancel();
+    },
+  );
 });
 
 Deno.test("a link bounds what many streams that are read no further have under way, and gives it back", async () => {
   const streams = 100;
   const sources = Array.from({ length: streams }, () => source(1_000, 1_000));
-  const answer: Answer = ({ target }) =>
-    Promise.resolve({ status: 200, headers: [], body: sources[Number(target.slice(1))]?.stream ?? null });
+  const answer: Answer = ({ path }) =>
+    Promise.resolve({
+      status: 200,
+      headers: new HeaderList(),
+      body: sources[Number(path.slice(1))]?.stream ?? null,
+    });
   await withLink(answer, async (link) => {
     const READ = 30;
     const open = async (at: number) => {
-      const reader = asStream((await link.exchange({ ...GET, target: `/${at}` }, NEVER)).body).getReader();
+      const reader = asStream((await link.exchange({ ...GET, path: `/${at}` }, NEVER)).body).getReader();
       for (let i = 0; i < READ; i++) await reader.read();
-      await link.exchange({ ...GET, target: "/none" }, NEVER);
+      await link.exchange({ ...GET, path: "/none" }, NEVER);
       return reader;
     };
     const readers = [];
@@ -144,10 +159,10 @@ Deno.test("a link bounds what many streams that are read no further have under w
 
 Deno.test("a link gives up the source when its reader wants no more", async () => {
   const { state, stream } = source(1_000, CHUNK_BYTES);
-  const answer: Answer = ({ target }) =>
-    Promise.resolve({ status: 200, headers: [], body: target === "/data" ? stream : "pong" });
+  const answer: Answer = ({ path }) =>
+    Promise.resolve({ status: 200, headers: new HeaderList(), body: path === "/data" ? stream : "pong" });
   await withLink(answer, async (link) => {
-    const reply = await link.exchange({ ...GET, target: "/data" }, NEVER);
+    const reply = await link.exchange({ ...GET, path: "/data" }, NEVER);
     await asStream(reply.body).cancel();
     await link.exchange(GET, NEVER);
     await link.exchange(GET, NEVER);
@@ -164,10 +179,13 @@ Deno.test("a link breaks off the answer when its source fails", async () => {
       controller.error(new Error("disk gone"));
     },
   });
-  await withLink(() => Promise.resolve({ status: 200, headers: [], body: stream }), async (link) => {
-    const reply = await link.exchange(GET, NEVER);
-    await assert.rejects(digest(asStream(reply.body)), Deno.errors.UnexpectedEof);
-  });
+  await withLink(
+    () => Promise.resolve({ status: 200, headers: new HeaderList(), body: stream }),
+    async (link) => {
+      const reply = await link.exchange(GET, NEVER);
+      await assert.rejects(digest(asStream(reply.body)), Deno.errors.UnexpectedEof);
+    },
+  );
 });
 
 Deno.test("a link tells the core when the client is gone", async () => {

@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { metricsAnswer } from "../../src/rooms/metrics_answer.ts";
 import { PageCaller, servePage } from "../../src/rooms/page_link.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
 
 /** What an answer is asked with; nothing of it may cross. */
 const SCRAPE = {
   method: "GET",
-  target: "/metrics?name=value",
-  headers: ["X-Foreign", "text"],
-  peer: { address: "192.0.2.1" },
+  path: "/metrics",
+  query: "name=value",
+  headers: new HeaderList(["X-Foreign", "text"]),
+  client: { address: "192.0.2.1" },
   body: null,
 };
 const NEVER = new AbortController().signal;
@@ -34,7 +36,7 @@ Deno.test("nothing of what scrapers send reaches who makes the page, and each ge
       replies.map((reply) => reply.status === "fulfilled" ? reply.value.body : "failed"),
       ["page 1", "failed", "page 3"],
     );
-    assert.equal((await answer({ ...SCRAPE, target: "/" }, NEVER)).status, 404);
+    assert.equal((await answer({ ...SCRAPE, path: "/" }, NEVER)).status, 404);
     assert.equal((await answer({ ...SCRAPE, method: "POST" }, NEVER)).status, 405);
     assert.deepEqual(asked, [null, null, null]);
     assert.equal(failures.length, 1);

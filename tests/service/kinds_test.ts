@@ -13,6 +13,7 @@ import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { createSite } from "../system/running_service.ts";
 import { MORE_KINDS } from "./made_up_kinds.ts";
+import { answerWeb } from "../../src/service/mount.ts";
 
 const METHOD = "container.security.rest.authentication.";
 const SOURCE = "container.security.attributes.";
@@ -118,7 +119,7 @@ Deno.test("a kind that was made up lets users in, gives them attributes, and is 
   try {
     const authorization = `Basic ${Buffer.from(`ann:${ANN}`).toString("base64")}`;
     const request = new Request("https://localhost/rest/auth", { headers: { Authorization: authorization } });
-    const answer = await service.handle(request, { address: "192.0.2.1" });
+    const answer = await answerWeb(service, request, { address: "192.0.2.1" });
     const { client, server } = await answer.json();
     assert.deepEqual([client.dn, client.xlogin.UID], [ANN, "shared"]);
     assert.equal(server.externalConnections[`Door ${door}`], "OK");

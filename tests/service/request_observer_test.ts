@@ -2,20 +2,21 @@ import assert from "node:assert/strict";
 import type { AuditRecord } from "../../src/logging/audit_record.ts";
 import { type AnsweredRequest, RequestObserver } from "../../src/service/request_observer.ts";
 import type { Route } from "../../src/service/http/router.ts";
+import { emptyResponse } from "../../src/resource/text_response.ts";
 
 const SESSION: Route = {
   method: "POST",
   path: "/rest/auth/:server",
   service: "auth",
   audit: "session",
-  answer: () => new Response(),
+  answer: () => emptyResponse(),
 };
 
 const LIST: Route = {
   method: "GET",
   path: "/rest/auth",
   service: "auth",
-  answer: () => new Response(),
+  answer: () => emptyResponse(),
 };
 
 function create() {

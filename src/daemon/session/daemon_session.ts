@@ -1,3 +1,4 @@
+import type { Body } from "../../model/http_message.ts";
 import { NothingThere, SessionFailed, UploadIncomplete } from "./session_errors.ts";
 import { refusal, type Reply } from "./reply_reader.ts";
 import type { ControlConnection } from "./control_connection.ts";
@@ -111,14 +112,14 @@ export class DaemonSession {
   /**
    * Writes a file, which is created or replaced, and checks afterwards that it is as long as what was sent: the daemon
    * takes an upload that ended early for a success.
-   * @param body Asked for when the daemon waits for it, and not before.
+   * @param body Read when the daemon waits for it, and not before.
    * @param options.length Announced length, if there is one.
    * @param options.progress Told how many bytes were sent: 0 once the daemon writes, and after each chunk.
    * @throws {UploadIncomplete | SessionFailed | AccessRefused} The file may then hold a part.
    */
   async upload(
     path: string,
-    body: () => ReadableStream<Uint8Array> | null,
+    body: Body,
     { length, progress }: { readonly length?: number; readonly progress: (bytes: number) => void },
   ): Promise<void> {
     const data = await this.#openData();
@@ -130,7 +131,7 @@ export class DaemonSession {
       const reply = await this.#control.command(`STOR ${argument(path)}`);
       if (reply.code !== 150) throw refusal("STOR", reply);
       progress(0);
-      const sent = await sendBody(body(), data, this.#parts.times, progress);
+      const sent = await sendBody(body, data, this.#parts.times, progress);
       if (length !== undefined && sent !== length) {
         throw new UploadIncomplete(`${sent} of ${length} announced bytes came`);
       }

@@ -1,3 +1,4 @@
+import type { Body } from "../../model/http_message.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 import { SessionTimeout } from "./session_errors.ts";
 import type { SessionTimes } from "./session_times.ts";
@@ -8,13 +9,13 @@ import type { SessionTimes } from "./session_times.ts";
  * @throws What the body throws, if the client went away; the caller must then treat the upload as failed.
  */
 export async function sendBody(
-  body: ReadableStream<Uint8Array> | null,
+  body: Body,
   data: GuardedSocket,
   { dataIdleMs, clientIdleMs }: SessionTimes,
   progress: (bytes: number) => void,
 ): Promise<number> {
   let sent = 0;
-  const reader = body?.getReader();
+  const reader = body instanceof Uint8Array ? new Blob([body]).stream().getReader() : body?.getReader();
   try {
     while (reader !== undefined) {
       const chunk = await nextChunk(reader, clientIdleMs);

@@ -1,12 +1,13 @@
 import { withinAll } from "../../sharing/rules/owner_limits.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
+import { HeaderList } from "../../model/header_list.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
 import { longTextResponse } from "../long_text.ts";
 import { PAGE_POLICY } from "../page/style.ts";
 import { InvalidRequest } from "../request_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
-import type { ResourceResponse } from "../text_response.ts";
 import { type Listing, type ListingEntry, listingJson, listingPage } from "./listing_page.ts";
 import { ListingPart } from "./listing_part.ts";
 import type { OpenedShare } from "./opened_share.ts";
@@ -24,7 +25,7 @@ export async function directoryListing(
   { share, path, limits }: OpenedShare,
   { session, use }: { readonly session: DaemonSession; readonly use: UseOfShare | undefined },
   { unread }: SharingParts,
-): Promise<ResourceResponse> {
+): Promise<HttpResponse> {
   const json = prefersJson(call.request.headers.get("Accept"));
   const [after, again] = call.query.getAll("after");
   if (again !== undefined) throw new InvalidRequest("after: expected once in the query");
@@ -38,7 +39,8 @@ export async function directoryListing(
   };
   if (use === undefined) {
     session.close();
-    return new Response(null, { headers: { ...headers, "Content-Type": json ? JSON_TYPE : PAGE_TYPE } });
+    const type = json ? JSON_TYPE : PAGE_TYPE;
+    return { status: 200, headers: HeaderList.of({ ...headers, "Content-Type": type }), body: null };
   }
   const directory = path.endsWith("/") ? path : `${path}/`;
   let omitted = 0;

@@ -1,10 +1,11 @@
 import { nameOf } from "../../model/absolute_path.ts";
+import { HeaderList } from "../../model/header_list.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
 import { NothingThere } from "../../daemon/session/session_errors.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
 import type { Call } from "../call.ts";
-import type { ResourceResponse } from "../text_response.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { parseByteRange } from "./byte_range.ts";
 import { contentDisposition } from "./content_disposition.ts";
@@ -23,7 +24,7 @@ import {
  * `GET` and `HEAD` of `/rest/access/<server>/<id>[/<path>]`: a file, whole or in part, or the listing of a directory
  * (rest-api.md 1.13, 2.7, 2.8). A use counts once data is on its way; `HEAD`, 304, 412 and 416 do not count.
  */
-export async function download(call: Call, parts: SharingParts): Promise<ResourceResponse> {
+export async function download(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const opened = await openedShare(call, "READ", parts);
   const head = call.request.method === "HEAD";
   // Claimed before a daemon is asked: of many requests for the last use only one costs a session.
@@ -64,7 +65,7 @@ async function fileResponse(
   entry: Entry & { readonly modifiedAt?: number },
   { session, use }: { readonly session: DaemonSession; readonly use: UseOfShare | undefined },
   { clock }: SharingParts,
-): Promise<Response> {
+): Promise<HttpResponse> {
   const { size } = entry;
   const validators = validatorsOf(entry, clock());
   const headers = fileHeaders(path, validators);
@@ -75,7 +76,7 @@ async function fileResponse(
 
   const bodiless = (status: number) => {
     session.close();
-    return new Response(null, { status, headers });
+    return { status, headers, body: null };
   };
   if (condition === "not modified" || condition === "failed" || range.kind === "unsatisfiable") {
     await use?.giveBack();
@@ -103,12 +104,12 @@ async function fileResponse(
       use.finish(result).catch((failure) => call.log.error("share use not recorded", { error: failure }));
     },
   });
-  return new Response(body, { status, headers });
+  return { status, headers, body };
 }
 
 /** Whatever the file holds, no browser runs it in the service's name. */
-function fileHeaders(path: string, { etag, modifiedAt, settled }: Validators): Headers {
-  const headers = new Headers({
+function fileHeaders(path: string, { etag, modifiedAt, settled }: Validators): HeaderList {
+  const headers = HeaderList.of({
     "Content-Type": "application/octet-stream",
     "Content-Disposition": contentDisposition(nameOf(path)),
     "Accept-Ranges": settled ? "bytes" : "none",

@@ -1,6 +1,7 @@
 import { attributesOnServer, NoAccount } from "../../attributes/server_attributes.ts";
 import { type AccessLevel, grants } from "../../sharing/access_level.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
 import { coveringPaths, decidingShare } from "../../sharing/rules/applicable_share.ts";
 import { grantedScope } from "../../sharing/rules/session_scope.ts";
 import { isOver, type Share } from "../../sharing/share.ts";
@@ -11,7 +12,6 @@ import { readJson } from "../request_body.ts";
 import { lowestLimit } from "../rate_limit.ts";
 import { ServerDown } from "../request_errors.ts";
 import { statusText } from "../server_facts.ts";
-import type { WholeResponse } from "../text_response.ts";
 import { parseSessionRequest } from "../session_request.ts";
 import { nameOnServer } from "../share/names.ts";
 import { membersOf, parseName, text } from "../share/share_fields.ts";
@@ -26,7 +26,7 @@ import { useShare } from "./use_of_share.ts";
  * to what is asked for (rest-api.md 1.13, 2.5). The request may name the share by its id, in the address or as `share`, or
  * whose share is meant, as `owner`; else {@link decidingShare} of those for the caller or for everybody does.
  */
-export async function sharedUftpSession(call: Call, parts: SharingParts): Promise<WholeResponse> {
+export async function sharedUftpSession(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const server = sharedServer(call, parts);
   const body = await readJson(call.request);
   const request = parseSessionRequest(body);

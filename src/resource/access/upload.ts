@@ -1,4 +1,5 @@
-import type { HeaderReader } from "../../model/header_list.ts";
+import type { HeaderList } from "../../model/header_list.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { NothingThere } from "../../daemon/session/session_errors.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
@@ -6,6 +7,7 @@ import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { Call } from "../call.ts";
 import { InvalidRequest } from "../request_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
+import { emptyResponse } from "../text_response.ts";
 import { openedShare } from "./opened_share.ts";
 import { useShare } from "./use_of_share.ts";
 import { allowsWriting, validatorsOf } from "./validators.ts";
@@ -30,7 +32,7 @@ export class PreconditionFailed extends ServiceError {
  * before the first byte of the body is asked for.
  * @returns 201 if there was no such file before, else 200.
  */
-export async function upload(call: Call, parts: SharingParts): Promise<Response> {
+export async function upload(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { server, share, path } = await openedShare(call, "WRITE", parts);
   const { headers } = call.request;
   if (headers.has("Content-Range")) throw new InvalidRequest("Partial uploads are not possible");
@@ -54,7 +56,7 @@ export async function upload(call: Call, parts: SharingParts): Promise<Response>
     const existing = await existingFile(session, path);
     const validators = existing && validatorsOf(existing, parts.clock());
     if (!allowsWriting(headers, validators)) throw new PreconditionFailed();
-    await session.upload(path, () => call.request.body, {
+    await session.upload(path, call.request.body, {
       ...contentLength(headers),
       progress: (total) => {
         endTurn?.();
@@ -63,10 +65,7 @@ export async function upload(call: Call, parts: SharingParts): Promise<Response>
       },
     });
     await use.finish({ bytes, complete: true });
-    return new Response(null, {
-      status: existing === undefined ? 201 : 200,
-      headers: { "Content-Length": "0" },
-    });
+    return emptyResponse({ status: existing === undefined ? 201 : 200 });
   } catch (error) {
     await (begun ? use.finish({ bytes, complete: false }) : use.giveBack());
     throw error;
@@ -88,7 +87,7 @@ async function existingFile(session: DaemonSession, path: string) {
   }
 }
 
-function contentLength(headers: HeaderReader): { readonly length?: number } {
+function contentLength(headers: HeaderList): { readonly length?: number } {
   const text = headers.get("Content-Length") ?? "";
   return /^\d{1,15}$/.test(text) ? { length: Number(text) } : {};
 }

@@ -1,4 +1,4 @@
-import type { HeaderReader } from "../../model/header_list.ts";
+import type { HeaderList } from "../../model/header_list.ts";
 
 /**
  * For how long after a change a file may change again without anybody being able to tell: daemons say the time in whole
@@ -32,7 +32,7 @@ export function validatorsOf(
 
 /** What the conditions of a GET or HEAD request come to (RFC 9110, 13.2.2). */
 export function evaluateConditions(
-  headers: HeaderReader,
+  headers: HeaderList,
   file: Validators,
 ): "proceed" | "not modified" | "failed" {
   if (isMissed(headers, file)) return "failed";
@@ -45,14 +45,14 @@ export function evaluateConditions(
 }
 
 /** Whether the conditions of a PUT request allow to write (RFC 9110, 13.2.2). @param file Absent: there is none yet. */
-export function allowsWriting(headers: HeaderReader, file: Validators | undefined): boolean {
+export function allowsWriting(headers: HeaderList, file: Validators | undefined): boolean {
   if (file === undefined) return !headers.has("If-Match");
   const ifNoneMatch = headers.get("If-None-Match");
   return !isMissed(headers, file) && (ifNoneMatch === null || !lists(ifNoneMatch, file, "weak"));
 }
 
 /** Whether the version that the caller wants to have to do with is not the one that is there. */
-function isMissed(headers: HeaderReader, file: Validators): boolean {
+function isMissed(headers: HeaderList, file: Validators): boolean {
   const ifMatch = headers.get("If-Match");
   if (ifMatch !== null) return !lists(ifMatch, file, "strong");
   const date = parseHttpDate(headers.get("If-Unmodified-Since"));
@@ -63,7 +63,7 @@ function isMissed(headers: HeaderReader, file: Validators): boolean {
  * Whether the `Range` header counts: without `If-Range`, or if that names exactly this version (RFC 9110, 13.1.5). Parts of
  * a file that is not settled could be of different versions.
  */
-export function rangeApplies(headers: HeaderReader, { etag, modifiedAt, settled }: Validators): boolean {
+export function rangeApplies(headers: HeaderList, { etag, modifiedAt, settled }: Validators): boolean {
   if (!settled) return false;
   const condition = headers.get("If-Range")?.trim();
   if (condition === undefined) return true;

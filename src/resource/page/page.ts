@@ -1,4 +1,5 @@
-import { type ResponseFacts, textResponse, type WholeResponse } from "../text_response.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
+import { type ResponseFacts, textResponse } from "../text_response.ts";
 import { type Content, Markup, markup } from "./markup.ts";
 import { PAGE_POLICY, STYLE } from "./style.ts";
 
@@ -46,7 +47,7 @@ export function pageText({ body, ...frame }: PageContent): string {
 }
 
 /** The same as an answer. */
-export function pageResponse(content: PageContent, facts?: ResponseFacts): WholeResponse {
+export function pageResponse(content: PageContent, facts?: ResponseFacts): HttpResponse {
   const response = textResponse(pageText(content), "text/html; charset=utf-8", facts);
   const { headers } = response;
   headers.set("Content-Security-Policy", PAGE_POLICY);

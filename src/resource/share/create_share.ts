@@ -1,4 +1,5 @@
 import { withoutSlash } from "../../model/absolute_path.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
 import { readJson } from "../request_body.ts";
 import { checkedPath, checkWritePolicy, fullPath, shareAccount } from "./checked_path.ts";
@@ -8,12 +9,13 @@ import { parseShareFields, type ShareFields } from "./share_fields.ts";
 import { type SharedServer, sharedServer } from "./shared_server.ts";
 import { refusal } from "./sharing_errors.ts";
 import type { SharingParts } from "./sharing_parts.ts";
+import { emptyResponse } from "../text_response.ts";
 
 /**
  * `POST /rest/share/<server>`: makes a share, gives the caller's existing one of the same path and target new terms, or
  * with access `NONE` removes it (rest-api.md 1.12, 2.3, 2.4).
  */
-export async function createShare(call: Call, parts: SharingParts): Promise<Response> {
+export async function createShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const server = sharedServer(call, parts);
   if (call.caller.kind === "anonymous") throw refusal(call.caller, "Sharing needs credentials", parts);
   const fields = parseShareFields(await readJson(call.request));
@@ -47,7 +49,7 @@ export async function createShare(call: Call, parts: SharingParts): Promise<Resp
     access: share.access,
   });
   const location = `${call.base}/rest/share/${server.name}/${share.id}`;
-  return new Response(null, { status: 201, headers: { Location: location, "Content-Length": "0" } });
+  return emptyResponse({ status: 201, headers: { Location: location } });
 }
 
 /** End of a share that begins now, in seconds since the epoch; the operator's bound holds for unlimited ones too. */
@@ -65,7 +67,7 @@ async function removeShares(
   server: SharedServer,
   { path, target }: ShareFields,
   { store }: SharingParts,
-): Promise<Response> {
+): Promise<HttpResponse> {
   const { name } = server;
   const owner = nameOnServer(call, name);
   const exact = await fullPath(path, () => shareAccount(call, name).uid, server, call.signal);
@@ -73,5 +75,5 @@ async function removeShares(
   const removed = await store.removeByPath(name, owner, exact, target) ||
     await store.removeByPath(name, owner, toggled, target);
   if (removed > 0) call.audit({ server: name, owner, target, path: exact });
-  return new Response(null, { status: 200, headers: { "Content-Length": "0" } });
+  return emptyResponse();
 }

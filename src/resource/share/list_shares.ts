@@ -1,9 +1,10 @@
 import { EVERYBODY, type Share } from "../../sharing/share.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
 import { longTextResponse } from "../long_text.ts";
 import { InvalidRequest } from "../request_errors.ts";
 import { statusText } from "../server_facts.ts";
-import { jsonResponse, type ResourceResponse, type WholeResponse } from "../text_response.ts";
+import { jsonResponse } from "../text_response.ts";
 import { nameOnServer } from "./names.ts";
 import { ownersView, targetsView } from "./share_json.ts";
 import { sharedServer } from "./shared_server.ts";
@@ -17,7 +18,7 @@ export const MOST_SHARES = 5000;
 const AT_A_TIME = 200;
 
 /** `GET /rest/share`: the servers with sharing. */
-export function listSharedServers(call: Call, { servers, sessions }: SharingParts): WholeResponse {
+export function listSharedServers(call: Call, { servers, sessions }: SharingParts): HttpResponse {
   const entries: Record<string, unknown> = {};
   for (const { name, description, sharing, daemons } of servers.values()) {
     if (!sharing || !sessions.has(name)) continue;
@@ -45,7 +46,7 @@ interface Start {
  * `GET /rest/share/<server>`: what the caller shares, and what is shared with the caller. Long lists come in parts, of which
  * each names the next.
  */
-export async function listShares(call: Call, parts: SharingParts): Promise<ResourceResponse> {
+export async function listShares(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name, facts } = sharedServer(call, parts);
   // What is shared with everybody is known by its link only (D12).
   const caller = nameOnServer(call, name);

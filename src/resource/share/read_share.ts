@@ -1,6 +1,7 @@
+import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
 import { statusText } from "../server_facts.ts";
-import { jsonResponse, type WholeResponse } from "../text_response.ts";
+import { jsonResponse } from "../text_response.ts";
 import { ownShare } from "./own_share.ts";
 import { ownersView, useView } from "./share_json.ts";
 import { sharedServer } from "./shared_server.ts";
@@ -15,7 +16,7 @@ const SHOWN_USES = 100;
  * `GET /rest/share/<server>/<id>`: one of the caller's shares, with who used it. A share that is used up can still be
  * read here, so that its owner sees who it was.
  */
-export async function readShare(call: Call, parts: SharingParts): Promise<WholeResponse> {
+export async function readShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name, facts } = sharedServer(call, parts);
   const share = await ownShare(call, name, parts);
   if (share === undefined) throw new ShareNotFound();

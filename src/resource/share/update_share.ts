@@ -1,9 +1,10 @@
 import type { ShareChange } from "../../sharing/store/share_store.ts";
 import type { Share } from "../../sharing/share.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
 import { readJson } from "../request_body.ts";
 import { InvalidRequest } from "../request_errors.ts";
-import { jsonResponse, type WholeResponse } from "../text_response.ts";
+import { jsonResponse } from "../text_response.ts";
 import { checkedPath, shareAccount } from "./checked_path.ts";
 import { endOfLife } from "./create_share.ts";
 import { makingOf } from "./making.ts";
@@ -18,7 +19,7 @@ import type { SharingParts } from "./sharing_parts.ts";
  * unknown ones are reported and are no error, since clients send `user` and `access` as well (rest-api.md 1.12).
  * All members are checked before any is changed.
  */
-export async function updateShare(call: Call, parts: SharingParts): Promise<WholeResponse> {
+export async function updateShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const server = sharedServer(call, parts);
   const share = await ownShare(call, server.name, parts);
   if (share === undefined) throw new ShareNotFound();

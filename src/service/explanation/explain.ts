@@ -5,6 +5,7 @@ import { authenticate, unauthenticated } from "../../authentication/chain.ts";
 import { parseCredentials } from "../../authentication/parse_credentials.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
+import { HeaderList } from "../../model/header_list.ts";
 import type { Identity } from "../../model/identity.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { lowestLimit } from "../../resource/rate_limit.ts";
@@ -61,12 +62,15 @@ async function explainWith(
   },
 ): Promise<Explanation> {
   const { methods, sources } = record; // these fill while we go
-  const request = requestOf(caller);
+  const { signal } = new AbortController();
+  const headers = HeaderList.of({
+    ...(caller.authorization !== undefined && { Authorization: caller.authorization }),
+  });
   let identity: Identity | undefined;
   let user: UserAttributes;
   try {
-    identity = await identityOf(parts, request, { caller, record, log });
-    user = await attributesOf(identity, request, parts);
+    identity = await identityOf(parts, { headers, signal }, { caller, record, log });
+    user = await attributesOf(identity, { headers, signal }, parts);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     // The chain speaks of all methods together, a method of what is wrong.
@@ -93,16 +97,9 @@ async function explainWith(
   };
 }
 
-function requestOf({ authorization }: ExplainedCaller): Request {
-  // A host that is none: nothing is sent.
-  return new Request("https://service.invalid/rest/auth", {
-    headers: authorization === undefined ? {} : { Authorization: authorization },
-  });
-}
-
 async function identityOf(
   { chain }: ServiceParts,
-  { headers, signal }: Request,
+  { headers, signal }: { readonly headers: HeaderList; readonly signal: AbortSignal },
   { caller: { dn, login, clientAddress }, record, log }: {
     readonly caller: ExplainedCaller;
     readonly record: DecisionRecord;

@@ -1,8 +1,9 @@
 import type { ErrorBody } from "../../model/error_body.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { markup } from "../../resource/page/markup.ts";
 import { pageResponse } from "../../resource/page/page.ts";
-import { jsonResponse, type WholeResponse } from "../../resource/text_response.ts";
+import { jsonResponse } from "../../resource/text_response.ts";
 import type { Acceptance } from "./acceptance.ts";
 
 /** A failure that no class names: a defect of ours. */
@@ -18,7 +19,7 @@ export function asServiceError(error: unknown): ServiceError {
 }
 
 /** The one place where an error becomes an HTTP answer. */
-export function errorResponse(error: ServiceError, requestId: string, accepted: Acceptance): WholeResponse {
+export function errorResponse(error: ServiceError, requestId: string, accepted: Acceptance): HttpResponse {
   const { status, publicMessage: errorMessage, code, headers } = error;
   if (accepted.prefersHtml) return errorPage({ status, errorMessage, code, requestId }, headers);
   const body: ErrorBody = { status, errorMessage, code, requestId };
@@ -29,7 +30,7 @@ export function errorResponse(error: ServiceError, requestId: string, accepted: 
 function errorPage(
   { status, errorMessage, code, requestId }: ErrorBody,
   headers: Readonly<Record<string, string>>,
-): WholeResponse {
+): HttpResponse {
   return pageResponse({
     title: errorMessage,
     body: markup`${status === 401 && markup`<p><a href="">Sign in</a></p>`}

@@ -1,7 +1,6 @@
 import type { GatewayConfig } from "../../config/service_config.ts";
-import { addressInRange, canonicalAddress, peerAddress } from "../../model/address.ts";
-import type { HeaderReader } from "../../model/header_list.ts";
-import type { Peer } from "../../model/peer.ts";
+import { addressInRange, canonicalAddress } from "../../model/address.ts";
+import type { HttpRequest } from "../../model/http_message.ts";
 import { trimEndCharacters } from "../../model/trim.ts";
 import { ServiceError } from "../../model/service_error.ts";
 
@@ -29,12 +28,11 @@ export class BadForwarding extends ServiceError {
  * @throws {BadForwarding}
  */
 export function originOf(
-  headers: HeaderReader,
-  peer: Peer,
+  { headers, client }: Pick<HttpRequest, "headers" | "client">,
   gateway: GatewayConfig,
   externalUrl: string,
 ): Origin {
-  const direct: Origin = { clientAddress: peerAddress(peer.address), base: externalUrl };
+  const direct: Origin = { clientAddress: client.address, base: externalUrl };
   if (
     !gateway.enabled || !gateway.trustedPeers.some((range) => addressInRange(direct.clientAddress, range))
   ) return direct;

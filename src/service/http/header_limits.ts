@@ -1,5 +1,5 @@
 import { LEGACY_SSH_HEADER } from "../../authentication/parse_credentials.ts";
-import type { HeaderReader } from "../../model/header_list.ts";
+import type { HeaderList } from "../../model/header_list.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { PREFERENCES_HEADER } from "../identify.ts";
 
@@ -38,7 +38,7 @@ export const HEADER_LIMITS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** @throws {HeaderTooLong} Before anything is read of a header that is too long. */
-export function checkHeaderLengths(headers: HeaderReader): void {
+export function checkHeaderLengths(headers: HeaderList): void {
   for (const [name, limit] of HEADER_LIMITS) {
     if ((headers.get(name)?.length ?? 0) > limit) throw new HeaderTooLong(name, limit);
   }

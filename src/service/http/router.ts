@@ -1,6 +1,6 @@
+import type { HttpResponse } from "../../model/http_message.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import type { Call } from "../../resource/call.ts";
-import type { ResourceResponse } from "../../resource/text_response.ts";
 import { InvalidRequest } from "../../resource/request_errors.ts";
 import type { Operation } from "./openapi/operation.ts";
 
@@ -26,9 +26,9 @@ export interface Route {
   readonly produces?: readonly string[];
   /** What is decided here; each decision gets a line in the log that says who, from where, what and why. */
   readonly audit?: "session" | "token" | "share";
-  readonly answer: (call: Call) => Promise<ResourceResponse> | ResourceResponse;
+  readonly answer: (call: Call) => Promise<HttpResponse> | HttpResponse;
   /** Answers in place of `answer` whoever would rather have a page. */
-  readonly page?: (call: Call) => Promise<ResourceResponse> | ResourceResponse;
+  readonly page?: (call: Call) => Promise<HttpResponse> | HttpResponse;
   /** What the API description says about it. */
   readonly doc?: Operation;
 }

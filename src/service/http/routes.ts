@@ -158,7 +158,7 @@ function authRoutes({ servers, facts, sharing, unauthenticated }: ResourceParts)
         answers: { 200: { description: "Its entry", content: { "application/json": "Server" } } },
         refusals: [404],
       },
-      answer: (call) => serverDetail(call, servers),
+      answer: serverDetail,
     },
     {
       method: "POST",
@@ -175,7 +175,7 @@ function authRoutes({ servers, facts, sharing, unauthenticated }: ResourceParts)
         answers: { 200: { description: "The session", content: { "application/json": "SessionGrant" } } },
         refusals: OF_SESSIONS,
       },
-      answer: (call) => openSession(call, servers),
+      answer: openSession,
     },
   ];
 }

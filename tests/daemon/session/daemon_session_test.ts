@@ -31,7 +31,7 @@ async function fetchRange(
 async function put(site: Site, path: string, body: BodyInit, length?: number): Promise<number[]> {
   using session = await site.session(path, { permission: "WRITE" });
   const seen: number[] = [];
-  await session.upload(`${site.root}/${path}`, () => new Response(body).body, {
+  await session.upload(`${site.root}/${path}`, new Response(body).body, {
     ...(length !== undefined && { length }),
     progress: (bytes) => seen.push(bytes),
   });
@@ -268,12 +268,12 @@ Deno.test("DaemonSession may not write with a READ session, nor outside of its s
   await using site = await Site.open();
   using reading = await site.session("d/new");
   await assert.rejects(
-    reading.upload(`${site.root}/d/new`, () => null, { progress: () => {} }),
+    reading.upload(`${site.root}/d/new`, null, { progress: () => {} }),
     AccessRefused,
   );
   using elsewhere = await site.session("d/", { permission: "WRITE" });
   await assert.rejects(
-    elsewhere.upload(`${site.root}/d2/new`, () => null, { progress: () => {} }),
+    elsewhere.upload(`${site.root}/d2/new`, null, { progress: () => {} }),
     AccessRefused,
   );
   await assert.rejects(Deno.stat(`${site.root}/d2/new`), Deno.errors.NotFound);

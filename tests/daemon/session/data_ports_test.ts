@@ -38,7 +38,7 @@ Deno.test("DataPorts goes over to PASV in a second session where the port of EPS
 Deno.test("DataPorts uploads with PASV", async () => {
   await using site = await Site.open(ELSEWHERE, SHORT_TIMES);
   using session = await site.session("d/new", { permission: "WRITE" });
-  await session.upload(`${site.root}/d/new`, () => new Blob(["abc"]).stream(), {
+  await session.upload(`${site.root}/d/new`, new Blob(["abc"]).stream(), {
     length: 3,
     progress: () => {},
   });

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import type { GatewayConfig } from "../../../src/config/service_config.ts";
 import { BadForwarding, originOf } from "../../../src/service/http/forwarding.ts";
+import { peerAddress } from "../../../src/model/address.ts";
+import { HeaderList } from "../../../src/model/header_list.ts";
 
 const OWN = "https://auth.example.org:9000";
 const GATEWAY: GatewayConfig = {
@@ -10,7 +12,11 @@ const GATEWAY: GatewayConfig = {
 };
 
 function origin(headers: Record<string, string>, address: string, gateway = GATEWAY) {
-  return originOf(new Headers(headers), { address }, gateway, OWN);
+  return originOf(
+    { headers: HeaderList.of(headers), client: { address: peerAddress(address) } },
+    gateway,
+    OWN,
+  );
 }
 
 Deno.test("originOf() honours the headers of a configured gateway", () => {

@@ -4,9 +4,9 @@ import { HeaderList } from "../../../src/model/header_list.ts";
 
 for (const [name, limit] of HEADER_LIMITS) {
   Deno.test(`checkHeaderLengths() takes ${limit} characters of ${name}, and no more`, () => {
-    checkHeaderLengths(new HeaderList([[name, "x".repeat(limit)]]));
+    checkHeaderLengths(new HeaderList([name, "x".repeat(limit)]));
     assert.throws(
-      () => checkHeaderLengths(new HeaderList([[name.toLowerCase(), "x".repeat(limit + 1)]])),
+      () => checkHeaderLengths(new HeaderList([name.toLowerCase(), "x".repeat(limit + 1)])),
       (error: unknown) => error instanceof HeaderTooLong && error.publicMessage.includes(name),
     );
   });

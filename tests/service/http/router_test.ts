@@ -3,8 +3,9 @@ import fc from "fast-check";
 import { InvalidRequest } from "../../../src/resource/request_errors.ts";
 import { MethodNotAllowed, NoSuchResource, type Route, Router } from "../../../src/service/http/router.ts";
 import { CHARACTER } from "../../fixtures/character.ts";
+import { emptyResponse } from "../../../src/resource/text_response.ts";
 
-const answer = () => new Response();
+const answer = () => emptyResponse();
 const routes: Route[] = [
   { method: "GET", path: "/rest/auth", service: "auth", answer },
   { method: "GET", path: "/rest/auth/token", service: "auth", answer },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseServerAddress } from "../../src/resource/server_address.ts";
+import { parseServerAddress } from "../../src/resource/requested_server.ts";
 
 const table: [string, string, number | undefined][] = [
   ["HPC1", "HPC1", undefined],
