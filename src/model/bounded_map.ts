@@ -1,30 +1,61 @@
-/** A map that forgets the entry unused for longest when it would become too large. */
+interface Entry<K, V> {
+  readonly key: K;
+  readonly value: V;
+  older: Entry<K, V> | undefined;
+  newer: Entry<K, V> | undefined;
+}
+
+/**
+ * A map that forgets the entry unused for longest when it would become too large.
+ *
+ * The order of use is a list of its own. That of the `Map` would be less code, but has each reading take the entry out and
+ * put it in again, which costs five times as much and has the table made anew again and again.
+ */
 export class BoundedMap<K, V> {
-  readonly #entries = new Map<K, V>();
+  readonly #entries = new Map<K, Entry<K, V>>();
+  #oldest: Entry<K, V> | undefined;
+  #newest: Entry<K, V> | undefined;
 
   /** @param size Most entries that are kept. */
   constructor(readonly size: number) {}
 
   get(key: K): V | undefined {
-    const value = this.#entries.get(key);
-    if (value === undefined) return undefined;
-    // A Map keeps the order of insertion; the front is what was unused for longest.
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    return value;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    if (entry !== this.#newest) {
+      this.#unlink(entry);
+      this.#link(entry);
+    }
+    return entry.value;
   }
 
   set(key: K, value: V): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    if (this.#entries.size <= this.size) return;
-    for (const oldest of this.#entries.keys()) {
-      this.#entries.delete(oldest);
-      return;
-    }
+    this.delete(key);
+    const entry = { key, value, older: undefined, newer: undefined };
+    this.#entries.set(key, entry);
+    this.#link(entry);
+    if (this.#entries.size > this.size && this.#oldest !== undefined) this.delete(this.#oldest.key);
   }
 
   delete(key: K): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
     this.#entries.delete(key);
+    this.#unlink(entry);
+  }
+
+  #link(entry: Entry<K, V>): void {
+    entry.older = this.#newest;
+    entry.newer = undefined;
+    if (this.#newest === undefined) this.#oldest = entry;
+    else this.#newest.newer = entry;
+    this.#newest = entry;
+  }
+
+  #unlink({ older, newer }: Entry<K, V>): void {
+    if (older === undefined) this.#oldest = newer;
+    else older.newer = newer;
+    if (newer === undefined) this.#newest = older;
+    else newer.older = older;
   }
 }

@@ -40,9 +40,9 @@ export class RecentKeys {
   /** @returns The moment, unless it counts as seen before. */
   add(key: string): number | undefined {
     const now = this.#now();
-    this.#forgetOldest((at) => at + this.#lifetimeMs <= now);
     const before = this.#seen.get(key);
     if (before !== undefined && now - before < this.#lifetimeMs * ONCE) return undefined;
+    this.#forgetOldest((at) => at + this.#lifetimeMs <= now);
     this.#put(key, now);
     return now;
   }

@@ -153,14 +153,18 @@ export class Regulator {
       case "none":
       case "malformed":
         return FREE; // nothing that a method would look at
-      case "basic":
-        this.#operator.admit({ users: [userKey(authorization.user)], address });
-        return this.#enter(this.#passwordGate(userKey(authorization.user), address), signal);
+      case "basic": {
+        const user = userKey(authorization.user);
+        this.#operator.admit({ users: [user], address });
+        return this.#enter(this.#passwordGate(user, address), signal);
+      }
       case "bearer":
         return this.#enter(this.#tokenGate(address, authorization.route, authorization.claimant), signal);
-      case "ssh-legacy":
-        this.#operator.admit({ users: [userKey(authorization.user)], address });
-        return this.#enter(this.#tokenGate(address, "ssh-key", userKey(authorization.user)), signal);
+      case "ssh-legacy": {
+        const user = userKey(authorization.user);
+        this.#operator.admit({ users: [user], address });
+        return this.#enter(this.#tokenGate(address, "ssh-key", user), signal);
+      }
     }
   }
 

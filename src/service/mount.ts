@@ -135,7 +135,7 @@ export async function answerWeb(
 }
 
 function refused(error: ServiceError, { headers }: Request): Response {
-  return webResponse(errorResponse(error, crypto.randomUUID(), new Acceptance(headers.get("Accept"))));
+  return webResponse(errorResponse(error, crypto.randomUUID(), Acceptance.of(headers.get("Accept"))));
 }
 
 /** An answer for the web. */

@@ -102,7 +102,7 @@ class RoutedService implements Service {
     let accepted = ANY_TYPE;
     try {
       checkHeaderLengths(request.headers);
-      accepted = new Acceptance(request.headers.get("Accept"));
+      accepted = Acceptance.of(request.headers.get("Accept"));
       response = await this.#route(request, { requestId, log, trace, accepted, signal });
     } catch (error) {
       failure = asServiceError(error);
@@ -229,7 +229,7 @@ function withoutSite(path: string, siteName: string): string {
 }
 
 /** Of a request whose own wish is not known. */
-const ANY_TYPE = new Acceptance(null);
+const ANY_TYPE = Acceptance.of(null);
 
 /** @throws {UnsupportedMediaType | NotAcceptable} */
 function negotiate(headers: HeaderList, route: Route, accepted: Acceptance): void {

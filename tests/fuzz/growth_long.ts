@@ -92,7 +92,7 @@ const SUBJECTS: readonly Subject[] = [
     name: "Acceptance",
     longest: KIB,
     forms: ["…", "text/html…x", "…x"],
-    parse: (text) => new Acceptance(text).prefersHtml,
+    parse: (text) => Acceptance.of(text).prefersHtml,
   },
   {
     name: "parseCredentials()",

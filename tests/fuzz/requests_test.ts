@@ -59,7 +59,7 @@ fuzz({
   name: "Acceptance",
   input: hostileText("text/html;q=0.5, application/json, */*;q=0.1"),
   parse: (header) => {
-    const accepted = new Acceptance(header);
+    const accepted = Acceptance.of(header);
     return [accepted.admits("application/json"), accepted.prefersHtml];
   },
 });

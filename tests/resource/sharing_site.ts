@@ -141,7 +141,7 @@ export class SharingSite implements AsyncDisposable {
       );
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      return webResponse(errorResponse(asServiceError(error), "r1", new Acceptance(null)));
+      return webResponse(errorResponse(asServiceError(error), "r1", Acceptance.of(null)));
     }
   }
 

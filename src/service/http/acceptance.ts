@@ -1,3 +1,5 @@
+import { BoundedMap } from "../../model/bounded_map.ts";
+
 /** One of the types that an `Accept` header names, in lower case. */
 interface MediaRange {
   readonly type: string;
@@ -5,12 +7,26 @@ interface MediaRange {
   readonly quality: number;
 }
 
-/** Which media types a caller takes: an `Accept` header, read once for a request (RFC 9110, 12.5.1). */
+/** Headers that are read once for all requests: programs send always the same. */
+const KNOWN = new BoundedMap<string, Acceptance>(64);
+const MAX_KNOWN_LENGTH = 256;
+
+/** Which media types a caller takes: an `Accept` header, read (RFC 9110, 12.5.1). */
 export class Acceptance {
   readonly #ranges: readonly MediaRange[];
 
-  constructor(header: string | null) {
-    this.#ranges = header === null ? [] : header.toLowerCase().split(",").flatMap(mediaRanges);
+  private constructor(header: string) {
+    this.#ranges = header.toLowerCase().split(",").flatMap(mediaRanges);
+  }
+
+  /** @param header Absent: whoever asks takes all. */
+  static of(header: string | null): Acceptance {
+    const text = header ?? "";
+    const known = KNOWN.get(text);
+    if (known !== undefined) return known;
+    const read = new Acceptance(text);
+    if (text.length <= MAX_KNOWN_LENGTH) KNOWN.set(text, read);
+    return read;
   }
 
   /** Whether the caller takes this type; one whose header is absent or unreadable takes all. */
