@@ -32,8 +32,10 @@ elif [ -f main.ts ]; then
   deno=${DENO:-$(command -v deno)}
   if [ -n "$deno" ]; then set -- "$deno"; else set -- npx --yes "deno@$(cat .deno-version)"; fi
   set -- "$@" run --v8-flags=--max-semi-space-size=8,--heap-growing-percent=20 --allow-read --allow-write --allow-net --allow-env --allow-sys=hostname,uid main.ts
+elif command -v authserver >/dev/null; then
+  set -- authserver # of a package
 else
-  echo "There is no program to run: expected bin/authserver, ./authserver, or AUTHSERVER in conf/startup.properties." >&2
+  echo "There is no program to run: expected bin/authserver, ./authserver, authserver in PATH, or AUTHSERVER in conf/startup.properties." >&2
   rm -f "$PID"
   exit 1
 fi

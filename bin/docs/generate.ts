@@ -4,6 +4,8 @@ import { sections } from "../../src/config/sections.ts";
 import { configurationReference } from "./configuration_reference.ts";
 import { errorTable } from "./error_table.ts";
 import { commandPages } from "./manual_pages.ts";
+import { COMMANDS } from "../../src/command/run_command.ts";
+import { commandReference } from "./command_reference.ts";
 import { metricsTable } from "./metrics_table.ts";
 import { KINDS } from "../../src/service/kinds.ts";
 import { FAMILIES } from "../../src/metrics/families.ts";
@@ -14,6 +16,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 export async function generatedPages(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ["docs/configuration.md", configurationReference(sections(KINDS))],
+    ["docs/commands.md", commandReference(COMMANDS.map(({ spec }) => spec))],
     ["docs/errors.md", await errorTable(`${ROOT}src`)],
     ["docs/monitoring/metrics.md", metricsTable(FAMILIES)],
     ...commandPages(),

@@ -4,22 +4,9 @@ import { loadConfiguration } from "../config/load.ts";
 import type { ServiceConfig } from "../config/service_config.ts";
 import { formatProblem, isError, type Problem } from "../model/problem.ts";
 import { SURROUNDINGS } from "./surroundings.ts";
-import { CommandFailed, type Given } from "./command.ts";
-
-/** Name of the main configuration file in whatever folder it is. */
-const NAME = "container.properties";
-
-/** Where the configuration is: that of an installation in the working directory, else that of the system. */
-const FOLDERS = ["conf", "/etc/authserver"] as const;
-
-/** Where a file of the configuration is looked for, for the help. */
-export const placesOf = (name: string) => FOLDERS.map((folder) => join(folder, name)).join(", or else ");
-
-/** The option that names the main configuration file; every command that reads it has it. */
-export const CONFIG_OPTION = {
-  value: "FILE",
-  help: `Main configuration file; without it ${placesOf(NAME)}`,
-} as const;
+import type { Given } from "./arguments.ts";
+import { CommandFailed } from "./command.ts";
+import { FOLDERS, MAIN_FILE } from "./configuration_places.ts";
 
 /** The first folder that has a main configuration file; one that cannot be looked into may have it. */
 export async function configurationFolder(
@@ -27,7 +14,7 @@ export async function configurationFolder(
 ): Promise<string | undefined> {
   for (const folder of folders) {
     try {
-      await Deno.stat(join(folder, NAME));
+      await Deno.stat(join(folder, MAIN_FILE));
       return folder;
     } catch (error) {
       if (error instanceof Deno.errors.PermissionDenied) return folder;
@@ -48,8 +35,8 @@ export async function configFile(
   const file = given.text("config");
   if (file !== undefined) return file;
   const folder = await configurationFolder(folders);
-  if (folder !== undefined) return join(folder, NAME);
-  const places = folders.map((folder) => join(folder, NAME)).join(" nor ");
+  if (folder !== undefined) return join(folder, MAIN_FILE);
+  const places = folders.map((folder) => join(folder, MAIN_FILE)).join(" nor ");
   throw new CommandFailed(
     `there is neither ${places}; expected --config FILE, or authserver init to make one`,
   );

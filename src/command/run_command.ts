@@ -1,7 +1,8 @@
 import { printableLines } from "../model/printable.ts";
 import { ban } from "./running/ban.ts";
 import { check } from "./diagnosis/check.ts";
-import { asksForHelp, type Command, type CommandIo, commandNamed, WrongUsage } from "./command.ts";
+import { asksForHelp, type Command, type CommandIo, commandNamed } from "./command.ts";
+import { WrongUsage } from "./arguments.ts";
 import { completion } from "./completion/completion.ts";
 import { config } from "./diagnosis/config.ts";
 import { init } from "./files/init.ts";

@@ -1,19 +1,38 @@
+import { join } from "node:path";
 import { VERSION } from "../service/version.ts";
-import { defineCommand } from "./command.ts";
+import type { Given } from "./arguments.ts";
+import { configurationFolder } from "./config_option.ts";
+import { MAIN_FILE } from "./configuration_places.ts";
+import { defineCommand, tell } from "./command.ts";
 
 /** `authserver version` */
 export const version = defineCommand({
   name: "version",
   summary: "Print the version of this service and of its runtime",
   operands: {},
-  options: { json: { help: "Print JSON" } },
-}, (given, io) => {
+  options: {},
+  json: {
+    "version": "Version of the service",
+    "deno": "Version of the runtime",
+    "v8": "Version of its JavaScript engine",
+    "target": "System that the program was made for",
+    "configuration?": "Main configuration file that commands read, or would",
+  },
+}, async (given, io) => {
   const { target } = Deno.build;
-  const facts = { version: VERSION, deno: Deno.version.deno, v8: Deno.version.v8, target };
-  io.stdout(
-    given.flag("json")
-      ? `${JSON.stringify(facts, undefined, 2)}\n`
-      : `authserver ${VERSION} (Deno ${facts.deno}, ${target})\n`,
-  );
-  return Promise.resolve(0);
+  const configuration = await mainFile(given);
+  const value = {
+    version: VERSION,
+    deno: Deno.version.deno,
+    v8: Deno.version.v8,
+    target,
+    ...(configuration !== undefined && { configuration }),
+  };
+  tell(given, io, { value, text: `authserver ${VERSION} (Deno ${value.deno}, ${target})\n` });
+  return 0;
 });
+
+async function mainFile(given: Pick<Given<"config", never>, "text">): Promise<string | undefined> {
+  const folder = await configurationFolder();
+  return given.text("config") ?? (folder === undefined ? undefined : join(folder, MAIN_FILE));
+}

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { COMMANDS } from "../../src/command/run_command.ts";
-import type { CommandSpec } from "../../src/command/command.ts";
+import { type CommandSpec, leavesOf } from "../../src/command/command_spec.ts";
+import { jsonDifferences } from "./json_differences.ts";
 import { ALICE, ALICE_DN, type Setting } from "../system/running_service.ts";
 
 /** How a command ended, and what it said. */
@@ -12,6 +13,9 @@ export interface Ran {
 
 /** Runs `authserver` in the folder of an installation. */
 export type RunCommand = (args: readonly string[], input?: string) => Promise<Ran>;
+
+/** How a command is asked to speak; `{pass}` in a trial stands for it. */
+type Pass = "text" | "json";
 
 /** A share as the Java service's table gives it. */
 const SHARES = JSON.stringify([{
@@ -37,15 +41,17 @@ export const EVERYTHING: Setting = {
 const SHARE = "f2a41c6e9b7d4a5c8e10";
 const USERS = ["--file", "conf/users.txt"] as const;
 
-/** Each command once, in an order in which each can succeed: what it is given, and what it says. */
-const TRIALS: readonly {
+interface Trial {
   readonly args: readonly string[];
   readonly input?: string;
   readonly says: RegExp;
-}[] = [
+}
+
+/** Each command once, in an order in which each can succeed: what it is given, and what it says. */
+const TRIALS: readonly Trial[] = [
   { args: ["version"], says: /^authserver \d/ },
-  { args: ["init", "--directory", "fresh"], says: /fresh\/conf\/container\.properties/ },
-  { args: ["migrate", ".", "--directory", "moved"], says: /files copied .*[^]* usable: 0 errors/ },
+  { args: ["init", "--directory", "fresh-{pass}"], says: /fresh-text\/conf\/container\.properties/ },
+  { args: ["migrate", ".", "--directory", "moved-{pass}"], says: /files copied .*[^]* usable: 0 errors/ },
   { args: ["status"], says: /^Servers:\n {2}HPC {2}up/m },
   { args: ["reload"], says: /generation 2/ },
   { args: ["check"], says: /usable/ },
@@ -104,20 +110,35 @@ export async function runToEnd(command: Deno.Command, input = ""): Promise<Ran> 
 /** Runs every command but `serve`, whose service runs meanwhile. */
 export async function tryEveryCommand(run: RunCommand): Promise<void> {
   assert.deepEqual(missing(), [], "every command has a trial");
-  for (const { args, input, says } of TRIALS) {
-    const { code, out, err } = await run(args, input);
-    const all = `authserver ${args.join(" ")}\n${out}${err}`;
-    assert.equal(code, 0, all);
-    assert.match(out, says, all);
-    assert.doesNotMatch(err, /NotCapable|Uncaught|\n {4}at /, all);
+  for (const pass of ["text", "json"] as const) {
+    for (const trial of TRIALS) await tryOne(trial, pass, run);
   }
+}
+
+async function tryOne({ args, input, says }: Trial, pass: Pass, run: RunCommand): Promise<void> {
+  const words = [...args, ...pass === "json" ? ["--json"] : []].map((word) => word.replace("{pass}", pass));
+  const { code, out, err } = await run(words, input);
+  const all = `authserver ${words.join(" ")}\n${out}${err}`;
+  assert.equal(code, 0, all);
+  assert.doesNotMatch(err, /NotCapable|Uncaught|\n {4}at /, all);
+  if (pass === "text") assert.match(out, says, all);
+  else assert.deepEqual(jsonDifferences(JSON.parse(out), specOf(args).json), [], all);
+}
+
+/** The command that words call. */
+function specOf(args: readonly string[]): CommandSpec {
+  const spec = leaves().find(({ name }) => `${args.join(" ")} `.startsWith(`${name} `));
+  assert(spec, `no command is called by ${args.join(" ")}`);
+  return spec;
+}
+
+function leaves(): readonly CommandSpec[] {
+  return COMMANDS.flatMap(({ spec }) => leavesOf(spec));
 }
 
 /** Commands that nothing above runs. */
 function missing(): string[] {
-  const leaves = (spec: CommandSpec): string[] =>
-    spec.commands.length === 0 ? [spec.name] : spec.commands.flatMap(leaves);
-  return COMMANDS.flatMap(({ spec }) => leaves(spec)).filter((name) =>
+  return leaves().map(({ name }) => name).filter((name) =>
     name !== "serve" && !TRIALS.some(({ args }) => `${args.join(" ")} `.startsWith(`${name} `))
   );
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { CommandFailed, defineCommand, defineCommands, WrongUsage } from "../../src/command/command.ts";
+import { CommandFailed, defineCommand, defineCommands, tell } from "../../src/command/command.ts";
+import { WrongUsage } from "../../src/command/arguments.ts";
 import { recordedIo } from "./recorded_io.ts";
 
 const greet = defineCommand(
@@ -12,6 +13,7 @@ const greet = defineCommand(
       words: { help: "What to say", value: "TEXT", default: "Hello" },
       after: { help: "What to add", value: "TEXT" },
     },
+    json: { "said": "What was said" },
     details: ["Nobody minds."],
   },
   (given, io) => {
@@ -19,7 +21,8 @@ const greet = defineCommand(
     if (whom === "nobody") throw new CommandFailed("Nobody is there");
     if (whom === "me") throw new WrongUsage("Expected somebody else");
     if (whom === "bug") throw new TypeError("a defect");
-    io.stdout(`${given.text("words")} ${whom}${given.flag("loud") ? "!" : ""}${given.text("after") ?? ""}\n`);
+    const said = `${given.text("words")} ${whom}${given.flag("loud") ? "!" : ""}${given.text("after") ?? ""}`;
+    tell(given, io, { value: { said }, text: `${said}\n` });
     return Promise.resolve(0);
   },
 );
@@ -27,7 +30,10 @@ const group = defineCommands({
   name: "talk",
   summary: "Talk",
   commands: [
-    defineCommand({ name: "talk on", summary: "Go on", operands: {}, options: {} }, () => Promise.resolve(0)),
+    defineCommand(
+      { name: "talk on", summary: "Go on", operands: {}, options: {}, json: {} },
+      () => Promise.resolve(0),
+    ),
   ],
 });
 
@@ -71,6 +77,26 @@ for (const [what, args, status, stdout, stderr] of RUNS) {
   });
 }
 
+Deno.test("Command prints JSON where that was asked for, also of a failure", async () => {
+  for (
+    const [args, status, value, message] of [
+      [["ann", "--json"], 0, { said: "Hello ann" }, ""],
+      [["nobody", "--json"], 1, { error: "Nobody is there" }, "authserver greet: Nobody is there\n"],
+      [
+        ["me", "--json"],
+        2,
+        { error: "Expected somebody else" },
+        `authserver greet: Expected somebody else\n${SEE}`,
+      ],
+    ] as const
+  ) {
+    const io = recordedIo();
+    assert.equal(await greet.run(args, io), status);
+    assert.deepEqual(JSON.parse(io.out), value);
+    assert.equal(io.err, message);
+  }
+});
+
 for (const args of [["--lout", "ann"], ["--words"], ["--loud=yes", "ann"], ["-l", "ann"]]) {
   Deno.test(`Command finds ${args.join(" ")} wrong usage`, async () => {
     const io = recordedIo();
@@ -98,10 +124,12 @@ Arguments:
   <whom>  Name of somebody
 
 Options:
-  --loud        With emphasis
-  --words TEXT  What to say (default: Hello)
-  --after TEXT  What to add
-  -h, --help    Show this text
+  --loud         With emphasis
+  --words TEXT   What to say (default: Hello)
+  --after TEXT   What to add
+  --config FILE  Main configuration file; without it conf/container.properties, or else /etc/authserver/container.properties
+  --json         Print JSON: one value, as the manual describes it
+  -h, --help     Show this text
 
 Nobody minds.
 `,

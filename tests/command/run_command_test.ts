@@ -34,10 +34,11 @@ for (const args of [["help", "ban", "add"], ["ban", "help", "add"], ["ban", "add
 
 Deno.test("authserver --version is authserver version, also as JSON", async () => {
   assert.match((await run("--version")).out, new RegExp(`^authserver ${RegExp.escape(VERSION)} \\(Deno `));
-  const { status, out } = await run("version", "--json");
+  const { status, out } = await run("version", "--json", "--config", "conf/other.properties");
   assert.equal(status, 0);
-  assert.deepEqual(Object.keys(JSON.parse(out)), ["version", "deno", "v8", "target"]);
-  assert.equal(JSON.parse(out).version, VERSION);
+  const { version, configuration, ...rest } = JSON.parse(out);
+  assert.deepEqual(Object.keys(rest), ["deno", "v8", "target"]);
+  assert.deepEqual([version, configuration], [VERSION, "conf/other.properties"]);
 });
 
 const MISTYPED: readonly (readonly [args: readonly string[], says: string])[] = [

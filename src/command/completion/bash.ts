@@ -1,4 +1,4 @@
-import type { CommandSpec } from "../command.ts";
+import type { CommandSpec } from "../command_spec.ts";
 import { isFile, leaves } from "./leaves.ts";
 
 /** Completion for bash; needs nothing but bash itself. */

@@ -1,7 +1,9 @@
 import { bashCompletion } from "./bash.ts";
 import { fishCompletion } from "./fish.ts";
 import { zshCompletion } from "./zsh.ts";
-import { type Command, type CommandSpec, defineCommand, WrongUsage } from "../command.ts";
+import { type Command, defineCommand, tell } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
+import type { CommandSpec } from "../command_spec.ts";
 
 /** What makes a completion script of the commands. */
 export type MakeCompletion = (commands: readonly CommandSpec[]) => string;
@@ -25,10 +27,13 @@ export function completion(commands: () => readonly Command[]): Command {
     ],
     operands: { shell: "bash, zsh or fish" },
     options: {},
+    json: { "shell": "As given", "script": "The script" },
   }, (given, io) => {
-    const make = SHELLS.get(given.operand("shell"));
+    const shell = given.operand("shell");
+    const make = SHELLS.get(shell);
     if (make === undefined) throw new WrongUsage(`Expected one of ${[...SHELLS.keys()].join(", ")}`);
-    io.stdout(make(commands().map(({ spec }) => spec)));
+    const script = make(commands().map(({ spec }) => spec));
+    tell(given, io, { value: { shell, script }, text: script });
     return Promise.resolve(0);
   });
 }

@@ -1,4 +1,4 @@
-import type { CommandSpec, OptionSpec } from "../command.ts";
+import type { CommandSpec, OptionSpec } from "../command_spec.ts";
 import { isFile } from "./leaves.ts";
 
 /** Completion for fish. */

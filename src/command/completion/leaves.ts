@@ -1,4 +1,4 @@
-import type { CommandSpec, OptionSpec } from "../command.ts";
+import type { CommandSpec, OptionSpec } from "../command_spec.ts";
 
 /** Every command, and every command within one. */
 export function leaves(commands: readonly CommandSpec[]): readonly CommandSpec[] {

@@ -4,9 +4,9 @@ import { formatProblem } from "../../model/problem.ts";
 import { corePermissions, edgePermissions } from "../../rooms/permissions.ts";
 import { resolveHost } from "../../rooms/resolve_host.ts";
 import type { Setup } from "../../service/assembly/load_setup.ts";
-import { type CommandIo, defineCommand } from "../command.ts";
+import { defineCommand, tell } from "../command.ts";
 import type { Finding } from "./check_online.ts";
-import { CONFIG_OPTION, configFile } from "../config_option.ts";
+import { configFile } from "../config_option.ts";
 import { fixOf } from "./fix.ts";
 import { inspect } from "./inspect.ts";
 import { serviceAccount, unreadableFor } from "./service_account.ts";
@@ -28,11 +28,29 @@ export const check = defineCommand({
   },
   operands: {},
   options: {
-    config: CONFIG_OPTION,
     online: { help: "Contact each daemon, identity provider and XUUDB, and say what was found" },
     strict: { help: "Take every warning for an error" },
     permissions: { help: "Print what the service's workers will be allowed to do" },
-    json: { help: "Print the result as JSON" },
+  },
+  json: {
+    "ok": "Whether the exit status is 0",
+    "judgedAs?": "The account that the service runs as, if another one ran this command",
+    "problems[]": "What was found, in the order of the files",
+    "problems[].severity?": "error or warning",
+    "problems[].file?": "Where it is",
+    "problems[].line?": "Counted from 1",
+    "problems[].key?": "The key or entry",
+    "problems[].found?": "What was found; missing where it may be secret",
+    "problems[].expected?": "What was expected",
+    "problems[].fix?": "What to do",
+    "trusted[].of": "Whose truststore: all, clients, providers, or daemons of a server",
+    "trusted[].certificate": "Subject of a certificate in it",
+    "trusted[].permits": "What being there permits it",
+    "permissions.*?": "With --permissions: what each part of the service may do, by kind; false is nothing",
+    "online[].system?": "With --online: a daemon, identity provider or XUUDB",
+    "online[].address?": "host:port",
+    "online[].ok?": "Whether it is as it should be",
+    "online[].found?": "What was found",
   },
 }, async (given, io) => {
   const file = await configFile(given);
@@ -49,44 +67,44 @@ export const check = defineCommand({
   const strict = given.flag("strict");
   const ok = setup !== undefined && (online ?? []).every((finding) => finding.ok) &&
     !(strict && problems.length > 0);
-  if (given.flag("json")) {
-    const result = {
-      ok,
-      ...(account && { judgedAs: account.name }),
-      problems,
-      trusted,
-      ...(permissions && { permissions }),
-      ...(online && { online }),
-    };
-    io.stdout(`${JSON.stringify(result, undefined, 2)}\n`);
-  } else {
-    if (given.text("config") === undefined && isAbsolute(file)) io.stdout(`Configuration: ${file}\n`);
-    if (account) io.stdout(`Judged as the account ${account.name}, which the service runs as.\n`);
-    for (const problem of problems) {
-      io.stderr(`${problem.severity}: ${formatProblem(problem)}\n  fix: ${printable(problem.fix)}\n`);
-    }
-    printTrusted(trusted, io);
-    if (permissions) printPermissions(permissions, io);
-    for (const { system, address, ok, found } of online ?? []) {
-      io.stdout(printable(`${ok ? "ok    " : "failed"}  ${system} ${address}: ${found}`) + "\n");
-    }
-    const starts = setup !== undefined;
-    const outcome = starts && !ok && strict && problems.length > 0 ? NOT_STRICTLY : verdict(starts, online);
-    io.stdout(`${outcome}: ${counted(problems)}.\n`);
+  const value = {
+    ok,
+    ...(account && { judgedAs: account.name }),
+    problems,
+    trusted,
+    ...(permissions && { permissions }),
+    ...(online && { online }),
+  };
+  for (const problem of given.flag("json") ? [] : problems) {
+    io.stderr(`${problem.severity}: ${formatProblem(problem)}\n  fix: ${printable(problem.fix)}\n`);
   }
+  const starts = setup !== undefined;
+  const outcome = starts && !ok && strict && problems.length > 0 ? NOT_STRICTLY : verdict(starts, online);
+  const text = [
+    given.text("config") === undefined && isAbsolute(file) ? `Configuration: ${file}\n` : "",
+    account ? `Judged as the account ${account.name}, which the service runs as.\n` : "",
+    trustedText(trusted),
+    permissions ? permissionsText(permissions) : "",
+    ...(online ?? []).map(findingLine),
+    `${outcome}: ${counted(problems)}.\n`,
+  ];
+  tell(given, io, { value, text: text.join("") });
   return ok ? 0 : 1;
 });
 
 /** Truststores of the grid hold hundreds. */
 const MOST_TRUSTED = 50;
 
-function printTrusted(trusted: readonly TrustedCertificate[], io: CommandIo): void {
-  for (const { of, certificate, permits } of trusted.slice(0, MOST_TRUSTED)) {
-    io.stdout(printable(`trusted  ${of}: ${certificate}: ${permits}`) + "\n");
-  }
-  if (trusted.length > MOST_TRUSTED) {
-    io.stdout(`trusted  ${trusted.length - MOST_TRUSTED} more, see check --json\n`);
-  }
+function trustedText(trusted: readonly TrustedCertificate[]): string {
+  const lines = trusted.slice(0, MOST_TRUSTED).map(({ of, certificate, permits }) =>
+    `${printable(`trusted  ${of}: ${certificate}: ${permits}`)}\n`
+  );
+  const more = trusted.length - lines.length;
+  return [...lines, ...more > 0 ? [`trusted  ${more} more, see check --json\n`] : []].join("");
+}
+
+function findingLine({ system, address, ok, found }: Finding): string {
+  return `${printable(`${ok ? "ok    " : "failed"}  ${system} ${address}: ${found}`)}\n`;
 }
 
 /** Loads what asks other systems only now: the process that runs a service has the commands in memory, too. */
@@ -121,11 +139,11 @@ async function permissionLists({ config }: Setup) {
   };
 }
 
-function printPermissions(lists: Awaited<ReturnType<typeof permissionLists>>, io: CommandIo): void {
-  for (const [room, list] of Object.entries(lists)) {
-    io.stdout(`${room}:\n`);
-    for (const [kind, allowed] of Object.entries(list)) {
-      io.stdout(`  ${kind.padEnd(6)} ${allowed === false ? "nothing" : allowed.join("\n         ")}\n`);
-    }
-  }
+function permissionsText(lists: Awaited<ReturnType<typeof permissionLists>>): string {
+  return Object.entries(lists).flatMap(([room, list]) => [
+    `${room}:\n`,
+    ...Object.entries(list).map(([kind, allowed]) =>
+      `  ${kind.padEnd(6)} ${allowed === false ? "nothing" : allowed.join("\n         ")}\n`
+    ),
+  ]).join("");
 }

@@ -2,8 +2,8 @@ import { loadConfiguration } from "../../config/load.ts";
 import { KINDS } from "../../service/kinds.ts";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import { formatProblem, isError } from "../../model/problem.ts";
-import { type Command, defineCommand, defineCommands } from "../command.ts";
-import { CONFIG_OPTION, configFile } from "../config_option.ts";
+import { type Command, defineCommand, defineCommands, tell } from "../command.ts";
+import { configFile } from "../config_option.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 import { textTable } from "../text_table.ts";
 
@@ -25,9 +25,13 @@ const show = defineCommand({
   ],
   operands: {},
   options: {
-    config: CONFIG_OPTION,
     all: { help: "Show also keys that are not set and have no default" },
-    json: { help: "Print JSON" },
+  },
+  json: {
+    "[].key": "The key",
+    "[].section": "Title of its section in the reference",
+    "[].value": "Its value as text, *** for a secret; null if it is not set and has no default",
+    "[].source": "File and line, or default",
   },
 }, async (given, io) => {
   const { effective, problems } = await loadConfiguration(await configFile(given), {
@@ -35,7 +39,7 @@ const show = defineCommand({
     ...SURROUNDINGS,
   });
   const shown = effective.map(toShown).filter(({ value }) => given.flag("all") || value !== null);
-  io.stdout(given.flag("json") ? `${JSON.stringify(shown, undefined, 2)}\n` : formatValues(shown));
+  tell(given, io, { value: shown, text: formatValues(shown) });
   const errors = problems.filter(isError);
   for (const problem of errors) io.stderr(`error: ${formatProblem(problem)}\n`);
   return errors.length === 0 ? 0 : 1;

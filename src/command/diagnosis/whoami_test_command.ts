@@ -3,13 +3,46 @@ import type { KeyObject } from "node:crypto";
 import { createLogger } from "../../logging/logger.ts";
 import { canonicalAddress } from "../../model/address.ts";
 import { InvalidName, parseName } from "../../model/distinguished_name.ts";
-import { CommandFailed, type CommandIo, defineCommand, WrongUsage } from "../command.ts";
+import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
+import type { Explanation } from "../../service/explanation/explanation.ts";
 import type { ExplainedCaller } from "../../service/explanation/explain.ts";
-import { CONFIG_OPTION, configFile, unusableConfiguration } from "../config_option.ts";
+import { configFile, unusableConfiguration } from "../config_option.ts";
 import { explanationText } from "./explanation_text.ts";
 import { inspect } from "./inspect.ts";
 import { PassphraseNeeded, readPrivateKey, UnusablePrivateKey } from "./ssh/private_key.ts";
 import { signToken } from "./ssh/sign_token.ts";
+
+/** Members of `Explanation`. */
+const EXPLANATION_MEMBERS = {
+  "methods[]": "Methods of authentication in the order they are asked; none if authentication was left out",
+  "methods[].method?": "Name of the method",
+  "methods[].outcome?": "accepted, refused, skipped (not its kind of credentials), failed or not asked",
+  "methods[].reason?": "Why it refused or failed",
+  "caller.dn?": "Distinguished name of the user",
+  "caller.method?": "Method that recognised them; ASSUMED if authentication was left out",
+  "caller.*?": "What else authentication knows: login, uid, role, groups, the token",
+  "sources[].source?": "An attribute source, in the order they are asked",
+  "sources[].entry.file?": "Where the entry is that is about this user",
+  "sources[].entry.line?": "Counted from 1",
+  "sources[].entry.key?": "Name or pattern, as written",
+  "sources[].attributes.*[]?": "Values by attribute, the default first",
+  "sources[].failure?": "Why it gave no answer",
+  "sources[].elsewhere?": "true: the answer holds where the account that authentication found is not proven",
+  "user.*?": "What the answers come to: role, uid, group, and what else is available",
+  "mayAsk?": "Whether the role may ask for sessions",
+  "servers[].server?": "A logical server, and what a session there would be",
+  "servers[].refusal?": "Why there would be none",
+  "servers[].uid?": "Unix account",
+  "servers[].gid?": "Unix group",
+  "servers[].availableGroups[]?": "Groups that the user may ask for",
+  "servers[].rateLimit?": "Bytes per second; missing if there is no limit",
+  "servers[].reservationLimit?": "How much of it reservations are the cause of",
+  "servers[].includes?": "Patterns of the only paths that can be reached",
+  "servers[].excludes?": "Patterns of paths that cannot",
+  "servers[].reservations[]?": "Reservations that name the account",
+  "refusal?": "The first reason why no session would be opened; missing if one would",
+} as const;
 
 /** `authserver whoami-test`: why a user gets in, or does not. */
 export const whoamiTestCommand = defineCommand({
@@ -33,9 +66,8 @@ export const whoamiTestCommand = defineCommand({
     token: { value: "TEXT", help: "Sign in with this bearer token; - reads it from standard input" },
     from: { value: "ADDRESS", default: "127.0.0.1", help: "Address the user comes from" },
     server: { value: "NAME", help: "The server that counts" },
-    config: CONFIG_OPTION,
-    json: { help: "Print the explanation as JSON" },
   },
+  json: EXPLANATION_MEMBERS,
 }, async (given, io) => {
   const user = given.operand("user");
   const [from, server] = [given.text("from") ?? "", given.text("server")];
@@ -63,9 +95,7 @@ export const whoamiTestCommand = defineCommand({
     caller: { ...credentials, clientAddress },
     ...(server !== undefined && { server }),
   }, { log, now: Date.now });
-  io.stdout(
-    given.flag("json") ? `${JSON.stringify(explanation, mapsAsObjects, 2)}\n` : explanationText(explanation),
-  );
+  tell(given, io, { value: withoutMaps(explanation), text: explanationText(explanation) });
   return explanation.refusal === undefined ? 0 : 1;
 });
 
@@ -164,6 +194,11 @@ function isName(text: string): boolean {
   }
 }
 
-function mapsAsObjects(_key: string, value: unknown): unknown {
-  return value instanceof Map ? Object.fromEntries(value) : value;
+/** The same as what JSON can hold. */
+function withoutMaps(explanation: Explanation): unknown {
+  const text = JSON.stringify(
+    explanation,
+    (_key, value: unknown) => value instanceof Map ? Object.fromEntries(value) : value,
+  );
+  return JSON.parse(text);
 }

@@ -1,6 +1,12 @@
 import { dirname, join } from "node:path";
-import { CommandFailed, type CommandIo, defineCommand } from "../command.ts";
+import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
+import type { Given } from "../arguments.ts";
+import { MAIN_FILE } from "../configuration_places.ts";
+import { writeNew } from "./installation/write_new.ts";
+import { FOLDER_OPTIONS, installationFolder } from "./installation/installation_folder.ts";
+import { PREFIX_OPTION, prefixOf } from "./installation/scripts_prefix.ts";
 import type { ChangedLine } from "./migration/converted_text.ts";
+import type { HandWork } from "./migration/by_hand.ts";
 import type { ConfigurationFile } from "./migration/java_installation.ts";
 
 /** Where the copy goes. */
@@ -11,7 +17,7 @@ export const migrate = defineCommand({
   name: "migrate",
   summary: "Copy the configuration of a Java service into conf/, and say what it still needs",
   details: [
-    "The folder is that of the Java service (with conf/ in it) or of its configuration, such as /etc/unicore/authserver. Nothing in it is changed, and nothing is overwritten: there must be no conf/ where it is copied to.",
+    "The folder is that of the Java service (with conf/ in it) or of its configuration, such as /etc/unicore/authserver, or a .tar.gz of one of them. Nothing in it is changed, and nothing is overwritten: there must be no conf/ where it is copied to. The scripts that start and stop the service come into bin/.",
     "Files beside the old conf/ that its container.properties names by a relative path, such as certs/, are copied to the same place here.",
     "Paths into the old configuration, and places that the old service writes to, are changed in the copy, and the changed lines shown. What needs a hand is named, with the command where there is one: Java key stores, XACML policies, MVEL expressions, shares in a database, certificates of X.509 version 1.",
     "Exit status: that of authserver check, which runs in the end.",
@@ -20,40 +26,109 @@ export const migrate = defineCommand({
     "authserver migrate /opt/unicore-authserver": "From the Java service's archive",
     "authserver migrate /etc/unicore/authserver": "From its package, as an account that may read it",
   },
-  operands: { folder: "Folder of the Java service, or of its configuration" },
-  options: {
-    directory: { value: "DIR", help: "Folder to make conf/ in, without it the working directory" },
+  operands: { folder: "Folder of the Java service, or of its configuration; or a .tar.gz of it" },
+  options: { ...FOLDER_OPTIONS, "scripts-prefix": PREFIX_OPTION },
+  json: {
+    "from": "Folder that was copied",
+    "files": "Number of files in it",
+    "beside[]": "Files beside the old conf/ that were copied, too",
+    "left[]": "What was not copied, with why",
+    "changes[].file?": "A file whose copy differs",
+    "changes[].line?": "Counted from 1",
+    "changes[].before?": "The line as it was",
+    "changes[].after?": "The line in the copy",
+    "byHand[].topic?": "What needs a hand",
+    "byHand[].what[]?": "What there is and what to do, a line each",
+    "scripts[]?": "Scripts and their settings, as far as they were written",
+    "check.*": "What authserver check --json prints",
   },
 }, async (given, io) => {
   // Not before it is asked for: the process that runs a service has the commands in memory, too.
-  const { findJavaInstallation, readFiles, readFilesBeside } = await import(
+  const { openJavaInstallation, readFiles, readFilesBeside } = await import(
     "./migration/java_installation.ts"
   );
   const { needsAHand } = await import("./migration/by_hand.ts");
-  const { check } = await import("../diagnosis/check.ts");
-  const installation = await findJavaInstallation(given.operand("folder"));
+  const prefix = prefixOf(given);
+  await using installation = await openJavaInstallation(given.operand("folder"));
   const { files, left } = await readFiles(installation.conf);
   const beside = await readFilesBeside(installation, await mainText(files));
-  await enter(given.text("directory"));
-  const copies = await Promise.all(files.map((file) => converted(file, installation.conf)));
+  await enter(installationFolder(given));
+  const copies = await Promise.all(files.map((file) => converted(file, installation.formerConf)));
   await write(copies.map(({ file }) => file));
-  io.stdout(`${files.length} files copied from ${installation.conf} to ${CONF}\n`);
-  for (const file of beside.files) io.stdout(await writeBeside(file));
-  for (const path of [...left, ...beside.left]) io.stdout(`not copied: ${path}\n`);
-  for (const { file, changes } of copies) printChanges(`${CONF}/${file.path}`, changes, io);
+  const besides = await Promise.all(beside.files.map(writeBeside));
+  const scripts = await writeScripts(prefix);
+  const changes = copies.flatMap(({ file, changes }) =>
+    changes.map((change) => ({ file: `${CONF}/${file.path}`, ...change }))
+  );
   const here = copies.map(({ file }) => ({ ...file, path: `${CONF}/${file.path}` }));
-  const work = await needsAHand(installation, [...here, ...beside.files]);
-  if (work.length > 0) io.stdout("\nNeeds a hand:\n");
-  for (const { topic, what } of work) {
-    io.stdout(`  ${topic}\n${what.map((line) => `    ${line}\n`).join("")}`);
-  }
-  io.stdout("\nauthserver check says:\n");
-  return await check.run(["--config", `${CONF}/container.properties`], io);
+  const byHand = await needsAHand(installation, [...here, ...beside.files]);
+  const done = {
+    from: installation.archive ?? installation.conf,
+    files: files.length,
+    beside: besides.flatMap(({ copied }) => copied ?? []),
+    left: [...left, ...beside.left, ...besides.flatMap(({ left }) => left ?? [])],
+    changes,
+    byHand,
+    scripts,
+  };
+  if (!given.flag("json")) io.stdout(`${textOf(done)}\nauthserver check says:\n`);
+  const { status, value } = await checkCopy(given, io);
+  if (given.flag("json")) tell(given, io, { value: { ...done, check: value }, text: "" });
+  return status;
 });
+
+/** What was done, for the operator. */
+interface Done {
+  readonly from: string;
+  readonly files: number;
+  readonly beside: readonly string[];
+  readonly left: readonly string[];
+  readonly changes: readonly (ChangedLine & { readonly file: string })[];
+  readonly byHand: readonly HandWork[];
+  readonly scripts: readonly string[];
+}
+
+function textOf({ from, files, beside, left, changes, byHand, scripts }: Done): string {
+  return [
+    `${files} files copied from ${from} to ${CONF}\n`,
+    ...beside.map((path) => `copied: ${path}\n`),
+    ...left.map((path) => `not copied: ${path}\n`),
+    ...scripts.map((path) => `written ${path}\n`),
+    ...[...Map.groupBy(changes, ({ file }) => file)].flatMap(([file, lines]) => [
+      `\n${file}:\n`,
+      ...lines.map(({ line, before, after }) => `  ${line}: - ${before}\n  ${line}: + ${after}\n`),
+    ]),
+    byHand.length > 0 ? "\nNeeds a hand:\n" : "",
+    ...byHand.map(({ topic, what }) => `  ${topic}\n${what.map((line) => `    ${line}\n`).join("")}`),
+  ].join("");
+}
+
+/** Runs `check` on the copy: it says itself what it finds, or with `--json` gives it back. */
+async function checkCopy(
+  given: Pick<Given<"json", never>, "flag">,
+  io: CommandIo,
+): Promise<{ readonly status: number; readonly value: unknown }> {
+  const { check } = await import("../diagnosis/check.ts");
+  const args = ["--config", `${CONF}/${MAIN_FILE}`];
+  if (!given.flag("json")) return { status: await check.run(args, io), value: undefined };
+  let said = "";
+  const status = await check.run([...args, "--json"], { ...io, stdout: (text) => void (said += text) });
+  return { status, value: JSON.parse(said) };
+}
+
+/** @returns Paths of those that were not there. */
+async function writeScripts(prefix: string | undefined): Promise<readonly string[]> {
+  const { scriptFiles, STARTUP_FILE } = await import("./installation/sample_file.ts");
+  const written: string[] = [];
+  for (const file of [STARTUP_FILE, ...scriptFiles(prefix)]) {
+    if (await writeNew(file.path, file)) written.push(file.path);
+  }
+  return written;
+}
 
 async function mainText(files: readonly ConfigurationFile[]): Promise<string> {
   const { decodeProperties } = await import("../../config/properties.ts");
-  const main = files.find(({ path }) => path === "container.properties");
+  const main = files.find(({ path }) => path === MAIN_FILE);
   return decodeProperties(main?.content ?? new Uint8Array());
 }
 
@@ -87,7 +162,7 @@ async function enter(folder: string | undefined): Promise<void> {
 async function write(files: readonly ConfigurationFile[]): Promise<void> {
   try {
     await Deno.mkdir(CONF, { mode: 0o755 });
-    for (const file of files) await writeNew(join(CONF, file.path), file);
+    for (const file of files) await copyTo(join(CONF, file.path), file);
   } catch (error) {
     if (error instanceof Deno.errors.AlreadyExists) {
       throw new CommandFailed(`${CONF} is there already, expected a folder without one; nothing was changed`);
@@ -97,13 +172,15 @@ async function write(files: readonly ConfigurationFile[]): Promise<void> {
   }
 }
 
-/** Writes a file that lay beside the old `conf/` to the same place here. @returns What became of it, a line. */
-async function writeBeside(file: ConfigurationFile): Promise<string> {
+/** Writes a file that lay beside the old `conf/` to the same place here. @returns Its path, or why it is not. */
+async function writeBeside(
+  file: ConfigurationFile,
+): Promise<{ readonly copied?: string; readonly left?: string }> {
   try {
-    await writeNew(file.path, file);
-    return `copied: ${file.path}\n`;
+    await copyTo(file.path, file);
+    return { copied: file.path };
   } catch (error) {
-    if (error instanceof Deno.errors.AlreadyExists) return `not copied: ${file.path}: is there already\n`;
+    if (error instanceof Deno.errors.AlreadyExists) return { left: `${file.path}: is there already` };
     if (error instanceof Error) {
       throw new CommandFailed(`${file.path}: ${error.message}`, { cause: error });
     }
@@ -111,12 +188,7 @@ async function writeBeside(file: ConfigurationFile): Promise<string> {
   }
 }
 
-async function writeNew(target: string, { mode, content }: ConfigurationFile): Promise<void> {
+async function copyTo(target: string, { mode, content }: ConfigurationFile): Promise<void> {
   await Deno.mkdir(dirname(target), { recursive: true, mode: 0o755 });
   await Deno.writeFile(target, content, { createNew: true, mode });
-}
-
-function printChanges(path: string, changes: readonly ChangedLine[], io: CommandIo): void {
-  if (changes.length > 0) io.stdout(`\n${path}:\n`);
-  for (const { line, before, after } of changes) io.stdout(`  ${line}: - ${before}\n  ${line}: + ${after}\n`);
 }

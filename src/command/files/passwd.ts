@@ -9,15 +9,16 @@ import {
   type CommandIo,
   defineCommand,
   defineCommands,
-  type Given,
   printRemarks,
-  WrongUsage,
+  tell,
 } from "../command.ts";
+import { type Given, WrongUsage } from "../arguments.ts";
 import { passwordFile } from "../../authentication/password/kind.ts";
 import { kindOf } from "../../config/kind.ts";
 import { KINDS } from "../../service/kinds.ts";
 import { loadConfiguration } from "../../config/load.ts";
-import { CONFIG_OPTION, configFile, configurationFolder, placesOf } from "../config_option.ts";
+import { configFile, configurationFolder } from "../config_option.ts";
+import { placesOf } from "../configuration_places.ts";
 import { editFile, readText } from "../../model/edit_file.ts";
 import { printable } from "../../model/printable.ts";
 import { lineFor, passwordLine, putLine, removeLines } from "./password_file_text.ts";
@@ -33,6 +34,7 @@ const STDIN = { help: "Read the password from the first line of standard input i
 const MD5 = { help: "Write the old form (MD5), for services that know no other" };
 const FORCE = { help: "Take a password that is short or common" };
 const DN = { help: "Distinguished name of the user, such as 'CN=Ann Example, O=Site'", value: "DN" };
+const CHANGED = { "file": "The password file that was changed", "user": "As given" };
 const USER = { user: "User name" };
 
 /** Longest password, in bytes of UTF-8, that fits the request header of every client with room to spare. */
@@ -50,7 +52,8 @@ const add = defineCommand(
     name: "passwd add",
     summary: "Add a user to the password file, which is made if there is none",
     operands: USER,
-    options: { file: FILE, config: CONFIG_OPTION, dn: DN, stdin: STDIN, md5: MD5, force: FORCE },
+    options: { file: FILE, dn: DN, stdin: STDIN, md5: MD5, force: FORCE },
+    json: CHANGED,
   },
   async (given, io) => {
     const { file, user } = await targetOf(given, given.operand("user"));
@@ -63,7 +66,7 @@ const add = defineCommand(
       refuseKnown(text, file, user);
       return putLine(text, user, passwordLine(user, hash, dn));
     });
-    io.stdout(`User ${user} added to ${file}\n`);
+    tell(given, io, { value: { file, user }, text: `User ${user} added to ${file}\n` });
     return 0;
   },
 );
@@ -75,12 +78,12 @@ const change = defineCommand(
     operands: USER,
     options: {
       file: FILE,
-      config: CONFIG_OPTION,
       dn: { ...DN, help: `${DN.help}; without it the name stays` },
       stdin: STDIN,
       md5: MD5,
       force: FORCE,
     },
+    json: CHANGED,
   },
   async (given, io) => {
     const { file, user } = await targetOf(given, given.operand("user"));
@@ -90,7 +93,7 @@ const change = defineCommand(
     dnIn(await readText(file));
     const hash = await newHash(io, given);
     await edit(io, file, (text) => putLine(text ?? "", user, passwordLine(user, hash, dnIn(text))));
-    io.stdout(`Password of ${user} changed in ${file}\n`);
+    tell(given, io, { value: { file, user }, text: `Password of ${user} changed in ${file}\n` });
     return 0;
   },
 );
@@ -100,7 +103,8 @@ const verify = defineCommand(
     name: "passwd verify",
     summary: "Check a password, as the service would; exit status 1 if it is wrong",
     operands: USER,
-    options: { file: FILE, config: CONFIG_OPTION, stdin: STDIN },
+    options: { file: FILE, stdin: STDIN },
+    json: { "user": "As given", "dn": "Distinguished name of the user" },
   },
   async (given, io) => {
     const { file, user } = await targetOf(given, given.operand("user"));
@@ -114,7 +118,10 @@ const verify = defineCommand(
       ? await passwordFromInput(io)
       : await ask(io, `Password of ${user}: `);
     if (!await matchesStored(line.hash, password)) throw new CommandFailed("The password is wrong");
-    io.stdout(`The password is right, ${user} is ${line.dn}\n`);
+    tell(given, io, {
+      value: { user, dn: line.dn },
+      text: `The password is right, ${user} is ${line.dn}\n`,
+    });
     return 0;
   },
 );
@@ -124,7 +131,8 @@ const remove = defineCommand(
     name: "passwd remove",
     summary: "Remove a user from the password file",
     operands: USER,
-    options: { file: FILE, config: CONFIG_OPTION },
+    options: { file: FILE },
+    json: CHANGED,
   },
   async (given, io) => {
     const { file, user } = await targetOf(given, given.operand("user"));
@@ -133,7 +141,7 @@ const remove = defineCommand(
       requireLine(text, file, user);
       return removeLines(text, user);
     });
-    io.stdout(`User ${user} removed from ${file}\n`);
+    tell(given, io, { value: { file, user }, text: `User ${user} removed from ${file}\n` });
     return 0;
   },
 );
@@ -143,7 +151,13 @@ const list = defineCommand(
     name: "passwd list",
     summary: "List the users in the password file with the kind of their hash and their distinguished name",
     operands: {},
-    options: { file: FILE, config: CONFIG_OPTION },
+    options: { file: FILE },
+    json: {
+      "file": "The password file",
+      "users[].user": "User name",
+      "users[].hash?": "Kind of the hash: scrypt or md5; missing if the user is disabled",
+      "users[].dn?": "Distinguished name; missing if the user is disabled",
+    },
   },
   async (given, io) => {
     const file = await fileOf(given);
@@ -151,12 +165,17 @@ const list = defineCommand(
     if (text === undefined) throw new CommandFailed(`There is no file ${file}`);
     const lines = text.split("\n").map((ended) => parsePasswordLine(ended.replace(/\r$/, "")));
     const counts = new Map(lines.flatMap((line, index) => "user" in line ? [[line.user, index]] : []));
+    const users: { readonly user: string; readonly hash?: string; readonly dn?: string }[] = [];
     for (const [index, line] of lines.entries()) {
       if ("expected" in line) io.stderr(`${file}:${index + 1}: ${line.expected}\n`);
       if (!("user" in line) || counts.get(line.user) !== index) continue;
-      const rest = line.kind === "entry" ? `${line.hash.kind}\t${line.dn}` : "disabled";
-      io.stdout(`${printable(`${line.user}\t${rest}`)}\n`);
+      const { user } = line;
+      users.push(line.kind === "entry" ? { user, hash: line.hash.kind, dn: line.dn } : { user });
     }
+    const rows = users.map(({ user, hash, dn }) =>
+      `${printable([user, ...hash === undefined ? ["disabled"] : [hash, dn]].join("\t"))}\n`
+    );
+    tell(given, io, { value: { file, users }, text: rows.join("") });
     return 0;
   },
 );

@@ -12,16 +12,24 @@ import {
   CommandFailed,
   defineCommand,
   defineCommands,
-  type Given,
   printRemarks,
-  WrongUsage,
+  tell,
 } from "../command.ts";
-import { CONFIG_OPTION, usableConfiguration } from "../config_option.ts";
+import { type Given, WrongUsage } from "../arguments.ts";
+import { usableConfiguration } from "../config_option.ts";
 import { textTable } from "../text_table.ts";
 
 const OPTIONS = {
-  config: CONFIG_OPTION,
   server: { value: "NAME", help: "Logical server; needed where several have reservations" },
+} as const;
+
+const MEMBERS = {
+  "name": "Name",
+  "from": "Start, as 2026-01-05T20:00:00.000Z",
+  "to": "End",
+  "uids[]": "Unix accounts that are not limited meanwhile",
+  "rateLimit": "Limit of all others in bytes per second; 0 is none",
+  "limitText": "The same as written",
 } as const;
 
 const NAME = { name: "Name of the reservation" };
@@ -30,13 +38,16 @@ const list = defineCommand({
   name: "reservations list",
   summary: "List the reservations of a server, those that are over too",
   operands: {},
-  options: { ...OPTIONS, json: { help: "Print JSON" } },
+  options: OPTIONS,
+  json: Object.fromEntries(Object.entries(MEMBERS).map(([path, help]) => [`[].${path}`, help])),
 }, async (given, io) => {
   const context = await fileOf(given);
   const { reservations, problems } = await listReservations(context);
   for (const problem of problems) io.stderr(`left out: ${formatProblem(problem)}\n`);
-  if (given.flag("json")) io.stdout(`${JSON.stringify(reservations.map(toJson), undefined, 2)}\n`);
-  else io.stdout(reservations.length === 0 ? "There are no reservations\n" : table(reservations, context));
+  tell(given, io, {
+    value: reservations.map(toJson),
+    text: reservations.length === 0 ? "There are no reservations\n" : table(reservations, context),
+  });
   return problems.length === 0 ? 0 : 1;
 });
 
@@ -55,6 +66,7 @@ const add = defineCommand({
     uids: { value: "NAMES", help: "Unix accounts that are not limited meanwhile, with commas between them" },
     limit: { value: "RATE", help: "Limit of all others in bytes per second, with K, M or G", default: "10m" },
   },
+  json: { "file": "The file that was changed", ...MEMBERS },
 }, async (given, io) => {
   const context = await fileOf(given);
   const [from, to, uids] = [given.text("from"), given.text("to"), given.text("uids")];
@@ -71,7 +83,10 @@ const add = defineCommand({
     uids: accounts,
     ...(limit !== undefined && { rateLimit: limit }),
   }, context);
-  io.stdout(`Added to ${context.file}:\n${table([reservation], context)}`);
+  tell(given, io, {
+    value: { file: context.file, ...toJson(reservation) },
+    text: `Added to ${context.file}:\n${table([reservation], context)}`,
+  });
   printRemarks(io, context.file, remarks);
   return 0;
 });
@@ -81,11 +96,15 @@ const remove = defineCommand({
   summary: "Remove the reservations of a name",
   operands: NAME,
   options: OPTIONS,
+  json: { "file": "The file that was changed", "name": "As given" },
 }, async (given, io) => {
   const context = await fileOf(given);
   const name = given.operand("name");
   const { remarks } = await removeReservation(name, context);
-  io.stdout(`Removed '${name}' from ${context.file}\n`);
+  tell(given, io, {
+    value: { file: context.file, name },
+    text: `Removed '${name}' from ${context.file}\n`,
+  });
   printRemarks(io, context.file, remarks);
   return 0;
 });

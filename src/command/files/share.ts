@@ -1,14 +1,31 @@
 import { printable } from "../../model/printable.ts";
 import { dumpEntry } from "../../sharing/import/share_dump.ts";
 import type { Share, Use } from "../../sharing/share.ts";
-import { type Command, CommandFailed, defineCommand, defineCommands, WrongUsage } from "../command.ts";
-import { CONFIG_OPTION } from "../config_option.ts";
+import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
 import { readText } from "../../model/edit_file.ts";
 import { withShareDatabase } from "./share_database.ts";
 import { textTable } from "../text_table.ts";
 
 const SERVER = { value: "NAME", help: "Logical server; needed where an id is on several" };
-const JSON_OUTPUT = { help: "Print JSON" };
+/** Members of an entry that `share import` reads. */
+const MEMBERS = {
+  "server": "Logical server",
+  "id": "Id, the last part of the link",
+  "path": "Path on the server",
+  "isDirectory": "Whether it is a directory",
+  "ownerID": "Distinguished name of the owner",
+  "uid": "Unix account under which it is read",
+  "gid?": "Unix group",
+  "targetID": "Distinguished name of whom it is for",
+  "access": "READ, WRITE or MODIFY",
+  "oneTime": "Whether it ends with its first use",
+  "usesLeft?": "How often it can be used; missing if that is not limited",
+  "expires": "End in seconds since 1970; 0 is never",
+  "accessCount": "How often it was used",
+  "sources[]?": "Addresses and ranges that it can be used from; missing if anywhere",
+} as const;
+
 const ID = { id: "Id of the share, the last part of its link" };
 
 const list = defineCommand({
@@ -17,11 +34,10 @@ const list = defineCommand({
   details: ["What --json prints can be given to `authserver share import`, as a backup or for another host."],
   operands: {},
   options: {
-    config: CONFIG_OPTION,
     server: { value: "NAME", help: "Only shares of this logical server" },
     owner: { value: "DN", help: "Only shares of this owner" },
-    json: JSON_OUTPUT,
   },
+  json: Object.fromEntries(Object.entries(MEMBERS).map(([path, help]) => [`[].${path}`, help])),
 }, (given, io) =>
   withShareDatabase(given, async ({ administration, servers }) => {
     const [server, owner] = [serverOf(given, servers), given.text("owner")];
@@ -29,7 +45,7 @@ const list = defineCommand({
       ...(server !== undefined && { server }),
       ...(owner !== undefined && { owner }),
     });
-    io.stdout(given.flag("json") ? asJson(shares.map(dumpEntry)) : shareTable(shares, Date.now()));
+    tell(given, io, { value: shares.map(dumpEntry), text: shareTable(shares, Date.now()) });
     return 0;
   }));
 
@@ -37,11 +53,22 @@ const show = defineCommand({
   name: "share show",
   summary: "Show a share and its latest uses",
   operands: ID,
-  options: { config: CONFIG_OPTION, server: SERVER, json: JSON_OUTPUT },
+  options: { server: SERVER },
+  json: {
+    ...MEMBERS,
+    "uses[]": "Latest uses",
+    "uses[].at?": "Milliseconds since 1970",
+    "uses[].kind?": "How it was used",
+    "uses[].who?": "Distinguished name of the user",
+    "uses[].address?": "Their address",
+    "uses[].path?": "Path that was asked for",
+    "uses[].bytes?": "Bytes moved over HTTP",
+    "uses[].complete?": "Whether all bytes arrived",
+  },
 }, (given, io) =>
   withShareDatabase(given, async ({ administration, servers }) => {
     const { share, uses } = await administration.show(given.operand("id"), serverOf(given, servers));
-    io.stdout(given.flag("json") ? asJson({ ...dumpEntry(share), uses }) : details(share, uses));
+    tell(given, io, { value: { ...dumpEntry(share), uses }, text: details(share, uses) });
     return 0;
   }));
 
@@ -49,11 +76,15 @@ const remove = defineCommand({
   name: "share remove",
   summary: "End a share; transfers under way go on",
   operands: ID,
-  options: { config: CONFIG_OPTION, server: SERVER },
+  options: { server: SERVER },
+  json: MEMBERS,
 }, (given, io) =>
   withShareDatabase(given, async ({ administration, servers }) => {
     const share = await administration.remove(given.operand("id"), serverOf(given, servers));
-    io.stdout(`Share ${share.id} of ${printable(share.path)} removed from ${share.server}\n`);
+    tell(given, io, {
+      value: dumpEntry(share),
+      text: `Share ${share.id} of ${printable(share.path)} removed from ${share.server}\n`,
+    });
     return 0;
   }));
 
@@ -62,19 +93,22 @@ const chown = defineCommand({
   summary: "Give a share to another owner, under their account",
   operands: ID,
   options: {
-    config: CONFIG_OPTION,
     server: SERVER,
     owner: { value: "DN", help: "Distinguished name of the new owner" },
     uid: { value: "NAME", help: "Unix account of the new owner on the server" },
     gid: { value: "NAME", help: "Unix group; without it the account's own" },
   },
+  json: MEMBERS,
 }, (given, io) => {
   const [owner, uid, gid] = [given.text("owner"), given.text("uid"), given.text("gid")];
   if (owner === undefined || uid === undefined) throw new WrongUsage("Expected --owner DN and --uid NAME");
   return withShareDatabase(given, async ({ administration, servers }) => {
     const to = { owner, uid, ...(gid !== undefined && { gid }) };
     const share = await administration.chown(given.operand("id"), to, serverOf(given, servers));
-    io.stdout(`Share ${share.id} belongs to ${printable(share.owner)}, account ${share.uid}\n`);
+    tell(given, io, {
+      value: dumpEntry(share),
+      text: `Share ${share.id} belongs to ${printable(share.owner)}, account ${share.uid}\n`,
+    });
     return 0;
   });
 });
@@ -88,7 +122,8 @@ const importShares = defineCommand({
     "accessCount, sources. Shares whose id is there already stay as they are; those that have ended are left out.",
   ],
   operands: { file: "The dump, UTF-8" },
-  options: { config: CONFIG_OPTION, server: { ...SERVER, help: "Logical server of entries that name none" } },
+  options: { server: { ...SERVER, help: "Logical server of entries that name none" } },
+  json: { "added": "Number of shares that were taken", "present[]": "Ids that were there already" },
 }, (given, io) =>
   withShareDatabase(given, async ({ administration, servers }) => {
     const file = given.operand("file");
@@ -101,7 +136,10 @@ const importShares = defineCommand({
       ...(server !== undefined && { server }),
     });
     for (const id of present) io.stderr(`warning: share ${id} is there already and stays as it is\n`);
-    io.stdout(`${added} ${added === 1 ? "share" : "shares"} imported\n`);
+    tell(given, io, {
+      value: { added, present },
+      text: `${added} ${added === 1 ? "share" : "shares"} imported\n`,
+    });
     return 0;
   }, { create: true }));
 
@@ -127,10 +165,6 @@ function serverOf(given: Options, servers: readonly string[]): string | undefine
     throw new CommandFailed(`no sharing on ${JSON.stringify(server)}, only on ${servers.join(", ")}`);
   }
   return server;
-}
-
-function asJson(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
 /** One line per share. */

@@ -2,7 +2,8 @@ import { unlessAbsent } from "../../model/unless_absent.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { AdministrationError, ShareAdministration } from "../../sharing/administration.ts";
 import { UnknownDatabase } from "../../sharing/store/schema.ts";
-import { CommandFailed, type Given } from "../command.ts";
+import { CommandFailed } from "../command.ts";
+import type { Given } from "../arguments.ts";
 import { usableConfiguration } from "../config_option.ts";
 
 /** The share store of a configuration, as the operator's commands work on it. */

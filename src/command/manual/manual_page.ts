@@ -1,4 +1,4 @@
-import type { CommandSpec, OptionSpec } from "../command.ts";
+import type { CommandSpec, OptionSpec } from "../command_spec.ts";
 
 /** A page of the manual in man(7) form. */
 export interface ManualPage {
@@ -70,7 +70,18 @@ function body(spec: CommandSpec): string {
   const operands = Object.entries(spec.operands).map(([name, help]) =>
     `.TP\n.I ${roff(name)}\n${sentence(help)}\n`
   );
-  return [...operands, ...Object.entries(spec.options).map(option)].join("") + paragraphsOf(spec);
+  return [...operands, ...Object.entries(spec.options).map(option)].join("") + paragraphsOf(spec) +
+    jsonOf(spec);
+}
+
+/** What `--json` prints. */
+function jsonOf({ json }: CommandSpec): string {
+  const members = Object.entries(json).map(([path, meaning]) =>
+    `.TP\n.B ${roff(path)}\n${sentence(meaning)}\n`
+  );
+  return members.length === 0
+    ? ""
+    : `.PP\nMembers of what \\-\\-json prints (? is not always there):\n${members.join("")}`;
 }
 
 function option([name, spec]: [string, OptionSpec]): string {

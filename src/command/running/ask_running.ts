@@ -4,13 +4,13 @@ import { formatProblem, type Problem } from "../../model/problem.ts";
 import { askService, NotRunning, ServiceRefused } from "../../rooms/control/ask_service.ts";
 import type { ControlRequest } from "../../rooms/control/control_request.ts";
 import { controlSockets, formerControlSockets } from "../../rooms/control/control_sockets.ts";
-import { CommandFailed, type Given } from "../command.ts";
-import { CONFIG_OPTION, configFile } from "../config_option.ts";
+import { CommandFailed } from "../command.ts";
+import type { Given } from "../arguments.ts";
+import { configFile } from "../config_option.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 
-/** Options of every command that speaks with a running service. */
+/** Options of every command that speaks with a running service, besides those of all. */
 export const SERVICE_OPTIONS = {
-  config: CONFIG_OPTION,
   socket: {
     value: "PATH",
     help: "Control socket of the service; without it, the configuration says where it is",
@@ -26,7 +26,7 @@ const ANSWER_MS = 40_000;
  * @throws {NotRunning} @throws {CommandFailed}
  */
 export async function askRunning(
-  given: Pick<Given<keyof typeof SERVICE_OPTIONS, never>, "text">,
+  given: Pick<Given<"config" | keyof typeof SERVICE_OPTIONS, never>, "text">,
   request: ControlRequest,
   withinMs: number = ANSWER_MS,
 ): Promise<unknown> {

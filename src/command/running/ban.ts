@@ -1,13 +1,7 @@
 import { BadControlRequest, LONGEST_BAN, subjectOf } from "../../rooms/control/control_request.ts";
 import type { BanSubject } from "../../regulation/ban.ts";
-import {
-  type Command,
-  CommandFailed,
-  defineCommand,
-  defineCommands,
-  type Given,
-  WrongUsage,
-} from "../command.ts";
+import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
+import { type Given, WrongUsage } from "../arguments.ts";
 import { parseDuration } from "./duration.ts";
 import { operator } from "./operator.ts";
 import { listAt, numberAt, textAt } from "./reply_value.ts";
@@ -23,13 +17,23 @@ const list = defineCommand({
   name: "ban list",
   summary: "List who has to wait, because of failed logins or by hand",
   operands: {},
-  options: { ...SERVICE_OPTIONS, json: { help: "Print JSON" } },
+  options: SERVICE_OPTIONS,
+  json: {
+    "bans[].user?": "User name, account or distinguished name",
+    "bans[].address?": "IP address; of IPv6 a /64",
+    "bans[].names[]?": "Of a ban by hand: distinguished names of the user",
+    "bans[].reason": "passwords, tokens or operator (by hand)",
+    "bans[].failures": "Failed logins that were counted",
+    "bans[].until": "Time of the end, as 2026-01-05T09:15:00.123Z",
+    "total": "Number of bans; more than are listed, if they are very many",
+  },
 }, async (given, io) => {
   const answer = await requireRunning(given, { command: "ban list" });
-  if (given.flag("json")) {
-    io.stdout(`${JSON.stringify(answer, undefined, 2)}\n`);
-    return 0;
-  }
+  tell(given, io, { value: answer, text: banTable(answer) });
+  return 0;
+});
+
+function banTable(answer: unknown): string {
   const bans = listAt(answer, "bans");
   const rows = bans.map((ban) => [
     textAt(ban, "user") ?? "-",
@@ -38,15 +42,11 @@ const list = defineCommand({
     String(numberAt(ban, "failures") ?? 0),
     textAt(ban, "until") ?? "",
   ]);
-  io.stdout(
-    rows.length === 0
-      ? "Nobody is banned\n"
-      : textTable([["user", "address", "reason", "failures", "until"], ...rows]),
-  );
-  const total = numberAt(answer, "total") ?? bans.length;
-  if (total > bans.length) io.stdout(`and ${total - bans.length} more\n`);
-  return 0;
-});
+  if (rows.length === 0) return "Nobody is banned\n";
+  const more = (numberAt(answer, "total") ?? bans.length) - bans.length;
+  const table = textTable([["user", "address", "reason", "failures", "until"], ...rows]);
+  return more > 0 ? `${table}and ${more} more\n` : table;
+}
 
 const add = defineCommand({
   name: "ban add",
@@ -62,6 +62,13 @@ const add = defineCommand({
     ...SUBJECT_OPTIONS,
     for: { value: "TIME", help: "How long: a number and s, m, h or d", default: "1h" },
   },
+  json: {
+    "user?": "As given",
+    "address?": "As given, in canonical form",
+    "until": "Time of the end, as 2026-01-05T09:15:00.123Z",
+    "names[]?": "Distinguished names of the user, by which other credentials name them",
+    "reversed?": "Nobody is known by the name, but somebody by this one, with its parts in the other order",
+  },
 }, async (given, io) => {
   const subject = subjectIn(given);
   const seconds = parseDuration(given.text("for") ?? "");
@@ -74,7 +81,10 @@ const add = defineCommand({
     seconds,
     operator: await operator(),
   });
-  io.stdout(`${describe(subject)} banned until ${textAt(answer, "until")}\n`);
+  tell(given, io, {
+    value: { ...subject, ...objectOf(answer) },
+    text: `${describe(subject)} banned until ${textAt(answer, "until")}\n`,
+  });
   const reversed = textAt(answer, "reversed");
   if (reversed !== undefined) {
     io.stderr(
@@ -94,12 +104,14 @@ const remove = defineCommand({
   ],
   operands: {},
   options: { ...SERVICE_OPTIONS, ...SUBJECT_OPTIONS },
+  json: { "lifted": "Number of bans and of counts of failed logins that were removed" },
 }, async (given, io) => {
   const subject = subjectIn(given);
   const answer = await requireRunning(given, { command: "ban remove", subject, operator: await operator() });
   const lifted = numberAt(answer, "lifted") ?? 0;
   if (lifted === 0) throw new CommandFailed(`${describe(subject)}: no ban and no failed login is known`);
-  io.stdout(`${describe(subject)}: ${lifted} ${lifted === 1 ? "ban or count" : "bans and counts"} removed\n`);
+  const what = lifted === 1 ? "ban or count" : "bans and counts";
+  tell(given, io, { value: { lifted }, text: `${describe(subject)}: ${lifted} ${what} removed\n` });
   return 0;
 });
 
@@ -121,6 +133,11 @@ function subjectIn(given: Given<"user" | "address", never>): BanSubject {
     if (error instanceof BadControlRequest) throw new WrongUsage(error.message, { cause: error });
     throw error;
   }
+}
+
+/** Members of an answer of the service. */
+function objectOf(answer: unknown): object {
+  return typeof answer === "object" && answer !== null ? answer : {};
 }
 
 function describe({ user, address }: BanSubject): string {

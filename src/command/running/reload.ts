@@ -1,6 +1,6 @@
 import { printable } from "../../model/printable.ts";
 import { requireRunning, SERVICE_OPTIONS } from "./ask_running.ts";
-import { CommandFailed, defineCommand } from "../command.ts";
+import { CommandFailed, defineCommand, tell } from "../command.ts";
 import { listAt, member, numberAt } from "./reply_value.ts";
 
 /** `authserver reload` */
@@ -16,12 +16,17 @@ export const reload = defineCommand({
   },
   operands: {},
   options: SERVICE_OPTIONS,
+  json: { "generation": "How many configurations were in use since the start, this one counted" },
 }, async (given, io) => {
   const outcome = await requireRunning(given, { command: "reload" });
   if (member(outcome, "ok") !== true) {
     const problems = listAt(outcome, "problems").map((problem) => printable(String(problem)));
     throw new CommandFailed(["the configuration before stays in use", ...problems].join("\n"));
   }
-  io.stdout(`The configuration is in use (generation ${numberAt(outcome, "generation")})\n`);
+  const generation = numberAt(outcome, "generation");
+  tell(given, io, {
+    value: { generation },
+    text: `The configuration is in use (generation ${generation})\n`,
+  });
   return 0;
 });

@@ -1,9 +1,53 @@
 import { NotRunning } from "../../rooms/control/ask_service.ts";
-import { CommandFailed, type CommandIo, defineCommand, WrongUsage } from "../command.ts";
+import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
 import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 import { parseDuration } from "./duration.ts";
 import { nagiosStatus, type PluginResult, pluginResult } from "./nagios_status.ts";
 import { formatStatus, troubles } from "./status_text.ts";
+
+/** Members of `ServiceStatus`. */
+const STATUS_MEMBERS = {
+  "version": "Version of the service",
+  "pid": "Process id",
+  "configuration": "Main configuration file, an absolute path",
+  "port": "Port that it listens on",
+  "generation": "How many configurations were in use since the start, this one counted",
+  "upSince": "Time of the start, as 2026-01-05T09:15:00.123Z; so are all times",
+  "uptimeSeconds": "Seconds since then",
+  "lastReload.at": "Time when the configuration was read last",
+  "lastReload.ok": "Whether it was taken over; if not, the one before is in use",
+  "lastReload.problems[]": "What was wrong, a text each",
+  "coreProblem?":
+    "Why the part that knows users and daemons does not answer; what only it knows is then missing",
+  "servers[].name": "Logical server",
+  "servers[].usable": "Whether a session can be created",
+  "servers[].instances[].instance": "Number of the daemon in its group, from 1",
+  "servers[].instances[].address": "host:port of the daemon's listen socket",
+  "servers[].instances[].up": "Whether it answered, and does as far as is known",
+  "servers[].instances[].unchecked?": "true: it has neither answered nor failed so far",
+  "servers[].instances[].reason?": "Why it is not up",
+  "servers[].instances[].latencyMs?": "Milliseconds that its last answer took",
+  "servers[].instances[].unverifiable?": "true: it is configured to show a certificate that proves nothing",
+  "servers[].version?": "Version of the daemon",
+  "servers[].sessionLimit?": "Most sessions of a user at the same time",
+  "identityProviders[]?": "Systems that methods of authentication ask",
+  "identityProviders[].method?": "Method that asks it",
+  "identityProviders[].remote?": "host:port",
+  "identityProviders[].state?": "up, down or unknown",
+  "identityProviders[].reason?": "Why it is down",
+  "certificate.dn?": "Subject of the service's certificate",
+  "certificate.expires?": "Time of its end",
+  "certificate.daysLeft?": "Whole days until then; negative once it has ended",
+  "shares?": "Number of shares; missing without data sharing",
+  "bans.passwords": "Users and addresses that wait because of failed passwords",
+  "bans.tokens": "The same because of failed tokens and keys",
+  "bans.operator": "Bans by hand",
+  "sessions.granted": "Sessions since the start",
+  "sessions.refused": "Sessions refused since the start",
+  "memoryBytes": "Resident memory of the process, in bytes",
+  "eventLoopLagMs.*": "Longest delay of a timer by part of the service, in milliseconds",
+} as const;
 
 /** `authserver status` */
 export const status = defineCommand({
@@ -24,22 +68,24 @@ export const status = defineCommand({
   options: {
     ...SERVICE_OPTIONS,
     timeout: { value: "TIME", default: "5s", help: "How long to wait for the answer" },
-    json: { help: "Print JSON" },
     nagios: { help: "Print one line for Nagios, Icinga and their like" },
   },
+  json: STATUS_MEMBERS,
 }, async (given, io) => {
   const seconds = parseDuration(given.text("timeout") ?? "");
   if (seconds === undefined) throw new WrongUsage("Expected a time such as 5s or 1m behind --timeout");
+  if (given.flag("nagios") && given.flag("json")) {
+    throw new WrongUsage("Expected --nagios or --json, found both");
+  }
   const ask = () => askRunning(given, { command: "status" }, seconds * 1000);
-  if (given.flag("nagios")) return tell(await forMonitoring(ask), io);
+  if (given.flag("nagios")) return report(await forMonitoring(ask), io);
   try {
     const answer = await ask();
-    io.stdout(given.flag("json") ? `${JSON.stringify(answer, undefined, 2)}\n` : formatStatus(answer));
+    tell(given, io, { value: answer, text: formatStatus(answer) });
     return troubles(answer).length === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof NotRunning)) throw error;
-    io.stderr(`authserver status: ${error.message}\n`);
-    return 3;
+    throw new CommandFailed(error.message, { status: 3, cause: error });
   }
 });
 
@@ -53,7 +99,7 @@ async function forMonitoring(ask: () => Promise<unknown>): Promise<PluginResult>
   }
 }
 
-function tell({ status, line }: PluginResult, io: CommandIo): number {
+function report({ status, line }: PluginResult, io: CommandIo): number {
   io.stdout(line);
   return status;
 }

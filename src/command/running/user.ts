@@ -1,5 +1,6 @@
 import { isAccountName } from "../../model/account_name.ts";
-import { type Command, defineCommand, defineCommands, WrongUsage } from "../command.ts";
+import { type Command, defineCommand, defineCommands, tell } from "../command.ts";
+import { WrongUsage } from "../arguments.ts";
 import { listAt, member, textAt } from "./reply_value.ts";
 import { requireRunning, SERVICE_OPTIONS } from "./ask_running.ts";
 import { textTable } from "../text_table.ts";
@@ -9,14 +10,22 @@ const show = defineCommand({
   summary: "Show what the transfer daemons say about a Unix account: home directory and SSH keys",
   details: ["Exit status 1: no daemon knows the account, or none could be asked."],
   operands: { uid: "Name of the Unix account" },
-  options: { ...SERVICE_OPTIONS, json: { help: "Print JSON" } },
+  options: SERVICE_OPTIONS,
+  json: {
+    "[].server": "Logical server",
+    "[].state": "known, unknown (no such account) or failed (no daemon could be asked)",
+    "[].home?": "Home directory",
+    "[].keys[].type?": "Type of an SSH key, such as ssh-ed25519",
+    "[].keys[].fingerprint?": "Its fingerprint, as ssh-keygen -l shows it",
+    "[].keys[].reason?": "Why the key cannot be used",
+    "[].reason?": "Why no daemon could be asked",
+  },
 }, async (given, io) => {
   const uid = given.operand("uid");
   if (!isAccountName(uid)) throw new WrongUsage("Expected the name of a Unix account");
   const answer = await requireRunning(given, { command: "user show", uid });
   const accounts = Array.isArray(answer) ? answer : [];
-  if (given.flag("json")) io.stdout(`${JSON.stringify(answer, undefined, 2)}\n`);
-  else for (const account of accounts) io.stdout(formatAccount(account));
+  tell(given, io, { value: answer, text: accounts.map(formatAccount).join("") });
   return accounts.some((account) => member(account, "state") === "known") ? 0 : 1;
 });
 

@@ -1,7 +1,9 @@
 import { formatProblem } from "../../model/problem.ts";
 import { VERSION } from "../../service/version.ts";
+import { toConsole } from "../../logging/log_file.ts";
+import { asJsonLines } from "../../logging/line_forms.ts";
 import { defineCommand } from "../command.ts";
-import { CONFIG_OPTION, configFile } from "../config_option.ts";
+import { configFile } from "../config_option.ts";
 import { type RunningService, startService } from "./running_service.ts";
 import { connectServiceManager } from "./service_manager.ts";
 import { giveUpSurroundings, rememberSurroundings } from "../surroundings.ts";
@@ -16,15 +18,23 @@ export const serve = defineCommand({
   ],
   operands: {},
   options: {
-    config: CONFIG_OPTION,
     name: {
       value: "NAME",
       default: "AUTHSERVER",
       help: "Name of this service in the process list and in messages",
     },
+    json: { help: "Print JSON: an object for each line of log and messages" },
+  },
+  json: {
+    "time?": "Of a line of the log, as 2026-01-05T09:15:00.123Z",
+    "level?": "Of a line of the log: debug, info, warn or error",
+    "message": "What happened",
+    "*?": "Particulars of a line of the log",
   },
 }, async (given, io) => {
   const file = await configFile(given);
+  const asJson = given.flag("json");
+  const say = (lines: string) => io.stdout(asJson ? asJsonLines(lines) : lines);
   const surroundings = rememberSurroundings();
   const manager = connectServiceManager(
     surroundings.environment,
@@ -39,11 +49,11 @@ export const serve = defineCommand({
   // From here on no signal ends the process by itself; one that comes before the service runs waits for it.
   const signals = listen({ SIGTERM: end, SIGINT: end, SIGHUP: () => void service?.reload() });
   try {
-    io.stdout(`Reading config from ${file}\n`);
+    say(`Reading config from ${file}\n`);
     service = await startService(
       file,
       (problem) => io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`),
-      { manager, surroundings },
+      { manager, surroundings, ...(asJson && { console: (lines: string) => toConsole(asJsonLines(lines)) }) },
     );
     await giveUpSurroundings();
     const name = given.text("name");
@@ -52,7 +62,7 @@ export const serve = defineCommand({
       event.preventDefault();
       rejected(event.reason);
     });
-    io.stdout(
+    say(
       `${name} ${VERSION}\n***** Server started. *****\nSend TERM signal to shutdown gracefully.\n`,
     );
     if (ending) service.stop();

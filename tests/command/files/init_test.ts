@@ -34,9 +34,14 @@ Deno.test("init writes the configuration that is shipped", async () => {
   const { status, out } = await run("--directory", at.path);
   assert.equal(status, 0);
   assert.deepEqual(await filesIn(at.path), {
+    "bin/authserver-start.sh": "755",
+    "bin/authserver-status.sh": "755",
+    "bin/authserver-stop.sh": "755",
+    "bin/launch-settings.sh": "644",
     "conf/container.properties": "640",
     "conf/mapfile.json": "644",
     "conf/ssh-keys.txt": "644",
+    "conf/startup.properties": "644",
     "conf/users.txt": "600",
   });
   for (const name of Object.keys(await filesIn(`${at.path}/conf`))) {
@@ -59,6 +64,45 @@ Deno.test("init changes no file that is there", async () => {
   assert.equal(await Deno.readTextFile(`${at.path}/conf/users.txt`), "mine\n");
   assert.equal((await filesIn(at.path))["conf/users.txt"], "604");
 });
+
+Deno.test("init names the scripts as a site knows them, in the folder of the file that --config names", async () => {
+  await using at = await folder();
+  const { status } = await run(
+    ...["--config", `${at.path}/site/conf/container.properties`, "--scripts-prefix", "unicore"],
+  );
+  assert.equal(status, 0);
+  assert.deepEqual(Object.keys(await filesIn(`${at.path}/site/bin`)).sort(), [
+    "launch-settings.sh",
+    "unicore-authserver-start.sh",
+    "unicore-authserver-status.sh",
+    "unicore-authserver-stop.sh",
+  ]);
+});
+
+for (
+  const [args, message] of [
+    [
+      ["--scripts-prefix", "../x"],
+      /Expected letters, digits, - _ and \. behind --scripts-prefix, found \.\.\/x/,
+    ],
+    [["--scripts-prefix", "a", "--system"], /Expected --scripts-prefix without --system/],
+    [
+      ["--config", "conf/my.properties"],
+      /Expected a file such as DIR\/conf\/container\.properties behind --config/,
+    ],
+    [["--config", "conf/container.properties", "--system"], /Expected --config without --system/],
+    [
+      ["--config", "conf/container.properties", "--directory", "x"],
+      /Expected --directory or --config, found both/,
+    ],
+  ] as const
+) {
+  Deno.test(`init ${args.join(" ")} is wrong usage`, async () => {
+    const { status, err } = await run(...args);
+    assert.equal(status, 2);
+    assert.match(err, message);
+  });
+}
 
 Deno.test("init says why it cannot write", async () => {
   await using at = await folder();

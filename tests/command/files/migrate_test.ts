@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
 import { cp } from "node:fs/promises";
+import { gzipSync } from "node:zlib";
 import { convertProperties } from "../../../src/command/files/migration/converted_text.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { runAuthserver } from "../../system/service_process.ts";
@@ -70,6 +72,8 @@ Deno.test("migrate names what needs a hand, with the commands", async () => {
   await using at = await site("variant_b", {
     "conf/certs/auth.jks": Uint8Array.of(0xfe, 0xed, 0xfe, 0xed, 0, 0, 0, 2),
     "conf/certs/trusted/old.pem": old.certificate,
+    "conf/certs/old.der": new X509Certificate(old.certificate).raw,
+    "conf/certs/old.p12": await pkcs12(old, "the!auth"),
     "conf/xacml2Policies/99own.xml": "<Policy/>",
     "data/SHARES_TEST.mv.db": "H:2",
   });
@@ -99,8 +103,89 @@ Deno.test("migrate names what needs a hand, with the commands", async () => {
       `-user sa -sql "CALL CSVWRITE('shares-TEST.csv', 'SELECT * FROM SHARES_TEST', 'charset=UTF-8')"`,
     "    authserver share import --server TEST shares-TEST.csv",
   );
-  says("  X.509 version 1", "    conf/certs/trusted/old.pem: CN=Old daemon,O=Site");
+  for (const file of ["old.der", "old.p12", "trusted/old.pem"]) {
+    says("  X.509 version 1", `    conf/certs/${file}: CN=Old daemon,O=Site`);
+  }
   says("The service would not start");
+});
+
+/** A certificate and its key in a PKCS#12 store, made by OpenSSL. */
+async function pkcs12({ certificate, key }: { certificate: string; key: string }, password: string) {
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${folder}/both.pem`, certificate + key);
+    const { success, stderr } = await new Deno.Command("openssl", {
+      args: ["pkcs12", "-export", "-in", "both.pem", "-out", "store.p12", "-passout", `pass:${password}`],
+      cwd: folder,
+    }).output();
+    assert(success, new TextDecoder().decode(stderr));
+    return await Deno.readFile(`${folder}/store.p12`);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+for (const format of ["gnu", "pax", "ustar"]) {
+  Deno.test(`migrate takes an archive as ${format} has it, and leaves it packed`, async () => {
+    const long = `${"long-".repeat(18)}name`;
+    await using at = await site("variant_b", {
+      [`conf/certs/trusted/${long}/note.txt`]: "kept",
+      "lib/h2.jar": "not read",
+      "data/SHARES_TEST.mv.db": "H:2",
+    });
+    const conf = `${at.folder}/java/conf`;
+    const main = await Deno.readTextFile(`${conf}/container.properties`);
+    await Deno.writeTextFile(
+      `${conf}/container.properties`,
+      main.replaceAll("=conf/", "=/opt/site/java/conf/"),
+    );
+    const tar = await new Deno.Command("tar", {
+      args: ["-czf", "java.tar.gz", `--format=${format}`, "java"],
+      cwd: at.folder,
+    }).output();
+    assert(tar.success, new TextDecoder().decode(tar.stderr));
+    await Deno.rename(`${at.folder}/java`, `${at.folder}/away`);
+    const { code, printed } = await at.run("migrate", "../java.tar.gz");
+    assert.equal(code, 0, printed);
+    assert.match(printed, /files copied from \S+\/java\.tar\.gz to conf$/m);
+    assert.equal(await Deno.readTextFile(`${at.folder}/new/conf/container.properties`), main);
+    assert.equal(await Deno.readTextFile(`${at.folder}/new/conf/certs/trusted/${long}/note.txt`), "kept");
+    assert(printed.includes(`tar -xzf ${at.folder}/java.tar.gz -C ${at.folder}\n`), printed);
+    assert(printed.includes(`jdbc:h2:file:${at.folder}/java/data/SHARES_TEST`), printed);
+  });
+}
+
+for (
+  const [what, make, message] of [
+    ["no archive", () => new TextEncoder().encode("hello"), /java\.tar\.gz cannot be read as a \.tar\.gz/],
+    ["something else compressed", () => gzipSync("x".repeat(2000)), /it holds no tar archive/],
+    ["an archive that is cut off", (packed) => packed.subarray(0, packed.length / 2), /cannot be read as/],
+    [
+      "one without a configuration",
+      () => gzipSync(new Uint8Array(1024)),
+      /expected container\.properties in/,
+    ],
+  ] as readonly [string, (packed: Uint8Array) => Uint8Array, RegExp][]
+) {
+  Deno.test(`migrate refuses ${what}, and writes nothing`, async () => {
+    await using at = await site("variant_a");
+    await new Deno.Command("tar", { args: ["-czf", "java.tar.gz", "java"], cwd: at.folder }).output();
+    const packed = await Deno.readFile(`${at.folder}/java.tar.gz`);
+    await Deno.writeFile(`${at.folder}/java.tar.gz`, make(packed));
+    const { code, printed } = await at.run("migrate", "../java.tar.gz");
+    assert.equal(code, 1, printed);
+    assert.match(printed, message);
+    assert.deepEqual(await Array.fromAsync(Deno.readDir(`${at.folder}/new`)), []);
+  });
+}
+
+Deno.test("migrate takes no file out of an archive to a place outside", async () => {
+  await using at = await site("variant_a");
+  const tar = ["-czPf", "java.tar.gz", "--transform=s,java/conf/startup.properties,../planted,", "java"];
+  assert((await new Deno.Command("tar", { args: tar, cwd: at.folder }).output()).success);
+  const { code, printed } = await at.run("migrate", "../java.tar.gz");
+  assert.equal(code, 1, printed);
+  assert.match(printed, /\.\.\/planted is no path below a folder/);
 });
 
 Deno.test("migrate takes the folder of the package, and makes paths of a place of its own", async () => {
@@ -143,7 +228,7 @@ Deno.test("migrate brings files beside conf/ that the configuration names, as th
   assert.equal(code, 0, printed);
   assert.match(printed, /^copied: certs\/auth\.p12\ncopied: certs\/trusted-certs\/example-ca\.pem$/m);
   assert.deepEqual(
-    Object.keys(await contents(`${folder}/new`)).filter((path) => !path.startsWith("conf/")).sort(),
+    Object.keys(await contents(`${folder}/new`)).filter((path) => !/^(?:conf|bin)\//.test(path)).sort(),
     ["certs/auth.p12", "certs/trusted-certs/example-ca.pem"],
   );
   assert.equal(

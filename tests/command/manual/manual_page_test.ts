@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { CommandSpec } from "../../../src/command/command.ts";
+import type { CommandSpec } from "../../../src/command/command_spec.ts";
 import { manualPages } from "../../../src/command/manual/manual_page.ts";
 import { COMMANDS } from "../../../src/command/run_command.ts";
 
@@ -11,6 +11,7 @@ const SPEC: CommandSpec = {
   details: [".dots and 'quotes' and \\backslashes, and a-b, and ü\n'second line"],
   operands: { thing: "What to try" },
   options: { hard: { help: "Try hard", value: "N", default: "1" } },
+  json: { "thing[].size?": "How large" },
   commands: [],
 };
 

@@ -1,3 +1,7 @@
+import startScript from "../../../../bin/authserver-start.sh" with { type: "text" };
+import statusScript from "../../../../bin/authserver-status.sh" with { type: "text" };
+import stopScript from "../../../../bin/authserver-stop.sh" with { type: "text" };
+import launchSettings from "../../../../bin/launch-settings.sh" with { type: "text" };
 import fail2banFilter from "../../../../conf/authserver.fail2ban-filter.conf" with { type: "text" };
 import fail2banJail from "../../../../conf/authserver.fail2ban-jail.conf" with { type: "text" };
 import logrotate from "../../../../conf/authserver.logrotate" with { type: "text" };
@@ -7,6 +11,7 @@ import tmpfiles from "../../../../conf/authserver.tmpfiles.conf" with { type: "t
 import properties from "../../../../conf/container.properties" with { type: "text" };
 import mapFile from "../../../../conf/mapfile.json" with { type: "text" };
 import keysFile from "../../../../conf/ssh-keys.txt" with { type: "text" };
+import startupProperties from "../../../../conf/startup.properties" with { type: "text" };
 import passwordFile from "../../../../conf/users.txt" with { type: "text" };
 
 /** A file to start from, as the program brings it along. */
@@ -28,6 +33,27 @@ export const FOLDER_FILES: readonly SampleFile[] = [
   { path: "conf/ssh-keys.txt", mode: PUBLIC, text: keysFile },
   { path: "conf/users.txt", mode: 0o600, text: passwordFile },
 ];
+
+/** Settings of the scripts. */
+export const STARTUP_FILE: SampleFile = {
+  path: "conf/startup.properties",
+  mode: PUBLIC,
+  text: startupProperties,
+};
+
+/**
+ * What starts, stops and looks after a service where there is no systemd.
+ * @param prefix Stands in front of the names that are typed, such as `unicore` in `unicore-authserver-start.sh`.
+ */
+export function scriptFiles(prefix?: string): readonly SampleFile[] {
+  const name = prefix === undefined ? "authserver" : `${prefix}-authserver`;
+  return [
+    { path: `bin/${name}-start.sh`, mode: 0o755, text: startScript },
+    { path: `bin/${name}-status.sh`, mode: 0o755, text: statusScript },
+    { path: `bin/${name}-stop.sh`, mode: 0o755, text: stopScript },
+    { path: "bin/launch-settings.sh", mode: PUBLIC, text: launchSettings },
+  ];
+}
 
 /**
  * Where a system has descriptions of services, users and folders: in its own part, which packages write to, or in that of

@@ -1,10 +1,12 @@
 import { X509Certificate } from "node:crypto";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { compileExpression } from "../../../authentication/expression/expression.ts";
 import { ExpressionError } from "../../../authentication/expression/expression_error.ts";
 import { decodeProperties, parseProperties, type PropertyEntry } from "../../../config/properties.ts";
 import { conversionOf, isJavaKeyStore } from "../../../config/tls/key_store.ts";
 import { pemBlocks } from "../../../config/tls/pem.ts";
+import { readPkcs12 } from "../../../config/tls/pkcs12_certificates.ts";
+import { UnusableStore } from "../../../config/tls/unusable_store.ts";
 import { certificateName } from "../../../model/certificate_subject.ts";
 import { readElement } from "../../../model/der_element.ts";
 import type { ConfigurationFile, JavaInstallation } from "./java_installation.ts";
@@ -35,7 +37,7 @@ export async function needsAHand(
     ...policies(files, entries),
     ...expressions(entries),
     ...await shares(installation, entries),
-    ...files.flatMap(oldCertificates),
+    ...files.flatMap((file) => oldCertificates(file, entries)),
   ];
 }
 
@@ -85,7 +87,7 @@ function expressions(entries: readonly PropertyEntry[]): HandWork[] {
 const H2 = ".mv.db";
 
 async function shares(
-  { root, libraries }: JavaInstallation,
+  installation: JavaInstallation,
   entries: readonly PropertyEntry[],
 ): Promise<HandWork[]> {
   const value = (name: string) => entries.find(({ key }) => key === name)?.value.trim();
@@ -100,14 +102,16 @@ async function shares(
       ]),
     }];
   }
-  const directory = resolve(root, value("persistence.directory") ?? ".");
+  const { libraries, archive, shown } = installation;
+  const directory = placeIn(installation, value("persistence.directory") ?? ".");
   const found = await databasesIn(directory);
   return servers.filter((server) => found.has(`SHARES_${server}${H2}`)).map((server) => ({
     topic: `Shares of ${server} in H2`,
     what: [
+      ...archive === undefined ? [] : [`tar -xzf ${archive} -C ${dirname(archive)}`],
       "with the old service stopped:",
       `java -cp '${libraries}/*' org.h2.tools.Shell -url 'jdbc:h2:file:${
-        join(directory, `SHARES_${server}`)
+        shown(join(directory, `SHARES_${server}`))
       }' ` +
       `-user sa -sql "CALL CSVWRITE('shares-${server}.csv', 'SELECT * FROM SHARES_${server}', 'charset=UTF-8')"`,
       importOf(server),
@@ -115,8 +119,10 @@ async function shares(
   }));
 }
 
-function importOf(server: string): string {
-  return `authserver share import --server ${server} shares-${server}.csv`;
+/** A path of the configuration, of which an archive may hold the file. */
+function placeIn({ root, formerConf }: JavaInstallation, path: string): string {
+  const formerRoot = dirname(formerConf);
+  return resolve(root, path.startsWith(`${formerRoot}/`) ? path.slice(formerRoot.length + 1) : path);
 }
 
 async function databasesIn(folder: string): Promise<ReadonlySet<string>> {
@@ -129,9 +135,16 @@ async function databasesIn(folder: string): Promise<ReadonlySet<string>> {
   return names;
 }
 
+function importOf(server: string): string {
+  return `authserver share import --server ${server} shares-${server}.csv`;
+}
+
 /** Certificates of X.509 version 1: a handshake with one proves nothing. */
-function oldCertificates({ path, content }: ConfigurationFile): HandWork[] {
-  return certificatesIn(content).filter(isVersion1).map((certificate) => ({
+function oldCertificates(
+  { path, content }: ConfigurationFile,
+  entries: readonly PropertyEntry[],
+): HandWork[] {
+  return certificatesIn(content, () => passwordsIn(entries)).filter(isVersion1).map((certificate) => ({
     topic: "X.509 version 1",
     what: [
       `${path}: ${certificateName(certificate)}`,
@@ -140,16 +153,47 @@ function oldCertificates({ path, content }: ConfigurationFile): HandWork[] {
   }));
 }
 
-function certificatesIn(content: Uint8Array): X509Certificate[] {
+/** Certificates in PEM, in DER, and in PKCS#12 as far as one of the passwords opens it. */
+function certificatesIn(content: Uint8Array, passwords: () => readonly string[]): X509Certificate[] {
   const text = new TextDecoder().decode(content);
-  if (!text.includes("-----BEGIN ")) return [];
-  return [...pemBlocks(text)].filter(({ label }) => label === "CERTIFICATE").flatMap(({ text }) => {
+  if (text.includes("-----BEGIN ")) {
+    return [...pemBlocks(text)].filter(({ label }) => label === "CERTIFICATE")
+      .flatMap(({ text }) => certificateOf(text));
+  }
+  if (content[0] !== SEQUENCE) return [];
+  const alone = certificateOf(content);
+  return alone.length > 0 ? alone : certificatesOfStore(content, passwords());
+}
+
+/** What DER files begin with. */
+const SEQUENCE = 0x30;
+
+/** What cannot be read is `check`'s to say, where the configuration names it. */
+function certificateOf(encoded: string | Uint8Array): X509Certificate[] {
+  try {
+    return [new X509Certificate(encoded)];
+  } catch {
+    return [];
+  }
+}
+
+function certificatesOfStore(content: Uint8Array, passwords: readonly string[]): X509Certificate[] {
+  for (const password of passwords) {
     try {
-      return [new X509Certificate(text)];
-    } catch {
-      return []; // `check` says so where the configuration names it
+      return [...readPkcs12(content, password).certificates];
+    } catch (error) {
+      if (!(error instanceof UnusableStore)) throw error;
     }
-  });
+  }
+  return [];
+}
+
+/** Most passwords that are tried: of the service's own key store and of its truststores. */
+const MOST_PASSWORDS = 8;
+
+function passwordsIn(entries: readonly PropertyEntry[]): string[] {
+  const values = entries.filter(({ key }) => /password$/i.test(key)).map(({ value }) => value.trim());
+  return [...new Set([...values, ""])].slice(0, MOST_PASSWORDS);
 }
 
 /** It does not begin with a version (RFC 5280, 4.1). */

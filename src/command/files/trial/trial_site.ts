@@ -1,5 +1,5 @@
 import { hashWithScrypt } from "../../../authentication/password/scrypt_hash.ts";
-import { FOLDER_FILES, type SampleFile } from "../installation/sample_file.ts";
+import { FOLDER_FILES, type SampleFile, scriptFiles, STARTUP_FILE } from "../installation/sample_file.ts";
 import { passwordLine } from "../password_file_text.ts";
 import { createTrialCertificates } from "./certificate.ts";
 
@@ -21,8 +21,8 @@ export interface TrialSite {
   readonly host: string;
 }
 
-/** @param now Milliseconds since the epoch. */
-export async function createTrialSite(port: string, now: number): Promise<TrialSite> {
+/** @param now Milliseconds since the epoch. @param prefix As {@link scriptFiles} has it. */
+export async function createTrialSite(port: string, now: number, prefix?: string): Promise<TrialSite> {
   const password = crypto.getRandomValues(new Uint8Array(12)).toBase64({ alphabet: "base64url" });
   const { authority, service } = createTrialCertificates({
     organization: ORGANIZATION,
@@ -46,6 +46,8 @@ export async function createTrialSite(port: string, now: number): Promise<TrialS
       ...FOLDER_FILES.map((file) => ({ ...file, text: changes[file.path]?.(file.text) ?? file.text })),
       { path: "conf/auth-cert.pem", mode: 0o644, text: service.certificate },
       { path: "conf/auth-key.pem", mode: 0o600, text: service.key },
+      STARTUP_FILE,
+      ...scriptFiles(prefix),
       { path: TRIAL_AUTHORITY, mode: 0o644, text: authority },
     ],
   };

@@ -1,0 +1,32 @@
+import { type CommandSpec, leavesOf } from "../../src/command/command_spec.ts";
+
+/** `docs/commands.md`: what every command prints with `--json`. */
+export function commandReference(commands: readonly CommandSpec[]): string {
+  return `${HEAD}\n${commands.flatMap(leavesOf).map(section).join("\n")}`;
+}
+
+const HEAD = `# Commands and their JSON
+
+<!-- Made from the table of commands by deno task docs; do not edit. -->
+
+What the commands do and which options they have is in \`authserver COMMAND --help\` and in the manual pages
+(\`docs/man\`). Every command takes \`--config FILE\` and \`--json\`:
+
+- With \`--json\` a command prints one JSON value on standard output. Messages go to standard error as ever, and
+  the exit status is the same.
+- A command that fails before it has a result prints \`{"error": "…"}\`; one that is called as it cannot be
+  called may print nothing.
+- Members are added in later versions, and none is renamed or taken away without a word in the changelog: leave
+  aside those that you do not know.
+
+In the tables \`[]\` is each element of a list, \`*\` any name; what is marked with ? is not always there.
+`;
+
+function section({ name, summary, json }: CommandSpec): string {
+  const rows = Object.entries(json).map(([path, meaning]) => `| \`${path}\` | ${cell(meaning)} |`);
+  return `## ${name}\n\n${summary}.\n\n| Member | Meaning |\n| --- | --- |\n${rows.join("\n")}\n`;
+}
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll("*", "\\*");
+}

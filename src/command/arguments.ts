@@ -1,0 +1,80 @@
+import { parseArgs } from "node:util";
+import { didYouMean } from "../config/did_you_mean.ts";
+import type { CommandSpec } from "./command_spec.ts";
+
+/** The command was called as it cannot be called: exit status 2, with the usage. */
+export class WrongUsage extends Error {
+  override readonly name = "WrongUsage";
+}
+
+/** What was given to a command, by the names in its table. */
+export interface Given<Option extends string, Operand extends string> {
+  flag(name: Option): boolean;
+  /** The option's text, or its default. */
+  text(name: Option): string | undefined;
+  operand(name: Operand): string;
+}
+
+/** What the words behind a command's name say. @throws {WrongUsage} */
+export function readArguments(spec: CommandSpec, args: readonly string[]): "help" | Given<string, string> {
+  const { values, positionals } = parse(spec, args);
+  if (values.help === true) return "help";
+  const names = Object.keys(spec.operands);
+  if (positionals.length !== names.length) {
+    const expected = names.length === 0 ? "no arguments" : names.map((name) => `<${name}>`).join(" ");
+    throw new WrongUsage(`Expected ${expected} besides options, found ${positionals.length} arguments`);
+  }
+  return {
+    flag: (name) => values[name] === true,
+    text(name) {
+      const value = values[name];
+      return typeof value === "string" ? value : spec.options[name]?.default;
+    },
+    operand(name) {
+      const operand = positionals[names.indexOf(name)];
+      if (operand === undefined) throw new TypeError(`The command has no operand ${name}`);
+      return operand;
+    },
+  };
+}
+
+/** @throws {WrongUsage} For unknown options, missing and unwanted values, and options given twice. */
+function parse({ options }: CommandSpec, args: readonly string[]) {
+  const known = Object.entries(options).map(([name, { value, short }]) =>
+    [
+      name,
+      { type: value === undefined ? "boolean" : "string", ...(short !== undefined && { short }) },
+    ] as const
+  );
+  try {
+    const { values, positionals, tokens } = parseArgs({
+      args: [...args],
+      options: Object.fromEntries(known),
+      allowPositionals: true,
+      strict: true,
+      tokens: true,
+    });
+    const given = tokens.flatMap((token) => token.kind === "option" ? [token.name] : []);
+    const twice = given.find((name, i) => given.indexOf(name) !== i);
+    if (twice !== undefined) throw new WrongUsage(`Option --${twice} is given twice`);
+    return { values, positionals };
+  } catch (error) {
+    if (!(error instanceof TypeError && "code" in error)) throw error;
+    const unknown = error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" &&
+      args.map(optionName).find((name) => name !== undefined && !Object.hasOwn(options, name));
+    if (!unknown) throw new WrongUsage(error.message, { cause: error });
+    const meant = suggestion(unknown, Object.keys(options), "--");
+    throw new WrongUsage(`Unknown option --${unknown}${meant}`, { cause: error });
+  }
+}
+
+/** Name of the long option that a word is. */
+function optionName(word: string): string | undefined {
+  return word.startsWith("--") && word.length > 2 ? word.slice(2).split("=", 1)[0] : undefined;
+}
+
+/** `, did you mean …?` if one of the words is near enough. @param before What stands before words. */
+export function suggestion(typed: string, words: readonly string[], before = ""): string {
+  const meant = didYouMean(typed, words);
+  return meant === undefined ? "" : `, did you mean ${before}${meant}?`;
+}

@@ -1,0 +1,23 @@
+import { dirname } from "node:path";
+import { unlessAbsent } from "../../../model/unless_absent.ts";
+import { CommandFailed } from "../../command.ts";
+import type { SampleFile } from "./sample_file.ts";
+
+/** @returns Whether it was written: one that is there stays. @throws {CommandFailed} */
+export async function writeNew(path: string, { mode, text }: SampleFile): Promise<boolean> {
+  try {
+    if (await isThere(path)) return false;
+    await Deno.mkdir(dirname(path), { recursive: true });
+    await Deno.writeTextFile(path, text, { createNew: true, mode });
+    await Deno.chmod(path, mode); // whatever the umask is
+    return true;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new CommandFailed(`${path}: ${error.message}`, { cause: error });
+  }
+}
+
+/** Also a link that leads nowhere is there. */
+export async function isThere(path: string): Promise<boolean> {
+  return await unlessAbsent(Deno.lstat(path)) !== undefined;
+}

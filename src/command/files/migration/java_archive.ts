@@ -1,0 +1,66 @@
+import { basename, dirname, join } from "node:path";
+import { decodeProperties } from "../../../config/properties.ts";
+import { CommandFailed } from "../../command.ts";
+import { MAIN_FILE } from "../../configuration_places.ts";
+import { tarEntries } from "./tar_entries.ts";
+
+/** What was taken out of an archive. */
+export interface Unpacked {
+  /** Folder with the main configuration file, relative to where it was unpacked to. */
+  readonly conf: string;
+  /** By which absolute path the configuration names it, if it does. */
+  readonly formerConf?: string;
+}
+
+/** Only their names matter here. */
+const LEFT_EMPTY = /\.(?:jar|war|zip|mv\.db|h2\.db|log)$/;
+
+/**
+ * Unpacks a `.tar.gz` of the Java service's folder, or of its configuration. Links are left out.
+ * @param into A folder that is there, and empty.
+ * @throws {CommandFailed} If it cannot be read, leads out of the folder, or has no configuration, or several.
+ */
+export async function unpackArchive(archive: string, into: string): Promise<Unpacked> {
+  const found: string[] = [];
+  for await (const { path, mode, read } of tarEntries(archive)) {
+    if (path.split("/").some((part) => part === "" || part === "." || part === "..")) {
+      throw new CommandFailed(`${archive}: ${path} is no path below a folder, unpack it and give its folder`);
+    }
+    const target = join(into, path);
+    await Deno.mkdir(dirname(target), { recursive: true });
+    const content = LEFT_EMPTY.test(path) ? new Uint8Array() : await read();
+    await Deno.writeFile(target, content, { mode: 0o600 });
+    await Deno.chmod(target, mode | 0o400);
+    if (basename(path) === MAIN_FILE) found.push(dirname(path));
+  }
+  const conf = outermost(archive, found);
+  const text = decodeProperties(await Deno.readFile(join(into, conf, MAIN_FILE)));
+  const formerConf = placeNamedIn(text, conf);
+  return { conf, ...(formerConf !== undefined && { formerConf }) };
+}
+
+/** @throws {CommandFailed} If there is none, or two are as far out. */
+function outermost(archive: string, folders: readonly string[]): string {
+  const depth = (folder: string) => folder.split("/").length;
+  const [folder, another] = folders.toSorted((a, b) => depth(a) - depth(b));
+  if (folder === undefined) {
+    throw new CommandFailed(
+      `expected ${MAIN_FILE} in ${archive}, as in an archive of the Java service's folder`,
+    );
+  }
+  if (another === undefined || depth(another) > depth(folder)) return folder;
+  throw new CommandFailed(
+    `${archive} has several installations, unpack it and give one of them: ${folders.join(", ")}`,
+  );
+}
+
+/** Where the folder was when the archive was made: the first absolute path in a text that ends as the folder does. */
+function placeNamedIn(text: string, folder: string): string | undefined {
+  for (const line of text.split("\n")) {
+    const end = /^\s*[#!]/.test(line) ? -1 : line.indexOf(`/${folder}/`);
+    if (end < 0) continue;
+    const start = Math.max(...["=", " ", ",", ";", '"'].map((before) => line.lastIndexOf(before, end))) + 1;
+    if (line[start] === "/") return line.slice(start, end + folder.length + 1);
+  }
+  return undefined;
+}
