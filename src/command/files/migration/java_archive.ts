@@ -1,8 +1,9 @@
+import { gunzipSync } from "node:zlib";
 import { basename, dirname, join } from "node:path";
 import { decodeProperties } from "../../../config/properties.ts";
 import { CommandFailed } from "../../command.ts";
 import { MAIN_FILE } from "../../configuration_places.ts";
-import { tarEntries } from "./tar_entries.ts";
+import { tarEntries, type TarEntry } from "./tar_entries.ts";
 
 /** What was taken out of an archive. */
 export interface Unpacked {
@@ -22,14 +23,13 @@ const LEFT_EMPTY = /\.(?:jar|war|zip|mv\.db|h2\.db|log)$/;
  */
 export async function unpackArchive(archive: string, into: string): Promise<Unpacked> {
   const found: string[] = [];
-  for await (const { path, mode, read } of tarEntries(archive)) {
+  for (const { path, mode, content } of await entriesOf(archive)) {
     if (path.split("/").some((part) => part === "" || part === "." || part === "..")) {
       throw new CommandFailed(`${archive}: ${path} is no path below a folder, unpack it and give its folder`);
     }
     const target = join(into, path);
     await Deno.mkdir(dirname(target), { recursive: true });
-    const content = LEFT_EMPTY.test(path) ? new Uint8Array() : await read();
-    await Deno.writeFile(target, content, { mode: 0o600 });
+    await Deno.writeFile(target, LEFT_EMPTY.test(path) ? new Uint8Array() : content, { mode: 0o600 });
     await Deno.chmod(target, mode | 0o400);
     if (basename(path) === MAIN_FILE) found.push(dirname(path));
   }
@@ -37,6 +37,21 @@ export async function unpackArchive(archive: string, into: string): Promise<Unpa
   const text = decodeProperties(await Deno.readFile(join(into, conf, MAIN_FILE)));
   const formerConf = placeNamedIn(text, conf);
   return { conf, ...(formerConf !== undefined && { formerConf }) };
+}
+
+/** Largest archive, unpacked, in bytes: the Java service's is some 60 MB. */
+const MAX_UNPACKED = 1024 * 1024 * 1024;
+
+async function entriesOf(archive: string): Promise<readonly TarEntry[]> {
+  try {
+    const { size } = await Deno.stat(archive);
+    if (size > MAX_UNPACKED) throw new CommandFailed(`it is larger than ${MAX_UNPACKED} bytes`);
+    const packed = await Deno.readFile(archive);
+    return [...tarEntries(gunzipSync(packed, { maxOutputLength: MAX_UNPACKED }))];
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new CommandFailed(`${archive} cannot be read as a .tar.gz: ${error.message}`, { cause: error });
+  }
 }
 
 /** @throws {CommandFailed} If there is none, or two are as far out. */
