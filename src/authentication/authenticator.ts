@@ -26,7 +26,7 @@ export interface Authenticator {
   standingOf?: AskStanding;
   /** Names that a user gets who signs in by this login, as far as that is known beforehand. */
   namesOf?(login: string): readonly string[];
-  /** Whether a file of this method lists the login: one that may be written, being no password in the wrong field. */
+  /** Whether this method knows the login, by a file or from daemons: one that may be written, being no password in the wrong field. */
   lists?(login: string): boolean;
   /** State of the system that this method asks, if it asks one. */
   status?(): RemoteStatus;

@@ -11,16 +11,23 @@ export interface BearerClaims {
    * the token where it does not tell.
    */
   readonly claimant: string;
+  /** Its claim `sub`, unless that is longer than names are. */
+  readonly subject?: string;
 }
+
+/** Most characters of a subject that is told: long enough for distinguished names. */
+const MAX_SUBJECT = 1024;
 
 /** Reads what a bearer token says of itself; never fails. */
 export function readBearer(token: string): BearerClaims {
   const claims = readClaims(token);
   const route = claims === undefined ? "provider" : routeOf(claims);
-  const named = claims !== undefined && typeof claims.sub === "string";
+  const subject = typeof claims?.sub === "string" ? claims.sub : undefined;
+  const whose = subject === undefined ? token : JSON.stringify([route, claims?.iss, subject]);
   return {
     route,
-    claimant: hash("sha256", named ? JSON.stringify([route, claims.iss, claims.sub]) : token, "base64url"),
+    claimant: hash("sha256", whose, "base64url"),
+    ...(subject !== undefined && subject !== "" && subject.length <= MAX_SUBJECT && { subject }),
   };
 }
 

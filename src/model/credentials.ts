@@ -18,6 +18,8 @@ export type Authorization =
     readonly route: BearerRoute;
     /** The same for all tokens that claim to be of one user, see `readBearer`; nothing of it is verified. */
     readonly claimant?: string;
+    /** Its claim `sub`, as far as that may be a name. Nothing of it is verified. */
+    readonly subject?: string;
   }
   /** Header token of Java clients up to 2.2.2: a signature over bytes the client chose (authentication.md 3.8). */
   | {

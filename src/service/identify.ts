@@ -3,6 +3,7 @@ import { mayAccess } from "../attributes/access_rules.ts";
 import { parsePreferences } from "../attributes/preferences.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
 import { authenticate, type AuthenticationChain, unauthenticated } from "../authentication/chain.ts";
+import { claimedUser } from "../authentication/claimed_user.ts";
 import { parseCredentials } from "../authentication/parse_credentials.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Credentials } from "../model/credentials.ts";
@@ -51,7 +52,7 @@ export async function identify(
   parts: IdentityParts,
   { facts, claimed, known, log, signal }: {
     readonly facts: Omit<Credentials, "authorization">;
-    /** Told which user name was shown, before anything is known of it. */
+    /** Told who the credentials claim to be, see {@link claimedUser}, before anything is known of them. */
     readonly claimed: (user: string) => void;
     /** Told who calls as soon as that is known, for the log: what follows may fail. */
     readonly known: (caller: Caller) => void;
@@ -61,7 +62,8 @@ export async function identify(
 ): Promise<IdentifiedUser> {
   if (service === "open") return NOBODY;
   const credentials = parseCredentials(headers, facts);
-  if (credentials.authorization.kind === "basic") claimed(credentials.authorization.user);
+  const user = claimedUser(credentials.authorization);
+  if (user !== undefined) claimed(user);
   const caller = await regulate(
     parts.regulator,
     credentials,

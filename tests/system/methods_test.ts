@@ -220,3 +220,45 @@ Deno.test("no log line holds a password, a token or a signature", async () => {
     assert(!log.includes(secret));
   }
 });
+
+/** The user that log and audit stream tell of a failed login. */
+async function toldUser(question: Question): Promise<string | undefined> {
+  const reply = await system.ask("/rest/auth/HPC", { ...question, body: { serverPath: "" } });
+  assert.equal(reply.status, 401, reply.text);
+  const line = await system.logged(new RegExp(`request answered request=${reply.json().requestId}`));
+  return / user=(\S+)/.exec(line)?.[1];
+}
+
+const legacyOf = (user: string): Question => ({
+  headers: {
+    Authorization: `Basic ${btoa(`${user}:${btoa("signature")}`)}`,
+    "X-UNICORE-SSHKEY-AUTH-PLAINTEXT": btoa("text"),
+  },
+});
+const UNKNOWN = /^unknown-[0-9a-f]{8}$/;
+const claimed: [string, () => Question, RegExp][] = [
+  ["a user of the password file", () => ({ as: [ALICE[0], "wrong"] }), /^alice$/],
+  ["a user of the keys file, with another key", () => bearer(userToken("fay", "other_ed25519")), /^fay$/],
+  ["a stranger with a key", () => bearer(userToken("mallory", "user_ed25519")), UNKNOWN],
+  ["a user of the keys file, with a text signed by nobody", () => legacyOf("fay"), /^fay$/],
+  ["a stranger with such a text", () => legacyOf("mallory"), UNKNOWN],
+  ["somebody with an opaque token", () => bearer("no-such-token"), UNKNOWN],
+  [
+    "somebody with a forged token of this service",
+    () => bearer(userToken("mallory", "user_ed25519", { claims: { etd: "true", iss: "CN=AUTH" } })),
+    UNKNOWN,
+  ],
+];
+for (const [who, question, name] of claimed) {
+  Deno.test(`the log names ${who} if that is a user of ours, else a digest`, async () => {
+    assert.match(await toldUser(question()) ?? "nobody", name);
+  });
+}
+
+Deno.test("the log names a user whose keys a daemon reported, if another key is shown", async () => {
+  assert.equal(
+    await session("HPC", bearer(userToken("dora", "user_rsa2048", { header: { alg: "RS256" } }))),
+    200,
+  );
+  assert.equal(await toldUser(bearer(userToken("dora", "user_ed25519"))), "dora");
+});

@@ -44,7 +44,7 @@ export class KeyDirectory {
     test: KeyTest,
     seeker: TurnSeeker,
   ): Promise<Confirmation> {
-    const known = this.#servers.some((server) => server.hasKeys(user));
+    const known = this.hasKeys(user);
     const fresh = this.#servers.map((server) => server.fresh(user, known));
     if (fresh.every((keys) => keys !== undefined)) {
       const passed = await Promise.all(fresh.map(test));
@@ -52,6 +52,11 @@ export class KeyDirectory {
     }
     const asked = this.#servers.map((server, i) => fresh[i] ?? server.ask(user, seeker));
     return await this.#await(user, asked, test, seeker.signal);
+  }
+
+  /** Whether keys of a user are known from earlier questions. */
+  hasKeys(user: string): boolean {
+    return this.#servers.some((server) => server.hasKeys(user));
   }
 
   async #await(

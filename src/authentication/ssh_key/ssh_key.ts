@@ -160,7 +160,7 @@ class SshKeyAuthenticator implements Authenticator {
   }
 
   lists(login: string): boolean {
-    return this.file?.current.keys.has(login) === true;
+    return this.file?.current.keys.has(login) === true || this.#directory.hasKeys(login);
   }
 
   close(): void {
