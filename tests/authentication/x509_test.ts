@@ -9,6 +9,7 @@ import { ANONYMOUS_DN } from "../../src/model/identity.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { testAuthenticator } from "./conformance.ts";
 import { basic, bearer, NO_CREDENTIALS } from "./sample_credentials.ts";
+import { processorTime } from "../model/processor_time.ts";
 
 const NOW = Date.UTC(2026, 5, 1);
 const SERVER = "CN=auth.site-a.example,O=Site-A,C=DE";
@@ -151,15 +152,16 @@ Deno.test("parseConsignor() reads both parts in either order, and nothing less",
   for (const header of bad) assert.equal(parseConsignor(header), undefined, header);
 });
 
-Deno.test("parseConsignor() gives back what it was made of, and takes no long time for anything", () => {
+Deno.test("parseConsignor() gives back what it was made of, and takes no long time for anything", async () => {
   const dn = fc.string({ minLength: 1, maxLength: 200 }).filter((text) => !text.includes('";'));
   fc.assert(fc.property(dn, fc.uint8Array({ minLength: 1 }), (name, bytes) => {
     const signature = Buffer.from(bytes).toString("base64");
     assert.deepEqual(parseConsignor(`DN="${name}";DSIG=${signature}`), { dn: name, signature });
   }));
-  const started = performance.now();
-  for (const piece of ['";DSIG=', '" ;', 'DN="', "=", "A"]) {
-    parseConsignor(`DN="${piece.repeat(8000 / piece.length)}`);
-  }
-  assert.ok(performance.now() - started < 500);
+  const took = await processorTime(() => {
+    for (const piece of ['";DSIG=', '" ;', 'DN="', "=", "A"]) {
+      parseConsignor(`DN="${piece.repeat(8000 / piece.length)}`);
+    }
+  });
+  assert.ok(took < 500, `${took} ms`);
 });

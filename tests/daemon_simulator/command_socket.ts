@@ -52,6 +52,8 @@ export class CommandSocket {
   wedged = 0;
   /** Pause before each reply, in milliseconds. */
   delay = 0;
+  /** Replies wait for this. */
+  hold: Promise<void> | undefined;
   /** Whether replies end with a TLS `close_notify`, as no real daemon does. */
   closeNotify = false;
   acl: string;
@@ -159,6 +161,7 @@ export class CommandSocket {
     fault: CommandFault | undefined,
   ): Promise<void> {
     if (this.delay > 0) await new Promise((resolve) => setTimeout(resolve, this.delay));
+    await this.hold;
     if (fault?.kind === "reply") return await this.#send(socket, fault.reply);
     const text = this.options.answer(values);
     if (text === null) this.#held.add(socket);

@@ -142,6 +142,11 @@ export class DaemonSimulator implements AsyncDisposable {
     this.#command.delay = milliseconds;
   }
 
+  /** Replies wait for this. */
+  set hold(until: Promise<void> | undefined) {
+    this.#command.hold = until;
+  }
+
   /** Text of the ACL file. */
   set acl(text: string) {
     this.#command.acl = text;

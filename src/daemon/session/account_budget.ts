@@ -1,3 +1,4 @@
+import { realTime, type Schedule } from "../schedule.ts";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { TooManySessions } from "./session_errors.ts";
 
@@ -12,6 +13,7 @@ export interface Slot {
 /** How many sessions an account may have, and how long requests wait for one. */
 export interface BudgetOptions {
   readonly elapsed?: Stopwatch;
+  readonly schedule?: Schedule;
   /** Sessions that shares may hold at once, per account and instance. */
   readonly limit: () => number;
   /** How long the daemon counts a session beyond its end: its sweep runs every 5 s (daemon-protocol.md 1.9). */
@@ -52,12 +54,13 @@ class Account {
   /** For each instance the moments at which its slots get free; `Infinity` while in use. */
   readonly #taken = new Map<number, { freeAt: number }[]>();
   readonly #waiting: Waiter[] = [];
-  #timer: ReturnType<typeof setTimeout> | undefined;
-
   readonly #elapsed: Stopwatch;
+  readonly #schedule: Schedule;
+  #forgetTurn = () => {};
 
   constructor(readonly options: BudgetOptions, readonly forget: () => void) {
     this.#elapsed = options.elapsed ?? stopwatch;
+    this.#schedule = options.schedule ?? realTime;
   }
 
   acquire(instances: readonly number[], signal: AbortSignal): Promise<Slot> {
@@ -80,9 +83,12 @@ class Account {
         reject(reason);
       };
       const onAbort = () => giveUp(signal.reason);
-      const late = setTimeout(() => giveUp(new TooManySessions("no session got free in time")), maxWaitMs);
+      const forgetLate = this.#schedule(
+        maxWaitMs,
+        () => giveUp(new TooManySessions("no session got free in time")),
+      );
       const stop = () => {
-        clearTimeout(late);
+        forgetLate();
         signal.removeEventListener("abort", onAbort);
       };
       signal.addEventListener("abort", onAbort);
@@ -118,7 +124,7 @@ class Account {
 
   /** Serves who waits, in turn; comes back when the next slot gets free. */
   #serve(): void {
-    clearTimeout(this.#timer);
+    this.#forgetTurn();
     for (let waiter = this.#waiting[0]; waiter !== undefined; waiter = this.#waiting[0]) {
       const slot = this.#take(waiter.instances);
       if (slot === undefined) break;
@@ -131,7 +137,7 @@ class Account {
     if (ahead.length === 0 && this.#waiting.length === 0) this.forget();
     const next = Math.min(...ahead);
     if (this.#waiting.length > 0 && next !== Infinity) {
-      this.#timer = setTimeout(() => this.#serve(), next - now);
+      this.#forgetTurn = this.#schedule(next - now, () => this.#serve());
     }
   }
 }

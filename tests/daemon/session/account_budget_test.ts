@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { AccountBudget, type Slot } from "../../../src/daemon/session/account_budget.ts";
 import { TooManySessions } from "../../../src/daemon/session/session_errors.ts";
+import { VirtualTime } from "../virtual_time.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -67,11 +68,18 @@ Deno.test("AccountBudget serves who waits in turn", async () => {
 });
 
 Deno.test("AccountBudget wakes who waits when a held slot gets free", async () => {
-  const made = new AccountBudget({ limit: () => 1, holdMs: 30 });
+  const time = new VirtualTime();
+  const { clock: elapsed, schedule } = time;
+  const made = new AccountBudget({ limit: () => 1, elapsed, schedule });
   (await made.acquire("alice", [1], NEVER)).release(true);
-  const start = performance.now();
-  (await made.acquire("alice", [1], NEVER)).release(false);
-  assert.ok(performance.now() - start >= 25);
+  let granted = false;
+  const waiting = made.acquire("alice", [1], NEVER).finally(() => granted = true);
+  const rest = () => new Promise((resolve) => setImmediate(resolve));
+  await time.advance(5_499, rest);
+  assert.equal(granted, false);
+  await time.advance(1, rest);
+  (await waiting).release(false);
+  assert.equal(time.pending, 0);
 });
 
 Deno.test("AccountBudget refuses when too many wait, and lets go who is gone", async () => {

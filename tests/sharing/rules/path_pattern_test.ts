@@ -8,6 +8,7 @@ import {
   mayMatchBelow,
   staysBelow,
 } from "../../../src/sharing/rules/path_pattern.ts";
+import { processorTime } from "../../model/processor_time.ts";
 
 const MATCHES: [string, string, boolean][] = [
   ["/B/*.txt", "/B/a.txt", true],
@@ -53,10 +54,11 @@ Deno.test("escapePattern() makes a pattern for exactly this text", () => {
   }));
 });
 
-Deno.test("matchesPattern() is done in time with a pattern made to be slow", () => {
-  const start = performance.now();
-  assert.equal(matchesPattern(`${"*a".repeat(500)}b`, "a".repeat(2000)), false);
-  assert.ok(performance.now() - start < 2000);
+Deno.test("matchesPattern() is done in time with a pattern made to be slow", async () => {
+  const took = await processorTime(() => {
+    assert.equal(matchesPattern(`${"*a".repeat(500)}b`, "a".repeat(2000)), false);
+  });
+  assert.ok(took < 2000, `${took} ms`);
 });
 
 Deno.test("coversAllBelow(), staysBelow() and mayMatchBelow() never claim too much", () => {
