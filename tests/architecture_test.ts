@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { dirname, join, relative } from "node:path";
+import { unlessAbsent } from "../src/model/unless_absent.ts";
 
 /**
  * The floors of the house, from the top down. Imports go down, never up and never to a neighbour on the same floor: what
@@ -112,4 +113,53 @@ Deno.test("no file is named by one that it names itself, not even for a type", a
     state.set(file, "done");
   };
   for (const file of edges.keys()) visit(file, []);
+});
+
+/** Rows of the table of doors on the architecture page: folder of `src/` and the tests that stand for its files. */
+async function doors(): Promise<Map<string, readonly string[]>> {
+  const page = await Deno.readTextFile(new URL("../docs/architecture.md", import.meta.url));
+  const rows = page.matchAll(/^\| `([\w/]+)\/` +\| ((?:`[\w/]+_test\.ts`(?:, )?)+) +\|$/gm);
+  return new Map(
+    Array.from(rows, ([, folder = "", tests = ""]) => [folder, tests.match(/[\w/]+_test\.ts/g) ?? []]),
+  );
+}
+
+/** Files that a file names; of a test that runs the program also the program. */
+async function named(file: string): Promise<readonly string[]> {
+  const text = await unlessAbsent(Deno.readTextFile(file)) ?? "";
+  const found = [...STATEMENTS, /new URL\("([^"\n]+\.ts)"/g].flatMap((form) => [...text.matchAll(form)])
+    .flatMap(([, name = ""]) => name.startsWith(".") ? join(dirname(file), name) : []);
+  return /\bmain\.ts["`]/.test(text) ? [...found, join(SRC, "../main.ts")] : found;
+}
+
+Deno.test("each file has tests at its path, or the architecture page names the door of its folder, which reaches it", async () => {
+  const table = await doors();
+  const tests = new URL(".", import.meta.url).pathname;
+  const names = new Map<string, Promise<readonly string[]>>();
+  const reach = new Map<string, Set<string>>();
+  const behind = async (folder: string) => {
+    const known = reach.get(folder);
+    if (known !== undefined) return known;
+    const all = new Set<string>();
+    for (const test of table.get(folder) ?? []) {
+      assert(await unlessAbsent(Deno.stat(join(tests, test))), `docs/architecture.md: no tests/${test}`);
+      all.add(join(tests, test));
+    }
+    for (const file of all) { // and what is added meanwhile
+      const there = names.get(file) ?? named(file);
+      names.set(file, there);
+      for (const name of await there) all.add(name);
+    }
+    reach.set(folder, all);
+    return all;
+  };
+  const bare: string[] = [];
+  for await (const path of sources()) {
+    const file = relative(SRC, path);
+    const own = await unlessAbsent(Deno.stat(join(tests, file.replace(/\.ts$/, "_test.ts"))));
+    if (own === undefined && !(await behind(dirname(file))).has(path)) bare.push(file);
+  }
+  assert.deepEqual(bare, []);
+  const idle = [...table.keys()].filter((folder) => !reach.has(folder));
+  assert.deepEqual(idle, [], "a door that nobody needs");
 });

@@ -8,6 +8,7 @@ import { createDecipheriv, createPrivateKey, createPublicKey, X509Certificate } 
 import { once } from "node:events";
 import { Agent, createServer as createHttpServer, request } from "node:http";
 import { connect, createSecureContext, createServer, type TLSSocket } from "node:tls";
+import { openRegularFile } from "../../src/model/regular_file.ts";
 import { startLyingServer } from "../attack/lying_tls_server.ts";
 import { inTime } from "../fixtures/deadline.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -171,6 +172,100 @@ still(
     await new Promise<void>((done) => server.close(() => done()));
   },
 );
+
+still(
+  "time limits of a connection are set and cleared for each request",
+  "edge/connection_watch.ts",
+  async () => {
+    const server = createHttpServer({ keepAliveTimeout: 60_000 }, (_request, response) => response.end());
+    let timers = 0;
+    server.on("connection", (socket) => {
+      const set = socket.setTimeout;
+      socket.setTimeout = (...given) => {
+        timers++;
+        return set.apply(socket, given);
+      };
+    });
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    const address = server.address();
+    assert(typeof address === "object" && address !== null);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const REQUESTS = 10;
+    for (let sent = 0; sent < REQUESTS; sent++) {
+      const freed = once(agent, "free");
+      request(`http://127.0.0.1:${address.port}/`, { agent }).on("response", (response) => response.resume())
+        .end();
+      await freed;
+    }
+    assert(timers >= REQUESTS, `${timers} times for ${REQUESTS} requests`);
+    agent.destroy();
+    await new Promise<void>((done) => server.close(() => done()));
+  },
+);
+
+/** A worker that posts so much to its maker and to a port, says that it has, and dies. */
+const MORTAL = `
+self.onmessage = ({ data: { messages, port, done } }) => {
+  const text = "x".repeat(1000);
+  for (let i = 0; i < messages; i++) {
+    self.postMessage(text);
+    port.postMessage(text);
+  }
+  Atomics.store(new Int32Array(done), 0, 1);
+  throw new Error("dies");
+};`;
+
+still(
+  "the death of a worker overtakes what it posted to its maker, not what it posted to a port",
+  "rooms/serving_core.ts",
+  async () => {
+    const MESSAGES = 1000;
+    let overtaken = 0;
+    for (let round = 0; round < 10 && overtaken === 0; round++) {
+      const url = URL.createObjectURL(new Blob([MORTAL], { type: "text/javascript" }));
+      const worker = new Worker(url, { type: "module" });
+      const { port1, port2 } = new MessageChannel();
+      const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+      const { promise: dead, resolve: die } = Promise.withResolvers<void>();
+      let [direct, byPort] = [0, 0];
+      worker.onmessage = () => direct++;
+      port1.onmessage = () => ++byPort === MESSAGES && arrive();
+      worker.onerror = (event) => {
+        event.preventDefault();
+        worker.terminate();
+        die();
+      };
+      const done = new SharedArrayBuffer(4);
+      worker.postMessage({ messages: MESSAGES, port: port2, done }, [port2]);
+      // Meanwhile the maker has other things to do.
+      while (Atomics.load(new Int32Array(done), 0) === 0);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50 * (round + 1));
+      await inTime(dead, "the death of the worker");
+      await inTime(arrived, "all that was posted to the port");
+      overtaken = MESSAGES - direct;
+      port1.close();
+      URL.revokeObjectURL(url);
+    }
+    assert(overtaken > 0, "all that was posted arrived");
+  },
+);
+
+still("Deno.open waits for whoever writes to a pipe", "model/regular_file.ts", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "authserver-runtime-" });
+  const pipe = `${folder}/pipe`;
+  try {
+    await new Deno.Command("mkfifo", { args: [pipe] }).output();
+    let opened = false;
+    const opening = Deno.open(pipe).finally(() => opened = true);
+    await assert.rejects(openRegularFile(pipe), /is no regular file/);
+    assert.equal(opened, false);
+    const writer = await Deno.open(pipe, { write: true });
+    (await opening).close();
+    writer.close();
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
 
 still("keys of RSA above 4096 bits are not read", "model/trust/signed_by.ts", async () => {
   const file = (name: string) => new URL(`../model/fixtures/${name}`, import.meta.url);

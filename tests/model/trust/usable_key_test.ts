@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { trustedIssuerOf } from "../../src/authentication/issued_token/issuer.ts";
-import { mayUse } from "../../src/authentication/unity/signature_algorithms.ts";
-import { usableKeyOf } from "../../src/model/trust/usable_key.ts";
-import { createAuthority } from "../pki/authority.ts";
+import { trustedIssuerOf } from "../../../src/authentication/issued_token/issuer.ts";
+import { mayUse } from "../../../src/authentication/unity/signature_algorithms.ts";
+import { usableKeyOf } from "../../../src/model/trust/usable_key.ts";
+import { createAuthority } from "../../pki/authority.ts";
 
-const FIXTURES = new URL("fixtures/", import.meta.url);
+const FIXTURES = new URL("../fixtures/", import.meta.url);
 const text = (bits: number) => Deno.readTextFileSync(new URL(`rsa_${bits}_ca.pem`, FIXTURES));
 
 Deno.test("usableKeyOf() finds keys with which signatures can be verified here", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { describeValidity, isValidAt, validityOf } from "../../src/model/trust/validity.ts";
-import { createAuthority } from "../pki/authority.ts";
+import { describeValidity, isValidAt, validityOf } from "../../../src/model/trust/validity.ts";
+import { createAuthority } from "../../pki/authority.ts";
 
 const DAY = 86_400_000;
 const FROM = Date.parse("2026-01-01T00:00:00Z");

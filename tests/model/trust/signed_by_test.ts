@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { X509Certificate } from "node:crypto";
-import { findPath } from "../../src/model/trust/certificate_path.ts";
-import { isSignedBy } from "../../src/model/trust/signed_by.ts";
-import { createAuthority } from "../pki/authority.ts";
+import { findPath } from "../../../src/model/trust/certificate_path.ts";
+import { isSignedBy } from "../../../src/model/trust/signed_by.ts";
+import { createAuthority } from "../../pki/authority.ts";
 
-const FIXTURES = new URL("fixtures/", import.meta.url);
+const FIXTURES = new URL("../fixtures/", import.meta.url);
 const read = (name: string) => new X509Certificate(Deno.readTextFileSync(new URL(name, FIXTURES)));
 
 /** Authorities with RSA keys that `verify()` of the platform refuses, and a certificate signed by each. */
