@@ -97,6 +97,18 @@ Deno.test("only node: modules and the packages of the table are imported, each w
   assert.deepEqual(wrong, []);
 });
 
+Deno.test("no doc comment stands before another one, where it would belong to nothing", async () => {
+  const wrong: string[] = [];
+  for await (const path of sources()) {
+    const text = await Deno.readTextFile(path);
+    // Behind the imports: before them stands what is said of the file.
+    if (/^(?!import )[^\n]*\n\/\*\*(?:[^*]|\*(?!\/))*\*\/\n\/\*\*/m.test(text)) {
+      wrong.push(relative(SRC, path));
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
 Deno.test("no file is named by one that it names itself, not even for a type", async () => {
   const edges = new Map<string, Set<string>>();
   for (const { from, specifier } of await imports()) {

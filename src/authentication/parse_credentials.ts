@@ -82,10 +82,9 @@ function parseLegacy(user: string, signature: string, signed: string): Authoriza
 }
 
 /**
- * Base64 in its one form: standard alphabet, padded, no blanks, no stray bits.
+ * Base64 of the standard alphabet without blanks and stray bits; padding may be missing, as some clients leave it out.
  * @returns One character for each octet.
  */
-/** Padding at the end may be missing, as some clients leave it out. */
 function decodeBase64(text: string): string | undefined {
   try {
     const padded = text.padEnd(Math.ceil(text.length / 4) * 4, "=");
