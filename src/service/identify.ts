@@ -33,6 +33,8 @@ export interface IdentityParts {
 /** Who calls, and what they are. */
 export interface IdentifiedUser {
   readonly caller: Caller;
+  /** Name of a caller who showed name and password. */
+  readonly userName?: string;
   readonly user: UserAttributes;
 }
 
@@ -62,7 +64,8 @@ export async function identify(
 ): Promise<IdentifiedUser> {
   if (service === "open") return NOBODY;
   const credentials = parseCredentials(headers, facts);
-  const user = claimedUser(credentials.authorization);
+  const { authorization } = credentials;
+  const user = claimedUser(authorization);
   if (user !== undefined) claimed(user);
   const caller = await regulate(
     parts.regulator,
@@ -77,9 +80,11 @@ export async function identify(
     signal,
   );
   known(caller);
-  const identified = caller.kind === "anonymous"
-    ? NOBODY
-    : { caller, user: await attributesOf(caller.identity, { headers, signal }, parts) };
+  const identified = caller.kind === "anonymous" ? NOBODY : {
+    caller,
+    userName: authorization.kind === "basic" ? authorization.user : undefined,
+    user: await attributesOf(caller.identity, { headers, signal }, parts),
+  };
   const { role } = identified.user;
   if (parts.accessControl && !mayAccess(service, permission ?? method, role)) {
     throw refusalFor(caller, role, parts.chain);

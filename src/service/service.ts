@@ -174,7 +174,7 @@ class RoutedService implements Service {
     if (server !== undefined) trace.particulars = { server: server.name };
     negotiate(headers, route, accepted);
 
-    const { caller, user } = await identify(request, route, this.#parts, {
+    const { caller, userName, user } = await identify(request, route, this.#parts, {
       facts: {
         clientAddress,
         ...(certificate && { certificate }),
@@ -198,7 +198,7 @@ class RoutedService implements Service {
       query,
       ...(server && { server }),
       caller,
-      ...(trace.claimed !== undefined && { userName: trace.claimed }),
+      userName,
       user,
       ...(preferences !== null && { preferences }),
       clientAddress,
