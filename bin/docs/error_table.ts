@@ -1,26 +1,13 @@
-import { readErrorClasses } from "./read_error_classes.ts";
-import { REMEDIES } from "./remedies.ts";
+import type { ErrorRow } from "../../src/model/errors.ts";
 
-/**
- * The manual's table of error codes, from the error classes below a folder.
- * @throws {Error} If a code has no remedy, or a remedy no code.
- */
-export async function errorTable(folder: string): Promise<string> {
-  const classes = await readErrorClasses(folder);
-  const codes = [...new Set(classes.map(({ code }) => code))];
-  const without = codes.filter((code) => REMEDIES[code] === undefined);
-  const unused = Object.keys(REMEDIES).filter((code) => !codes.includes(code));
-  if (without.length > 0) throw new Error(`no remedy for ${without.join(", ")}`);
-  if (unused.length > 0) throw new Error(`no class has the code ${unused.join(", ")}`);
-  const rows = codes.map((code) => {
-    const same = classes.filter((one) => one.code === code);
-    const statuses = [...new Set(same.map(({ status }) => status))].join(", ");
-    const meaning = same.map(({ meaning }) => sentence(meaning)).join(" Or: ");
-    return `| <a id="${code.toLowerCase()}"></a>\`${code}\` | ${statuses} | ${meaning} | ${REMEDIES[code]} |`;
-  });
+/** The manual's page of error codes. */
+export function errorTable(errors: Readonly<Record<string, ErrorRow>>): string {
+  const rows = Object.entries(errors).map(([code, { status, meaning, remedy }]) =>
+    `| <a id="${code.toLowerCase()}"></a>\`${code}\` | ${status} | ${meaning} | ${remedy} |`
+  );
   return `# Error codes
 
-<!-- Made by \`deno task docs\` from the error classes and bin/docs/remedies.ts. -->
+<!-- Made by \`deno task docs\` from src/model/errors.ts. -->
 
 Every answer with status 400 or above has a JSON body (browsers get a page):
 
@@ -35,12 +22,4 @@ the reason that the caller is not told.
 | --- | --- | --- | --- |
 ${rows.join("\n")}
 `;
-}
-
-/** Without pointers to working papers, which readers of the manual do not have. */
-function sentence(text: string): string {
-  return text.replace(/\s*\((?:[^()]*\.md[^()]*|design[^()]*|specification[^()]*)\)/g, "").replaceAll(
-    "|",
-    "\\|",
-  );
 }

@@ -9,15 +9,16 @@ import { commandReference } from "./command_reference.ts";
 import { metricsTable } from "./metrics_table.ts";
 import { KINDS } from "../../src/service/kinds.ts";
 import { FAMILIES } from "../../src/metrics/families.ts";
+import { ERRORS } from "../../src/model/errors.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** Path of each generated page -> its text. */
-export async function generatedPages(): Promise<ReadonlyMap<string, string>> {
+export function generatedPages(): ReadonlyMap<string, string> {
   return new Map([
     ["docs/configuration.md", configurationReference(sections(KINDS))],
     ["docs/commands.md", commandReference(COMMANDS.map(({ spec }) => spec))],
-    ["docs/errors.md", await errorTable(`${ROOT}src`)],
+    ["docs/errors.md", errorTable(ERRORS)],
     ["docs/monitoring/metrics.md", metricsTable(FAMILIES)],
     ...commandPages(),
   ]);
@@ -26,7 +27,7 @@ export async function generatedPages(): Promise<ReadonlyMap<string, string>> {
 /** Generated pages whose committed text is another one. */
 export async function outdatedPages(): Promise<string[]> {
   const outdated: string[] = [];
-  for (const [path, text] of await generatedPages()) {
+  for (const [path, text] of generatedPages()) {
     const committed = await Deno.readTextFile(ROOT + path).catch(() => undefined);
     if (committed !== text) outdated.push(path);
   }
@@ -39,7 +40,7 @@ if (import.meta.main) {
     outdated.forEach((path) => console.error(`${path} is out of date, run: deno task docs`));
     Deno.exit(outdated.length === 0 ? 0 : 1);
   }
-  for (const [path, text] of await generatedPages()) {
+  for (const [path, text] of generatedPages()) {
     await Deno.mkdir(dirname(ROOT + path), { recursive: true });
     await Deno.writeTextFile(ROOT + path, text);
   }

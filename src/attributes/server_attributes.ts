@@ -2,7 +2,7 @@ import type { Logger } from "../logging/logger.ts";
 import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
 import { patternsOf } from "../model/pattern_list.ts";
 import { parseRate } from "../model/rate.ts";
-import { ServiceError } from "../model/service_error.ts";
+import { refuse } from "../model/service_error.ts";
 import type { UserAttributes } from "./user_attributes.ts";
 
 /** What a user is on one server, and how a session there is limited. */
@@ -22,50 +22,6 @@ export interface ServerAttributes {
   readonly excludes?: string;
 }
 
-/** The requested group is not among the user's. */
-export class GroupNotAvailable extends ServiceError {
-  readonly code = "ERR_GROUP_NOT_AVAILABLE";
-  readonly status = 400;
-  readonly publicMessage = "The requested group is not available to you";
-
-  constructor(readonly server: string) {
-    super(`The requested group is not available on ${server}`);
-  }
-}
-
-/** Somebody, but without Unix account on the server. */
-export class NoAccount extends ServiceError {
-  readonly code = "ERR_NO_ACCOUNT";
-  readonly status = 401;
-  readonly publicMessage = "You have no account on this server";
-
-  constructor(readonly server: string) {
-    super(`No account on ${server}`);
-  }
-}
-
-/** An account that no session may run as, whatever the sources say. */
-export class AccountRefused extends ServiceError {
-  readonly code = "ERR_ACCOUNT_REFUSED";
-  readonly status = 403;
-  readonly publicMessage = "Transfers with this account are not possible";
-
-  constructor(readonly server: string, readonly account: string) {
-    super(`The account ${account} on ${server} is privileged, no session may run as it`);
-  }
-}
-
-/** A value an operator wrote for this user that cannot be used; guessing what it means could lift a limit. */
-export class UnusableAttribute extends ServiceError {
-  readonly code = "ERR_USER_ATTRIBUTE";
-  readonly status = 500;
-  readonly publicMessage = "Your settings for this server are not valid, please tell its operators";
-
-  constructor(readonly attribute: string, expected: string) {
-    super(`Attribute ${attribute} of the user: ${expected}`);
-  }
-}
-
 /** Suffixes below `uftpd.<server>.` (specification 2.3). */
 export const SERVER_SUFFIXES = ["xlogin", "group", "rateLimit", "includes", "excludes"] as const;
 
@@ -79,7 +35,7 @@ export const SERVER_PREFIXES = ["uftpd", "daemon"] as const;
  * What holds for a user on one server: the user's selection, overridden by the server's own attributes.
  * @param server Logical name.
  * @param options.requestedGroup Of the request's body; a group configured for the server beats it.
- * @throws {GroupNotAvailable | NoAccount | AccountRefused | UnusableAttribute}
+ * @throws {ERR_GROUP_NOT_AVAILABLE | ERR_NO_ACCOUNT | ERR_ACCOUNT_REFUSED | ERR_USER_ATTRIBUTE}
  */
 export function attributesOnServer(
   user: UserAttributes,
@@ -92,13 +48,18 @@ export function attributesOnServer(
   const groups = groupsOf(configured("group"), server);
   const availableGroups = [...new Set([...local.availableGroups, ...groups])];
   if (requestedGroup !== undefined && !availableGroups.includes(requestedGroup)) {
-    throw new GroupNotAvailable(server);
+    throw refuse("ERR_GROUP_NOT_AVAILABLE", `The requested group is not available on ${server}`);
   }
 
   const uid = configured("xlogin") ?? local.uid;
-  if (uid === undefined) throw new NoAccount(server);
+  if (uid === undefined) throw refuse("ERR_NO_ACCOUNT", `No account on ${server}`);
   const gid = groups[0] ?? requestedGroup ?? local.group;
-  if (isPrivilegedAccount(uid)) throw new AccountRefused(server, uid);
+  if (isPrivilegedAccount(uid)) {
+    throw refuse(
+      "ERR_ACCOUNT_REFUSED",
+      `The account ${uid} on ${server} is privileged, no session may run as it`,
+    );
+  }
   checkName(uid, "xlogin");
   if (gid !== undefined) checkName(gid, "group");
 
@@ -106,7 +67,10 @@ export function attributesOnServer(
     const list = configured(suffix);
     // A list such as `:` would allow everything.
     if (list !== undefined && patternsOf(list).length === 0) {
-      throw new UnusableAttribute(`${suffix} on ${server}`, "expected path patterns");
+      throw refuse(
+        "ERR_USER_ATTRIBUTE",
+        `Attribute ${suffix} on ${server} of the user: expected path patterns`,
+      );
     }
     return list;
   };
@@ -123,12 +87,15 @@ export function attributesOnServer(
   };
 }
 
-/** Groups separated by colons, as the daemon takes them: the first is the primary one. @throws {UnusableAttribute} */
+/** Groups separated by colons, as the daemon takes them: the first is the primary one. @throws {ERR_USER_ATTRIBUTE} */
 function groupsOf(text: string | undefined, server: string): readonly string[] {
   if (text === undefined) return [];
   const groups = [...new Set(text.split(":").filter((name) => name !== ""))];
   if (groups.length === 0) {
-    throw new UnusableAttribute(`group on ${server}`, "expected a group, or several with : between");
+    throw refuse(
+      "ERR_USER_ATTRIBUTE",
+      `Attribute group on ${server} of the user: expected a group, or several with : between`,
+    );
   }
   for (const group of groups) checkName(group, "group");
   return groups;
@@ -137,7 +104,7 @@ function groupsOf(text: string | undefined, server: string): readonly string[] {
 /**
  * @returns The last of several values, of groups and path patterns all of them, with colons between; nothing for empty path
  * patterns, which limit nothing in the Java service either.
- * @throws {UnusableAttribute} If it is there, but has no value.
+ * @throws {ERR_USER_ATTRIBUTE} If it is there, but has no value.
  */
 function serverAttribute(
   extra: UserAttributes["extra"],
@@ -156,7 +123,9 @@ function serverAttribute(
     log.warn("an empty list of paths limits nothing", { attribute: name });
     return undefined;
   }
-  if (value === undefined || value === "") throw new UnusableAttribute(name, "expected a value");
+  if (value === undefined || value === "") {
+    throw refuse("ERR_USER_ATTRIBUTE", `Attribute ${name} of the user: expected a value`);
+  }
   return value;
 }
 
@@ -168,12 +137,17 @@ function isList(suffix: ServerSuffix): boolean {
 function rateLimit(server: string, text: string | undefined): number {
   if (text === undefined) return 0;
   const rate = parseRate(text);
-  if (rate.kind === "invalid") throw new UnusableAttribute(`rateLimit on ${server}`, rate.expected);
+  if (rate.kind === "invalid") {
+    throw refuse("ERR_USER_ATTRIBUTE", `Attribute rateLimit on ${server} of the user: ${rate.expected}`);
+  }
   return rate.bytesPerSecond;
 }
 
 function checkName(name: string, attribute: string): void {
   if (!isAccountName(name)) {
-    throw new UnusableAttribute(attribute, "expected the name of an account or group");
+    throw refuse(
+      "ERR_USER_ATTRIBUTE",
+      `Attribute ${attribute} of the user: expected the name of an account or group`,
+    );
   }
 }

@@ -1,8 +1,9 @@
 import { type AttributeSet, NO_ATTRIBUTES, type StandardAttribute } from "../model/attributes.ts";
 import type { Identity } from "../model/identity.ts";
+import { isRefusal, refuse } from "../model/service_error.ts";
 import { lowerRole } from "./access_rules.ts";
 import type { AttributeSource } from "./attribute_source.ts";
-import { parsePreferences, PreferenceNotAllowed, type Preferences } from "./preferences.ts";
+import { parsePreferences, type Preferences } from "./preferences.ts";
 
 /** What a caller may be, and is unless a server's own attributes say otherwise. */
 export interface UserAttributes {
@@ -38,7 +39,7 @@ const BANNED_ROLE = "banned";
  * An account that a daemon's key proved on some servers is, on the others, not the caller's unless a source assigns it
  * (authentication.md 10.7); therefore the sources are asked once more for a caller without that account.
  * @param preferences Those of the request; the ones frozen in an issued token take their place.
- * @throws {PreferenceNotAllowed} and what sources throw.
+ * @throws {ERR_PREFERENCE_NOT_ALLOWED} and what sources throw.
  */
 export async function userAttributes(
   source: AttributeSource,
@@ -72,7 +73,7 @@ function limited(user: UserAttributes, { issuedToken }: Identity): UserAttribute
 /**
  * Chooses among the allowed values: what the caller prefers, else the default, else the first (authentication.md 7.8).
  * A preference for something of which the caller has nothing at all is ignored.
- * @throws {PreferenceNotAllowed}
+ * @throws {ERR_PREFERENCE_NOT_ALLOWED}
  */
 export function selectAttributes(
   { standard, extra }: AttributeSet,
@@ -118,7 +119,9 @@ function choose(
   preferred: readonly string[],
 ): string | undefined {
   if (wanted === undefined || allowed.length === 0) return preferred[0] ?? allowed[0];
-  if (!allowed.includes(wanted)) throw new PreferenceNotAllowed(key);
+  if (!allowed.includes(wanted)) {
+    throw refuse("ERR_PREFERENCE_NOT_ALLOWED", `The preferred ${key} is not among the allowed values`);
+  }
   return wanted;
 }
 
@@ -128,7 +131,10 @@ function supplementary(
 ): readonly string[] | undefined {
   if (wanted === undefined || allowed.length === 0) return undefined;
   if (!wanted.every((group) => allowed.includes(group))) {
-    throw new PreferenceNotAllowed("supplementaryGroups");
+    throw refuse(
+      "ERR_PREFERENCE_NOT_ALLOWED",
+      "The preferred supplementaryGroups is not among the allowed values",
+    );
   }
   return wanted;
 }
@@ -138,7 +144,7 @@ function selectElsewhere(attributes: AttributeSet, preferences: Preferences): Us
   try {
     return selectAttributes(attributes, preferences);
   } catch (error) {
-    if (error instanceof PreferenceNotAllowed) return selectAttributes(NO_ATTRIBUTES, {});
+    if (isRefusal(error, "ERR_PREFERENCE_NOT_ALLOWED")) return selectAttributes(NO_ATTRIBUTES, {});
     throw error;
   }
 }

@@ -1,22 +1,9 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Credentials } from "../model/credentials.ts";
 import type { Caller, Identity } from "../model/identity.ts";
+import { refuse, type ServiceError } from "../model/service_error.ts";
 import type { Authenticator, Verdict } from "./authenticator.ts";
-import { Unauthenticated } from "./unauthenticated.ts";
-import { type ErrorCode, ServiceError } from "../model/service_error.ts";
-
-/** A method that might have accepted the caller is out of order, and no other accepted. */
-export class AuthenticationUnavailable extends ServiceError {
-  readonly code: ErrorCode = "ERR_AUTHENTICATION_UNAVAILABLE";
-  readonly status = 503;
-  readonly publicMessage = "Your credentials cannot be checked at the moment, please try again later";
-  override readonly headers = { "Retry-After": "5" };
-
-  /** @param methods Names of the methods that are out of order. */
-  constructor(methods: readonly string[], cause: unknown) {
-    super(`Out of order: ${methods.join(", ")}`, { cause });
-  }
-}
+import { challengeHeader } from "./unauthenticated.ts";
 
 /** Everything that decides who is calling. */
 export interface AuthenticationChain {
@@ -33,8 +20,8 @@ export interface AuthenticationChain {
 /**
  * Asks the methods in order; the first to accept decides, a refusal does not end the search (authentication.md 1.5).
  * Credentials of a kind that no method handles are refused: only a caller who shows none is anonymous.
- * @throws {Unauthenticated} 401, whatever the cause.
- * @throws {AuthenticationUnavailable} 503, if a method is out of order that might have accepted, and none did.
+ * @throws {ERR_UNAUTHENTICATED} 401, whatever the cause.
+ * @throws {ERR_AUTHENTICATION_UNAVAILABLE} 503, if a method is out of order that might have accepted, and none did.
  * @throws The signal's reason, if the caller has gone.
  */
 export async function authenticate(
@@ -43,31 +30,37 @@ export async function authenticate(
   { log, signal }: { log: Logger; signal: AbortSignal },
 ): Promise<Caller> {
   const { authorization } = credentials;
-  const refuse = (reason: string) => unauthenticated(chain, reason);
-  if (authorization.kind === "malformed") throw refuse(authorization.reason);
+  const nobody = (reason: string) => unauthenticated(chain, reason);
+  if (authorization.kind === "malformed") throw nobody(authorization.reason);
 
   if (chain.issuedTokens !== undefined) {
     const verdict = await askIssuedTokens(chain.issuedTokens, credentials, { log, signal });
     if (verdict.kind === "accepted") return authenticated(verdict.identity);
-    if (verdict.kind === "refused") throw refuse(verdict.reason);
+    if (verdict.kind === "refused") throw nobody(verdict.reason);
   }
 
   const outcome = await askMethods(chain.methods, credentials, { log, signal });
   if (outcome.accepted !== undefined) return authenticated(withLogin(outcome.accepted, credentials));
-  if (outcome.failed.length > 0) throw new AuthenticationUnavailable(outcome.failed, outcome.failure);
-  if (outcome.refused) throw refuse("no method accepts the credentials");
-  if (authorization.kind !== "none") throw refuse("no method for credentials of this kind");
-  if (chain.failOnMissingCredentials) throw refuse("no credentials");
+  if (outcome.failed.length > 0) throw outOfOrder(outcome.failed, outcome.failure);
+  if (outcome.refused) throw nobody("no method accepts the credentials");
+  if (authorization.kind !== "none") throw nobody("no method for credentials of this kind");
+  if (chain.failOnMissingCredentials) throw nobody("no credentials");
   return { kind: "anonymous" };
+}
+
+/** @param methods Names of those that are out of order. */
+function outOfOrder(methods: readonly string[], cause: unknown): ServiceError {
+  return refuse("ERR_AUTHENTICATION_UNAVAILABLE", `Out of order: ${methods.join(", ")}`, cause);
 }
 
 /** The one 401 of a chain, with all its challenges; also for callers who are nobody where somebody is needed. */
 export function unauthenticated(
   { methods, issuedTokens, realm }: AuthenticationChain,
   reason: string,
-): Unauthenticated {
+): ServiceError {
   const all = issuedTokens === undefined ? methods : [...methods, issuedTokens];
-  return new Unauthenticated({ realm, challenges: all.flatMap((method) => method.challenges), reason });
+  const challenge = challengeHeader(realm, all.flatMap((method) => method.challenges));
+  return refuse("ERR_UNAUTHENTICATED", { challenge, reason: `Not authenticated: ${reason}` });
 }
 
 interface Listening {
@@ -126,7 +119,7 @@ async function askIssuedTokens(
   } catch (error) {
     signal.throwIfAborted();
     log.error("check of issued tokens out of order", { error });
-    throw new AuthenticationUnavailable([issuedTokens.name], error);
+    throw outOfOrder([issuedTokens.name], error);
   }
 }
 

@@ -95,8 +95,8 @@ export interface DaemonGroup {
   /**
    * Has a daemon expect a session.
    * @param options.instance That instance and no other, counted from 1.
-   * @throws {InvalidOrder} 400, a value that must not be sent; nothing was.
-   * @throws {DaemonRefused | SessionLimitReached | DaemonUnavailable | DaemonTimeout | DaemonReplyInvalid}
+   * @throws {ERR_INVALID_ORDER} 400, a value that must not be sent; nothing was.
+   * @throws {ERR_DAEMON_REFUSED | ERR_SESSION_LIMIT_REACHED | ERR_DAEMON_UNAVAILABLE | ERR_DAEMON_TIMEOUT | ERR_DAEMON_REPLY_INVALID}
    */
   openSession(
     order: SessionOrder,

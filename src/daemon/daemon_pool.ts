@@ -1,19 +1,10 @@
 import type { Logger } from "../logging/logger.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
-import type { ServiceError } from "../model/service_error.ts";
+import { isRefusal, refuse, type ServiceError } from "../model/service_error.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { unlessAborted } from "../model/unless_aborted.ts";
 import type { ExchangeLimits } from "./command_connection.ts";
 import { createSecret } from "./create_secret.ts";
-import {
-  DaemonRefused,
-  DaemonReplyInvalid,
-  DaemonTimeout,
-  DaemonUnavailable,
-  EncryptionNotSupported,
-  InstanceUnknown,
-  SessionLimitReached,
-} from "./daemon_error.ts";
 import type {
   DaemonGroup,
   GroupStatus,
@@ -103,7 +94,7 @@ interface Operation<T, R> {
   readonly signal: AbortSignal;
   /** That instance and no other, counted from 1. */
   readonly instance?: number;
-  /** @throws {InvalidOrder} */
+  /** @throws {ERR_INVALID_ORDER} */
   readonly command: () => Omit<DaemonCommand<T>, "deadline" | "signal">;
   /** The result, or why another instance should be asked. @throws {ServiceError} Why none should. */
   readonly judge: (reply: T, from: Instance) => { readonly result: R } | { readonly next: ServiceError };
@@ -179,9 +170,20 @@ class DaemonPool implements DaemonGroup {
       judge: (reply, from) => {
         const { number, address } = from;
         const reason = `${address}: ${reply.kind === "expected" ? "" : reply.text}`;
-        if (reply.kind === "limit") return { next: new SessionLimitReached(this.name, reason) };
-        if (reply.kind === "no-encryption") return { next: new EncryptionNotSupported(this.name, reason) };
-        if (reply.kind === "refused") throw new DaemonRefused(this.name, reason);
+        if (reply.kind === "limit") {
+          return {
+            next: refuse(
+              "ERR_SESSION_LIMIT_REACHED",
+              `${this.name} has no free session for the account: ${reason}`,
+            ),
+          };
+        }
+        if (reply.kind === "no-encryption") {
+          return { next: refuse("ERR_ENCRYPTION_NOT_SUPPORTED", `${this.name} does not encrypt: ${reason}`) };
+        }
+        if (reply.kind === "refused") {
+          throw refuse("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`);
+        }
         from.listensAt(reply.port);
         const host = this.config.instances[number - 1]?.host ?? "";
         return { result: { host, port: reply.port, secret, instance: number } };
@@ -230,7 +232,8 @@ class DaemonPool implements DaemonGroup {
         }
       }
     }
-    throw mostTelling(errors) ?? new DaemonUnavailable(this.name, this.#troubles());
+    throw mostTelling(errors) ??
+      refuse("ERR_DAEMON_UNAVAILABLE", `No instance of ${this.name} takes requests: ${this.#troubles()}`);
   }
 
   /**
@@ -253,16 +256,22 @@ class DaemonPool implements DaemonGroup {
 
   *#single(number: number): Iterable<Instance> {
     const instance = this.#instances[number - 1];
-    if (instance === undefined) throw new InstanceUnknown(this.name, number);
+    if (instance === undefined) {
+      throw refuse("ERR_INSTANCE_UNKNOWN", `${this.name} has no instance ${number}`);
+    }
     const { daemon } = instance;
     if (daemon.up || daemon.unchecked || daemon.mayTry()) yield instance;
   }
 
   #toError(failure: Failure, { address }: Instance): ServiceError {
     const reason = `${address}: ${describeFailure(failure)}`;
-    if (failure.phase === "before") return new DaemonUnavailable(this.name, reason);
-    if (failure.fault === "reply-timeout") return new DaemonTimeout(this.name, reason);
-    return new DaemonReplyInvalid(this.name, reason);
+    if (failure.phase === "before") {
+      return refuse("ERR_DAEMON_UNAVAILABLE", `No instance of ${this.name} takes requests: ${reason}`);
+    }
+    if (failure.fault === "reply-timeout") {
+      return refuse("ERR_DAEMON_TIMEOUT", `${this.name} did not answer in time: ${reason}`);
+    }
+    return refuse("ERR_DAEMON_REPLY_INVALID", `${this.name} gave no valid answer: ${reason}`);
   }
 
   #troubles(): string {
@@ -289,6 +298,6 @@ function groupStatus(instances: readonly InstanceStatus[], facts: readonly PingR
 
 /** Of several failures the one that tells the caller most: a limit, then one after a request was taken. */
 function mostTelling(errors: readonly ServiceError[]): ServiceError | undefined {
-  return errors.find((error) => error instanceof SessionLimitReached) ??
-    errors.find((error) => !(error instanceof DaemonUnavailable)) ?? errors.at(-1);
+  return errors.find((error) => isRefusal(error, "ERR_SESSION_LIMIT_REACHED")) ??
+    errors.find((error) => !isRefusal(error, "ERR_DAEMON_UNAVAILABLE")) ?? errors.at(-1);
 }

@@ -2,25 +2,9 @@ import { Buffer } from "node:buffer";
 import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
 import { canonicalAddress, mappedTwin } from "../model/address.ts";
 import type { Secret } from "../model/secret.ts";
+import { refuse } from "../model/service_error.ts";
 import type { SessionOrder } from "./daemon_group.ts";
 import { patternsLieInside } from "./pattern_scope.ts";
-import { ServiceError } from "../model/service_error.ts";
-
-/** A value that must not be sent to a daemon; nothing was sent. The value itself is neither shown nor logged. */
-export class InvalidOrder extends ServiceError {
-  readonly code = "ERR_INVALID_ORDER";
-  readonly status = 400;
-  readonly publicMessage: string;
-
-  /**
-   * @param field Member of the `SessionOrder`, such as `file`.
-   * @param expected What would have been right; a constant text.
-   */
-  constructor(readonly field: string, expected: string) {
-    super(`${field}: expected ${expected}`);
-    this.publicMessage = `Invalid value for ${field}: expected ${expected}`;
-  }
-}
 
 /*
  * The one place where daemon commands are written. The wire has no escaping: lines `key=value` up to a line `END`, the
@@ -166,12 +150,12 @@ export function encodePing(): string {
   return encode("uftp-ping-request", [], undefined);
 }
 
-/** Asks a daemon for an account's home and keys. @throws {InvalidOrder} */
+/** Asks a daemon for an account's home and keys. @throws {ERR_INVALID_ORDER} */
 export function encodeUserInfo(user: string): string {
   return encode("uftp-get-user-info-request", USER_INFO_ROWS, user);
 }
 
-/** Announces a session to a daemon. @throws {InvalidOrder} */
+/** Announces a session to a daemon. @throws {ERR_INVALID_ORDER} */
 export function encodeSession(order: SessionOrder, secret: Secret): string {
   return encode("uftp-transfer-request", SESSION_ROWS, { order, secret });
 }
@@ -183,7 +167,7 @@ function encode<T>(type: string, rows: readonly Row<T>[], command: T): string {
     if (value === undefined) continue;
     const line = `${key}=${value}`;
     if (line.length > MAX_LINE || !isPlainText(value) || !allows(value, command)) {
-      throw new InvalidOrder(field, expected);
+      throw refuse("ERR_INVALID_ORDER", { field, expected });
     }
     request += `${line}\n`;
   }

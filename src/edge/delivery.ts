@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HttpResponse } from "../model/http_message.ts";
+import { refuse } from "../model/service_error.ts";
 import type { Discards } from "./discard_rest.ts";
-import { ClientGone } from "./refusal.ts";
 import type { RequestGate } from "./request_gate.ts";
 
 /** The writing of one answer to its client. */
@@ -38,7 +38,7 @@ export class Delivery {
     return this.#response.writableFinished || this.#written >= this.#announced;
   }
 
-  /** @throws {ClientGone} If the client leaves before it has everything; what the body throws. */
+  /** @throws {ERR_CLIENT_GONE} If the client leaves before it has everything; what the body throws. */
   async send({ status, headers, body }: HttpResponse): Promise<void> {
     const response = this.#response;
     // Whether a client that waits for `100 Continue` sends its body after all, nobody can tell (RFC 9110, 10.1.1).
@@ -72,7 +72,7 @@ export class Delivery {
       };
       const onClose = () => {
         response.off("drain", onDrain);
-        reject(new ClientGone());
+        reject(refuse("ERR_CLIENT_GONE"));
       };
       response.once("drain", onDrain);
       response.once("close", onClose);

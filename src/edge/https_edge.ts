@@ -15,23 +15,14 @@ import { type AskedBy, PLAIN_POLICY } from "../model/answer_headers.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { Answer, HttpResponse } from "../model/http_message.ts";
 import type { Peer } from "../model/peer.ts";
-import { ServiceError } from "../model/service_error.ts";
+import { isRefusal, refuse, ServiceError } from "../model/service_error.ts";
 import { ConnectionShares } from "./connection_shares.ts";
 import { ConnectionWatch } from "./connection_watch.ts";
 import { Delivery } from "./delivery.ts";
 import { Discards } from "./discard_rest.ts";
 import type { EdgeOptions, EdgeTls } from "./edge_options.ts";
 import { bodyOf } from "./read_body.ts";
-import {
-  ClientGone,
-  EdgeFailure,
-  HeadersTooLarge,
-  MethodForbidden,
-  NotHttp,
-  rawRefusal,
-  refusal,
-  RequestTooSlow,
-} from "./refusal.ts";
+import { rawRefusal, refusal } from "./refusal.ts";
 import { RefusalCount } from "./refusal_count.ts";
 import { RequestGate } from "./request_gate.ts";
 import { readHead } from "./request_head.ts";
@@ -220,9 +211,11 @@ export class HttpsEdge {
     const headers = new HeaderList(request.rawHeaders);
     try {
       const target = readHead(request);
-      if (method === "TRACE") throw new MethodForbidden();
+      if (method === "TRACE") {
+        throw refuse("ERR_METHOD_NOT_ALLOWED", { allowed: "GET, HEAD, POST, PUT, DELETE, OPTIONS" });
+      }
       const body = await bodyOf(request, response, gate);
-      if (gate.closed) throw new ClientGone("its body is no HTTP");
+      if (gate.closed) throw refuse("ERR_CLIENT_GONE", "its body is no HTTP");
       return await this.#answer(
         { method, ...target, headers, client: this.#peerOf(request.socket), body },
         signal,
@@ -230,9 +223,9 @@ export class HttpsEdge {
     } catch (error) {
       const known = error instanceof ServiceError
         ? error
-        : new EdgeFailure("the request failed at the edge", { cause: error });
+        : refuse("ERR_INTERNAL", "the request failed at the edge", error);
       const requestId = crypto.randomUUID();
-      if (!signal.aborted && !(known instanceof ClientGone)) {
+      if (!signal.aborted && !isRefusal(known, "ERR_CLIENT_GONE")) {
         this.#note(known, { requestId, socket: request.socket, method });
       }
       return refusal(
@@ -262,8 +255,9 @@ export class HttpsEdge {
       socket.destroy();
       return;
     }
-    const Refusal = late ? RequestTooSlow : error.code === "HPE_HEADER_OVERFLOW" ? HeadersTooLarge : NotHttp;
-    this.#refuse(new Refusal(error.message), socket);
+    const oversized = error.code === "HPE_HEADER_OVERFLOW";
+    const code = late ? "ERR_REQUEST_TIMEOUT" : oversized ? "ERR_HEADERS_TOO_LARGE" : "ERR_BAD_REQUEST";
+    this.#refuse(refuse(code, error.message), socket);
   }
 
   /** Says why, and gives the client some time to read it. */
@@ -286,7 +280,7 @@ export class HttpsEdge {
   ): void {
     this.#refusals.add(method, error.status);
     const fields = { request: requestId, client: socket.remoteAddress, status: error.status, error };
-    if (error instanceof EdgeFailure) this.#log.error("request failed at the edge", fields);
+    if (isRefusal(error, "ERR_INTERNAL")) this.#log.error("request failed at the edge", fields);
     else this.#strangers.write("request refused at the edge", fields);
   }
 }

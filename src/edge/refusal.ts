@@ -5,60 +5,6 @@ import { HeaderList } from "../model/header_list.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { ServiceError } from "../model/service_error.ts";
 
-/** The client went away while its request was read; nobody sees the answer. */
-export class ClientGone extends ServiceError {
-  readonly code = "ERR_CLIENT_GONE";
-  readonly status = 400;
-  readonly publicMessage = "The request ended early";
-}
-
-/** What arrived is not an HTTP request. */
-export class NotHttp extends ServiceError {
-  readonly code = "ERR_BAD_REQUEST";
-  readonly status = 400;
-  readonly publicMessage = "The request could not be read";
-  override readonly headers = { Connection: "close" };
-}
-
-/** A method that no resource has, and that a `Request` cannot even carry (Fetch standard, 2.2.1). */
-export class MethodForbidden extends ServiceError {
-  readonly code = "ERR_METHOD_NOT_ALLOWED";
-  readonly status = 405;
-  readonly publicMessage = "This method is not allowed here";
-  override readonly headers = { Allow: "GET, HEAD, POST, PUT, DELETE, OPTIONS" };
-}
-
-/** The header block of a request is over the limit (RFC 6585, 5). */
-export class HeadersTooLarge extends ServiceError {
-  readonly code = "ERR_HEADERS_TOO_LARGE";
-  readonly status = 431;
-  readonly publicMessage = "The request header fields are too large";
-  override readonly headers = { Connection: "close" };
-}
-
-/** No core is there to answer: it is starting, or being replaced. */
-export class ServiceStarting extends ServiceError {
-  readonly code = "ERR_SERVICE_STARTING";
-  readonly status = 503;
-  readonly publicMessage = "The service is starting, please try again";
-  override readonly headers = { "Retry-After": "1" };
-}
-
-/** A defect of ours. */
-export class EdgeFailure extends ServiceError {
-  readonly code = "ERR_INTERNAL";
-  readonly status = 500;
-  readonly publicMessage = "Internal error";
-}
-
-/** The request did not arrive in time. */
-export class RequestTooSlow extends ServiceError {
-  readonly code = "ERR_REQUEST_TIMEOUT";
-  readonly status = 408;
-  readonly publicMessage = "The request took too long to arrive";
-  override readonly headers = { Connection: "close" };
-}
-
 /** A refusal and what it is about. */
 export interface Refused {
   readonly error: ServiceError;

@@ -1,9 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { ServiceError } from "../model/service_error.ts";
+import { refuse, ServiceError } from "../model/service_error.ts";
 import { type Inflow, inflowOf } from "./inflow.ts";
-import { RequestTooSlow } from "./refusal.ts";
 import { RequestLine } from "./request_line.ts";
 
 /** The end of a head, and of a chunked body. */
@@ -180,7 +179,10 @@ export class RequestGate {
       clearTimeout(this.#timer);
       this.#timer = undefined;
     } else {
-      this.#timer ??= setTimeout(() => this.#turnAway(new RequestTooSlow("the line")), this.#headersMs);
+      this.#timer ??= setTimeout(
+        () => this.#turnAway(refuse("ERR_REQUEST_TIMEOUT", "the line")),
+        this.#headersMs,
+      );
     }
   }
 

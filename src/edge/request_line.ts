@@ -1,23 +1,6 @@
 import type { Buffer } from "node:buffer";
 import { METHODS } from "node:http";
-import { ServiceError } from "../model/service_error.ts";
-import { NotHttp } from "./refusal.ts";
-
-/** A method that no resource could have: nobody has heard of it, or it is for proxies alone (RFC 9110, 15.6.2). */
-export class MethodUnknown extends ServiceError {
-  readonly code = "ERR_METHOD_UNKNOWN";
-  readonly status = 501;
-  readonly publicMessage = "This method is not implemented";
-  override readonly headers = { Connection: "close" };
-}
-
-/** A request line longer than this server reads (RFC 9110, 15.5.15). */
-export class TargetTooLong extends ServiceError {
-  readonly code = "ERR_TARGET_TOO_LONG";
-  readonly status = 414;
-  readonly publicMessage = "The request target is too long";
-  override readonly headers = { Connection: "close" };
-}
+import { refuse } from "../model/service_error.ts";
 
 /** Longest request line, in bytes (RFC 9112, 3: at least 8,000). */
 const MOST_BYTES = 8 * 1024;
@@ -62,7 +45,7 @@ export class RequestLine {
 
   /**
    * Takes the bytes that come next, of which those behind the line do not matter.
-   * @throws {NotHttp | MethodUnknown | TargetTooLong}
+   * @throws {ERR_BAD_REQUEST | ERR_METHOD_UNKNOWN | ERR_TARGET_TOO_LONG}
    */
   take(bytes: Buffer): void {
     for (let at = 0; !this.#over;) {
@@ -72,7 +55,7 @@ export class RequestLine {
         at,
         Math.min(end === -1 ? bytes.length : end, at + MOST_BYTES + 1),
       );
-      if (this.#text.length > MOST_BYTES) throw new TargetTooLong();
+      if (this.#text.length > MOST_BYTES) throw refuse("ERR_TARGET_TOO_LONG");
       if (end === -1) return;
       at = end + 1;
       this.#end();
@@ -85,18 +68,20 @@ export class RequestLine {
       this.#over = true;
       return;
     }
-    if (++this.#empty > MOST_EMPTY) throw new NotHttp("empty lines in place of a request");
+    if (++this.#empty > MOST_EMPTY) throw refuse("ERR_BAD_REQUEST", "empty lines in place of a request");
     this.#text = "";
   }
 }
 
 /** What the parser refuses by itself passes. */
 function judge(line: string): void {
-  if (!line.endsWith("\r")) throw new NotHttp("a request line that ends in a bare LF");
+  if (!line.endsWith("\r")) throw refuse("ERR_BAD_REQUEST", "a request line that ends in a bare LF");
   const parts = line.slice(0, -1).split(" ");
-  if (parts.includes("") || parts.length > 3) throw new NotHttp("a request line with blanks too many");
+  if (parts.includes("") || parts.length > 3) {
+    throw refuse("ERR_BAD_REQUEST", "a request line with blanks too many");
+  }
   const [method = "", , version = ""] = parts;
   if (version.startsWith("HTTP/1.") && TOKEN.test(method) && !KNOWN.has(method)) {
-    throw new MethodUnknown();
+    throw refuse("ERR_METHOD_UNKNOWN");
   }
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { ClientGone } from "./refusal.ts";
+import { refuse } from "../model/service_error.ts";
 import type { RequestGate } from "./request_gate.ts";
 
 /**
@@ -22,8 +22,11 @@ export function uploadStream(
   return new ReadableStream<Uint8Array>({
     start(controller) {
       request.on("end", () => finish(() => controller.close()));
-      request.on("error", (error) => finish(() => controller.error(new ClientGone(error.message))));
-      request.on("close", () => finish(() => controller.error(new ClientGone())));
+      request.on(
+        "error",
+        (error) => finish(() => controller.error(refuse("ERR_CLIENT_GONE", error.message))),
+      );
+      request.on("close", () => finish(() => controller.error(refuse("ERR_CLIENT_GONE"))));
     },
     pull(controller) {
       gate.wantBody();

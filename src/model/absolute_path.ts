@@ -1,16 +1,4 @@
-import { ServiceError } from "./service_error.ts";
-
-/** A path that no daemon is asked about. */
-export class InvalidPath extends ServiceError {
-  readonly code = "ERR_INVALID_PATH";
-  readonly status = 400;
-  readonly publicMessage: string;
-
-  constructor(reason: string) {
-    super(`Path refused: ${reason}`);
-    this.publicMessage = `Invalid path: ${reason}`;
-  }
-}
+import { refuse, type ServiceError } from "./service_error.ts";
 
 /** Characters; a command line of a daemon holds 8192, a session request line 4096 (daemon-protocol.md 1.10, 5.1). */
 const MAX_LENGTH = 2048;
@@ -30,17 +18,17 @@ export function hasForbiddenCharacter(text: string): boolean {
 /**
  * Brings an absolute path into its one normal form (rest-api.md 2.9): `.`, `..` and doubled slashes resolved, a
  * trailing slash kept. Backslashes are ordinary characters (D29). Symbolic links are not looked at.
- * @throws {InvalidPath} Not absolute, beyond the root, too long, or with control characters.
+ * @throws {ERR_INVALID_PATH} Not absolute, beyond the root, too long, or with control characters.
  */
 export function absolutePath(text: string): string {
-  if (text.length > MAX_LENGTH) throw new InvalidPath(`longer than ${MAX_LENGTH} characters`);
-  if (hasForbiddenCharacter(text)) throw new InvalidPath("it contains control characters");
-  if (!text.startsWith("/")) throw new InvalidPath("it must begin with a slash");
+  if (text.length > MAX_LENGTH) throw invalidPath(`longer than ${MAX_LENGTH} characters`);
+  if (hasForbiddenCharacter(text)) throw invalidPath("it contains control characters");
+  if (!text.startsWith("/")) throw invalidPath("it must begin with a slash");
   const parts: string[] = [];
   for (const part of text.split("/")) {
     if (part === "" || part === ".") continue;
     if (part !== "..") parts.push(part);
-    else if (parts.pop() === undefined) throw new InvalidPath("it leads beyond the root directory");
+    else if (parts.pop() === undefined) throw invalidPath("it leads beyond the root directory");
   }
   const directory = /\/\.{0,2}$/.test(text) && parts.length > 0;
   return `/${parts.join("/")}${directory ? "/" : ""}`;
@@ -60,4 +48,9 @@ export function nameOf(path: string): string {
 /** The path without trailing slash; the root stays `/`. */
 export function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+/** A path that no daemon is asked about. @param problem Told to the caller. */
+export function invalidPath(problem: string): ServiceError {
+  return refuse("ERR_INVALID_PATH", { problem });
 }

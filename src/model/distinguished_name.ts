@@ -22,13 +22,9 @@ export type RelativeName = readonly NameAttribute[];
 
 /** Text that is no distinguished name. */
 export class InvalidName extends ServiceError {
-  readonly code = "ERR_INVALID_NAME";
-  readonly status = 400;
-  readonly publicMessage = "Not a valid distinguished name";
-
   /** @param position Where in the text, counted from 1. */
   constructor(readonly reason: string, readonly position: number) {
-    super(`Not a distinguished name: ${reason} (at character ${position})`);
+    super("ERR_INVALID_NAME", { reason: `Not a distinguished name: ${reason} (at character ${position})` });
   }
 }
 

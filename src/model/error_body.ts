@@ -1,4 +1,4 @@
-import type { ErrorCode } from "./service_error.ts";
+import type { ErrorCode } from "./errors.ts";
 
 /** The JSON body of every answer with status 400 or above (design decision "Every error"). */
 export interface ErrorBody {

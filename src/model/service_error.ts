@@ -1,21 +1,68 @@
-/** A stable error code: tests, clients and the manual go by it, not by the text. */
-export type ErrorCode = `ERR_${Uppercase<string>}`;
+import { type ErrorCode, type ErrorRow, ERRORS } from "./errors.ts";
+
+/** What fills the row of a code. */
+type Filling = Readonly<Record<string, unknown>> & {
+  /** What exactly happened, for the log alone; absent: the text that the caller reads. */
+  readonly reason?: string | undefined;
+};
 
 /**
- * A failure the service knows by name. Each class has one code and one HTTP status; the one place that turns it into a
- * response is `src/service/http/error_response.ts`. `message` and `cause` are for the log, `publicMessage` for the caller.
+ * A failure that a caller may be told of: a row of {@link ERRORS}, filled in. Made by {@link refuse}; the one place that
+ * turns it into a response is `src/service/http/error_response.ts`. `message` and `cause` are for the log,
+ * `publicMessage` and `headers` for the caller. A class of its own has only what somebody must tell from other failures
+ * of the same code, or reads facts of.
  */
-export abstract class ServiceError extends Error {
-  /** The code of the class. */
-  abstract readonly code: ErrorCode;
+export class ServiceError extends Error {
   /** HTTP status of the response, should the error reach the caller. */
-  abstract readonly status: number;
-  /** All that the caller reads: free of addresses, paths, accounts and internals. */
-  abstract readonly publicMessage: string;
+  readonly status: number;
+  readonly publicMessage: string;
   /** Further response headers, such as `Retry-After`. */
-  readonly headers: Readonly<Record<string, string>> = {};
+  readonly headers: Readonly<Record<string, string>>;
 
-  override get name(): string {
-    return this.constructor.name;
+  constructor(readonly code: ErrorCode, { reason, ...parameters }: Filling = {}, cause?: unknown) {
+    const row: ErrorRow = ERRORS[code];
+    const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, name) => String(parameters[name]));
+    const text = fill(row.text);
+    super(reason ?? text, cause === undefined ? undefined : { cause });
+    this.status = row.status;
+    this.publicMessage = text;
+    this.headers = Object.fromEntries(
+      Object.entries(row.headers ?? {}).map(([name, value]) => [name, fill(value)]),
+    );
   }
+
+  /** The code as lines of the log have it: `NoAccount` for `ERR_NO_ACCOUNT`. */
+  override get name(): string {
+    return this.code.toLowerCase().slice("err".length).replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
+  }
+}
+
+/** The names in braces of a text. */
+type Named<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | Named<Rest> : never;
+
+/** What text and headers of a code have in braces. */
+type Parameters<Row> =
+  | (Row extends { readonly text: infer Text } ? Named<Text> : never)
+  | (Row extends { readonly headers: infer Headers } ? Named<Headers[keyof Headers]> : never);
+
+/** What a code wants to be told: its parameters if it has any, and what is for the log. */
+type Details<Code extends ErrorCode> = Parameters<(typeof ERRORS)[Code]> extends infer Names extends string
+  ? [Names] extends [never] ? [reason?: string, cause?: unknown]
+  : [filling: Readonly<Record<Names, string | number>> & { readonly reason?: string }, cause?: unknown]
+  : never;
+
+/**
+ * The error of a code, to be thrown. The caller reads what is filled into the text; reason and cause are for the log.
+ *
+ * @example
+ * throw refuse("ERR_HEADER_TOO_LONG", { name: "Authorization", limit: 8000 });
+ * throw refuse("ERR_SHARE_NOT_FOUND", "the owner is banned");
+ */
+export function refuse<Code extends ErrorCode>(code: Code, ...[told, cause]: Details<Code>): ServiceError {
+  return new ServiceError(code, typeof told === "object" ? told : { reason: told }, cause);
+}
+
+/** Whether a thrown value is the error of a code. */
+export function isRefusal(error: unknown, code: ErrorCode): error is ServiceError {
+  return error instanceof ServiceError && error.code === code;
 }

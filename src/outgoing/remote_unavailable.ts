@@ -1,11 +1,7 @@
-import { type ErrorCode, ServiceError } from "../model/service_error.ts";
+import { ServiceError } from "../model/service_error.ts";
 
 /** Another system, such as an identity provider, gave no answer that can be used. Says nothing about the caller. */
 export class RemoteUnavailable extends ServiceError {
-  readonly code: ErrorCode = "ERR_REMOTE_UNAVAILABLE";
-  readonly status = 503;
-  readonly publicMessage = "A system this service depends on does not answer, please try again later";
-  override readonly headers: Readonly<Record<string, string>>;
   readonly connected: boolean;
 
   /**
@@ -20,8 +16,8 @@ export class RemoteUnavailable extends ServiceError {
     options: { readonly cause?: unknown; readonly retryAfterSeconds?: number; readonly connected?: boolean } =
       {},
   ) {
-    super(`${remote}: ${reason}`, options.cause === undefined ? undefined : { cause: options.cause });
+    const seconds = Math.max(1, Math.ceil(options.retryAfterSeconds ?? 10));
+    super("ERR_REMOTE_UNAVAILABLE", { seconds, reason: `${remote}: ${reason}` }, options.cause);
     this.connected = options.connected ?? false;
-    this.headers = { "Retry-After": String(Math.max(1, Math.ceil(options.retryAfterSeconds ?? 10))) };
   }
 }

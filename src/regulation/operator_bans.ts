@@ -1,6 +1,6 @@
 import type { Stopwatch } from "../model/clock.ts";
 import type { Ban, BanSubject } from "./ban.ts";
-import { TooManyFailures } from "./too_many_failures.ts";
+import { tooManyFailures } from "./too_many_failures.ts";
 
 /** Who makes an attempt, as far as that is known. */
 export interface Attempted {
@@ -20,14 +20,14 @@ export class OperatorBans {
     this.#now = now;
   }
 
-  /** @throws {TooManyFailures} If the user, the address, or this user at this address is banned. */
+  /** @throws {ERR_TOO_MANY_FAILURES} If the user, the address, or this user at this address is banned. */
   admit({ users, name, address }: Attempted): void {
     if (this.#bans.length === 0) return;
     for (const ban of this.list()) {
       const isUser = ban.user === undefined || users.includes(ban.user) ||
         (name !== undefined && ban.names?.includes(name) === true);
       if (isUser && (ban.address === undefined || ban.address === address)) {
-        throw new TooManyFailures(ban.until - this.#now(), "operator");
+        throw tooManyFailures(ban.until - this.#now(), "operator");
       }
     }
   }

@@ -6,7 +6,7 @@ import type { Regulator } from "./regulator.ts";
  * Has credentials checked under regulation: a 401 counts as a failure, a result as a success, anything else as neither.
  * @param check Finds out who is calling, by the credentials and with what is known of their user.
  * @param signal Gives up waiting for leave.
- * @throws {TooManyFailures | TooManyAtOnce} 429, without asking `check`.
+ * @throws {ERR_TOO_MANY_FAILURES | ERR_TOO_MANY_AT_ONCE} 429, without asking `check`.
  * @throws What `check` throws.
  */
 export async function regulate<T>(

@@ -5,13 +5,13 @@ import type { Clock } from "../model/clock.ts";
 import { comparableForm } from "../model/distinguished_name.ts";
 import type { Identity } from "../model/identity.ts";
 import type { BearerRoute, Credentials } from "../model/credentials.ts";
+import { refuse } from "../model/service_error.ts";
 import type { Ban, BanSubject } from "./ban.ts";
 import { type FailureRecord, FailureTable } from "./failure_table.ts";
 import { OperatorBans } from "./operator_bans.ts";
 import { RecentKeys } from "./recent_keys.ts";
 import type { RegulationNews, RegulationState } from "./regulation_state.ts";
-import { TooManyAtOnce } from "./too_many_at_once.ts";
-import { TooManyFailures } from "./too_many_failures.ts";
+import { tooManyFailures } from "./too_many_failures.ts";
 import { userKey } from "./user_key.ts";
 
 /** An attempt that may be made. Exactly one of the three ends it. */
@@ -145,7 +145,7 @@ export class Regulator {
    * Asks for leave to have credentials checked.
    * @param signal Gives up waiting.
    * @returns The attempt, or, while too many others are under way, a promise of it.
-   * @throws {TooManyFailures} 429, if it is too early. The promise also: {@link TooManyAtOnce}, 429; the signal's reason.
+   * @throws {ERR_TOO_MANY_FAILURES} 429, if it is too early. The promise also: {@link TooManyAtOnce}, 429; the signal's reason.
    */
   admit({ authorization, clientAddress }: Credentials, signal?: AbortSignal): Attempt | Promise<Attempt> {
     const address = addressGroup(clientAddress);
@@ -170,7 +170,7 @@ export class Regulator {
 
   /**
    * Asks whether an address may have anything at all.
-   * @throws {TooManyFailures} 429, if the operator has banned it.
+   * @throws {ERR_TOO_MANY_FAILURES} 429, if the operator has banned it.
    */
   admitAddress(clientAddress: string): void {
     this.#operator.admit({ users: [], address: addressGroup(clientAddress) });
@@ -178,7 +178,7 @@ export class Regulator {
 
   /**
    * Asks whether a caller may pass who is known by now, whatever they have shown.
-   * @throws {TooManyFailures} 429, if the operator has banned the user.
+   * @throws {ERR_TOO_MANY_FAILURES} 429, if the operator has banned the user.
    */
   admitCaller({ dn, login, uid }: Identity, clientAddress: string): void {
     if (this.#operator.list().length === 0) return;
@@ -312,7 +312,7 @@ export class Regulator {
 
   /**
    * @returns A place with too many attempts under way, if there is one.
-   * @throws {TooManyFailures} With the longest wait, if there is any.
+   * @throws {ERR_TOO_MANY_FAILURES} With the longest wait, if there is any.
    */
   #judge({ places, known }: Gate): Place | undefined {
     let longest = { waitMs: 0, scope: "" };
@@ -322,7 +322,7 @@ export class Regulator {
       if (waitMs > longest.waitMs) longest = { waitMs, scope: place.scope };
       if (full) crowded ??= place;
     }
-    if (longest.waitMs > 0) throw new TooManyFailures(longest.waitMs, longest.scope);
+    if (longest.waitMs > 0) throw tooManyFailures(longest.waitMs, longest.scope);
     return crowded;
   }
 
@@ -340,7 +340,7 @@ export class Regulator {
         try {
           const next = this.#judge(gate);
           if (next === undefined) resolve(this.#begin(gate));
-          else if (late) reject(new TooManyAtOnce());
+          else if (late) reject(crowd());
           else queue(next);
         } catch (error) {
           reject(error);
@@ -354,7 +354,7 @@ export class Regulator {
           called: () => decide(false),
           left: (why) => why === "aborted" ? reject(signal?.reason) : decide(true),
         });
-        if (!joined) reject(new TooManyAtOnce());
+        if (!joined) reject(crowd());
       };
       queue(crowded);
     });
@@ -416,3 +416,6 @@ function counted({ user, address }: BanSubject): BanSubject {
 }
 
 const FREE: Attempt = { succeeded() {}, failed() {}, undecided() {} };
+
+/** No turn came. */
+const crowd = () => refuse("ERR_TOO_MANY_AT_ONCE", "too many logins of the user or from the address at once");

@@ -1,16 +1,8 @@
 import type { ErrorBody } from "../model/error_body.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { ServiceError } from "../model/service_error.ts";
+import { refuse } from "../model/service_error.ts";
 import type { ServerFacts } from "./server_facts.ts";
 import { jsonResponse } from "./text_response.ts";
-
-/** No session can be created on any logical server. */
-export class NotReady extends ServiceError {
-  readonly code = "ERR_NOT_READY";
-  readonly status = 503;
-  readonly publicMessage = "No transfer server can take a session";
-  override readonly headers = { "Retry-After": "10" };
-}
 
 /** `GET /health/live`: the service answers, so it lives. */
 export function liveness(): HttpResponse {
@@ -31,7 +23,7 @@ export function readiness(
   const ready = usable > 0 || all.length === 0;
   const facts = { ready, servers: { total: all.length, usable }, generation };
   if (ready) return jsonResponse(facts);
-  const { status, publicMessage: errorMessage, code, headers } = new NotReady();
+  const { status, publicMessage: errorMessage, code, headers } = refuse("ERR_NOT_READY");
   const error: ErrorBody = { status, errorMessage, code, requestId };
   return jsonResponse({ ...error, ...facts }, { status, headers });
 }

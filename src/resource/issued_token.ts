@@ -1,7 +1,7 @@
 import { readTokenRequest, type TokenIssuer } from "../authentication/issued_token/issue.ts";
-import { TokensUnavailable } from "../authentication/issued_token/token_errors.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { HttpResponse } from "../model/http_message.ts";
+import { refuse } from "../model/service_error.ts";
 import type { Call } from "./call.ts";
 import { textResponse } from "./text_response.ts";
 
@@ -9,7 +9,7 @@ const PLAIN = "text/plain; charset=utf-8";
 
 /** `GET …/token`: a token that stands for the caller (rest-api.md 1.11). */
 export async function issueToken(call: Call, tokens: TokenIssuer | undefined): Promise<HttpResponse> {
-  if (tokens === undefined) throw new TokensUnavailable("the server has no certificate");
+  if (tokens === undefined) throw refuse("ERR_TOKENS_UNAVAILABLE", "the server has no certificate");
   const request = readTokenRequest(call.query);
   const { preferences, user: { role } } = call;
   const token = await tokens.issue(call.caller, request, {

@@ -2,11 +2,12 @@ import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { SessionGrant } from "../daemon/daemon_group.ts";
 import { canonicalAddress } from "../model/address.ts";
 import type { HttpResponse } from "../model/http_message.ts";
+import { refuse } from "../model/service_error.ts";
 import type { Call } from "./call.ts";
+import { invalidRequest } from "./invalid_request.ts";
 import { limitsWithin } from "./path_limits.ts";
 import { lowestLimit } from "./rate_limit.ts";
 import { readJson } from "./request_body.ts";
-import { InvalidRequest, ServerDown } from "./request_errors.ts";
 import { existingServer } from "./requested_server.ts";
 import { statusText } from "./server_facts.ts";
 import { parseSessionRequest } from "./session_request.ts";
@@ -18,7 +19,7 @@ const MAX_ADDRESSES = 16;
 /**
  * `POST /rest/auth/<server>[-<n>]`: has a daemon expect the caller, and tells them where to connect with which one-time
  * secret (rest-api.md 1.10).
- * @throws {UnknownServer | ServerDown | InvalidRequest | LimitsCountFromHome | NothingAllowedThere} and what attributes and daemons throw.
+ * @throws {ERR_UNKNOWN_SERVER | ERR_SERVER_DOWN | ERR_INVALID_REQUEST | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS} and what attributes and daemons throw.
  */
 export async function openSession(call: Call): Promise<HttpResponse> {
   const { name, instance, facts } = existingServer(call.server);
@@ -30,7 +31,9 @@ export async function openSession(call: Call): Promise<HttpResponse> {
   });
   const limits = limitsWithin(request.file, account);
   const status = facts.daemons.status();
-  if (instance === undefined && !status.worthTrying) throw new ServerDown(statusText(status));
+  if (instance === undefined && !status.worthTrying) {
+    throw refuse("ERR_SERVER_DOWN", { status: statusText(status) });
+  }
 
   const { uid, gid } = account;
   call.audit({ uid, gid });
@@ -69,7 +72,7 @@ export function grantResponse({ host, port, secret }: SessionGrant): HttpRespons
 function addresses(given: readonly string[] | undefined, { clientAddress, log }: Call): string[] {
   if (given === undefined) return [clientAddress];
   if (given.length > MAX_ADDRESSES) {
-    throw new InvalidRequest(`client: expected at most ${MAX_ADDRESSES} addresses`);
+    throw invalidRequest(`client: expected at most ${MAX_ADDRESSES} addresses`);
   }
   const found = given.flatMap((text) => canonicalAddress(text) ?? []);
   if (found.length < given.length) {

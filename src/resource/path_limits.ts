@@ -1,26 +1,11 @@
 import { isRelativePattern, movesWithStart, patternsOf } from "../model/pattern_list.ts";
-import { ServiceError } from "../model/service_error.ts";
+import { refuse } from "../model/service_error.ts";
 import { coversAllBelow, mayMatchBelow } from "../sharing/rules/path_pattern.ts";
 
 /** Patterns that limit the paths of a session, separated by `:`; absent: no limit. */
 export interface PathLimits {
   readonly includes?: string;
   readonly excludes?: string;
-}
-
-/** Limits that hold only in sessions that begin in the home directory, for one that would begin elsewhere. */
-export class LimitsCountFromHome extends ServiceError {
-  readonly code = "ERR_LIMITS_FROM_HOME";
-  readonly status = 403;
-  readonly publicMessage =
-    "Your allowed and forbidden paths count from your home directory: only sessions that begin there are possible";
-}
-
-/** A session where the user's limits leave nothing to be had. */
-export class NothingAllowedThere extends ServiceError {
-  readonly code = "ERR_OUTSIDE_LIMITS";
-  readonly status = 403;
-  readonly publicMessage = "Your allowed and forbidden paths leave nothing of this directory";
 }
 
 /**
@@ -31,13 +16,13 @@ export class NothingAllowedThere extends ServiceError {
  *   nobody would be kept from `.ssh/*` any more;
  * - patterns that cannot match anything there are left out, and those that match all of it are put in terms of it.
  * @param file Where the session begins, with its last slash; empty is the home directory.
- * @throws {LimitsCountFromHome | NothingAllowedThere}
+ * @throws {ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
  */
 export function limitsWithin(file: string, { includes, excludes }: PathLimits): PathLimits {
   if (file === "" || file === "./") return both(includes, excludes);
   const allowed = includes === undefined ? undefined : concerning(patternsOf(includes), file);
   const forbidden = excludes === undefined ? [] : concerning(patternsOf(excludes), file);
-  if (allowed?.length === 0 || forbidden.includes(ALL)) throw new NothingAllowedThere();
+  if (allowed?.length === 0 || forbidden.includes(ALL)) throw refuse("ERR_OUTSIDE_LIMITS");
   return both(allowed?.join(":"), forbidden.length === 0 ? undefined : forbidden.join(":"));
 }
 
@@ -46,7 +31,7 @@ const ALL = "*";
 
 function concerning(patterns: readonly string[], file: string): string[] {
   return patterns.flatMap((pattern) => {
-    if (movesWithStart(pattern)) throw new LimitsCountFromHome();
+    if (movesWithStart(pattern)) throw refuse("ERR_LIMITS_FROM_HOME");
     if (isRelativePattern(pattern)) return pattern;
     if (!isPlain(file) || !isPlain(pattern) || pattern.startsWith(file)) return pattern;
     if (coversAllBelow(pattern, file)) return ALL;

@@ -1,32 +1,16 @@
 import type { HttpRequest } from "../model/http_message.ts";
-import { ServiceError } from "../model/service_error.ts";
-import { InvalidRequest } from "./request_errors.ts";
+import { refuse } from "../model/service_error.ts";
+import { invalidRequest } from "./invalid_request.ts";
 
 /** Longest body that is read whole, in bytes. */
 const MOST_BYTES = 64 * 1024;
 /** From the moment it is asked for to its last byte, in milliseconds. */
 const MOST_MS = 20_000;
 
-/** The body of a request is longer than any this service reads whole. */
-export class BodyTooLarge extends ServiceError {
-  readonly code = "ERR_BODY_TOO_LARGE";
-  readonly status = 413;
-  readonly publicMessage = "The request body is too large";
-  override readonly headers = { Connection: "close" };
-}
-
-/** The body of a request did not arrive in time. */
-export class BodyTooSlow extends ServiceError {
-  readonly code = "ERR_REQUEST_TIMEOUT";
-  readonly status = 408;
-  readonly publicMessage = "The request took too long to arrive";
-  override readonly headers = { Connection: "close" };
-}
-
 /**
  * The body as JSON. It is asked for here, and not before: whoever calls this has seen to it that the caller may send one.
- * @throws {InvalidRequest} If it is not JSON. @throws {BodyTooLarge} Before a byte is read, if its length is announced.
- * @throws {BodyTooSlow} What the body throws.
+ * @throws {ERR_INVALID_REQUEST} If it is not JSON. @throws {ERR_BODY_TOO_LARGE} Before a byte is read, if its length is announced.
+ * @throws {ERR_REQUEST_TIMEOUT} What the body throws.
  */
 export async function readJson(
   request: Pick<HttpRequest, "headers" | "body">,
@@ -36,7 +20,7 @@ export async function readJson(
   try {
     return JSON.parse(new TextDecoder().decode(bytes));
   } catch (error) {
-    if (error instanceof SyntaxError) throw new InvalidRequest("The request body must be a JSON object");
+    if (error instanceof SyntaxError) throw invalidRequest("The request body must be a JSON object");
     throw error;
   }
 }
@@ -45,15 +29,15 @@ async function readWhole(
   { headers, body }: Pick<HttpRequest, "headers" | "body">,
   mostMs: number,
 ): Promise<Uint8Array> {
-  if (Number(headers.get("Content-Length") ?? 0) > MOST_BYTES) throw new BodyTooLarge();
+  if (Number(headers.get("Content-Length") ?? 0) > MOST_BYTES) throw refuse("ERR_BODY_TOO_LARGE");
   if (body === null) return new Uint8Array();
   if (body instanceof Uint8Array) {
-    if (body.length > MOST_BYTES) throw new BodyTooLarge();
+    if (body.length > MOST_BYTES) throw refuse("ERR_BODY_TOO_LARGE");
     return body;
   }
   const reader = body.getReader();
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new BodyTooSlow()), mostMs);
+  const timer = setTimeout(() => reject(refuse("ERR_REQUEST_TIMEOUT")), mostMs);
   try {
     return await collect(reader, late);
   } catch (error) {
@@ -73,7 +57,7 @@ async function collect(
   for (;;) {
     const { value, done } = await Promise.race([reader.read(), late]);
     if (done) return whole.subarray(0, size);
-    if (size + value.length > MOST_BYTES) throw new BodyTooLarge();
+    if (size + value.length > MOST_BYTES) throw refuse("ERR_BODY_TOO_LARGE");
     whole.set(value, size);
     size += value.length;
   }

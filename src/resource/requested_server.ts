@@ -1,4 +1,4 @@
-import { UnknownServer } from "./request_errors.ts";
+import { refuse } from "../model/service_error.ts";
 import type { ServerFacts } from "./server_facts.ts";
 
 /** The logical server that a request names, or one physical instance of it, whether there is one or not. */
@@ -20,11 +20,13 @@ export function requestedServer(segment: string, servers: ReadonlyMap<string, Se
 /** A server, or an instance of it, that is there. */
 export type ExistingServer = RequestedServer & { readonly facts: ServerFacts };
 
-/** @throws {UnknownServer} If a request names none, or one that is not there. */
+/** @throws {ERR_UNKNOWN_SERVER} If a request names none, or one that is not there. */
 export function existingServer(server: RequestedServer | undefined): ExistingServer {
   const { facts, instance } = server ?? {};
-  if (server === undefined || facts === undefined) throw new UnknownServer();
-  if (instance !== undefined && (instance < 1 || instance > facts.daemons.size)) throw new UnknownServer();
+  if (server === undefined || facts === undefined) throw refuse("ERR_UNKNOWN_SERVER");
+  if (instance !== undefined && (instance < 1 || instance > facts.daemons.size)) {
+    throw refuse("ERR_UNKNOWN_SERVER");
+  }
   return { ...server, facts };
 }
 

@@ -1,5 +1,5 @@
 import { Secret } from "../model/secret.ts";
-import { InvalidRequest } from "./request_errors.ts";
+import { invalidRequest } from "./invalid_request.ts";
 
 /** What a client asks for when it wants a transfer session (rest-api.md 1.10). */
 export interface SessionRequest {
@@ -24,17 +24,17 @@ const SESSION_TAG = "___UFTP___MULTI___FILE___SESSION___MODE___";
 /**
  * Reads the JSON body of a session request. Numbers and booleans may come as text, as stock clients send them; unknown
  * members are ignored.
- * @throws {InvalidRequest} Naming the member and what was expected.
+ * @throws {ERR_INVALID_REQUEST} Naming the member and what was expected.
  */
 export function parseSessionRequest(body: unknown): SessionRequest {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new InvalidRequest("The request body must be a JSON object");
+    throw invalidRequest("The request body must be a JSON object");
   }
   const member = (name: string): unknown =>
     Object.hasOwn(body, name) ? Reflect.get(body, name) ?? undefined : undefined;
   const serverPath = text("serverPath", member("serverPath"));
   if (serverPath === undefined) {
-    throw new InvalidRequest("serverPath is missing: expected a path, empty for the home directory");
+    throw invalidRequest("serverPath is missing: expected a path, empty for the home directory");
   }
   const group = text("group", member("group"));
   const client = text("client", member("client"));
@@ -67,7 +67,7 @@ function withoutTag(serverPath: string): string {
 }
 
 function streamCount(count: number): number {
-  if (count < 1 || count > 1024) throw new InvalidRequest("streamCount: expected a number from 1 to 1024");
+  if (count < 1 || count > 1024) throw invalidRequest("streamCount: expected a number from 1 to 1024");
   return count;
 }
 
@@ -77,11 +77,11 @@ function parseEncryption(
 ): SessionRequest["encryption"] {
   const name = algorithm?.toUpperCase();
   if (name !== undefined && name !== "AES" && name !== "BLOWFISH") {
-    throw new InvalidRequest("encryptionAlgorithm: expected AES or BLOWFISH");
+    throw invalidRequest("encryptionAlgorithm: expected AES or BLOWFISH");
   }
   if (key === undefined) return undefined;
   if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(key) || key === "") {
-    throw new InvalidRequest("encryptionKey: expected base64 text");
+    throw invalidRequest("encryptionKey: expected base64 text");
   }
   return { key: new Secret(key), algorithm: name ?? "BLOWFISH" };
 }
@@ -89,13 +89,13 @@ function parseEncryption(
 function text(name: string, value: unknown): string | undefined {
   if (value === undefined || typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  throw new InvalidRequest(`${name}: expected text`);
+  throw invalidRequest(`${name}: expected text`);
 }
 
 function flag(name: string, value: unknown): boolean | undefined {
   if (value === undefined || typeof value === "boolean") return value;
   if (typeof value === "string") return value.toLowerCase() === "true";
-  throw new InvalidRequest(`${name}: expected true or false`);
+  throw invalidRequest(`${name}: expected true or false`);
 }
 
 function integer(name: string, value: unknown): number | undefined {
@@ -106,5 +106,5 @@ function integer(name: string, value: unknown): number | undefined {
   if (typeof number === "number" && Number.isInteger(number) && Math.abs(number) <= 0x7fff_ffff) {
     return number;
   }
-  throw new InvalidRequest(`${name}: expected a whole number`);
+  throw invalidRequest(`${name}: expected a whole number`);
 }

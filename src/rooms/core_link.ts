@@ -1,6 +1,6 @@
-import { EdgeFailure, ServiceStarting } from "../edge/refusal.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
+import { refuse } from "../model/service_error.ts";
 import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { ExchangeNumbers, ExchangeTable } from "./exchange_table.ts";
 import { LinkEnd, type LinkMessage } from "./wire.ts";
@@ -26,17 +26,17 @@ export class CoreLink {
     this.#end = new LinkEnd(port, (message) => this.#receive(message));
   }
 
-  /** @throws {ServiceStarting} If the core dies before it has answered. */
+  /** @throws {ERR_SERVICE_STARTING} If the core dies before it has answered. */
   exchange(
     { method, path, query, headers: { fields }, client, body }: HttpRequest,
     signal: AbortSignal,
   ): Promise<HttpResponse> {
-    if (this.#lost) return Promise.reject(new ServiceStarting());
+    if (this.#lost) return Promise.reject(refuse("ERR_SERVICE_STARTING"));
     const id = this.#numbers.take();
     return new Promise((resolve, reject) => {
       const onGone = () => {
         this.#end.send({ kind: "gone", id });
-        reject(new ServiceStarting("the client is gone"));
+        reject(refuse("ERR_SERVICE_STARTING", "the client is gone"));
         this.#underWay.get(id)?.download?.break(new Deno.errors.UnexpectedEof("the client is gone"));
         this.#finish(id);
       };
@@ -77,7 +77,7 @@ export class CoreLink {
     this.#lost = true;
     for (const id of this.#underWay.numbers()) {
       const entry = this.#underWay.get(id);
-      entry?.reject(new ServiceStarting("the core died"));
+      entry?.reject(refuse("ERR_SERVICE_STARTING", "the core died"));
       entry?.download?.break(new Deno.errors.UnexpectedEof("the core died"));
       entry?.upload?.cancel("the core died");
       this.#finish(id);
@@ -114,7 +114,7 @@ export class CoreLink {
         break;
       case "broken":
         entry.download?.break(new Deno.errors.UnexpectedEof("the source of the data failed"));
-        entry.reject(new EdgeFailure("the core could not answer")); // of no effect once it has answered
+        entry.reject(refuse("ERR_INTERNAL", "the core could not answer")); // of no effect once it has answered
         this.#finish(message.id);
         break;
       case "credit":

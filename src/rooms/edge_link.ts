@@ -1,7 +1,7 @@
-import { ClientGone } from "../edge/refusal.ts";
 import type { Logger } from "../logging/logger.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { Answer, Body, HttpResponse } from "../model/http_message.ts";
+import { refuse } from "../model/service_error.ts";
 import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { ExchangeTable } from "./exchange_table.ts";
 import { LinkEnd, type LinkMessage } from "./wire.ts";
@@ -41,7 +41,7 @@ export class EdgeLink {
         entry.upload?.end();
         break;
       case "broken":
-        entry.upload?.break(new ClientGone("the upload broke off"));
+        entry.upload?.break(refuse("ERR_CLIENT_GONE", "the upload broke off"));
         break;
       case "credit":
         entry.download?.credit(message.chunks);
@@ -50,8 +50,8 @@ export class EdgeLink {
         entry.download?.cancel("no longer wanted");
         break;
       case "gone":
-        entry.gone.abort(new ClientGone());
-        entry.upload?.break(new ClientGone());
+        entry.gone.abort(refuse("ERR_CLIENT_GONE"));
+        entry.upload?.break(refuse("ERR_CLIENT_GONE"));
         entry.download?.cancel("the client is gone");
         break;
     }
@@ -73,7 +73,7 @@ export class EdgeLink {
       this.#log.error("answer failed", { error });
       this.#end.send({ kind: "broken", id });
     } finally {
-      entry.upload?.break(new ClientGone("answered before it was read to its end"));
+      entry.upload?.break(refuse("ERR_CLIENT_GONE", "answered before it was read to its end"));
       this.#underWay.delete(id);
     }
   }

@@ -3,10 +3,10 @@
  * port, and may be replaced at any time.
  */
 import { HttpsEdge } from "../edge/https_edge.ts";
-import { ServiceStarting } from "../edge/refusal.ts";
 import type { Level, Logger } from "../logging/logger.ts";
 import { addressGroup } from "../model/address_group.ts";
 import type { Answer } from "../model/http_message.ts";
+import { refuse } from "../model/service_error.ts";
 import { CoreLink } from "./core_link.ts";
 import { listenProblem } from "./listen_problem.ts";
 import { Measurements } from "./measurements.ts";
@@ -24,7 +24,7 @@ let measurements: Measurements | undefined;
 let edge: Promise<HttpsEdge | undefined> | undefined;
 
 const answer: Answer = (request, signal) =>
-  cores.get(current)?.exchange(request, signal) ?? Promise.reject(new ServiceStarting());
+  cores.get(current)?.exchange(request, signal) ?? Promise.reject(refuse("ERR_SERVICE_STARTING"));
 
 hear((message: ToEdgeRoom) => {
   switch (message.kind) {

@@ -11,9 +11,9 @@ import { sameName } from "../model/distinguished_name.ts";
 import type { HeaderList } from "../model/header_list.ts";
 import type { Caller, Identity } from "../model/identity.ts";
 import type { HttpRequest } from "../model/http_message.ts";
+import { refuse } from "../model/service_error.ts";
 import { regulate } from "../regulation/regulate.ts";
 import type { Regulator } from "../regulation/regulator.ts";
-import { Forbidden } from "../resource/request_errors.ts";
 import type { Route } from "./http/router.ts";
 
 /** Header by which callers choose among accounts, groups and roles (rest-api.md 1.5). */
@@ -46,7 +46,7 @@ const NOBODY: IdentifiedUser = {
 /**
  * Credentials to caller, caller to attributes, and whether these allow the request (rest-api.md 1.3, steps 2 to 5).
  * @throws 401, also for anonymous callers where a known one might pass.
- * @throws {Forbidden} 403 for a known caller. What the stages throw.
+ * @throws {ERR_FORBIDDEN} 403 for a known caller. What the stages throw.
  */
 export async function identify(
   { method, headers }: HttpRequest,
@@ -122,6 +122,6 @@ function attributesOfRole(role: string): UserAttributes {
 
 function refusalFor(caller: Caller, role: string, chain: AuthenticationChain): Error {
   return caller.kind === "authenticated"
-    ? new Forbidden(`role ${role}`)
+    ? refuse("ERR_FORBIDDEN", `role ${role}`)
     : unauthenticated(chain, "anonymous callers may not");
 }

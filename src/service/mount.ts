@@ -9,12 +9,11 @@ import { HeaderList } from "../model/header_list.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { Peer } from "../model/peer.ts";
 import { readTarget } from "../model/request_target.ts";
-import { InvalidRequest } from "../resource/request_errors.ts";
-import type { ServiceError } from "../model/service_error.ts";
+import { refuse, type ServiceError } from "../model/service_error.ts";
 import { trimEndCharacters } from "../model/trim.ts";
 import { formatProblem, InvalidFile, isError } from "../model/problem.ts";
 import { trustsNobodyByDefault } from "../outgoing/exclusive_trust.ts";
-import { NoSuchResource } from "./http/router.ts";
+import { invalidRequest } from "../resource/invalid_request.ts";
 import { Acceptance } from "./http/acceptance.ts";
 import { errorResponse } from "./http/error_response.ts";
 import { loadSetup } from "./assembly/load_setup.ts";
@@ -117,10 +116,10 @@ export async function answerWeb(
   const { pathname, search } = new URL(request.url);
   // The page's links are relative, so that its path must end in a slash.
   if (pathname === prefix) return new Response(null, { status: 308, headers: { Location: `${prefix}/` } });
-  if (!pathname.startsWith(`${prefix}/`)) return refused(new NoSuchResource(), request);
+  if (!pathname.startsWith(`${prefix}/`)) return refused(refuse("ERR_NOT_FOUND", { where: "here" }), request);
   const target = readTarget(pathname.slice(prefix.length) + search);
   if (target === undefined) {
-    return refused(new InvalidRequest("The path is not in its normal form"), request);
+    return refused(invalidRequest("The path is not in its normal form"), request);
   }
   const { method, headers, body, signal } = request;
   return webResponse(

@@ -5,12 +5,11 @@ import type { Increments } from "../metrics/counters.ts";
 import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
-import { ServiceError } from "../model/service_error.ts";
+import { refuse, ServiceError } from "../model/service_error.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceOptions, type ServiceParts } from "./assembly/assemble.ts";
 import { addCommonHeaders } from "../model/answer_headers.ts";
-import { NotAcceptable, UnsupportedMediaType } from "../resource/request_errors.ts";
 import { checkQuery } from "./http/check_query.ts";
 import { asServiceError, errorResponse } from "./http/error_response.ts";
 import { originOf } from "./http/forwarding.ts";
@@ -231,16 +230,16 @@ function withoutSite(path: string, siteName: string): string {
 /** Of a request whose own wish is not known. */
 const ANY_TYPE = Acceptance.of(null);
 
-/** @throws {UnsupportedMediaType | NotAcceptable} */
+/** @throws {ERR_UNSUPPORTED_MEDIA_TYPE | ERR_NOT_ACCEPTABLE} */
 function negotiate(headers: HeaderList, route: Route, accepted: Acceptance): void {
   if (
     route.consumes !== undefined &&
     headers.get("Content-Type")?.split(";")[0]?.trim().toLowerCase() !== route.consumes
   ) {
-    throw new UnsupportedMediaType(route.consumes);
+    throw refuse("ERR_UNSUPPORTED_MEDIA_TYPE", { expected: route.consumes });
   }
   if (route.produces !== undefined && !route.produces.some((offer) => accepted.admits(offer))) {
-    throw new NotAcceptable(route.produces);
+    throw refuse("ERR_NOT_ACCEPTABLE", { offered: route.produces.join(", ") });
   }
 }
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { AttributeChain, type ChainLink, withAutomaticSource } from "../../src/attributes/attribute_chain.ts";
-import { AttributeSourceFailed } from "../../src/attributes/attribute_source_failed.ts";
 import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
 import { AutomaticSource } from "../../src/attributes/automatic.ts";
 import { COMBINING_POLICIES, type CombiningPolicy } from "../../src/config/keys/attribute_keys.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { type AttributeSet, NO_ATTRIBUTES } from "../../src/model/attributes.ts";
+import { refuse } from "../../src/model/service_error.ts";
 import { attributeSet, identity, testAttributeSource } from "./conformance.ts";
 
 const signal = new AbortController().signal;
@@ -30,7 +30,8 @@ function fixed(
   };
 }
 
-const down = (name: string) => fixed(name, new AttributeSourceFailed(name, "the XUUDB cannot be reached"));
+const down = (name: string) =>
+  fixed(name, refuse("ERR_ATTRIBUTE_SOURCE", `Attribute source ${name}: the XUUDB cannot be reached`));
 const required = (source: AttributeSource): ChainLink => ({ source, optional: false });
 
 function chain(policy: CombiningPolicy, links: readonly ChainLink[], log = SILENT): AttributeChain {
@@ -86,7 +87,7 @@ Deno.test("AttributeChain by FIRST_ACCESSIBLE fails if nobody answers", async ()
     policy: "FIRST_ACCESSIBLE",
     log: SILENT,
   });
-  await assert.rejects(failing.attributesOf(ANN, signal), AttributeSourceFailed);
+  await assert.rejects(failing.attributesOf(ANN, signal), { code: "ERR_ATTRIBUTE_SOURCE" });
 });
 
 Deno.test("AttributeChain by FIRST_APPLICABLE passes over empty answers, and stops at an extra attribute", async () => {

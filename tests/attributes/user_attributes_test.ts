@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { AttributeChain, withAutomaticSource } from "../../src/attributes/attribute_chain.ts";
 import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
-import { PreferenceNotAllowed, type Preferences } from "../../src/attributes/preferences.ts";
+import type { Preferences } from "../../src/attributes/preferences.ts";
 import { attributesOnServer } from "../../src/attributes/server_attributes.ts";
 import { selectAttributes, userAttributes } from "../../src/attributes/user_attributes.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { AttributeSet } from "../../src/model/attributes.ts";
 import type { Identity } from "../../src/model/identity.ts";
+import { isRefusal } from "../../src/model/service_error.ts";
 import { attributeSet, identity } from "./conformance.ts";
 
 const signal = new AbortController().signal;
@@ -63,7 +64,7 @@ Deno.test("selectAttributes() refuses what is not among the caller's values", ()
   for (const preferences of wrong) {
     assert.throws(
       () => selectAttributes(ANN, preferences),
-      (error) => error instanceof PreferenceNotAllowed && error.status === 403,
+      (error) => isRefusal(error, "ERR_PREFERENCE_NOT_ALLOWED") && error.status === 403,
     );
   }
 });

@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
 import type { Authenticator, Verdict } from "../../src/authentication/authenticator.ts";
-import {
-  authenticate,
-  type AuthenticationChain,
-  AuthenticationUnavailable,
-} from "../../src/authentication/chain.ts";
-import { Unauthenticated } from "../../src/authentication/unauthenticated.ts";
+import { authenticate, type AuthenticationChain } from "../../src/authentication/chain.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import type { Caller } from "../../src/model/identity.ts";
+import { isRefusal } from "../../src/model/service_error.ts";
 import { basic, bearer, MALFORMED, NO_CREDENTIALS, sshLegacy } from "./sample_credentials.ts";
 
 type Answer = Verdict | Error;
@@ -75,8 +71,8 @@ const RULES: [string, Answer[], Credentials, Expected][] = [
 for (const [rule, answers, credentials, expected] of RULES) {
   Deno.test(`authenticate(): ${rule}`, async () => {
     const asked = ask({ methods: answers.map((answer) => method(answer)) }, credentials);
-    if (expected === 401) await assert.rejects(asked, Unauthenticated);
-    else if (expected === 503) await assert.rejects(asked, AuthenticationUnavailable);
+    if (expected === 401) await assert.rejects(asked, { code: "ERR_UNAUTHENTICATED" });
+    else if (expected === 503) await assert.rejects(asked, { code: "ERR_AUTHENTICATION_UNAVAILABLE" });
     else if (expected === "anonymous") assert.deepEqual(await asked, { kind: "anonymous" });
     else {
       const caller = await asked;
@@ -94,13 +90,15 @@ Deno.test("authenticate() asks nobody after the first to accept", async () => {
 
 Deno.test("authenticate() shows malformed credentials to no method", async () => {
   const only = method(SKIP);
-  await assert.rejects(ask({ methods: [only], issuedTokens: only }, MALFORMED), Unauthenticated);
+  await assert.rejects(ask({ methods: [only], issuedTokens: only }, MALFORMED), {
+    code: "ERR_UNAUTHENTICATED",
+  });
   assert.equal(only.shown.length, 0);
 });
 
 Deno.test("authenticate() refuses missing credentials where some are needed", async () => {
   const chain = { methods: [method(SKIP)], failOnMissingCredentials: true };
-  await assert.rejects(ask(chain, NO_CREDENTIALS), Unauthenticated);
+  await assert.rejects(ask(chain, NO_CREDENTIALS), { code: "ERR_UNAUTHENTICATED" });
   const accepting = { methods: [method(ACCEPT("CN=1"))], failOnMissingCredentials: true };
   assert.equal((await ask(accepting, NO_CREDENTIALS)).kind, "authenticated");
 });
@@ -114,10 +112,12 @@ Deno.test("authenticate() takes an issued token before any method", async () => 
 
 Deno.test("authenticate() shows a refused issued token to no method", async () => {
   const later = method(ACCEPT("CN=2"));
-  await assert.rejects(ask({ issuedTokens: method(REFUSE), methods: [later] }, bearer("x")), Unauthenticated);
+  await assert.rejects(ask({ issuedTokens: method(REFUSE), methods: [later] }, bearer("x")), {
+    code: "ERR_UNAUTHENTICATED",
+  });
   await assert.rejects(
     ask({ issuedTokens: method(BROKEN), methods: [later] }, bearer("x")),
-    AuthenticationUnavailable,
+    { code: "ERR_AUTHENTICATION_UNAVAILABLE" },
   );
   assert.equal(later.shown.length, 0);
 });
@@ -140,7 +140,7 @@ Deno.test("authenticate() gives every refusal the same face", async () => {
     ] as const
   ) {
     await assert.rejects(ask(chain, credentials), (error: unknown) => {
-      assert.ok(error instanceof Unauthenticated);
+      assert.ok(isRefusal(error, "ERR_UNAUTHENTICATED"));
       const { status, code, publicMessage, headers } = error;
       faces.push({ status, code, publicMessage, headers });
       return true;
@@ -171,7 +171,7 @@ for (const [what, challenges, realm, expected] of CHALLENGES) {
   Deno.test(`authenticate() offers challenges ${what}`, async () => {
     const methods = challenges.map((offered) => method(REFUSE, offered));
     await assert.rejects(ask({ methods, realm }, basic("ann", "x")), (error: unknown) => {
-      assert.ok(error instanceof Unauthenticated);
+      assert.ok(isRefusal(error, "ERR_UNAUTHENTICATED"));
       assert.equal(error.headers["WWW-Authenticate"], expected);
       return true;
     });
@@ -180,7 +180,7 @@ for (const [what, challenges, realm, expected] of CHALLENGES) {
 
 Deno.test("authenticate() says when to come back if it is unavailable, and who is out of order in the log alone", async () => {
   await assert.rejects(ask({ methods: [method(BROKEN)] }, basic("ann", "x")), (error: unknown) => {
-    assert.ok(error instanceof AuthenticationUnavailable);
+    assert.ok(isRefusal(error, "ERR_AUTHENTICATION_UNAVAILABLE"));
     assert.deepEqual(error.headers, { "Retry-After": "5" });
     assert.equal(error.cause, BROKEN);
     assert.doesNotMatch(error.publicMessage, /fire|\bM\b/);
@@ -202,6 +202,8 @@ Deno.test("authenticate() logs each refusal with its reason and nothing secret",
   const log = createLogger((line) => lines.push(line), { now: () => 0 });
   const chain = { methods: [method(REFUSE)], failOnMissingCredentials: false, realm: "AUTH" };
   const { signal } = new AbortController();
-  await assert.rejects(authenticate(chain, basic("ann", "hunter2"), { log, signal }), Unauthenticated);
+  await assert.rejects(authenticate(chain, basic("ann", "hunter2"), { log, signal }), {
+    code: "ERR_UNAUTHENTICATED",
+  });
   assert.deepEqual(lines, ["1970-01-01T00:00:00.000Z info  credentials refused method=M reason=wrong"]);
 });

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { AnchorGone, failingNowAndThen, instead } from "./breakage.ts";
+import { BREAKAGES } from "./breakages.ts";
 import { brokenPage } from "./broken_page.ts";
 import { rowsOf } from "./promises.ts";
+
+Deno.test("each breakage finds its place in the code", async () => {
+  for (const { file, broken, change } of BREAKAGES) {
+    const text = await Deno.readTextFile(new URL(`../../${file}`, import.meta.url));
+    assert.notEqual(change(text), text, broken);
+  }
+});
 
 Deno.test("instead() finds its place whatever the blanks, once and only once", () => {
   assert.equal(instead("if (a) b();", "")("x;\nif (a)\n  b();\ny;"), "x;\n\ny;");

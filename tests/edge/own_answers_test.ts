@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
-import { ServiceStarting } from "../../src/edge/refusal.ts";
 import { createLogger } from "../../src/logging/logger.ts";
 import type { AnswerPolicy } from "../../src/model/answer_headers.ts";
+import { refuse } from "../../src/model/service_error.ts";
 import { partsWith } from "./edge_parts.ts";
 import { readAll } from "./tls_client.ts";
 
@@ -25,7 +25,7 @@ const edge = await HttpsEdge.start(
     limits: { ...LIMITS, headersMs: 100, checkMs: 50 },
     policy: POLICY,
   },
-  partsWith(() => Promise.reject(new ServiceStarting()), log),
+  partsWith(() => Promise.reject(refuse("ERR_SERVICE_STARTING")), log),
 );
 Deno.test.afterAll(() => edge.drain(100));
 

@@ -3,7 +3,8 @@ import process from "node:process";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
-import { ServiceError } from "../../src/model/service_error.ts";
+import type { ErrorCode } from "../../src/model/errors.ts";
+import { isRefusal, ServiceError } from "../../src/model/service_error.ts";
 import { LONG, note } from "../long/results.ts";
 
 /** How many cases each parser gets. */
@@ -20,7 +21,7 @@ export interface Parser<Input> {
   readonly input: fc.Arbitrary<Input>;
   readonly parse: (input: Input) => unknown;
   /** What it may throw; nothing else. */
-  readonly throws?: readonly ErrorClass[];
+  readonly throws?: readonly (ErrorClass | ErrorCode)[];
 }
 
 /** Milliseconds that no case may take. */
@@ -45,7 +46,10 @@ async function attempt<Input>({ parse, throws = [] }: Parser<Input>, input: Inpu
     const result = parse(input);
     if (result instanceof Promise) await result;
   } catch (error) {
-    assert(throws.some((kind) => error instanceof kind), `${error instanceof Error ? error.stack : error}`);
+    assert(
+      throws.some((kind) => typeof kind === "string" ? isRefusal(error, kind) : error instanceof kind),
+      `${error instanceof Error ? error.stack : error}`,
+    );
     assert(!(error instanceof ServiceError) || error.status !== 500, "what comes in is no fault of ours");
     refused = true;
   }

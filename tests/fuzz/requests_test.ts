@@ -1,7 +1,7 @@
 /** The rest of a request: addresses, headers, paths and bodies. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { InvalidPreferences, parsePreferences, UnknownPreference } from "../../src/attributes/preferences.ts";
+import { parsePreferences } from "../../src/attributes/preferences.ts";
 import { canonicalAddress } from "../../src/model/address.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import { ServiceError } from "../../src/model/service_error.ts";
@@ -21,7 +21,7 @@ fuzz({
   name: "parsePreferences()",
   input: hostileText("uid:ann,group:hpc,role:user,supgids:a+b").map((text) => [text]),
   parse: parsePreferences,
-  throws: [InvalidPreferences, UnknownPreference],
+  throws: ["ERR_INVALID_PREFERENCES", "ERR_UNKNOWN_PREFERENCE"],
 });
 fuzz({
   name: "canonicalAddress()",

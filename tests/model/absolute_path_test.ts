@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { absolutePath, InvalidPath, nameOf, parentOf } from "../../src/model/absolute_path.ts";
+import { absolutePath, nameOf, parentOf } from "../../src/model/absolute_path.ts";
+import { isRefusal } from "../../src/model/service_error.ts";
 
 const NORMAL: [string, string][] = [
   ["/", "/"],
@@ -45,7 +46,7 @@ const REFUSED: [string, string][] = [
 
 for (const [text, what] of REFUSED) {
   Deno.test(`absolutePath() refuses a path: ${what}`, () => {
-    assert.throws(() => absolutePath(text), InvalidPath);
+    assert.throws(() => absolutePath(text), { code: "ERR_INVALID_PATH" });
   });
 }
 
@@ -58,7 +59,7 @@ Deno.test("absolutePath() gives a form that it leaves alone, or refuses", () => 
     try {
       once = absolutePath(text);
     } catch (error) {
-      return error instanceof InvalidPath;
+      return isRefusal(error, "ERR_INVALID_PATH");
     }
     assert.equal(absolutePath(once), once);
     assert.doesNotMatch(once, /\/\/|\/\.{1,2}(\/|$)/);

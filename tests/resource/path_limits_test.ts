@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import {
-  LimitsCountFromHome,
-  limitsWithin,
-  NothingAllowedThere,
-  type PathLimits,
-} from "../../src/resource/path_limits.ts";
+import { limitsWithin, type PathLimits } from "../../src/resource/path_limits.ts";
 import { patternsLieInside } from "../../src/daemon/pattern_scope.ts";
+import type { ErrorCode } from "../../src/model/errors.ts";
+import { isRefusal } from "../../src/model/service_error.ts";
 import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
 
 const KEPT: readonly (readonly [what: string, file: string, given: PathLimits, sent: PathLimits])[] = [
@@ -45,20 +42,20 @@ for (const [what, file, given, sent] of KEPT) {
 const REFUSED: readonly (readonly [
   file: string,
   limits: PathLimits,
-  error: typeof NothingAllowedThere | typeof LimitsCountFromHome,
+  code: ErrorCode,
 ])[] = [
-  ["/data/", { includes: "/work/*" }, NothingAllowedThere],
-  ["/data/a/", { excludes: "/data/*" }, NothingAllowedThere],
-  ["/data/", { includes: "/data/*", excludes: "*" }, NothingAllowedThere],
-  ["/", { excludes: ".ssh/*" }, LimitsCountFromHome],
-  ["/", { excludes: "*/.ssh/*" }, LimitsCountFromHome],
-  ["/", { excludes: "*secret*" }, LimitsCountFromHome],
-  ["../", { includes: "/data/*:pub/*" }, LimitsCountFromHome],
+  ["/data/", { includes: "/work/*" }, "ERR_OUTSIDE_LIMITS"],
+  ["/data/a/", { excludes: "/data/*" }, "ERR_OUTSIDE_LIMITS"],
+  ["/data/", { includes: "/data/*", excludes: "*" }, "ERR_OUTSIDE_LIMITS"],
+  ["/", { excludes: ".ssh/*" }, "ERR_LIMITS_FROM_HOME"],
+  ["/", { excludes: "*/.ssh/*" }, "ERR_LIMITS_FROM_HOME"],
+  ["/", { excludes: "*secret*" }, "ERR_LIMITS_FROM_HOME"],
+  ["../", { includes: "/data/*:pub/*" }, "ERR_LIMITS_FROM_HOME"],
 ];
 
-for (const [file, limits, error] of REFUSED) {
+for (const [file, limits, code] of REFUSED) {
   Deno.test(`no session in ${file} with ${JSON.stringify(limits)}`, () => {
-    assert.throws(() => limitsWithin(file, limits), error);
+    assert.throws(() => limitsWithin(file, limits), { code });
   });
 }
 
@@ -79,7 +76,7 @@ Deno.test("limits of a session allow and forbid, below its directory, what the u
     try {
       sent = limitsWithin(file, { includes: includes.join(":"), excludes: excludes.join(":") });
     } catch (error) {
-      assert(error instanceof NothingAllowedThere);
+      assert(isRefusal(error, "ERR_OUTSIDE_LIMITS"));
       assert(!wanted);
       return;
     }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { InvalidRequest } from "../../src/resource/request_errors.ts";
+import { isRefusal } from "../../src/model/service_error.ts";
 import { parseSessionRequest } from "../../src/resource/session_request.ts";
 
 Deno.test("parseSessionRequest() fills in the defaults", () => {
@@ -109,7 +109,7 @@ const refused: [string, unknown, RegExp][] = [
 for (const [what, body, message] of refused) {
   Deno.test(`parseSessionRequest() refuses ${what}: ${JSON.stringify(body)}`, () => {
     assert.throws(() => parseSessionRequest(body), (error) => {
-      assert(error instanceof InvalidRequest);
+      assert(isRefusal(error, "ERR_INVALID_REQUEST"));
       assert.match(error.publicMessage, message);
       return true;
     });
@@ -122,7 +122,7 @@ Deno.test("parseSessionRequest() takes or refuses any JSON value, and nothing el
       const { file } = parseSessionRequest(value);
       assert(file === "" || file.endsWith("/"));
     } catch (error) {
-      assert(error instanceof InvalidRequest);
+      assert(isRefusal(error, "ERR_INVALID_REQUEST"));
     }
   }));
 });

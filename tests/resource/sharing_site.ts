@@ -3,7 +3,7 @@ import { SILENT } from "../../src/logging/logger.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import type { HttpRequest } from "../../src/model/http_message.ts";
 import type { Caller } from "../../src/model/identity.ts";
-import { ServiceError } from "../../src/model/service_error.ts";
+import { refuse, ServiceError } from "../../src/model/service_error.ts";
 import type { Call } from "../../src/resource/call.ts";
 import { PathTurns } from "../../src/resource/access/path_turns.ts";
 import { UnreadAnswers } from "../../src/resource/long_text.ts";
@@ -31,12 +31,6 @@ export const BASE = "https://auth.example.org:9000";
 
 /** Silent data connections are given up soon; replies get their time, on a busy machine too. */
 const SILENCE = { dataIdleMs: 500, clientIdleMs: 500 };
-
-class Unauthenticated extends ServiceError {
-  readonly code = "ERR_UNAUTHENTICATED";
-  readonly status = 401;
-  readonly publicMessage = "Authentication failed";
-}
 
 /** The share and access resources over a simulated daemon and a real folder, asked as the service asks them. */
 export class SharingSite implements AsyncDisposable {
@@ -71,7 +65,7 @@ export class SharingSite implements AsyncDisposable {
       },
       uploads: new PathTurns(),
       unread: new UnreadAnswers(),
-      unauthenticated: (reason) => new Unauthenticated(reason),
+      unauthenticated: (reason) => refuse("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),
       clock,
     };
     this.#description = new ApiDescription(openApiDocument(this.#routes(), BASE));

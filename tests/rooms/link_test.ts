@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import type { Answer, HttpRequest } from "../../src/model/http_message.ts";
-import { ServiceStarting } from "../../src/edge/refusal.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { CoreLink } from "../../src/rooms/core_link.ts";
 import { EdgeLink } from "../../src/rooms/edge_link.ts";
@@ -216,7 +215,7 @@ Deno.test("a link fails what waits for a core that died, and all that comes afte
   await withLink(() => new Promise(() => {}), async (link) => {
     const waiting = link.exchange(GET, NEVER);
     link.lose();
-    await assert.rejects(waiting, ServiceStarting);
-    await assert.rejects(link.exchange(GET, NEVER), ServiceStarting);
+    await assert.rejects(waiting, { code: "ERR_SERVICE_STARTING" });
+    await assert.rejects(link.exchange(GET, NEVER), { code: "ERR_SERVICE_STARTING" });
   });
 });

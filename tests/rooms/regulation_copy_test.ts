@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
+import { isRefusal } from "../../src/model/service_error.ts";
 import { Regulator } from "../../src/regulation/regulator.ts";
-import { TooManyFailures } from "../../src/regulation/too_many_failures.ts";
 import { RegulationCopy } from "../../src/rooms/regulation_copy.ts";
 import { basic, bearer } from "../authentication/sample_credentials.ts";
 
@@ -34,7 +34,7 @@ function attempt(regulator: Regulator, credentials: Credentials, outcome: "succe
     assert(!(admitted instanceof Promise));
     admitted[outcome]();
   } catch (error) {
-    assert(error instanceof TooManyFailures);
+    assert(isRefusal(error, "ERR_TOO_MANY_FAILURES"));
   }
 }
 

@@ -4,9 +4,9 @@ import { BoundedMap } from "../../model/bounded_map.ts";
 import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { formatProblem } from "../../model/problem.ts";
+import { refuse } from "../../model/service_error.ts";
 import { type WatchedFile, watchFile } from "../../watch/watched_file.ts";
 import type { AttributeOrigin, AttributeSource } from "../attribute_source.ts";
-import { AttributeSourceFailed } from "../attribute_source_failed.ts";
 import { attributesOfEntry } from "./map_entry.ts";
 import { type MapFormat, MAX_MAP_LENGTH, readMapFile } from "./map_file.ts";
 import { createMapIndex, type MapIndex, type Matching } from "./map_index.ts";
@@ -76,7 +76,7 @@ class FileAttributeSource implements AttributeSource {
     } catch (error) {
       // Whether an entry is meant for such a name cannot be told, not even whether one bans it.
       if (error instanceof InvalidName) {
-        throw new AttributeSourceFailed(this.name, "unreadable user name", error);
+        throw refuse("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: unreadable user name`, error);
       }
       throw error;
     }

@@ -4,11 +4,11 @@ import { disguise } from "../../model/disguise.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { Logger } from "../../logging/logger.ts";
+import { refuse } from "../../model/service_error.ts";
 import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
 import { RemoteSystem } from "../../outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import type { AttributeSource } from "../attribute_source.ts";
-import { AttributeSourceFailed } from "../attribute_source_failed.ts";
 import { AnswerCache } from "./answer_cache.ts";
 import { JSON_FORM } from "./json_form.ts";
 import { SOAP_FORM } from "./soap_form.ts";
@@ -87,7 +87,7 @@ export class XuudbSource implements AttributeSource {
       );
       return attributesOfRecord(record);
     } catch (error) {
-      throw new AttributeSourceFailed(this.name, reasonOf(error), error);
+      throw refuse("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: ${reasonOf(error)}`, error);
     }
   }
 

@@ -2,19 +2,13 @@ import { createPrivateKey, type KeyObject } from "node:crypto";
 import { CompactSign } from "jose";
 import type { Clock } from "../../model/clock.ts";
 import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
+import { refuse } from "../../model/service_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { isPersonalName } from "../personal_name.ts";
 import { namedUser } from "../standing.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
 import type { Issuer } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
-import {
-  InvalidTokenRequest,
-  TokenLifetimeTooLong,
-  TokenNeedsIdentity,
-  TokenNotRenewable,
-  TokensUnavailable,
-} from "./token_errors.ts";
 
 /** What a caller asks for (authentication.md 4.1). */
 export interface TokenRequest {
@@ -34,11 +28,13 @@ export interface TokenLimits {
   readonly renewalPeriod?: number;
 }
 
-/** @throws {InvalidTokenRequest} */
+/** @throws {ERR_INVALID_TOKEN_REQUEST} */
 export function readTokenRequest(query: URLSearchParams): TokenRequest {
   const [lifetime, again] = query.getAll("lifetime");
   if (lifetime !== undefined && (again !== undefined || !/^[1-9]\d{0,9}$/.test(lifetime))) {
-    throw new InvalidTokenRequest("The token lifetime must be one whole number of seconds from 1");
+    throw refuse("ERR_INVALID_TOKEN_REQUEST", {
+      text: "The token lifetime must be one whole number of seconds from 1",
+    });
   }
   const isTrue = (name: string) => query.getAll(name).some((value) => value.toLowerCase() === "true");
   return {
@@ -69,17 +65,17 @@ export class TokenIssuer {
    * @param maker.role The caller's at this moment; the token never gives more.
    * @param maker.preferences Of this request, in header syntax; frozen in the token.
    * @returns Compact JSON Web Signature.
-   * @throws {TokenNeedsIdentity | TokenNotRenewable | TokenLifetimeTooLong | TokensUnavailable}
+   * @throws {ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME | ERR_TOKENS_UNAVAILABLE}
    */
   async issue(
     caller: Caller,
     request: TokenRequest,
     { role, preferences }: { readonly role: string; readonly preferences?: string },
   ): Promise<string> {
-    if (caller.kind === "anonymous") throw new TokenNeedsIdentity();
+    if (caller.kind === "anonymous") throw refuse("ERR_TOKEN_NEEDS_IDENTITY");
     const { identity } = caller;
     const issuer = this.#issuer();
-    if (!isPersonalName(identity.dn, issuer.name)) throw new TokenNeedsIdentity();
+    if (!isPersonalName(identity.dn, issuer.name)) throw refuse("ERR_TOKEN_NEEDS_IDENTITY");
     const now = Math.floor(this.options.clock() / 1000);
     const renewableUntil = this.#renewableUntil(identity, now);
     const expires = now + this.#lifetime(request, issuer, now, renewableUntil);
@@ -111,7 +107,7 @@ export class TokenIssuer {
   #issuer(): Issuer {
     const issuer = this.#own.current;
     if (!isValidAt(issuer.validity, this.options.clock())) {
-      throw new TokensUnavailable("the server's certificate is out of date");
+      throw refuse("ERR_TOKENS_UNAVAILABLE", "the server's certificate is out of date");
     }
     return issuer;
   }
@@ -121,7 +117,7 @@ export class TokenIssuer {
     const { maxLifetime, renewalPeriod = 7 * 86_400 } = this.options.limits;
     const latest = now + Math.max(maxLifetime, renewalPeriod);
     if (issuedToken === undefined) return latest;
-    if (!issuedToken.renewable) throw new TokenNotRenewable("it was not asked for as renewable");
+    if (!issuedToken.renewable) throw refuse("ERR_TOKEN_NOT_RENEWABLE", "it was not asked for as renewable");
     return Math.min(issuedToken.renewableUntil ?? now, latest);
   }
 
@@ -129,22 +125,24 @@ export class TokenIssuer {
   #lifetime({ lifetime }: TokenRequest, issuer: Issuer, now: number, until: number): number {
     const { defaultLifetime, maxLifetime } = this.options.limits;
     const certificate = Math.floor(issuer.validity.to / 1000) - now;
-    if (certificate < 1) throw new TokensUnavailable("the server's certificate is about to expire");
-    if (until - now < 1) throw new TokenNotRenewable("its time for renewal is over");
+    if (certificate < 1) {
+      throw refuse("ERR_TOKENS_UNAVAILABLE", "the server's certificate is about to expire");
+    }
+    if (until - now < 1) throw refuse("ERR_TOKEN_NOT_RENEWABLE", "its time for renewal is over");
     const longest = Math.min(maxLifetime, certificate, until - now);
-    if (lifetime !== undefined && lifetime > longest) throw new TokenLifetimeTooLong(longest);
+    if (lifetime !== undefined && lifetime > longest) throw refuse("ERR_TOKEN_LIFETIME", { longest });
     return lifetime ?? Math.min(defaultLifetime, longest);
   }
 
   async #sign(claims: string, { algorithms }: Issuer): Promise<string> {
     const [alg] = algorithms;
-    if (alg === undefined) throw new TokensUnavailable("the server's key signs no tokens");
+    if (alg === undefined) throw refuse("ERR_TOKENS_UNAVAILABLE", "the server's key signs no tokens");
     try {
       return await new CompactSign(new TextEncoder().encode(claims)).setProtectedHeader({ alg }).sign(
         this.#key(),
       );
     } catch (cause) {
-      throw new TokensUnavailable("the server's key cannot be used", cause);
+      throw refuse("ERR_TOKENS_UNAVAILABLE", "the server's key cannot be used", cause);
     }
   }
 

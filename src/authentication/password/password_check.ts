@@ -1,5 +1,5 @@
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
-import { type ErrorCode, ServiceError } from "../../model/service_error.ts";
+import { refuse } from "../../model/service_error.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
 import { NoTurn, Turns, type TurnSeeker } from "../../model/turns.ts";
 import { matchesMd5, type Md5Hash } from "./md5_hash.ts";
@@ -30,14 +30,6 @@ const SCRYPT_SLOTS = 2;
 const SCRYPT_WAITING = 128;
 const SCRYPT_PER_LANE = 8;
 
-/** More work waits than can be done in reasonable time. */
-export class TooMuchWork extends ServiceError {
-  readonly code: ErrorCode = "ERR_TOO_MUCH_WORK";
-  readonly status = 503;
-  readonly publicMessage = "The service is busy, please try again later";
-  override readonly headers = { "Retry-After": "5" };
-}
-
 /**
  * Compares passwords with a table so that the time says nothing about who is in it.
  *
@@ -67,7 +59,7 @@ export class PasswordCheck {
   /**
    * The user's entry, if the password is right.
    * @param seeker Where a check waits for its turn, if it has to.
-   * @throws {TooMuchWork} 503, if too many scrypt checks wait there already.
+   * @throws {ERR_TOO_MUCH_WORK} 503, if too many scrypt checks wait there already.
    * @throws The signal's reason, if the caller has gone.
    */
   async entryOf(
@@ -101,7 +93,7 @@ export class PasswordCheck {
     ]);
     const right = await this.#checks.join(
       question,
-      (signal) => this.#turns.run(work, { ...seeker, signal }).catch(refuse),
+      (signal) => this.#turns.run(work, { ...seeker, signal }).catch(tooMuch),
       seeker.signal,
     );
     return right ? entry : undefined;
@@ -122,6 +114,8 @@ export class PasswordCheck {
   }
 }
 
-function refuse(error: unknown): never {
-  throw error instanceof NoTurn ? new TooMuchWork(`check of a password: ${error.message}`) : error;
+function tooMuch(error: unknown): never {
+  throw error instanceof NoTurn
+    ? refuse("ERR_TOO_MUCH_WORK", `check of a password: ${error.message}`)
+    : error;
 }

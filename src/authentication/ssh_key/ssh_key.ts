@@ -4,6 +4,7 @@ import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
+import { refuse, type ServiceError } from "../../model/service_error.ts";
 import type { TurnSeeker } from "../../model/turns.ts";
 import { type WatchedFile, watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
@@ -21,19 +22,6 @@ import { nobodysKey } from "./nobodys_key.ts";
 import type { SshKeyType, SshPublicKey } from "./public_key.ts";
 import type { KeyCacheTimes, KeySource } from "./server_keys.ts";
 import { readSshToken } from "./token.ts";
-import { ServiceError } from "../../model/service_error.ts";
-
-/** A user's key is neither confirmed nor refuted, since not all servers could be asked. */
-export class KeyLookupFailed extends ServiceError {
-  readonly code = "ERR_KEY_LOOKUP_FAILED";
-  readonly status = 503;
-  readonly publicMessage = "Signing in is not possible at the moment, please try again later";
-  override readonly headers = { "Retry-After": "5" };
-
-  constructor(readonly servers: readonly string[]) {
-    super(`Users' keys cannot be read from ${servers.join(", ")}`);
-  }
-}
 
 /** Whose keys count, and which tokens. */
 export interface SshKeyOptions {
@@ -143,7 +131,7 @@ class SshKeyAuthenticator implements Authenticator {
       { lane: `standing of ${login}`, known: true, signal }, // asked about on the word of a token that was verified
     );
     if (confirmed.length > 0) return { kind: "known", servers: [...confirmed, ...failed] };
-    if (failed.length > 0) throw new KeyLookupFailed(failed);
+    if (failed.length > 0) throw notLookedUp(failed);
     return { kind: "gone" };
   }
 
@@ -186,7 +174,7 @@ class SshKeyAuthenticator implements Authenticator {
       }
       if (failed.length > 0) {
         await trial.finish();
-        throw new KeyLookupFailed(failed);
+        throw notLookedUp(failed);
       }
     }
     await trial.finish();
@@ -276,4 +264,8 @@ function isUserAccount(name: string): boolean {
 /** `ecdsa` for all curves. */
 function family(type: SshKeyType): string {
   return type.startsWith("ecdsa-") ? "ecdsa" : type;
+}
+
+function notLookedUp(servers: readonly string[]): ServiceError {
+  return refuse("ERR_KEY_LOOKUP_FAILED", `Users' keys cannot be read from ${servers.join(", ")}`);
 }

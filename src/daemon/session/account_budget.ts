@@ -1,6 +1,6 @@
 import { realTime, type Schedule } from "../schedule.ts";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
-import { TooManySessions } from "./session_errors.ts";
+import { refuse } from "../../model/service_error.ts";
 
 /** One session's place in the budget. */
 export interface Slot {
@@ -40,7 +40,7 @@ export class AccountBudget {
 
   /**
    * Takes a place on the instance with the fewest sessions of the account, among those given in order of preference.
-   * @throws {TooManySessions} If none gets free in time, or too many wait already. Or the signal's reason.
+   * @throws {ERR_TOO_MANY_SESSIONS} If none gets free in time, or too many wait already. Or the signal's reason.
    */
   async acquire(user: string, instances: readonly number[], signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();
@@ -67,7 +67,9 @@ class Account {
     const { maxWaitMs = 20_000, maxWaiting = 64 } = this.options;
     const slot = this.#waiting.length === 0 ? this.#take(instances) : undefined;
     if (slot !== undefined) return Promise.resolve(slot);
-    if (this.#waiting.length >= maxWaiting) return Promise.reject(new TooManySessions("queue is full"));
+    if (this.#waiting.length >= maxWaiting) {
+      return Promise.reject(refuse("ERR_TOO_MANY_SESSIONS", "queue is full"));
+    }
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         instances,
@@ -85,7 +87,7 @@ class Account {
       const onAbort = () => giveUp(signal.reason);
       const forgetLate = this.#schedule(
         maxWaitMs,
-        () => giveUp(new TooManySessions("no session got free in time")),
+        () => giveUp(refuse("ERR_TOO_MANY_SESSIONS", "no session got free in time")),
       );
       const stop = () => {
         forgetLate();

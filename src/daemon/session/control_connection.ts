@@ -1,7 +1,7 @@
 import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
+import { refuse } from "../../model/service_error.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 import { type Reply, ReplyReader } from "./reply_reader.ts";
-import { SessionFailed } from "./session_errors.ts";
 
 /** Commands and replies of a session, strictly in step: a reply that nobody asked for ends the session. */
 export class ControlConnection {
@@ -33,7 +33,7 @@ export class ControlConnection {
 
   async #send(texts: readonly string[]): Promise<void> {
     if (texts.some(hasForbiddenCharacter)) {
-      throw new SessionFailed("Control character in a command, nothing was sent");
+      throw refuse("ERR_DAEMON_SESSION", "Control character in a command, nothing was sent");
     }
     this.#replies.requireNothingLeft();
     await this.socket.write(
@@ -44,7 +44,7 @@ export class ControlConnection {
 
   /**
    * @param ms How long each piece may take to come.
-   * @throws {SessionFailed} At the end of the stream, or if it is no reply.
+   * @throws {ERR_DAEMON_SESSION} At the end of the stream, or if it is no reply.
    */
   readReply(ms = this.replyMs): Promise<Reply> {
     return this.#replies.read(ms);

@@ -1,5 +1,5 @@
 import type { Body } from "../../model/http_message.ts";
-import { NothingThere, SessionFailed, UploadIncomplete } from "./session_errors.ts";
+import { refuse } from "../../model/service_error.ts";
 import { refusal, type Reply } from "./reply_reader.ts";
 import type { ControlConnection } from "./control_connection.ts";
 import { DataPortRefused, type DataPorts } from "./data_ports.ts";
@@ -8,6 +8,7 @@ import { type Entry, parseEntry } from "./entry.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 import { type ListingRest, readListing } from "./read_listing.ts";
 import { sendBody } from "./send_body.ts";
+import { nothingThere } from "./session_errors.ts";
 import type { SessionTimes } from "./session_times.ts";
 
 /** What a session is made from. */
@@ -37,7 +38,7 @@ export class DaemonSession {
 
   /**
    * What is at a path; symbolic links are followed.
-   * @throws {NothingThere} If nothing is, or the account cannot see it.
+   * @throws {ERR_NOT_FOUND} If nothing is, or the account cannot see it.
    */
   async entry(path: string): Promise<Entry> {
     return entryOf(await this.#control.command(`MLST ${argument(path)}`));
@@ -46,25 +47,25 @@ export class DaemonSession {
   /**
    * What is at a path, and when it was last changed: milliseconds since the epoch, in whole seconds. `MLST` tells the
    * time in the daemon's zone, only `STAT` without; absent if this daemon does not say.
-   * @throws {NothingThere}
+   * @throws {ERR_NOT_FOUND}
    */
   async datedEntry(path: string): Promise<Entry & { readonly modifiedAt?: number }> {
     const [facts, status] = await this.#control.commands(
       `MLST ${argument(path)}`,
       `STAT F ${argument(path)}`,
     );
-    if (facts === undefined) throw new SessionFailed("No reply to MLST");
+    if (facts === undefined) throw refuse("ERR_DAEMON_SESSION", "No reply to MLST");
     const line = status?.code === 211 && status.inner.length === 1 ? status.inner[0] ?? "" : "";
     const milliseconds = /^[-d][-rwx]{3} \d+ (\d{1,15}) /.exec(line)?.[1];
     return { ...entryOf(facts), ...(milliseconds !== undefined && { modifiedAt: Number(milliseconds) }) };
   }
 
-  /** Hands on the entries of a directory as they come, in no order. @throws {NothingThere} */
+  /** Hands on the entries of a directory as they come, in no order. @throws {ERR_NOT_FOUND} */
   async list(path: string, take: (entry: Entry) => void): Promise<ListingRest> {
     const data = await this.#openData();
     try {
       const reply = await this.#control.command(`MLSD ${argument(path)}`);
-      if (reply.code === 550) throw new NothingThere(`MLSD refused: ${reply.text}`);
+      if (reply.code === 550) throw nothingThere(`MLSD refused: ${reply.text}`);
       if (reply.code !== 150) throw refusal("MLSD", reply);
       const listing = await readListing(data, this.#parts.times.dataIdleMs, take);
       data.close();
@@ -115,7 +116,7 @@ export class DaemonSession {
    * @param body Read when the daemon waits for it, and not before.
    * @param options.length Announced length, if there is one.
    * @param options.progress Told how many bytes were sent: 0 once the daemon writes, and after each chunk.
-   * @throws {UploadIncomplete | SessionFailed | AccessRefused} The file may then hold a part.
+   * @throws {ERR_UPLOAD_INCOMPLETE | ERR_DAEMON_SESSION | ERR_ACCESS_REFUSED} The file may then hold a part.
    */
   async upload(
     path: string,
@@ -133,11 +134,11 @@ export class DaemonSession {
       progress(0);
       const sent = await sendBody(body, data, this.#parts.times, progress);
       if (length !== undefined && sent !== length) {
-        throw new UploadIncomplete(`${sent} of ${length} announced bytes came`);
+        throw refuse("ERR_UPLOAD_INCOMPLETE", `${sent} of ${length} announced bytes came`);
       }
       expect226("STOR", await this.#control.readReply());
       const { size } = await this.entry(path);
-      if (size !== sent) throw new UploadIncomplete(`${sent} bytes sent, the file has ${size}`);
+      if (size !== sent) throw refuse("ERR_UPLOAD_INCOMPLETE", `${sent} bytes sent, the file has ${size}`);
     } finally {
       data.close();
     }
@@ -170,7 +171,7 @@ export class DaemonSession {
 }
 
 function entryOf(reply: Reply): Entry {
-  if (reply.code === 550) throw new NothingThere(`MLST refused: ${reply.text}`);
+  if (reply.code === 550) throw nothingThere(`MLST refused: ${reply.text}`);
   const entry = reply.code === 250 && reply.inner.length === 1 ? parseEntry(reply.inner[0] ?? "") : undefined;
   if (entry === undefined) throw refusal("MLST", reply);
   return entry;

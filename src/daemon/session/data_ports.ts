@@ -1,12 +1,20 @@
 import { isIPv4 } from "node:net";
+import { refuse, ServiceError } from "../../model/service_error.ts";
 import type { ControlConnection } from "./control_connection.ts";
 import { GuardedSocket } from "./guarded_socket.ts";
-import { ListenSocketUnreachable } from "./session_errors.ts";
 import { refusal } from "./reply_reader.ts";
 import type { SessionTimes } from "./session_times.ts";
 
 /** Nobody listens where `EPSV` said. The session now waits for a connection and does nothing else: it is lost. */
-export class DataPortRefused extends ListenSocketUnreachable {}
+export class DataPortRefused extends ServiceError {
+  constructor(port: number, cause: unknown) {
+    super(
+      "ERR_LISTEN_SOCKET_UNREACHABLE",
+      { reason: `No data connection to port ${port}, PASV from now on` },
+      cause,
+    );
+  }
+}
 
 /**
  * How data connections of one daemon are opened (daemon-protocol.md 5.7): with `EPSV` to the peer of the control
@@ -22,7 +30,7 @@ export class DataPorts {
   /**
    * Opens the data connection of the next transfer.
    * @throws {DataPortRefused} If another session would do it differently.
-   * @throws {ListenSocketUnreachable | SessionFailed}
+   * @throws {ERR_LISTEN_SOCKET_UNREACHABLE | ERR_DAEMON_SESSION}
    */
   open(control: ControlConnection): Promise<GuardedSocket> {
     return this.#command === "EPSV" ? this.#extended(control) : this.#passive(control);
@@ -37,7 +45,7 @@ export class DataPorts {
     } catch (error) {
       if (!isRefused(error) || !isIPv4(control.socket.connection.remoteAddr.hostname)) throw error;
       this.#command = "PASV";
-      throw new DataPortRefused(`No data connection to port ${port}, PASV from now on`, { cause: error });
+      throw new DataPortRefused(port, error);
     }
   }
 
@@ -55,7 +63,7 @@ export class DataPorts {
       if (!(causeOf(error) instanceof Deno.errors.NotCapable)) throw error;
       // Whatever a daemon says, only addresses that the configured host stands for are permitted.
       const message = `Daemon advertises ${address}, which is no address of its configured host ${this.host}`;
-      throw new ListenSocketUnreachable(message, { cause: error });
+      throw refuse("ERR_LISTEN_SOCKET_UNREACHABLE", message, error);
     }
   }
 }

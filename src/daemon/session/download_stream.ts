@@ -1,5 +1,5 @@
+import { refuse } from "../../model/service_error.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
-import { SessionFailed, SessionTimeout } from "./session_errors.ts";
 import type { SessionTimes } from "./session_times.ts";
 
 /**
@@ -47,16 +47,18 @@ export function downloadStream(
         const chunk = await readChunk(data, times.dataIdleMs);
         if (chunk !== undefined) {
           bytes += chunk.length;
-          if (bytes > length) throw new SessionFailed(`Daemon sent more than the ${length} bytes asked for`);
+          if (bytes > length) {
+            throw refuse("ERR_DAEMON_SESSION", `Daemon sent more than the ${length} bytes asked for`);
+          }
           controller.enqueue(chunk);
           clientTimer = setTimeout(() => {
-            const error = new SessionTimeout("The client does not take the data");
+            const error = refuse("ERR_DAEMON_SESSION_TIMEOUT", "The client does not take the data");
             controller.error(error);
             end(false, error);
           }, times.clientIdleMs);
           return;
         }
-        if (bytes < length) throw new SessionFailed(`Daemon sent ${bytes} of ${length} bytes`);
+        if (bytes < length) throw refuse("ERR_DAEMON_SESSION", `Daemon sent ${bytes} of ${length} bytes`);
         await confirm();
         controller.close();
         end(true);

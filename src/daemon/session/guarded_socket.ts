@@ -1,4 +1,5 @@
-import { ListenSocketUnreachable, SessionEnded, SessionFailed, SessionTimeout } from "./session_errors.ts";
+import { refuse } from "../../model/service_error.ts";
+import { SessionEnded } from "./session_errors.ts";
 
 /** A TCP connection on which every step has a deadline, and which an abort signal closes at once. */
 export class GuardedSocket {
@@ -10,7 +11,7 @@ export class GuardedSocket {
     signal.addEventListener("abort", this.#onAbort);
   }
 
-  /** @throws {ListenSocketUnreachable} Or the signal's reason. */
+  /** @throws {ERR_LISTEN_SOCKET_UNREACHABLE} Or the signal's reason. */
   static async connect(host: string, port: number, ms: number, signal: AbortSignal): Promise<GuardedSocket> {
     signal.throwIfAborted();
     const deadline = AbortSignal.timeout(ms);
@@ -24,7 +25,7 @@ export class GuardedSocket {
       return new GuardedSocket(connection, signal);
     } catch (error) {
       signal.throwIfAborted();
-      throw new ListenSocketUnreachable(`Cannot connect to ${host}:${port}`, { cause: error });
+      throw refuse("ERR_LISTEN_SOCKET_UNREACHABLE", `Cannot connect to ${host}:${port}`, error);
     }
   }
 
@@ -61,12 +62,15 @@ export class GuardedSocket {
 
   async #step<T>(ms: number, action: () => Promise<T>): Promise<T> {
     this.#check();
-    const timer = setTimeout(() => this.fail(new SessionTimeout(`No progress for ${ms} ms`)), ms);
+    const timer = setTimeout(
+      () => this.fail(refuse("ERR_DAEMON_SESSION_TIMEOUT", `No progress for ${ms} ms`)),
+      ms,
+    );
     try {
       return await action();
     } catch (error) {
       this.#check();
-      throw new SessionEnded("Connection to the daemon lost", { cause: error });
+      throw new SessionEnded("Connection to the daemon lost", error);
     } finally {
       clearTimeout(timer);
     }
@@ -74,6 +78,6 @@ export class GuardedSocket {
 
   #check(): void {
     if (this.#failure !== undefined) throw this.#failure;
-    if (this.#closed) throw new SessionFailed("Connection to the daemon is closed");
+    if (this.#closed) throw refuse("ERR_DAEMON_SESSION", "Connection to the daemon is closed");
   }
 }

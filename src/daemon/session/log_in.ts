@@ -1,18 +1,19 @@
 import type { Secret } from "../../model/secret.ts";
-import { DirectoryMissing, SessionEnded, TooManySessions } from "./session_errors.ts";
+import { refuse } from "../../model/service_error.ts";
+import { nothingThere, SessionEnded } from "./session_errors.ts";
 import { refusal } from "./reply_reader.ts";
 import type { ControlConnection } from "./control_connection.ts";
 
 /**
  * Logs in on a connection that was just opened (daemon-protocol.md 5.2).
- * @throws {DirectoryMissing | TooManySessions} And what commands throw.
+ * @throws {ERR_NOT_FOUND | ERR_TOO_MANY_SESSIONS} And what commands throw.
  */
 export async function logIn(control: ControlConnection, secret: Secret): Promise<void> {
   const user = await control.command("USER anonymous");
   if (user.code !== 331) throw refusal("USER", user);
   const reply = await control.command(`PASS ${secret.reveal()}`);
   if (reply.code === 500 && /already running|too many/i.test(reply.text)) {
-    throw new TooManySessions(`Login refused: ${reply.text}`);
+    throw refuse("ERR_TOO_MANY_SESSIONS", `Login refused: ${reply.text}`);
   }
   if (reply.code !== 230) throw refusal("PASS", reply);
   await checkAlive(control);
@@ -25,6 +26,6 @@ async function checkAlive(control: ControlConnection): Promise<void> {
     if (reply.code !== 200) throw refusal("NOOP", reply);
   } catch (error) {
     if (!(error instanceof SessionEnded)) throw error;
-    throw new DirectoryMissing("Daemon dropped the session after the login", { cause: error });
+    throw nothingThere("Daemon dropped the session after the login", error);
   }
 }

@@ -1,6 +1,6 @@
+import { refuse } from "../../model/service_error.ts";
 import { type Entry, parseEntry } from "./entry.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
-import { SessionFailed } from "./session_errors.ts";
 
 /** Lines and bytes after which a listing is cut. */
 const MOST_LINES = 100_000;
@@ -23,7 +23,7 @@ export interface ListingRest {
 /**
  * Reads the entries of a directory from a data connection, each as it comes. Lines that are no entries are counted: a name
  * with a line break can add wrong entries to its own directory's listing, but do no more.
- * @throws {SessionFailed} If a line is endless.
+ * @throws {ERR_DAEMON_SESSION} If a line is endless.
  */
 export async function readListing(
   data: GuardedSocket,
@@ -40,7 +40,9 @@ export async function readListing(
     const text = rest + decoder.decode(buffer.subarray(0, count ?? 0), { stream: count !== null });
     const arrived = text.split("\n");
     rest = count === null ? "" : arrived.pop() ?? "";
-    if (rest.length > MOST_IN_LINE) throw new SessionFailed("Daemon sent an endless line in a listing");
+    if (rest.length > MOST_IN_LINE) {
+      throw refuse("ERR_DAEMON_SESSION", "Daemon sent an endless line in a listing");
+    }
     let since = performance.now();
     for (const line of arrived) {
       if (line === "") continue;

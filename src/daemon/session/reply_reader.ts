@@ -1,4 +1,5 @@
-import { AccessRefused, SessionEnded, SessionFailed } from "./session_errors.ts";
+import { refuse, type ServiceError } from "../../model/service_error.ts";
+import { SessionEnded } from "./session_errors.ts";
 
 /** A reply on the control connection (daemon-protocol.md 5.1). */
 export interface Reply {
@@ -29,14 +30,14 @@ export class ReplyReader {
 
   constructor(readonly source: ReplySource) {}
 
-  /** @throws {SessionFailed} If more came than was read. */
+  /** @throws {ERR_DAEMON_SESSION} If more came than was read. */
   requireNothingLeft(): void {
     if (this.#buffer.length > 0) throw this.#broken("a reply that nobody asked for");
   }
 
   /**
    * @param ms How long each piece may take to come.
-   * @throws {SessionFailed} At the end of the stream, or if it is no reply.
+   * @throws {ERR_DAEMON_SESSION} At the end of the stream, or if it is no reply.
    */
   async read(ms: number): Promise<Reply> {
     const first = /^([1-5]\d\d)([ -])(.*)$/.exec(await this.#readLine(ms));
@@ -83,8 +84,8 @@ export class ReplyReader {
     }
   }
 
-  #broken(what: string, cause?: unknown): SessionFailed {
-    const error = new SessionFailed(`Daemon sent ${what}`, { cause });
+  #broken(what: string, cause?: unknown): ServiceError {
+    const error = refuse("ERR_DAEMON_SESSION", `Daemon sent ${what}`, cause);
     this.source.fail(error);
     return error;
   }
@@ -93,5 +94,7 @@ export class ReplyReader {
 /** The error that an unexpected reply stands for. Codes are coarse and texts hold internals: both go to the log. */
 export function refusal(command: string, { code, text }: Reply): Error {
   const message = `${command} answered ${code} ${text}`;
-  return code === 534 || code === 550 ? new AccessRefused(message) : new SessionFailed(message);
+  return code === 534 || code === 550
+    ? refuse("ERR_ACCESS_REFUSED", message)
+    : refuse("ERR_DAEMON_SESSION", message);
 }

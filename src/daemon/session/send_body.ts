@@ -1,6 +1,6 @@
 import type { Body } from "../../model/http_message.ts";
+import { refuse } from "../../model/service_error.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
-import { SessionTimeout } from "./session_errors.ts";
 import type { SessionTimes } from "./session_times.ts";
 
 /**
@@ -40,7 +40,10 @@ async function nextChunk(
 ): Promise<Uint8Array | undefined> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new SessionTimeout("The client does not send its data")), ms);
+    timer = setTimeout(
+      () => reject(refuse("ERR_DAEMON_SESSION_TIMEOUT", "The client does not send its data")),
+      ms,
+    );
   });
   try {
     const { value, done } = await Promise.race([reader.read(), late]);

@@ -1,6 +1,6 @@
 import { canonicalAddress } from "../../model/address.ts";
 import type { Secret } from "../../model/secret.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { refuse, ServiceError } from "../../model/service_error.ts";
 import { Turns } from "../../model/turns.ts";
 import { AccountBudget, type BudgetOptions } from "./account_budget.ts";
 import { ControlConnection } from "./control_connection.ts";
@@ -8,7 +8,6 @@ import { DaemonSession } from "./daemon_session.ts";
 import { connectToPeer, DataPorts } from "./data_ports.ts";
 import { GuardedSocket } from "./guarded_socket.ts";
 import { logIn } from "./log_in.ts";
-import { ListenSocketUnreachable, SessionFailed } from "./session_errors.ts";
 import { SESSION_TIMES, type SessionTimes } from "./session_times.ts";
 
 const ONE_AFTER_THE_OTHER = { atOnce: 1, waiting: Infinity, perLane: Infinity };
@@ -114,7 +113,9 @@ export class SessionClient {
   async open(wanted: OwnSession, signal: AbortSignal): Promise<DaemonSession> {
     let candidates = this.#candidates(wanted.instance);
     for (let failure: unknown;;) {
-      if (candidates.length === 0) throw failure ?? new ListenSocketUnreachable("No such instance");
+      if (candidates.length === 0) {
+        throw failure ?? refuse("ERR_LISTEN_SOCKET_UNREACHABLE", "No such instance");
+      }
       const slot = await this.#budget.acquire(
         wanted.user,
         candidates.map(({ instance }) => instance),
@@ -123,7 +124,7 @@ export class SessionClient {
       const candidate = candidates.find(({ instance }) => instance === slot.instance);
       let used = false;
       try {
-        if (candidate === undefined) throw new ListenSocketUnreachable("No such instance");
+        if (candidate === undefined) throw refuse("ERR_LISTEN_SOCKET_UNREACHABLE", "No such instance");
         const listening = await this.#listening(candidate, wanted, signal);
         const connected = await this.#connect(listening, signal);
         used = true;
@@ -186,7 +187,7 @@ export class SessionClient {
       );
     } catch (error) {
       if (error === late.reason) {
-        throw new ListenSocketUnreachable(`No turn to connect to ${host}:${port} in time`);
+        throw refuse("ERR_LISTEN_SOCKET_UNREACHABLE", `No turn to connect to ${host}:${port} in time`);
       }
       throw error;
     }
@@ -236,7 +237,7 @@ export class SessionClient {
     try {
       const control = new ControlConnection(socket, this.#times.replyMs);
       const { code, text } = await control.readReply(this.#times.connectMs);
-      if (code !== 220) throw new SessionFailed(`Greeting was ${code} ${text}`);
+      if (code !== 220) throw refuse("ERR_DAEMON_SESSION", `Greeting was ${code} ${text}`);
       return control;
     } catch (error) {
       socket.close();

@@ -4,9 +4,9 @@ import type { Entry } from "../../daemon/session/entry.ts";
 import { HeaderList } from "../../model/header_list.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
+import { invalidRequest } from "../invalid_request.ts";
 import { longTextResponse } from "../long_text.ts";
 import { PAGE_POLICY } from "../page/style.ts";
-import { InvalidRequest } from "../request_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { type Listing, type ListingEntry, listingJson, listingPage } from "./listing_page.ts";
 import { ListingPart } from "./listing_part.ts";
@@ -28,7 +28,7 @@ export async function directoryListing(
 ): Promise<HttpResponse> {
   const json = prefersJson(call.request.headers.get("Accept"));
   const [after, again] = call.query.getAll("after");
-  if (again !== undefined) throw new InvalidRequest("after: expected once in the query");
+  if (again !== undefined) throw invalidRequest("after: expected once in the query");
   const part = new ListingPart(after);
   const headers = {
     "Cache-Control": "private, no-cache",

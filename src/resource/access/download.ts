@@ -2,9 +2,9 @@ import { nameOf } from "../../model/absolute_path.ts";
 import { HeaderList } from "../../model/header_list.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
-import { NothingThere } from "../../daemon/session/session_errors.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
+import { nothingThere } from "../../daemon/session/session_errors.ts";
 import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { parseByteRange } from "./byte_range.ts";
@@ -36,7 +36,7 @@ export async function download(call: Call, parts: SharingParts): Promise<HttpRes
     session = await openReadSession(opened, call.signal);
     const entry = await session.datedEntry(opened.path);
     if (entry.kind === "special" || (entry.kind === "file" && opened.path.endsWith("/"))) {
-      throw new NothingThere("not a file or directory as asked for");
+      throw nothingThere("not a file or directory as asked for");
     }
     return entry.kind === "directory"
       ? await directoryListing(call, opened, { session, use }, parts)

@@ -1,5 +1,5 @@
 import type { Entry } from "../../daemon/session/entry.ts";
-import { InvalidRequest } from "../request_errors.ts";
+import { invalidRequest } from "../invalid_request.ts";
 
 /** Entries of one part of a listing at most. */
 export const MOST_ENTRIES = 5000;
@@ -62,12 +62,12 @@ export class ListingPart {
   }
 }
 
-/** @throws {InvalidRequest} */
+/** @throws {ERR_INVALID_REQUEST} */
 function parsePlace(after: string): Place {
   const directory = after.endsWith("/");
   const name = directory ? after.slice(0, -1) : after;
   if (name === "" || name.includes("/") || name.length > MOST_IN_NAME) {
-    throw new InvalidRequest("after: expected the name of an entry");
+    throw invalidRequest("after: expected the name of an entry");
   }
   return placeOf(name, directory);
 }

@@ -1,14 +1,15 @@
+import { nothingThere } from "../../daemon/session/session_errors.ts";
 import { type OwnerLimits, withinAll } from "../../sharing/rules/owner_limits.ts";
 import { containedPath } from "../../sharing/rules/contained_path.ts";
-import { NothingThere } from "../../daemon/session/session_errors.ts";
 import { type AccessLevel, grants } from "../../sharing/access_level.ts";
 import { EVERYBODY, isOver, type Share } from "../../sharing/share.ts";
 import { isShareId } from "../../sharing/share_id.ts";
 import { addressInRange } from "../../model/address.ts";
+import { refuse } from "../../model/service_error.ts";
 import type { Call } from "../call.ts";
 import { nameOnServer } from "../share/names.ts";
 import { type SharedServer, sharedServer } from "../share/shared_server.ts";
-import { NotPermitted, refusal, ShareNotFound } from "../share/sharing_errors.ts";
+import { notPermitted, refusal } from "../share/sharing_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 
 /** A share that the caller may use, and the path inside it that the request means. */
@@ -23,7 +24,7 @@ export interface OpenedShare {
 
 /**
  * Finds the share of a request `/rest/access/<server>/<id>[/<path>]` and checks that the caller may use it as wanted.
- * @throws {UnknownServer | ShareNotFound | NothingThere | NotPermitted} or 401 for a caller without credentials.
+ * @throws {ERR_UNKNOWN_SERVER | ERR_SHARE_NOT_FOUND | ERR_NOT_FOUND | ERR_NOT_PERMITTED} or 401 for a caller without credentials.
  */
 export async function openedShare(
   call: Call,
@@ -33,7 +34,7 @@ export async function openedShare(
   const server = sharedServer(call, parts);
   const id = call.params.get("id") ?? "";
   const share = isShareId(id) ? await parts.store.get(server.name, id) : undefined;
-  if (share === undefined || isOver(share, parts.clock())) throw new ShareNotFound();
+  if (share === undefined || isOver(share, parts.clock())) throw refuse("ERR_SHARE_NOT_FOUND");
   checkUser(call, share, wanted, parts);
   const path = containedPath(share, call.params.get("rest")?.split("/") ?? []);
   return { server, share, path, limits: await checkOwner(share, path, call.signal, parts) };
@@ -46,13 +47,13 @@ export function checkUser(call: Call, share: Share, wanted: AccessLevel, parts: 
   }
   checkSource(call, share);
   const granted = parts.allowWriteAccess ? share.access : "READ";
-  if (!grants(granted, wanted)) throw new NotPermitted("This share is for reading only");
+  if (!grants(granted, wanted)) throw notPermitted("This share is for reading only");
 }
 
 /**
  * Checks that the owner may still reach the path: attributes can have changed since the share was made (D20).
  * @returns What the owner may reach.
- * @throws {NothingThere | ShareNotFound}
+ * @throws {ERR_NOT_FOUND | ERR_SHARE_NOT_FOUND}
  */
 export async function checkOwner(
   share: Share,
@@ -61,12 +62,12 @@ export async function checkOwner(
   { owners }: SharingParts,
 ): Promise<readonly OwnerLimits[]> {
   const limits = await owners.limits(share, signal);
-  if (!withinAll(limits, path)) throw new NothingThere("outside of what the owner may reach");
+  if (!withinAll(limits, path)) throw nothingThere("outside of what the owner may reach");
   return limits;
 }
 
 function checkSource({ clientAddress }: Call, { sources }: Share): void {
   if (sources.length > 0 && !sources.some((range) => addressInRange(clientAddress, range))) {
-    throw new NotPermitted("This share cannot be used from your address");
+    throw notPermitted("This share cannot be used from your address");
   }
 }

@@ -1,7 +1,8 @@
-import { attributesOnServer, NoAccount } from "../../attributes/server_attributes.ts";
+import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import { type AccessLevel, grants } from "../../sharing/access_level.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
+import { isRefusal, refuse } from "../../model/service_error.ts";
 import { coveringPaths, decidingShare } from "../../sharing/rules/applicable_share.ts";
 import { grantedScope } from "../../sharing/rules/session_scope.ts";
 import { isOver, type Share } from "../../sharing/share.ts";
@@ -10,13 +11,12 @@ import type { Call } from "../call.ts";
 import { grantResponse } from "../open_session.ts";
 import { readJson } from "../request_body.ts";
 import { lowestLimit } from "../rate_limit.ts";
-import { ServerDown } from "../request_errors.ts";
 import { statusText } from "../server_facts.ts";
 import { parseSessionRequest } from "../session_request.ts";
 import { nameOnServer } from "../share/names.ts";
 import { membersOf, parseName, text } from "../share/share_fields.ts";
 import { type SharedServer, sharedServer } from "../share/shared_server.ts";
-import { refusal, ShareNotFound } from "../share/sharing_errors.ts";
+import { refusal } from "../share/sharing_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { checkOwner, checkUser } from "./opened_share.ts";
 import { useShare } from "./use_of_share.ts";
@@ -42,7 +42,9 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   const path = share.path === `${asked}/` ? share.path : asked;
   const scope = grantedScope(path, await checkOwner(share, path, call.signal, parts));
   const status = server.facts.daemons.status();
-  if (server.instance === undefined && !status.worthTrying) throw new ServerDown(statusText(status));
+  if (server.instance === undefined && !status.worthTrying) {
+    throw refuse("ERR_SERVER_DOWN", { status: statusText(status) });
+  }
 
   const use = await useShare(call, share, { kind: "UFTP", path }, parts);
   try {
@@ -74,7 +76,7 @@ interface Choice {
   readonly owner?: string;
 }
 
-/** @throws {InvalidRequest} */
+/** @throws {ERR_INVALID_REQUEST} */
 function parseChoice({ params }: Call, body: unknown): Choice {
   const member = membersOf(body);
   const id = params.get("id") ?? text("share", member("share"));
@@ -85,7 +87,7 @@ function parseChoice({ params }: Call, body: unknown): Choice {
   };
 }
 
-/** @throws {ShareNotFound} or a refusal, if all that cover the path are for others. */
+/** @throws {ERR_SHARE_NOT_FOUND} or a refusal, if all that cover the path are for others. */
 async function meantShare(
   call: Call,
   { server, asked, wanted, id, owner }: Choice & {
@@ -100,14 +102,16 @@ async function meantShare(
   if (id !== undefined) {
     const share = isShareId(id) ? await parts.store.get(server, id) : undefined;
     const usable = share !== undefined && !isOver(share, parts.clock()) && paths.includes(share.path);
-    if (!usable || !meant(share)) throw new ShareNotFound();
+    if (!usable || !meant(share)) throw refuse("ERR_SHARE_NOT_FOUND");
     return share;
   }
   const caller = nameOnServer(call, server);
   const shares = (await parts.store.withPaths(server, paths, caller)).filter(meant);
   const share = decidingShare(shares, { caller, wanted });
   if (share !== undefined) return share;
-  if (owner !== undefined || !await parts.store.anyWithPaths(server, paths)) throw new ShareNotFound();
+  if (owner !== undefined || !await parts.store.anyWithPaths(server, paths)) {
+    throw refuse("ERR_SHARE_NOT_FOUND");
+  }
   throw refusal(call.caller, "This path is shared with somebody else", parts);
 }
 
@@ -117,7 +121,7 @@ function callersLimit({ user, log }: Call, { name, facts }: SharedServer): numbe
     const { uid, rateLimit } = attributesOnServer(user, name, { log });
     return lowestLimit(rateLimit, facts.reservations.limitFor(uid));
   } catch (error) {
-    if (!(error instanceof NoAccount)) throw error;
+    if (!isRefusal(error, "ERR_NO_ACCOUNT")) throw error;
     return lowestLimit(facts.reservations.limitFor(undefined));
   }
 }

@@ -1,30 +1,15 @@
 import type { HeaderList } from "../../model/header_list.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
-import { ServiceError } from "../../model/service_error.ts";
-import { NothingThere } from "../../daemon/session/session_errors.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
+import { isRefusal, refuse } from "../../model/service_error.ts";
 import type { Call } from "../call.ts";
-import { InvalidRequest } from "../request_errors.ts";
+import { invalidRequest } from "../invalid_request.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { emptyResponse } from "../text_response.ts";
 import { openedShare } from "./opened_share.ts";
 import { useShare } from "./use_of_share.ts";
 import { allowsWriting, validatorsOf } from "./validators.ts";
-
-/** What is there is no regular file, so it cannot be replaced by one. */
-export class NotAFile extends ServiceError {
-  readonly code = "ERR_NOT_A_FILE";
-  readonly status = 409;
-  readonly publicMessage = "There is something else than a file of this name";
-}
-
-/** The version that the request wants to replace is not there, or there is one where it wants none. */
-export class PreconditionFailed extends ServiceError {
-  readonly code = "ERR_PRECONDITION_FAILED";
-  readonly status = 412;
-  readonly publicMessage = "What is there is not what the request has conditions for";
-}
 
 /**
  * `PUT /rest/access/<server>/<id>[/<path>]`: writes a file of a share that allows it (rest-api.md 1.13, 2.10). An upload
@@ -35,9 +20,9 @@ export class PreconditionFailed extends ServiceError {
 export async function upload(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { server, share, path } = await openedShare(call, "WRITE", parts);
   const { headers } = call.request;
-  if (headers.has("Content-Range")) throw new InvalidRequest("Partial uploads are not possible");
+  if (headers.has("Content-Range")) throw invalidRequest("Partial uploads are not possible");
   if (path.endsWith("/")) {
-    throw new InvalidRequest("Name the file to be written, behind the address of the share");
+    throw invalidRequest("Name the file to be written, behind the address of the share");
   }
   const use = await useShare(call, share, { kind: "HTTP-upload", path }, parts);
   let session: DaemonSession | undefined;
@@ -55,7 +40,7 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
     endTurn = await parts.uploads.take(server.name, path, call.signal);
     const existing = await existingFile(session, path);
     const validators = existing && validatorsOf(existing, parts.clock());
-    if (!allowsWriting(headers, validators)) throw new PreconditionFailed();
+    if (!allowsWriting(headers, validators)) throw refuse("ERR_PRECONDITION_FAILED");
     await session.upload(path, call.request.body, {
       ...contentLength(headers),
       progress: (total) => {
@@ -79,10 +64,10 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
 async function existingFile(session: DaemonSession, path: string) {
   try {
     const entry = await session.datedEntry(path);
-    if (entry.kind !== "file") throw new NotAFile();
+    if (entry.kind !== "file") throw refuse("ERR_NOT_A_FILE");
     return entry;
   } catch (error) {
-    if (error instanceof NothingThere) return undefined;
+    if (isRefusal(error, "ERR_NOT_FOUND")) return undefined;
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 import type { Share, UseKind } from "../../sharing/share.ts";
 import type { TransferResult } from "../../daemon/session/download_stream.ts";
+import { refuse } from "../../model/service_error.ts";
 import type { Call } from "../call.ts";
 import { nameOnServer } from "../share/names.ts";
-import { ShareNotFound } from "../share/sharing_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 
 /** A use of a share that has begun: it counts, unless it is given back before anything was sent. */
@@ -15,7 +15,7 @@ export interface UseOfShare {
 
 /**
  * Claims one use of a share, atomically, and writes it to the log.
- * @throws {ShareNotFound} If another request had the last use.
+ * @throws {ERR_SHARE_NOT_FOUND} If another request had the last use.
  */
 export async function useShare(
   call: Call,
@@ -26,7 +26,7 @@ export async function useShare(
   const who = nameOnServer(call, share.server);
   const address = call.clientAddress;
   const claim = await store.claim(share.server, share.id, { who, address, kind, path });
-  if (claim === undefined) throw new ShareNotFound("used up while the request was under way");
+  if (claim === undefined) throw refuse("ERR_SHARE_NOT_FOUND", "used up while the request was under way");
   const facts = { via: kind, server: share.server, who, address, uid: share.uid, gid: share.gid, path };
   call.audit(facts);
   call.log.info("share used", facts);

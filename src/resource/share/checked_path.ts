@@ -1,13 +1,13 @@
 import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import type { AccessLevel } from "../../sharing/access_level.ts";
 import { grants } from "../../sharing/access_level.ts";
-import { absolutePath, InvalidPath, withoutSlash } from "../../model/absolute_path.ts";
+import { absolutePath, invalidPath, withoutSlash } from "../../model/absolute_path.ts";
 import { withinLimits } from "../../sharing/rules/owner_limits.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
 import { isReadable, isWritable } from "../../daemon/session/entry.ts";
 import type { Call } from "../call.ts";
-import { NotPermitted } from "./sharing_errors.ts";
 import type { SharedServer } from "./shared_server.ts";
+import { notPermitted } from "./sharing_errors.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
 /** The account a share is made for. */
@@ -20,28 +20,28 @@ export interface ShareAccount {
 
 /**
  * The caller's account on a server.
- * @throws {NotPermitted} For `nobody`; and what the attributes throw for callers without account or group.
+ * @throws {ERR_NOT_PERMITTED} For `nobody`; and what the attributes throw for callers without account or group.
  */
 export function shareAccount(call: Call, server: string, group?: string): ShareAccount {
   const account = attributesOnServer(call.user, server, {
     ...(group !== undefined && { requestedGroup: group }),
     log: call.log,
   });
-  if (account.uid.toLowerCase() === "nobody") throw new NotPermitted("This account cannot share anything");
+  if (account.uid.toLowerCase() === "nobody") throw notPermitted("This account cannot share anything");
   return account;
 }
 
-/** @throws {NotPermitted} If nothing beyond reading is granted on this service (D4: not even `MODIFY`). */
+/** @throws {ERR_NOT_PERMITTED} If nothing beyond reading is granted on this service (D4: not even `MODIFY`). */
 export function checkWritePolicy(access: AccessLevel, { allowWriteAccess }: SharingParts): void {
   if (access !== "NONE" && access !== "READ" && !allowWriteAccess) {
-    throw new NotPermitted("Write access to shares is not allowed on this server");
+    throw notPermitted("Write access to shares is not allowed on this server");
   }
 }
 
 /**
  * A path as it may be shared: in normal form, existing, reachable for its owner, and ending in a slash exactly if it is
  * a directory. Asked of a daemon as the owner, for a new share and for a changed path alike (D9, rest-api.md 2.3).
- * @throws {NothingThere | InvalidPath | NotPermitted} and what sessions throw.
+ * @throws {ERR_NOT_FOUND | ERR_INVALID_PATH | ERR_NOT_PERMITTED} and what sessions throw.
  */
 export async function checkedPath(
   text: string,
@@ -62,21 +62,19 @@ export async function checkedPath(
   }, signal);
   try {
     const entry = await session.entry(wanted);
-    if (entry.kind === "special") throw new InvalidPath("it is neither a file nor a directory");
-    if (entry.kind === "file" && wanted.endsWith("/")) throw new InvalidPath("it is not a directory");
+    if (entry.kind === "special") throw invalidPath("it is neither a file nor a directory");
+    if (entry.kind === "file" && wanted.endsWith("/")) throw invalidPath("it is not a directory");
     const path = entry.kind === "directory" && !wanted.endsWith("/") ? `${wanted}/` : wanted;
-    if (!withinLimits(account, path)) throw new NotPermitted("You have no access to this path");
-    if (!isReadable(entry)) throw new NotPermitted("You cannot read that yourself");
-    if (grants(access, "WRITE") && !isWritable(entry)) {
-      throw new NotPermitted("You cannot write there yourself");
-    }
+    if (!withinLimits(account, path)) throw notPermitted("You have no access to this path");
+    if (!isReadable(entry)) throw notPermitted("You cannot read that yourself");
+    if (grants(access, "WRITE") && !isWritable(entry)) throw notPermitted("You cannot write there yourself");
     return path;
   } finally {
     session.close();
   }
 }
 
-/** A path in normal form; a relative one begins in the account's home directory. @throws {InvalidPath} */
+/** A path in normal form; a relative one begins in the account's home directory. @throws {ERR_INVALID_PATH} */
 export async function fullPath(
   text: string,
   uid: () => string,
@@ -85,6 +83,6 @@ export async function fullPath(
 ): Promise<string> {
   if (text.startsWith("/")) return absolutePath(text);
   const info = await facts.daemons.userInfo(uid(), signal);
-  if (info.kind !== "known" || info.home === undefined) throw new InvalidPath("it must begin with a slash");
+  if (info.kind !== "known" || info.home === undefined) throw invalidPath("it must begin with a slash");
   return absolutePath(`${info.home}/${text}`);
 }

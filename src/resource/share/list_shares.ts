@@ -1,8 +1,8 @@
 import { EVERYBODY, type Share } from "../../sharing/share.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
+import { invalidRequest } from "../invalid_request.ts";
 import { longTextResponse } from "../long_text.ts";
-import { InvalidRequest } from "../request_errors.ts";
 import { statusText } from "../server_facts.ts";
 import { jsonResponse } from "../text_response.ts";
 import { nameOnServer } from "./names.ts";
@@ -106,13 +106,13 @@ function formatStart({ list, after }: Start): string {
   return after === undefined ? list : `${list}.${after.created}.${after.id}`;
 }
 
-/** @throws {InvalidRequest} */
+/** @throws {ERR_INVALID_REQUEST} */
 function parseStart(text: string | null): Start {
   const [wanted = "shares", created = "", id = "", ...more] = text?.split(".", 4) ?? [];
   const list = LISTS.find((known) => known === wanted);
   const isPlace = /^\d{1,15}$/.test(created) && /^[0-9A-Za-z]{1,22}$/.test(id) && more.length === 0;
   if (list === undefined || (text?.includes(".") === true && !isPlace)) {
-    throw new InvalidRequest("after: expected what the link to the next part has there");
+    throw invalidRequest("after: expected what the link to the next part has there");
   }
   return isPlace ? { list, after: { created: Number(created), id } } : { list };
 }

@@ -2,7 +2,7 @@ import { isAddressRange } from "../../model/address.ts";
 import { comparableForm } from "../../model/distinguished_name.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { type AccessLevel, parseAccessLevel } from "../../sharing/access_level.ts";
-import { InvalidRequest } from "../request_errors.ts";
+import { invalidRequest } from "../invalid_request.ts";
 
 /** What `POST /rest/share/<server>` asks for (rest-api.md 1.12); `sources` and `maxUses` are ours. */
 export interface ShareFields {
@@ -21,16 +21,14 @@ export interface ShareFields {
 /** The most addresses and ranges a share can be bound to. */
 const MAX_SOURCES = 32;
 
-/** @throws {InvalidRequest} Naming the member and what was expected. */
+/** @throws {ERR_INVALID_REQUEST} Naming the member and what was expected. */
 export function parseShareFields(body: unknown): ShareFields {
   const member = membersOf(body);
   const access = parseAccessLevel(text("access", member("access")) ?? "READ");
-  if (access === undefined) throw new InvalidRequest("access: expected NONE, READ, WRITE or MODIFY");
+  if (access === undefined) throw invalidRequest("access: expected NONE, READ, WRITE or MODIFY");
   const group = text("group", member("group"));
   const maxUses = wholeNumber("maxUses", member("maxUses"));
-  if (maxUses !== undefined && maxUses < 1) {
-    throw new InvalidRequest("maxUses: expected a number of at least 1");
-  }
+  if (maxUses !== undefined && maxUses < 1) throw invalidRequest("maxUses: expected a number of at least 1");
   return {
     path: required("path", member("path")),
     target: parseName("user", required("user", member("user"))),
@@ -43,41 +41,41 @@ export function parseShareFields(body: unknown): ShareFields {
   };
 }
 
-/** Gives the members of a JSON object by name; `null` counts as absent. @throws {InvalidRequest} */
+/** Gives the members of a JSON object by name; `null` counts as absent. @throws {ERR_INVALID_REQUEST} */
 export function membersOf(body: unknown): (name: string) => unknown {
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new InvalidRequest("The request body must be a JSON object");
+    throw invalidRequest("The request body must be a JSON object");
   }
   return (name) => Object.hasOwn(body, name) ? Reflect.get(body, name) ?? undefined : undefined;
 }
 
-/** Seconds, as number or text; what is not above 0 is unlimited. @throws {InvalidRequest} */
+/** Seconds, as number or text; what is not above 0 is unlimited. @throws {ERR_INVALID_REQUEST} */
 export function parseLifetime(value: unknown): number | undefined {
   const seconds = wholeNumber("lifetime", value);
   return seconds === undefined ? undefined : Math.max(0, seconds);
 }
 
-/** Addresses and CIDR ranges, as an array or as text with commas or blanks between. @throws {InvalidRequest} */
+/** Addresses and CIDR ranges, as an array or as text with commas or blanks between. @throws {ERR_INVALID_REQUEST} */
 export function parseSources(value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined;
   const items: unknown = typeof value === "string"
     ? value.split(/[\s,]+/).filter((item) => item !== "")
     : value;
   if (!Array.isArray(items) || items.length > MAX_SOURCES) {
-    throw new InvalidRequest(`sources: expected a list of up to ${MAX_SOURCES} addresses or ranges`);
+    throw invalidRequest(`sources: expected a list of up to ${MAX_SOURCES} addresses or ranges`);
   }
   return items.map((item: unknown) => {
     if (typeof item === "string" && isAddressRange(item)) return item;
-    throw new InvalidRequest("sources: expected addresses or ranges such as 192.0.2.0/24 or 2001:db8::/32");
+    throw invalidRequest("sources: expected addresses or ranges such as 192.0.2.0/24 or 2001:db8::/32");
   });
 }
 
-/** The comparable form of a distinguished name. @throws {InvalidRequest} */
+/** The comparable form of a distinguished name. @throws {ERR_INVALID_REQUEST} */
 export function parseName(member: string, name: string): string {
   try {
     return comparableForm(name);
   } catch (error) {
-    if (error instanceof ServiceError) throw new InvalidRequest(`${member}: expected a distinguished name`);
+    if (error instanceof ServiceError) throw invalidRequest(`${member}: expected a distinguished name`);
     throw error;
   }
 }
@@ -87,7 +85,7 @@ function parseFlag(name: string, value: unknown): boolean {
   const word = typeof value === "string" ? value.toLowerCase() : value ?? "";
   if (word === true || word === "true") return true;
   if (word === false || word === "false" || word === "") return false;
-  throw new InvalidRequest(`${name}: expected true or false`);
+  throw invalidRequest(`${name}: expected true or false`);
 }
 
 function wholeNumber(name: string, value: unknown): number | undefined {
@@ -96,18 +94,18 @@ function wholeNumber(name: string, value: unknown): number | undefined {
     ? Number(value)
     : value;
   if (typeof number === "number" && Number.isInteger(number) && Math.abs(number) < 1e12) return number;
-  throw new InvalidRequest(`${name}: expected a whole number`);
+  throw invalidRequest(`${name}: expected a whole number`);
 }
 
 function required(name: string, value: unknown): string {
   const given = text(name, value);
-  if (given === undefined || given === "") throw new InvalidRequest(`${name} is missing`);
+  if (given === undefined || given === "") throw invalidRequest(`${name} is missing`);
   return given;
 }
 
-/** Text; numbers and flags count as such. @throws {InvalidRequest} */
+/** Text; numbers and flags count as such. @throws {ERR_INVALID_REQUEST} */
 export function text(name: string, value: unknown): string | undefined {
   if (value === undefined || typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  throw new InvalidRequest(`${name}: expected text`);
+  throw invalidRequest(`${name}: expected text`);
 }

@@ -4,10 +4,9 @@ import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import { type UserAttributes, userAttributes } from "../../attributes/user_attributes.ts";
 import type { AskStanding } from "../../authentication/standing.ts";
 import type { Logger } from "../../logging/logger.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { refuse, ServiceError } from "../../model/service_error.ts";
 import type { OwnerLimits } from "../../sharing/rules/owner_limits.ts";
 import type { Making, NamedOwner, Share } from "../../sharing/share.ts";
-import { ShareNotFound } from "./sharing_errors.ts";
 
 /** The account of a share. */
 export type OwnersAccount = Pick<Share, "server" | "uid" | "gid">;
@@ -47,19 +46,19 @@ export class ShareOwners {
    * and those of owners who are not known any more to the source that named them, or that gave them account or role. A
    * source that is out of order fails the use.
    * @returns Limits that hold at once.
-   * @throws {ShareNotFound | ServiceError}
+   * @throws {ERR_SHARE_NOT_FOUND | ServiceError}
    */
   async limits(share: Share, signal: AbortSignal): Promise<readonly OwnerLimits[]> {
     const { owner, server, uid, made } = share;
     const named = made?.owner ?? { dn: owner, uid };
     await this.#checkStanding(named, server, signal);
     const user = await this.#userNow(named.dn, share, signal);
-    if (user.role === "banned") throw new ShareNotFound("the owner is banned");
+    if (user.role === "banned") throw refuse("ERR_SHARE_NOT_FOUND", "the owner is banned");
     const account = user.uid === undefined || user.availableUids.includes(uid) ? uid : user.uid;
     const { includes, excludes, uid: now } = attributesOnServer({ ...user, uid: account }, server, {
       log: this.#log,
     });
-    if (now !== uid) throw new ShareNotFound("the account is not the owner's any more");
+    if (now !== uid) throw refuse("ERR_SHARE_NOT_FOUND", "the account is not the owner's any more");
     return [
       { ...(includes !== undefined && { includes }), ...(excludes !== undefined && { excludes }) },
       ...(made === undefined ? [] : [made.limits]),
@@ -70,7 +69,7 @@ export class ShareOwners {
     const standing = await this.#standing(owner, signal);
     const elsewhere = standing.kind === "known" && standing.servers?.includes(server) === false;
     if (standing.kind === "gone" || elsewhere) {
-      throw new ShareNotFound("who named the owner does not know them any more");
+      throw refuse("ERR_SHARE_NOT_FOUND", "who named the owner does not know them any more");
     }
   }
 
@@ -80,7 +79,7 @@ export class ShareOwners {
       const user = await this.#ask({ dn }, signal);
       const accountLost = made.mappedAccount && !this.#hasAccount(user, share);
       if (accountLost || (made.mappedRole && !mayAccess("share", "POST", user.role))) {
-        throw new ShareNotFound("the owner has account or role no more");
+        throw refuse("ERR_SHARE_NOT_FOUND", "the owner has account or role no more");
       }
       if (made.mappedAccount) return user;
     }

@@ -1,9 +1,10 @@
 import type { ShareChange } from "../../sharing/store/share_store.ts";
 import type { Share } from "../../sharing/share.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
+import { refuse } from "../../model/service_error.ts";
 import type { Call } from "../call.ts";
+import { invalidRequest } from "../invalid_request.ts";
 import { readJson } from "../request_body.ts";
-import { InvalidRequest } from "../request_errors.ts";
 import { jsonResponse } from "../text_response.ts";
 import { checkedPath, shareAccount } from "./checked_path.ts";
 import { endOfLife } from "./create_share.ts";
@@ -11,7 +12,6 @@ import { makingOf } from "./making.ts";
 import { ownShare } from "./own_share.ts";
 import { membersOf, parseLifetime, parseSources } from "./share_fields.ts";
 import { type SharedServer, sharedServer } from "./shared_server.ts";
-import { ShareNotFound } from "./sharing_errors.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
 /**
@@ -22,7 +22,7 @@ import type { SharingParts } from "./sharing_parts.ts";
 export async function updateShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const server = sharedServer(call, parts);
   const share = await ownShare(call, server.name, parts);
-  if (share === undefined) throw new ShareNotFound();
+  if (share === undefined) throw refuse("ERR_SHARE_NOT_FOUND");
   const body = await readJson(call.request);
   const member = membersOf(body);
 
@@ -30,13 +30,15 @@ export async function updateShare(call: Call, parts: SharingParts): Promise<Http
   const path = member("path") === "" ? undefined : member("path");
   const lifetime = parseLifetime(member("lifetime"));
   const sources = parseSources(member("sources"));
-  if (path !== undefined && typeof path !== "string") throw new InvalidRequest("path: expected text");
+  if (path !== undefined && typeof path !== "string") throw invalidRequest("path: expected text");
   const change: ShareChange = {
     ...(path !== undefined && await newPath(path, { call, share, server }, parts)),
     ...(lifetime !== undefined && { expires: endOfLife(lifetime, parts) }),
     ...(sources !== undefined && { sources }),
   };
-  if (await parts.store.change(server.name, share.id, change) === undefined) throw new ShareNotFound();
+  if (await parts.store.change(server.name, share.id, change) === undefined) {
+    throw refuse("ERR_SHARE_NOT_FOUND");
+  }
   call.audit({
     server: server.name,
     owner: share.owner,

@@ -1,10 +1,10 @@
-import { InvalidRequest } from "../../resource/request_errors.ts";
+import { invalidRequest } from "../../resource/invalid_request.ts";
 import type { Schema } from "./openapi/schema.ts";
 
 /**
  * Holds the query of a request against what its operation declares: who misspells `limited` shall not get a token without
  * limits. Operations that declare nothing take no notice of the query.
- * @throws {InvalidRequest} For unknown, doubled and mistyped parameters.
+ * @throws {ERR_INVALID_REQUEST} For unknown, doubled and mistyped parameters.
  */
 export function checkQuery(
   query: URLSearchParams,
@@ -14,12 +14,12 @@ export function checkQuery(
   for (const name of query.keys()) {
     if (!Object.hasOwn(declared, name)) {
       const known = Object.keys(declared).join(", ");
-      throw new InvalidRequest(`There is an unknown query parameter, expected ${known}`);
+      throw invalidRequest(`There is an unknown query parameter, expected ${known}`);
     }
   }
   for (const [name, schema] of Object.entries(declared)) {
     const [value, ...more] = query.getAll(name);
-    if (more.length > 0) throw new InvalidRequest(`${name}: expected once in the query`);
+    if (more.length > 0) throw invalidRequest(`${name}: expected once in the query`);
     if (value !== undefined) checkValue(name, value, schema);
   }
 }
@@ -30,12 +30,12 @@ function checkValue(
   { type, minimum = -Infinity, maximum = Infinity }: Schema,
 ): void {
   if (type === "boolean" && !/^(?:true|false)$/i.test(value)) {
-    throw new InvalidRequest(`${name}: expected true or false`);
+    throw invalidRequest(`${name}: expected true or false`);
   }
   if (type !== "integer") return;
   const number = /^-?\d{1,15}$/.test(value) ? Number(value) : NaN;
   if (number >= minimum && number <= maximum) return;
   const from = minimum === -Infinity ? "" : ` from ${minimum}`;
   const to = maximum === Infinity ? "" : ` to ${maximum}`;
-  throw new InvalidRequest(`${name}: expected a whole number${from}${to}`);
+  throw invalidRequest(`${name}: expected a whole number${from}${to}`);
 }

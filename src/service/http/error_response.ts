@@ -1,21 +1,14 @@
 import type { ErrorBody } from "../../model/error_body.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { refuse, ServiceError } from "../../model/service_error.ts";
 import { markup } from "../../resource/page/markup.ts";
 import { pageResponse } from "../../resource/page/page.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
 import type { Acceptance } from "./acceptance.ts";
 
-/** A failure that no class names: a defect of ours. */
-export class InternalError extends ServiceError {
-  readonly code = "ERR_INTERNAL";
-  readonly status = 500;
-  readonly publicMessage = "Internal error";
-}
-
 /** The class of error that any thrown value stands for. */
 export function asServiceError(error: unknown): ServiceError {
-  return error instanceof ServiceError ? error : new InternalError("unexpected failure", { cause: error });
+  return error instanceof ServiceError ? error : refuse("ERR_INTERNAL", "unexpected failure", error);
 }
 
 /** The one place where an error becomes an HTTP answer. */

@@ -1,8 +1,8 @@
 import type { GatewayConfig } from "../../config/service_config.ts";
 import { addressInRange, canonicalAddress } from "../../model/address.ts";
 import type { HttpRequest } from "../../model/http_message.ts";
+import { refuse } from "../../model/service_error.ts";
 import { trimEndCharacters } from "../../model/trim.ts";
-import { ServiceError } from "../../model/service_error.ts";
 
 /** Where a request really comes from, and under which address its client knows the service. */
 export interface Origin {
@@ -14,18 +14,11 @@ export interface Origin {
   readonly consignor?: string;
 }
 
-/** A configured gateway sent a forwarding header that cannot be right. */
-export class BadForwarding extends ServiceError {
-  readonly code = "ERR_BAD_FORWARDING";
-  readonly status = 400;
-  readonly publicMessage = "The gateway's headers could not be read";
-}
-
 /**
  * Reads the three headers of the gateway, which count only from a configured one; everybody else's are ignored, as are
  * `X-Forwarded-For` and its like (rest-api.md 1.6, authentication.md 1.9).
  * @param externalUrl The service's own base address.
- * @throws {BadForwarding}
+ * @throws {ERR_BAD_FORWARDING}
  */
 export function originOf(
   { headers, client }: Pick<HttpRequest, "headers" | "client">,
@@ -48,7 +41,7 @@ export function originOf(
 
 function oneAddress(text: string): string {
   const address = canonicalAddress(text.trim());
-  if (address === undefined) throw new BadForwarding("X-UNICORE-Consignor-IP is not one address");
+  if (address === undefined) throw refuse("ERR_BAD_FORWARDING", "X-UNICORE-Consignor-IP is not one address");
   return address;
 }
 
@@ -56,7 +49,7 @@ function oneAddress(text: string): string {
 function baseUrl(text: string): string {
   const base = trimEndCharacters(text.trim(), "/");
   if (!/^https:\/\/(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?(?:\/[A-Za-z0-9._~-]+)*$/.test(base)) {
-    throw new BadForwarding("X-UNICORE-Gateway is not a base address");
+    throw refuse("ERR_BAD_FORWARDING", "X-UNICORE-Gateway is not a base address");
   }
   return base;
 }

@@ -1,19 +1,7 @@
 import { LEGACY_SSH_HEADER } from "../../authentication/parse_credentials.ts";
 import type { HeaderList } from "../../model/header_list.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { refuse } from "../../model/service_error.ts";
 import { PREFERENCES_HEADER } from "../identify.ts";
-
-/** One header field of a request is longer than any that makes sense (RFC 6585, 5). */
-export class HeaderTooLong extends ServiceError {
-  readonly code = "ERR_HEADER_TOO_LONG";
-  readonly status = 431;
-  readonly publicMessage: string;
-
-  constructor(name: string, limit: number) {
-    super(`${name} is longer than ${limit} characters`);
-    this.publicMessage = `The header ${name} is longer than ${limit} characters`;
-  }
-}
 
 /** Longest value in characters of each header that the service reads; others are never looked at. */
 export const HEADER_LIMITS: ReadonlyMap<string, number> = new Map([
@@ -37,9 +25,9 @@ export const HEADER_LIMITS: ReadonlyMap<string, number> = new Map([
   ["X-UNICORE-Gateway", 2048],
 ]);
 
-/** @throws {HeaderTooLong} Before anything is read of a header that is too long. */
+/** @throws {ERR_HEADER_TOO_LONG} Before anything is read of a header that is too long. */
 export function checkHeaderLengths(headers: HeaderList): void {
   for (const [name, limit] of HEADER_LIMITS) {
-    if ((headers.get(name)?.length ?? 0) > limit) throw new HeaderTooLong(name, limit);
+    if ((headers.get(name)?.length ?? 0) > limit) throw refuse("ERR_HEADER_TOO_LONG", { name, limit });
   }
 }

@@ -1,7 +1,7 @@
 import type { HttpResponse } from "../../model/http_message.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { refuse } from "../../model/service_error.ts";
 import type { Call } from "../../resource/call.ts";
-import { InvalidRequest } from "../../resource/request_errors.ts";
+import { invalidRequest } from "../../resource/invalid_request.ts";
 import type { Operation } from "./openapi/operation.ts";
 
 /** Whose access rules a route follows; `open` ones know no caller. */
@@ -36,26 +36,6 @@ export interface Route {
 /** A route that is part of the API: it cannot be there without its description. */
 export type PublishedRoute = Route & { readonly doc: Operation };
 
-/** No resource has that path. */
-export class NoSuchResource extends ServiceError {
-  readonly code = "ERR_NOT_FOUND";
-  readonly status = 404;
-  readonly publicMessage = "There is nothing here";
-}
-
-/** The resource does not know that method. */
-export class MethodNotAllowed extends ServiceError {
-  readonly code = "ERR_METHOD_NOT_ALLOWED";
-  readonly status = 405;
-  readonly publicMessage = "This method is not allowed here";
-  override readonly headers: Readonly<Record<string, string>>;
-
-  constructor(allowed: readonly string[]) {
-    super(`allowed: ${allowed.join(", ")}`);
-    this.headers = { Allow: allowed.join(", ") };
-  }
-}
-
 /** A route and what its placeholders stand for. */
 export interface RouteMatch {
   readonly route: Route;
@@ -79,7 +59,7 @@ export class Router {
 
   /**
    * @param path Raw path of the URL; a trailing slash is tolerated.
-   * @throws {NoSuchResource | MethodNotAllowed | InvalidRequest}
+   * @throws {ERR_NOT_FOUND | ERR_METHOD_NOT_ALLOWED | ERR_INVALID_REQUEST}
    */
   match(method: string, path: string): RouteMatch {
     const wanted = method === "HEAD" ? "GET" : method;
@@ -87,11 +67,11 @@ export class Router {
     if (fixed !== undefined) return fixed;
     const best = this.#candidates(path);
     const found = best.find(({ route }) => route.method === wanted);
-    if (found === undefined) throw new MethodNotAllowed(methodsOf(best));
+    if (found === undefined) throw refuse("ERR_METHOD_NOT_ALLOWED", { allowed: methodsOf(best).join(", ") });
     return found;
   }
 
-  /** Methods of the resource at a path; of the service as a whole at the root. @throws {NoSuchResource | InvalidRequest} */
+  /** Methods of the resource at a path; of the service as a whole at the root. @throws {ERR_NOT_FOUND | ERR_INVALID_REQUEST} */
   allowed(path: string): readonly string[] {
     if (path !== "/" || this.#fixed.has("GET /")) return methodsOf(this.#candidates(path));
     return ["OPTIONS"];
@@ -104,7 +84,7 @@ export class Router {
       const params = matchSegments(pattern, segments);
       return params === undefined ? [] : [{ route, params, vagueness: vagueness(pattern, segments) }];
     });
-    if (matching.length === 0) throw new NoSuchResource();
+    if (matching.length === 0) throw refuse("ERR_NOT_FOUND", { where: "here" });
     const least = Math.min(...matching.map((match) => match.vagueness));
     return matching.filter((match) => match.vagueness === least);
   }
@@ -150,6 +130,6 @@ function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw new InvalidRequest("The path has a bad percent-encoding");
+    throw invalidRequest("The path has a bad percent-encoding");
   }
 }

@@ -1,6 +1,6 @@
 import type { SessionScope } from "../../daemon/session/session_client.ts";
-import { ServiceError } from "../../model/service_error.ts";
 import { nameOf, parentOf } from "../../model/absolute_path.ts";
+import { refuse } from "../../model/service_error.ts";
 import { excludePatterns, includePatterns, type OwnerLimits } from "./owner_limits.ts";
 import {
   commonPatterns,
@@ -10,13 +10,6 @@ import {
   mayMatchBelow,
   staysBelow,
 } from "./path_pattern.ts";
-
-/** What is shared cannot be expressed as a daemon session; over HTTP, where this service stands between, it can be had. */
-export class ScopeNotExpressible extends ServiceError {
-  readonly code = "ERR_SCOPE_NOT_EXPRESSIBLE";
-  readonly status = 403;
-  readonly publicMessage = "This path cannot be accessed by UFTP, please use the HTTP link of the share";
-}
 
 /**
  * The narrowest session for one path, in which this service itself asks for that path and nothing else. What patterns
@@ -35,19 +28,21 @@ export function mediatedScope(path: string): SessionScope {
  * The session handed to somebody else for a shared path (D8): a directory is base and include pattern at once, since
  * the daemon compares a base as mere text, so that base `/d/` alone would admit `/d2`; a file has its parent as base.
  * The owner's own limits hold in it as well, all of them at once.
- * @throws {ScopeNotExpressible} If no session is confined to exactly that.
+ * @throws {ERR_SCOPE_NOT_EXPRESSIBLE} If no session is confined to exactly that.
  */
 export function grantedScope(path: string, limits: readonly OwnerLimits[]): SessionScope {
   const directory = path.endsWith("/");
   const file = directory ? path : parentOf(path);
-  if (hasWildcards(file)) throw new ScopeNotExpressible("wildcard characters in the base directory");
+  if (hasWildcards(file)) {
+    throw refuse("ERR_SCOPE_NOT_EXPRESSIBLE", "wildcard characters in the base directory");
+  }
   if (!directory) {
     const name = nameOf(path);
-    if (name.includes(":")) throw new ScopeNotExpressible("colon in a file name");
+    if (name.includes(":")) throw refuse("ERR_SCOPE_NOT_EXPRESSIBLE", "colon in a file name");
     // The daemon puts the base before a relative pattern after it has split at colons.
     const escaped = file.includes(":") ? escapePattern(name) : escapePattern(path);
     if (escaped.trimStart() !== escaped) {
-      throw new ScopeNotExpressible("name with leading blanks below a colon");
+      throw refuse("ERR_SCOPE_NOT_EXPRESSIBLE", "name with leading blanks below a colon");
     }
     return { file, includes: protectEnd(escaped) };
   }
@@ -61,7 +56,9 @@ function includesWithin(directory: string, limits: readonly OwnerLimits[]): stri
     .filter((patterns) => patterns !== undefined);
   if (first === undefined) return directory.includes(":") ? "*" : `${directory}*`;
   const patterns = others.reduce(common, first);
-  if (patterns.length === 0) throw new ScopeNotExpressible("the owner's includes leave nothing of it");
+  if (patterns.length === 0) {
+    throw refuse("ERR_SCOPE_NOT_EXPRESSIBLE", "the owner's includes leave nothing of it");
+  }
   return patterns.join(":");
 }
 
@@ -72,7 +69,7 @@ function narrowing(directory: string, patterns: readonly string[]): readonly str
     return undefined;
   }
   if (relevant.length === 0 || !relevant.every((pattern) => staysBelow(pattern, directory))) {
-    throw new ScopeNotExpressible("the owner's includes cut across the shared directory");
+    throw refuse("ERR_SCOPE_NOT_EXPRESSIBLE", "the owner's includes cut across the shared directory");
   }
   return relevant;
 }
@@ -82,7 +79,9 @@ function common(these: readonly string[], those: readonly string[]): readonly st
   const patterns = these.flatMap((one) =>
     those.flatMap((other) => {
       const both = commonPatterns(one, other);
-      if (both === undefined) throw new ScopeNotExpressible("the owner's includes of then and now cross");
+      if (both === undefined) {
+        throw refuse("ERR_SCOPE_NOT_EXPRESSIBLE", "the owner's includes of then and now cross");
+      }
       return both;
     })
   );
@@ -93,7 +92,7 @@ function excludesWithin(directory: string, limits: readonly OwnerLimits[]): stri
   const patterns = new Set(limits.flatMap(({ excludes }) => excludePatterns(excludes)));
   const relevant = [...patterns].filter((pattern) => mayMatchBelow(pattern, directory));
   if (!relevant.every((pattern) => staysBelow(pattern, directory))) {
-    throw new ScopeNotExpressible("the owner's excludes cut across the shared directory");
+    throw refuse("ERR_SCOPE_NOT_EXPRESSIBLE", "the owner's excludes cut across the shared directory");
   }
   return relevant.join(":");
 }

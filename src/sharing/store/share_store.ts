@@ -1,5 +1,4 @@
 import type { Making, Share, ShareDraft, ShareTerms, Use, UseStart } from "../share.ts";
-import { ServiceError } from "../../model/service_error.ts";
 
 /** A use that was granted: to be given back if nothing came of it, or finished. */
 export interface Claim {
@@ -33,7 +32,7 @@ export interface ShareStore {
   /**
    * Adds a share, or gives the owner's live share of exactly this path and target new terms (rest-api.md 2.3); id,
    * account and access count then stay. Uses that are under way are not given back to it.
-   * @throws {SharedByAnother} If it would get between an earlier share of another owner and its users. Not so in the
+   * @throws {ERR_SHARED_BY_ANOTHER} If it would get between an earlier share of another owner and its users. Not so in the
    *   owner's home directory.
    */
   put(server: string, draft: ShareDraft): Promise<Share>;
@@ -49,7 +48,7 @@ export interface ShareStore {
   anyWithPaths(server: string, paths: readonly string[]): Promise<boolean>;
   /**
    * Changes an existing share and leaves its uses alone; undefined if there is none.
-   * @throws {SharedByAnother} As {@link put}, for a new path.
+   * @throws {ERR_SHARED_BY_ANOTHER} As {@link put}, for a new path.
    */
   change(server: string, id: string, change: ShareChange): Promise<Share | undefined>;
   /** Removes a share with its use records; whether there was one. */
@@ -82,20 +81,4 @@ export interface ShareStore {
   /** Deletes shares that expired, and those used up for longer than the time they stay readable; how many. */
   purge(): Promise<number>;
   close(): void;
-}
-
-/** A share that would get between another owner's earlier share and the people it is for. */
-export class SharedByAnother extends ServiceError {
-  readonly code = "ERR_SHARED_BY_ANOTHER";
-  readonly status = 409;
-  readonly publicMessage =
-    "Somebody else shares this path, or one around it, with the same people; only paths in your own home directory can be shared as well";
-}
-
-/** The store cannot be read or written, say because the disk is full. Nothing was changed. */
-export class ShareStoreFailed extends ServiceError {
-  readonly code = "ERR_SHARE_STORE";
-  readonly status = 503;
-  readonly publicMessage = "Shares are not available at the moment, please try again later";
-  override readonly headers = { "Retry-After": "30" };
 }

@@ -1,16 +1,10 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Clock } from "../../model/clock.ts";
+import { refuse } from "../../model/service_error.ts";
 import type { Share, ShareDraft, Use, UseStart } from "../share.ts";
 import { coveringPaths } from "../rules/applicable_share.ts";
 import { newShareId } from "../share_id.ts";
-import {
-  type Claim,
-  type Part,
-  type ShareChange,
-  SharedByAnother,
-  type ShareStore,
-  ShareStoreFailed,
-} from "./share_store.ts";
+import { type Claim, type Part, type ShareChange, type ShareStore } from "./share_store.ts";
 import { migrate } from "./schema.ts";
 import {
   makingColumns,
@@ -212,7 +206,7 @@ class SqliteShareStore implements ShareStore {
     const below = path.endsWith("/")
       ? this.#row("below", { ...others, end: `${path.slice(0, -1)}0` })
       : undefined;
-    if (above !== undefined || below !== undefined) throw new SharedByAnother();
+    if (above !== undefined || below !== undefined) throw refuse("ERR_SHARED_BY_ANOTHER");
   }
 
   #insert(share: Share): Share {
@@ -226,13 +220,13 @@ class SqliteShareStore implements ShareStore {
     return Math.floor(this.clock() / 1000);
   }
 
-  /** @throws {ShareStoreFailed} If the database cannot do it. */
+  /** @throws {ERR_SHARE_STORE} If the database cannot do it. */
   #read<T>(action: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       try {
         resolve(action());
       } catch (error) {
-        reject(isOfDatabase(error) ? new ShareStoreFailed(error.message, { cause: error }) : error);
+        reject(isOfDatabase(error) ? refuse("ERR_SHARE_STORE", error.message, error) : error);
       }
     });
   }

@@ -114,7 +114,7 @@ Deno.test("fileAttributeSource() refuses to start on keys that are no names or p
 Deno.test("fileAttributeSource() fails closed for a name it cannot read", async () => {
   await using made = await subject("{}");
   await assert.rejects(() => made.source.attributesOf(identity("ann"), signal), {
-    name: "AttributeSourceFailed",
+    code: "ERR_ATTRIBUTE_SOURCE",
     status: 503,
   });
 });

@@ -1,10 +1,6 @@
 import assert from "node:assert/strict";
 import { matchesMd5, md5Digest } from "../../../src/authentication/password/md5_hash.ts";
-import {
-  type Matchers,
-  PasswordCheck,
-  TooMuchWork,
-} from "../../../src/authentication/password/password_check.ts";
+import { type Matchers, PasswordCheck } from "../../../src/authentication/password/password_check.ts";
 import {
   parsePasswordFile,
   type PasswordTable,
@@ -14,6 +10,7 @@ import {
   hashWithScrypt,
   matchesScrypt,
 } from "../../../src/authentication/password/scrypt_hash.ts";
+import { isRefusal } from "../../../src/model/service_error.ts";
 import type { TurnSeeker } from "../../../src/model/turns.ts";
 
 const MD5_LINE = `md5:${md5Digest("salt", "right")}:salt:CN=M`;
@@ -174,7 +171,7 @@ Deno.test("PasswordCheck gives a known user every other turn, however many addre
   const { check, begun, endAll } = held();
   const strangers = Array.from({ length: 43 * 8 }, async (_, i) => {
     await check("nobody", `x${i}`, stranger(`198.51.100.${i % 43}`)).catch((error) => {
-      assert.ok(error instanceof TooMuchWork);
+      assert.ok(isRefusal(error, "ERR_TOO_MUCH_WORK"));
     });
   });
   const known = [1, 2, 3].map((i) =>

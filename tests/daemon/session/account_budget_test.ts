@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { AccountBudget, type Slot } from "../../../src/daemon/session/account_budget.ts";
-import { TooManySessions } from "../../../src/daemon/session/session_errors.ts";
 import { VirtualTime } from "../virtual_time.ts";
 
 const NEVER = new AbortController().signal;
@@ -33,7 +32,7 @@ Deno.test("AccountBudget holds a used slot for a while, an unused one not at all
   const used = await acquire();
   used.release(true);
   used.release(false);
-  await assert.rejects(acquire(), TooManySessions);
+  await assert.rejects(acquire(), { code: "ERR_TOO_MANY_SESSIONS" });
   time.now += 5_500;
   (await acquire()).release(true);
 });
@@ -87,7 +86,7 @@ Deno.test("AccountBudget refuses when too many wait, and lets go who is gone", a
   const slot = await acquire();
   const controller = new AbortController();
   const waiting = acquire([1], "alice", controller.signal);
-  await assert.rejects(acquire(), TooManySessions);
+  await assert.rejects(acquire(), { code: "ERR_TOO_MANY_SESSIONS" });
   controller.abort(new Error("gone"));
   await assert.rejects(waiting, /gone/);
   await assert.rejects(acquire([1], "alice", controller.signal), /gone/);

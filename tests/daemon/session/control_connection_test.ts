@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ControlConnection } from "../../../src/daemon/session/control_connection.ts";
 import { GuardedSocket } from "../../../src/daemon/session/guarded_socket.ts";
-import { SessionFailed } from "../../../src/daemon/session/session_errors.ts";
+import { isRefusal } from "../../../src/model/service_error.ts";
 import { CHARACTER } from "../../fixtures/character.ts";
 
 /** What a connection makes of bytes that come in these pieces, before the end of the stream. */
@@ -56,13 +56,16 @@ const BROKEN = [
 
 for (const text of BROKEN) {
   Deno.test(`ControlConnection refuses ${JSON.stringify(text)}`, async () => {
-    assert.ok((await readReplies([bytes(text)], 1))[0] instanceof SessionFailed);
+    assert.ok(isRefusal((await readReplies([bytes(text)], 1))[0], "ERR_DAEMON_SESSION"));
   });
 }
 
 Deno.test("ControlConnection refuses bytes that are no UTF-8", async () => {
   assert.ok(
-    (await readReplies([Uint8Array.of(0x32, 0x32, 0x30, 0x20, 0xff, 0x0a)], 1))[0] instanceof SessionFailed,
+    isRefusal(
+      (await readReplies([Uint8Array.of(0x32, 0x32, 0x30, 0x20, 0xff, 0x0a)], 1))[0],
+      "ERR_DAEMON_SESSION",
+    ),
   );
 });
 
@@ -75,7 +78,7 @@ Deno.test("ControlConnection makes replies or its own error of any bytes", async
     fc.asyncProperty(fc.array(line, { maxLength: 6 }), async (lines) => {
       for (const result of await readReplies(lines.map(bytes), 3)) {
         assert.ok(
-          result instanceof SessionFailed ||
+          isRefusal(result, "ERR_DAEMON_SESSION") ||
             (typeof result === "object" && result !== null && "code" in result),
         );
       }

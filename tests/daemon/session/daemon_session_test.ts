@@ -1,18 +1,10 @@
-import type { Entry } from "../../../src/daemon/session/entry.ts";
-import {
-  AccessRefused,
-  DirectoryMissing,
-  NothingThere,
-  SessionFailed,
-  SessionTimeout,
-  TooManySessions,
-  UploadIncomplete,
-} from "../../../src/daemon/session/session_errors.ts";
+import assert from "node:assert/strict";
 import type { TransferResult } from "../../../src/daemon/session/download_stream.ts";
+import type { Entry } from "../../../src/daemon/session/entry.ts";
+import type { ErrorCode } from "../../../src/model/errors.ts";
+import { isRefusal } from "../../../src/model/service_error.ts";
 import type { SessionFault } from "../../daemon_simulator/session_fault.ts";
 import { SHORT_TIMES, Site } from "../../sharing/site.ts";
-
-import assert from "node:assert/strict";
 
 /** Downloads a range and tells what came of it. */
 async function fetchRange(
@@ -56,8 +48,8 @@ Deno.test("DaemonSession tells what is at a path", async () => {
   });
   assert.equal((await session.entry(`${site.root}/d/sub`)).kind, "directory");
   assert.equal((await session.entry(`${site.root}/d/`)).kind, "directory");
-  await assert.rejects(session.entry(`${site.root}/d/none`), NothingThere);
-  await assert.rejects(session.datedEntry(`${site.root}/d/none`), NothingThere);
+  await assert.rejects(session.entry(`${site.root}/d/none`), { code: "ERR_NOT_FOUND" });
+  await assert.rejects(session.datedEntry(`${site.root}/d/none`), { code: "ERR_NOT_FOUND" });
 });
 
 Deno.test("DaemonSession asks for the least: one stream, base, include pattern, the local address", async () => {
@@ -87,7 +79,7 @@ Deno.test("DaemonSession lists a directory", async () => {
     entries.map(({ name }) => name).toSorted(),
     [" lead", "trail ", "ä😀", "a;b=c", "<x>", "a\\b", ".hidden", "link", "x.dat"].toSorted(),
   );
-  await assert.rejects(session.list(`${site.root}/d/sub/none/`, () => {}), NothingThere);
+  await assert.rejects(session.list(`${site.root}/d/sub/none/`, () => {}), { code: "ERR_NOT_FOUND" });
 });
 
 Deno.test("DaemonSession is not confused by lines that a file name put into a listing", async () => {
@@ -163,7 +155,7 @@ Deno.test("DaemonSession ends a download of a file that shrank with an error", a
   using session = await site.session("d/ten.txt");
   const { promise, resolve } = Promise.withResolvers<TransferResult>();
   const stream = await session.download(`${site.root}/d/ten.txt`, { first: 5, length: 20, done: resolve });
-  await assert.rejects(new Response(stream).text(), SessionFailed);
+  await assert.rejects(new Response(stream).text(), { code: "ERR_DAEMON_SESSION" });
   assert.deepEqual(await promise, { bytes: 5, complete: false });
 });
 
@@ -227,7 +219,7 @@ Deno.test("DaemonSession gives up on a client that takes nothing", async () => {
     done: resolve,
   });
   assert.equal((await promise).complete, false);
-  await assert.rejects(new Response(stream).text(), SessionTimeout);
+  await assert.rejects(new Response(stream).text(), { code: "ERR_DAEMON_SESSION_TIMEOUT" });
   await site.allClosed();
 });
 
@@ -243,7 +235,7 @@ Deno.test("DaemonSession uploads with and without announced length, empty files 
 
 Deno.test("DaemonSession takes an upload that ends early for a failure, although the daemon does not", async () => {
   await using site = await Site.open();
-  await assert.rejects(put(site, "d/new", "hello", 9), UploadIncomplete);
+  await assert.rejects(put(site, "d/new", "hello", 9), { code: "ERR_UPLOAD_INCOMPLETE" });
   const broken = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(new TextEncoder().encode("half"));
@@ -260,7 +252,7 @@ Deno.test("DaemonSession gives up on a client that sends nothing", async () => {
   await using site = await Site.open({}, { clientIdleMs: 50 });
   let cancelled = false;
   const silent = new ReadableStream<Uint8Array>({ cancel: () => void (cancelled = true) });
-  await assert.rejects(put(site, "d/new", silent), SessionTimeout);
+  await assert.rejects(put(site, "d/new", silent), { code: "ERR_DAEMON_SESSION_TIMEOUT" });
   assert.equal(cancelled, true);
 });
 
@@ -269,12 +261,12 @@ Deno.test("DaemonSession may not write with a READ session, nor outside of its s
   using reading = await site.session("d/new");
   await assert.rejects(
     reading.upload(`${site.root}/d/new`, null, { progress: () => {} }),
-    AccessRefused,
+    { code: "ERR_ACCESS_REFUSED" },
   );
   using elsewhere = await site.session("d/", { permission: "WRITE" });
   await assert.rejects(
     elsewhere.upload(`${site.root}/d2/new`, null, { progress: () => {} }),
-    AccessRefused,
+    { code: "ERR_ACCESS_REFUSED" },
   );
   await assert.rejects(Deno.stat(`${site.root}/d2/new`), Deno.errors.NotFound);
 });
@@ -285,16 +277,16 @@ Deno.test("DaemonSession tells a pipe from a file, and sends no control characte
   assert.ok(made.success);
   using session = await site.session("d/");
   assert.equal((await session.entry(`${site.root}/d/pipe`)).kind, "special");
-  await assert.rejects(session.entry(`${site.root}/d/a\r\nDELE ten.txt`), SessionFailed);
+  await assert.rejects(session.entry(`${site.root}/d/a\r\nDELE ten.txt`), { code: "ERR_DAEMON_SESSION" });
   assert.equal((await session.entry(`${site.root}/d/ten.txt`)).size, 10);
 });
 
 type Operation = "open" | "entry" | "list" | "download" | "upload";
 
-const FAULTS: [SessionFault, Operation, abstract new (...args: never[]) => Error][] = [
-  [{ kind: "close-at-once" }, "open", SessionFailed],
-  [{ kind: "no-greeting" }, "open", SessionTimeout],
-  [{ kind: "reply", to: "PASS", reply: "530 Not logged in: unknown user" }, "open", SessionFailed],
+const FAULTS: [SessionFault, Operation, ErrorCode | "any"][] = [
+  [{ kind: "close-at-once" }, "open", "ERR_DAEMON_SESSION"],
+  [{ kind: "no-greeting" }, "open", "ERR_DAEMON_SESSION_TIMEOUT"],
+  [{ kind: "reply", to: "PASS", reply: "530 Not logged in: unknown user" }, "open", "ERR_DAEMON_SESSION"],
   [
     {
       kind: "reply",
@@ -302,42 +294,46 @@ const FAULTS: [SessionFault, Operation, abstract new (...args: never[]) => Error
       reply: "500 Too many active transfer requests / sessions for 'alice' - server limit is 8",
     },
     "open",
-    TooManySessions,
+    "ERR_TOO_MANY_SESSIONS",
   ],
-  [{ kind: "close-after-login" }, "open", DirectoryMissing],
-  [{ kind: "hang", on: "MLST" }, "entry", SessionTimeout],
-  [{ kind: "unterminated-reply", to: "MLST" }, "entry", SessionFailed],
-  [{ kind: "reply", to: "MLST", reply: "250 End" }, "entry", SessionFailed],
-  [{ kind: "reply", to: "MLST", reply: "250- Listing\n250 End" }, "entry", SessionFailed],
+  [{ kind: "close-after-login" }, "open", "ERR_NOT_FOUND"],
+  [{ kind: "hang", on: "MLST" }, "entry", "ERR_DAEMON_SESSION_TIMEOUT"],
+  [{ kind: "unterminated-reply", to: "MLST" }, "entry", "ERR_DAEMON_SESSION"],
+  [{ kind: "reply", to: "MLST", reply: "250 End" }, "entry", "ERR_DAEMON_SESSION"],
+  [{ kind: "reply", to: "MLST", reply: "250- Listing\n250 End" }, "entry", "ERR_DAEMON_SESSION"],
   [
     { kind: "reply", to: "MLST", reply: "250- x\n size=1;type=file; a\n size=1;type=file; b\n250 End" },
     "entry",
-    SessionFailed,
+    "ERR_DAEMON_SESSION",
   ],
-  [{ kind: "reply", to: "MLST", reply: "hello" }, "entry", SessionFailed],
-  [{ kind: "reply", to: "MLST", reply: "250- x\nno space\n250 End" }, "entry", SessionFailed],
-  [{ kind: "reply", to: "MLST", reply: `250 ${"x".repeat(40_000)}` }, "entry", SessionFailed],
-  [{ kind: "reply", to: "MLST", reply: `250- x\n${" y\n".repeat(40_000)}250 End` }, "entry", SessionFailed],
-  [{ kind: "reply", to: "MLST", reply: "550 no\n250 surplus" }, "list", SessionFailed],
+  [{ kind: "reply", to: "MLST", reply: "hello" }, "entry", "ERR_DAEMON_SESSION"],
+  [{ kind: "reply", to: "MLST", reply: "250- x\nno space\n250 End" }, "entry", "ERR_DAEMON_SESSION"],
+  [{ kind: "reply", to: "MLST", reply: `250 ${"x".repeat(40_000)}` }, "entry", "ERR_DAEMON_SESSION"],
+  [
+    { kind: "reply", to: "MLST", reply: `250- x\n${" y\n".repeat(40_000)}250 End` },
+    "entry",
+    "ERR_DAEMON_SESSION",
+  ],
+  [{ kind: "reply", to: "MLST", reply: "550 no\n250 surplus" }, "list", "ERR_DAEMON_SESSION"],
   [
     { kind: "reply", to: "EPSV", reply: "229 Entering Extended Passive Mode (|||99999|)" },
     "download",
-    SessionFailed,
+    "ERR_DAEMON_SESSION",
   ],
-  [{ kind: "reply", to: "EPSV", reply: "500 no ports" }, "download", SessionFailed],
-  [{ kind: "refused-data-port" }, "download", Error],
-  [{ kind: "silent-data" }, "download", SessionTimeout],
-  [{ kind: "cut-data", after: 3, then: "226" }, "download", SessionFailed],
-  [{ kind: "cut-data", after: 3, then: "500" }, "download", SessionFailed],
-  [{ kind: "cut-data", after: 3, then: "close" }, "download", SessionFailed],
-  [{ kind: "cut-data", after: 3, then: "226" }, "upload", Error],
-  [{ kind: "cut-data", after: 3, then: "500" }, "upload", Error],
-  [{ kind: "cut-data", after: 3, then: "close" }, "upload", Error],
-  [{ kind: "no-226" }, "download", SessionTimeout],
-  [{ kind: "no-226" }, "upload", SessionTimeout],
-  [{ kind: "no-226" }, "list", SessionTimeout],
-  [{ kind: "reply", to: "STOR", reply: "500 No space left on device" }, "upload", SessionFailed],
-  [{ kind: "reply", to: "RETR", reply: "550 not readable" }, "download", AccessRefused],
+  [{ kind: "reply", to: "EPSV", reply: "500 no ports" }, "download", "ERR_DAEMON_SESSION"],
+  [{ kind: "refused-data-port" }, "download", "any"],
+  [{ kind: "silent-data" }, "download", "ERR_DAEMON_SESSION_TIMEOUT"],
+  [{ kind: "cut-data", after: 3, then: "226" }, "download", "ERR_DAEMON_SESSION"],
+  [{ kind: "cut-data", after: 3, then: "500" }, "download", "ERR_DAEMON_SESSION"],
+  [{ kind: "cut-data", after: 3, then: "close" }, "download", "ERR_DAEMON_SESSION"],
+  [{ kind: "cut-data", after: 3, then: "226" }, "upload", "any"],
+  [{ kind: "cut-data", after: 3, then: "500" }, "upload", "any"],
+  [{ kind: "cut-data", after: 3, then: "close" }, "upload", "any"],
+  [{ kind: "no-226" }, "download", "ERR_DAEMON_SESSION_TIMEOUT"],
+  [{ kind: "no-226" }, "upload", "ERR_DAEMON_SESSION_TIMEOUT"],
+  [{ kind: "no-226" }, "list", "ERR_DAEMON_SESSION_TIMEOUT"],
+  [{ kind: "reply", to: "STOR", reply: "500 No space left on device" }, "upload", "ERR_DAEMON_SESSION"],
+  [{ kind: "reply", to: "RETR", reply: "550 not readable" }, "download", "ERR_ACCESS_REFUSED"],
 ];
 
 for (const [fault, operation, expected] of FAULTS) {
@@ -352,11 +348,11 @@ for (const [fault, operation, expected] of FAULTS) {
         using session = await site.session("d/");
         if (operation === "open") return;
         await session.entry(`${site.root}/d/ten.txt`).catch((error) => {
-          if (operation === "entry" || !(error instanceof NothingThere)) throw error;
+          if (operation === "entry" || !isRefusal(error, "ERR_NOT_FOUND")) throw error;
         });
         await session.list(`${site.root}/d/`, () => {});
       },
-      expected,
+      expected === "any" ? Error : { code: expected },
     );
     site.daemon.sessionFaults.always = undefined;
     await site.allClosed();

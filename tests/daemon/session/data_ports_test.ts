@@ -1,9 +1,4 @@
 import assert from "node:assert/strict";
-import {
-  AccessRefused,
-  ListenSocketUnreachable,
-  SessionFailed,
-} from "../../../src/daemon/session/session_errors.ts";
 import { connectToPeer } from "../../../src/daemon/session/data_ports.ts";
 import { GuardedSocket } from "../../../src/daemon/session/guarded_socket.ts";
 import type { SessionFault } from "../../daemon_simulator/session_fault.ts";
@@ -48,7 +43,7 @@ Deno.test("DataPorts uploads with PASV", async () => {
 Deno.test("DataPorts returns to EPSV when PASV leads nowhere either", async () => {
   await using site = await Site.open({}, SHORT_TIMES);
   site.daemon.sessionFaults.queue.push({ kind: "refused-data-port" }, { kind: "refused-data-port" });
-  await assert.rejects(fetchTen(site), ListenSocketUnreachable);
+  await assert.rejects(fetchTen(site), { code: "ERR_LISTEN_SOCKET_UNREACHABLE" });
   assert.equal(await fetchTen(site), "0123456789");
   assert.deepEqual(passiveCommands(site), [["EPSV"], ["PASV"], ["EPSV"]]);
 });
@@ -70,14 +65,14 @@ for (const reply of BAD_REPLIES) {
     await using site = await Site.open({}, SHORT_TIMES);
     const faults: SessionFault[] = [{ kind: "refused-data-port" }, { kind: "reply", to: "PASV", reply }];
     site.daemon.sessionFaults.queue.push(...faults);
-    await assert.rejects(fetchTen(site), SessionFailed);
+    await assert.rejects(fetchTen(site), { code: "ERR_DAEMON_SESSION" });
   });
 }
 
 Deno.test("DataPorts reports what stands in the way of the second session", async () => {
   await using site = await Site.open(ELSEWHERE, SHORT_TIMES);
   site.daemon.sessionFaults.queue.push(undefined, { kind: "reply", to: "PASS", reply: "534 no" });
-  await assert.rejects(fetchTen(site), AccessRefused);
+  await assert.rejects(fetchTen(site), { code: "ERR_ACCESS_REFUSED" });
 });
 
 Deno.test({
@@ -111,7 +106,7 @@ Deno.test({
       second.close();
       await assert.rejects(
         connectToPeer(first, "elsewhere.invalid", port, SHORT_TIMES),
-        ListenSocketUnreachable,
+        { code: "ERR_LISTEN_SOCKET_UNREACHABLE" },
       );
     } finally {
       first.close();

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { createDaemonGroup } from "../../../src/daemon/daemon_pool.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { Secret } from "../../../src/model/secret.ts";
-import { ListenSocketUnreachable, TooManySessions } from "../../../src/daemon/session/session_errors.ts";
 import { SessionClient, type SessionDaemons } from "../../../src/daemon/session/session_client.ts";
 import { mediatedScope } from "../../../src/sharing/rules/session_scope.ts";
 import { SHORT_TIMES, Site } from "../../sharing/site.ts";
@@ -53,8 +52,12 @@ Deno.test("SessionClient keeps to the instance that was named", async () => {
   await using site = await Site.open();
   const client = new SessionClient(grouped(site, [deadAddress()]), { times: SHORT_TIMES });
   const wanted = { user: "alice", scope: mediatedScope(`${site.root}/d/`), permission: "READ" } as const;
-  await assert.rejects(client.open({ ...wanted, instance: 1 }, NEVER), ListenSocketUnreachable);
-  await assert.rejects(client.open({ ...wanted, instance: 9 }, NEVER), ListenSocketUnreachable);
+  await assert.rejects(client.open({ ...wanted, instance: 1 }, NEVER), {
+    code: "ERR_LISTEN_SOCKET_UNREACHABLE",
+  });
+  await assert.rejects(client.open({ ...wanted, instance: 9 }, NEVER), {
+    code: "ERR_LISTEN_SOCKET_UNREACHABLE",
+  });
   (await client.open({ ...wanted, instance: 2 }, NEVER)).close();
 });
 
@@ -146,7 +149,7 @@ Deno.test("SessionClient opens no more sessions at once than the budget has", as
 Deno.test("SessionClient fails when nothing gets free in time", async () => {
   await using site = await Site.open({}, {}, { limit: () => 1, maxWaitMs: 20 });
   using _first = await site.session("d/ten.txt");
-  await assert.rejects(site.session("d/ten.txt"), TooManySessions);
+  await assert.rejects(site.session("d/ten.txt"), { code: "ERR_TOO_MANY_SESSIONS" });
 });
 
 Deno.test("SessionClient never shows the one-time secret", async () => {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ListingPart } from "../../../src/resource/access/listing_part.ts";
-import { InvalidRequest } from "../../../src/resource/request_errors.ts";
 import type { Entry } from "../../../src/daemon/session/entry.ts";
 
 function entry(name: string): Entry {
@@ -52,6 +51,6 @@ Deno.test("ListingPart gives every entry exactly once, whatever order they come 
 
 Deno.test("ListingPart refuses a place that is no name", () => {
   for (const after of ["", "/", "a/b", "../", "a".repeat(2000)].filter((text) => text !== "../")) {
-    assert.throws(() => new ListingPart(after), InvalidRequest, after);
+    assert.throws(() => new ListingPart(after), { code: "ERR_INVALID_REQUEST" }, after);
   }
 });

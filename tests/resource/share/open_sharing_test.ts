@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { AttributeSource } from "../../../src/attributes/attribute_source.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { NO_ATTRIBUTES } from "../../../src/model/attributes.ts";
-import { ServiceError } from "../../../src/model/service_error.ts";
+import { refuse } from "../../../src/model/service_error.ts";
 import { openSharing, SHARE_DATABASE } from "../../../src/resource/share/open_sharing.ts";
 import { DRAFT } from "../../sharing/store/conformance.ts";
 import { Site } from "../../sharing/site.ts";
@@ -12,12 +12,6 @@ const SOURCE: AttributeSource = {
   attributesOf: () => Promise.resolve(NO_ATTRIBUTES),
   close: () => {},
 };
-
-class Unauthenticated extends ServiceError {
-  readonly code = "ERR_UNAUTHENTICATED";
-  readonly status = 401;
-  readonly publicMessage = "";
-}
 
 Deno.test("openSharing() has a session client for each server with sharing, and a store that lasts", async () => {
   await using site = await Site.open();
@@ -37,7 +31,7 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
       attributes: SOURCE,
       allowWriteAccess: false,
       maxLifetimeSeconds: 0,
-      unauthenticated: () => new Unauthenticated(),
+      unauthenticated: () => refuse("ERR_UNAUTHENTICATED", { challenge: "Bearer" }),
       log: SILENT,
       clock: Date.now,
     });

@@ -3,9 +3,8 @@ import type { AttributeSource } from "../../../src/attributes/attribute_source.t
 import type { AskStanding } from "../../../src/authentication/standing.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { attributeValues } from "../../../src/model/attributes.ts";
-import { ServiceError } from "../../../src/model/service_error.ts";
+import { refuse } from "../../../src/model/service_error.ts";
 import { ShareOwners } from "../../../src/resource/share/share_owners.ts";
-import { ShareNotFound } from "../../../src/resource/share/sharing_errors.ts";
 import type { Making, NamedOwner, Share } from "../../../src/sharing/share.ts";
 import { DRAFT } from "../../sharing/store/conformance.ts";
 
@@ -78,15 +77,19 @@ Deno.test("ShareOwners gives no more than at the making of a share, and no more 
 });
 
 Deno.test("ShareOwners ends the shares of a banned owner", async () => {
-  await assert.rejects(limits({ role: "banned" }), ShareNotFound);
-  await assert.rejects(limits({ role: "banned", accounts: () => [SHARE.uid] }, MADE), ShareNotFound);
+  await assert.rejects(limits({ role: "banned" }), { code: "ERR_SHARE_NOT_FOUND" });
+  await assert.rejects(limits({ role: "banned", accounts: () => [SHARE.uid] }, MADE), {
+    code: "ERR_SHARE_NOT_FOUND",
+  });
 });
 
 Deno.test("ShareOwners ends the shares of an owner whose account is another one by now", async () => {
-  await assert.rejects(limits({ role: "user", accounts: () => ["other"] }), ShareNotFound);
+  await assert.rejects(limits({ role: "user", accounts: () => ["other"] }), { code: "ERR_SHARE_NOT_FOUND" });
   const extra = { "uftpd.HPC.xlogin": "other" };
-  await assert.rejects(limits({ role: "user", extra }), ShareNotFound);
-  await assert.rejects(limits({ role: "user", extra, accounts: () => [SHARE.uid] }), ShareNotFound);
+  await assert.rejects(limits({ role: "user", extra }), { code: "ERR_SHARE_NOT_FOUND" });
+  await assert.rejects(limits({ role: "user", extra, accounts: () => [SHARE.uid] }), {
+    code: "ERR_SHARE_NOT_FOUND",
+  });
 });
 
 Deno.test("ShareOwners leaves an owner any account that is still theirs", async () => {
@@ -109,7 +112,7 @@ const GONE: [string, Sources][] = [
 
 for (const [what, sources] of GONE) {
   Deno.test(`ShareOwners ends the shares of an owner who ${what}`, async () => {
-    await assert.rejects(limits(sources, MADE), ShareNotFound);
+    await assert.rejects(limits(sources, MADE), { code: "ERR_SHARE_NOT_FOUND" });
   });
 }
 
@@ -145,14 +148,12 @@ Deno.test("ShareOwners ends the shares of owners whom their source does not know
   const sources: Sources = { role: "user", accounts: () => [SHARE.uid], groups: ["hpc"] };
   const ask = (standing: AskStanding) =>
     ownersWith(sources, { standing }).limits({ ...SHARE, made: MADE }, NEVER);
-  await assert.rejects(ask(() => Promise.resolve({ kind: "gone" })), ShareNotFound);
-  await assert.rejects(ask(() => Promise.resolve({ kind: "known", servers: ["OTHER"] })), ShareNotFound);
+  await assert.rejects(ask(() => Promise.resolve({ kind: "gone" })), { code: "ERR_SHARE_NOT_FOUND" });
+  await assert.rejects(ask(() => Promise.resolve({ kind: "known", servers: ["OTHER"] })), {
+    code: "ERR_SHARE_NOT_FOUND",
+  });
   assert.deepEqual(await ask(() => Promise.resolve({ kind: "known", servers: ["OTHER", "HPC"] })), [{}, {}]);
   assert.deepEqual(await ask(() => Promise.resolve({ kind: "cannot tell" })), [{}, {}]);
-  class OutOfOrder extends ServiceError {
-    readonly code = "ERR_TEST";
-    readonly status = 503;
-    readonly publicMessage = "out of order";
-  }
-  await assert.rejects(ask(() => Promise.reject(new OutOfOrder())), OutOfOrder);
+  const outOfOrder = refuse("ERR_TOO_MUCH_WORK");
+  await assert.rejects(ask(() => Promise.reject(outOfOrder)), outOfOrder);
 });

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
-import { checkHeaderLengths, HEADER_LIMITS, HeaderTooLong } from "../../../src/service/http/header_limits.ts";
+import { checkHeaderLengths, HEADER_LIMITS } from "../../../src/service/http/header_limits.ts";
 import { HeaderList } from "../../../src/model/header_list.ts";
+import { isRefusal } from "../../../src/model/service_error.ts";
 
 for (const [name, limit] of HEADER_LIMITS) {
   Deno.test(`checkHeaderLengths() takes ${limit} characters of ${name}, and no more`, () => {
     checkHeaderLengths(new HeaderList([name, "x".repeat(limit)]));
     assert.throws(
       () => checkHeaderLengths(new HeaderList([name.toLowerCase(), "x".repeat(limit + 1)])),
-      (error: unknown) => error instanceof HeaderTooLong && error.publicMessage.includes(name),
+      (error: unknown) => isRefusal(error, "ERR_HEADER_TOO_LONG") && error.publicMessage.includes(name),
     );
   });
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { InvalidRequest } from "../../../src/resource/request_errors.ts";
-import { MethodNotAllowed, NoSuchResource, type Route, Router } from "../../../src/service/http/router.ts";
+import { isRefusal } from "../../../src/model/service_error.ts";
+import { type Route, Router } from "../../../src/service/http/router.ts";
 import { CHARACTER } from "../../fixtures/character.ts";
 import { emptyResponse } from "../../../src/resource/text_response.ts";
 
@@ -54,7 +54,7 @@ for (
   ]
 ) {
   Deno.test(`Router.match() knows nothing at "${path}"`, () => {
-    assert.throws(() => router.match("GET", path), NoSuchResource);
+    assert.throws(() => router.match("GET", path), { code: "ERR_NOT_FOUND" });
   });
 }
 
@@ -67,7 +67,7 @@ const notAllowed: [string, string, string][] = [
 for (const [method, path, allow] of notAllowed) {
   Deno.test(`Router.match() does not allow ${method} ${path}`, () => {
     assert.throws(() => router.match(method, path), (error) => {
-      assert(error instanceof MethodNotAllowed);
+      assert(isRefusal(error, "ERR_METHOD_NOT_ALLOWED"));
       assert.equal(error.headers.Allow, allow);
       return true;
     });
@@ -75,7 +75,7 @@ for (const [method, path, allow] of notAllowed) {
 }
 
 Deno.test("Router.match() refuses a bad percent-encoding", () => {
-  assert.throws(() => router.match("GET", "/rest/auth/%zz"), InvalidRequest);
+  assert.throws(() => router.match("GET", "/rest/auth/%zz"), { code: "ERR_INVALID_REQUEST" });
 });
 
 Deno.test("Router.match() finds a route or says why not, whatever the path", () => {
@@ -87,8 +87,8 @@ Deno.test("Router.match() finds a route or says why not, whatever the path", () 
       router.match("GET", path);
     } catch (error) {
       assert(
-        error instanceof NoSuchResource || error instanceof MethodNotAllowed ||
-          error instanceof InvalidRequest,
+        isRefusal(error, "ERR_NOT_FOUND") || isRefusal(error, "ERR_METHOD_NOT_ALLOWED") ||
+          isRefusal(error, "ERR_INVALID_REQUEST"),
       );
     }
   }));

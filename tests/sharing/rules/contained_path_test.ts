@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { absolutePath } from "../../../src/model/absolute_path.ts";
-import { NothingThere } from "../../../src/daemon/session/session_errors.ts";
+import { isRefusal } from "../../../src/model/service_error.ts";
 import { containedPath } from "../../../src/sharing/rules/contained_path.ts";
 import { CHARACTER } from "../../fixtures/character.ts";
 
@@ -49,14 +49,14 @@ const REFUSED = [
 
 for (const segments of REFUSED) {
   Deno.test(`containedPath() finds nothing at ${JSON.stringify(segments)}`, () => {
-    assert.throws(() => containedPath(SHARE, segments), NothingThere);
+    assert.throws(() => containedPath(SHARE, segments), { code: "ERR_NOT_FOUND" });
   });
 }
 
 Deno.test("containedPath() finds nothing below a shared file, not even for a trailing slash", () => {
   assert.equal(containedPath({ path: "/data/f" }, []), "/data/f");
-  assert.throws(() => containedPath({ path: "/data/f" }, [""]), NothingThere);
-  assert.throws(() => containedPath({ path: "/data/f" }, ["x"]), NothingThere);
+  assert.throws(() => containedPath({ path: "/data/f" }, [""]), { code: "ERR_NOT_FOUND" });
+  assert.throws(() => containedPath({ path: "/data/f" }, ["x"]), { code: "ERR_NOT_FOUND" });
 });
 
 Deno.test("containedPath() never leaves the share, whatever it is given", () => {
@@ -87,7 +87,7 @@ Deno.test("containedPath() never leaves the share, whatever it is given", () => 
       try {
         path = containedPath(SHARE, segments);
       } catch (error) {
-        return error instanceof NothingThere;
+        return isRefusal(error, "ERR_NOT_FOUND");
       }
       assert.ok(path.startsWith("/data/d/"), path);
       assert.equal(absolutePath(path), path);

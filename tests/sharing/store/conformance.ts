@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/model/clock.ts";
 import type { Making, Share, ShareDraft, UseStart } from "../../../src/sharing/share.ts";
-import { SharedByAnother, type ShareStore } from "../../../src/sharing/store/share_store.ts";
+import type { ShareStore } from "../../../src/sharing/store/share_store.ts";
 
 const ANYBODY = "cn=anonymous,o=unknown,ou=unknown";
 
@@ -313,7 +313,7 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
       await store.put("A", { ...DRAFT, ...alices });
       time.now++;
       const draft = { ...DRAFT, owner: "cn=bob", uid: "bob", made: MADE, ...bobs };
-      if (refused) await assert.rejects(store.put("A", draft), SharedByAnother);
+      if (refused) await assert.rejects(store.put("A", draft), { code: "ERR_SHARED_BY_ANOTHER" });
       else await store.put("A", draft);
       assert.equal((await store.ownedBy("A", "cn=bob")).length, refused ? 0 : 1);
       // Elsewhere, and once the other share has ended, it is nobody else's.
@@ -327,7 +327,7 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
       time.now++;
       const { id } = await store.put("A", { ...draft, path: "/elsewhere" });
       const change = { path: draft.path, made: draft.made ?? MADE };
-      if (refused) await assert.rejects(store.change("A", id, change), SharedByAnother);
+      if (refused) await assert.rejects(store.change("A", id, change), { code: "ERR_SHARED_BY_ANOTHER" });
       else await store.change("A", id, change);
       assert.equal((await store.get("A", id))?.path, refused ? "/elsewhere" : draft.path);
     });
@@ -339,7 +339,9 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
     const imported = { ...DRAFT, server: "A", id: "abc", owner: "cn=bob", accessCount: 0, created: time.now };
     await store.add(imported);
     assert.equal((await store.put("A", { ...DRAFT, access: "WRITE" })).access, "WRITE");
-    await assert.rejects(store.put("A", { ...DRAFT, owner: "cn=bob", access: "WRITE" }), SharedByAnother);
+    await assert.rejects(store.put("A", { ...DRAFT, owner: "cn=bob", access: "WRITE" }), {
+      code: "ERR_SHARED_BY_ANOTHER",
+    });
   });
 
   fact("takes in shares with older ids, once", async (store, time) => {
