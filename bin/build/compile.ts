@@ -7,6 +7,7 @@ import { readProject, ROOT } from "./project.ts";
 import { readRuntime } from "./runtime.ts";
 import { ToolFailed } from "./run_tool.ts";
 import { createSbom } from "./sbom.ts";
+import { replaceFile } from "./replace_file.ts";
 import { packSelfExtracting } from "./self_extracting.ts";
 import { isTarget, type Target, TARGETS } from "./target.ts";
 
@@ -66,7 +67,7 @@ export async function compile({ target, output, selfExtracting, sbom }: Wanted):
   await Deno.mkdir(dirname(output), { recursive: true });
   const form = selfExtracting ? "self-extracting" : await canCompile(target) ? "native" : "fallback";
   if (form === "native") {
-    await compileNative({ output, target, program, flags });
+    await compileNative({ output, target, version: project.version, program, flags });
   } else {
     const runtime = await readRuntime(target);
     await replaceFile(
@@ -76,12 +77,6 @@ export async function compile({ target, output, selfExtracting, sbom }: Wanted):
   }
   if (sbom) await Deno.writeTextFile(`${output}.cdx.json`, await createSbom(project, target));
   return form;
-}
-
-/** The old one may be running. */
-async function replaceFile(file: string, content: Uint8Array): Promise<void> {
-  await Deno.writeFile(`${file}.new`, content, { mode: 0o755 });
-  await Deno.rename(`${file}.new`, file);
 }
 
 async function main(): Promise<number> {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import { writePackageFile } from "./archive.ts";
-import { CONFLICTS, DESCRIPTION, MAINTAINER, SUMMARY } from "./description.ts";
+import { CONFLICTS, DESCRIPTION, maintainer, SUMMARY } from "./description.ts";
 import { gzipped, type PackageFile } from "./package_files.ts";
 import { ROOT } from "./project.ts";
 import { releaseDate } from "./release_date.ts";
@@ -64,7 +64,7 @@ function debianChangelog(version: string): PackageFile {
 
   * See /usr/share/doc/authserver/CHANGELOG.md.gz.
 
- -- ${MAINTAINER}  ${date}
+ -- ${maintainer()}  ${date}
 `),
   };
 }
@@ -77,7 +77,7 @@ function controlFile(version: string, architecture: string, kilobytes: number): 
   return `Package: authserver
 Version: ${version}
 Architecture: ${architecture}
-Maintainer: ${MAINTAINER}
+Maintainer: ${maintainer()}
 Installed-Size: ${kilobytes}
 Section: net
 Priority: optional

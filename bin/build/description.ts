@@ -11,5 +11,11 @@ export const DESCRIPTION = [
 /** Package of the Java service, which listens on the same port and has the same clients. */
 export const CONFLICTS = "unicore-authserver";
 
-/** Whom packages name as their maintainer: those who made them, at no address that could be somebody's. */
-export const MAINTAINER = "authserver maintainers <authserver@example.org>";
+/**
+ * Whom packages name as their maintainer: who makes them, as `DEBFULLNAME` and `DEBEMAIL` say (devscripts(1)); else nobody,
+ * at an address that cannot be anybody's (RFC 2606, 2).
+ */
+export function maintainer(environment = (name: string) => Deno.env.get(name)): string {
+  const [name, address] = [environment("DEBFULLNAME"), environment("DEBEMAIL")];
+  return name && address ? `${name} <${address}>` : "No maintainer named <nobody@authserver.invalid>";
+}

@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import { writePackageFile } from "./archive.ts";
-import { CONFLICTS, DESCRIPTION, SUMMARY } from "./description.ts";
+import { CONFLICTS, DESCRIPTION, maintainer, SUMMARY } from "./description.ts";
 import type { PackageFile } from "./package_files.ts";
 import { ROOT } from "./project.ts";
 import { releaseDate } from "./release_date.ts";
@@ -66,6 +66,7 @@ Version: ${version}
 Release: 1
 Summary: ${SUMMARY}
 License: ${license}
+Packager: ${maintainer()}
 AutoReqProv: no
 Requires: systemd >= 239, coreutils, gzip
 Conflicts: ${CONFLICTS}

@@ -11,9 +11,13 @@ export class ToolFailed extends Error {
 export async function runTool(
   program: string,
   args: readonly string[],
-  { cwd, env }: { readonly cwd?: string; readonly env?: Record<string, string> } = {},
+  { cwd, env, signal }: {
+    readonly cwd?: string;
+    readonly env?: Record<string, string>;
+    readonly signal?: AbortSignal;
+  } = {},
 ): Promise<string> {
-  const command = new Deno.Command(program, { args: [...args], cwd, env, stdin: "null" });
+  const command = new Deno.Command(program, { args: [...args], cwd, env, signal, stdin: "null" });
   const { success, code, stdout, stderr } = await command.output();
   const decoder = new TextDecoder();
   if (success) return decoder.decode(stdout);

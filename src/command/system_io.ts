@@ -1,5 +1,7 @@
 import { writeSync } from "node:fs";
 import { CommandFailed, type CommandIo } from "./command.ts";
+import { isJournal, messagesForJournal } from "../logging/journal.ts";
+import { SURROUNDINGS } from "./surroundings.ts";
 import { SecretLine } from "./secret_line.ts";
 
 /** Longest standard input that is read, in bytes. */
@@ -8,10 +10,17 @@ const MAX_INPUT = 64 * 1024;
 /** The world of a process started by hand: its standard streams and its terminal. */
 export const SYSTEM_IO: CommandIo = {
   stdout: (text) => writeAll(1, text),
-  stderr: (text) => writeAll(2, text),
+  stderr: (text) => writeAll(2, toJournal() ? messagesForJournal(text) : text),
   readInput,
   askSecret,
 };
+
+/** Looked up once: a running service gives up the right to look at its environment. */
+let journal: boolean | undefined;
+
+function toJournal(): boolean {
+  return journal ??= isJournal(2, SURROUNDINGS.environment);
+}
 
 function writeAll(stream: number, text: string): void {
   const bytes = new TextEncoder().encode(text);

@@ -54,7 +54,8 @@ export class Chromium implements AsyncDisposable {
     };
   }
 
-  static async start(path: string): Promise<Chromium> {
+  /** @param more Further options of its command line. */
+  static async start(path: string, more: readonly string[] = []): Promise<Chromium> {
     const profile = await Deno.makeTempDir({ prefix: "authserver-browser-" });
     const process = new Deno.Command(path, {
       args: [
@@ -65,6 +66,7 @@ export class Chromium implements AsyncDisposable {
         "--no-first-run",
         "--disable-background-networking",
         "--disable-component-update",
+        ...more,
         "--remote-debugging-port=0",
         `--user-data-dir=${profile}`,
         "about:blank",
@@ -165,6 +167,7 @@ export class Page {
   async evaluate(expression: string): Promise<unknown> {
     const { result, exceptionDetails } = await this.#send("Runtime.evaluate", {
       expression,
+      awaitPromise: true,
       returnByValue: true,
     });
     if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));

@@ -3,6 +3,7 @@ import type { EffectiveValue } from "../../config/key_reader.ts";
 import { resolve } from "node:path";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { type Console, LogFile, toConsole } from "../../logging/log_file.ts";
+import { isJournal } from "../../logging/journal.ts";
 import { forJournal } from "../../logging/line_forms.ts";
 import { formatProblem, isError, type Problem } from "../../model/problem.ts";
 import { CannotStart } from "../../rooms/cannot_start.ts";
@@ -100,7 +101,7 @@ async function startOperations(
 
 /** The journal has times and priorities of its own (systemd.exec(5), "JOURNAL_STREAM"). */
 function consoleFor({ environment }: Surroundings): Console {
-  return (environment("JOURNAL_STREAM") ?? "") === "" ? toConsole : (text) => toConsole(forJournal(text));
+  return isJournal(1, environment) ? (text) => toConsole(forJournal(text)) : toConsole;
 }
 
 function operationsOf(config: ServiceConfig, { environment }: Surroundings): OperationsConfig {
