@@ -1,6 +1,6 @@
 /** Everything that is given out, as it is made, installed and started. Needs `dpkg-deb` and `rpmbuild`; root for packages. */
 import assert from "node:assert/strict";
-import { readProject } from "../../bin/build/project.ts";
+import { readProject, ROOT } from "../../bin/build/project.ts";
 import { release, releaseNames } from "../../bin/build/release.ts";
 import { runTool } from "../../bin/build/run_tool.ts";
 import { isTarget } from "../../bin/build/target.ts";
@@ -69,6 +69,46 @@ Deno.test({
       await runTool("dpkg-deb", ["-f", `${folder}/${NAMES.deb}`, "Conflicts"]),
       "unicore-authserver\n",
     );
+  },
+});
+
+Deno.test({
+  name:
+    "the Debian package's program runs as the service's account, which has no home, before the first start",
+  ignore: !CAN_RELEASE || !await ThrowawayRoot.available("dpkg"),
+  async fn() {
+    await using root = await ThrowawayRoot.create();
+    await Deno.copyFile(`${folder}/${NAMES.deb}`, root.path("/root/authserver.deb"));
+    await root.run("dpkg", "-i", "/root/authserver.deb");
+    for (const environment of [["HOME=/"], ["HOME=/nonexistent"], []]) {
+      const said = await root.run(
+        ...["runuser", "-u", "authserver", "--", "env", "-i", "PATH=/usr/bin:/bin", ...environment],
+        ...["/usr/bin/authserver", "version", "--json"],
+      );
+      assert.equal(JSON.parse(said).configuration, "/etc/authserver/container.properties");
+    }
+    assert.equal(
+      await root.run("stat", "-c", "%U:%G %a", "/var/cache/authserver"),
+      "authserver:authserver 700\n",
+    );
+    assert(await root.exists("/usr/share/doc/authserver/examples/bin/authserver-start.sh"));
+  },
+});
+
+Deno.test({
+  name: "two releases at one SOURCE_DATE_EPOCH are the same, byte by byte",
+  ignore: !CAN_RELEASE,
+  async fn() {
+    const sums: string[] = [];
+    for (const name of ["one", "two"]) {
+      await runTool(
+        Deno.execPath(),
+        ["run", "--allow-all", `${ROOT}/tests/build/release_to.ts`, `${folder}/${name}`],
+        { env: { SOURCE_DATE_EPOCH: "1780000000" } },
+      );
+      sums.push(await Deno.readTextFile(`${folder}/${name}/SHA256SUMS`));
+    }
+    assert.equal(sums[0], sums[1]);
   },
 });
 

@@ -21,10 +21,26 @@ Deno.test("AuditFile appends lines, and makes file and folder where they are mis
     file.write(["b", "c"]);
     assert.deepEqual(await file.close(), []);
     assert.equal(await Deno.readTextFile(path), "a\nb\nc\n");
-    assert.equal(((await Deno.stat(path)).mode ?? 0) & 0o777 & ~0o640, 0);
     assert.deepEqual(log, []);
   });
 });
+
+for (const umask of [0o077, 0o022, 0]) {
+  Deno.test(`AuditFile makes its file with mode 0640, as the manual says, at umask ${umask.toString(8)}`, async () => {
+    const before = Deno.umask(umask);
+    try {
+      await withFolder(async (folder, log) => {
+        const path = `${folder}/audit.log`;
+        const file = new AuditFile(path, logger(log));
+        file.write(["a"]);
+        assert.deepEqual(await file.close(), []);
+        assert.equal(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o640);
+      });
+    } finally {
+      Deno.umask(before);
+    }
+  });
+}
 
 Deno.test("AuditFile keeps lines that cannot be written, and writes them later in their order", async () => {
   await withFolder(async (folder, log) => {
