@@ -28,7 +28,7 @@ export interface EdgeOptions {
   readonly maxConnections: number;
   /** Addresses and ranges whose connections stand for many clients, such as a gateway's: they may have all there are. */
   readonly proxies?: readonly string[];
-  /** Headers of the edge's own answers; absent: such as no browser needs. */
+  /** Headers of all answers; absent: the edge's own have such as no browser needs, the others what they come with. */
   readonly policy?: AnswerPolicy;
   readonly limits: EdgeLimits;
 }

@@ -11,7 +11,7 @@ import type { Logger } from "../logging/logger.ts";
 import { Occasional } from "../logging/occasional.ts";
 import type { Increments } from "../metrics/counters.ts";
 import { addressInRange, peerAddress } from "../model/address.ts";
-import { type AskedBy, PLAIN_POLICY } from "../model/answer_headers.ts";
+import { addCommonHeaders, type AskedBy, PLAIN_POLICY } from "../model/answer_headers.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { Answer, HttpResponse } from "../model/http_message.ts";
 import type { Peer } from "../model/peer.ts";
@@ -209,17 +209,21 @@ export class HttpsEdge {
     if (this.#draining !== undefined) response.setHeader("Connection", "close");
     const { method = "" } = request;
     const headers = new HeaderList(request.rawHeaders);
+    const { policy } = this.#options;
     try {
       const target = readHead(request);
       if (method === "TRACE") {
         throw refuse("ERR_METHOD_NOT_ALLOWED", { allowed: "GET, HEAD, POST, PUT, DELETE, OPTIONS" });
       }
-      const body = await bodyOf(request, response, gate);
+      const coming = bodyOf(request, response, gate);
+      const body = coming && await coming;
       if (gate.closed) throw refuse("ERR_CLIENT_GONE", "its body is no HTTP");
-      return await this.#answer(
+      const answer = await this.#answer(
         { method, ...target, headers, client: this.#peerOf(request.socket), body },
         signal,
       );
+      if (policy !== undefined) addCommonHeaders(answer.headers, { method, headers }, policy);
+      return answer;
     } catch (error) {
       const known = error instanceof ServiceError
         ? error
@@ -228,10 +232,7 @@ export class HttpsEdge {
       if (!signal.aborted && !isRefusal(known, "ERR_CLIENT_GONE")) {
         this.#note(known, { requestId, socket: request.socket, method });
       }
-      return refusal(
-        { error: known, requestId, by: { method, headers } },
-        this.#options.policy ?? PLAIN_POLICY,
-      );
+      return refusal({ error: known, requestId, by: { method, headers } }, policy ?? PLAIN_POLICY);
     }
   }
 

@@ -28,7 +28,8 @@ export function refusal(
   const headers = HeaderList.of(error.headers);
   headers.set("Content-Type", "application/json");
   headers.set("Content-Length", String(body.length));
-  addCommonHeaders(headers, requestId, by, policy);
+  headers.set("X-Request-Id", requestId);
+  addCommonHeaders(headers, by, policy);
   return { status: error.status, headers, body };
 }
 

@@ -51,14 +51,12 @@ const EXPOSED = ["ETag", "Retry-After", "X-Request-Id", "Content-Range"];
 /** Sets what every answer has, unless the resource has set it already. */
 export function addCommonHeaders(
   headers: HeaderList,
-  requestId: string,
   request: AskedBy,
   { hsts, frames, cors }: AnswerPolicy,
 ): void {
   for (const [name, value] of COMMON) {
-    if (!headers.has(name)) headers.set(name, value);
+    if (!headers.has(name)) headers.fields.push(name, value);
   }
-  headers.set("X-Request-Id", requestId);
   if (frames.policy !== "deny") allowFrames(headers, frames);
   if (hsts !== undefined) {
     const more = hsts.includeSubDomains ? "; includeSubDomains" : "";

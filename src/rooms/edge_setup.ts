@@ -30,7 +30,7 @@ export function edgeLimits({ config }: Setup): EdgeLimits {
   return { ...LIMITS, keepAliveMs: Math.min(LIMITS.keepAliveMs, maxIdleMs), silentMs: maxIdleMs };
 }
 
-/** Headers of the edge's own answers, which are those of the service. */
+/** Headers of all answers. */
 export function edgePolicy({ config: { https: { hsts, frames, cors } } }: Setup): AnswerPolicy {
   return { hsts, frames, cors };
 }

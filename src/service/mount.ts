@@ -5,6 +5,7 @@
 import type { ServiceConfig } from "../config/service_config.ts";
 import { createLogger, type LineSink } from "../logging/logger.ts";
 import { peerAddress } from "../model/address.ts";
+import { addCommonHeaders, type AnswerPolicy, PLAIN_POLICY } from "../model/answer_headers.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { Peer } from "../model/peer.ts";
@@ -78,7 +79,7 @@ export async function mountService(
     port: site.port,
   }, { log });
   return {
-    handle: (request, peer) => answerWeb(service, request, peer, prefix),
+    handle: (request, peer) => answerWeb(service, request, peer, { prefix, policy: setup.config.https }),
     warnings: problems.map(formatProblem),
     close: () => service.close(),
   };
@@ -105,36 +106,37 @@ function asksOthers(config: ServiceConfig): boolean {
 
 /**
  * Answers a web request: nobody else knows of these.
- * @param prefix Path of the host below which the service answers, without slash at its end.
+ * @param options.prefix Path of the host below which the service answers, without slash at its end.
+ * @param options.policy Headers of all answers; absent: such as no browser needs.
  */
 export async function answerWeb(
   service: Pick<Service, "answer">,
   request: Request,
   peer: Peer,
-  prefix = "",
+  { prefix = "", policy = PLAIN_POLICY }: { readonly prefix?: string; readonly policy?: AnswerPolicy } = {},
 ): Promise<Response> {
+  const { method, body, signal } = request;
   const { pathname, search } = new URL(request.url);
   // The page's links are relative, so that its path must end in a slash.
   if (pathname === prefix) return new Response(null, { status: 308, headers: { Location: `${prefix}/` } });
-  if (!pathname.startsWith(`${prefix}/`)) return refused(refuse("ERR_NOT_FOUND", { where: "here" }), request);
-  const target = readTarget(pathname.slice(prefix.length) + search);
-  if (target === undefined) {
-    return refused(invalidRequest("The path is not in its normal form"), request);
-  }
-  const { method, headers, body, signal } = request;
-  return webResponse(
-    await service.answer({
-      method,
-      ...target,
-      headers: new HeaderList([...headers].flat()),
-      client: { ...peer, address: peerAddress(peer.address) },
-      body,
-    }, signal),
-  );
+  const headers = new HeaderList([...request.headers].flat());
+  const client = { ...peer, address: peerAddress(peer.address) };
+  const inside = pathname.startsWith(`${prefix}/`);
+  const target = inside ? readTarget(pathname.slice(prefix.length) + search) : undefined;
+  const answer = target !== undefined
+    ? await service.answer({ method, ...target, headers, client, body }, signal)
+    : refused(
+      inside
+        ? invalidRequest("The path is not in its normal form")
+        : refuse("ERR_NOT_FOUND", { where: "here" }),
+      headers,
+    );
+  addCommonHeaders(answer.headers, { method, headers }, policy);
+  return webResponse(answer);
 }
 
-function refused(error: ServiceError, { headers }: Request): Response {
-  return webResponse(errorResponse(error, crypto.randomUUID(), Acceptance.of(headers.get("Accept"))));
+function refused(error: ServiceError, headers: HeaderList): HttpResponse {
+  return errorResponse(error, crypto.randomUUID(), Acceptance.of(headers.get("Accept")));
 }
 
 /** An answer for the web. */

@@ -9,7 +9,6 @@ import { refuse, ServiceError } from "../model/service_error.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceOptions, type ServiceParts } from "./assembly/assemble.ts";
-import { addCommonHeaders } from "../model/answer_headers.ts";
 import { checkQuery } from "./http/check_query.ts";
 import { asServiceError, errorResponse } from "./http/error_response.ts";
 import { originOf } from "./http/forwarding.ts";
@@ -114,7 +113,7 @@ class RoutedService implements Service {
         response.headers.set("WWW-Authenticate", this.#parts.challenge); // RFC 9110, 15.5.2
       }
     }
-    addCommonHeaders(response.headers, requestId, request, this.#parts.config.https);
+    response.headers.set("X-Request-Id", requestId);
     const ms = Math.round((performance.now() - began) * 10) / 10;
     const client = trace.client ?? request.client.address;
     record(log, request.method, { trace: { ...trace, client }, response, failure, ms });

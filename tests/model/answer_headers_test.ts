@@ -12,7 +12,7 @@ function headersOf(
     method: asked["Access-Control-Request-Method"] ? "OPTIONS" : "GET",
     headers: HeaderList.of(asked),
   };
-  addCommonHeaders(headers, "r1", by, { ...PLAIN_POLICY, ...policy });
+  addCommonHeaders(headers, by, { ...PLAIN_POLICY, ...policy });
   return headers;
 }
 

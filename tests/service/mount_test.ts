@@ -64,7 +64,9 @@ Deno.test("mountService() answers below a path, with links there, and every answ
   try {
     const send = async (path: string, init: RequestInit = {}) => {
       const url = new URL(path, "https://host.example.org");
-      return await service.handle(new Request(url, init), PEER);
+      const answer = await service.handle(new Request(url, init), PEER);
+      if (path !== "/uftp") assert.equal(answer.headers.get("X-Content-Type-Options"), "nosniff");
+      return answer;
     };
     const description = new ApiDescription(await (await send("/uftp/openapi.json")).json());
     const asked = async (
