@@ -8,17 +8,25 @@ import { uploadStream } from "./upload_stream.ts";
  * The body of a request: none, whole if it came along with the head, else a stream. What is still to come is read when
  * the stream is: no client is asked for a body before somebody wants it, with `100 Continue` where it waits for that.
  */
-export async function bodyOf(
+export function bodyOf(
+  request: IncomingMessage,
+  response: ServerResponse,
+  gate: RequestGate,
+): null | Promise<Body> {
+  const { "content-length": length, "transfer-encoding": coding } = request.headers;
+  const none = coding === undefined && (length === undefined || Number(length) === 0);
+  return none ? null : comingBody(request, response, gate);
+}
+
+async function comingBody(
   request: IncomingMessage,
   response: ServerResponse,
   gate: RequestGate,
 ): Promise<Body> {
-  const { "content-length": length, "transfer-encoding": coding, expect } = request.headers;
-  if (coding === undefined && (length === undefined || Number(length) === 0)) return null;
   await Promise.resolve(); // until the rest of what came with the head is parsed
   if (request.complete) return atHand(request);
   return uploadStream(request, gate, () => {
-    if (expect !== undefined && request.httpVersion === "1.1") response.writeContinue();
+    if (request.headers.expect !== undefined && request.httpVersion === "1.1") response.writeContinue();
   });
 }
 

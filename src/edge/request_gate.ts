@@ -6,7 +6,7 @@ import { type Inflow, inflowOf } from "./inflow.ts";
 import { RequestLine } from "./request_line.ts";
 
 /** The end of a head, and of a chunked body. */
-const BLANK_LINE = Buffer.from("\r\n\r\n");
+const BLANK_LINE = "\r\n\r\n";
 
 /**
  * Stands between a connection and the parser of `node:http`, which would read all requests that arrive together, and
@@ -33,7 +33,7 @@ export class RequestGate {
   #bodyLeft = 0;
   #bodyWanted = false;
   #answered = false;
-  /** The last bytes that were parsed: an end may be cut in two. */
+  /** The last bytes behind the last blank line: the next one may be cut in two. */
   #tail = "";
 
   /**
@@ -142,7 +142,7 @@ export class RequestGate {
       const end = request !== undefined && this.#bodyLeft < Infinity
         ? Math.min(bytes.length, at + this.#bodyLeft)
         : this.#endOfPart(bytes, at);
-      this.#part(bytes.subarray(at, end), request !== undefined);
+      this.#part(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end), request !== undefined);
       at = end;
     }
     const unwanted = this.#request?.complete === false && !this.#bodyWanted;
@@ -159,7 +159,6 @@ export class RequestGate {
         return this.#turnAway(error);
       }
     }
-    this.#tail = (this.#tail + part.toString("latin1", Math.max(0, part.length - 3))).slice(-3);
     if (!ofBody && !this.#line.judged) return this.#begun([...this.#beginning, part]);
     if (this.#beginning.length === 0) return this.#parse(part);
     const whole = Buffer.concat([...this.#beginning, part]);
@@ -188,12 +187,11 @@ export class RequestGate {
 
   /** Behind the next blank line, or behind all there is. */
   #endOfPart(bytes: Buffer, at: number): number {
-    if (this.#tail !== "") {
-      const joint = (this.#tail + bytes.toString("latin1", at, at + 3)).indexOf("\r\n\r\n");
-      if (joint !== -1) return at + joint + 4 - this.#tail.length;
-    }
-    const found = bytes.indexOf(BLANK_LINE, at);
-    return found === -1 ? bytes.length : found + 4;
+    const text = this.#tail + bytes.toString("latin1", at); // looking for bytes in bytes takes three times as long
+    const found = text.indexOf(BLANK_LINE);
+    const end = found === -1 ? bytes.length : at + found + BLANK_LINE.length - this.#tail.length;
+    this.#tail = found === -1 ? text.slice(1 - BLANK_LINE.length) : "";
+    return end;
   }
 
   #endRequest(): void {

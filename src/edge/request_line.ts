@@ -73,8 +73,12 @@ export class RequestLine {
   }
 }
 
+/** What nearly all lines are. */
+const PLAIN = /^([A-Z]+) [^ ]+ HTTP\/1\.[01]\r$/;
+
 /** What the parser refuses by itself passes. */
 function judge(line: string): void {
+  if (KNOWN.has(PLAIN.exec(line)?.[1] ?? "")) return;
   if (!line.endsWith("\r")) throw refuse("ERR_BAD_REQUEST", "a request line that ends in a bare LF");
   const parts = line.slice(0, -1).split(" ");
   if (parts.includes("") || parts.length > 3) {
