@@ -22,6 +22,5 @@ export function readTarget(target: string): RequestTarget | undefined {
 }
 
 function hasDotSegment(path: string): boolean {
-  if (!path.includes("/.") && !path.includes("/%2")) return false;
-  return path.split("/").some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
+  return /\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
 }

@@ -80,19 +80,23 @@ export class Turns {
   #mayRun({ lane, known }: Pick<TurnSeeker, "lane" | "known">): boolean {
     const { atOnce, forKnown = 0 } = this.#limits;
     return this.#count < atOnce && (known || this.#strange < atOnce - forKnown) &&
-      (this.#underWay.get(lane) ?? 0) < (this.#limits.atOncePerLane ?? Infinity);
+      this.#runningIn(lane) < (this.#limits.atOncePerLane ?? Infinity);
+  }
+
+  #runningIn(lane: string): number {
+    return this.#underWay.get(lane) ?? 0;
   }
 
   #enter({ lane, known }: Pick<TurnSeeker, "lane" | "known">): void {
     this.#count++;
     if (!known) this.#strange++;
-    this.#underWay.set(lane, (this.#underWay.get(lane) ?? 0) + 1);
+    this.#underWay.set(lane, this.#runningIn(lane) + 1);
   }
 
   #leave({ lane, known }: Pick<TurnSeeker, "lane" | "known">): void {
     this.#count--;
     if (!known) this.#strange--;
-    const others = (this.#underWay.get(lane) ?? 1) - 1;
+    const others = this.#runningIn(lane) - 1;
     if (others === 0) this.#underWay.delete(lane);
     else this.#underWay.set(lane, others);
     while (this.#callNext());

@@ -192,17 +192,18 @@ export class XmlReader {
   }
 
   #resolve(text: string, at: number): string {
-    const checked = this.#checked(text, at);
-    if (!checked.includes("&")) return checked;
-    return checked.replace(REFERENCE, (_, name?: string, decimal?: string, hexadecimal?: string) => {
-      const code = decimal === undefined ? parseInt(hexadecimal ?? "", 16) : parseInt(decimal, 10);
-      const valid = code < 0xd800 || (code > 0xdfff && code <= 0x10ffff);
-      const character = PREDEFINED.get(name ?? "") ?? (valid ? String.fromCodePoint(code) : undefined);
-      return this.#checked(
-        character ?? this.#fail("&lt; &gt; &amp; &quot; &apos; or a character by number", at),
-        at,
-      );
-    });
+    return this.#checked(text, at).replace(
+      REFERENCE,
+      (_, name?: string, decimal?: string, hexadecimal?: string) => {
+        const code = decimal === undefined ? parseInt(hexadecimal ?? "", 16) : parseInt(decimal, 10);
+        const valid = code < 0xd800 || (code > 0xdfff && code <= 0x10ffff);
+        const character = PREDEFINED.get(name ?? "") ?? (valid ? String.fromCodePoint(code) : undefined);
+        return this.#checked(
+          character ?? this.#fail("&lt; &gt; &amp; &quot; &apos; or a character by number", at),
+          at,
+        );
+      },
+    );
   }
 
   #checked(text: string, at: number): string {

@@ -31,6 +31,7 @@ Deno.test("canonicalAddress() writes every address as the daemon prints it", () 
     ["::192.0.2.7", "::192.0.2.7"],
     ["::1:0", "::0.1.0.0"],
     ["::fffe:192.0.2.7", "::fffe:c000:207"],
+    ["0000:0000:0000:0000:0000:fffe:255.255.255.255", "::fffe:ffff:ffff"], // the longest there is
   ];
   for (const [text, expected] of facts) assert.equal(canonicalAddress(text), expected, text);
 });

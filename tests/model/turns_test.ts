@@ -45,6 +45,16 @@ Deno.test("Turns runs a few at a time, the others when one ends, lane by lane", 
   assert.deepEqual(await Promise.all(all), ["a1", "a2", "a3", "a4", "b1"]);
 });
 
+Deno.test("Turns lets no more of a lane run than are allowed, however many have ended", async () => {
+  const setting = create({ atOnce: 4, atOncePerLane: 2 });
+  const all = ["a1", "a2", "a3", "a4"].map((name) => setting.come(name));
+  assert.deepEqual(setting.begun, ["a1", "a2"]);
+  await setting.endFirst();
+  assert.deepEqual(setting.begun, ["a1", "a2", "a3"]);
+  await setting.endAll();
+  await Promise.all(all);
+});
+
 Deno.test("Turns gives known ones every other turn", async () => {
   const setting = create({ atOnce: 1 });
   const { come, begun } = setting;

@@ -64,7 +64,7 @@ function tokenize(pattern: string): Wildcard[] {
   for (let i = 0; i < characters.length; i++) {
     const character = characters[i] ?? "";
     const end = character === "[" ? endOfSet(characters, i) : -1;
-    if (end < 0) tokens.push(wildcardOf(character));
+    if (end === -1) tokens.push(wildcardOf(character));
     else {
       tokens.push(oneOf(characters.slice(i + 1, end)));
       i = end;

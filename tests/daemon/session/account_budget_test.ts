@@ -66,6 +66,22 @@ Deno.test("AccountBudget serves who waits in turn", async () => {
   assert.deepEqual(order, ["a", "b", "c"]);
 });
 
+Deno.test("AccountBudget serves all who wait, in turn, when the daemon allows more", async () => {
+  const options = { limit: 1 };
+  const { acquire } = budget(options);
+  const slot = await acquire();
+  const order: string[] = [];
+  const waiting = ["a", "b", "c"].map(async (name) => {
+    const granted = await acquire();
+    order.push(name);
+    return granted;
+  });
+  options.limit = 3;
+  slot.release(false);
+  for (const granted of await Promise.all(waiting)) granted.release(false);
+  assert.deepEqual(order, ["a", "b", "c"]);
+});
+
 Deno.test("AccountBudget wakes who waits when a held slot gets free", async () => {
   const time = new VirtualTime();
   const { clock: elapsed, schedule } = time;

@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { openRegularFile, readRegularFile } from "../../src/model/regular_file.ts";
+
+/** How many descriptors this process has open on a path. */
+function openOn(path: string): number {
+  return [...Deno.readDirSync("/proc/self/fd")].filter(({ name }) => {
+    try {
+      return Deno.readLinkSync(`/proc/self/fd/${name}`) === path;
+    } catch {
+      return false; // gone meanwhile
+    }
+  }).length;
+}
+
+async function withFolder(test: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "authserver-regular-" }));
+  try {
+    await test(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+Deno.test("readRegularFile() reads from the first byte to the last, and leaves nothing open", () =>
+  withFolder(async (folder) => {
+    const path = `${folder}/file`;
+    for (const length of [0, 1, 70_000]) {
+      const bytes = Uint8Array.from({ length }, (_, i) => i * 7);
+      await Deno.writeFile(path, bytes);
+      assert.deepEqual(await readRegularFile(path, length), bytes);
+      if (length > 0) await assert.rejects(readRegularFile(path, length - 1), RangeError);
+    }
+    assert.equal(openOn(path), 0);
+  }));
+
+Deno.test("openRegularFile() opens no folder and no pipe, waits for nobody, and leaves nothing open", () =>
+  withFolder(async (folder) => {
+    const pipe = `${folder}/pipe`;
+    await new Deno.Command("mkfifo", { args: [pipe] }).output();
+    await assert.rejects(openRegularFile(pipe), /TypeError: .*pipe is no regular file/);
+    await assert.rejects(openRegularFile(folder), Deno.errors.IsADirectory);
+    assert.deepEqual([openOn(pipe), openOn(folder)], [0, 0]);
+  }));
+
+Deno.test("openRegularFile() fails as Deno does for what is not there", () =>
+  withFolder(async (folder) => {
+    await assert.rejects(openRegularFile(`${folder}/none`), Deno.errors.NotFound);
+    await Deno.writeTextFile(`${folder}/file`, "");
+    await assert.rejects(openRegularFile(`${folder}/file/below`), { code: "ENOTDIR" });
+  }));

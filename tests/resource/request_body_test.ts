@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { HeaderList } from "../../src/model/header_list.ts";
+import { readJson } from "../../src/resource/request_body.ts";
+
+const MOST = 64 * 1024;
+/** JSON of so many bytes. */
+const json = (bytes: number) => new TextEncoder().encode(`"${"x".repeat(bytes - 2)}"`);
+
+/** A body that comes in parts, and tells what became of it. */
+function bodyOf(parts: readonly Uint8Array[], { ends = true } = {}) {
+  const seen = { given: 0, cancelled: false };
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const part = parts[seen.given++];
+      if (part !== undefined) controller.enqueue(part);
+      else if (ends) controller.close();
+      else return new Promise(() => {});
+    },
+    cancel() {
+      seen.cancelled = true;
+    },
+  }, { highWaterMark: 0 });
+  return { body, seen };
+}
+
+const read = (body: ReadableStream<Uint8Array>, length?: number, mostMs?: number) => {
+  const headers = new HeaderList(length === undefined ? [] : ["Content-Length", String(length)]);
+  return readJson({ headers, body }, mostMs);
+};
+
+Deno.test("readJson() reads a body of the most there may be, in parts or at once", async () => {
+  const whole = json(MOST);
+  const parts = [whole.subarray(0, 10), whole.subarray(10, 60_000), whole.subarray(60_000)];
+  assert.equal(String(await read(bodyOf(parts).body)).length, MOST - 2);
+  assert.equal(String(await readJson({ headers: new HeaderList([]), body: whole })).length, MOST - 2);
+});
+
+Deno.test("readJson() refuses one byte more, before it is read where its length is known", async () => {
+  const long = json(MOST + 1);
+  const { body, seen } = bodyOf([long.subarray(0, MOST), long.subarray(MOST), new Uint8Array(10)]);
+  await assert.rejects(read(body), { code: "ERR_BODY_TOO_LARGE" });
+  assert.deepEqual(seen, { given: 2, cancelled: true });
+  const announced = bodyOf([long]);
+  await assert.rejects(read(announced.body, MOST + 1), { code: "ERR_BODY_TOO_LARGE" });
+  assert.equal(announced.seen.given, 0);
+  await assert.rejects(
+    readJson({ headers: new HeaderList([]), body: long }),
+    { code: "ERR_BODY_TOO_LARGE" },
+  );
+});
+
+Deno.test("readJson() waits no longer than it may, and gives the body up", async () => {
+  const { body, seen } = bodyOf([json(4)], { ends: false });
+  await assert.rejects(read(body, undefined, 20), { code: "ERR_REQUEST_TIMEOUT" });
+  assert(seen.cancelled);
+});
+
+Deno.test("readJson() refuses what is no JSON", async () => {
+  for (const text of ["", "{", "x"]) {
+    await assert.rejects(read(bodyOf([new TextEncoder().encode(text)]).body), {
+      code: "ERR_INVALID_REQUEST",
+    });
+  }
+  await assert.rejects(readJson({ headers: new HeaderList([]), body: null }), {
+    code: "ERR_INVALID_REQUEST",
+  });
+});
