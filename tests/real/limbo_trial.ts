@@ -1,0 +1,144 @@
+/** How the service judges the certificates of an x509-limbo case, over real connections on the loopback. */
+import { Buffer } from "node:buffer";
+import { createPrivateKey, type KeyObject } from "node:crypto";
+import { connect, createServer, type Server } from "node:tls";
+import { LIMITS } from "../../src/edge/edge_options.ts";
+import { HttpsEdge } from "../../src/edge/https_edge.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
+import type { Peer } from "../../src/model/peer.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import { openTls } from "../../src/outgoing/open_tls.ts";
+import { startLyingServer } from "../attack/lying_tls_server.ts";
+import { partsWith } from "../edge/edge_parts.ts";
+import { inTime } from "../fixtures/deadline.ts";
+import { createAuthority } from "../pki/authority.ts";
+import type { LimboCase } from "./limbo_cases.ts";
+
+/** Why a case says nothing over a connection; `undefined` if it does. */
+export function untriable({ key, time, features, maxDepth }: LimboCase): string | undefined {
+  if (key === undefined) return "nobody can show a certificate without its key";
+  if (time !== undefined) return "it is judged at another moment than now";
+  if (features.includes("has-crl")) return "revocation lists are files of the operator's here";
+  return maxDepth === undefined ? undefined : "how long a chain may be is not configured here";
+}
+
+/** No server here can prove a key of that kind. */
+export class KeyOfNoUse extends Error {}
+
+/** Whether the certificate is believed: of a server by our outgoing client, of a client by our edge. @throws {KeyOfNoUse} */
+export async function isBelieved(limbo: LimboCase): Promise<boolean> {
+  return limbo.kind === "SERVER" ? await serverIsBelieved(limbo) : await clientIsKnown(limbo);
+}
+
+async function serverIsBelieved(limbo: LimboCase): Promise<boolean> {
+  await using server = await startServer(limbo);
+  const host = limbo.peerName ?? "localhost";
+  const hostnameChecking = limbo.peerName === undefined ? "NONE" : "FAIL";
+  const rules = { hostnameChecking, trust: { anchors: limbo.trusted }, log: SILENT } as const;
+  try {
+    const connection = await inTime(
+      toLoopback(server.port, () => openTls({ host, port: server.port }, rules)),
+      "the judgement",
+    );
+    connection.close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Has every name mean this host while a connection is opened. What it proves, the platform looks at all the same. */
+async function toLoopback<Result>(port: number, open: () => Promise<Result>): Promise<Result> {
+  const { connectTls } = Deno;
+  Deno.connectTls = async (
+    { hostname = "localhost", caCerts = [], unsafelyDisableHostnameVerification = false },
+  ) => {
+    const plain = await Deno.connect({ hostname: "127.0.0.1", port });
+    return await Deno.startTls(plain, { hostname, caCerts, unsafelyDisableHostnameVerification });
+  };
+  try {
+    return await open();
+  } finally {
+    Deno.connectTls = connectTls;
+  }
+}
+
+/** A server that shows the certificate and proves its key; no TLS library would show all that are in the cases. */
+async function startServer(
+  { leaf, key = "", intermediates }: LimboCase,
+): Promise<{ readonly port: number } & AsyncDisposable> {
+  const chain = [leaf, ...intermediates];
+  const own = usable(() => createPrivateKey(key));
+  if (isP256(own)) return await startLyingServer({ chain: chain.map(der), key: own, version: "TLSv1.3" });
+  const server = usable(() =>
+    createServer({ cert: chain.join("\n"), key }, (socket) => socket.on("error", () => {}))
+  );
+  server.on("tlsClientError", () => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: portOf(server),
+    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+function usable<Made>(make: () => Made): Made {
+  try {
+    return make();
+  } catch (cause) {
+    throw new KeyOfNoUse("the key cannot be used", { cause });
+  }
+}
+
+function isP256({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
+  return asymmetricKeyType === "ec" && /^(?:prime256v1|P-256)$/i.test(asymmetricKeyDetails?.namedCurve ?? "");
+}
+
+/** The bytes of a certificate as they are: some are none that a parser would take. */
+function der(pem: string): Uint8Array {
+  return Buffer.from(pem.replace(/-----[^-]+-----|\s/g, ""), "base64");
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new TypeError("not listening");
+  return address.port;
+}
+
+const ours = createAuthority({ subject: "CN=Test CA" }).issue({
+  subject: "CN=localhost",
+  names: ["localhost"],
+});
+
+async function clientIsKnown({ leaf, key = "", intermediates, trusted }: LimboCase): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<Peer>();
+  const edge = await HttpsEdge.start(
+    {
+      address: "127.0.0.1",
+      port: 0,
+      maxConnections: 0,
+      limits: LIMITS,
+      tls: {
+        ...ours,
+        anchors: trusted,
+        clientCertificate: "want",
+        minVersion: "TLSv1.2",
+        maxVersion: "TLSv1.3",
+      },
+    },
+    partsWith(({ client }) => {
+      resolve(client);
+      return Promise.resolve({ status: 200, headers: new HeaderList(["Content-Length", "0"]), body: "" });
+    }),
+  );
+  const cert = [leaf, ...intermediates].join("\n");
+  const socket = connect({ host: "127.0.0.1", port: edge.port, rejectUnauthorized: false, cert, key });
+  socket.on("error", () => {}); // a connection may be cut for its certificate
+  try {
+    socket.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    const cut = new Promise<undefined>((resolve) => socket.once("close", () => resolve(undefined)));
+    return (await inTime(Promise.race([promise, cut]), "the judgement"))?.certificate !== undefined;
+  } finally {
+    socket.destroy();
+    await edge.drain(0);
+  }
+}
