@@ -1,0 +1,76 @@
+/** Certificates that prove nothing, and a truststore that trusts nobody: whom the service then believes, and what it says. */
+import assert from "node:assert/strict";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { startLyingServer } from "../attack/lying_tls_server.ts";
+import { createAuthority, type Credential } from "../pki/authority.ts";
+import { ALICE, runService } from "../system/running_service.ts";
+import { runAuthserver } from "../system/service_process.ts";
+import { causeIn, note } from "./fault_table.ts";
+
+const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+const subject = "CN=UFTPD,O=Demo,C=EU";
+const genuine = authority.issue({ subject });
+const forged = authority.impostor().issue({ subject });
+const POST = { as: ALICE, body: { serverPath: "" } };
+const SECTION = "Certificates";
+
+const LIES: readonly (readonly [string, Credential, Credential])[] = [
+  ["shows a forged certificate: our authority's name, and not its signature", forged, forged],
+  ["shows a daemon's certificate without its key", genuine, forged],
+];
+for (const [what, { certificate }, { key }] of LIES) {
+  Deno.test(`who ${what} is told nothing, and other daemons serve`, async () => {
+    await using liar = await startLyingServer({
+      chain: [new X509Certificate(certificate).raw],
+      key: createPrivateKey(key),
+      version: "TLSv1.3",
+    });
+    await using system = await runService({
+      authority,
+      servers: { HPC: [{}], LIAR: [{}] },
+      properties: {
+        "authservice.server.LIAR.commandHost": "127.0.0.1",
+        "authservice.server.LIAR.commandPort": String(liar.port),
+      },
+    });
+    const reply = await system.ask("/rest/auth/LIAR", POST);
+    const { code } = reply.json();
+    assert.equal(reply.status, 503, reply.text);
+    const line = await system.logged(/daemon is down server=LIAR /);
+    assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
+    assert.match(liar.heard(), /^(?:END\n)*$/, "no order, no account");
+    note({
+      section: SECTION,
+      fault: `somebody in the place of a daemon ${what}`,
+      caller: `POST ${reply.status} \`${code}\`; 200 from other servers`,
+      log: causeIn(line),
+      after: "nothing was told to it",
+    });
+  });
+}
+
+Deno.test("with an empty truststore no service starts, and one that runs goes on with the last good one", async () => {
+  const every = { "container.security.truststore.directoryLocations.1": "{folder}/conf/ca*.pem" };
+  await using system = await runService({ authority, properties: every });
+  const trusted = await Deno.readTextFile(`${system.folder}/conf/ca.pem`);
+  await Deno.remove(`${system.folder}/conf/ca.pem`);
+  const before = system.log.length;
+  await system.service.reload();
+  await system.logged(/stays/, before);
+  assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200, "the daemon is trusted as before");
+  const other = runAuthserver(["serve", "--config", system.main]);
+  assert.equal(await other.ended, 78);
+  assert.match(
+    other.printed,
+    /error: .*container\.properties:\d+: container\.security\.truststore\.\S+: expected at least one trusted certificate/,
+  );
+  await system.replace("conf/ca.pem", trusted);
+  await system.logged(/configuration reloaded/, before);
+  note({
+    section: SECTION,
+    fault: "the truststore is empty",
+    caller: "nothing: who was trusted before is, until there is a truststore again; no service starts so",
+    log: "the start fails, a reload changes nothing: `expected at least one trusted certificate`",
+    after: "it is read as soon as it is there",
+  });
+});
