@@ -1,16 +1,8 @@
 import { isError, type Problem } from "../model/problem.ts";
 import { type EffectiveValue, KeyReader } from "./key_reader.ts";
-import {
-  CLIENT_TRUSTSTORE,
-  CREDENTIAL,
-  PROVIDER_TRUSTSTORE,
-  TRUSTED_ASSERTION_ISSUERS,
-  TRUSTSTORE,
-} from "./keys/tls_keys.ts";
+import type { Kinds } from "./kind.ts";
 import { loadProperties } from "./load_properties.ts";
-import { ATTRIBUTES, DYNAMIC_ATTRIBUTES } from "./keys/attribute_keys.ts";
-import { kindOf, type Kinds } from "./kind.ts";
-import { readAttributes } from "./read_attributes.ts";
+import { readAttributes, readDynamicAttributes } from "./read_attributes.ts";
 import { readAuthentication } from "./read_authentication.ts";
 import {
   readGateway,
@@ -30,8 +22,9 @@ import {
   readMetrics,
   readSite,
 } from "./read_site.ts";
-import { readCredential, readOwnTruststore, readTruststore } from "./read_tls_stores.ts";
-import type { AuthenticationConfig, ServiceConfig, TruststoreConfig } from "./service_config.ts";
+import { readTlsStores } from "./read_tls_stores.ts";
+import type { Known, Parts, SectionReader } from "./section_reader.ts";
+import type { ServiceConfig } from "./service_config.ts";
 
 /** What configuration is read with besides files. */
 export interface LoadOptions {
@@ -79,7 +72,7 @@ export async function loadConfiguration(
     return { readable: {}, unreadable: [], problems, effective: [], dependsOn: properties.files };
   }
   const reader = new KeyReader(properties, workingDirectory, problems);
-  const { serverNames, ...read } = await readAll(reader, kinds, hostName);
+  const { tls: _, serverNames, ...read } = await readAll(reader, { kinds, hostName });
   const readable = deepFreeze(read);
   const unreadable = await reader.checkFiles();
   reader.reportUnknown(unknownKeys);
@@ -96,71 +89,34 @@ export async function loadConfiguration(
   return !isWhole(readable) || problems.some(isError) ? loaded : { ...loaded, config: readable };
 }
 
-/** Reads every section, whether or not an earlier one was in order, so that all problems come to light together. */
-async function readAll(
-  reader: KeyReader,
-  kinds: Kinds,
-  hostName: () => string,
-): Promise<Partial<ServiceConfig> & Pick<LoadedConfiguration, "serverNames">> {
-  const security = readSecurity(reader);
-  const tls = security?.tls ?? true;
-  const gateway = readGateway(reader);
-  const site = readSite(reader, { tls, gateway: gateway?.enabled ?? false, hostName });
-  const features = readFeatures(reader);
-  const servers = readServers(reader);
-  const authentication = await readAuthentication(reader, kinds.methods);
-  const looksAtCertificates = gateway?.enabled !== true &&
-    authentication?.methods.some((method) => kindOf(method, kinds.methods).looksAtCertificates) === true;
-  const https = readHttps(reader, { tls, gateway: gateway?.enabled ?? false, looksAtCertificates });
-  const attributes = await readAttributes(reader, ATTRIBUTES, kinds.sources);
-  const dynamicAttributes = await readAttributes(reader, DYNAMIC_ATTRIBUTES, kinds.sources);
-  const issuedTokens = readIssuedTokens(reader);
-  const regulation = readRegulation(reader);
-  const sharing = readSharing(reader, servers?.names);
-  const outgoing = readOutgoing(reader);
-  const logging = readLogging(reader);
-  const audit = readAudit(reader, logging);
-  const control = readControl(reader);
-  const metrics = readMetrics(reader);
+/** Each reads its part of the file, and sees what those before it have read. */
+const READERS: readonly SectionReader[] = [
+  readSecurity,
+  readGateway,
+  readSite,
+  readFeatures,
+  readServers,
+  readAuthentication,
+  readHttps,
+  readAttributes,
+  readDynamicAttributes,
+  readIssuedTokens,
+  readRegulation,
+  readSharing,
+  readOutgoing,
+  readLogging,
+  readAudit,
+  readControl,
+  readMetrics,
+  readTlsStores,
+];
 
-  const speaksTls = tls || servers === undefined ||
-    servers.servers.some(({ instances }) => instances.some(({ ssl }) => ssl));
-  const wanted = (prefix: string) => speaksTls || reader.firstBelow(prefix) !== undefined;
-  const credential = wanted(CREDENTIAL.prefix) ? readCredential(reader) : undefined;
-  const truststore = wanted(TRUSTSTORE.prefix) ? readTruststore(reader) : undefined;
-  const clientTruststore = readOwnTruststore(reader, CLIENT_TRUSTSTORE);
-  const providerTruststore = readOwnTruststore(reader, PROVIDER_TRUSTSTORE);
-  const trustedAssertionIssuers = readOwnTruststore(reader, TRUSTED_ASSERTION_ISSUERS);
-  warnOfProviders(reader, authentication?.methods ?? [], providerTruststore ?? truststore);
+/** Reads every section, whether or not an earlier one was in order, so that all problems come to light together. */
+async function readAll(reader: KeyReader, context: Pick<Known, "kinds" | "hostName">): Promise<Parts> {
+  let parts: Parts = {};
+  for (const read of READERS) parts = { ...parts, ...await read(reader, { ...parts, ...context }) };
   const [main = reader.properties.mainFile] = reader.sources;
-  return {
-    sources: { main, all: reader.sources },
-    ...site,
-    ...(features && { features }),
-    ...(https && { https }),
-    credential,
-    truststore,
-    clientTruststore,
-    providerTruststore,
-    trustedAssertionIssuers,
-    ...(servers && { servers: servers.servers, serverNames: servers.names }),
-    ...(authentication && { authentication }),
-    ...(attributes && { attributes }),
-    ...(dynamicAttributes && { dynamicAttributes }),
-    ...(security && {
-      accessControl: security.accessControl,
-      additionalServiceIdentifiers: security.additionalServiceIdentifiers,
-    }),
-    ...(gateway && { gateway }),
-    ...(issuedTokens && { issuedTokens }),
-    ...(regulation && { regulation }),
-    ...(sharing && { sharing }),
-    ...(outgoing && { outgoing }),
-    ...(logging && { logging }),
-    ...(audit && { audit }),
-    ...(control && { control }),
-    ...(metrics && { metrics }),
-  };
+  return { sources: { main, all: reader.sources }, ...parts };
 }
 
 /** The sections without which there is no configuration; certificates need not be configured. */
@@ -188,19 +144,6 @@ const SECTIONS = [
 
 function isWhole(config: Partial<ServiceConfig>): config is ServiceConfig {
   return SECTIONS.every((section) => section in config);
-}
-
-/** The chains of identity providers are judged by the platform, which minds no revocation lists. */
-function warnOfProviders(
-  reader: KeyReader,
-  methods: AuthenticationConfig["methods"],
-  truststore: TruststoreConfig | undefined,
-): void {
-  const asked = methods.find((method) => "address" in method);
-  if (asked === undefined || truststore?.revocation?.mode !== "REQUIRE") return;
-  const expected =
-    `minded for clients and daemons, but not for ${asked.name}: identity providers are trusted without revocation lists`;
-  reader.warn(`${TRUSTSTORE.prefix}crlMode`, expected, "REQUIRE");
 }
 
 function byPlace(mainFile: string): (a: Problem, b: Problem) => number {

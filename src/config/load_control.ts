@@ -23,5 +23,5 @@ export async function loadControl(
   const reader = new KeyReader(properties, workingDirectory, problems);
   const logging = readLogging(reader);
   const control = readControl(reader);
-  return logging === undefined || control === undefined ? { problems } : { control, logging };
+  return logging === undefined || control === undefined ? { problems } : { ...control, ...logging };
 }

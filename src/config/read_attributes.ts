@@ -1,11 +1,23 @@
 import type { KeyReader } from "./key_reader.ts";
-import { type ATTRIBUTES, SOURCE } from "./keys/attribute_keys.ts";
+import { ATTRIBUTES, DYNAMIC_ATTRIBUTES, SOURCE } from "./keys/attribute_keys.ts";
 import type { KindList } from "./kind.ts";
 import { readKinds } from "./read_kinds.ts";
+import type { Known, Parts } from "./section_reader.ts";
 import type { AttributesConfig } from "./service_config.ts";
 
-/** The attribute sources of a section, in order (authentication.md 7.3). */
-export async function readAttributes(
+/** Attribute sources (authentication.md 7.3). */
+export async function readAttributes(reader: KeyReader, { kinds }: Known): Promise<Parts | undefined> {
+  const attributes = await readChain(reader, ATTRIBUTES, kinds.sources);
+  return attributes && { attributes };
+}
+
+/** Those that are asked last. */
+export async function readDynamicAttributes(reader: KeyReader, { kinds }: Known): Promise<Parts | undefined> {
+  const dynamicAttributes = await readChain(reader, DYNAMIC_ATTRIBUTES, kinds.sources);
+  return dynamicAttributes && { dynamicAttributes };
+}
+
+async function readChain(
   reader: KeyReader,
   section: typeof ATTRIBUTES,
   list: KindList,

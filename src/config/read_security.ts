@@ -1,23 +1,10 @@
 import type { KeyReader } from "./key_reader.ts";
 import { CLIENT } from "./keys/client_keys.ts";
 import { GATEWAY, ISSUED_TOKENS, REGULATION, SECURITY } from "./keys/security_keys.ts";
-import type {
-  AccessControlConfig,
-  GatewayConfig,
-  IssuedTokensConfig,
-  OutgoingConfig,
-  RegulationConfig,
-} from "./service_config.ts";
+import type { Parts } from "./section_reader.ts";
 
-/** General security settings (rest-api.md 3.5). */
-export interface SecurityConfig {
-  readonly tls: boolean;
-  readonly accessControl: AccessControlConfig;
-  readonly additionalServiceIdentifiers: readonly string[];
-}
-
-/** TLS, access rules and further names of the service; `undefined` if something in them is wrong. */
-export function readSecurity(reader: KeyReader): SecurityConfig | undefined {
+/** TLS, access rules and further names of the service (rest-api.md 3.5). */
+export function readSecurity(reader: KeyReader): Parts | undefined {
   const keys = reader.read(SECURITY);
   if (keys === undefined) return undefined;
   const { tls, accessControl, pdp, additionalServiceIdentifiers } = keys;
@@ -40,7 +27,7 @@ export function readSecurity(reader: KeyReader): SecurityConfig | undefined {
 }
 
 /** The gateway in front (authentication.md 9). */
-export function readGateway(reader: KeyReader): GatewayConfig | undefined {
+export function readGateway(reader: KeyReader): Parts | undefined {
   const keys = reader.read(GATEWAY);
   if (keys === undefined) return undefined;
   if (keys.enabled && keys.trustedPeers.length === 0) {
@@ -51,14 +38,15 @@ export function readGateway(reader: KeyReader): GatewayConfig | undefined {
   if (keys.enabled && keys.certificate !== undefined) {
     reader.expectFile("container.security.gateway.certificate", keys.certificate);
   }
-  return keys;
+  return { gateway: keys };
 }
 
 /** Tokens of this and other services (authentication.md 4). */
-export function readIssuedTokens(reader: KeyReader): IssuedTokensConfig | undefined {
+export function readIssuedTokens(reader: KeyReader): Parts | undefined {
   const keys = reader.read(ISSUED_TOKENS);
   if (keys === undefined) return undefined;
-  const { lifetimeSeconds, maxLifetimeSeconds, hmacSecret, trustedIssuerCert, trustedLocalIssuer } = keys;
+  const { trustedIssuerCert, trustedLocalIssuer, ...rest } = keys;
+  const { lifetimeSeconds, maxLifetimeSeconds } = rest;
   if (lifetimeSeconds > maxLifetimeSeconds) {
     const expected =
       `expected at most container.security.rest.jwt.maxLifetime, which is ${maxLifetimeSeconds}`;
@@ -71,32 +59,28 @@ export function readIssuedTokens(reader: KeyReader): IssuedTokensConfig | undefi
   for (const { name, value } of trustedLocalIssuer) {
     reader.expectFile(`${prefix}trustedLocalIssuer.${name}`, value);
   }
-  return {
-    lifetimeSeconds,
-    maxLifetimeSeconds,
-    hmacSecret,
-    trustedIssuerFiles: [...trustedIssuerCert, ...trustedLocalIssuer].map(({ value }) => value),
-  };
+  const trustedIssuerFiles = [...trustedIssuerCert, ...trustedLocalIssuer].map(({ value }) => value);
+  return { issuedTokens: { ...rest, trustedIssuerFiles } };
 }
 
 /** How failed logins are slowed down. */
-export function readRegulation(reader: KeyReader): RegulationConfig | undefined {
+export function readRegulation(reader: KeyReader): Parts | undefined {
   const keys = reader.read(REGULATION);
   if (keys !== undefined && keys.baseDelaySeconds > keys.maxDelaySeconds) {
     const expected =
       `expected at most container.security.regulation.maxDelay, which is ${keys.maxDelaySeconds}`;
     reader.error("container.security.regulation.baseDelay", expected, String(keys.baseDelaySeconds));
   }
-  return keys;
+  return keys && { regulation: keys };
 }
 
 /** Requests to other systems (authentication.md 5.1). */
-export function readOutgoing(reader: KeyReader): OutgoingConfig | undefined {
+export function readOutgoing(reader: KeyReader): Parts | undefined {
   const keys = reader.read(CLIENT);
   if (keys !== undefined && keys.hostnameChecking !== "FAIL") {
     const expected =
       "any server with a certificate of a trusted authority can pose as your identity provider, expected FAIL";
     reader.warn("container.client.serverHostnameChecking", expected, keys.hostnameChecking);
   }
-  return keys;
+  return keys && { outgoing: keys };
 }

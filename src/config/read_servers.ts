@@ -1,8 +1,15 @@
 import type { Infer } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
-import { AUTHSERVICE, GROUPED_SERVER, SERVER_INSTANCE, SINGLE_SERVER } from "./keys/server_keys.ts";
+import {
+  AUTHSERVICE,
+  GROUPED_SERVER,
+  type LOGICAL_KEYS,
+  SERVER_INSTANCE,
+  SINGLE_SERVER,
+} from "./keys/server_keys.ts";
 import { SERVER_TRUSTSTORE } from "./keys/tls_keys.ts";
 import { readOwnTruststore } from "./read_tls_stores.ts";
+import type { Parts } from "./section_reader.ts";
 import type { DaemonInstanceConfig, LogicalServerConfig, ReservationsConfig } from "./service_config.ts";
 
 /** Keys of the answer of `GET /rest/auth`, and paths below it, that a server's name would hide (rest-api.md 1.9, 1.11). */
@@ -10,16 +17,8 @@ const RESERVED_NAMES = ["client", "server", "token", "certificate"];
 
 const PREFIX = "authservice.server.";
 
-/** What could be read of the servers. */
-export interface ReadServers {
-  /** All that are configured, those with errors too. */
-  readonly names: readonly string[];
-  /** Those without errors. */
-  readonly servers: readonly LogicalServerConfig[];
-}
-
 /** The logical servers and their daemons (specification 2.1). */
-export function readServers(reader: KeyReader): ReadServers | undefined {
+export function readServers(reader: KeyReader): Parts | undefined {
   const keys = reader.read(AUTHSERVICE);
   if (keys === undefined) {
     reader.skip(PREFIX);
@@ -49,7 +48,7 @@ export function readServers(reader: KeyReader): ReadServers | undefined {
     if (keys.servers.some((server) => server === name || server.startsWith(`${name}.`))) continue;
     reader.leave(`${PREFIX}${name}.`, `not used, ${name} is not in authservice.servers`);
   }
-  return { names: keys.servers, servers };
+  return { serverNames: keys.servers, servers };
 }
 
 function checkName(reader: KeyReader, name: string, all: readonly string[]): void {
@@ -75,7 +74,10 @@ function readServer(reader: KeyReader, name: string): Server | undefined {
   if (numbers.length === 0) {
     const keys = reader.read(SINGLE_SERVER, prefix);
     if (keys === undefined) return undefined;
-    return toServer(reader, name, keys, [toInstance(reader, prefix, keys)]);
+    const { description, reservations, reservationsFile, reservationsTimeZone, ...instance } = keys;
+    checkInstance(reader, prefix, instance);
+    const logical = { description, reservations, reservationsFile, reservationsTimeZone };
+    return toServer(reader, name, logical, [instance]);
   }
   const single = ["host", "port", "commandHost", "commandPort"].find((key) => reader.entry(prefix + key));
   if (single !== undefined) {
@@ -107,9 +109,9 @@ function readInstances(
       reader.skip(prefix);
       return undefined;
     }
-    const keys = reader.read(SERVER_INSTANCE, `${prefix}${number}.`);
-    if (keys === undefined) continue;
-    const instance = toInstance(reader, `${prefix}${number}.`, keys);
+    const instance = reader.read(SERVER_INSTANCE, `${prefix}${number}.`);
+    if (instance === undefined) continue;
+    checkInstance(reader, `${prefix}${number}.`, instance);
     instances.push({
       ...instance,
       expectedDn: instance.expectedDn ?? group?.expectedDn,
@@ -119,13 +121,11 @@ function readInstances(
   return instances.length === numbers.length ? instances : undefined;
 }
 
-function toInstance(
+function checkInstance(
   reader: KeyReader,
   prefix: string,
-  { host, port, commandHost, commandPort, ssl, expectedDn, allowUnverifiable }: Infer<
-    typeof SERVER_INSTANCE.keys
-  >,
-): DaemonInstanceConfig {
+  { ssl, allowUnverifiable }: DaemonInstanceConfig,
+): void {
   if (allowUnverifiable) warnOfUnverifiable(reader, prefix);
   if (!ssl) {
     reader.warn(
@@ -133,7 +133,6 @@ function toInstance(
       "whoever reaches the command socket can read and send commands, for tests only",
     );
   }
-  return { host, port, commandHost, commandPort, ssl, expectedDn, allowUnverifiable };
 }
 
 function warnOfUnverifiable(reader: KeyReader, prefix: string): void {
@@ -148,7 +147,7 @@ function warnOfUnverifiable(reader: KeyReader, prefix: string): void {
 function toServer(
   reader: KeyReader,
   name: string,
-  keys: Infer<typeof GROUPED_SERVER.keys>,
+  keys: Infer<typeof LOGICAL_KEYS>,
   instances: readonly DaemonInstanceConfig[],
 ): Server {
   const { description, reservations: enabled, reservationsFile: file, reservationsTimeZone: timeZone } = keys;

@@ -2,20 +2,14 @@ import { canonicalAddress } from "../model/address.ts";
 import { hostsOf } from "../model/host_list.ts";
 import type { KeyReader } from "./key_reader.ts";
 import { PERSISTENCE, SHARE } from "./keys/sharing_keys.ts";
-import type { SharingConfig } from "./service_config.ts";
+import type { Known, Parts } from "./section_reader.ts";
 
-/**
- * Data sharing (rest-api.md 3.6).
- * @param servers Names of all logical servers, for the check; `undefined` if they could not be read.
- */
-export function readSharing(
-  reader: KeyReader,
-  servers: readonly string[] | undefined,
-): SharingConfig | undefined {
+/** Data sharing (rest-api.md 3.6), of servers that are there. */
+export function readSharing(reader: KeyReader, { serverNames }: Known): Parts | undefined {
   const share = reader.read(SHARE);
   const persistence = reader.read(PERSISTENCE);
   if (share === undefined || persistence === undefined) return undefined;
-  const shared = share.servers.filter((name) => servers?.includes(name) !== false);
+  const shared = share.servers.filter((name) => serverNames?.includes(name) !== false);
   const strangers = share.servers.filter((name) => !shared.includes(name));
   if (strangers.length > 0) {
     const expected = `expected names out of authservice.servers, ${strangers.join(" ")} left out`;
@@ -27,7 +21,7 @@ export function readSharing(
     reader.error("share.servers", expected, share.servers.join(" "));
   }
   const clientAddresses = readClientAddresses(reader, share.clientAddresses ?? "");
-  return { ...share, servers: shared, directory, clientAddresses };
+  return { sharing: { ...share, servers: shared, directory, clientAddresses } };
 }
 
 /** The daemon compares addresses as text; names of hosts would never fit. */

@@ -1,34 +1,16 @@
 import { isIPv6 } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { trimEndCharacters } from "../model/trim.ts";
-import { UnexpectedValue, url } from "./key.ts";
+import { type Infer, UnexpectedValue, url } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
 import { AUDIT, CONTAINER, CONTROL, FEATURES, LOGGING, METRICS } from "./keys/container_keys.ts";
 import { HTTP_SERVER } from "./keys/http_server_keys.ts";
-import type {
-  AuditConfig,
-  ControlConfig,
-  FeaturesConfig,
-  HttpsConfig,
-  LoggingConfig,
-  MetricsConfig,
-  ServiceConfig,
-  SiteConfig,
-} from "./service_config.ts";
-
-/** What {@link readSite} has to know from elsewhere. */
-interface SiteContext {
-  readonly tls: boolean;
-  readonly gateway: boolean;
-  /** Name of this machine, for a service that listens on all interfaces. */
-  readonly hostName: () => string;
-}
+import { kindOf } from "./kind.ts";
+import type { Known, Parts } from "./section_reader.ts";
+import type { AuditConfig, ControlConfig, HttpsConfig, LoggingConfig, SiteConfig } from "./service_config.ts";
 
 /** Name and addresses of the service (rest-api.md 3.3). */
-export function readSite(
-  reader: KeyReader,
-  context: SiteContext,
-): { site: SiteConfig } & Pick<ServiceConfig, "liveReload"> | undefined {
+export function readSite(reader: KeyReader, known: Known): Parts | undefined {
   const keys = reader.read(CONTAINER);
   if (keys === undefined) return undefined;
   const { name, host, port, externalUrl, baseUrl, liveReload } = keys;
@@ -44,7 +26,7 @@ export function readSite(
     reader.error("container.sitename", expected, name);
   }
   const given = externalUrl ?? fromBase;
-  const derived = () => derivedUrl({ name, host, port }, context);
+  const derived = () => derivedUrl({ name, host, port }, known);
   const site: SiteConfig = {
     name,
     host,
@@ -80,35 +62,33 @@ function cutBaseUrl(reader: KeyReader, baseUrl: string): string | undefined {
 
 function derivedUrl(
   { name, host, port }: { name: string; host: string; port: number },
-  { tls, gateway, hostName }: SiteContext,
+  { tls = true, gateway, hostName }: Known,
 ): string {
   const publicHost = host === "0.0.0.0" || host === "::" ? hostName() : host;
   const authority = `${isIPv6(publicHost) ? `[${publicHost}]` : publicHost}:${port}`;
-  return `${tls ? "https" : "http"}://${authority}${gateway ? `/${name}` : ""}`;
+  return `${tls ? "https" : "http"}://${authority}${gateway?.enabled === true ? `/${name}` : ""}`;
 }
 
 /** Which services are on. A feature that is off takes its services with it. */
-export function readFeatures(reader: KeyReader): FeaturesConfig | undefined {
+export function readFeatures(reader: KeyReader): Parts | undefined {
   const keys = reader.read(FEATURES);
   if (keys === undefined) return undefined;
   const { authServer, auth, dataSharing, share, access } = keys;
-  return { auth: authServer && auth, share: dataSharing && share, access: dataSharing && access };
+  return {
+    features: { auth: authServer && auth, share: dataSharing && share, access: dataSharing && access },
+  };
 }
 
 /**
  * The listener (rest-api.md 3.4). Certificates that nothing looks at are not asked for: to ask has its price in each
  * handshake, and browsers ask their user in turn.
  */
-export function readHttps(
-  reader: KeyReader,
-  { tls, gateway, looksAtCertificates }: {
-    readonly tls: boolean;
-    readonly gateway: boolean;
-    readonly looksAtCertificates: boolean;
-  },
-): HttpsConfig | undefined {
+export function readHttps(reader: KeyReader, known: Known): Parts | undefined {
   const keys = reader.read(HTTP_SERVER);
   if (keys === undefined) return undefined;
+  const { tls = true, gateway, authentication, kinds } = known;
+  const looksAtCertificates = gateway?.enabled !== true &&
+    authentication?.methods.some((method) => kindOf(method, kinds.methods).looksAtCertificates) === true;
   const disabled = keys.disabledProtocols.map((protocol) => protocol.toLowerCase());
   const minTlsVersion = disabled.includes("tlsv1.2") ? "TLSv1.3" : "TLSv1.2";
   const maxTlsVersion = disabled.includes("tlsv1.3") ? "TLSv1.2" : "TLSv1.3";
@@ -119,7 +99,7 @@ export function readHttps(
       keys.disabledProtocols.join(" "),
     );
   }
-  return {
+  const https: HttpsConfig = {
     tls,
     clientCertificate: keys.requireClientCertificate
       ? "required"
@@ -130,7 +110,7 @@ export function readHttps(
     maxTlsVersion,
     maxConnections: keys.maxConnections,
     maxIdleMs: keys.maxIdleMs,
-    hsts: hstsOf(keys.hsts, keys.hstsMaxAge, { tls, gateway }),
+    hsts: hstsOf(keys.hsts, keys.hstsMaxAge, { tls, gateway: gateway?.enabled === true }),
     frames: { policy: keys.framePolicy, allowed: keys.frameAllowed },
     cors: keys.cors
       ? {
@@ -141,6 +121,7 @@ export function readHttps(
       }
       : undefined,
   };
+  return { https };
 }
 
 /** What stands in front of the service speaks for its own host; by itself the service says so of its own host only. */
@@ -154,18 +135,26 @@ function hstsOf(
 }
 
 /** Where log lines go, and which; with `-` for a file to the console only. */
-export function readLogging(reader: KeyReader): LoggingConfig | undefined {
+export function readLogging(reader: KeyReader): { readonly logging: LoggingConfig } | undefined {
   const keys = reader.read(LOGGING);
   if (keys === undefined) return undefined;
   const { file, ...rest } = keys;
-  return { ...rest, file: file === "-" ? undefined : resolve(reader.workingDirectory, file) };
+  return {
+    logging: { ...rest, file: file === "-" ? undefined : resolve(reader.workingDirectory, file) },
+  };
 }
 
-/** @param logging Its file has the audit file beside it. */
-export function readAudit(reader: KeyReader, logging: LoggingConfig | undefined): AuditConfig | undefined {
+/** Where the audit stream goes; unless that is said, into a file beside the log file. */
+export function readAudit(reader: KeyReader, { logging }: Known): Parts | undefined {
   const keys = reader.read(AUDIT);
-  if (keys === undefined) return undefined;
-  const { file, journal } = keys;
+  return keys && { audit: auditOf(reader, keys, logging) };
+}
+
+function auditOf(
+  reader: KeyReader,
+  { file, journal }: Infer<typeof AUDIT.keys>,
+  logging: LoggingConfig | undefined,
+): AuditConfig {
   if (journal && file !== undefined) {
     const expected = `expected either the journal or a file, there is ${AUDIT.prefix}file too`;
     reader.error(`${AUDIT.prefix}journal`, expected, "true");
@@ -179,18 +168,20 @@ export function readAudit(reader: KeyReader, logging: LoggingConfig | undefined)
 }
 
 /** Where the control socket is; `-` is nowhere. */
-export function readControl(reader: KeyReader): ControlConfig | undefined {
+export function readControl(reader: KeyReader): { readonly control: ControlConfig } | undefined {
   const keys = reader.read(CONTROL);
   if (keys === undefined) return undefined;
   const { socket } = keys;
-  if (socket === undefined || socket === "-") return { enabled: socket === undefined, socket: undefined };
-  return { enabled: true, socket: resolve(reader.workingDirectory, socket) };
+  if (socket === undefined || socket === "-") {
+    return { control: { enabled: socket === undefined, socket: undefined } };
+  }
+  return { control: { enabled: true, socket: resolve(reader.workingDirectory, socket) } };
 }
 
 /** Where metrics can be fetched; nowhere without a port. */
-export function readMetrics(reader: KeyReader): MetricsConfig | undefined {
+export function readMetrics(reader: KeyReader): Parts | undefined {
   const keys = reader.read(METRICS);
   if (keys === undefined) return undefined;
   const { host, port } = keys;
-  return { listen: port === undefined ? undefined : { host, port } };
+  return { metrics: { listen: port === undefined ? undefined : { host, port } } };
 }

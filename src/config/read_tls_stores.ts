@@ -1,11 +1,49 @@
 import { resolve } from "node:path";
 import type { Infer } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
-import { CREDENTIAL, PROVIDER_TRUSTSTORE, TRUSTED_ASSERTION_ISSUERS, TRUSTSTORE } from "./keys/tls_keys.ts";
-import type { CredentialConfig, RevocationConfig, TruststoreConfig } from "./service_config.ts";
+import {
+  CLIENT_TRUSTSTORE,
+  CREDENTIAL,
+  PROVIDER_TRUSTSTORE,
+  TRUSTED_ASSERTION_ISSUERS,
+  TRUSTSTORE,
+} from "./keys/tls_keys.ts";
+import type { Known, Parts } from "./section_reader.ts";
+import type {
+  AuthenticationConfig,
+  CredentialConfig,
+  RevocationConfig,
+  TruststoreConfig,
+} from "./service_config.ts";
 
-/** Own certificate and key; only where they are, see `loadTlsMaterial` for their content. */
-export function readCredential(reader: KeyReader): CredentialConfig | undefined {
+/** Own certificate and key, and whom to trust: where they are, see `loadTlsMaterial` for their content. */
+export function readTlsStores(reader: KeyReader, { tls = true, servers, authentication }: Known): Parts {
+  const speaksTls = tls || servers === undefined ||
+    servers.some(({ instances }) => instances.some(({ ssl }) => ssl));
+  const wanted = (prefix: string) => speaksTls || reader.firstBelow(prefix) !== undefined;
+  const credential = wanted(CREDENTIAL.prefix) ? readCredential(reader) : undefined;
+  const truststore = wanted(TRUSTSTORE.prefix) ? readTruststore(reader) : undefined;
+  const clientTruststore = readOwnTruststore(reader, CLIENT_TRUSTSTORE);
+  const providerTruststore = readOwnTruststore(reader, PROVIDER_TRUSTSTORE);
+  const trustedAssertionIssuers = readOwnTruststore(reader, TRUSTED_ASSERTION_ISSUERS);
+  warnOfProviders(reader, authentication?.methods ?? [], providerTruststore ?? truststore);
+  return { credential, truststore, clientTruststore, providerTruststore, trustedAssertionIssuers };
+}
+
+/** The chains of identity providers are judged by the platform, which minds no revocation lists. */
+function warnOfProviders(
+  reader: KeyReader,
+  methods: AuthenticationConfig["methods"],
+  truststore: TruststoreConfig | undefined,
+): void {
+  const asked = methods.find((method) => "address" in method);
+  if (asked === undefined || truststore?.revocation?.mode !== "REQUIRE") return;
+  const expected =
+    `minded for clients and daemons, but not for ${asked.name}: identity providers are trusted without revocation lists`;
+  reader.warn(`${TRUSTSTORE.prefix}crlMode`, expected, "REQUIRE");
+}
+
+function readCredential(reader: KeyReader): CredentialConfig | undefined {
   const { prefix } = CREDENTIAL;
   const keys = reader.read(CREDENTIAL);
   if (keys === undefined) return undefined;
@@ -23,8 +61,7 @@ export function readCredential(reader: KeyReader): CredentialConfig | undefined 
   };
 }
 
-/** Trusted certificates of TLS connections. */
-export function readTruststore(reader: KeyReader): TruststoreConfig | undefined {
+function readTruststore(reader: KeyReader): TruststoreConfig | undefined {
   const keys = reader.read(TRUSTSTORE);
   return keys === undefined ? undefined : toTruststore(reader, TRUSTSTORE.prefix, keys);
 }

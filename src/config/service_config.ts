@@ -1,6 +1,18 @@
 import type { AnswerPolicy } from "../model/answer_headers.ts";
-import type { CombiningPolicy } from "./keys/attribute_keys.ts";
+import type { Infer, Table } from "./key.ts";
+import type { CHAIN } from "./keys/attribute_keys.ts";
+import type { AUTHENTICATION } from "./keys/authentication_keys.ts";
+import type { CLIENT } from "./keys/client_keys.ts";
+import type { CONTAINER, FEATURES, LOGGING } from "./keys/container_keys.ts";
+import type { HTTP_SERVER } from "./keys/http_server_keys.ts";
+import type { GATEWAY, ISSUED_TOKENS, REGULATION } from "./keys/security_keys.ts";
+import type { SERVER_INSTANCE } from "./keys/server_keys.ts";
+import type { PERSISTENCE, SHARE } from "./keys/sharing_keys.ts";
+import type { CREDENTIAL } from "./keys/tls_keys.ts";
 import type { KindConfig } from "./kind_config.ts";
+
+/** The values of a section's keys: what a key is for, its unit and its default stand there. */
+type Values<S extends { readonly keys: Table }> = Infer<S["keys"]>;
 
 /**
  * Everything the service is told by its operator, checked and complete: what has a default is there, paths are absolute,
@@ -52,12 +64,7 @@ export interface SourceFiles {
 }
 
 /** Name and addresses of the service. */
-export interface SiteConfig {
-  readonly name: string;
-  /** Interface to listen on; `0.0.0.0` or `::` is all. */
-  readonly host: string;
-  /** 0: the system chooses. */
-  readonly port: number;
+export interface SiteConfig extends Pick<Values<typeof CONTAINER>, "name" | "host" | "port"> {
   /** Without trailing slash. With port 0 and no configured URL it holds port 0, see `externalUrlAt`. */
   readonly externalUrl: string;
   /** Whether the operator gave the URL; otherwise it was derived from host and port. */
@@ -65,23 +72,16 @@ export interface SiteConfig {
 }
 
 /** Which services answer; a switched-off one answers 404. */
-export interface FeaturesConfig {
-  readonly auth: boolean;
-  readonly share: boolean;
-  readonly access: boolean;
-}
+export type FeaturesConfig = Pick<Values<typeof FEATURES>, "auth" | "share" | "access">;
 
 /** The listener. */
-export interface HttpsConfig extends AnswerPolicy {
+export interface HttpsConfig
+  extends AnswerPolicy, Pick<Values<typeof HTTP_SERVER>, "maxConnections" | "maxIdleMs"> {
   /** `false`: plain HTTP, for tests or behind a proxy on the same host. */
   readonly tls: boolean;
   readonly clientCertificate: "none" | "requested" | "required";
   readonly minTlsVersion: "TLSv1.2" | "TLSv1.3";
   readonly maxTlsVersion: "TLSv1.2" | "TLSv1.3";
-  /** Open connections; 0 is no limit, absent: what suits the machine. */
-  readonly maxConnections: number | undefined;
-  /** After which an idle kept-alive connection is closed. */
-  readonly maxIdleMs: number;
 }
 
 /** Place of a setting, for messages. */
@@ -92,17 +92,11 @@ export interface Origin {
 }
 
 /** Where own certificate and key are; read by `loadTlsMaterial`. */
-export interface CredentialConfig {
+export interface CredentialConfig extends Omit<Values<typeof CREDENTIAL>, "format"> {
   readonly origin: Origin;
-  readonly path: string;
-  readonly format: "auto" | "pem" | "pkcs12" | "der" | "jks";
-  readonly password: string | undefined;
-  readonly keyPath: string | undefined;
+  readonly format: "auto" | NonNullable<Values<typeof CREDENTIAL>["format"]>;
   /** Where the file with the key is named: `keyPath`, else `path`. */
   readonly keyOrigin: Origin;
-  readonly keyPassword: string | undefined;
-  readonly keyAlias: string | undefined;
-  readonly reloadOnChange: boolean;
 }
 
 /** Where trusted certificates are; read by `loadTlsMaterial`. */
@@ -151,21 +145,8 @@ export interface LogicalServerConfig {
   readonly truststore: TruststoreConfig | undefined;
 }
 
-/** One daemon of a logical server. */
-export interface DaemonInstanceConfig {
-  /** Listen socket, given to clients verbatim: one host, or several, see `hostsOf`. */
-  readonly host: string;
-  /** Absent: the daemon tells with each session. */
-  readonly port: number | undefined;
-  readonly commandHost: string;
-  readonly commandPort: number;
-  /** TLS to the command socket; `false` only in tests. */
-  readonly ssl: boolean;
-  /** Subject the daemon's certificate must have. */
-  readonly expectedDn: string | undefined;
-  /** Whether its certificate may be one with which a handshake proves nothing. */
-  readonly allowUnverifiable: boolean;
-}
+/** One daemon of a logical server. Its host is given to clients verbatim: one, or several, see `hostsOf`. */
+export type DaemonInstanceConfig = Values<typeof SERVER_INSTANCE>;
 
 /** Where the reservations of a logical server come from. */
 export interface ReservationsConfig {
@@ -176,17 +157,15 @@ export interface ReservationsConfig {
 }
 
 /** The methods, and whether callers must show credentials. */
-export interface AuthenticationConfig {
+export interface AuthenticationConfig extends Omit<Values<typeof AUTHENTICATION>, "order"> {
   /** In the order they are asked; none makes every caller anonymous. */
   readonly methods: readonly KindConfig[];
-  readonly failOnMissingCredentials: boolean;
 }
 
 /** The sources in their order, and how their answers are combined. */
-export interface AttributesConfig {
+export interface AttributesConfig extends Omit<Infer<typeof CHAIN>, "order"> {
   /** As configured: whoever combines them adds the automatic source if it is not among them. */
   readonly sources: readonly KindConfig[];
-  readonly policy: CombiningPolicy;
 }
 
 /** Whether access rules hold. */
@@ -195,69 +174,31 @@ export interface AccessControlConfig {
   readonly enabled: boolean;
 }
 
-/** A gateway in front, and from where it speaks. */
-export interface GatewayConfig {
-  readonly enabled: boolean;
-  /** Addresses and CIDR ranges whose forwarding headers count; none: nobody's do. */
-  readonly trustedPeers: readonly string[];
-  /** Gateway's certificate, PEM or (name ends in `.der`) DER; needed to verify the signed consignor header. */
-  readonly certificate: string | undefined;
-}
+/** A gateway in front, and from where it speaks; no trusted peers: nobody's headers count. */
+export type GatewayConfig = Values<typeof GATEWAY>;
 
 /** Tokens that the service issues, and those of others that count. */
-export interface IssuedTokensConfig {
-  /** Of a token whose request names no lifetime. */
-  readonly lifetimeSeconds: number;
-  readonly maxLifetimeSeconds: number;
-  /** Accepts HS256 tokens made with it; at least 32 bytes. */
-  readonly hmacSecret: string | undefined;
+export interface IssuedTokensConfig
+  extends Omit<Values<typeof ISSUED_TOKENS>, "trustedIssuerCert" | "trustedLocalIssuer"> {
   /** PEM files of further issuers whose tokens count. */
   readonly trustedIssuerFiles: readonly string[];
 }
 
 /** How guessing is slowed down. */
-export interface RegulationConfig {
-  readonly enabled: boolean;
-  /** Failures within the window that cost nothing. */
-  readonly maxFailures: number;
-  readonly windowSeconds: number;
-  /** First wait; it doubles with each further failure. */
-  readonly baseDelaySeconds: number;
-  readonly maxDelaySeconds: number;
-}
+export type RegulationConfig = Values<typeof REGULATION>;
 
-/** Data sharing. */
-export interface SharingConfig {
-  /** Logical servers with sharing. */
-  readonly servers: readonly string[];
-  readonly allowWriteAccess: boolean;
+/** Data sharing; there is a directory whenever `servers` is not empty. */
+export interface SharingConfig
+  extends Omit<Values<typeof SHARE>, "clientAddresses">, Values<typeof PERSISTENCE> {
   /** Addresses the daemon is to expect for the service's own sessions; none: the local end of the connection. */
   readonly clientAddresses: readonly string[];
-  /** Longest life a share may have; 0 is no bound. */
-  readonly maxLifetimeSeconds: number;
-  /** Folder of the share database; there whenever `servers` is not empty. */
-  readonly directory: string | undefined;
 }
 
 /** HTTPS to identity providers and XUUDB. */
-export interface OutgoingConfig {
-  readonly hostnameChecking: "NONE" | "WARN" | "FAIL";
-  /** Show the own certificate to an XUUDB that asks; identity providers have their own setting. */
-  readonly showCertificate: boolean;
-  /** Trust the well-known public authorities besides the truststore. */
-  readonly publicRoots: boolean;
-  readonly connectTimeoutMs: number;
-  /** For the whole exchange. */
-  readonly timeoutMs: number;
-  readonly maxConnectionsPerHost: number;
-  readonly maxConnections: number;
-  readonly idleTimeoutMs: number;
-}
+export type OutgoingConfig = Values<typeof CLIENT>;
 
 /** Where log lines go, and which. */
-export interface LoggingConfig {
-  readonly level: "debug" | "info" | "warn" | "error";
-  readonly format: "text" | "json";
+export interface LoggingConfig extends Omit<Values<typeof LOGGING>, "file"> {
   /** Absent: to the console only. */
   readonly file: string | undefined;
 }

@@ -35,7 +35,8 @@ const INSTANCE_KEYS = {
   }),
 };
 
-const LOGICAL_KEYS = {
+/** What a logical server has, however many daemons. */
+export const LOGICAL_KEYS = {
   description: text({ help: "What users read about the server", default: "n/a" }),
   reservations: flag({
     name: "reservations.enable",
