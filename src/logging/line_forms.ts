@@ -39,8 +39,11 @@ const FIELD = / ([A-Za-z]\w*)=("(?:[^"\\]|\\.)*"|[^\s"]*)/g;
 function valueOf(written: string): string | number {
   if (/^-?\d{1,15}(?:\.\d{1,9})?$/.test(written)) return Number(written);
   if (!written.startsWith('"')) return written;
-  const text: unknown = JSON.parse(written);
-  return String(text);
+  try {
+    return String(JSON.parse(written));
+  } catch {
+    return written; // quotes that something else wrote
+  }
 }
 
 function eachLine(text: string, form: (line: string) => string): string {

@@ -9,6 +9,11 @@ export class MalformedDer extends TypeError {
   }
 }
 
+/** Longest object identifier that is read, in bytes: each of its bytes costs as much work as stand before it. */
+const MAX_OBJECT_ID = 256;
+/** Octet strings in parts inside each other; every one would copy all in it. */
+const MAX_DEPTH = 8;
+
 /** One DER element (X.690, 8.1). Every method throws {@link MalformedDer} if the element is not what is asked for. */
 export class DerElement {
   /**
@@ -35,9 +40,10 @@ export class DerElement {
   }
 
   /** Octets of an octet string, also of one in parts. */
-  octets(): Buffer {
+  octets(depth = 0): Buffer {
     if ((this.tag & 0x20) === 0) return this.content;
-    return Buffer.concat(this.children().map((part) => part.octets()));
+    if (depth >= MAX_DEPTH) throw new MalformedDer();
+    return Buffer.concat(this.children().map((part) => part.octets(depth + 1)));
   }
 
   /** A whole number that is not negative. */
@@ -46,9 +52,9 @@ export class DerElement {
     return this.content.reduce((sum, octet) => sum * 256 + octet, 0);
   }
 
-  /** An object identifier in dotted form, such as `2.5.4.5` (X.690, 8.19). */
+  /** An object identifier in dotted form, such as `2.5.4.5` (X.690, 8.19); a longer one than anybody uses is refused. */
   objectId(): string {
-    if (this.tag !== 0x06) throw new MalformedDer();
+    if (this.tag !== 0x06 || this.content.length > MAX_OBJECT_ID) throw new MalformedDer();
     const numbers: bigint[] = [];
     let number = 0n;
     for (const byte of this.content) {

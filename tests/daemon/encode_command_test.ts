@@ -338,6 +338,7 @@ fuzz({
     );
   },
   throws: ["ERR_INVALID_ORDER"],
+  growth: { longest: 64 * 1024, input: (file) => ({ ...ORDER, file }) },
 });
 
 Deno.test("encodeUserInfo(): what the daemon reads is what was meant, or nothing is sent", () => {

@@ -15,6 +15,7 @@ import { parseShareDump } from "../../src/sharing/import/share_dump.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { fuzz } from "./fuzz.ts";
 import { hostileBytes, hostileText } from "./hostile_text.ts";
+import { asItIs, DER_FORMS, distinct, FILE, JSON_FORMS, KIB, latin1, XML_FORMS } from "./shapes.ts";
 
 const MAP_JSON = `{
   "CN=Ann, C=DE": { "role": "user", "xlogin": ["ann", "ann2"], "uftpd.HPC.rateLimit": "10M" },
@@ -42,6 +43,7 @@ fuzz({
     "container.port=9000\r\n\r\nq",
   ),
   parse: (text) => parseProperties(text, "file"),
+  growth: { longest: FILE, forms: ["…", "a=…", "a=…\nb=1", distinct((n) => `k${n}=v\n`)], input: asItIs },
 });
 fuzz({
   name: "parsePasswordFile()",
@@ -50,6 +52,11 @@ fuzz({
     "bob:$scrypt$ln=14,r=8,p=1$c2FsdHNhbHRzYWx0c2FsdA$aGFzaGhhc2hoYXNoaGFzaGhhc2hoYXNoaGFzaGhhc2g::CN=Bob\n",
   ),
   parse: (text) => parsePasswordFile(text, "file"),
+  growth: {
+    longest: FILE,
+    forms: ["…", "ann:…", "ann:x:…", "ann:$scrypt$…:x", distinct((n) => `u${n}:x:y:CN=a\n`)],
+    input: asItIs,
+  },
 });
 fuzz({
   name: "parseKeysFile()",
@@ -57,18 +64,25 @@ fuzz({
     `ann:${publicLine("user_ed25519")}:CN=Ann\n#\nbob:from="10.0.0.0/8" ${publicLine("user_rsa2048")}:CN=Bob`,
   ),
   parse: (text) => parseKeysFile(text, "file"),
+  growth: {
+    longest: FILE,
+    forms: ["…", "ann:…", `ann:${publicLine("user_ed25519")}:CN=…`, distinct((n) => `u${n}:x:CN=a\n`)],
+    input: asItIs,
+  },
 });
 fuzz({
   name: "readMapFile() of JSON",
   input: hostileText(MAP_JSON),
   parse: (text) => readMap(text, "JSON"),
   throws: [InvalidFile],
+  growth: { longest: FILE, forms: JSON_FORMS, input: asItIs },
 });
 fuzz({
   name: "readMapFile() of XML",
   input: hostileText(MAP_XML),
   parse: (text) => readMap(text, "XML"),
   throws: [InvalidFile],
+  growth: { longest: FILE, forms: XML_FORMS, input: asItIs },
 });
 fuzz({
   name: "readMapEntry()",
@@ -83,18 +97,25 @@ fuzz({
       assert(error instanceof Error && /^(?:InvalidJson|InvalidXml)$/.test(error.name), String(error));
     }
   },
+  growth: {
+    longest: FILE,
+    forms: ['"CN=a": …', '"CN=a": {"role":"…"}', '<entry key="…"/>', "<entry>…"],
+    input: asItIs,
+  },
 });
 fuzz({
   name: "parsePattern()",
   input: hostileText("CN=(Ann|Bob)[^,]{1,9}, (?:O=\\w+)?.*", "^CN=.+?,\\s*C=D[EF]$", "\\QCN=a.b\\E.*"),
   parse: parsePattern,
   throws: [InvalidPattern],
+  growth: { longest: 64 * KIB, forms: ["…", "[…]", "(…)", "a{…}", "(?:…"], input: asItIs },
 });
 fuzz({
   name: "readMembers() of JSON",
   input: hostileText(MAP_JSON, '{"a":[1,-2.5e3,true,null,"\\u00e4\\n",{"b":{}}]}'),
   parse: (text) => [...readMembers(text)],
   throws: [InvalidJson],
+  growth: { longest: FILE, forms: JSON_FORMS, input: asItIs },
 });
 fuzz({
   name: "readReservationFile()",
@@ -103,13 +124,31 @@ fuzz({
   ),
   parse: (text) => readReservationFile(text, { file: "file", zone: "Europe/Berlin", now: 1_800_000_000_000 }),
   throws: [InvalidFile],
+  growth: {
+    longest: FILE,
+    forms: [
+      ...JSON_FORMS,
+      '{"reservations":[…]}',
+      '{"reservations":[{"name":"a","uids":["…"]}]}',
+      '{"reservations":[{"from":"…"}]}',
+      '{"reservations":[{"rateLimit":"…"}]}',
+      (length) => `{"reservations":[${"{},".repeat(length / 3)}{}]}`,
+    ],
+    input: asItIs,
+  },
 });
-fuzz({ name: "parseRate()", input: hostileText("10M", "209715200", "1.5 g"), parse: parseRate });
+fuzz({
+  name: "parseRate()",
+  input: hostileText("10M", "209715200", "1.5 g"),
+  parse: parseRate,
+  growth: { longest: 64 * KIB, forms: ["…", "1…", "1.…m"], input: asItIs },
+});
 fuzz({
   name: "certificatesOfPkcs12()",
   input: hostileBytes(OPEN_STORE),
   parse: (bytes) => certificatesOfPkcs12(bytes, "password"),
   throws: [UnusableStore],
+  growth: { longest: FILE, forms: DER_FORMS, input: latin1 },
 });
 fuzz({
   name: "parseShareDump()",
@@ -119,4 +158,18 @@ fuzz({
   ),
   parse: (text) => parseShareDump(text, { file: "dump", server: "HPC", servers: ["HPC"], now: 0 }),
   throws: [InvalidFile],
+  growth: {
+    longest: FILE,
+    forms: [
+      "…",
+      "path,ownerID,uid,targetID\n…",
+      "path,ownerID,uid,targetID\n/a,CN=a,a,…",
+      "[…]",
+      '[{"path":"…"}]',
+      'a,"…"',
+      (length) => `${"a,".repeat(length / 4)}b\n${"a,".repeat(length / 4)}b`,
+      (length) => '"\n",'.repeat(length / 4),
+    ],
+    input: asItIs,
+  },
 });

@@ -18,11 +18,16 @@ import { HeaderList } from "../../src/model/header_list.ts";
 import { publicKeyWords, publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { fuzz } from "./fuzz.ts";
 import { hostileBytes, hostileText } from "./hostile_text.ts";
+import { asItIs, FILE, JSON_FORMS, KIB, latin1, NAME_FORMS } from "./shapes.ts";
 
 const DN = 'CN=Ann Example+OU=Lab 2, O=Site\\, A, UID=ann@site-a.example, 2.5.4.3="x, y", DC=DE, CN=#0c0141';
 const TOKEN =
   "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhbm4iLCJpc3MiOiJhbm4iLCJpYXQiOjE4MDAwMDAwMDAsImV4cCI6MTgwMDAwMDMwMH0.im2vsrndG95IXhSH6fGzqDbtyQS1Ib1CYHJ6DTHAZJWYDFa1VZrOws_pG77MZCVuo0U_Gb59_NLIt6odFWFlBg";
 
+const KEY_LINE = publicLine("user_ed25519");
+/** A token whose claims are as long as they can be. */
+const longToken = (length: number) =>
+  `eyJhbGciOiJFZERTQSJ9.${Buffer.from(`{"sub":"${"a".repeat(length / 2)}"}`).toString("base64url")}.AAAA`;
 const KEYS = [
   publicKeyWords("user_rsa2048"),
   publicKeyWords("user_ecdsa256"),
@@ -37,6 +42,21 @@ fuzz({
     }`,
   ),
   parse: parseKeyLine,
+  growth: {
+    longest: 16 * KIB,
+    forms: [
+      "…",
+      `${KEY_LINE}…x`,
+      `from="…" ${KEY_LINE}`,
+      `environment="A=…" ${KEY_LINE}`,
+      `permitopen="…" ${KEY_LINE}`,
+      `…${KEY_LINE}`,
+      `no-pty,…`,
+      `no-pty,… ${KEY_LINE}`,
+      `ssh-ed25519…AAAA`,
+    ],
+    input: asItIs,
+  },
 });
 fuzz({
   name: "decodePublicKey()",
@@ -49,6 +69,11 @@ fuzz({
     decodePublicKey(type, Buffer.from(bytes).toString("base64"));
   },
   throws: [UnusableKey],
+  growth: {
+    longest: 16 * KIB,
+    forms: ["…", "\0\0\0\x07ssh-rsa\0\0\0\x03\x01\0\x01\0\0\x10\0…"],
+    input: (text): [string, Uint8Array] => ["ssh-rsa", latin1(text)],
+  },
 });
 fuzz({
   name: "parseCredentials()",
@@ -63,12 +88,22 @@ fuzz({
     const { authorization: { kind } } = parseCredentials(headers, { clientAddress: "127.0.0.1" });
     assert.notEqual(kind, "none", "credentials that cannot be read are never none");
   },
+  growth: {
+    longest: 16 * KIB,
+    forms: ["…", "Basic …", "Basic …:", "Bearer …", "Bearer …=x", "Bearer e30.…", "…Bearer x"],
+    input: (text): [string, string] => [text, text.slice(0, 2 * KIB)],
+  },
 });
 fuzz({
   name: "parseSignedToken()",
   input: hostileText(TOKEN, TOKEN.replace(/[^.]+$/, "")),
   parse: parseSignedToken,
   throws: [InvalidToken],
+  growth: {
+    longest: 16 * KIB,
+    forms: ["…", "eyJhbGciOiJFZERTQSJ9.….AAAA", "eyJhbGciOiJFZERTQSJ9.e30.…", ".….", longToken],
+    input: asItIs,
+  },
 });
 fuzz({
   name: "parseJsonObject()",
@@ -76,11 +111,13 @@ fuzz({
     Buffer.from('{"sub":"ann","iss":"ann","iat":1800000000,"exp":1.8e9,"etd":false,"x":{"y":[1]}}'),
   ),
   parse: parseJsonObject,
+  growth: { longest: 64 * KIB, forms: JSON_FORMS, input: latin1 },
 });
 fuzz({
   name: "readLegacyToken()",
   input: fc.tuple(hostileText("XiYaw8LEsI6VuobhwccV+g=="), hostileBytes(Buffer.from("0123456789abcdefghij"))),
   parse: ([signature, signed]) => readLegacyToken("ann", signature, signed),
+  growth: { longest: 16 * KIB, input: (text): [string, Uint8Array] => [text, latin1(text)] },
 });
 fuzz({
   name: "compileExpression()",
@@ -100,6 +137,27 @@ fuzz({
     expression.list(variables);
   },
   throws: [ExpressionError],
+  growth: {
+    longest: 64 * KIB,
+    forms: [
+      "…",
+      '"…"',
+      "a…",
+      "[…]",
+      "(…)",
+      "(…",
+      "a[…]",
+      "a ? … : b",
+      "a + …",
+      "a.toLowerCase(…)",
+      (length) => `a${" + a".repeat(length / 4)}`,
+      (length) => `a${" ? a : a".repeat(length / 8)}`,
+      (length) => `[${"a,".repeat(length / 2)}a]`,
+      (length) => `email${".toLowerCase()".repeat(length / 14)}`,
+      (length) => `"${"a@".repeat(length / 2)}".replace("@", "${"b".repeat(9)}")`,
+    ],
+    input: asItIs,
+  },
 });
 fuzz({
   name: "parseReply() of identity providers",
@@ -108,11 +166,25 @@ fuzz({
   ),
   parse: parseReply,
   throws: [InvalidReply],
+  growth: { longest: FILE, forms: JSON_FORMS, input: asItIs },
 });
 fuzz({
   name: "parseConsignor()",
   input: hostileText('DN="CN=Ann,C=DE";DSIG=QUJD', 'DSIG="";DN=CN\\=x'),
   parse: parseConsignor,
+  growth: { longest: 8 * KIB, forms: ['DN="…";DSIG=QUJD', "…", 'DSIG=…;DN="CN=a"'], input: asItIs },
 });
-fuzz({ name: "parseName()", input: hostileText(DN, "CN=a,C=DE"), parse: parseName, throws: [InvalidName] });
-fuzz({ name: "comparableForm()", input: hostileText(DN), parse: comparableForm, throws: [InvalidName] });
+fuzz({
+  name: "parseName()",
+  input: hostileText(DN, "CN=a,C=DE"),
+  parse: parseName,
+  throws: [InvalidName],
+  growth: { longest: 4 * KIB, forms: NAME_FORMS, input: asItIs },
+});
+fuzz({
+  name: "comparableForm()",
+  input: hostileText(DN),
+  parse: comparableForm,
+  throws: [InvalidName],
+  growth: { longest: 4 * KIB, forms: NAME_FORMS, input: asItIs },
+});

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import type { ErrorCode } from "../../src/model/errors.ts";
 import { isRefusal, ServiceError } from "../../src/model/service_error.ts";
 import { LONG, note } from "../long/results.ts";
+import { checkGrowth, type Growth } from "./growth.ts";
 
 /** How many cases each parser gets. */
 const CASES = LONG ? 1_000_000 : 10_000;
@@ -22,6 +23,8 @@ export interface Parser<Input> {
   readonly parse: (input: Input) => unknown;
   /** What it may throw; nothing else. */
   readonly throws?: readonly (ErrorClass | ErrorCode)[];
+  /** The longest that may come, filled with the worst. */
+  readonly growth: Growth<Input>;
 }
 
 /** Milliseconds that no case may take. */
@@ -58,10 +61,10 @@ async function attempt<Input>({ parse, throws = [] }: Parser<Input>, input: Inpu
 
 /**
  * Registers a test of a parser with texts that are nearly right. Each must give a result or an error that it promises,
- * within a second, and leave everything as it was.
+ * within a second, and leave everything as it was. In the long tests another one sees how its work grows with the text.
  */
 export function fuzz<Input>(parser: Parser<Input>): void {
-  const { name, input, throws = [] } = parser;
+  const { name, input, throws = [], growth, parse } = parser;
   Deno.test(`${name} reads or refuses whatever comes`, async () => {
     let [cases, refusals, longest] = [0, 0, 0];
     const inUse: number[] = [];
@@ -95,5 +98,10 @@ export function fuzz<Input>(parser: Parser<Input>): void {
       growth: late - early,
       seconds: Math.round((performance.now() - started) / 1000),
     });
+  });
+  Deno.test({
+    name: `${name} takes no more than 2.6 times as long for twice the text`,
+    ignore: !LONG,
+    fn: () => checkGrowth(growth, parse),
   });
 }

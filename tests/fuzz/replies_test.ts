@@ -11,6 +11,7 @@ import { isRefusal } from "../../src/model/service_error.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { fuzz } from "./fuzz.ts";
 import { hostileText } from "./hostile_text.ts";
+import { asItIs, distinct, FILE, JSON_FORMS, KIB, XML_FORMS } from "./shapes.ts";
 
 fuzz({
   name: "parsePing(), parseSession() and parseUserInfo() of daemons",
@@ -28,11 +29,30 @@ fuzz({
     const session = parseSession(reply);
     if (session?.kind === "expected") assert(session.port > 0 && session.port < 65536);
   },
+  growth: {
+    longest: FILE,
+    forms: [
+      "…",
+      "Version: …\n",
+      "OK::…\n",
+      "ERROR::…\n",
+      "Home: …\nStatus: OK\n",
+      "Accepted key 0: …\nStatus: OK\n",
+      "500 …\n\n",
+      distinct((n) => `k${n}: v\n`),
+    ],
+    input: asItIs,
+  },
 });
 fuzz({
   name: "parseEntry() of a daemon's listing",
   input: hostileText("size=12;modify=20260105200000;type=file;perm=rw; a file.txt", "type=dir;perm=lwe; x"),
   parse: parseEntry,
+  growth: {
+    longest: 16 * KIB,
+    forms: ["…", "size=1;…; a", "type=file;perm=r; …", "-rw- 1 …"],
+    input: asItIs,
+  },
 });
 fuzz({
   name: "ReplyReader.read() of a daemon's session",
@@ -66,6 +86,11 @@ fuzz({
     }
   },
   throws: ["ERR_DAEMON_SESSION"],
+  growth: {
+    longest: 64 * KIB,
+    forms: ["…", "220 …\n", "250-a\n …\n250 End\n", (length) => `250-a\n${" a\n".repeat(length / 3)}250 b\n`],
+    input: (text): [string, number] => [text, 4 * KIB],
+  },
 });
 fuzz({
   name: "JSON_FORM.read() and SOAP_FORM.read() of an XUUDB",
@@ -75,4 +100,14 @@ fuzz({
   ),
   parse: (body) => body.startsWith("<") ? SOAP_FORM.read(body) : JSON_FORM.read(body),
   throws: [UnreadableAnswer],
+  growth: {
+    longest: FILE,
+    forms: [
+      ...JSON_FORMS,
+      ...XML_FORMS,
+      "<Envelope><Body><CheckDNResponse>…</CheckDNResponse></Body></Envelope>",
+      "<Envelope><Body><CheckDNResponse><xlogin>…</xlogin></CheckDNResponse></Body></Envelope>",
+    ],
+    input: asItIs,
+  },
 });

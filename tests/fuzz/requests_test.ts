@@ -16,17 +16,20 @@ import { containedPath } from "../../src/sharing/rules/contained_path.ts";
 import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
 import { fuzz } from "./fuzz.ts";
 import { hostileText } from "./hostile_text.ts";
+import { asItIs, distinct, KIB } from "./shapes.ts";
 
 fuzz({
   name: "parsePreferences()",
   input: hostileText("uid:ann,group:hpc,role:user,supgids:a+b").map((text) => [text]),
   parse: parsePreferences,
   throws: ["ERR_INVALID_PREFERENCES", "ERR_UNKNOWN_PREFERENCE"],
+  growth: { longest: 4 * KIB, forms: ["…", "uid:…", "supgids:…"], input: (text) => [text] },
 });
 fuzz({
   name: "canonicalAddress()",
   input: hostileText("192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "fe80::1%eth0"),
   parse: canonicalAddress,
+  growth: { longest: 64 * KIB, forms: ["…", "fe80::1%…", "::…", "1.2.3.…"], input: asItIs },
 });
 fuzz({
   name: "parseByteRange()",
@@ -34,6 +37,11 @@ fuzz({
   parse: ([header, size]) => {
     const range = parseByteRange(header, size);
     if (range.kind === "part") assert(range.first >= 0 && range.first <= range.last && range.last < size);
+  },
+  growth: {
+    longest: 256,
+    forms: ["…", "bytes=…", "bytes=…-"],
+    input: (text): [string, number] => [text, 100],
   },
 });
 fuzz({
@@ -54,6 +62,7 @@ fuzz({
       });
     }
   },
+  growth: { longest: 2 * KIB, forms: ["…", '"…"', "W/…"], input: (text): [string, string] => [text, text] },
 });
 fuzz({
   name: "Acceptance",
@@ -62,21 +71,24 @@ fuzz({
     const accepted = Acceptance.of(header);
     return [accepted.admits("application/json"), accepted.prefersHtml];
   },
+  growth: { longest: KIB, forms: ["…", "text/html…x", "…x"], input: asItIs },
 });
 fuzz({
   name: "parseServerAddress()",
   input: hostileText("HPC-2", "A-1", "HPC"),
   parse: parseServerAddress,
+  growth: { longest: 8 * KIB, forms: ["…", "HPC-…"], input: asItIs },
 });
+/** What a JSON text says; a text that is none as it is. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
 /** JSON texts, spoiled, as far as they are still JSON. */
-const hostileJson = (...good: readonly string[]) =>
-  hostileText(...good).map((text): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      return text;
-    }
-  });
+const hostileJson = (...good: readonly string[]) => hostileText(...good).map(jsonOf);
 fuzz({
   name: "parseSessionRequest()",
   input: hostileJson(
@@ -84,6 +96,19 @@ fuzz({
   ),
   parse: parseSessionRequest,
   throws: [ServiceError],
+  growth: {
+    longest: 64 * KIB,
+    forms: [
+      "…",
+      '{"serverPath":"…"}',
+      '{"serverPath":"/a","client":"…"}',
+      '{"serverPath":"/a","streamCount":"…"}',
+      '{"serverPath":"/a","encryptionKey":"…"}',
+      '{"serverPath":"/a","group":"…"}',
+      distinct((n) => `,"k${n}":1`, '{"a":1', "}"),
+    ],
+    input: jsonOf,
+  },
 });
 fuzz({
   name: "parseShareFields()",
@@ -92,6 +117,19 @@ fuzz({
   ),
   parse: parseShareFields,
   throws: [ServiceError],
+  growth: {
+    longest: 64 * KIB,
+    forms: [
+      "…",
+      '{"path":"…"}',
+      '{"path":"/a","user":"…"}',
+      '{"path":"/a","access":"…"}',
+      '{"path":"/a","lifetime":"…"}',
+      '{"path":"/a","sources":["…"]}',
+      '{"path":"/a","group":"…"}',
+    ],
+    input: jsonOf,
+  },
 });
 fuzz({
   name: "absolutePath() and containedPath()",
@@ -104,9 +142,15 @@ fuzz({
     assert(absolute.startsWith("/") && !/(?:^|\/)\.\.?(?:\/|$)/.test(absolute), absolute);
   },
   throws: [ServiceError],
+  growth: { longest: 8 * KIB, input: (text): [string, string[]] => [text, text.split("/")] },
 });
 fuzz({
   name: "matchesPattern()",
   input: fc.tuple(hostileText("/data/*/[a-c]?.t*", "/a/**/*"), hostileText("/data/x/b1.txt")),
   parse: ([pattern, path]) => matchesPattern(pattern, path),
+  growth: {
+    longest: 4 * KIB,
+    forms: ["…", "/a…b"],
+    input: (text): [string, string] => ["/data/*[ab]*.t?t", text],
+  },
 });

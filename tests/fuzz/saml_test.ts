@@ -7,6 +7,7 @@ import { samlMessage } from "../identity_provider/saml_message.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { fuzz } from "./fuzz.ts";
 import { hostileText } from "./hostile_text.ts";
+import { asItIs, FILE, SAML_FORMS } from "./shapes.ts";
 
 const NOW = 1_800_000_000_000;
 const SERVICE = "https://auth.example";
@@ -23,4 +24,5 @@ fuzz({
     assert.equal(dn, "CN=Ann Example,O=Site-A,C=DE", "whatever was spoiled, nobody else gets in");
   },
   throws: [InvalidResponse],
+  growth: { longest: FILE, forms: SAML_FORMS, input: asItIs },
 });

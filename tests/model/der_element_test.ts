@@ -84,6 +84,15 @@ Deno.test("DerElement refuses numbers and identifiers that are none", () => {
   refused(() => der("04 01 2a").objectId());
 });
 
+Deno.test("DerElement refuses identifiers and parts inside each other that would take more than linear work", () => {
+  const inside = (depth: number): Uint8Array =>
+    depth === 0 ? encodeElement(0x04, Uint8Array.of(7)) : encodeElement(0x24, inside(depth - 1));
+  assert.equal(readElement(inside(8)).octets().toHex(), "07");
+  refused(() => readElement(inside(9)).octets());
+  refused(() => readElement(inside(5000)).octets());
+  refused(() => readElement(encodeElement(0x06, new Uint8Array(257).fill(0x81))).objectId());
+});
+
 for (const length of [0, 1, 127, 128, 255, 256, 65_536]) {
   Deno.test(`encodeElement() of ${length} octets is what readElement() reads, with the shortest length`, () => {
     const content = new Uint8Array(length).fill(7);

@@ -11,18 +11,18 @@ export function certificatesOfPem(text: string): X509Certificate[] {
     if (label.startsWith("TRUSTED")) {
       throw new UnusableStore("expected plain certificates, not OpenSSL's TRUSTED CERTIFICATE");
     }
-    return parse(Uint8Array.fromBase64(block.replace(/-----[^-]+-----/g, "").replace(/\s+/g, "")));
+    return parse(() => Uint8Array.fromBase64(block.replace(/-----[^-]+-----/g, "").replace(/\s+/g, "")));
   }).toArray();
 }
 
 /** One certificate in DER form. */
 export function certificateOfDer(der: Uint8Array): X509Certificate {
-  return parse(der);
+  return parse(() => der);
 }
 
-function parse(der: Uint8Array): X509Certificate {
+function parse(der: () => Uint8Array): X509Certificate {
   try {
-    return new X509Certificate(der);
+    return new X509Certificate(der());
   } catch (cause) {
     throw new UnusableStore("expected an X.509 certificate, this one cannot be read", { cause });
   }

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { relative } from "node:path";
+
+/*
+ * Whatever reads foreign text is fuzzed, and with that timed: the one list of parsers is that of the functions that src
+ * exports. A new one belongs into a file of this folder, or here with the reason why not.
+ */
+
+const SRC = new URL("../../src/", import.meta.url).pathname;
+const FUZZ = new URL("./", import.meta.url).pathname;
+
+/** Parsers that are not fuzzed by themselves, by file and name, with the reason. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ["authentication/expression/parser.ts: parse", "compileExpression()"],
+  ["authentication/password/password_line.ts: parsePasswordLine", "parsePasswordFile()"],
+  ["authentication/password/scrypt_hash.ts: parseScrypt", "parsePasswordFile()"],
+  ["authentication/ssh_key/key_options.ts: parseKeyOptions", "parseKeyLine()"],
+  ["authentication/ssh_key/source_addresses.ts: parseSourceAddresses", "parseKeyLine()"],
+  ["authentication/ssh_key/token.ts: readSshToken", "parseSignedToken()"],
+  ["authentication/unity/xml_element.ts: parseXml", "readSamlResponse()"],
+  [
+    "command/diagnosis/ssh/private_key.ts: readPrivateKey",
+    "the caller's own key, in the caller's own process",
+  ],
+  ["command/running/duration.ts: parseDuration", "a word of the operator's command line"],
+  ["config/key.ts: splitList", "one value of parseProperties(), cut at commas"],
+  ["config/properties.ts: decodeProperties", "bytes to text, before parseProperties()"],
+  ["model/name_value_encoding.ts: decodeText", "parseName()"],
+  ["model/edit_file.ts: readText", "reads a file, and leaves the text as it is"],
+  ["resource/share/share_fields.ts: parseLifetime", "parseShareFields()"],
+  ["resource/share/share_fields.ts: parseSources", "parseShareFields()"],
+  ["command/files/migration/java_installation.ts: readFiles", "finds files, and leaves them as they are"],
+  ["command/diagnosis/inspect.ts: inspect", "parseProperties(), told to the operator"],
+  ["sharing/access_level.ts: parseAccessLevel", "parseShareFields()"],
+  ["sharing/import/csv_rows.ts: csvRows", "parseShareDump()"],
+  ["config/tls/pkcs12_certificates.ts: readPkcs12", "certificatesOfPkcs12()"],
+  ["model/regular_file.ts: readRegularFile", "reads a file, and leaves the bytes as they are"],
+  ["attributes/file/map_inspection.ts: inspectMapFile", "readMapFile(), told to the operator"],
+  ["service/assembly/certificate_files.ts: readTrustedIssuer", "certificatesOfPem()"],
+  ["service/assembly/certificate_files.ts: readGatewayCertificate", "certificatesOfPem()"],
+  ["model/inspect_file.ts: inspectFile", "reads a file for others"],
+  ["authentication/password/inspect.ts: inspectPasswordFile", "parsePasswordFile(), told to the operator"],
+]);
+
+/** An exported function that is called like a parser and gets text or bytes first. */
+const PARSER =
+  /^export (?:async )?function\*? ((?:parse|read|decode|split|inspect|certificatesOf|csv)\w*)\(\s*\{?\s*\w+: (?:string|Uint8Array|Buffer|HeaderReader|URLSearchParams|readonly string\[\]|unknown)\b/gm;
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    if (isDirectory) found.push(...await filesBelow(`${folder}${name}/`));
+    else if (name.endsWith(".ts")) found.push(`${folder}${name}`);
+  }
+  return found;
+}
+
+async function parsers(): Promise<{ place: string; name: string }[]> {
+  const found: { place: string; name: string }[] = [];
+  for (const path of await filesBelow(SRC)) {
+    for (const [, name = ""] of (await Deno.readTextFile(path)).matchAll(PARSER)) {
+      found.push({ place: `${relative(SRC, path)}: ${name}`, name });
+    }
+  }
+  return found;
+}
+
+Deno.test("every exported parser of text is fuzzed and timed, or another one calls it that is", async () => {
+  const tests = (await Promise.all(
+    (await filesBelow(FUZZ)).filter((path) =>
+      path.endsWith("_test.ts") && !path.endsWith("/every_parser_test.ts")
+    )
+      .map((path) => Deno.readTextFile(path)),
+  )).join("\n");
+  const all = await parsers();
+  assert(all.length > 40, "the parsers are not found any more");
+  const missing = all.filter(({ place, name }) =>
+    !ELSEWHERE.has(place) && !new RegExp(`\\b${name}\\b`).test(tests)
+  );
+  assert.deepEqual(missing.map(({ place }) => place), []);
+  const places = new Set(all.map(({ place }) => place));
+  assert.deepEqual(
+    [...ELSEWHERE.keys()].filter((place) => !places.has(place)),
+    [],
+    "nothing is listed that is gone",
+  );
+});

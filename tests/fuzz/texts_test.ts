@@ -1,0 +1,102 @@
+/** What else comes from outside: claims before anything is verified, forwarded addresses, queries, names, lines of a log. */
+import fc from "fast-check";
+import { LinearPattern } from "../../src/attributes/file/linear_pattern.ts";
+import { readTokenRequest } from "../../src/authentication/issued_token/issue.ts";
+import { readBearer } from "../../src/authentication/route_bearer.ts";
+import { asJsonLines, forJournal } from "../../src/logging/line_forms.ts";
+import { HeaderList } from "../../src/model/header_list.ts";
+import { readTarget } from "../../src/model/request_target.ts";
+import { BadControlRequest, parseControlRequest } from "../../src/rooms/control/control_request.ts";
+import { checkQuery } from "../../src/service/http/check_query.ts";
+import { originOf } from "../../src/service/http/forwarding.ts";
+import { fuzz } from "./fuzz.ts";
+import { hostileText } from "./hostile_text.ts";
+import { asItIs, distinct, FILE, JSON_FORMS, KIB, NAME_FORMS } from "./shapes.ts";
+
+const GATEWAY = { enabled: true, trustedPeers: ["10.0.0.0/8"], certificate: undefined };
+const DECLARED = { limited: { type: "boolean" }, lifetime: { type: "integer", minimum: 1 } } as const;
+
+fuzz({
+  name: "readBearer()",
+  input: hostileText("eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhbm4iLCJpc3MiOiJhbm4ifQ.AAAA"),
+  parse: readBearer,
+  growth: { longest: 16 * KIB, forms: ["…", "e30.….AAAA", "….e30.AAAA"], input: asItIs },
+});
+fuzz({
+  name: "readTarget()",
+  input: hostileText("/rest/access/HPC/AbCd/a%20b/?from=%2Fx&limit=5", "/rest/auth/HPC"),
+  parse: readTarget,
+  growth: { longest: 8 * KIB, forms: ["…", "/…", "/a?…", "/.…"], input: asItIs },
+});
+fuzz({
+  name: "originOf()",
+  input: fc.tuple(
+    hostileText("https://gate.example:8443/SITE"),
+    hostileText("192.0.2.1", "::ffff:192.0.2.1"),
+  ),
+  parse: ([base, address]) => {
+    const clean = (text: string) => text.replace(/[\0\r\n]/g, " ");
+    const headers = new HeaderList([
+      "X-UNICORE-Gateway",
+      clean(base),
+      "X-UNICORE-Consignor-IP",
+      clean(address),
+    ]);
+    return originOf({ headers, client: { address: "10.0.0.1" } }, GATEWAY, "https://x");
+  },
+  throws: ["ERR_BAD_FORWARDING"],
+  growth: {
+    longest: 2 * KIB,
+    forms: ["…", "https://…", "https://a/…"],
+    input: (text): [string, string] => [text, "192.0.2.1"],
+  },
+});
+fuzz({
+  name: "checkQuery() and readTokenRequest()",
+  input: hostileText("limited=true&lifetime=60"),
+  parse: (query) => {
+    checkQuery(new URLSearchParams(query), DECLARED);
+    readTokenRequest(new URLSearchParams(query));
+  },
+  throws: ["ERR_INVALID_REQUEST", "ERR_INVALID_TOKEN_REQUEST"],
+  growth: {
+    longest: 8 * KIB,
+    forms: ["…", "limited=…", "lifetime=…", distinct((n) => `&k${n}=1`), distinct(() => "limited=true&")],
+    input: asItIs,
+  },
+});
+fuzz({
+  name: "parseControlRequest()",
+  input: hostileText('{"command":"ban add","user":"ann","address":"192.0.2.1","seconds":60,"operator":"op"}'),
+  parse: parseControlRequest,
+  throws: [BadControlRequest],
+  growth: {
+    longest: 16 * KIB,
+    forms: [...JSON_FORMS, '{"command":"…"}', '{"command":"user show","uid":"…"}'],
+    input: asItIs,
+  },
+});
+fuzz({
+  name: "LinearPattern.matches()",
+  input: hostileText("cn=ann example,o=site a,c=de"),
+  parse: (name) => new LinearPattern("(cn=.*,)*(o=(site|lab) .*)?c=[a-z]{2}").matches(name),
+  growth: { longest: 4 * KIB, forms: NAME_FORMS, input: asItIs },
+});
+fuzz({
+  name: "asJsonLines() and forJournal()",
+  input: hostileText(
+    '2026-01-05T09:15:00.123Z info  login refused user=ann reason="bad \\"password\\"" ms=12\n',
+    '{"time":"2026-01-05T09:15:00.123Z","level":"warn","message":"x"}\n',
+  ),
+  parse: (text) => [asJsonLines(text), forJournal(text)],
+  growth: {
+    longest: FILE,
+    forms: [
+      "…",
+      "2026-01-05T09:15:00.123Z info  …",
+      '2026-01-05T09:15:00.123Z info  a b="…"',
+      '{"time":"…"}',
+    ],
+    input: asItIs,
+  },
+});
