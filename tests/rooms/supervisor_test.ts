@@ -1,0 +1,65 @@
+/** Changes of rooms come one after the other: each begins with what the one before left. */
+import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
+import { LogFile } from "../../src/logging/log_file.ts";
+import { Supervisor } from "../../src/rooms/supervisor.ts";
+import { loadSetup, type Setup } from "../../src/service/assembly/load_setup.ts";
+import { createSite, type Site } from "../system/running_service.ts";
+
+async function setupOf(site: Site, changed: (main: string) => string): Promise<Setup> {
+  const main = await Deno.readTextFile(site.main);
+  await site.replace("conf/other.properties", changed(main));
+  const { setup, problems } = await loadSetup(`${site.folder}/conf/other.properties`, {
+    environment: () => undefined,
+  });
+  assert(setup !== undefined, JSON.stringify(problems));
+  return setup;
+}
+
+/** Turns of the event loop: more than anything needs that could begin at once. */
+async function aWhile() {
+  for (let i = 0; i < 50; i++) await setImmediate();
+}
+
+Deno.test("Supervisor.reload() waits for the reload before it, and for a renewal, and what was asked last is in use", async () => {
+  await using site = await createSite();
+  const setup = await setupOf(site, (main) => main);
+  const { material } = setup;
+  assert(material !== undefined);
+  const at = (host: string) => setupOf(site, (main) => main.replace(/(commandHost)=.*/, `$1=${host}`));
+  const slow = await at("slow.invalid");
+  const quick = await at("quick.invalid");
+  const looked: string[] = [];
+  const begun = Promise.withResolvers<void>();
+  const free = Promise.withResolvers<void>();
+  const lines: string[] = [];
+  const supervisor = await Supervisor.start(setup, {
+    logFile: new LogFile(undefined, (text) => void lines.push(text)),
+    resolve: async (host) => {
+      if (host.endsWith(".invalid")) looked.push(host);
+      if (host === "slow.invalid") {
+        begun.resolve();
+        await free.promise;
+      }
+      return ["127.0.0.1"];
+    },
+  });
+  try {
+    const first = supervisor.reload(slow);
+    await begun.promise;
+    const second = supervisor.reload(quick);
+    const renewed = supervisor.renewTls(material);
+    await aWhile();
+    assert.deepEqual(looked, ["slow.invalid"], "the second begins when the first is over");
+    assert(!lines.some((line) => /certificates renewed/.test(line)), "so does a renewal");
+    free.resolve();
+    await Promise.all([first, second, renewed]);
+    assert.deepEqual(looked, ["slow.invalid", "quick.invalid"]);
+    assert.deepEqual(
+      lines.join("").match(/configuration reloaded generation=\d|certificates renewed/g),
+      ["configuration reloaded generation=2", "configuration reloaded generation=3", "certificates renewed"],
+    );
+  } finally {
+    await supervisor.stop();
+  }
+});
