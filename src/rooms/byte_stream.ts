@@ -1,4 +1,5 @@
-import { CHUNK_BYTES, type LinkMessage, MOST_AHEAD, MOST_CREDIT } from "./wire.ts";
+import type { LinkMessage } from "./link_message.ts";
+import { CHUNK_BYTES, MOST_AHEAD, MOST_CREDIT } from "./wire.ts";
 
 type Send = (message: LinkMessage) => void;
 

@@ -3,7 +3,8 @@ import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
 import { refuse } from "../model/service_error.ts";
 import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { ExchangeNumbers, ExchangeTable } from "./exchange_table.ts";
-import { LinkEnd, type LinkMessage } from "./wire.ts";
+import type { LinkMessage } from "./link_message.ts";
+import { LinkEnd } from "./wire.ts";
 
 interface UnderWay {
   resolve(response: HttpResponse): void;

@@ -1,10 +1,11 @@
 import type { Logger } from "../logging/logger.ts";
 import { HeaderList } from "../model/header_list.ts";
-import type { Answer, Body, HttpResponse } from "../model/http_message.ts";
+import type { Answer, Body } from "../model/http_message.ts";
 import { refuse } from "../model/service_error.ts";
 import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { ExchangeTable } from "./exchange_table.ts";
-import { LinkEnd, type LinkMessage } from "./wire.ts";
+import type { LinkMessage } from "./link_message.ts";
+import { LinkEnd } from "./wire.ts";
 
 interface UnderWay {
   readonly gone: AbortController;
@@ -58,7 +59,7 @@ export class EdgeLink {
   }
 
   async #serve(message: LinkMessage & { kind: "request" }): Promise<void> {
-    const { id, method, path, query, fields, client, streamed } = message;
+    const { id, method, path, query, client, streamed } = message;
     const entry: UnderWay = { gone: new AbortController() };
     this.#underWay.set(id, entry);
     let body: Body = message.body;
@@ -67,8 +68,12 @@ export class EdgeLink {
       body = entry.upload.stream;
     }
     try {
-      const request = { method, path, query, headers: new HeaderList(fields), client, body };
-      await this.#send(id, entry, await this.#answer(request, entry.gone.signal));
+      const request = { method, path, query, headers: new HeaderList(message.fields), client, body };
+      const { status, headers: { fields }, body: content } = await this.#answer(request, entry.gone.signal);
+      if (content instanceof ReadableStream) {
+        this.#end.send({ kind: "response", id, status, fields, body: null, streamed: true });
+        await this.#stream(id, entry, content);
+      } else this.#end.send({ kind: "response", id, status, fields, body: content, streamed: false });
     } catch (error) {
       this.#log.error("answer failed", { error });
       this.#end.send({ kind: "broken", id });
@@ -78,16 +83,7 @@ export class EdgeLink {
     }
   }
 
-  async #send(
-    id: number,
-    entry: UnderWay,
-    { status, headers: { fields }, body }: HttpResponse,
-  ): Promise<void> {
-    if (!(body instanceof ReadableStream)) {
-      this.#end.send({ kind: "response", id, status, fields, body, streamed: false });
-      return;
-    }
-    this.#end.send({ kind: "response", id, status, fields, body: null, streamed: true });
+  async #stream(id: number, entry: UnderWay, body: ReadableStream<Uint8Array>): Promise<void> {
     entry.download = new ByteStreamSender(id, body, "given", (message) => this.#end.send(message));
     if (entry.gone.signal.aborted) entry.download.cancel("the client is gone");
     await entry.download.run();

@@ -1,37 +1,4 @@
-import type { HttpRequest, WholeBody } from "../model/http_message.ts";
-
-/** What an end of the link says about one request, which both ends know by its number. */
-export type LinkMessage =
-  /** Edge to core: a request. A streamed body follows in chunks. */
-  | Omit<HttpRequest, "headers" | "body"> & {
-    readonly kind: "request";
-    readonly id: number;
-    /** Names and values in turn. */
-    readonly fields: string[];
-    readonly body: WholeBody;
-    readonly streamed: boolean;
-  }
-  /** Core to edge: its answer. */
-  | {
-    readonly kind: "response";
-    readonly id: number;
-    readonly status: number;
-    readonly fields: string[];
-    readonly body: WholeBody | string;
-    readonly streamed: boolean;
-  }
-  /** A part of a streamed body; only sent against credit. */
-  | { readonly kind: "chunk"; readonly id: number; readonly bytes: Uint8Array }
-  /** The streamed body is complete. */
-  | { readonly kind: "end"; readonly id: number }
-  /** The streamed body broke off; what was sent of it is worthless. */
-  | { readonly kind: "broken"; readonly id: number }
-  /** The reader of a streamed body takes so many more chunks. */
-  | { readonly kind: "credit"; readonly id: number; readonly chunks: number }
-  /** The reader of a streamed body wants no more of it. */
-  | { readonly kind: "cancel"; readonly id: number }
-  /** Edge to core: the client is gone, the answer is of no use. */
-  | { readonly kind: "gone"; readonly id: number };
+import { type LinkMessage, pack, type PackedMessage, unpack } from "./link_message.ts";
 
 /** Chunks of one stream that may be on the way, or wait for their reader, at most. */
 export const MOST_CREDIT = 16;
@@ -51,19 +18,21 @@ const BATCH_MESSAGES = 8;
  */
 export class LinkEnd {
   readonly #port: MessagePort;
-  #batch: LinkMessage[] = [];
+  #batch: PackedMessage[] = [];
   #transfer: ArrayBuffer[] = [];
 
   constructor(port: MessagePort, receive: (message: LinkMessage) => void) {
     this.#port = port;
-    port.onmessage = ({ data }: MessageEvent<LinkMessage[]>) => data.forEach(receive);
+    port.onmessage = ({ data }: MessageEvent<PackedMessage[]>) => {
+      for (const packed of data) receive(unpack(packed));
+    };
   }
 
   send(message: LinkMessage): void {
     if (message.kind === "chunk" && message.bytes.buffer instanceof ArrayBuffer) {
       this.#transfer.push(message.bytes.buffer);
     }
-    this.#batch.push(message);
+    this.#batch.push(pack(message));
     if (this.#batch.length === 1) setImmediate(() => this.#flush());
     else if (this.#batch.length === BATCH_MESSAGES) this.#flush();
   }
