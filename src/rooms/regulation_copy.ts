@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { RegulationConfig } from "../config/service_config.ts";
-import { SILENT } from "../logging/logger.ts";
 import { type Clock, steadyClock } from "../model/clock.ts";
 import type { RegulationNews, RegulationState } from "../regulation/regulation_state.ts";
-import { Regulator } from "../regulation/regulator.ts";
+import { RegulationMemory } from "../regulation/memory.ts";
 import type { DeskQuestion } from "../service/operator_desk.ts";
 
 /** Records of each kind: as many as a regulator hands over. */
@@ -15,29 +14,29 @@ const CAPACITY = 10_000;
  */
 export class RegulationCopy {
   #config: RegulationConfig;
-  #regulator: Regulator;
+  #memory: RegulationMemory;
   readonly #now: Clock;
 
   /** @param now For durations. */
   constructor(config: RegulationConfig, now: Clock = steadyClock) {
     this.#config = config;
     this.#now = now;
-    this.#regulator = create(config, now);
+    this.#memory = create(config, now);
   }
 
   get state(): RegulationState {
-    return this.#regulator.state();
+    return this.#memory.state();
   }
 
   /** A core learned something. */
   adopt(news: RegulationNews): void {
-    this.#regulator.adopt(news);
+    this.#memory.adopt(news);
   }
 
   /** The operator had a core do something. */
   follow(question: DeskQuestion): void {
-    if (question.about === "ban") this.#regulator.ban(question.subject, question.until);
-    else if (question.about === "lift") this.#regulator.lift(question.subject);
+    if (question.about === "ban") this.#memory.ban(question.subject, question.until);
+    else if (question.about === "lift") this.#memory.lift(question.subject);
   }
 
   /** Other waits hold from now on; those that run go on. */
@@ -45,11 +44,11 @@ export class RegulationCopy {
     if (isDeepStrictEqual(config, this.#config)) return;
     const { state } = this;
     this.#config = config;
-    this.#regulator = create(config, this.#now);
-    this.#regulator.adopt(state);
+    this.#memory = create(config, this.#now);
+    this.#memory.adopt(state);
   }
 }
 
-function create(config: RegulationConfig, now: Clock): Regulator {
-  return new Regulator({ config, log: SILENT, now, clock: Date.now, capacity: CAPACITY });
+function create(config: RegulationConfig, now: Clock): RegulationMemory {
+  return new RegulationMemory({ config, now, clock: Date.now, capacity: CAPACITY });
 }

@@ -95,20 +95,20 @@ export class OperatorDesk {
       case "status":
         return { about: "status", status: await this.#status() };
       case "bans": {
-        const bans = regulator.bans();
+        const bans = regulator.memory.bans();
         return { about: "bans", bans: bans.slice(0, MOST_BANS), total: bans.length };
       }
       case "ban":
-        regulator.ban(question.subject, question.until);
+        regulator.memory.ban(question.subject, question.until);
         return { about: "ban" };
       case "lift":
-        return { about: "lift", lifted: regulator.lift(question.subject) };
+        return { about: "lift", lifted: regulator.memory.lift(question.subject) };
       case "names":
         return { about: "names", names: await knownNames(question.user, this.parts) };
       case "user":
         return { about: "user", accounts: await this.#accounts(question.uid) };
       case "adopt":
-        regulator.adopt(question.news);
+        regulator.memory.adopt(question.news);
         return { about: "adopt" };
     }
   }
@@ -116,7 +116,7 @@ export class OperatorDesk {
   async #status(): Promise<CoreStatus> {
     const { groups, methods, regulator, certificate, shares } = this.parts;
     const bans = { passwords: 0, tokens: 0, operator: 0 };
-    for (const { reason } of regulator.bans()) bans[reason]++;
+    for (const { reason } of regulator.memory.bans()) bans[reason]++;
     const own = certificate();
     const count = await shares?.();
     return {

@@ -68,9 +68,9 @@ Deno.test("Regulator takes spellings that an identity provider may take for one 
   for (const user of spellings) fail(basic(user, "x"));
   fail(basic("ann", "x"));
   for (const user of spellings) assert.equal(wait(basic(user, "x")), 1000, user);
-  assert.equal(regulator.lift({ user: "Ann" }), 2);
+  assert.equal(regulator.memory.lift({ user: "Ann" }), 2);
   assert.equal(wait(basic("ann", "x")), 0);
-  regulator.ban({ user: "Ann" }, clock.now + 5000);
+  regulator.memory.ban({ user: "Ann" }, clock.now + 5000);
   for (const user of spellings) assert.equal(wait(basic(user, "x")), 5000, user);
 });
 
@@ -317,7 +317,7 @@ for (const [what, credentials] of [["no", NO_CREDENTIALS], ["malformed", MALFORM
     const { regulator, wait, fail } = create();
     fail(credentials, 1000);
     assert.equal(wait(credentials), 0);
-    assert.deepEqual(regulator.bans(), []);
+    assert.deepEqual(regulator.memory.bans(), []);
   });
 }
 
@@ -416,7 +416,7 @@ Deno.test("Regulator that is switched off counts nothing, but keeps bans by hand
   fail(basic("ann", "x"), 1000);
   fail(bearer("x"), 1000);
   assert.equal(wait(basic("ann", "x")), 0);
-  regulator.ban({ user: "ann" }, clock.now + 1000);
+  regulator.memory.ban({ user: "ann" }, clock.now + 1000);
   assert.equal(wait(basic("ann", "x")), 1000);
 });
 
@@ -448,25 +448,25 @@ const BANS: [string, { user?: string; address?: string }, [Credentials, boolean]
 for (const [what, subject, attempts] of BANS) {
   Deno.test(`Regulator bans ${what} by hand, until the moment given or a change of mind`, () => {
     const { regulator, wait, clock } = create();
-    regulator.ban(subject, clock.now + 5000);
+    regulator.memory.ban(subject, clock.now + 5000);
     for (const [credentials, banned] of attempts) assert.equal(wait(credentials), banned ? 5000 : 0);
-    assert.equal(regulator.bans().length, 1);
+    assert.equal(regulator.memory.bans().length, 1);
     clock.now += 5000;
     for (const [credentials] of attempts) assert.equal(wait(credentials), 0);
-    assert.deepEqual(regulator.bans(), []);
+    assert.deepEqual(regulator.memory.bans(), []);
 
-    regulator.ban(subject, clock.now + 5000);
-    regulator.ban(subject, clock.now + 7000);
-    assert.equal(regulator.bans().length, 1);
-    assert.equal(regulator.lift(subject), 1);
+    regulator.memory.ban(subject, clock.now + 5000);
+    regulator.memory.ban(subject, clock.now + 7000);
+    assert.equal(regulator.memory.bans().length, 1);
+    assert.equal(regulator.memory.lift(subject), 1);
     for (const [credentials] of attempts) assert.equal(wait(credentials), 0);
   });
 }
 
 Deno.test("Regulator keeps a banned address out before anybody looks at anything", () => {
   const { regulator, clock } = create();
-  regulator.ban({ address: "2001:db8::1" }, clock.now + 5000);
-  regulator.ban({ user: "ann", address: HERE }, clock.now + 5000);
+  regulator.memory.ban({ address: "2001:db8::1" }, clock.now + 5000);
+  regulator.memory.ban({ user: "ann", address: HERE }, clock.now + 5000);
   assert.throws(() => regulator.admitAddress("2001:db8::2"), { code: "ERR_TOO_MANY_FAILURES" });
   for (const address of ["2001:db8:0:1::2", HERE]) regulator.admitAddress(address);
 });
@@ -474,10 +474,10 @@ Deno.test("Regulator keeps a banned address out before anybody looks at anything
 Deno.test("Regulator keeps a banned user out by whatever names them", () => {
   const { regulator, clock } = create();
   const caller = (parts: Partial<Identity>): Identity => ({ dn: "CN=X", method: "M", via: "M", ...parts });
-  regulator.ban({ user: "Ann", names: ["cn=ann,o=site"] }, clock.now + 5000);
-  const state = regulator.state();
+  regulator.memory.ban({ user: "Ann", names: ["cn=ann,o=site"] }, clock.now + 5000);
+  const state = regulator.memory.state();
   const successor = create().regulator;
-  successor.adopt(state);
+  successor.memory.adopt(state);
   for (const each of [regulator, successor]) {
     const isOut = (parts: Partial<Identity>) => {
       try {
@@ -498,7 +498,7 @@ Deno.test("Regulator keeps a banned user out by whatever names them", () => {
 
 Deno.test("Regulator wants to know whom to ban", () => {
   const { regulator } = create();
-  assert.throws(() => regulator.ban({}, 1), TypeError);
+  assert.throws(() => regulator.memory.ban({}, 1), TypeError);
 });
 
 Deno.test("Regulator lists whoever has to wait, and lifts waits by user or address", () => {
@@ -506,15 +506,15 @@ Deno.test("Regulator lists whoever has to wait, and lifts waits by user or addre
   fail(basic("ann", "x"), 6);
   fail(bearer("x", "198.51.100.1"), 101);
   const until = clock.now + 1000;
-  assert.deepEqual(regulator.bans(), [
+  assert.deepEqual(regulator.memory.bans(), [
     { user: "ann", address: HERE, reason: "passwords", failures: 6, until },
     { address: "198.51.100.1", reason: "tokens", failures: 101, until },
   ]);
-  assert.equal(regulator.lift({ user: "bob" }), 0);
-  assert.equal(regulator.lift({ user: "ann" }), 2); // at the address, and everywhere
+  assert.equal(regulator.memory.lift({ user: "bob" }), 0);
+  assert.equal(regulator.memory.lift({ user: "ann" }), 2); // at the address, and everywhere
   assert.equal(wait(basic("ann", "x")), 0);
-  assert.equal(regulator.lift({ address: "198.51.100.1" }), 1);
-  assert.deepEqual(regulator.bans(), []);
+  assert.equal(regulator.memory.lift({ address: "198.51.100.1" }), 1);
+  assert.deepEqual(regulator.memory.bans(), []);
 });
 
 Deno.test("Regulator lists waits of users, of addresses, of both together and of tokens, the operator's bans first", () => {
@@ -523,10 +523,17 @@ Deno.test("Regulator lists waits of users, of addresses, of both together and of
   for (let i = 0; i < 21; i++) fail(basic(`user${i}`, "x", "203.0.113.1"));
   fail(basic("bob", "x"), 6);
   fail(bearer("x"), 101);
-  regulator.ban({ user: "carl", address: HERE }, clock.now + 5000);
+  regulator.memory.ban({ user: "carl", address: HERE }, clock.now + 5000);
   const until = clock.now + 1000;
-  assert.deepEqual(regulator.bans(), [
-    { user: "carl", address: HERE, reason: "operator", failures: 0, until: clock.now + 5000 },
+  assert.deepEqual(regulator.memory.bans(), [
+    {
+      user: "carl",
+      address: HERE,
+      names: undefined,
+      reason: "operator",
+      failures: 0,
+      until: clock.now + 5000,
+    },
     { user: "bob", address: HERE, reason: "passwords", failures: 6, until },
     { address: "203.0.113.1", reason: "passwords", failures: 21, until },
     { user: "ann", reason: "passwords", failures: 21, until },
@@ -618,11 +625,11 @@ Deno.test("Regulator hands over everything that its successor must know, as data
   before.fail(basic("bob", "x"), 3);
   before.fail(bearer("t", "198.51.100.1"), 101);
   before.succeed(basic("carl", "right"));
-  before.regulator.ban({ user: "dora" }, before.clock.now + 60_000);
-  const state = structuredClone(before.regulator.state());
+  before.regulator.memory.ban({ user: "dora" }, before.clock.now + 60_000);
+  const state = structuredClone(before.regulator.memory.state());
 
   const after = create();
-  after.regulator.adopt(state);
+  after.regulator.memory.adopt(state);
   for (const credentials of [basic("ann", "x"), bearer("t", "198.51.100.1"), basic("dora", "x")]) {
     assert.ok(before.wait(credentials) > 0);
     assert.equal(after.wait(credentials), before.wait(credentials));
@@ -648,7 +655,7 @@ Deno.test("Regulator hands over everything that its successor must know, as data
 Deno.test("Regulator hands over a bounded number of records", () => {
   const { regulator, admit } = create();
   for (let i = 0; i < 12_000; i++) admit(basic(`u${i}`, "x", address(i))).failed();
-  const { pairs, addresses, users } = regulator.state();
+  const { pairs, addresses, users } = regulator.memory.state();
   assert.deepEqual([pairs.length, addresses.length, users.length], [10_000, 10_000, 10_000]);
 });
 
@@ -680,12 +687,12 @@ Deno.test("Regulator has waits and bans last as long as they should, however the
     assert(!(attempt instanceof Promise));
     attempt.failed();
   }
-  regulator.ban({ user: "bob" }, time.clock + 60_000);
+  regulator.memory.ban({ user: "bob" }, time.clock + 60_000);
   for (const by of [7_200_000, -14_400_000, 7_200_000]) {
     time.clock += by;
     assert.deepEqual([wait("ann"), wait("bob")], [1000, 60_000]);
     assert.deepEqual(
-      regulator.bans().map(({ user, until }) => [user, until - time.clock]),
+      regulator.memory.bans().map(({ user, until }) => [user, until - time.clock]),
       [["bob", 60_000], ["ann", 1000]],
       "and the ends that are shown are moments of the new time",
     );
@@ -698,13 +705,13 @@ Deno.test("Regulator hands over to one whose clock tells another time", () => {
   const before = create();
   before.fail(basic("ann", "x"), 6);
   before.succeed(basic("carl", "right"));
-  before.regulator.ban({ user: "dora" }, before.clock.now + 60_000);
+  before.regulator.memory.ban({ user: "dora" }, before.clock.now + 60_000);
   before.clock.now += 400;
-  const state = structuredClone(before.regulator.state());
+  const state = structuredClone(before.regulator.memory.state());
   for (const by of [-7_200_000, 7_200_000]) {
     const after = create();
     after.clock.now = before.clock.now + by;
-    after.regulator.adopt(state);
+    after.regulator.memory.adopt(state);
     assert.deepEqual([after.wait(basic("ann", "x")), after.wait(basic("dora", "x"))], [600, 59_600]);
     after.clock.now += 24 * 3600_000 - 401;
     assert.equal(knownAs(after.admit(basic("carl", "x"))), true);

@@ -58,7 +58,7 @@ Deno.test("RegulationCopy knows after each attempt all that the regulator does",
       const { copy, regulator } = followed();
       for (const [credentials, outcome] of attempts) {
         attempt(regulator, credentials, outcome);
-        assert.deepEqual(copy.state, regulator.state());
+        assert.deepEqual(copy.state, regulator.memory.state());
       }
     },
   ));

@@ -1,0 +1,72 @@
+import type { BearerRoute } from "../model/credentials.ts";
+import type { BanSubject } from "./ban.ts";
+import type { FailureTable } from "./failure_table.ts";
+import type { Counted, RegulationMemory } from "./memory.ts";
+
+/** A subject in a table where it is counted. */
+export interface Place {
+  readonly counted: Counted;
+  /** For the log. */
+  readonly scope: string;
+  readonly table: FailureTable<BanSubject>;
+  readonly key: string;
+  readonly subject: BanSubject;
+  /** In which those wait who want an attempt here. */
+  readonly lane: string;
+}
+
+/** What an attempt counts in while it is under way, and afterwards if it failed. */
+export interface Gate {
+  readonly places: readonly Place[];
+  /** Key of the user at the address, if the credentials name one. */
+  readonly pair: string | undefined;
+  readonly known: boolean;
+}
+
+/** Of a name with a password. */
+export function passwordGate(memory: RegulationMemory, user: string, address: string): Gate {
+  const pair = `${address}\0${user}`;
+  const known = memory.known.has(pair);
+  const { pairs, addresses, users } = memory.tables;
+  const own: Place = {
+    counted: "pairs",
+    scope: "user at address",
+    table: pairs,
+    key: pair,
+    subject: { user, address },
+    lane: "",
+  };
+  const others: Place[] = [
+    {
+      counted: "addresses",
+      scope: "address",
+      table: addresses,
+      key: address,
+      subject: { address },
+      lane: user,
+    },
+    { counted: "users", scope: "user", table: users, key: user, subject: { user }, lane: address },
+  ];
+  return { places: known ? [own] : [own, ...others], pair, known };
+}
+
+/** Of a token or a key. @param claimant The same for all of one user; absent if it names none. */
+export function tokenGate(
+  memory: RegulationMemory,
+  address: string,
+  route: BearerRoute,
+  claimant: string | undefined,
+): Gate {
+  const pair = claimant === undefined ? undefined : `tokens ${address}\0${claimant}`;
+  const known = pair !== undefined && memory.known.has(pair);
+  if (known && route !== "provider") return { places: [], pair, known };
+  const place: Place = {
+    counted: "tokens",
+    scope: known ? "tokens of user at address" : "tokens from address",
+    table: memory.tables.tokens,
+    key: known ? pair : address,
+    subject: { address },
+    lane: claimant ?? "",
+  };
+  return { places: [place], pair, known };
+}

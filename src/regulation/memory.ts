@@ -1,0 +1,143 @@
+import type { RegulationConfig } from "../config/service_config.ts";
+import { addressGroup } from "../model/address_group.ts";
+import type { Clock } from "../model/clock.ts";
+import type { Ban, BanSubject } from "./ban.ts";
+import { FailureTable } from "./failure_table.ts";
+import { OperatorBans } from "./operator_bans.ts";
+import { RecentKeys } from "./recent_keys.ts";
+import type { RegulationNews, RegulationState } from "./regulation_state.ts";
+import { userKey } from "./user_key.ts";
+
+/** Records in each table; with the longest names about 20 MB. */
+const CAPACITY = 50_000;
+/** Records of each table that are handed to a successor: some 10 MB, and 50 ms to copy. */
+const HANDED_OVER = 10_000;
+/** One address may stand for many users, one user may try from many addresses: as many times the free failures. */
+const SPREAD = 4;
+/** Tokens and keys cannot be guessed; their failures are clients that went wrong, and cost work elsewhere. */
+const TOKEN_SPREAD = 20;
+/** Longest wait that strangers can impose on a user elsewhere, or on the tokens from an address. */
+const MAX_COLLATERAL_MS = 60_000;
+/** How long a user is known at an address after a right password. */
+const KNOWN_MS = 24 * 60 * 60_000;
+/**
+ * Attempts of a user at an address that may be under way at once, so that nobody gets many guesses by making them
+ * before the first is counted. A check that needs no waiting is over before the next request is looked at.
+ */
+const UNDER_WAY = 32;
+
+/** What failures are counted by: user at address, address, user; and those of tokens and keys. */
+export const COUNTED = ["pairs", "addresses", "users", "tokens"] as const;
+export type Counted = typeof COUNTED[number];
+
+/** What a regulator's memory is made with. */
+export interface MemoryParts {
+  readonly config: RegulationConfig;
+  /** For durations: goes on evenly, see `steadyClock`. */
+  readonly now: Clock;
+  /** Of the machine, for moments that people give and read; default: the same. */
+  readonly clock?: Clock;
+  readonly capacity?: number;
+}
+
+/** What is known of failures, of users who passed, and of bans by hand; it admits nobody and keeps nobody out. */
+export class RegulationMemory {
+  readonly tables: Readonly<Record<Counted, FailureTable<BanSubject>>>;
+  /** Users at addresses who passed not long ago. */
+  readonly known: RecentKeys;
+  readonly operator: OperatorBans;
+  readonly now: Clock;
+  readonly #clock: Clock;
+
+  constructor({ config, now, clock = now, capacity = CAPACITY }: MemoryParts) {
+    this.now = now;
+    this.#clock = clock;
+    const baseMs = config.baseDelaySeconds * 1000;
+    const maxMs = config.maxDelaySeconds * 1000;
+    const windowMs = config.windowSeconds * 1000;
+    const table = (spread: number, longestMs: number, extraFree?: (key: string) => number) => {
+      const free = config.maxFailures * spread;
+      const underWay = UNDER_WAY * spread;
+      const policy = { free, baseMs, maxMs: Math.min(maxMs, longestMs), windowMs, underWay };
+      return new FailureTable<BanSubject>({ policy, capacity, now, extraFree });
+    };
+    this.known = new RecentKeys({ lifetimeMs: KNOWN_MS, capacity, now });
+    this.tables = {
+      pairs: table(1, maxMs),
+      addresses: table(SPREAD, maxMs, (address) => this.known.countOf(address)),
+      users: table(SPREAD, MAX_COLLATERAL_MS),
+      tokens: table(TOKEN_SPREAD, MAX_COLLATERAL_MS),
+    };
+    this.operator = new OperatorBans(now);
+  }
+
+  /** Everybody who has to wait at the moment, until when by the clock of the machine. */
+  bans(): Ban[] {
+    const ahead = this.#clock() - this.now();
+    const found = COUNTED.flatMap((counted): Ban[] =>
+      this.tables[counted].waiting().map(({ subject, failures, until }) => {
+        return { ...subject, reason: counted === "tokens" ? "tokens" : "passwords", failures, until };
+      })
+    );
+    return [...this.operator.list(), ...found].map((ban) => ({ ...ban, until: ban.until + ahead }));
+  }
+
+  /**
+   * Bans by hand, until a moment in milliseconds since the epoch; as long as it is until then now, whatever becomes of the
+   * clock of the machine. An address is kept out with whatever it shows; a user
+   * with passwords before anybody looks at them, and with all else as soon as it has named them.
+   */
+  ban(subject: BanSubject, until: number): void {
+    this.operator.add({ ...asCounted(subject), names: subject.names }, until - this.#clock() + this.now());
+  }
+
+  /**
+   * Ends all waits, and forgets all failures, that concern a user, an address, or a user at an address.
+   * @returns How many were there.
+   */
+  lift(whom: BanSubject): number {
+    const { user, address } = asCounted(whom);
+    const matches = (subject: BanSubject) =>
+      (user === undefined || subject.user === user) && (address === undefined || subject.address === address);
+    return COUNTED.reduce(
+      (sum, counted) => sum + this.tables[counted].forgetWhere(matches),
+      this.operator.remove(matches),
+    );
+  }
+
+  /** What a successor has to know. */
+  state(): RegulationState {
+    const { pairs, addresses, users, tokens } = this.tables;
+    return {
+      asOf: this.now(),
+      pairs: pairs.entries(HANDED_OVER),
+      addresses: addresses.entries(HANDED_OVER),
+      users: users.entries(HANDED_OVER),
+      tokens: tokens.entries(HANDED_OVER),
+      known: this.known.entries(HANDED_OVER),
+      operator: this.operator.list(),
+    };
+  }
+
+  /** Takes over what a predecessor knew. Waits that run go on, also if the configuration makes shorter ones now. */
+  adopt({ asOf, cleared = [], known = [], operator = [], ...news }: RegulationNews): void {
+    const later = this.now() - asOf;
+    const moved = (records: RegulationState["pairs"]) =>
+      later === 0 ? records : records.map(([key, record]) =>
+        [key, {
+          ...record,
+          at: record.at + later,
+          until: record.until === 0 ? 0 : record.until + later,
+        }] as const
+      );
+    for (const pair of cleared) this.tables.pairs.forget(pair);
+    for (const counted of COUNTED) this.tables[counted].adopt(moved(news[counted] ?? []));
+    if (known.length > 0) this.known.adopt(known.map(([key, at]) => [key, at + later] as const));
+    this.operator.adopt(operator.map((ban) => ({ ...ban, until: ban.until + later })));
+  }
+}
+
+/** A subject as it is counted. */
+function asCounted({ user, address }: BanSubject): BanSubject {
+  return { user: user && userKey(user), address: address && addressGroup(address) };
+}
