@@ -35,6 +35,13 @@ Deno.test("asJsonLines() writes an object with the fields of the line", () => {
   });
 });
 
+Deno.test("asJsonLines() leaves JSON as it is, and makes a message of what is no line of the log", () => {
+  assert.equal(
+    asJsonLines('{"event":"start"}\nReading config\n\n'),
+    '{"event":"start"}\n{"message":"Reading config"}\n\n',
+  );
+});
+
 Deno.test("asJsonLines() gives back any field that the logger wrote", () => {
   const value = fc.oneof(fc.string({ unit: "binary", maxLength: 100 }), fc.integer());
   fc.assert(fc.property(value, value, (a, b) => {

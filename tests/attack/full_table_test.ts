@@ -1,0 +1,62 @@
+/** More that fail to log in than are remembered: nobody is forgotten who waits, nobody locked out who is known. */
+import assert from "node:assert/strict";
+import { basic } from "../authentication/sample_credentials.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import type { Credentials } from "../../src/model/credentials.ts";
+import { isRefusal } from "../../src/model/service_error.ts";
+import { Regulator } from "../../src/regulation/regulator.ts";
+import { LONG, note } from "../long/results.ts";
+
+const CONFIG = {
+  enabled: true,
+  maxFailures: 5,
+  windowSeconds: 3600,
+  baseDelaySeconds: 60,
+  maxDelaySeconds: 900,
+};
+/** Of each table; the product has 50,000. */
+const CAPACITY = LONG ? 50_000 : 500;
+const ATTACKERS = 2 * CAPACITY;
+
+Deno.test("tables full of failures forget no wait, and keep nobody out who is known", () => {
+  const clock = { now: 1_700_000_000_000 };
+  const regulator = new Regulator({
+    config: CONFIG,
+    log: SILENT,
+    now: () => clock.now,
+    ...(!LONG && { capacity: CAPACITY }),
+  });
+  /** Whether a password is looked at. */
+  const looked = (credentials: Credentials, outcome: "succeeded" | "failed" = "failed"): boolean => {
+    try {
+      const attempt = regulator.admit(credentials);
+      assert(!(attempt instanceof Promise), "others are in the way");
+      attempt[outcome]();
+      return true;
+    } catch (error) {
+      assert(isRefusal(error, "ERR_TOO_MANY_FAILURES"), String(error));
+      return false;
+    }
+  };
+  const dora = basic("dora", "right", "198.51.100.7");
+  assert(looked(dora, "succeeded"));
+  const guesser = basic("alice", "guess", "198.51.100.8");
+  while (looked(guesser));
+
+  let attempts = 0;
+  for (let i = 0; i < ATTACKERS; i++) {
+    const from = `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`;
+    for (let at = 0; at < 10 && looked(basic(`user${i}`, "guess", from)); at++) attempts++;
+    if (i % (ATTACKERS / 10) !== 0) continue;
+    assert(looked(dora, "succeeded"), `dora after ${i}`);
+    assert(!looked(guesser), `the one who guessed, after ${i}`);
+  }
+  assert(attempts > CAPACITY, "they were looked at");
+  clock.now += 1000 * CONFIG.maxDelaySeconds;
+  assert(looked(guesser), "a wait ends");
+  note("trials", {
+    trial: "failing to log in under more names and from more addresses than are remembered",
+    done: `${attempts} failures under ${ATTACKERS} names from as many addresses, at tables of ${CAPACITY}`,
+    outcome: "known users log in all the time, whoever had to wait still has to",
+  });
+});
