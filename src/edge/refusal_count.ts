@@ -1,5 +1,5 @@
 import { Counters, type Increments } from "../metrics/counters.ts";
-import { methodLabel, series } from "../metrics/series.ts";
+import { methodLabel } from "../metrics/series.ts";
 
 /** Counts the answers that the edge gives by itself, among all requests of the service. */
 export class RefusalCount {
@@ -8,7 +8,7 @@ export class RefusalCount {
   /** @param method Empty if it could not be read. */
   add(method: string, status: number): void {
     const labels = { route: "none", method: methodLabel(method), code: String(status) };
-    this.#counters.add(series("authserver_requests_total", labels));
+    this.#counters.count("authserver_requests_total", labels);
   }
 
   take(): Increments {

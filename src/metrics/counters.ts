@@ -1,26 +1,35 @@
-/** Increments of series, with the text that {@link series} makes as key. */
-export type Increments = readonly (readonly [series: string, by: number])[];
+import type { FamilyName, LabelsOf } from "./families.ts";
+import { type Sample, sample, seriesText } from "./series.ts";
+
+/** What is to be added to series. */
+export type Increments = readonly Sample[];
 
 /** Counts what happens in a room until the supervisor fetches it, or the other way round what all rooms have sent. */
 export class Counters {
-  readonly #values = new Map<string, number>();
+  readonly #samples = new Map<string, Sample>();
 
-  add(series: string, by = 1): void {
-    this.#values.set(series, (this.#values.get(series) ?? 0) + by);
+  /** Counts something by the name of its metric. */
+  count<N extends FamilyName>(family: N, labels: LabelsOf<N>, by = 1): void {
+    this.addAll([sample(family, labels, by)]);
   }
 
   addAll(increments: Increments): void {
-    for (const [series, by] of increments) this.add(series, by);
+    for (const increment of increments) {
+      const text = seriesText(increment);
+      const { value = 0 } = this.#samples.get(text) ?? {};
+      this.#samples.set(text, { ...increment, value: value + increment.value });
+    }
   }
 
   /** All that was counted since the last call. */
   take(): Increments {
-    const taken = [...this.#values];
-    this.#values.clear();
+    const taken = [...this.#samples.values()];
+    this.#samples.clear();
     return taken;
   }
 
-  get values(): ReadonlyMap<string, number> {
-    return this.#values;
+  /** In the order in which they were first counted. */
+  get samples(): Iterable<Sample> {
+    return this.#samples.values();
   }
 }

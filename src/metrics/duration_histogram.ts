@@ -1,6 +1,6 @@
 import type { Counters } from "./counters.ts";
 import type { FamilyName, LabelsOf } from "./families.ts";
-import { histogramSeries } from "./series.ts";
+import type { Sample } from "./series.ts";
 
 /** Upper bounds of the buckets in milliseconds; a last one without bound follows. */
 const BOUNDS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
@@ -19,15 +19,17 @@ export class DurationHistogram {
 
   /** Adds what was counted since the last call. */
   moveTo<N extends FamilyName>(counters: Counters, name: N, labels: LabelsOf<N>): void {
+    const samples: Sample[] = [];
     let below = 0;
     for (const [bucket, count] of this.#counts.entries()) {
       below += count;
       const bound = BOUNDS_MS[bucket];
       const le = bound === undefined ? "+Inf" : String(bound / 1000);
-      counters.add(histogramSeries(name, labels, { le }), below);
+      samples.push({ family: name, labels, part: { le }, value: below });
     }
-    counters.add(histogramSeries(name, labels, "sum"), this.#sumMs / 1000);
-    counters.add(histogramSeries(name, labels, "count"), below);
+    samples.push({ family: name, labels, part: "sum", value: this.#sumMs / 1000 });
+    samples.push({ family: name, labels, part: "count", value: below });
+    counters.addAll(samples);
     this.#counts.fill(0);
     this.#sumMs = 0;
   }

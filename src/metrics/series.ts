@@ -1,11 +1,26 @@
 import type { FamilyName, LabelsOf } from "./families.ts";
 
-/**
- * Name and labels of one time series as Prometheus writes them: `authserver_bans{reason="tokens"}`. Such a text is also
- * the key under which its value is kept.
- */
-export function series<N extends FamilyName>(name: N, labels: LabelsOf<N>): string {
-  return write(name, Object.entries<string>(labels));
+/** One time series, and its value or what is to be added to it. */
+export interface Sample {
+  readonly family: FamilyName;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Which of a histogram's series: what lasted at most so many seconds, their sum, or how many there are. */
+  readonly part?: { readonly le: string } | "sum" | "count";
+  readonly value: number;
+}
+
+/** A value of a metric. */
+export function sample<N extends FamilyName>(family: N, labels: LabelsOf<N>, value: number): Sample {
+  return { family, labels, value };
+}
+
+/** Name and labels as Prometheus writes them: `authserver_bans{reason="tokens"}`; `…_bucket{…,le="0.1"}`, `…_sum{…}`. */
+export function seriesText({ family, labels, part }: Sample): string {
+  const bucket = typeof part === "object" ? part : undefined;
+  const name = part === undefined ? family : `${family}_${bucket ? "bucket" : part}`;
+  const all = Object.entries({ ...labels, ...bucket });
+  if (all.length === 0) return name;
+  return `${name}{${all.map(([label, value]) => `${label}="${escape(value)}"`).join(",")}}`;
 }
 
 /** Methods with series of their own. */
@@ -14,23 +29,6 @@ const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]);
 /** The method of a request as a label; all that strangers can think of share one. */
 export function methodLabel(method: string): string {
   return METHODS.has(method) ? method : "other";
-}
-
-/** A series of a histogram: `…_bucket{…,le="0.1"}`, `…_sum{…}`, `…_count{…}`. */
-export function histogramSeries<N extends FamilyName>(
-  name: N,
-  labels: LabelsOf<N>,
-  part: { readonly le: string } | "sum" | "count",
-): string {
-  const entries = Object.entries<string>(labels);
-  return part === "sum" || part === "count"
-    ? write(`${name}_${part}`, entries)
-    : write(`${name}_bucket`, [...entries, ["le", part.le]]);
-}
-
-function write(name: string, labels: readonly (readonly [string, string])[]): string {
-  if (labels.length === 0) return name;
-  return `${name}{${labels.map(([label, value]) => `${label}="${escape(value)}"`).join(",")}}`;
 }
 
 /** Backslashes, quotes and line ends, as the text format wants it; other control characters are dropped. */

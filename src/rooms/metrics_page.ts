@@ -1,10 +1,8 @@
 import type { CoreStatus } from "../service/operator_desk.ts";
 import { VERSION } from "../service/version.ts";
 import { exposition } from "../metrics/exposition.ts";
-import { series } from "../metrics/series.ts";
+import { type Sample, sample } from "../metrics/series.ts";
 import { coreStatus, type StatusParts } from "./service_status.ts";
-
-type Sample = readonly [series: string, value: number];
 
 /** The metrics as they are now, in the text format of Prometheus. */
 export async function metricsPage(parts: StatusParts): Promise<string> {
@@ -16,41 +14,41 @@ async function samples({ supervisor, reloads }: StatusParts): Promise<Sample[]> 
   const { counters, lagMs } = supervisor.reports;
   const { at, ok } = reloads.last;
   return [
-    [series("authserver_build_info", { version: VERSION, deno: Deno.version.deno }), 1],
-    [series("authserver_start_time_seconds", {}), supervisor.upSince / 1000],
-    [series("authserver_resident_memory_bytes", {}), Deno.memoryUsage().rss],
-    [series("authserver_core_up", {}), "problem" in core ? 0 : 1],
-    [series("authserver_core_generation", {}), supervisor.generation],
+    sample("authserver_build_info", { version: VERSION, deno: Deno.version.deno }, 1),
+    sample("authserver_start_time_seconds", {}, supervisor.upSince / 1000),
+    sample("authserver_resident_memory_bytes", {}, Deno.memoryUsage().rss),
+    sample("authserver_core_up", {}, "problem" in core ? 0 : 1),
+    sample("authserver_core_generation", {}, supervisor.generation),
     ...[...lagMs].map((
       [room, ms],
-    ): Sample => [series("authserver_event_loop_lag_seconds", { room }), ms / 1000]),
-    [series("authserver_config_last_reload_success", {}), ok ? 1 : 0],
-    [series("authserver_config_last_reload_timestamp_seconds", {}), at / 1000],
+    ): Sample => sample("authserver_event_loop_lag_seconds", { room }, ms / 1000)),
+    sample("authserver_config_last_reload_success", {}, ok ? 1 : 0),
+    sample("authserver_config_last_reload_timestamp_seconds", {}, at / 1000),
     ...("problem" in core ? [] : samplesOfCore(core)),
-    ...counters.values,
+    ...counters.samples,
   ];
 }
 
 function samplesOfCore({ servers, providers, certificate, bans, shares }: CoreStatus): Sample[] {
   return [
-    ...Object.entries(bans).map(([reason, count]): Sample => [series("authserver_bans", { reason }), count]),
+    ...Object.entries(bans).map(([reason, count]): Sample => sample("authserver_bans", { reason }, count)),
     ...servers.flatMap(({ name: server, instances }) =>
       instances.flatMap(({ instance, up, latencyMs }): Sample[] => {
         const labels = { server, daemon: String(instance) };
         return [
-          [series("authserver_daemon_up", labels), up ? 1 : 0],
+          sample("authserver_daemon_up", labels, up ? 1 : 0),
           ...(latencyMs === undefined
             ? []
-            : [[series("authserver_daemon_latency_seconds", labels), latencyMs / 1000] as const]),
+            : [sample("authserver_daemon_latency_seconds", labels, latencyMs / 1000)]),
         ];
       })
     ),
     ...providers.flatMap(({ method, up, since }): Sample[] =>
-      since === undefined ? [] : [[series("authserver_identity_provider_up", { method }), up ? 1 : 0]]
+      since === undefined ? [] : [sample("authserver_identity_provider_up", { method }, up ? 1 : 0)]
     ),
     ...(certificate
-      ? [[series("authserver_certificate_expiry_timestamp_seconds", {}), certificate.expires / 1000] as const]
+      ? [sample("authserver_certificate_expiry_timestamp_seconds", {}, certificate.expires / 1000)]
       : []),
-    ...(shares === undefined ? [] : [[series("authserver_shares", {}), shares] as const]),
+    ...(shares === undefined ? [] : [sample("authserver_shares", {}, shares)]),
   ];
 }

@@ -1,4 +1,3 @@
-import { series } from "../metrics/series.ts";
 import type { RoomReports } from "./room_reports.ts";
 
 /** How the last attempt to read the configuration ended. */
@@ -18,7 +17,7 @@ export class ReloadRecord {
   constructor(reports: RoomReports) {
     this.#reports = reports;
     for (const result of ["ok", "failed"]) {
-      reports.counters.add(series("authserver_config_reloads_total", { result }), 0);
+      reports.counters.count("authserver_config_reloads_total", { result }, 0);
     }
   }
 
@@ -37,7 +36,7 @@ export class ReloadRecord {
   #remember(ok: boolean, problems: readonly string[]): void {
     this.#last = { at: Date.now(), ok, problems };
     const result = ok ? "ok" : "failed";
-    this.#reports.counters.add(series("authserver_config_reloads_total", { result }));
+    this.#reports.counters.count("authserver_config_reloads_total", { result });
     const [reason] = problems;
     this.#reports.audit({
       event: "reload",

@@ -6,7 +6,6 @@ import type { LogFile } from "../logging/log_file.ts";
 import { createLogger, type Level, type Logger } from "../logging/logger.ts";
 import { Counters } from "../metrics/counters.ts";
 import { DurationHistogram } from "../metrics/duration_histogram.ts";
-import { series } from "../metrics/series.ts";
 import type { Report } from "./measurements.ts";
 import type { FromRoom } from "./room_message.ts";
 import { AuditFile } from "../logging/audit_file.ts";
@@ -71,7 +70,7 @@ export class RoomReports {
 
   /** In a room, or in the supervisor itself, a promise was rejected and nobody handled it. */
   rejected(room: string, times = 1): void {
-    this.counters.add(series("authserver_unhandled_rejections_total", { room }), times);
+    this.counters.count("authserver_unhandled_rejections_total", { room }, times);
   }
 
   /** An act of the operator, or of the supervisor itself. */

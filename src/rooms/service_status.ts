@@ -1,4 +1,5 @@
 import type { CoreStatus } from "../service/operator_desk.ts";
+import type { Sample } from "../metrics/series.ts";
 import { VERSION } from "../service/version.ts";
 import { ask, NoAnswer } from "./desk_link.ts";
 import type { LastReload, ReloadRecord } from "./reload_record.ts";
@@ -79,7 +80,7 @@ export async function serviceStatus(
     uptimeSeconds: Math.round((now - supervisor.upSince) / 1000),
     lastReload: { at: iso(at), ...reload },
     ...("problem" in core ? { coreProblem: core.problem } : knownToCore(core, now)),
-    sessions: sessionsIn(counters.values),
+    sessions: sessionsIn(counters.samples),
     memoryBytes: Deno.memoryUsage().rss,
     eventLoopLagMs: Object.fromEntries(lagMs),
   };
@@ -106,12 +107,12 @@ function knownToCore({ servers, providers, certificate, shares, bans }: CoreStat
   };
 }
 
-function sessionsIn(counts: ReadonlyMap<string, number>): ServiceStatus["sessions"] {
+function sessionsIn(samples: Iterable<Sample>): ServiceStatus["sessions"] {
   const sessions = { granted: 0, refused: 0 };
-  for (const [series, count] of counts) {
-    if (!series.startsWith("authserver_sessions_total{")) continue;
-    if (series.includes('decision="granted"')) sessions.granted += count;
-    else sessions.refused += count;
+  for (const { family, labels, value } of samples) {
+    if (family === "authserver_sessions_total") {
+      sessions[labels.decision === "granted" ? "granted" : "refused"] += value;
+    }
   }
   return sessions;
 }

@@ -1,6 +1,5 @@
 import { LogFile } from "../logging/log_file.ts";
 import type { Logger } from "../logging/logger.ts";
-import { series } from "../metrics/series.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { Setup } from "../service/assembly/load_setup.ts";
 import type { DeskAnswer, DeskQuestion } from "../service/operator_desk.ts";
@@ -197,7 +196,7 @@ export class Supervisor {
       what,
       start: () => this.#inTurn(async () => keeper.current === undefined ? await start() : undefined),
       log: this.log,
-      replaced: () => this.reports.counters.add(series("authserver_rooms_replaced_total", { room: what })),
+      replaced: () => this.reports.counters.count("authserver_rooms_replaced_total", { room: what }),
     });
     return keeper;
   }

@@ -1,7 +1,7 @@
 import type { AuditFacts, AuditRecord } from "../logging/audit_record.ts";
 import { Counters, type Increments } from "../metrics/counters.ts";
 import { DurationHistogram } from "../metrics/duration_histogram.ts";
-import { methodLabel, series } from "../metrics/series.ts";
+import { methodLabel } from "../metrics/series.ts";
 import type { Route } from "./http/router.ts";
 
 /** A request that was answered. */
@@ -65,7 +65,7 @@ export class RequestObserver {
 
   /** Bytes of a shared file. */
   transferred(direction: "download" | "upload", bytes: number): void {
-    this.#counters.add(series("authserver_share_bytes_total", { direction }), bytes);
+    this.#counters.count("authserver_share_bytes_total", { direction }, bytes);
   }
 
   /** All that was counted since the last call. */
@@ -74,10 +74,7 @@ export class RequestObserver {
       for (const [method, { codes, durations }] of methods) {
         if (codes.size === 0) continue;
         for (const [code, count] of codes) {
-          this.#counters.add(
-            series("authserver_requests_total", { route, method, code: String(code) }),
-            count,
-          );
+          this.#counters.count("authserver_requests_total", { route, method, code: String(code) }, count);
         }
         codes.clear();
         durations.moveTo(this.#counters, "authserver_request_duration_seconds", { route, method });
@@ -85,7 +82,7 @@ export class RequestObserver {
     }
     for (const [method, results] of this.#outcomes) {
       for (const [result, count] of results) {
-        this.#counters.add(series("authserver_authentications_total", { method, result }), count);
+        this.#counters.count("authserver_authentications_total", { method, result }, count);
       }
       results.clear();
     }
@@ -111,13 +108,13 @@ export class RequestObserver {
     const server = this.#servers.has(facts.server ?? "") ? facts.server ?? "" : "unknown";
     switch (audit) {
       case "session":
-        this.#counters.add(series("authserver_sessions_total", { server, decision }));
+        this.#counters.count("authserver_sessions_total", { server, decision });
         break;
       case "token":
-        this.#counters.add(series("authserver_tokens_total", { decision }));
+        this.#counters.count("authserver_tokens_total", { decision });
         break;
       case "share":
-        this.#counters.add(series("authserver_share_decisions_total", { server, decision }));
+        this.#counters.count("authserver_share_decisions_total", { server, decision });
         break;
     }
     this.#audit({

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { seriesText } from "../../src/metrics/series.ts";
 import type { AuditRecord } from "../../src/logging/audit_record.ts";
 import { type AnsweredRequest, RequestObserver } from "../../src/service/request_observer.ts";
 import type { Route } from "../../src/service/http/router.ts";
@@ -41,8 +42,8 @@ function create() {
       }),
     /** Counts that are not about durations, as text. */
     counts: () =>
-      observer.take().filter(([series]) => !series.includes("duration"))
-        .map(([series, value]) => `${series.replace("authserver_", "")} ${value}`),
+      observer.take().filter(({ part }) => part === undefined)
+        .map((one) => `${seriesText(one).replace("authserver_", "")} ${one.value}`),
   };
 }
 
@@ -77,7 +78,7 @@ Deno.test("RequestObserver counts durations", () => {
   const { answered, observer } = create();
   answered({ ms: 4 });
   answered({ ms: 400 });
-  const counts = new Map(observer.take());
+  const counts = new Map(observer.take().map((one) => [seriesText(one), one.value]));
   const labels = 'route="/rest/auth",method="GET"';
   const name = "authserver_request_duration_seconds";
   assert.equal(counts.get(`${name}_bucket{${labels},le="0.005"}`), 1);
