@@ -41,13 +41,14 @@ Deno.test("openShareStore() finds everything again when opened again", () =>
 
 Deno.test("openShareStore() claims once across two open stores", () =>
   inFolder(async (file) => {
-    const stores = [openShareStore(file, Date.now), openShareStore(file, Date.now)];
-    const { id } = await stores[0]!.put("A", { ...DRAFT, oneTime: true });
+    const [first, second] = [openShareStore(file, Date.now), openShareStore(file, Date.now)];
+    const { id } = await first.put("A", { ...DRAFT, oneTime: true });
     const claims = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => stores[i % 2]!.claim("A", id, USE)),
+      Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? first : second).claim("A", id, USE)),
     );
     assert.equal(claims.filter((claim) => claim !== undefined).length, 1);
-    for (const store of stores) store.close();
+    first.close();
+    second.close();
   }));
 
 Deno.test("openShareStore() makes a file that only its account can read", () =>
