@@ -22,7 +22,7 @@ const SLOW: ReadonlySet<string> = new Set([
   String.raw`/^[-d][-rwx]{3} \d+ (\d{1,15}) /`,
   String.raw`/^(?:oid\.)?([0-2](?:\.(?:0|[1-9][0-9]{0,38})){1,40})$/i`,
   String.raw`/([A-Za-z0-9-]+)(?:="((?:\\"|\\(?!")|[^"\\])*)")?(,|$)/y`,
-  String.raw`/^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,62}\$?$/`,
+  String.raw`/^(?:[A-Za-z0-9_][A-Za-z0-9_.@-]{0,62}\\)?[A-Za-z0-9_][A-Za-z0-9_.@-]{0,62}\$?$/`,
   String
     .raw`/\\(?:[dDwWsS]|p\{[\w=]{1,50}\}|P\{[\w=]{1,50}\}|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[^A-Za-z0-9])/uy`,
 ]);

@@ -291,3 +291,31 @@ Deno.test("a limit that cannot be read, and root, refuse the session", async () 
   assert.deepEqual([root.status, root.json().code], [403, "ERR_ACCOUNT_REFUSED"]);
   assert.deepEqual([...sessions(system), ...sessions(system, "TWO")], []);
 });
+
+Deno.test("accounts of a domain get sessions, and are refused where no session may run", async () => {
+  const user = "DOM\\alice";
+  const home = { uid: 1000, home: "/home/alice", groups: ["DOM\\hpc"] };
+  await using system = await runService({
+    servers: { HPC: [{ users: { [user]: home } }], TWO: [{}], ODD: [{}] },
+    map: JSON.stringify({
+      [ALICE_DN]: {
+        role: "user",
+        xlogin: user,
+        group: "DOM\\hpc",
+        "uftpd.TWO.xlogin": "DOM\\root",
+        "uftpd.ODD.xlogin": "DOM\\al\\ice",
+      },
+    }),
+  });
+  const granted = await session(system, { as: ALICE });
+  assert.equal(granted.status, 200, granted.text);
+  const { user: told, group } = sessions(system).at(-1) ?? {};
+  assert.deepEqual([told, group], [user, "DOM\\hpc"]);
+  const entry = JSON.parse((await system.ask("/rest/auth", { as: ALICE })).text).HPC;
+  assert.deepEqual([entry.uid, entry.gid], [user, "DOM\\hpc"]);
+  const root = await session(system, { as: ALICE }, { server: "TWO" });
+  assert.deepEqual([root.status, root.json().code], [403, "ERR_ACCOUNT_REFUSED"]);
+  const odd = await session(system, { as: ALICE }, { server: "ODD" });
+  assert.deepEqual([odd.status, odd.json().code], [500, "ERR_USER_ATTRIBUTE"]);
+  assert.deepEqual([...sessions(system, "TWO"), ...sessions(system, "ODD")], []);
+});

@@ -28,7 +28,7 @@ export function listSharedServers(call: Call, { servers, sessions }: SharingPart
       status: statusText(daemons.status()),
     };
   }
-  return jsonResponse({ ...entries, userInfo: userInfo(call) }, { indent: 2 });
+  return jsonResponse({ ...entries, userInfo: userInfo(call, Object.keys(entries)) }, { indent: 2 });
 }
 
 /** The two lists of an answer, in their order. */
@@ -51,7 +51,7 @@ export async function listShares(call: Call, parts: SharingParts): Promise<HttpR
   // What is shared with everybody is known by its link only (D12).
   const caller = nameOnServer(call, name);
   const start = parseStart(call.query.get("after"));
-  const rest = { status: statusText(facts.daemons.status()), userInfo: userInfo(call, name) };
+  const rest = { status: statusText(facts.daemons.status()), userInfo: userInfo(call, [name]) };
   const pieces = answer(call, { server: name, caller, start, rest }, parts);
   return await longTextResponse({ pieces, type: "application/json", bytes: 0 }, parts.unread);
 }

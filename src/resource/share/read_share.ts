@@ -25,6 +25,6 @@ export async function readShare(call: Call, parts: SharingParts): Promise<HttpRe
     share: { ...ownersView(share, call.base, parts.clock()), uses: uses.map(useView) },
     owner: share.owner,
     status: statusText(facts.daemons.status()),
-    userInfo: userInfo(call, name),
+    userInfo: userInfo(call, [name]),
   });
 }

@@ -1,25 +1,25 @@
-import { attributesOnServer } from "../../attributes/server_attributes.ts";
+import { attributesOnServer, type ServerAttributes } from "../../attributes/server_attributes.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import type { Call } from "../call.ts";
 import { callerName } from "./names.ts";
 
 /**
- * The member `userInfo` of the share service's answers: who the caller is on a server, as far as that is known.
- * @param server Absent: on no server in particular.
+ * The member `userInfo` of the share service's answers: who the caller is, as far as that is known, on the last of these
+ * servers where they are somebody, since the Java service says it for each and the last one stays (rest-api.md 1.12).
  */
-export function userInfo({ caller, user, log }: Call, server?: string) {
-  const dn = callerName(caller);
-  if (server === undefined) {
-    const { uid, group, availableGroups } = user;
-    return uid === undefined
-      ? { dn }
-      : { uid, ...(group !== undefined && { gid: group }), groups: availableGroups, dn };
-  }
+export function userInfo(call: Call, servers: readonly string[]) {
+  const dn = callerName(call.caller);
+  const known = servers.map((server) => accountOn(call, server)).findLast((account) => account !== undefined);
+  if (known === undefined) return { dn };
+  const { uid, gid, availableGroups } = known;
+  return { uid, ...(gid !== undefined && { gid }), groups: availableGroups, dn };
+}
+
+function accountOn({ user, log }: Call, server: string): ServerAttributes | undefined {
   try {
-    const { uid, gid, availableGroups } = attributesOnServer(user, server, { log });
-    return { uid, ...(gid !== undefined && { gid }), groups: availableGroups, dn };
+    return attributesOnServer(user, server, { log });
   } catch (error) {
-    if (error instanceof ServiceError) return { dn };
+    if (error instanceof ServiceError) return undefined;
     throw error;
   }
 }

@@ -22,6 +22,9 @@ Deno.test("listSharedServers() names servers with sharing, and the caller", asyn
   assert.equal(body.HPC.description, "Main cluster");
   assert.match(body.HPC.status, /^OK/);
   assert.deepEqual(body.userInfo, { uid: "alice", gid: "users", groups: ["users", "hpc"], dn: ALICE });
+  site.attributes = { xlogin: "alice2" };
+  const there = await (await site.ask("alice", "GET", "share")).json();
+  assert.equal(there.userInfo.uid, "alice2", "the server's own account, as the Java service says");
   const anonymous = await (await site.ask("anonymous", "GET", "share")).json();
   assert.deepEqual(anonymous.userInfo, { dn: EVERYBODY });
 });
