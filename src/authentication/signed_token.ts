@@ -27,6 +27,13 @@ const MAX_TOKEN_LENGTH = 8192;
 /** Seconds by which clocks may differ (authentication.md 3.7). */
 export const CLOCK_TOLERANCE = 60;
 
+/** How long a token may still be valid, and the setting that says so. */
+export interface LifetimeLimit {
+  readonly seconds: number;
+  /** Key of the configuration, for the log. */
+  readonly setting: string;
+}
+
 /** Header members that say nothing about where to get keys or how to read the token; all others are refused. */
 const HEADER_MEMBERS = new Set(["alg", "typ", "kid"]);
 
@@ -75,20 +82,23 @@ function readContent(text: string): Content {
  * Checks the claims that every token is subject to.
  * @param now Milliseconds since the epoch.
  * @param audience What `aud` must contain if it is there: the server's name, letter by letter.
- * @param maxLifetime Most seconds that may remain until expiry; no limit if left out.
+ * @param maxLifetime Most time that may remain until expiry; no limit if left out.
  * @throws {InvalidToken}
  */
 export function checkClaims(
   { claims, expires }: SignedToken,
-  { now, audience, maxLifetime = Infinity }: {
+  { now, audience, maxLifetime }: {
     readonly now: number;
     readonly audience: string;
-    readonly maxLifetime?: number;
+    readonly maxLifetime?: LifetimeLimit;
   },
 ): void {
   const seconds = now / 1000;
   if (seconds >= expires + CLOCK_TOLERANCE) throw new InvalidToken("expired");
-  if (expires - seconds > maxLifetime + CLOCK_TOLERANCE) throw new InvalidToken("lifetime is too long");
+  if (maxLifetime !== undefined && expires - seconds > maxLifetime.seconds + CLOCK_TOLERANCE) {
+    const { seconds: permitted, setting } = maxLifetime;
+    throw new InvalidToken(`lifetime is too long: more than the ${permitted} seconds of ${setting}`);
+  }
   const notBefore = claims.get("nbf");
   if (claims.has("nbf") && (typeof notBefore !== "number" || notBefore > seconds + CLOCK_TOLERANCE)) {
     throw new InvalidToken("not valid yet");

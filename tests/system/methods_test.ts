@@ -162,6 +162,16 @@ Deno.test("a certificate of a stranger's authority makes nobody of its bearer", 
   assert.equal((await whoIs({ certificate }))[0], nobody);
 });
 
+Deno.test("the log names the setting that a token is valid for too long for", async () => {
+  const already = system.log.length;
+  const token = userToken("alice", "user_ed25519", { claims: { exp: Date.now() / 1000 + 7 * 86_400 } });
+  assert.equal((await system.ask("/rest/auth", bearer(token))).status, 401);
+  await system.logged(
+    /lifetime is too long: more than the 86400 seconds of container\.security\.rest\.authentication\.SSHKEY\.maxTokenLifetime/,
+    already,
+  );
+});
+
 Deno.test("the server's own certificate is no user's", async () => {
   const certificate = authority.issue({ subject: "CN=AUTH,O=Demo,C=EU" });
   assert.equal((await system.ask("/rest/auth", { certificate })).status, 401);

@@ -192,8 +192,10 @@ class SshKeyAuthenticator implements Authenticator {
   }
 
   #tokenProof(text: string): Proof {
-    const { clock, maxLifetime, serverName } = this.options;
-    const token = readSshToken(text, { now: clock(), audience: serverName(), maxLifetime });
+    const { clock, maxLifetime: seconds, name, serverName } = this.options;
+    const setting = `container.security.rest.authentication.${name}.maxTokenLifetime`;
+    const rules = { now: clock(), audience: serverName(), maxLifetime: { seconds, setting } };
+    const token = readSshToken(text, rules);
     return {
       user: token.user,
       fits: ({ type }) => type === token.keyType,

@@ -1,4 +1,11 @@
-import { checkClaims, InvalidToken, parseSignedToken, type SignedToken, textClaim } from "../signed_token.ts";
+import {
+  checkClaims,
+  InvalidToken,
+  type LifetimeLimit,
+  parseSignedToken,
+  type SignedToken,
+  textClaim,
+} from "../signed_token.ts";
 import type { SshKeyType } from "./public_key.ts";
 
 /** The one type of key that goes with an algorithm (authentication.md 3.7; `Ed25519`: RFC 9864). */
@@ -29,7 +36,7 @@ export interface SshToken extends SignedToken {
  */
 export function readSshToken(
   text: string,
-  rules: { readonly now: number; readonly audience: string; readonly maxLifetime: number },
+  rules: { readonly now: number; readonly audience: string; readonly maxLifetime: LifetimeLimit },
 ): SshToken {
   const token = parseSignedToken(text);
   const keyType = KEY_TYPES.get(token.algorithm);

@@ -9,7 +9,7 @@ import { privateKey } from "./user_keys.ts";
 
 const NOW = 1_800_000_100_000;
 const SERVER = "CN=auth.site-a.example,O=Site-A,C=DE";
-const RULES = { now: NOW, audience: SERVER, maxLifetime: 86_400 };
+const RULES = { now: NOW, audience: SERVER, maxLifetime: { seconds: 86_400, setting: "a.setting" } };
 const KEY = privateKey("user_ed25519");
 const CLAIMS = { sub: "ann", iss: "ann", iat: 1_800_000_000, exp: 1_800_000_300 };
 
@@ -114,7 +114,11 @@ const BAD: [string, string, RegExp][] = [
   ["exp for ever", signToken({ claims: `{"sub":"ann","iss":"ann","exp":1e999}`, key: KEY }), /lifetime/],
   ["expired", withClaims({ exp: 1_800_000_040 }), /^expired/],
   ["exp in milliseconds", withClaims({ exp: 1_800_000_300_000 }), /lifetime/],
-  ["more than a day", withClaims({ exp: 1_800_000_100 + 86_400 + 61 }), /lifetime/],
+  [
+    "more than a day",
+    withClaims({ exp: 1_800_000_100 + 86_400 + 61 }),
+    /more than the 86400 seconds of a\.setting/,
+  ],
   ["not valid yet", withClaims({ nbf: 1_800_000_161 }), /not valid yet/],
   ["nbf as text", withClaims({ nbf: "0" }), /not valid yet/],
   ["nbf null", withClaims({ nbf: null }), /not valid yet/],

@@ -14,7 +14,11 @@ for (
 ) {
   Deno.test(`signToken() makes a token of ${name} that the service accepts`, async () => {
     const token = signToken("ann", await readPrivateKey(Deno.readTextFileSync(new URL(name, FOLDER))), NOW);
-    const read = readSshToken(token, { now: NOW, audience: "CN=x", maxLifetime: 300 });
+    const read = readSshToken(token, {
+      now: NOW,
+      audience: "CN=x",
+      maxLifetime: { seconds: 300, setting: "" },
+    });
     assert.equal(read.user, "ann");
     const [type = "", blob = ""] = Deno.readTextFileSync(new URL(`${name}.pub`, FOLDER)).split(" ");
     assert(isSshKeyType(type));
