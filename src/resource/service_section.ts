@@ -15,6 +15,8 @@ export interface ServiceFacts {
   readonly trustedSAMLIssuers: () => readonly string[];
   /** Name of a connection to its state: `OK`, `DOWN` or `UNKNOWN`. */
   readonly externalConnections: () => Readonly<Record<string, string>>;
+  /** Base of links that was made up of host and port: clients may know the service by another. Absent: one is configured. */
+  readonly supposedUrl: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }

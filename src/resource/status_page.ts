@@ -37,7 +37,7 @@ export async function statusPage(
     title: `${facts.siteName}: UFTP file transfer`,
     aside: known
       ? markup`Signed in as <strong>${call.userName ?? callerName(call.caller)}</strong>`
-      : markup`<a href="${wayToRoot(call)}login">Sign in</a>`,
+      : markup`<a href="${wayToRoot(call, facts)}login">Sign in</a>`,
     body: [
       overview([...servers.values()]),
       known && account(call),
@@ -57,8 +57,12 @@ export function signIn({ caller }: Call, unauthenticated: (reason: string) => Er
   return emptyResponse({ status: 303, headers: { Location: "./" } });
 }
 
-/** Relative, for whoever stands in front may have put the service below a path of its own. */
-function wayToRoot({ request: { path } }: Call): string {
+/**
+ * From the address by which clients know the service, if that is known: relative to that of a gateway without a slash at
+ * its end (`https://gateway/SITE`) the way would lead out of it. Else relative to whatever the client typed.
+ */
+function wayToRoot({ request: { path }, base }: Call, { supposedUrl }: ServiceFacts): string {
+  if (base !== supposedUrl) return `${base}/`;
   if (path.endsWith("/rest/auth")) return "../";
   return path.endsWith("/rest/auth/") ? "../../" : "";
 }

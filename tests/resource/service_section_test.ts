@@ -18,6 +18,7 @@ function setting() {
     trustedCAs: () => ["CN=A\\B"],
     trustedSAMLIssuers: () => [],
     externalConnections: () => states,
+    supposedUrl: undefined,
     now: () => clock.now,
   };
   const section = new ServiceSection(facts);

@@ -79,6 +79,21 @@ Deno.test("the log says which setting of the gateway is missing", async () => {
   await trusted.logged(/gateway\.signConsignorToken=true/, lines);
 });
 
+Deno.test("the status page leads back to the gateway, however the address was typed", async () => {
+  const headers = { Accept: "text/html", "X-UNICORE-Gateway": "https://gateway.example.org:8080/SITE" };
+  for (const path of ["/", "/rest/auth", "/rest/auth/"]) {
+    const { text } = await trusted.ask(path, { headers });
+    assert.match(text, /<a href="https:\/\/gateway\.example\.org:8080\/SITE\/login">/);
+  }
+  const direct = await trusted.ask("/rest/auth", { headers: { Accept: "text/html" } });
+  assert.match(direct.text, /<a href="\.\.\/login">/);
+  await using named = await runService({
+    properties: { "container.externalurl": "https://front.example.org/auth" },
+  });
+  const { text } = await named.ask("/", { headers: { Accept: "text/html" } });
+  assert.match(text, /<a href="https:\/\/front\.example\.org\/auth\/login">/);
+});
+
 Deno.test("from anybody else the headers count for nothing", async () => {
   const headers = {
     ...consignor(ALICE_DN, gateway.key),

@@ -177,6 +177,7 @@ export async function assemble(
       siteName: config.site.name,
       version: VERSION,
       upSince,
+      supposedUrl: config.site.externalUrlGiven ? undefined : externalUrl,
       now,
       credential: own.facts,
       trustedCAs: own.trusted,
