@@ -1,6 +1,6 @@
 /**
  * The quick start against a real daemon and a real client: UFTPD from the checkout `UFTPD_CHECKOUT`, and `pyuftp` from the
- * path, from `PYUFTP`, or from PyPI into a virtual environment. The account is `nobody` for root, else one's own.
+ * path, from `PYUFTP`, or from PyPI into a virtual environment. The account is `daemon` for root, else one's own.
  */
 import assert from "node:assert/strict";
 import { userInfo } from "node:os";
@@ -12,7 +12,8 @@ import { findPyuftp } from "./pyuftp.ts";
 
 const PART = "UFTPD and pyuftp";
 const ANN = ["ann", "wonder-4711"] as const;
-const NOBODY = { uid: 65534, gid: 65534, username: "nobody" };
+/** Of every Debian; `nobody` may share nothing. */
+const SYSTEM_ACCOUNT = { uid: 1, gid: 1, username: "daemon" };
 
 const checkout = Deno.env.get("UFTPD_CHECKOUT");
 if (checkout === undefined) lacking(PART, "set UFTPD_CHECKOUT to a checkout of UFTPD");
@@ -26,7 +27,7 @@ else {
 
 async function quickStart(uftpd: string, pyuftp: string): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "authserver-real-" });
-  const account = Deno.uid() === 0 ? NOBODY : userInfo();
+  const account = Deno.uid() === 0 ? SYSTEM_ACCOUNT : userInfo();
   const [servicePort, daemonPort, commandPort] = freePorts(3);
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   const own = authority.issue({ subject: "CN=AUTH,O=Demo,C=EU", names: ["localhost", "127.0.0.1"] });
@@ -59,6 +60,9 @@ container.security.rest.authentication.order=PASSWORD
 container.security.rest.authentication.PASSWORD.file=${folder}/users.txt
 container.security.attributes.order=FILE
 container.security.attributes.FILE.file=${folder}/mapfile.json
+share.servers=HPC
+share.clientIP=127.0.0.1
+persistence.directory=${folder}/shares
 `,
     "down.txt": "from the service's side\n",
   };
@@ -68,6 +72,7 @@ container.security.attributes.FILE.file=${folder}/mapfile.json
   // What sessions may see and write.
   const data = `${folder}/data`;
   await Deno.mkdir(data);
+  await Deno.mkdir(`${folder}/shares`);
   await Deno.chmod(folder, 0o755);
   await Deno.writeTextFile(`${data}/there.txt`, "already there\n");
   if (Deno.uid() === 0) {
@@ -112,6 +117,7 @@ container.security.attributes.FILE.file=${folder}/mapfile.json
     await ask("cp", `${folder}/down.txt`, `${target}/up.txt`);
     assert.equal(await Deno.readTextFile(`${data}/up.txt`), files["down.txt"]);
     assert.match(await ask("ls", `${target}/`), /up\.txt/);
+    await shareOneFile({ base: `https://localhost:${servicePort}`, data, folder, ask });
     await assert.rejects(
       run(pyuftp, ["ls", "-u", `${ANN[0]}:guess`, `${target}/`], { env }),
       /401|[Aa]uthent/,
@@ -125,6 +131,24 @@ container.security.attributes.FILE.file=${folder}/mapfile.json
     await daemon.status;
     await Deno.remove(folder, { recursive: true });
   }
+}
+
+/** A single file, by the address that the service shows for it: `pyuftp` asks for the folder. */
+async function shareOneFile({ base, data, folder, ask }: {
+  readonly base: string;
+  readonly data: string;
+  readonly folder: string;
+  readonly ask: (command: string, ...args: readonly string[]) => Promise<string>;
+}): Promise<void> {
+  const shares = `${base}/rest/share/HPC`;
+  await ask("share", "--server", shares, "--access", "CN=Ann Example,O=Example", `${data}/there.txt`);
+  using client = Deno.createHttpClient({ caCerts: [await Deno.readTextFile(`${folder}/ca.pem`)] });
+  const Authorization = `Basic ${btoa(ANN.join(":"))}`;
+  const shown = await (await fetch(shares, { client, headers: { Authorization } })).text();
+  const address = /"uftp":"([^"]+)"/.exec(shown)?.[1];
+  assert.ok(address, shown);
+  await ask("cp", address, `${folder}/shared.txt`);
+  assert.equal(await Deno.readTextFile(`${folder}/shared.txt`), "already there\n");
 }
 
 /** Ports of the loopback that nobody uses. */

@@ -1,6 +1,6 @@
 import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import { type AccessLevel, grants } from "../../sharing/access_level.ts";
-import { absolutePath } from "../../model/absolute_path.ts";
+import { absolutePath, parentOf } from "../../model/absolute_path.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { isRefusal, refuse } from "../../model/service_error.ts";
 import { coveringPaths, decidingShare } from "../../sharing/rules/applicable_share.ts";
@@ -38,8 +38,7 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
     parts,
   );
   checkUser(call, share, wanted, parts);
-  // A shared directory asked for without its last slash is still a directory.
-  const path = share.path === `${asked}/` ? share.path : asked;
+  const path = isMeantBy(asked, share) ? share.path : asked;
   const scope = grantedScope(path, await checkOwner(share, path, call.signal, parts));
   const status = server.facts.daemons.status();
   if (server.instance === undefined && !status.worthTrying) {
@@ -67,6 +66,14 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
     await use.giveBack();
     throw error;
   }
+}
+
+/**
+ * Whether all of a share is meant by another path than its own: a directory without its last slash, and the folder of a
+ * file, since clients ask for that and take the file in the session.
+ */
+function isMeantBy(asked: string, { path }: Share): boolean {
+  return path === `${asked}/` || (!path.endsWith("/") && parentOf(path) === asked);
 }
 
 /** Which share a request means; absent members leave that open. */
@@ -101,8 +108,8 @@ async function meantShare(
   const meant = (share: Share) => owner === undefined || share.owner === owner;
   if (id !== undefined) {
     const share = isShareId(id) ? await parts.store.get(server, id) : undefined;
-    const usable = share !== undefined && !isOver(share, parts.clock()) && paths.includes(share.path);
-    if (!usable || !meant(share)) throw refuse("ERR_SHARE_NOT_FOUND");
+    const covers = share !== undefined && (paths.includes(share.path) || isMeantBy(asked, share));
+    if (!covers || isOver(share, parts.clock()) || !meant(share)) throw new ShareNotFound();
     return share;
   }
   const caller = nameOnServer(call, server);

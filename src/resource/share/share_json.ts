@@ -11,7 +11,8 @@ function common(share: Share, base: string, now: number) {
     accessCount,
     ...(usesLeft !== undefined && !oneTime && { usesLeft }),
     http: `${base}/rest/access/${server}/${id}`,
-    uftp: `${base}/rest/access/${server}:${path}`,
+    // `pyuftp` asks for the folder of a file, and only the id tells which of the files in it is meant.
+    uftp: `${base}/rest/access/${server}${isDirectory(share) ? "" : `/${id}`}:${path}`,
   };
 }
 

@@ -54,6 +54,26 @@ Deno.test("sharedUftpSession() confines the session to one file", async () => {
   assert.equal(values.get("access-permissions"), "WRITE");
 });
 
+Deno.test("sharedUftpSession() takes the folder of a shared file for the file, by the address that is shown", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/ten.txt");
+  const { share } = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
+  const [address = "", path = ""] = share.uftp.slice("https://".length).split(/(?<=\/[^/]*[^0-9]):/);
+  assert.equal(`${address}:${path}`, share.uftp.slice("https://".length));
+  const at = address.slice(address.indexOf("access/"));
+  for (const serverPath of [path, path.slice(0, path.lastIndexOf("/") + 1)]) {
+    assert.equal((await site.ask("anonymous", "POST", at, { body: { serverPath } })).status, 200);
+    const values = announced(site);
+    assert.equal(values.get("file"), `${site.root}/d/`);
+    assert.equal(values.get("includes"), `${site.root}/d/ten.txt`);
+  }
+  for (const serverPath of [`${site.root}/`, `${site.root}/d/sub/`, `${site.root}/d2/`]) {
+    assert.equal((await site.ask("anonymous", "POST", at, { body: { serverPath } })).status, 404);
+  }
+  const folder = { serverPath: `${site.root}/d/` };
+  assert.equal((await site.ask("anonymous", "POST", "access/HPC", { body: folder })).status, 404);
+});
+
 Deno.test("sharedUftpSession() lets the most specific share decide", async () => {
   await using site = await SharingSite.open();
   await site.share("", { access: "WRITE" });

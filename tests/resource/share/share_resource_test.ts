@@ -57,7 +57,7 @@ Deno.test("createShare() makes a share that stock clients can read", async () =>
     onetime: true,
     accessCount: 0,
     http: `${BASE}/rest/access/HPC/${id}`,
-    uftp: `${BASE}/rest/access/HPC:${site.root}/d/ten.txt`,
+    uftp: `${BASE}/rest/access/HPC/${id}:${site.root}/d/ten.txt`,
     uses: [],
   });
   assert.equal(body.owner, ALICE);

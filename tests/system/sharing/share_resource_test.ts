@@ -40,7 +40,7 @@ Deno.test("shares are made, listed, read, changed and removed as stock clients d
     onetime: false,
     accessCount: 0,
     http: `${origin}/rest/access/HPC/${id}`,
-    uftp: `${origin}/rest/access/HPC:${path}`,
+    uftp: `${origin}/rest/access/HPC/${id}:${path}`,
     uses: [],
   });
 
