@@ -73,9 +73,14 @@ function derivedUrl(
 export function readFeatures(reader: KeyReader): Parts | undefined {
   const keys = reader.read(FEATURES);
   if (keys === undefined) return undefined;
-  const { authServer, auth, dataSharing, share, access } = keys;
+  const { authServer, auth, dataSharing, share, access, admin, adminService } = keys;
   return {
-    features: { auth: authServer && auth, share: dataSharing && share, access: dataSharing && access },
+    features: {
+      auth: authServer && auth,
+      share: dataSharing && share,
+      access: dataSharing && access,
+      admin: admin && adminService,
+    },
   };
 }
 

@@ -72,7 +72,7 @@ export interface SiteConfig extends Pick<Values<typeof CONTAINER>, "name" | "hos
 }
 
 /** Which services answer; a switched-off one answers 404. */
-export type FeaturesConfig = Pick<Values<typeof FEATURES>, "auth" | "share" | "access">;
+export type FeaturesConfig = Pick<Values<typeof FEATURES>, "auth" | "share" | "access" | "admin">;
 
 /** The listener. */
 export interface HttpsConfig

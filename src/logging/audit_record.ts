@@ -26,17 +26,23 @@ export interface AuditFacts {
   /** Who used it, and from where. */
   readonly who?: string;
   readonly address?: string;
-  /** User that was banned, or whose bans were lifted; of a failed login the user name, or `unknown-` and a digest. */
+  /**
+   * User that was banned, or whose bans were lifted; whom an administrator asked about, or had a token made for; of a failed
+   * login the user name, or `unknown-` and a digest.
+   */
   readonly user?: string;
   /** Whether a token can be renewed, what it is limited to, and its lifetime in seconds, where the caller chose. */
   readonly renewable?: boolean;
   readonly limited?: boolean;
   readonly lifetime?: number;
+  /** Action of an administrator, such as `ModifyShare`, and whether it was carried out. */
+  readonly task?: string;
+  readonly done?: boolean;
 }
 
 /** One decision, or one act of the operator. */
 export interface AuditRecord extends AuditFacts {
-  readonly event: "session" | "token" | "share" | "ban" | "lift" | "reload" | "start" | "stop";
+  readonly event: "session" | "token" | "share" | "admin" | "ban" | "lift" | "reload" | "start" | "stop";
   readonly decision: "granted" | "refused";
   /** Id of the request, as in the log and in the answer's `X-Request-Id`. */
   readonly request?: string;
@@ -62,6 +68,8 @@ const ORDER = [
   "decision",
   "request",
   "action",
+  "task",
+  "done",
   "client",
   "dn",
   "method",

@@ -99,6 +99,11 @@ export const FAMILIES = {
     help: "Requests to make, change, delete or use shares, granted or refused",
     labels: ["server", "decision"],
   },
+  authserver_admin_actions_total: {
+    type: "counter",
+    help: "Actions of administrators, granted or refused",
+    labels: ["decision"],
+  },
   authserver_share_bytes_total: {
     type: "counter",
     help: "Bytes of shared files that passed through the service",

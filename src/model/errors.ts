@@ -405,6 +405,13 @@ export const ERRORS = {
     meaning: "A caller who showed a token asked for another one, which that token does not allow.",
     remedy: "Authenticate anew, or ask for a renewable token the first time.",
   },
+  ERR_TOKEN_SUBJECT: {
+    status: 400,
+    text: "subject: expected the distinguished name of a user",
+    meaning:
+      "An administrator asked for a token of somebody who is no user: no name, the anonymous or the server's own.",
+    remedy: "Name the user as the attribute sources do.",
+  },
   ERR_TOO_MANY_AT_ONCE: {
     status: 429,
     text: "Too many logins at once, please try again later",

@@ -1,14 +1,11 @@
 import type { Authenticator } from "../authentication/authenticator.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
-import { parseKeyLine } from "../authentication/ssh_key/authorized_keys.ts";
 import type { DaemonGroup, InstanceStatus } from "../daemon/daemon_group.ts";
-import { isAccountName } from "../model/account_name.ts";
-import { ServiceError } from "../model/service_error.ts";
-import { trimEndCharacters } from "../model/trim.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { Ban, BanSubject } from "../regulation/ban.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { Regulator } from "../regulation/regulator.ts";
+import { type AccountReport, accountReport } from "../resource/admin/account_report.ts";
 import { type KnownNames, knownNames } from "./known_names.ts";
 import type { CertificateFacts } from "./assembly/own_certificate.ts";
 
@@ -50,25 +47,6 @@ export interface CoreStatus {
   readonly bans: Readonly<Record<Ban["reason"], number>>;
   /** Number of shares; absent without data sharing. */
   readonly shares?: number;
-}
-
-/** What the daemons of a logical server say about an account. */
-export interface AccountReport {
-  readonly server: string;
-  readonly state: "known" | "unknown" | "failed";
-  readonly home?: string;
-  readonly keys?: readonly KeyReport[];
-  /** Why the daemons could not be asked. */
-  readonly reason?: string;
-}
-
-/** A line of the account's `authorized_keys`; the key itself is not repeated. */
-export interface KeyReport {
-  readonly type?: string;
-  /** As `ssh-keygen -l` shows it. */
-  readonly fingerprint?: string;
-  /** Why the key cannot be used. */
-  readonly reason?: string;
 }
 
 /** Most bans that are listed. */
@@ -140,38 +118,7 @@ export class OperatorDesk {
   }
 
   async #accounts(uid: string): Promise<AccountReport[]> {
-    return await Promise.all(this.parts.groups.map((group) => account(group, uid)));
-  }
-}
-
-async function account(group: DaemonGroup, uid: string): Promise<AccountReport> {
-  const { name: server } = group;
-  if (!isAccountName(uid)) return { server, state: "failed", reason: "that is no account name" };
-  try {
-    const info = await group.userInfo(uid, new AbortController().signal);
-    if (info.kind === "unknown") return { server, state: "unknown" };
-    return {
-      server,
-      state: "known",
-      ...(info.home !== undefined && { home: info.home }),
-      keys: info.keyLines.flatMap(keyReport),
-    };
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return { server, state: "failed", reason: error.message };
-  }
-}
-
-function keyReport(line: string): KeyReport[] {
-  const parsed = parseKeyLine(line);
-  switch (parsed.kind) {
-    case "empty":
-      return [];
-    case "refused":
-      return [{ reason: parsed.reason }];
-    case "key": {
-      const { type, fingerprint } = parsed.key.publicKey;
-      return [{ type, fingerprint: `SHA256:${trimEndCharacters(fingerprint, "=")}` }];
-    }
+    const { signal } = new AbortController();
+    return await Promise.all(this.parts.groups.map((group) => accountReport(group, uid, signal)));
   }
 }

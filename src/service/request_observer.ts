@@ -116,6 +116,9 @@ export class RequestObserver {
       case "share":
         this.#counters.count("authserver_share_decisions_total", { server, decision });
         break;
+      case "admin":
+        this.#counters.count("authserver_admin_actions_total", { decision });
+        break;
     }
     this.#audit({
       ...facts,

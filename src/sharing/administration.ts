@@ -1,14 +1,20 @@
+import { absolutePath } from "../model/absolute_path.ts";
 import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
 import type { Clock } from "../model/clock.ts";
 import { comparableForm } from "../model/distinguished_name.ts";
+import { isRefusal } from "../model/service_error.ts";
 import { parseShareDump } from "./import/share_dump.ts";
 import type { Share, Use } from "./share.ts";
+import { isShareId } from "./share_id.ts";
 import type { ShareStore } from "./store/share_store.ts";
 
 /** An operator's request that cannot be carried out; the message says why. */
 export class AdministrationError extends Error {
   override readonly name = "AdministrationError";
 }
+
+/** What an administrator can say of a share; a path that ends in a slash is a directory. */
+export type ShareAmendment = Partial<Pick<Share, "owner" | "target" | "uid" | "gid" | "path">>;
 
 /** What the operator can do about shares, whoever owns them: `authserver share …`. */
 export class ShareAdministration {
@@ -44,19 +50,32 @@ export class ShareAdministration {
     to: { readonly owner: string; readonly uid: string; readonly gid?: string },
     server?: string,
   ): Promise<Share> {
-    for (const name of [to.uid, ...(to.gid === undefined ? [] : [to.gid])]) {
-      if (!isAccountName(name) || isPrivilegedAccount(name)) {
-        throw new AdministrationError(
-          `${JSON.stringify(name)} is not the name of an unprivileged account or group`,
-        );
-      }
-    }
+    checkAccounts(to.uid, to.gid);
     const share = await this.#find(id, server);
-    const changed = await this.store.changeOwner(share.server, id, {
+    const { gid: _gid, ...rest } = share;
+    return await this.#amend({ ...rest, ...to, owner: comparableForm(to.owner) });
+  }
+
+  /**
+   * `ModifyShare`: other terms for a share of one server, as an administrator says them; what is not named stays.
+   * @throws {AdministrationError | InvalidName}
+   */
+  async modify(server: string, id: string, to: ShareAmendment): Promise<Share> {
+    const share = isShareId(id) ? await this.store.get(server, id) : undefined;
+    if (share === undefined) throw new AdministrationError("There is no such share");
+    checkAccounts(to.uid, to.gid);
+    return await this.#amend({
+      ...share,
       ...to,
-      owner: comparableForm(to.owner),
+      ...(to.owner !== undefined && { owner: comparableForm(to.owner) }),
+      ...(to.target !== undefined && { target: comparableForm(to.target) }),
+      ...(to.path !== undefined && { path: normalPath(to.path) }),
     });
-    if (changed === undefined) throw new AdministrationError(`Share ${id} has just ended`);
+  }
+
+  async #amend(share: Share): Promise<Share> {
+    const changed = await this.store.amend(share.server, share.id, share);
+    if (changed === undefined) throw new AdministrationError(`Share ${share.id} has just ended`);
     return changed;
   }
 
@@ -83,5 +102,25 @@ export class ShareAdministration {
     const [share] = found;
     if (share === undefined) throw new AdministrationError(`There is no share ${id}`);
     return share;
+  }
+}
+
+/** @throws {AdministrationError} */
+function checkAccounts(...names: readonly (string | undefined)[]): void {
+  for (const name of names) {
+    if (name === undefined || (isAccountName(name) && !isPrivilegedAccount(name))) continue;
+    throw new AdministrationError(
+      `${JSON.stringify(name)} is not the name of an unprivileged account or group`,
+    );
+  }
+}
+
+/** @throws {AdministrationError} */
+function normalPath(path: string): string {
+  try {
+    return absolutePath(path);
+  } catch (error) {
+    if (isRefusal(error, "ERR_INVALID_PATH")) throw new AdministrationError(`path: ${error.publicMessage}`);
+    throw error;
   }
 }

@@ -48,6 +48,7 @@ const FACTS: ServiceFacts = {
   trustedCAs: () => [],
   trustedSAMLIssuers: () => [],
   externalConnections: () => ({}),
+  supposedUrl: undefined,
   now: () => Date.UTC(2026, 0, 5),
 };
 

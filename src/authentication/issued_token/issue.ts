@@ -78,7 +78,7 @@ export class TokenIssuer {
     if (!isPersonalName(identity.dn, issuer.name)) throw refuse("ERR_TOKEN_NEEDS_IDENTITY");
     const now = Math.floor(this.options.clock() / 1000);
     const renewableUntil = this.#renewableUntil(identity, now);
-    const expires = now + this.#lifetime(request, issuer, now, renewableUntil);
+    const expires = now + this.#lifetime(request.lifetime, issuer, now, renewableUntil);
     const former = identity.issuedToken;
     const limitedTo = former?.limitedTo ?? (request.limited ? issuer.name : undefined);
     const frozen = former?.preferences ?? preferences;
@@ -104,6 +104,39 @@ export class TokenIssuer {
     return await this.#sign(JSON.stringify(claims), issuer);
   }
 
+  /**
+   * A token for somebody who is not there, as an administrator asks for it: whoever bears it is what the attribute sources
+   * say of that name, and nothing more.
+   * @param request.by Who asks, by distinguished name.
+   * @param request.preferences In header syntax, and checked; frozen in the token.
+   * @returns Compact JSON Web Signature.
+   * @throws {ServiceError} `ERR_TOKEN_SUBJECT`, `ERR_TOKEN_LIFETIME`, `ERR_TOKENS_UNAVAILABLE`
+   */
+  async issueFor(
+    subject: string,
+    { by, lifetime, renewable, preferences }: Omit<TokenRequest, "limited"> & {
+      readonly by: string;
+      readonly preferences?: string;
+    },
+  ): Promise<string> {
+    const issuer = this.#issuer();
+    if (!isPersonalName(subject, issuer.name)) throw refuse("ERR_TOKEN_SUBJECT");
+    const now = Math.floor(this.options.clock() / 1000);
+    const renewableUntil = this.#latestRenewal(now);
+    const claims = {
+      sub: subject,
+      iss: issuer.name,
+      iat: now,
+      exp: now + this.#lifetime(lifetime, issuer, now, renewableUntil),
+      etd: "true",
+      by,
+      preferences: preferences === "" ? undefined : preferences,
+      renewable: renewable ? "true" : undefined,
+      renewableUntil: renewable ? renewableUntil : undefined,
+    };
+    return await this.#sign(JSON.stringify(claims), issuer);
+  }
+
   #issuer(): Issuer {
     const issuer = this.#own.current;
     if (!isValidAt(issuer.validity, this.options.clock())) {
@@ -114,15 +147,20 @@ export class TokenIssuer {
 
   /** Seconds since the epoch. */
   #renewableUntil({ issuedToken }: Identity, now: number): number {
-    const { maxLifetime, renewalPeriod = 7 * 86_400 } = this.options.limits;
-    const latest = now + Math.max(maxLifetime, renewalPeriod);
+    const latest = this.#latestRenewal(now);
     if (issuedToken === undefined) return latest;
     if (!issuedToken.renewable) throw refuse("ERR_TOKEN_NOT_RENEWABLE", "it was not asked for as renewable");
     return Math.min(issuedToken.renewableUntil ?? now, latest);
   }
 
+  /** Seconds since the epoch. */
+  #latestRenewal(now: number): number {
+    const { maxLifetime, renewalPeriod = 7 * 86_400 } = this.options.limits;
+    return now + Math.max(maxLifetime, renewalPeriod);
+  }
+
   /** Seconds. */
-  #lifetime({ lifetime }: TokenRequest, issuer: Issuer, now: number, until: number): number {
+  #lifetime(lifetime: number | undefined, issuer: Issuer, now: number, until: number): number {
     const { defaultLifetime, maxLifetime } = this.options.limits;
     const certificate = Math.floor(issuer.validity.to / 1000) - now;
     if (certificate < 1) {

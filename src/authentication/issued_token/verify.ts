@@ -92,7 +92,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     if (!isPersonalName(dn, own.name)) throw new InvalidToken("claim sub names no caller");
     const signer = await this.#signer(token, issuer);
     const isOwn = signer !== "secret" && signer.comparableName === own.comparableName;
-    if (isOwn && !token.claims.has("via")) this.#tellOld(token, dn);
+    if (isOwn && !["via", "by"].some((name) => token.claims.has(name))) this.#tellOld(token, dn);
     return {
       dn: isOwn ? dn : checkedName(dn),
       method: "ETD",

@@ -61,9 +61,14 @@ export const FEATURES = section({
     dataSharing: flag({ name: "DataSharing.enable", help: "Let users share data", default: true }),
     share: flag({ name: "DataSharing.share.enable", help: "Service /rest/share", default: true }),
     access: flag({ name: "DataSharing.access.enable", help: "Service /rest/access", default: true }),
+    admin: flag({
+      name: "Admin.enable",
+      help: "Let users with the role admin carry out actions of administrators",
+      default: true,
+    }),
+    adminService: flag({ name: "Admin.admin.enable", help: "Service /rest/admin", default: true }),
   },
   ignored: {
-    "Admin.*": "there is no such feature",
     "Registry.*": "there is no such feature",
   },
 });

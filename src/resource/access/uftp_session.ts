@@ -109,7 +109,7 @@ async function meantShare(
   if (id !== undefined) {
     const share = isShareId(id) ? await parts.store.get(server, id) : undefined;
     const covers = share !== undefined && (paths.includes(share.path) || isMeantBy(asked, share));
-    if (!covers || isOver(share, parts.clock()) || !meant(share)) throw new ShareNotFound();
+    if (!covers || isOver(share, parts.clock()) || !meant(share)) throw refuse("ERR_SHARE_NOT_FOUND");
     return share;
   }
   const caller = nameOnServer(call, server);

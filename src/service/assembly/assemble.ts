@@ -22,6 +22,7 @@ import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { DaemonKnowledge } from "../../daemon/daemon.ts";
 import { createDaemonGroup } from "../../daemon/daemon_pool.ts";
 import { Daemons, type KnownDaemons } from "../../daemon/daemons.ts";
+import { ShareAdministration } from "../../sharing/administration.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { certificateSubject } from "../../model/certificate_subject.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
@@ -215,6 +216,7 @@ export async function assemble(
         certificate: own.pem,
         generation,
         sharing,
+        shareAdministration: sharing && new ShareAdministration(sharing.store, now),
         features: config.features,
         unauthenticated: (reason) => unauthenticated(chain, reason),
       }),

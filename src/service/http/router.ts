@@ -5,7 +5,7 @@ import { invalidRequest } from "../../resource/invalid_request.ts";
 import type { Operation } from "./openapi/operation.ts";
 
 /** Whose access rules a route follows; `open` ones know no caller. */
-export type RouteService = "auth" | "share" | "access" | "open";
+export type RouteService = "auth" | "share" | "access" | "admin" | "open";
 
 /** Whether a path is for whoever watches the service, banned or not. */
 export function isHealth(path: string): boolean {
@@ -25,7 +25,7 @@ export interface Route {
   /** Media types on offer; absent: whatever the data is. */
   readonly produces?: readonly string[];
   /** What is decided here; each decision gets a line in the log that says who, from where, what and why. */
-  readonly audit?: "session" | "token" | "share";
+  readonly audit?: "session" | "token" | "share" | "admin";
   readonly answer: (call: Call) => Promise<HttpResponse> | HttpResponse;
   /** Answers in place of `answer` whoever would rather have a page. */
   readonly page?: (call: Call) => Promise<HttpResponse> | HttpResponse;

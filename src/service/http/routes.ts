@@ -1,4 +1,5 @@
 import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";
+import type { ShareAdministration } from "../../sharing/administration.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { Call } from "../../resource/call.ts";
 import { liveness, readiness } from "../../resource/health.ts";
@@ -10,6 +11,7 @@ import { type ServiceFacts, ServiceSection } from "../../resource/service_sectio
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { signIn, statusPage } from "../../resource/status_page.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
+import { adminRoutes } from "./admin_routes.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import { OF_SESSIONS } from "./openapi/refusals.ts";
 import { flag, integer } from "./openapi/schema.ts";
@@ -27,6 +29,8 @@ export interface ResourceParts {
   readonly generation: number;
   /** Absent: data sharing is off. */
   readonly sharing: SharingParts | undefined;
+  /** Absent: data sharing is off. */
+  readonly shareAdministration: ShareAdministration | undefined;
   readonly features: ServiceConfig["features"];
   /** The error that asks a caller for credentials; the reason is for the log. */
   readonly unauthenticated: (reason: string) => Error;
@@ -42,6 +46,7 @@ export function routesOf(parts: ResourceParts): PublishedRoute[] {
     ...healthRoutes(parts),
     ...(features.auth ? authRoutes(parts) : []),
     ...(sharing === undefined ? [] : shareRoutes(sharing, features)),
+    ...(features.admin ? adminRoutes(parts) : []),
     ...enabledServices(features).flatMap((service) => tokenRoutes(service, parts)),
     {
       method: "GET",

@@ -68,7 +68,8 @@ export const SQL = {
   remove: `DELETE FROM share WHERE server = :server AND id = :id`,
   removeByPath: `DELETE FROM share INDEXED BY share_by_path
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target`,
-  changeOwner: `UPDATE share SET owner = :owner, uid = :uid, gid = :gid, owner_dn = NULL
+  amend: `UPDATE share SET owner = :owner, target = :target, uid = :uid, gid = :gid, path = :path,
+     owner_dn = CASE WHEN owner = :owner AND uid = :uid AND path = :path THEN owner_dn END
      WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
   take: `UPDATE share SET uses_left = uses_left - 1, access_count = access_count + 1, last_used = :now
      WHERE server = :server AND id = :id AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) RETURNING *`,

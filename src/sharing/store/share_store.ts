@@ -70,11 +70,14 @@ export interface ShareStore {
   all(server?: string): Promise<readonly Share[]>;
   /** How many shares are not expired. */
   count(): Promise<number>;
-  /** Makes somebody else the owner, under their account; undefined if there is no such share. Its making is forgotten. */
-  changeOwner(
+  /**
+   * Makes what the operator says of a share; undefined if there is no such share. With another owner, account or path its
+   * making is forgotten.
+   */
+  amend(
     server: string,
     id: string,
-    to: { readonly owner: string; readonly uid: string; readonly gid?: string },
+    to: Pick<Share, "owner" | "target" | "uid" | "gid" | "path">,
   ): Promise<Share | undefined>;
   /** Adds a share under a given id, as an import does; false if the id is taken. */
   add(share: Share): Promise<boolean>;

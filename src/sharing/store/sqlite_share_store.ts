@@ -165,13 +165,13 @@ class SqliteShareStore implements ShareStore {
     return this.#read(() => number(this.#row("count", { now: this.#now() }) ?? {}, "shares"));
   }
 
-  changeOwner(
+  amend(
     server: string,
     id: string,
-    { owner, uid, gid }: { owner: string; uid: string; gid?: string },
+    { owner, target, uid, gid, path }: Parameters<ShareStore["amend"]>[2],
   ): Promise<Share | undefined> {
     return this.#change(() =>
-      this.#share("changeOwner", { server, id, owner, uid, gid: gid ?? null, now: this.#now() })
+      this.#share("amend", { server, id, owner, target, uid, gid: gid ?? null, path, now: this.#now() })
     );
   }
 

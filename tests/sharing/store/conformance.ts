@@ -272,10 +272,18 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
       usesLeft: 0,
     });
     assert.equal((await store.change("A", id, { expires: 0 }))?.expires, 0);
-    const given = await store.changeOwner("A", id, { owner: "cn=bob", uid: "bob" });
-    assert.deepEqual([given?.owner, given?.uid, given?.gid], ["cn=bob", "bob", undefined]);
+    const amended = {
+      ...changed ?? share,
+      owner: "cn=bob",
+      uid: "bob",
+      gid: undefined,
+      target: "cn=eve",
+      path: "/data/f",
+    };
+    const given = await store.amend("A", id, amended);
+    assert.deepEqual({ ...given, expires: 0 }, { ...amended, expires: 0 });
     assert.equal(await store.change("A", "none", { path: "/x" }), undefined);
-    assert.equal(await store.changeOwner("A", "none", { owner: "cn=bob", uid: "bob" }), undefined);
+    assert.equal(await store.amend("A", "none", amended), undefined);
   });
 
   fact("remembers what was known of the owner when terms or path were last set", async (store) => {
@@ -288,8 +296,13 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
     assert.deepEqual((await store.put("A", other)).made, { ...less, mappedAccount: true });
     const moved = await store.change("A", id, { path: "/data/e", made: { ...MADE, mappedAccount: false } });
     assert.deepEqual(moved?.made, { ...MADE, mappedAccount: false });
-    const given = await store.changeOwner("A", id, { owner: "cn=bob", uid: "bob" });
-    assert.equal(given?.made, undefined);
+    assert.ok(moved);
+    const retargeted = await store.amend("A", id, { ...moved, target: "cn=eve" });
+    assert.deepEqual(retargeted?.made, moved.made);
+    for (const change of [{ owner: "cn=bob" }, { uid: "bob" }, { path: "/data/f" }]) {
+      const one = await store.put("A", { ...DRAFT, target: JSON.stringify(change), made: MADE });
+      assert.equal((await store.amend("A", one.id, { ...one, ...change }))?.made, undefined);
+    }
   });
 
   /** Shares of alice, what bob wants to share after her, and whether that gets between her and her users. */

@@ -46,6 +46,7 @@ const TAGS: Readonly<Record<RouteService, { readonly name: string; readonly desc
   auth: { name: "auth", description: "Who the caller is, and sessions on transfer daemons" },
   share: { name: "share", description: "What owners do with their shares" },
   access: { name: "access", description: "Files that are shared" },
+  admin: { name: "admin", description: "Actions of administrators, who have the role admin" },
   open: { name: "service", description: "The service itself; no credentials are looked at" },
 };
 

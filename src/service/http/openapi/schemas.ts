@@ -204,6 +204,31 @@ export const SCHEMAS = {
     ),
     "next?": HREF,
   }),
+  Administration: object({
+    "upSince?": text("Start of the service, milliseconds since the epoch"),
+    "containerVersion?": TEXT,
+    "connectionStatus?": object({}, { type: "string", enum: ["OK", "DOWN", "UNKNOWN"] }),
+    "subSystemsStatus?": object({}, STATUS),
+    "_links?": object({}, object({ href: HREF, "description?": TEXT })),
+  }),
+  AdminRequest: object({
+    "uid?": text("Unix account; ShowUserInfo, ModifyShare"),
+    "serverName?": text("Logical server; ShowUserInfo, ModifyShare"),
+    "id?": text("Of a share; ModifyShare"),
+    "gid?": text("Unix group; ModifyShare"),
+    "path?": text("Absolute, of a directory with a slash at its end; ModifyShare"),
+    "owner?": text("ModifyShare", DN),
+    "target?": text("ModifyShare", DN),
+    "subject?": text("Whom the token is for; IssueAPIToken", DN),
+    "lifetime?": LENIENT_INTEGER,
+    "renewable?": LENIENT_FLAG,
+    "preferences?": text("As in the header X-UNICORE-User-Preferences; IssueAPIToken"),
+  }),
+  AdminResult: object({
+    success: flag("Whether the action could be carried out"),
+    message: text("For people"),
+    results: object({}, true),
+  }),
   Description: object({ openapi: { const: "3.1.0" } }, true),
 } as const satisfies Readonly<Record<string, Schema>>;
 

@@ -1,0 +1,61 @@
+import { parseKeyLine } from "../../authentication/ssh_key/authorized_keys.ts";
+import type { DaemonGroup } from "../../daemon/daemon_group.ts";
+import { isAccountName } from "../../model/account_name.ts";
+import { ServiceError } from "../../model/service_error.ts";
+import { trimEndCharacters } from "../../model/trim.ts";
+
+/** What the daemons of a logical server say about an account. */
+export interface AccountReport {
+  readonly server: string;
+  readonly state: "known" | "unknown" | "failed";
+  readonly home?: string;
+  readonly keys?: readonly KeyReport[];
+  /** Why the daemons could not be asked. */
+  readonly reason?: string;
+}
+
+/** A line of the account's `authorized_keys`; the key itself is not repeated. */
+export interface KeyReport {
+  readonly type?: string;
+  /** As `ssh-keygen -l` shows it. */
+  readonly fingerprint?: string;
+  /** Why the key cannot be used. */
+  readonly reason?: string;
+}
+
+/** Asks the daemons of a logical server about an account. @param uid As the operator typed it. */
+export async function accountReport(
+  group: DaemonGroup,
+  uid: string,
+  signal: AbortSignal,
+): Promise<AccountReport> {
+  const { name: server } = group;
+  if (!isAccountName(uid)) return { server, state: "failed", reason: "that is no account name" };
+  try {
+    const info = await group.userInfo(uid, signal);
+    if (info.kind === "unknown") return { server, state: "unknown" };
+    return {
+      server,
+      state: "known",
+      ...(info.home !== undefined && { home: info.home }),
+      keys: info.keyLines.flatMap(keyReport),
+    };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { server, state: "failed", reason: error.message };
+  }
+}
+
+function keyReport(line: string): KeyReport[] {
+  const parsed = parseKeyLine(line);
+  switch (parsed.kind) {
+    case "empty":
+      return [];
+    case "refused":
+      return [{ reason: parsed.reason }];
+    case "key": {
+      const { type, fingerprint } = parsed.key.publicKey;
+      return [{ type, fingerprint: `SHA256:${trimEndCharacters(fingerprint, "=")}` }];
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import { parsePreferences } from "../../attributes/preferences.ts";
+import { readTokenRequest, type TokenIssuer } from "../../authentication/issued_token/issue.ts";
+import { InvalidName } from "../../model/distinguished_name.ts";
+import { ServiceError } from "../../model/service_error.ts";
+import { AdministrationError, type ShareAdministration } from "../../sharing/administration.ts";
+import type { Share } from "../../sharing/share.ts";
+import type { Call } from "../call.ts";
+import { parseServerAddress } from "../requested_server.ts";
+import type { ServerFacts } from "../server_facts.ts";
+import { callerName } from "../share/names.ts";
+import { accountReport } from "./account_report.ts";
+
+/** What the actions work with: what the operator's commands have, too. */
+export interface ActionParts {
+  readonly servers: ReadonlyMap<string, ServerFacts>;
+  /** Absent without a certificate to sign with. */
+  readonly tokens: TokenIssuer | undefined;
+  /** Absent: data sharing is off. */
+  readonly shareAdministration: ShareAdministration | undefined;
+}
+
+/** What came of an action. */
+export interface ActionResult {
+  readonly success: boolean;
+  /** For people. */
+  readonly message: string;
+  readonly results?: Readonly<Record<string, unknown>>;
+}
+
+/** Something that an administrator can have done. */
+export interface Action {
+  readonly description: string;
+  /** Names of parameters. */
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+  readonly run: (
+    parameter: (name: string) => string | undefined,
+    given: { readonly call: Call; readonly parts: ActionParts },
+  ) => Promise<ActionResult>;
+}
+
+/** Every action by its name, as the reference has them (rest-api.md 1.14). */
+export const ACTIONS: Readonly<Record<string, Action>> = {
+  ShowUserInfo: {
+    description: "parameters: uid, [serverName]",
+    required: ["uid"],
+    optional: ["serverName"],
+    run: showUserInfo,
+  },
+  ModifyShare: {
+    description: "parameters: id, serverName, [uid], [gid], [owner], [path], [target]",
+    required: ["id", "serverName"],
+    optional: ["uid", "gid", "owner", "path", "target"],
+    run: modifyShare,
+  },
+  IssueAPIToken: {
+    description: "parameters: subject, [lifetime, renewable, preferences]",
+    required: ["subject"],
+    optional: ["lifetime", "renewable", "preferences"],
+    run: issueApiToken,
+  },
+};
+
+const refused = (message: string): ActionResult => ({ success: false, message });
+
+/** What the daemons say of an account, as `authserver user` shows it. */
+async function showUserInfo(
+  ...[parameter, { call, parts }]: Parameters<Action["run"]>
+): Promise<ActionResult> {
+  const uid = parameter("uid") ?? "";
+  const server = parameter("serverName");
+  call.audit({ user: uid.slice(0, 64), ...(server !== undefined && { server: nameOf(server) }) });
+  const asked = server === undefined ? [...parts.servers.values()] : [parts.servers.get(nameOf(server))];
+  const known = asked.filter((facts) => facts !== undefined);
+  if (known.length < asked.length) return refused("No such server");
+  const reports = await Promise.all(known.map(({ daemons }) => accountReport(daemons, uid, call.signal)));
+  return {
+    success: true,
+    message: `Getting info for <${uid}>${server === undefined ? "" : ` on server <${server}>`}`,
+    results: Object.fromEntries(reports.map(({ server, ...report }) => [server, report])),
+  };
+}
+
+/** Other terms of a share, whoever owns it; `authserver share chown` does the most of it. */
+async function modifyShare(
+  ...[parameter, { call, parts: { shareAdministration } }]: Parameters<Action["run"]>
+): Promise<ActionResult> {
+  const server = nameOf(parameter("serverName") ?? "");
+  call.audit({ server });
+  if (shareAdministration === undefined) return refused("There is no data sharing");
+  const changes = Object.fromEntries(
+    (["owner", "target", "uid", "gid", "path"] as const).flatMap((name) => {
+      const value = parameter(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  try {
+    const share = await shareAdministration.modify(server, parameter("id") ?? "", changes);
+    const { owner, target, path, uid, gid } = share;
+    call.audit({ owner, target, path, uid, gid });
+    return { success: true, message: inWords(share) };
+  } catch (error) {
+    if (error instanceof AdministrationError) return refused(error.message);
+    if (error instanceof InvalidName) return refused("owner, target: expected distinguished names");
+    throw error;
+  }
+}
+
+function inWords({ id, owner, target, path, access, uid, gid }: Share): string {
+  return `Share ${id} of ${owner} for ${target}: ${path}, ${access}, as ${uid}${
+    gid === undefined ? "" : `:${gid}`
+  }`;
+}
+
+/**
+ * A token for another user. Not for whoever shows a token: with one that ends, or cannot be renewed, a longer one could be
+ * had.
+ */
+async function issueApiToken(
+  ...[parameter, { call, parts: { tokens } }]: Parameters<Action["run"]>
+): Promise<ActionResult> {
+  const subject = parameter("subject") ?? "";
+  call.audit({ user: subject.slice(0, 1024) });
+  const { caller } = call;
+  if (tokens === undefined) return refused("The server has no certificate to sign tokens with");
+  if (caller.kind !== "authenticated" || caller.identity.issuedToken !== undefined) {
+    return refused("Not for callers who show a token themselves");
+  }
+  const asked = new URLSearchParams();
+  for (const name of ["lifetime", "renewable"]) {
+    const value = parameter(name);
+    if (value !== undefined) asked.set(name, value);
+  }
+  try {
+    const { lifetime, renewable } = readTokenRequest(asked);
+    call.audit({ renewable, lifetime });
+    const preferences = parameter("preferences");
+    if (preferences !== undefined) parsePreferences([preferences]);
+    const by = callerName(caller);
+    const wanted = { by, lifetime, renewable, ...(preferences !== undefined && { preferences }) };
+    return { success: true, message: "OK", results: { token: await tokens.issueFor(subject, wanted) } };
+  } catch (error) {
+    // What is wrong with the parameters, and what the server's certificate does not allow.
+    if (error instanceof ServiceError) return refused(error.publicMessage);
+    throw error;
+  }
+}
+
+/** Logical server, with or without the number of a daemon. */
+function nameOf(server: string): string {
+  return parseServerAddress(server).name;
+}

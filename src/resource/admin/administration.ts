@@ -1,0 +1,83 @@
+import { refuse } from "../../model/service_error.ts";
+import type { HttpResponse } from "../../model/http_message.ts";
+import type { Call } from "../call.ts";
+import { readJson } from "../request_body.ts";
+import { type ServerFacts, statusText } from "../server_facts.ts";
+import type { ServiceFacts } from "../service_section.ts";
+import { membersOf, text } from "../share/share_fields.ts";
+import { jsonResponse } from "../text_response.ts";
+import { type ActionParts, ACTIONS } from "./actions.ts";
+
+/** What the resource is made of. */
+export interface AdminParts extends ActionParts {
+  readonly servers: ReadonlyMap<string, ServerFacts>;
+  readonly facts: ServiceFacts;
+}
+
+/** `GET /rest/admin`: how the service is, and which actions there are (rest-api.md 1.14). */
+export function describeAdministration(call: Call, { servers, facts }: AdminParts): HttpResponse {
+  checkRole(call);
+  const here = `${call.base}/rest/admin`;
+  const links = Object.entries(ACTIONS).map(([name, { description }]) => [
+    `action:${name}`,
+    { href: `${here}/actions/${name}`, description },
+  ]);
+  const members: [string, unknown][] = [
+    ["upSince", String(facts.upSince)],
+    ["containerVersion", facts.version],
+    ["connectionStatus", facts.externalConnections()],
+    [
+      "subSystemsStatus",
+      Object.fromEntries(
+        [...servers.values()].map(({ name, daemons }) => [name, statusText(daemons.status())]),
+      ),
+    ],
+    ["_links", { self: { href: here }, ...Object.fromEntries(links) }],
+  ];
+  const wanted = call.query.get("fields")?.split(",").map((name) => name.trim());
+  return jsonResponse(Object.fromEntries(members.filter(([name]) => wanted?.includes(name) ?? true)));
+}
+
+/**
+ * `POST /rest/admin/actions/<action>`: parameters are members of a JSON object; what an action cannot do is an answer with
+ * `success: false`, as the reference has it (rest-api.md 1.14).
+ * @throws {ServiceError} 403, 404, 400 for what is no object of texts, and what the action throws.
+ */
+export async function carryOut(call: Call, parts: AdminParts): Promise<HttpResponse> {
+  checkRole(call);
+  const name = call.params.get("action") ?? "";
+  const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
+  if (action === undefined) throw refuse("ERR_NOT_FOUND", { where: "here" });
+  call.audit({ task: name });
+  const body = await readJson(call.request);
+  const member = membersOf(body);
+  const given = Object.keys(Object(body));
+  const parameters = new Map(given.flatMap((key) => {
+    const value = text(key.slice(0, 40), member(key));
+    return value === undefined ? [] : [[key, value] as const];
+  }));
+  const { success, message, results = {} } = await outcome(action, parameters, { call, parts });
+  call.audit({ done: success });
+  return jsonResponse({ success, message, results });
+}
+
+function outcome(
+  { required, optional, run }: typeof ACTIONS[string],
+  parameters: ReadonlyMap<string, string>,
+  { call, parts }: { readonly call: Call; readonly parts: AdminParts },
+) {
+  const missing = required.find((name) => !parameters.has(name));
+  if (missing !== undefined) {
+    return { success: false, message: `The '${missing}' parameter is required.`, results: {} };
+  }
+  const known = [...required, ...optional];
+  if ([...parameters.keys()].some((name) => !known.includes(name))) {
+    return { success: false, message: `Unknown parameter, expected ${known.join(", ")}`, results: {} };
+  }
+  return run((name) => parameters.get(name), { call, parts });
+}
+
+/** Without access control everybody may everything else, but not this. */
+function checkRole({ user }: Call): void {
+  if (user.role !== "admin") throw refuse("ERR_FORBIDDEN", `role ${user.role}`);
+}

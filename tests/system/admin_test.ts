@@ -1,0 +1,236 @@
+/** Actions of administrators (rest-api.md 1.14), by the public door. */
+import assert from "node:assert/strict";
+import { publicLine } from "../authentication/ssh_key/user_keys.ts";
+import type { Question } from "./ask.ts";
+import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, ROLE_ONLY, runService } from "./running_service.ts";
+
+const ROOT = ["boss", "administers-9917"] as const;
+const BOSS_DN = "CN=Boss,O=Demo,C=EU";
+
+const system = await runService({
+  passwords: PASSWORDS + passwordLine(ROOT, BOSS_DN),
+  map: JSON.stringify({ ...MAP, [BOSS_DN]: { role: ["user", "admin"], xlogin: "alice" } }),
+  servers: {
+    HPC: [{
+      users: {
+        alice: {
+          uid: 1000,
+          home: "/home/alice",
+          groups: ["users", "hpc"],
+          keyFiles: { ".ssh/authorized_keys": publicLine("user_ed25519") },
+        },
+      },
+    }],
+    TWO: [{}],
+  },
+  properties: {
+    "share.servers": "HPC",
+    "share.clientIP": "127.0.0.1",
+    "persistence.directory": "{folder}",
+    "container.audit.file": "{folder}/audit.log",
+  },
+});
+Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+
+const boss: Question = { as: ROOT, headers: { "X-UNICORE-User-Preferences": "role:admin" } };
+
+/** Carries out an action as an administrator. */
+async function act(name: string, body: unknown, question: Question = boss) {
+  const reply = await system.ask(`/rest/admin/actions/${name}`, { method: "POST", ...question, body });
+  return { status: reply.status, request: reply.headers["x-request-id"], ...JSON.parse(reply.text) };
+}
+
+/** The audit line of what was asked last. */
+async function audited({ request }: { readonly request: string }): Promise<Record<string, unknown>> {
+  for (;;) {
+    const lines = (await Deno.readTextFile(`${system.folder}/audit.log`)).trim().split("\n");
+    const found = lines.map((line) => JSON.parse(line)).find((line) => line.request === request);
+    if (found !== undefined) return found;
+  }
+}
+
+async function newShare(): Promise<string> {
+  const reply = await system.ask("/rest/share/HPC", {
+    as: ALICE,
+    body: { path: `${system.folder}/conf/ca.pem`, user: "CN=Bob,O=Demo" },
+  });
+  assert.equal(reply.status, 201, reply.text);
+  return String(reply.headers.location).split("/").at(-1) ?? "";
+}
+
+Deno.test("GET /rest/admin tells administrators the state, and the actions as links", async () => {
+  const reply = await system.ask("/rest/admin", boss);
+  assert.equal(reply.status, 200, reply.text);
+  const { upSince, containerVersion, subSystemsStatus, _links } = JSON.parse(reply.text);
+  assert.ok(Number(upSince) > 1.7e12);
+  assert.match(containerVersion, /^\d/);
+  assert.deepEqual(Object.keys(subSystemsStatus), ["HPC", "TWO"]);
+  assert.deepEqual(Object.keys(_links), [
+    "self",
+    "action:ShowUserInfo",
+    "action:ModifyShare",
+    "action:IssueAPIToken",
+  ]);
+  assert.match(_links["action:ModifyShare"].href, /\/rest\/admin\/actions\/ModifyShare$/);
+  assert.equal(_links["action:ShowUserInfo"].description, "parameters: uid, [serverName]");
+  const some = await system.ask("/rest/admin?fields=upSince,%20containerVersion", boss);
+  assert.deepEqual(Object.keys(JSON.parse(some.text)), ["upSince", "containerVersion"]);
+});
+
+const others: [string, Question, number][] = [
+  ["nobody in particular", {}, 401],
+  ["a user", { as: ALICE }, 403],
+  ["an administrator who has chosen another role", { as: ROOT }, 403],
+  ["a user who says admin", { as: ALICE, headers: { "X-UNICORE-User-Preferences": "role:admin" } }, 403],
+  ["a role without account", { as: ROLE_ONLY }, 403],
+  ["a wrong password", { as: [ROOT[0], "guess"] }, 401],
+];
+for (const [who, question, status] of others) {
+  Deno.test(`/rest/admin is not for ${who}`, async () => {
+    assert.equal((await system.ask("/rest/admin", question)).status, status);
+    for (const name of ["ShowUserInfo", "ModifyShare", "IssueAPIToken", "None"]) {
+      const refused = await act(name, { uid: "alice", subject: ALICE_DN }, question);
+      assert.equal(refused.status, status);
+      assert.equal(refused.success, undefined);
+    }
+  });
+}
+
+Deno.test("/rest/admin asks for the role though access control is off, and is not there where switched off", async () => {
+  await using open = await runService({ properties: { "container.security.accesscontrol": "false" } });
+  assert.equal((await open.ask("/rest/admin", { as: ALICE })).status, 403);
+  const body = { subject: ALICE_DN };
+  const path = "/rest/admin/actions/IssueAPIToken";
+  assert.equal((await open.ask(path, { method: "POST", body })).status, 403);
+  await using off = await runService({ properties: { "container.feature.Admin.enable": "false" } });
+  assert.equal((await off.ask("/rest/admin", { as: ALICE })).status, 404);
+});
+
+Deno.test("ShowUserInfo tells what the daemons know of an account", async () => {
+  const all = await act("ShowUserInfo", { uid: "alice" });
+  assert.deepEqual([all.status, all.success, all.message], [200, true, "Getting info for <alice>"]);
+  assert.deepEqual(all.results.HPC.state, "known");
+  assert.equal(all.results.HPC.home, "/home/alice");
+  assert.match(all.results.HPC.keys[0].fingerprint, /^SHA256:/);
+  assert.deepEqual(Object.keys(all.results), ["HPC", "TWO"]);
+  const one = await act("ShowUserInfo", { uid: "nobody", serverName: "HPC" });
+  assert.deepEqual(one.results, { HPC: { state: "unknown" } });
+  const { event, decision, dn, done, server, user, action } = await audited(one);
+  assert.deepEqual(
+    [event, decision, dn, done, server, user, action],
+    ["admin", "granted", BOSS_DN, true, "HPC", "nobody", "POST /rest/admin/actions/:action"],
+  );
+});
+
+Deno.test("ModifyShare changes what is named, and leaves the rest", async () => {
+  const id = await newShare();
+  const changed = await act("ModifyShare", {
+    id,
+    serverName: "HPC",
+    target: "CN=Eve, O=Demo",
+    path: "/data/x/../y/",
+    uid: "bob",
+    gid: "staff",
+    owner: "CN=Bob,O=Demo",
+  });
+  assert.deepEqual([changed.success, changed.results], [true, {}]);
+  assert.match(changed.message, /of cn=bob,o=demo for cn=eve,o=demo: \/data\/y\/, READ, as bob:staff$/);
+  const { done, owner, target, path, uid, gid, server } = await audited(changed);
+  assert.deepEqual([done, owner, target, path, uid, gid, server], [
+    true,
+    "cn=bob,o=demo",
+    "cn=eve,o=demo",
+    "/data/y/",
+    "bob",
+    "staff",
+    "HPC",
+  ]);
+  assert.equal((await system.ask(`/rest/share/HPC/${id}`, { as: ALICE })).status, 403);
+
+  const other = await newShare();
+  const kept = await act("ModifyShare", { id: other, serverName: "HPC", target: "CN=Eve" });
+  assert.match(kept.message, /of cn=alice,o=demo,c=eu for cn=eve: \S+\/conf\/ca\.pem, READ, as alice:hpc$/);
+});
+
+Deno.test("IssueAPIToken makes a token that is what the sources say of the name", async () => {
+  const made = await act("IssueAPIToken", { subject: ALICE_DN, lifetime: "600" });
+  assert.deepEqual([made.success, made.message], [true, "OK"]);
+  const bearer = { headers: { Authorization: `Bearer ${made.results.token}` } };
+  const { client } = JSON.parse((await system.ask("/rest/auth", bearer)).text);
+  assert.deepEqual([client.dn, client.role.selected, client.xlogin.UID], [ALICE_DN, "user", "alice"]);
+  const { user, lifetime, done } = await audited(made);
+  assert.deepEqual([user, lifetime, done], [ALICE_DN, 600, true]);
+  const chosen = await act("IssueAPIToken", { subject: ALICE_DN, preferences: "group:users" });
+  const own = JSON.parse(
+    (await system.ask("/rest/auth", { headers: { Authorization: `Bearer ${chosen.results.token}` } })).text,
+  );
+  assert.equal(own.client.xlogin.group, "users");
+
+  const stranger = await act("IssueAPIToken", { subject: "CN=Unknown,O=Demo" });
+  const gone = { headers: { Authorization: `Bearer ${stranger.results.token}` } };
+  assert.equal((await system.ask("/rest/auth", gone)).status, 401, "whom no source knows is nobody");
+});
+
+Deno.test("IssueAPIToken makes none for an administrator who shows a token", async () => {
+  const plain = { ...boss, headers: { ...boss.headers, Accept: "text/plain" } };
+  const { text: token } = await system.ask("/rest/auth/token", plain);
+  const bearer = { headers: { Authorization: `Bearer ${token}` } };
+  assert.equal((await act("ShowUserInfo", { uid: "alice" }, bearer)).success, true);
+  const refused = await act("IssueAPIToken", { subject: BOSS_DN }, bearer);
+  assert.deepEqual([refused.success, refused.results], [false, {}]);
+});
+
+const bad: [string, string, unknown, RegExp][] = [
+  ["ShowUserInfo", "no account", {}, /^The 'uid' parameter is required\.$/],
+  ["ShowUserInfo", "an unknown server", { uid: "alice", serverName: "NONE" }, /^No such server$/],
+  [
+    "ShowUserInfo",
+    "what is no parameter",
+    { uid: "alice", x: 1 },
+    /^Unknown parameter, expected uid, serverName$/,
+  ],
+  ["ShowUserInfo", "__proto__", JSON.parse('{"uid":"alice","__proto__":"x"}'), /^Unknown parameter/],
+  ["ModifyShare", "no share", { serverName: "HPC" }, /'id' parameter/],
+  ["ModifyShare", "no server", { id: "x" }, /'serverName' parameter/],
+  ["ModifyShare", "an unknown share", { id: "x", serverName: "HPC" }, /^There is no such share$/],
+  ["ModifyShare", "an id that is none", { id: "../x", serverName: "HPC" }, /^There is no such share$/],
+  ["ModifyShare", "a server of another share", { id: "ID", serverName: "TWO" }, /^There is no such share$/],
+  ["ModifyShare", "root", { id: "ID", serverName: "HPC", uid: "root" }, /not the name of an unprivileged/],
+  ["ModifyShare", "a group with a line feed", { id: "ID", serverName: "HPC", gid: "a\nb" }, /unprivileged/],
+  ["ModifyShare", "a relative path", { id: "ID", serverName: "HPC", path: "x" }, /^path: /],
+  ["ModifyShare", "an owner that is no name", { id: "ID", serverName: "HPC", owner: "bob" }, /distinguished/],
+  ["IssueAPIToken", "no subject", {}, /'subject' parameter/],
+  ["IssueAPIToken", "a subject that is no name", { subject: "alice" }, /^subject: expected/],
+  ["IssueAPIToken", "the anonymous name", { subject: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN" }, /^subject/],
+  ["IssueAPIToken", "the server's own name", { subject: "CN=AUTH,O=Demo,C=EU" }, /^subject/],
+  ["IssueAPIToken", "a lifetime of words", { subject: ALICE_DN, lifetime: "a day" }, /whole number/],
+  ["IssueAPIToken", "too long a lifetime", { subject: ALICE_DN, lifetime: 1e7 }, /rest\.jwt\.maxLifetime/],
+  ["IssueAPIToken", "preferences of no form", { subject: ALICE_DN, preferences: "uid" }, /key:value/],
+];
+Deno.test("actions say what is wrong with their parameters, and change nothing", async (t) => {
+  const id = await newShare();
+  const before = (await system.ask(`/rest/share/HPC/${id}`, { as: ALICE })).text;
+  for (const [name, what, body, expected] of bad) {
+    await t.step(`${name}: ${what}`, async () => {
+      const refused = await act(name, JSON.parse(JSON.stringify(body).replace('"ID"', JSON.stringify(id))));
+      assert.deepEqual([refused.status, refused.success, refused.results], [200, false, {}]);
+      assert.match(refused.message, expected);
+      assert.equal((await audited(refused)).done, false);
+    });
+  }
+  const { share } = JSON.parse((await system.ask(`/rest/share/HPC/${id}`, { as: ALICE })).text);
+  assert.deepEqual(share, JSON.parse(before).share);
+});
+
+Deno.test("actions refuse what is no JSON object, and there are no others", async () => {
+  for (const body of ["no json", "[]", "null", '{"uid":{}}', '{"uid":["alice"]}']) {
+    assert.equal((await act("ShowUserInfo", body)).status, 400, body);
+  }
+  for (const name of ["None", "__proto__", "constructor", "showuserinfo"]) {
+    const refused = await act(name, {});
+    assert.deepEqual([refused.status, refused.code], [404, "ERR_NOT_FOUND"]);
+  }
+  const form = { ...boss, headers: { ...boss.headers, "Content-Type": "text/plain" } };
+  assert.equal((await act("ShowUserInfo", "{}", form)).status, 415);
+  assert.equal((await system.ask("/rest/admin/actions/ShowUserInfo", boss)).status, 405);
+});
