@@ -67,11 +67,14 @@ export async function writeArchive(
   }
 }
 
-/** Writes a file below a folder that stands for the root. */
+/** Writes a file below a folder that stands for the root, with modes that are the same whatever the umask is. */
 export async function writePackageFile(root: string, { path, mode, content }: PackageFile): Promise<void> {
   const target = join(root, path);
-  await Deno.mkdir(dirname(target), { recursive: true, mode: 0o755 });
+  await Deno.mkdir(dirname(target), { recursive: true });
+  for (let folder = dirname(target); folder.length >= root.length; folder = dirname(folder)) {
+    await Deno.chmod(folder, 0o755);
+  }
   if (typeof content === "string") await Deno.writeTextFile(target, content);
   else await Deno.writeFile(target, content);
-  await Deno.chmod(target, mode); // whatever the umask is
+  await Deno.chmod(target, mode);
 }

@@ -25,20 +25,27 @@ Deno.test("AuditFile appends lines, and makes file and folder where they are mis
   });
 });
 
-for (const umask of [0o077, 0o022, 0]) {
-  Deno.test(`AuditFile makes its file with mode 0640, as the manual says, at umask ${umask.toString(8)}`, async () => {
-    const before = Deno.umask(umask);
-    try {
-      await withFolder(async (folder, log) => {
-        const path = `${folder}/audit.log`;
-        const file = new AuditFile(path, logger(log));
-        file.write(["a"]);
-        assert.deepEqual(await file.close(), []);
-        assert.equal(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o640);
-      });
-    } finally {
-      Deno.umask(before);
-    }
+for (const umask of ["077", "022", "000"]) {
+  Deno.test(`AuditFile makes its file with mode 0640, as the manual says, at umask ${umask}`, async () => {
+    await withFolder(async (folder) => {
+      const path = `${folder}/audit.log`;
+      await Deno.writeTextFile(
+        `${folder}/write.ts`,
+        `import { AuditFile } from ${JSON.stringify(import.meta.resolve("../../src/logging/audit_file.ts"))};
+import { SILENT } from ${JSON.stringify(import.meta.resolve("../../src/logging/logger.ts"))};
+const file = new AuditFile(${JSON.stringify(path)}, SILENT);
+file.write(["a"]);
+await file.close();
+`,
+      );
+      // In a process of its own: the umask is that of a whole process.
+      const { success, stderr } = await new Deno.Command("sh", {
+        args: ["-c", 'umask "$0"; exec "$@"', umask, Deno.execPath(), "run", "-A", "--no-check", "write.ts"],
+        cwd: folder,
+      }).output();
+      assert(success, new TextDecoder().decode(stderr));
+      assert.equal(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o640);
+    });
   });
 }
 

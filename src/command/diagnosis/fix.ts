@@ -22,7 +22,10 @@ const RULES: readonly Rule[] = [
   { when: /^missing, expected (.*)$/, fix: ({ file, key }, [, type]) => `add ${key}=<${type}> to ${file}` },
   {
     when: /there is no such file/,
-    fix: (problem) => `create the file, or name another at ${place(problem)}`,
+    fix: (problem) =>
+      problem.line === undefined
+        ? "create the file, or name another"
+        : `create the file, or name another at ${place(problem)}`,
   },
   {
     when: /no permission to read/,

@@ -108,7 +108,9 @@ async function identityOf(
 ): Promise<Identity> {
   if (dn !== undefined) return { dn, method: "ASSUMED", via: "ASSUMED" };
   if (login !== undefined) {
-    const [known] = chain.methods.flatMap((method) => method.namesOf?.(login) ?? []);
+    // Who is in a file is meant: any name could be that of an account whose keys a daemon has.
+    const listing = chain.methods.filter((method) => method.lists?.(login));
+    const [known] = [...listing, ...chain.methods].flatMap((method) => method.namesOf?.(login) ?? []);
     if (known !== undefined) return { dn: known, login, method: "ASSUMED", via: "ASSUMED" };
     throw unauthenticated(chain, `no password file and no keys file has a user ${login}`);
   }

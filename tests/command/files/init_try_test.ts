@@ -49,6 +49,10 @@ Deno.test("init --try makes a service that answers its user out of an empty fold
   const checked = runAuthserver(["check"], { cwd: `${at.path}/site` });
   assert.equal(await checked.ended, 0, checked.printed);
   assert.match(checked.printed, /usable: 0 errors, 0 warnings/);
+  // SSH keys are asked first, and any name could be that of an account with keys: the password file knows this one.
+  const explained = runAuthserver(["whoami-test", "demo"], { cwd: `${at.path}/site` });
+  assert.equal(await explained.ended, 0, explained.printed);
+  assert.match(explained.printed, /^Caller +CN=Demo User,O=authserver trial$/m);
 });
 
 for (

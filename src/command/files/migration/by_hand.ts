@@ -148,7 +148,7 @@ function oldCertificates(
     topic: "X.509 version 1",
     what: [
       `${path}: ${certificateName(certificate)}`,
-      "a daemon that shows such a certificate is refused, as it proves nothing: have a new one issued",
+      "it proves nothing, and daemons and clients that show such a one are refused: have a new one issued",
     ],
   }));
 }
