@@ -166,6 +166,19 @@ Deno.test("hindrance() reads a time without Z in the zone of the host", () => {
   assert.equal(judge(`expiry-time="202606011030" ${KEY}`, "192.0.2.17", local + 1000), EXPIRED);
 });
 
+Deno.test("hindrance() tells a time with Z from one without where the host has another zone", async () => {
+  const module = new URL("../../../src/authentication/ssh_key/key_options.ts", import.meta.url);
+  const script = `import { parseKeyOptions } from ${JSON.stringify(module.href)};
+    const end = (time) => parseKeyOptions('expiry-time="' + time + '"').expires;
+    console.log(end("202606011030"), end("202606011030Z"));`;
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", "--no-check", script],
+    env: { TZ: "America/New_York", NO_COLOR: "1" },
+  }).output();
+  const utc = Date.UTC(2026, 5, 1, 10, 30) / 1000;
+  assert.equal(new TextDecoder().decode(stdout).trim(), `${utc + 4 * 3600} ${utc}`);
+});
+
 /** Tried with sshd of OpenSSH 9.2, all but the name of a service, which it takes: we do not know what it stands for. */
 const values: [taken: boolean, option: string][] = [
   ...['any"', 'ANY"', '0"', ' 1"', '2147483645"'].map((end): [boolean, string] => [true, `tunnel="${end}`]),

@@ -145,6 +145,16 @@ for (const [what, type, blob, message] of BAD) {
   });
 }
 
+Deno.test("decodePublicKey() takes RSA of 4096 bits, the most there may be", () => {
+  const blob = Buffer.concat([
+    rsa,
+    e65537,
+    wireString(Buffer.concat([Buffer.of(0), Buffer.alloc(512, 0xff)])),
+  ]);
+  const { key } = decodePublicKey("ssh-rsa", blob.toString("base64"));
+  assert.equal(key.asymmetricKeyDetails?.modulusLength, 4096);
+});
+
 Deno.test("decodePublicKey() refuses RSA of 1024 bits", () => {
   assert.throws(() => decodePublicKey("ssh-rsa", publicKeyWords("weak_rsa1024")[1]), /RSA key of 1024 bits/);
 });

@@ -760,6 +760,11 @@ const FORGERIES: [string, () => string | Promise<string>, RegExp][] = [
     /no entity/,
   ],
   [
+    "an empty issuer",
+    edited((xml) => xml.replaceAll(/(<saml:Issuer[^>]*>)[^<]*(?=<)/g, "$1")),
+    /^the issuer is empty$/,
+  ],
+  [
     "no issuer",
     tampered((xml) => xml.replaceAll(/<saml:Issuer[^>]*>[^<]*<\/saml:Issuer>(?=<ds)/g, "")),
     /does not verify|no Issuer/,
