@@ -1,6 +1,7 @@
 import { trimCharacters } from "../../model/trim.ts";
 import { type KeyConditions, parseKeyOptions } from "./key_options.ts";
 import { decodePublicKey, isSshKeyType, type SshPublicKey } from "./public_key.ts";
+import { splitOptions, splitWord } from "./line_words.ts";
 import { UnusableKey } from "./wire_reader.ts";
 import { mayComeFrom } from "./source_addresses.ts";
 
@@ -58,26 +59,6 @@ function parsePublicKey(type: string, rest: string): SshPublicKey {
 /** Whether a word names a key type, supported or not; no option begins like this. */
 function isKeyTypeName(word: string): boolean {
   return /^(?:ssh-|ecdsa-|sk-|webauthn-|rsa-sha2-)/.test(word);
-}
-
-/** The first word, and what follows the blanks behind it. */
-function splitWord(text: string): [string, string] {
-  const end = text.search(/[ \t]/);
-  return end < 0 ? [text, ""] : [text.slice(0, end), text.slice(end).replace(/^[ \t]+/, "")];
-}
-
-/** The options, which end at the first blank outside of quotes, and what follows. */
-function splitOptions(text: string): [string, string] {
-  let quoted = false;
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (character === "\\" && text[at + 1] === '"') at++;
-    else if (character === '"') quoted = !quoted;
-    else if (!quoted && (character === " " || character === "\t")) {
-      return [text.slice(0, at), text.slice(at).replace(/^[ \t]+/, "")];
-    }
-  }
-  throw new UnusableKey("no key type where one belongs");
 }
 
 /**

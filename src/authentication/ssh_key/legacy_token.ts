@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
-import { createHash, type KeyObject, verify } from "node:crypto";
+import { createHash, verify } from "node:crypto";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import type { SshKeyType, SshPublicKey } from "./public_key.ts";
-import { UnusableKey, WireReader } from "./wire_reader.ts";
+import { ECDSA, isEcdsaSigned } from "./wire_signature.ts";
 
 /** What old Java clients send instead of a token: a signature over bytes of their choice (authentication.md 3.8). */
 export interface LegacyToken {
@@ -50,47 +50,12 @@ export function isLegacySignedBy(
     case "ssh-ed25519":
       return signature.length === 64 && verify(null, signed, key, signature);
     case "ecdsa-sha2-nistp256":
-      return isEcdsaSigned("sha256", 32, signed, key, signature);
     case "ecdsa-sha2-nistp384":
-      return isEcdsaSigned("sha384", 48, signed, key, signature);
     case "ecdsa-sha2-nistp521":
-      return isEcdsaSigned("sha512", 66, signed, key, signature);
+      // Two numbers in SSH form begin with 0; key files gave DER, which does not.
+      if (signature[0] === 0x30) return verify(ECDSA[type].hash, signed, key, signature);
+      return isEcdsaSigned(signed, signature, { type, key });
   }
-}
-
-/** The signature is two numbers in SSH form (RFC 5656, 3.1.2), which begins with 0; key files gave DER, which does not. */
-function isEcdsaSigned(
-  hash: string,
-  size: number,
-  signed: Uint8Array,
-  key: KeyObject,
-  signature: Buffer,
-): boolean {
-  if (signature[0] === 0x30) return verify(hash, signed, key, signature);
-  const plain = fromSsh(signature, size);
-  return plain !== undefined && verify(hash, signed, { key, dsaEncoding: "ieee-p1363" }, plain);
-}
-
-function fromSsh(signature: Buffer, size: number): Buffer | undefined {
-  try {
-    const reader = new WireReader(signature);
-    const plain = join(reader.string(), reader.string(), size);
-    reader.expectEnd();
-    return plain;
-  } catch (error) {
-    if (error instanceof UnusableKey) return undefined;
-    throw error;
-  }
-}
-
-/** Two positive numbers as fixed-size fields. */
-function join(r: Buffer, s: Buffer, size: number): Buffer | undefined {
-  const field = (number: Buffer) => {
-    const digits = number[0] === 0 ? number.subarray(1) : number;
-    return digits.length > size ? undefined : Buffer.concat([Buffer.alloc(size - digits.length), digits]);
-  };
-  const [first, second] = [field(r), field(s)];
-  return first && second && Buffer.concat([first, second]);
 }
 
 /**

@@ -9,6 +9,8 @@ export interface SshPublicKey {
   readonly key: KeyObject;
   /** SHA-256 of the key blob in base64: the same for the same key, whatever its options and comment. */
   readonly fingerprint: string;
+  /** The key as it stands on the wire, the type in front. */
+  readonly blob: Buffer;
 }
 
 /** Key types whose signatures the service verifies; DSA, FIDO (`sk-…`) keys and certificates are not among them. */
@@ -66,22 +68,36 @@ const MAX_BASE64 = 4096;
  * @throws {UnusableKey}
  */
 export function decodePublicKey(type: SshKeyType, base64: string): SshPublicKey {
-  const blob = base64.length > MAX_BASE64 ? Buffer.alloc(0) : Buffer.from(base64, "base64");
-  if (blob.length === 0 || blob.toString("base64") !== base64) throw new UnusableKey("key is not in base64");
-  const reader = new WireReader(blob);
-  if (reader.text() !== type) {
-    throw new UnusableKey("key is not of the type named before it");
-  }
-  const key = DECODERS[type](reader);
-  reader.expectEnd();
-  return {
-    type,
-    key: publicKey(key),
-    fingerprint: createHash("sha256").update(blob).digest("base64"),
-  };
+  const key = decodeKeyBlob(decodeBase64(base64, MAX_BASE64));
+  if (key.type !== type) throw new UnusableKey("key is not of the type named before it");
+  return key;
 }
 
-function publicKey(key: ReturnType<typeof DECODERS[SshKeyType]>): KeyObject {
+/** Bytes in canonical base64 with padding. @throws {UnusableKey} If it is anything else, empty or too long. */
+export function decodeBase64(base64: string, maxLength: number): Buffer {
+  const blob = base64.length > maxLength ? Buffer.alloc(0) : Buffer.from(base64, "base64");
+  if (blob.length === 0 || blob.toString("base64") !== base64) throw new UnusableKey("key is not in base64");
+  return blob;
+}
+
+/** Decodes a key as it stands in signatures, certificates and `authorized_keys`, the type in front. @throws {UnusableKey} */
+export function decodeKeyBlob(blob: Buffer): SshPublicKey {
+  const reader = new WireReader(blob);
+  const type = reader.text();
+  if (!isSshKeyType(type)) throw new UnusableKey("key type is not supported");
+  const key = readKey(type, reader);
+  reader.expectEnd();
+  return sshPublicKey(type, key, blob);
+}
+
+/** A key with its fingerprint. @param blob The key on the wire, the type in front. */
+export function sshPublicKey(type: SshKeyType, key: KeyObject, blob: Buffer): SshPublicKey {
+  return { type, key, blob, fingerprint: createHash("sha256").update(blob).digest("base64") };
+}
+
+/** Reads what follows the type in a blob. @throws {UnusableKey} */
+export function readKey(type: SshKeyType, reader: WireReader): KeyObject {
+  const key = DECODERS[type](reader);
   try {
     return createPublicKey({ key, format: "jwk" });
   } catch (cause) {

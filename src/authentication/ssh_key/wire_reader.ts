@@ -5,22 +5,46 @@ export class UnusableKey extends Error {
   override readonly name = "UnusableKey";
 }
 
-/** Reads SSH wire values (RFC 4251, 5): a length in four bytes, then as many bytes. @throws {UnusableKey} If what is asked for is not there. */
+/** Reads SSH wire values (RFC 4251, 5). @throws {UnusableKey} If what is asked for is not there. */
 export class WireReader {
   #at = 0;
 
-  constructor(readonly bytes: Buffer) {}
+  /** @param what What is read, for messages. */
+  constructor(readonly bytes: Buffer, readonly what = "key") {}
 
+  /** How many bytes were read. */
+  get position(): number {
+    return this.#at;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.bytes.length;
+  }
+
+  byte(): number {
+    return this.#take(1)[0] ?? 0;
+  }
+
+  uint32(): number {
+    return this.#take(4).readUInt32BE();
+  }
+
+  uint64(): bigint {
+    return this.#take(8).readBigUInt64BE();
+  }
+
+  /** A length in four bytes, then as many bytes. */
   string(): Buffer {
-    const start = this.#at + 4;
-    const end = start > this.bytes.length ? Infinity : start + this.bytes.readUInt32BE(this.#at);
-    if (end > this.bytes.length) throw new UnusableKey("key is cut off");
-    this.#at = end;
-    return this.bytes.subarray(start, end);
+    return this.#take(this.uint32());
   }
 
   text(): string {
     return this.string().toString("latin1");
+  }
+
+  /** A reader of what a `string` holds. */
+  nested(): WireReader {
+    return new WireReader(this.string(), this.what);
   }
 
   /** An `mpint` above zero, without the zero byte that keeps it from being negative. */
@@ -34,6 +58,13 @@ export class WireReader {
   }
 
   expectEnd(): void {
-    if (this.#at !== this.bytes.length) throw new UnusableKey("bytes follow the key");
+    if (!this.isAtEnd) throw new UnusableKey(`bytes follow the ${this.what}`);
+  }
+
+  #take(length: number): Buffer {
+    const start = this.#at;
+    if (length > this.bytes.length - start) throw new UnusableKey(`${this.what} is cut off`);
+    this.#at += length;
+    return this.bytes.subarray(start, this.#at);
   }
 }

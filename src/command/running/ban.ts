@@ -2,7 +2,7 @@ import { BadControlRequest, LONGEST_BAN, subjectOf } from "../../rooms/control/c
 import type { BanSubject } from "../../regulation/ban.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
 import { type Given, WrongUsage } from "../arguments.ts";
-import { parseDuration } from "./duration.ts";
+import { parseDuration } from "../../model/duration.ts";
 import { operator } from "./operator.ts";
 import { listAt, numberAt, textAt } from "./reply_value.ts";
 import { requireRunning, SERVICE_OPTIONS } from "./ask_running.ts";

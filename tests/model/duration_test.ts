@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { parseDuration } from "../../../src/command/running/duration.ts";
-import { formatDuration } from "../../../src/command/running/status_text.ts";
+import { parseDuration } from "../../src/model/duration.ts";
 
 const TEXTS: readonly [text: string, seconds: number | undefined][] = [
   ["90s", 90],
@@ -26,8 +25,3 @@ for (const [text, seconds] of TEXTS) {
     assert.equal(parseDuration(text), seconds);
   });
 }
-
-Deno.test("formatDuration() shows the two greatest units", () => {
-  const shown = [0, 59, 60, 3661, 90_061, 864_000].map(formatDuration);
-  assert.deepEqual(shown, ["0 s", "59 s", "1 min 0 s", "1 h 1 min", "1 d 1 h", "10 d 0 h"]);
-});

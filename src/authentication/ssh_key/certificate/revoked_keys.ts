@@ -1,0 +1,248 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { linesOf, SmallSteps } from "../../../model/small_steps.ts";
+import { decodeBase64, type SshPublicKey } from "../public_key.ts";
+import { UnusableKey, WireReader } from "../wire_reader.ts";
+import { isCertificateType, type UserCertificate } from "./user_certificate.ts";
+
+/** Keys and certificates that count no more, as `ssh-keygen -k` or a list of public keys has them. */
+export class RevokedKeys {
+  /** Digests of whole keys, in base64. */
+  readonly #sha256 = new Set<string>();
+  readonly #sha1 = new Set<string>();
+  /** By the fingerprint of the authority; under the empty text, those of any authority. */
+  readonly #certificates = new Map<string, RevokedCertificates>();
+
+  /** How many entries there are; a range of serials is one. */
+  get size(): number {
+    let size = this.#sha256.size + this.#sha1.size;
+    for (const { serials, keyIds } of this.#certificates.values()) size += serials.size + keyIds.size;
+    return size;
+  }
+
+  addKey(blob: Uint8Array): void {
+    this.addSha256(createHash("sha256").update(blob).digest());
+  }
+
+  addSha256(digest: Buffer): void {
+    this.#sha256.add(digest.toString("base64"));
+  }
+
+  addSha1(digest: Buffer): void {
+    this.#sha1.add(digest.toString("base64"));
+  }
+
+  /** What is revoked of one authority; of all, if the blob is empty. */
+  certificatesOf(authority: Uint8Array): RevokedCertificates {
+    const name = authority.length === 0 ? "" : createHash("sha256").update(authority).digest("base64");
+    const known = this.#certificates.get(name) ?? { serials: new SerialRanges(), keyIds: new Set() };
+    this.#certificates.set(name, known);
+    return known;
+  }
+
+  /** Whether a key counts no more, in a certificate or without one. */
+  revokesKey({ fingerprint, blob }: SshPublicKey): boolean {
+    return this.#sha256.has(fingerprint) ||
+      (this.#sha1.size > 0 && this.#sha1.has(createHash("sha1").update(blob).digest("base64")));
+  }
+
+  /** Whether a certificate counts no more: itself, its key, or the authority that signed it (OpenSSH, krl.c). */
+  revokes({ publicKey, authority, serial, keyId }: UserCertificate): boolean {
+    if (this.revokesKey(publicKey) || this.revokesKey(authority)) return true;
+    return ["", authority.fingerprint].some((name) => {
+      const revoked = this.#certificates.get(name);
+      // A serial of 0 is none (ssh-keygen(1), -z).
+      return revoked !== undefined &&
+        (revoked.keyIds.has(keyId) || (serial !== 0n && revoked.serials.has(serial)));
+    });
+  }
+}
+
+/** Certificates of one authority that count no more. */
+export interface RevokedCertificates {
+  readonly serials: SerialRanges;
+  readonly keyIds: Set<string>;
+}
+
+/** Many numbers, most of them in a row. */
+export class SerialRanges {
+  readonly #ranges: { from: bigint; to: bigint }[] = [];
+  #isSorted = true;
+
+  /** How many ranges there are. */
+  get size(): number {
+    return this.#ranges.length;
+  }
+
+  /** Adds the numbers between two, both included. */
+  add(from: bigint, to = from): void {
+    const last = this.#ranges.at(-1);
+    if (last !== undefined && last.to + 1n === from) last.to = to;
+    else {
+      if (last !== undefined && from <= last.to) this.#isSorted = false;
+      this.#ranges.push({ from, to });
+    }
+  }
+
+  has(serial: bigint): boolean {
+    // As ssh-keygen writes them they are in order; where somebody else did not, each is looked at.
+    if (!this.#isSorted) return this.#ranges.some(({ from, to }) => from <= serial && serial <= to);
+    let [low, high] = [0, this.#ranges.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#ranges[middle]?.to ?? 0n) < serial) low = middle + 1;
+      else high = middle;
+    }
+    const found = this.#ranges[low];
+    return found !== undefined && found.from <= serial;
+  }
+}
+
+const MAGIC = Buffer.from("SSHKRL\n\0", "latin1");
+/** Bytes of the largest list that is read. */
+export const MAX_REVOKED_BYTES = 32 * 1024 * 1024;
+/** Bits of the longest bitmap of serials, as in OpenSSH. */
+const MAX_BITMAP_BITS = 0x400_0000;
+
+const SECTION = { certificates: 1, keys: 2, sha1: 3, signature: 4, sha256: 5, extension: 255 } as const;
+const PART = { serials: 0x20, range: 0x21, bitmap: 0x22, keyIds: 0x23, extension: 0x39 } as const;
+
+/**
+ * Reads a list of what is revoked: binary as `ssh-keygen -k` writes it (OpenSSH, PROTOCOL.krl), or public keys, one a line.
+ * @throws {UnusableKey} If any of it cannot be understood: a list that was read in part would let somebody in.
+ */
+export async function readRevokedKeys(bytes: Uint8Array): Promise<RevokedKeys> {
+  if (bytes.length > MAX_REVOKED_BYTES) throw new UnusableKey("list of revoked keys is too long");
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const isBinary = buffer.subarray(0, MAGIC.length).equals(MAGIC);
+  return await (isBinary ? readBinary(buffer.subarray(MAGIC.length)) : readLines(buffer.toString("utf8")));
+}
+
+async function readLines(text: string): Promise<RevokedKeys> {
+  const revoked = new RevokedKeys();
+  const steps = new SmallSteps();
+  let number = 0;
+  for (const ended of linesOf(text)) {
+    number++;
+    if (steps.isLong) await steps.rest();
+    const line = ended.trim();
+    if (line === "" || line.startsWith("#")) continue;
+    const [type = "", base64 = ""] = line.split(/[ \t]/, 2);
+    try {
+      if (isCertificateType(type)) throw new UnusableKey("expected a public key, found a certificate");
+      const blob = decodeBase64(base64, MAX_REVOKED_LINE);
+      if (new WireReader(blob).text() !== type) {
+        throw new UnusableKey("key is not of the type named before it");
+      }
+      revoked.addKey(blob);
+    } catch (error) {
+      if (!(error instanceof UnusableKey)) throw error;
+      throw new UnusableKey(`line ${number}: ${error.message}`, { cause: error });
+    }
+  }
+  return revoked;
+}
+
+const MAX_REVOKED_LINE = 16_384;
+
+async function readBinary(content: Buffer): Promise<RevokedKeys> {
+  const reader = new WireReader(content, "list of revoked keys");
+  if (reader.uint32() !== 1) throw new UnusableKey("list of revoked keys is not of version 1");
+  reader.uint64(); // its number
+  reader.uint64(); // when it was made
+  reader.uint64(); // flags, of which there are none
+  reader.string(); // reserved
+  reader.string(); // comment
+  const revoked = new RevokedKeys();
+  const steps = new SmallSteps();
+  while (!reader.isAtEnd) {
+    const [section, list] = [reader.byte(), reader.nested()];
+    switch (section) {
+      case SECTION.certificates:
+        await readCertificates(list, revoked, steps);
+        break;
+      case SECTION.keys:
+        await eachString(list, steps, (blob) => revoked.addKey(blob));
+        break;
+      case SECTION.sha1:
+        await eachString(list, steps, (digest) => revoked.addSha1(ofLength(digest, 20)));
+        break;
+      case SECTION.sha256:
+        await eachString(list, steps, (digest) => revoked.addSha256(ofLength(digest, 32)));
+        break;
+      case SECTION.signature: // nobody checks these any more, not even OpenSSH: the file is the operator's
+        reader.string();
+        break;
+      case SECTION.extension:
+        skipExtension(list);
+        break;
+      default:
+        throw new UnusableKey(`list of revoked keys has a section of unknown type ${section}`);
+    }
+  }
+  return revoked;
+}
+
+async function readCertificates(list: WireReader, revoked: RevokedKeys, steps: SmallSteps): Promise<void> {
+  const known = revoked.certificatesOf(list.string());
+  list.string(); // reserved
+  while (!list.isAtEnd) {
+    const [part, content] = [list.byte(), list.nested()];
+    switch (part) {
+      case PART.serials:
+        while (!content.isAtEnd) {
+          known.serials.add(content.uint64());
+          if (steps.isLong) await steps.rest();
+        }
+        break;
+      case PART.range:
+        known.serials.add(content.uint64(), content.uint64());
+        content.expectEnd();
+        break;
+      case PART.bitmap:
+        await readBitmap(content, known, steps);
+        break;
+      case PART.keyIds:
+        await eachString(content, steps, (id) => known.keyIds.add(id.toString("utf8")));
+        break;
+      case PART.extension:
+        skipExtension(content);
+        break;
+      default:
+        throw new UnusableKey(`list of revoked keys has a part of unknown type ${part}`);
+    }
+  }
+}
+
+/** A bit for each serial from the first one on, the lowest in the last byte. */
+async function readBitmap(content: WireReader, known: RevokedCertificates, steps: SmallSteps): Promise<void> {
+  const first = content.uint64();
+  const bits = content.string();
+  content.expectEnd();
+  if (bits.length * 8 > MAX_BITMAP_BITS) throw new UnusableKey("bitmap of serials is too long");
+  for (let at = 0; at < bits.length; at++) {
+    const byte = bits[bits.length - 1 - at] ?? 0;
+    for (let bit = 0; bit < 8; bit++) {
+      if (byte & (1 << bit)) known.serials.add(first + BigInt(at * 8 + bit));
+    }
+    if (steps.isLong) await steps.rest();
+  }
+}
+
+async function eachString(list: WireReader, steps: SmallSteps, use: (value: Buffer) => void): Promise<void> {
+  while (!list.isAtEnd) {
+    use(list.string());
+    if (steps.isLong) await steps.rest();
+  }
+}
+
+function ofLength(digest: Buffer, length: number): Buffer {
+  if (digest.length !== length) throw new UnusableKey(`digest of ${digest.length} bytes, expected ${length}`);
+  return digest;
+}
+
+/** What we do not know may be left out only if it says so. */
+function skipExtension(content: WireReader): void {
+  content.string(); // name
+  if (content.byte() !== 0) throw new UnusableKey("list of revoked keys has an unknown critical extension");
+}

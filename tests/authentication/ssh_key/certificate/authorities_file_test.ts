@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { parseAuthorities } from "../../../../src/authentication/ssh_key/certificate/authorities_file.ts";
+import { certificate, certificateLine } from "./certificates.ts";
+
+const KEY = certificateLine("ca_ed25519");
+const OTHER = certificateLine("ca_other");
+
+async function only(text: string) {
+  const { authorities, problems } = await parseAuthorities(text, "ssh_ca.pub");
+  assert.deepEqual(problems, []);
+  assert.equal(authorities.size, 1);
+  const [authority] = authorities.values();
+  assert(authority !== undefined);
+  return authority;
+}
+
+Deno.test("parseAuthorities() reads plain lines and lines with the mark of known_hosts", async () => {
+  for (
+    const line of [
+      KEY,
+      `cert-authority ${KEY}`,
+      `@cert-authority ${KEY}`,
+      `@cert-authority *.example.org ${KEY}`,
+      `\ufeff# authorities\n\n  ${KEY}\r\n`,
+    ]
+  ) {
+    const { publicKey, ...conditions } = await only(line);
+    assert.equal(publicKey.fingerprint, certificate("by_ed25519").authority.fingerprint);
+    assert.deepEqual(conditions, {
+      principals: undefined,
+      domain: undefined,
+      maxLifetime: undefined,
+      from: undefined,
+    });
+  }
+});
+
+Deno.test("parseAuthorities() reads the conditions of an authority, in any case, in quotes or without", async () => {
+  const options =
+    'cert-authority,principals="*@myaccessid.org,!root*",domain="Example.ORG",maxLifetime=24h,from="192.0.2.0/24"';
+  const { principals, domain, maxLifetime, from } = await only(`${options} ${KEY}`);
+  assert.deepEqual({ principals, domain, maxLifetime }, {
+    principals: ["*@myaccessid.org", "!root*"],
+    domain: "example.org",
+    maxLifetime: 86_400,
+  });
+  assert.equal(from?.length, 1);
+  assert.equal((await only(`MAXLIFETIME="12h" ${KEY}`)).maxLifetime, 43_200);
+});
+
+const BAD: [line: string, expected: RegExp][] = [
+  ["hello", /no key type|expected options/],
+  ["ssh-ed25519", /not in base64/],
+  ["ssh-dss AAAA", /expected options if any, then a key type/],
+  [certificateLine("domain"), /expected options if any, then a key type/],
+  [`command="x" ${KEY}`, /unknown option, expected cert-authority, principals/],
+  [`principals ${KEY}`, /option principals: expected names or patterns/],
+  [`principals="" ${KEY}`, /option principals: expected names or patterns/],
+  [`cert-authority="yes" ${KEY}`, /option cert-authority: expected no value/],
+  [`maxLifetime=soon ${KEY}`, /option maxlifetime: expected a time such as 24h/],
+  [`from="a/b" ${KEY}`, /option from: expected addresses/],
+  [`domain=a,domain=b ${KEY}`, /option domain: given twice/],
+  [`domain="a"b ${KEY}`, /options cannot be read/],
+  [`domain=a,,maxLifetime=1h ${KEY}`, /options cannot be read/],
+  [`@cert-authority`, /no key type/],
+  ["x".repeat(20_000), /too long/],
+];
+for (const [line, expected] of BAD) {
+  Deno.test(`parseAuthorities() refuses the line ${line.slice(0, 40)}`, async () => {
+    const { authorities, problems } = await parseAuthorities(`# first\n${line}\n${OTHER}\n`, "ssh_ca.pub");
+    assert.equal(authorities.size, 1);
+    const [problem] = problems;
+    assert.equal(problems.length, 1);
+    assert.deepEqual([problem?.severity, problem?.file, problem?.line], ["error", "ssh_ca.pub", 2]);
+    assert.match(problem?.expected ?? "", expected);
+    assert(!problem?.expected.includes("AAAAC3"), "nothing of the line is repeated");
+  });
+}
+
+Deno.test("parseAuthorities() says of an authority that stands twice that the first line counts", async () => {
+  const { authorities, problems } = await parseAuthorities(`domain=a ${KEY}\n${KEY}\n`, "ssh_ca.pub");
+  assert.deepEqual([...authorities.values()].map(({ domain }) => domain), ["a"]);
+  assert.deepEqual(problems.map(({ line }) => line), [2]);
+});
