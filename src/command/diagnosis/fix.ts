@@ -28,6 +28,10 @@ const RULES: readonly Rule[] = [
         : `create the file, or name another at ${place(problem)}`,
   },
   {
+    when: /there are no files like|at least one trusted certificate/,
+    fix: (problem) => `put certificates of the authorities, PEM or DER, where ${place(problem)} says`,
+  },
+  {
     when: /no permission to read/,
     fix: (problem) => `let the account of the service read what ${place(problem)} names`,
   },

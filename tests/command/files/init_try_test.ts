@@ -3,6 +3,8 @@ import { request } from "node:https";
 import { X509Certificate } from "node:crypto";
 import { createTrialCertificates } from "../../../src/command/files/trial/certificate.ts";
 import { init } from "../../../src/command/files/init.ts";
+import { serve } from "../../../src/command/serving/serve.ts";
+import { jsonDifferences } from "../../build/json_differences.ts";
 import { runAuthserver } from "../../system/service_process.ts";
 import { recordedIo } from "../recorded_io.ts";
 
@@ -53,6 +55,22 @@ Deno.test("init --try makes a service that answers its user out of an empty fold
   const explained = runAuthserver(["whoami-test", "demo"], { cwd: `${at.path}/site` });
   assert.equal(await explained.ended, 0, explained.printed);
   assert.match(explained.printed, /^Caller +CN=Demo User,O=authserver trial$/m);
+});
+
+Deno.test("init --try --json and serve --json print what the manual says", async () => {
+  await using at = await folder();
+  const service = runAuthserver(["init", "--try", "--json", "--port", "0"], { cwd: at.path });
+  await service.prints(/"Send TERM signal/);
+  service.kill("SIGTERM");
+  assert.equal(await service.ended, 0, service.printed);
+  const end = service.printed.indexOf("\n}\n") + 2;
+  const site = JSON.parse(service.printed.slice(0, end));
+  assert.deepEqual(jsonDifferences(site, init.spec.json), []);
+  assert.equal(site.user, "demo");
+  const lines = service.printed.slice(end).trim().split("\n").map((line) => JSON.parse(line));
+  for (const line of lines) assert.deepEqual(jsonDifferences(line, serve.spec.json), []);
+  const started = lines.find(({ message }) => message === "service started");
+  assert.equal(typeof started?.port, "number");
 });
 
 for (
