@@ -1,11 +1,13 @@
 /**
  * The yardstick for sessions: a bare loop of TLS command connections. Arguments: port of the command socket, folder with
- * `auth-cert.pem`, `auth-key.pem` and `ca.pem`, connections at a time, seconds. Says how many replies came in a second.
+ * `auth-cert.pem`, `auth-key.pem` and `ca.pem`, connections at a time, seconds, replies before that. Says how many replies
+ * came in a second, and what processor time of this process, all threads, each of them took.
  * It does for a connection what every client must: checks the certificate as the platform does, and shows its own.
  */
+import process from "node:process";
 import { connect, createSecureContext } from "node:tls";
 
-const [port = "", folder = "", atOnce = "", seconds = ""] = Deno.args;
+const [port = "", folder = "", atOnce = "", seconds = "", warmUp = ""] = Deno.args;
 const tls = {
   host: "127.0.0.1",
   port: Number(port),
@@ -30,18 +32,22 @@ function openSession(): Promise<boolean> {
   });
 }
 
-/** Replies a second. */
-async function measure(seconds: number): Promise<number> {
+/** Opens sessions as long as wanted. @returns Replies a second, and microseconds of processor time for each. */
+async function measure(
+  wanted: (replies: number, ms: number) => boolean,
+): Promise<{ readonly rate: number; readonly cost: number }> {
   let replies = 0;
+  const before = process.cpuUsage();
   const began = performance.now();
-  const until = began + seconds * 1000;
   await Promise.all(
     Array.from({ length: Number(atOnce) }, async () => {
-      while (performance.now() < until) if (await openSession()) replies++;
+      while (wanted(replies, performance.now() - began)) if (await openSession()) replies++;
     }),
   );
-  return replies * 1000 / (performance.now() - began);
+  const { user, system } = process.cpuUsage(before);
+  return { rate: replies * 1000 / (performance.now() - began), cost: (user + system) / replies };
 }
 
-await measure(1); // it is compiled by then
-console.log(`replies a second: ${(await measure(Number(seconds))).toFixed(1)}`);
+await measure((replies) => replies < Number(warmUp)); // it is compiled by then
+const { rate, cost } = await measure((_, ms) => ms < Number(seconds) * 1000);
+console.log(`replies a second: ${rate.toFixed(1)}, processor time of each: ${cost.toFixed(1)} µs`);

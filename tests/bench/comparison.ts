@@ -21,8 +21,10 @@ interface Round extends Count {
 const ROUNDS = 7;
 /** Of each round: it begins and ends with connections, whose cost is a measurement of its own. */
 const SECONDS = 4;
-/** Seconds until what is used often is compiled: the service is done with that after some 100,000 requests. */
-const WARM_UP = 20;
+/** Requests until what is used often is compiled. */
+const WARM_UP = 100_000;
+/** It is warm enough after so long, however few came. */
+const LONGEST_WARM_UP_MS = 180_000;
 
 /** What is promised: processor time of a request, of that which the yardstick needs. */
 export interface CostPromise {
@@ -40,10 +42,14 @@ export interface CostPromise {
 export async function compare(
   ours: Side,
   bare: Side,
-  { unit, atMost }: { readonly unit: string; readonly atMost?: CostPromise | undefined },
+  { unit, atMost, warmUpWith = WARM_UP }: {
+    readonly unit: string;
+    readonly atMost?: CostPromise | undefined;
+    /** So many requests come before what counts. */
+    readonly warmUpWith?: number;
+  },
 ): Promise<Figure[]> {
-  await measure(ours, WARM_UP);
-  await measure(bare, WARM_UP);
+  for (const { run } of [ours, bare]) await warmUp(run, warmUpWith);
   const rounds: { readonly ours: Round; readonly bare: Round }[] = [];
   for (let i = 0; i < ROUNDS; i++) {
     rounds.push({ ours: await measure(ours, SECONDS), bare: await measure(bare, SECONDS) });
@@ -66,6 +72,15 @@ export async function compare(
     { what: "processor time, all", value: of((r) => r.ours.cpu.total ?? 0), unit: "µs" },
     { what: "processor time, bare", value: of((r) => r.bare.cpu.total ?? 0), unit: "µs" },
   ];
+}
+
+/**
+ * Puts load on something until it is compiled: by the number of requests, not by time, or on a machine with much else to do
+ * what is measured would be code that is compiled half.
+ */
+export async function warmUp(run: Side["run"], requests: number): Promise<void> {
+  const until = performance.now() + LONGEST_WARM_UP_MS;
+  for (let left = requests; left > 0 && performance.now() < until;) left -= (await run(SECONDS)).requests;
 }
 
 async function measure({ process, run }: Side, seconds: number): Promise<Round> {

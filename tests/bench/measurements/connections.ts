@@ -6,6 +6,8 @@ import { connectForAWhile } from "../tls_client.ts";
 
 /** Clients, each with one connection after the other. */
 const CLIENTS = 8;
+/** Connections until what is used often is compiled. */
+const WARM_UP = 10_000;
 
 export const connections: Measurement = {
   name: "connections",
@@ -21,6 +23,7 @@ export const connections: Measurement = {
     return await compare(side(bench.process, bench.url), side(process, bare.url), {
       unit: "connections/s",
       atMost: { all: 1.2 },
+      warmUpWith: WARM_UP,
     });
   },
 };

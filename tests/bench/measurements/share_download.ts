@@ -55,9 +55,14 @@ export const shareDownload: Measurement = {
     });
     return [
       {
-        ...figure("throughput, of the bare one's", "×", (r) => r.ours.rate / r.bare.rate),
-        target: { atLeast: 0.6 },
+        ...figure(
+          "processor time, of the bare one's",
+          "×",
+          (r) => (r.ours.cpu.total ?? NaN) / (r.bare.cpu.total ?? NaN),
+        ),
+        target: { atMost: 2 },
       },
+      figure("throughput, of the bare one's", "×", (r) => r.ours.rate / r.bare.rate),
       figure("throughput", "MiB/s", (r) => r.ours.rate),
       figure("throughput, bare", "MiB/s", (r) => r.bare.rate),
       figure("processor time", "ms", (r) => r.ours.cpu.total ?? NaN),

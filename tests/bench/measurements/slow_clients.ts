@@ -5,10 +5,13 @@ import { runWrk } from "../wrk.ts";
 
 const SLOW = 500;
 const ROUNDS = 3;
+/** Looked at while there are slow clients alone: longer than any of them is borne. */
+const WATCH_MS = 30_000;
 
 export const slowClients: Measurement = {
   name: "slow-clients",
-  summary: "Latency of four good clients while 500 others waste the time of the service in four ways",
+  summary:
+    "What 500 clients cost that waste the time of the service in four ways, and the latency of four good ones among them",
   async run() {
     await using bench = await startBenchSite();
     const load = {
@@ -34,11 +37,25 @@ export const slowClients: Measurement = {
       /open: (\d+)/,
     );
     await using _process = slow.process;
+    const spent = await spentOn(bench.process);
     const beset = await p99();
     return [
-      { what: "99th percentile, of the one alone", value: beset / alone, unit: "×", target: { atMost: 2 } },
+      {
+        what: "processor time for the slow clients alone",
+        value: spent,
+        unit: "% of a core",
+        target: { atMost: 20 },
+      },
+      { what: "99th percentile, of the one alone", value: beset / alone, unit: "×" },
       { what: "99th percentile, alone", value: alone, unit: "ms" },
       { what: "99th percentile, among slow clients", value: beset, unit: "ms" },
     ];
   },
 };
+
+/** Processor time that a process takes while it has nothing to do but for the slow clients. */
+async function spentOn(process: ChildProcess): Promise<number> {
+  const before = process.cpu().total ?? 0;
+  await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
+  return ((process.cpu().total ?? 0) - before) / WATCH_MS * 100;
+}
