@@ -1,7 +1,12 @@
 /** Tokens at which an identity provider stumbles keep nobody out but who shows them. */
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import { unsignedJwt } from "../authentication/sample_credentials.ts";
+import type { OAuthConfig } from "../../src/authentication/oauth/keys.ts";
+import { OAuth } from "../../src/authentication/oauth/oauth.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
+import { assignments } from "../authentication/remote_subject.ts";
+import { bearer, unsignedJwt } from "../authentication/sample_credentials.ts";
 import type { Answer } from "../identity_provider/https_server.ts";
 import { sendJson } from "../identity_provider/oidc_provider.ts";
 import { note } from "../long/results.ts";
@@ -26,7 +31,7 @@ const STUMBLES: Readonly<Record<string, Answer>> = {
   "no answer but the end": (_, response) => response.destroy(),
 };
 
-const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
+const shown = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 
 Deno.test("tokens at which a provider stumbles keep not one genuine user out, however it does", async () => {
   await using setting = await runWithEveryMethod(SHORT_TIMES);
@@ -50,12 +55,12 @@ Deno.test("tokens at which a provider stumbles keep not one genuine user out, ho
       // The same token again, another one, and texts that no provider gets to see.
       const tokens = [`bad-${kind}`, `bad-${kind}-${i}`, unsignedJwt({ sub: "bad-" }, { alg: "none" })];
       const [refused, stranger, malformed] = await Promise.all(
-        tokens.map((token) => system.ask("/rest/auth", bearer(token))),
+        tokens.map((token) => system.ask("/rest/auth", shown(token))),
       );
       assert.deepEqual([refused?.status, stranger?.status, malformed?.status], [503, 503, 401], what);
       bad += 3;
       // A new token each time: nothing is remembered of it.
-      const reply = await system.ask("/rest/auth", bearer(`good-${kind}-${i}`));
+      const reply = await system.ask("/rest/auth", shown(`good-${kind}-${i}`));
       assert.equal(reply.status, 200, `${what}: ${reply.text}`);
       genuine++;
     }
@@ -68,3 +73,74 @@ Deno.test("tokens at which a provider stumbles keep not one genuine user out, ho
     outcome: "not one genuine login was kept out",
   });
 });
+
+/** Seconds of an attack. */
+const SECONDS = 600;
+
+const OAUTH: OAuthConfig = {
+  kind: "OAuthAuthenticator",
+  name: "OAUTH",
+  address: "https://idp.example/userinfo",
+  introspection: undefined,
+  assignments: assignments({ identity: `"UID="+email` }),
+  dnTemplate: undefined,
+  showCertificate: false,
+  requiredAudience: undefined,
+  requiredClient: undefined,
+  requiredScope: undefined,
+  opaqueTokens: true,
+};
+
+for (const attackers of [1, 2, 40]) {
+  Deno.test(`one bad token a second from ${attackers} addresses keeps no genuine user out, however long it goes on`, async () => {
+    const time = { now: Date.UTC(2027, 0, 15, 8) };
+    const asked = { bad: 0, genuine: 0 };
+    const subject = new OAuth(OAUTH, {
+      http: {
+        send: ({ headers }) => {
+          const said = headers?.Authorization ?? "";
+          if (/bad-/.test(said)) {
+            asked.bad++;
+            return Promise.resolve({ status: 500, headers: {}, body: "NullPointerException" });
+          }
+          asked.genuine++;
+          const [name = ""] = /good-\d+/.exec(said) ?? [];
+          return Promise.resolve({
+            status: 200,
+            headers: {},
+            body: JSON.stringify({ email: `${name}@a.example` }),
+          });
+        },
+      },
+      clock: () => time.now,
+      elapsed: () => time.now,
+      log: SILENT,
+    });
+    const { signal } = new AbortController();
+    let kept = 0;
+    try {
+      for (let second = 0; second < SECONDS; second++) {
+        const attacker = `198.51.${second % attackers}.7`;
+        // A new token each time, so that nothing is remembered of it, and in every minute one of before.
+        const token = second % 60 === 59 ? "bad-0" : `bad-${second}`;
+        await assert.rejects(subject.authenticate(bearer(token, attacker), signal), RemoteUnavailable);
+        time.now += 500;
+        // Genuine users come now and then, from addresses of their own.
+        if (second % 3 === 0) {
+          const verdict = await subject.authenticate(
+            bearer(`good-${second}`, `192.0.${second % 100}.9`),
+            signal,
+          )
+            .catch(() => undefined);
+          if (verdict?.kind !== "accepted") kept++;
+        }
+        time.now += 500;
+      }
+    } finally {
+      subject.close();
+    }
+    assert.equal(kept, 0, `${kept} of ${SECONDS / 3} genuine logins were kept out`);
+    assert.equal(asked.genuine, SECONDS / 3);
+    assert(asked.bad > 0);
+  });
+}
