@@ -44,7 +44,12 @@ function checkHost(rawHeaders: readonly string[], required: boolean): void {
 /** The four forms of a target (RFC 9112, 3.2) but `CONNECT`'s. */
 function targetOf(target: string, method: string | undefined): RequestTarget {
   if (target === "*" && method === "OPTIONS") return { path: "/", query: "" };
-  const path = target.replace(/^https?:\/\/[^/?#]+/i, "");
+  const [start = "", authority] = /^https?:\/\/([^/?#]*)/i.exec(target) ?? [];
+  // Nobody may send a name or password in a target (RFC 9110, 4.2.4): proxies read such ones in different ways.
+  if (authority !== undefined && !HOST.test(authority)) {
+    throw refuse("ERR_BAD_REQUEST", "an absolute target that names no host");
+  }
+  const path = target.slice(start.length);
   const read = readTarget(path !== target && !path.startsWith("/") ? `/${path}` : path);
   if (read === undefined) throw refuse("ERR_BAD_REQUEST", "a target that is no path in its normal form");
   return read;

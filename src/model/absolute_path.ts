@@ -34,6 +34,15 @@ export function absolutePath(text: string): string {
   return `/${parts.join("/")}${directory ? "/" : ""}`;
 }
 
+/** Bytes of a name that file systems hold; a few hold more, so a daemon is asked all the same. */
+const MAX_NAME = 255;
+
+/** Why a daemon that cannot write to a path cannot: a name that file systems do not hold; `undefined` if it is not that. */
+export function tooLongName(path: string): string | undefined {
+  const tooLong = path.split("/").some((name) => new TextEncoder().encode(name).length > MAX_NAME);
+  return tooLong ? `a name in it is longer than ${MAX_NAME} bytes` : undefined;
+}
+
 /** The directory that holds a path, with trailing slash; of the root, the root. */
 export function parentOf(path: string): string {
   return path.slice(0, withoutSlash(path).lastIndexOf("/") + 1) || "/";

@@ -470,6 +470,19 @@ export const ERRORS = {
     meaning: "No logical server of that name, or no instance of that number.",
     remedy: "Ask for one of the servers that `GET /rest/auth` lists.",
   },
+  ERR_TOO_MANY_SHARES: {
+    status: 403,
+    text: "You have {most} shares on this server, and that is as many as there may be; please end some first",
+    meaning: "A user makes a share beyond the limit; shares that exist can still be changed and ended.",
+    remedy: "End shares that nobody needs, or raise `share.maxPerUser`.",
+  },
+  ERR_UNSUPPORTED_CODING: {
+    status: 415,
+    text: "The request body must come without content coding",
+    headers: { "Accept-Encoding": "identity" },
+    meaning: "The body is compressed, or coded in another way (RFC 9110, 8.4 and 15.5.16).",
+    remedy: "Send the body as it is, without `Content-Encoding`; UFTP sessions can compress.",
+  },
   ERR_UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     text: "The request body must be of type {expected}",

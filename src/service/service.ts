@@ -229,8 +229,12 @@ function withoutSite(path: string, siteName: string): string {
 /** Of a request whose own wish is not known. */
 const ANY_TYPE = Acceptance.of(null);
 
-/** @throws {ERR_UNSUPPORTED_MEDIA_TYPE | ERR_NOT_ACCEPTABLE} */
+/** @throws {ERR_UNSUPPORTED_CODING | ERR_UNSUPPORTED_MEDIA_TYPE | ERR_NOT_ACCEPTABLE} */
 function negotiate(headers: HeaderList, route: Route, accepted: Acceptance): void {
+  // What is stored as it comes would be another file than the client means.
+  if (!/^[ \t]*(?:identity[ \t]*)?$/i.test(headers.get("Content-Encoding") ?? "")) {
+    throw refuse("ERR_UNSUPPORTED_CODING");
+  }
   if (
     route.consumes !== undefined &&
     headers.get("Content-Type")?.split(";")[0]?.trim().toLowerCase() !== route.consumes

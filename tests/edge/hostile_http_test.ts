@@ -129,6 +129,11 @@ const refused: [string, string, number][] = [
     "http://h/../rest",
     "/rest/auth#x",
     "http://h//rest",
+    "http://user@h/rest",
+    "https://user:secret@h/rest",
+    "http://h@/rest",
+    "http:///rest",
+    "http://h:x/rest",
     "https://h\\rest",
   ].map((
     target,

@@ -59,6 +59,7 @@ export class SharingSite implements AsyncDisposable {
       store: openShareStore(`${this.#storeFolder}/shares.sqlite`, clock),
       allowWriteAccess: true,
       maxLifetimeSeconds: 0,
+      maxPerUser: 0,
       owners: {
         mapped: () => Promise.resolve({ mappedAccount: true, mappedRole: true }),
         limits: ({ made }) => Promise.resolve([this.limits, ...(made === undefined ? [] : [made.limits])]),

@@ -67,6 +67,13 @@ const facts: [string, string, Question, number, string | undefined][] = [
     "ERR_UNSUPPORTED_MEDIA_TYPE",
   ],
   [
+    "a compressed body",
+    "/rest/auth/HPC",
+    { ...SESSION, headers: { "Content-Encoding": "gzip" } },
+    415,
+    "ERR_UNSUPPORTED_CODING",
+  ],
+  [
     "a body over 64 KiB",
     "/rest/auth/HPC",
     { as: ALICE, body: { serverPath: "a".repeat(70_000) } },

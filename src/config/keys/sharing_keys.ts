@@ -21,6 +21,11 @@ export const SHARE = section({
       unit: "seconds",
       added: true,
     }),
+    maxPerUser: integer({
+      help: "Most shares that a user may have on a server at once; 0 is no bound",
+      default: 1000,
+      added: true,
+    }),
   },
   ignored: {
     "server.*": "the service uses the daemons of authservice.servers",

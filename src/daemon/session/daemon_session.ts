@@ -1,3 +1,4 @@
+import { invalidPath, tooLongName } from "../../model/absolute_path.ts";
 import type { Body } from "../../model/http_message.ts";
 import { refuse } from "../../model/service_error.ts";
 import { refusal, type Reply } from "./reply_reader.ts";
@@ -116,7 +117,7 @@ export class DaemonSession {
    * @param body Read when the daemon waits for it, and not before.
    * @param options.length Announced length, if there is one.
    * @param options.progress Told how many bytes were sent: 0 once the daemon writes, and after each chunk.
-   * @throws {ERR_UPLOAD_INCOMPLETE | ERR_DAEMON_SESSION | ERR_ACCESS_REFUSED} The file may then hold a part.
+   * @throws {ERR_UPLOAD_INCOMPLETE | ERR_DAEMON_SESSION | ERR_ACCESS_REFUSED | ERR_INVALID_PATH} The file may then hold a part.
    */
   async upload(
     path: string,
@@ -130,7 +131,10 @@ export class DaemonSession {
         if (allocated.code !== 200) throw refusal("ALLO", allocated);
       }
       const reply = await this.#control.command(`STOR ${argument(path)}`);
-      if (reply.code !== 150) throw refusal("STOR", reply);
+      if (reply.code !== 150) {
+        const problem = tooLongName(path);
+        throw problem === undefined ? refusal("STOR", reply) : invalidPath(problem);
+      }
       progress(0);
       const sent = await sendBody(body, data, this.#parts.times, progress);
       if (length !== undefined && sent !== length) {

@@ -40,7 +40,7 @@ export async function createShare(call: Call, parts: SharingParts): Promise<Http
     ...(fields.maxUses !== undefined && { usesLeft: fields.maxUses }),
     sources: fields.sources,
     made: await makingOf(call, { path, account, server }, parts),
-  });
+  }, parts.maxPerUser);
   call.audit({
     server: server.name,
     owner: share.owner,

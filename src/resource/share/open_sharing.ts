@@ -16,7 +16,7 @@ const PURGE_INTERVAL = 10 * 60 * 1000;
 export interface SharingOptions extends
   Pick<
     SharingParts,
-    "servers" | "allowWriteAccess" | "maxLifetimeSeconds" | "unauthenticated" | "transferred"
+    "servers" | "allowWriteAccess" | "maxLifetimeSeconds" | "maxPerUser" | "unauthenticated" | "transferred"
   > {
   /** Folder of the share database, `persistence.directory`; it must be there. */
   readonly directory: string;
@@ -62,6 +62,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     ])),
     allowWriteAccess: options.allowWriteAccess,
     maxLifetimeSeconds: options.maxLifetimeSeconds,
+    maxPerUser: options.maxPerUser,
     owners: new ShareOwners(attributes, options.standing, log),
     uploads: new PathTurns(),
     unread: new UnreadAnswers(),

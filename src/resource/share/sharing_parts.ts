@@ -18,6 +18,8 @@ export interface SharingParts {
   readonly allowWriteAccess: boolean;
   /** Longest life of a share in seconds, `share.maxLifetime`; 0 is no bound. */
   readonly maxLifetimeSeconds: number;
+  /** Shares that a user may have on a server, `share.maxPerUser`; 0 is no bound. */
+  readonly maxPerUser: number;
   /** What is known of owners who are not there: it can have changed since a share was made. */
   readonly owners: Pick<ShareOwners, "limits" | "mapped">;
   /** The error that asks a caller without credentials for some; the reason is for the log. */

@@ -309,7 +309,8 @@ function startSharing(
     readonly now: Clock;
   },
 ): OpenSharing | undefined {
-  const { servers: shared, directory, clientAddresses, allowWriteAccess, maxLifetimeSeconds } = sharing;
+  const { servers: shared, directory, clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser } =
+    sharing;
   if (shared.length === 0 || directory === undefined || !(features.share || features.access)) {
     return undefined;
   }
@@ -319,6 +320,7 @@ function startSharing(
     clientAddresses,
     allowWriteAccess,
     maxLifetimeSeconds,
+    maxPerUser,
     attributes,
     standing,
     unauthenticated: (reason) => unauthenticated(chain, reason),

@@ -8,6 +8,7 @@ export const HEADER_LIMITS: ReadonlyMap<string, number> = new Map([
   ["Accept", 1024],
   ["Access-Control-Request-Method", 32],
   ["Authorization", 16_384],
+  ["Content-Encoding", 64],
   ["Content-Length", 32],
   ["Content-Range", 256],
   ["Content-Type", 256],

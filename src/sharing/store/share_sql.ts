@@ -47,6 +47,8 @@ export const SQL = {
   ownedBy: `SELECT * FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :name
      AND (created, id) > (:created, :id)
      AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT :most`,
+  crowded: `SELECT id FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :owner
+     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) LIMIT 1 OFFSET :before`,
   targetedAt: `SELECT * FROM share INDEXED BY share_by_target WHERE server = :server AND target = :name
      AND (created, id) > (:created, :id)
      AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT :most`,

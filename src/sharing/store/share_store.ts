@@ -34,8 +34,10 @@ export interface ShareStore {
    * account and access count then stay. Uses that are under way are not given back to it.
    * @throws {ERR_SHARED_BY_ANOTHER} If it would get between an earlier share of another owner and its users. Not so in the
    *   owner's home directory.
+   * @throws {ERR_TOO_MANY_SHARES} If it would be a new one, and the owner has as many as may be.
+   * @param most Usable shares that the owner may have on the server; 0 is no bound.
    */
-  put(server: string, draft: ShareDraft): Promise<Share>;
+  put(server: string, draft: ShareDraft, most?: number): Promise<Share>;
   /** A share, also one that is used up. */
   get(server: string, id: string): Promise<Share | undefined>;
   /** What an owner shares, oldest first, the first of them; used up shares are not among them. */

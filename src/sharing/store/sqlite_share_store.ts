@@ -49,7 +49,7 @@ class SqliteShareStore implements ShareStore {
 
   constructor(readonly database: DatabaseSync, readonly clock: Clock) {}
 
-  put(server: string, draft: ShareDraft): Promise<Share> {
+  put(server: string, draft: ShareDraft, most = 0): Promise<Share> {
     return this.#change(() => {
       const { owner, path, target } = draft;
       const existing = this.#row("same", { server, owner, path, target, now: this.#now() });
@@ -69,6 +69,11 @@ class SqliteShareStore implements ShareStore {
           ...makingColumns(draft.made),
         });
         if (row !== undefined) return toShare(row);
+      }
+      if (
+        most > 0 && this.#row("crowded", { server, owner, now: this.#now(), before: most - 1 }) !== undefined
+      ) {
+        throw refuse("ERR_TOO_MANY_SHARES", { most });
       }
       this.#run("supersede", { server, owner, path, target });
       return this.#insert({ ...draft, server, id: newShareId(), accessCount: 0, created: this.clock() });

@@ -31,6 +31,7 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
       attributes: SOURCE,
       allowWriteAccess: false,
       maxLifetimeSeconds: 0,
+      maxPerUser: 0,
       unauthenticated: () => refuse("ERR_UNAUTHENTICATED", { challenge: "Bearer" }),
       log: SILENT,
       clock: Date.now,

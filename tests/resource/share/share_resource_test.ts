@@ -236,6 +236,18 @@ Deno.test("createShare() takes a relative path from the home directory", async (
   assert.equal((await own(site))[0]?.path, `${site.root}/d/ten.txt`);
 });
 
+Deno.test("createShare() makes no more shares for a user than the operator permits", async () => {
+  await using site = await SharingSite.open();
+  site.parts = { ...site.parts, maxPerUser: 1 };
+  const id = await site.share("d/");
+  const body = { path: `${site.root}/d/ten.txt`, user: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN" };
+  const refused = await site.ask("alice", "POST", "share/HPC", { body });
+  assert.deepEqual([refused.status, (await refused.json()).code], [403, "ERR_TOO_MANY_SHARES"]);
+  assert.equal(await site.share("d/", { lifetime: 60 }), id, "terms of one that is there can be changed");
+  assert.equal((await site.ask("alice", "DELETE", `share/HPC/${id}`)).status, 200);
+  await site.share("d/ten.txt");
+});
+
 Deno.test("createShare() bounds the lifetime as the operator wants it", async () => {
   await using site = await SharingSite.open();
   site.parts = { ...site.parts, maxLifetimeSeconds: 100 };

@@ -93,6 +93,24 @@ export function testShareStore(name: string, create: (clock: Clock) => { store: 
     assert.equal(again.uid, "alice");
   });
 
+  fact(
+    "makes no more shares than an owner may have, and still changes those there are",
+    async (store, time) => {
+      const at = (path: string) => store.put("A", { ...DRAFT, path, expires: seconds(time) + 9 }, 2);
+      const first = await at("/data/1");
+      await at("/data/2");
+      await assert.rejects(at("/data/3"), { code: "ERR_TOO_MANY_SHARES" });
+      assert.equal((await at("/data/1")).id, first.id);
+      await store.put("B", DRAFT, 2);
+      await store.put("A", { ...DRAFT, owner: "cn=carol", path: "/data/3" }, 2);
+      await store.remove("A", first.id);
+      await at("/data/4");
+      await assert.rejects(at("/data/5"), { code: "ERR_TOO_MANY_SHARES" });
+      time.now += 11_000;
+      await at("/data/5");
+    },
+  );
+
   fact("makes a new share when the old one is used up", async (store) => {
     const first = await store.put("A", { ...DRAFT, oneTime: true });
     assert.ok(await store.claim("A", first.id, USE));

@@ -28,12 +28,39 @@ Deno.test("files are uploaded to a shared directory, with and without announced 
     const written = await Deno.readTextFile(`${sharing.data}/d/${name}`);
     assert.ok(written === body, `${name}: ${written.length} bytes written`);
   }
+  const coded = sharing.begin(`${id}/coded`, {
+    method: "PUT",
+    headers: { "Content-Encoding": "gzip, identity" },
+  });
+  coded.end("no matter what");
+  const { statusCode, headers } = await answerTo(coded);
+  assert.deepEqual([statusCode, headers["accept-encoding"]], [415, "identity"]);
+  await assert.rejects(Deno.stat(`${sharing.data}/d/coded`), Deno.errors.NotFound);
+  const plain = sharing.begin(`${id}/coded`, { method: "PUT", headers: { "Content-Encoding": "identity" } });
+  plain.end("as it is");
+  assert.equal((await answerTo(plain)).statusCode, 201);
   const refused = sharing.begin(`${id}/ten.txt`, { method: "PUT", headers: { "If-None-Match": "*" } });
   refused.end("once more");
   assert.equal((await answerTo(refused)).statusCode, 412);
   assert.equal(await Deno.readTextFile(`${sharing.data}/d/ten.txt`), "replaced");
   await sharing.sessionsClosed();
   assert.equal((await sharing.fetch(`${id}/sub/below`)).text, "abc");
+});
+
+Deno.test("an upload to a name that no file system holds is the caller's mistake, and says so", async () => {
+  const id = await sharing.share("d", WRITE);
+  // 128 characters of two bytes each.
+  for (const name of ["n".repeat(256), encodeURIComponent("ä".repeat(128))]) {
+    const outgoing = sharing.begin(`${id}/${name}`, { method: "PUT" });
+    outgoing.end("x");
+    const response = await answerTo(outgoing);
+    const text = await textOf(response);
+    assert.equal(response.statusCode, 400, text);
+    assert.match(text, /ERR_INVALID_PATH/);
+  }
+  const longest = sharing.begin(`${id}/${"n".repeat(255)}`, { method: "PUT" });
+  longest.end("x");
+  assert.equal((await answerTo(longest)).statusCode, 201);
 });
 
 Deno.test("a client that leaves in the middle of an upload leaves a failure behind, not a success", async () => {
