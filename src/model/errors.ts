@@ -435,6 +435,12 @@ export const ERRORS = {
     meaning: "All sessions that the account may have at once are taken.",
     remedy: "Try again in some seconds.",
   },
+  ERR_TOO_MANY_SHARES: {
+    status: 403,
+    text: "You have {most} shares on this server, and that is as many as there may be; please end some first",
+    meaning: "A user makes a share beyond the limit; shares that exist can still be changed and ended.",
+    remedy: "End shares that nobody needs, or raise `share.maxPerUser`.",
+  },
   ERR_TOO_MUCH_WORK: {
     status: 503,
     text: "The service is busy, please try again later",
@@ -469,12 +475,6 @@ export const ERRORS = {
     text: "There is no such server",
     meaning: "No logical server of that name, or no instance of that number.",
     remedy: "Ask for one of the servers that `GET /rest/auth` lists.",
-  },
-  ERR_TOO_MANY_SHARES: {
-    status: 403,
-    text: "You have {most} shares on this server, and that is as many as there may be; please end some first",
-    meaning: "A user makes a share beyond the limit; shares that exist can still be changed and ended.",
-    remedy: "End shares that nobody needs, or raise `share.maxPerUser`.",
   },
   ERR_UNSUPPORTED_CODING: {
     status: 415,
