@@ -13,7 +13,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["resource"],
   ["authentication", "attributes", "reservations", "regulation", "sharing"],
   ["daemon"],
-  ["watch", "outgoing"],
+  ["watch", "outgoing", "store"],
   ["config"],
   ["logging", "metrics"],
   ["model"],

@@ -307,6 +307,13 @@ export const ERRORS = {
     meaning: "A preference that is not among the caller's allowed values.",
     remedy: "Ask for one of the values the list shows.",
   },
+  ERR_RECORD_STORE: {
+    status: 503,
+    text: "This is not possible at the moment, please try again later",
+    headers: { "Retry-After": "30" },
+    meaning: "What is kept of certificates and tokens cannot be read or written. Nothing was changed.",
+    remedy: "The log names the cause: mostly the disk of `persistence.directory` is full. Make room.",
+  },
   ERR_REMOTE_UNAVAILABLE: {
     status: 503,
     text: "A system this service depends on does not answer, please try again later",

@@ -1,7 +1,7 @@
 import { unlessAbsent } from "../../model/unless_absent.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { AdministrationError, ShareAdministration } from "../../sharing/administration.ts";
-import { UnknownDatabase } from "../../sharing/store/schema.ts";
+import { UnknownDatabase } from "../../store/sqlite_database.ts";
 import { CommandFailed } from "../command.ts";
 import type { Given } from "../arguments.ts";
 import { usableConfiguration } from "../config_option.ts";

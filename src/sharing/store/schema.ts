@@ -1,11 +1,11 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { Schema } from "../../store/sqlite_database.ts";
 
-/** Identifies our database files to `file(1)` and to {@link migrate}: "AuSh". */
-const APPLICATION_ID = 0x41755368;
-
-/** Steps from one version of the schema to the next; the version is the number of steps taken (`PRAGMA user_version`). */
-const STEPS: readonly string[] = [
-  `CREATE TABLE share (
+/** The tables of shares and their uses. */
+export const SHARE_SCHEMA: Schema = {
+  what: "share database",
+  applicationId: 0x41755368, // "AuSh"
+  steps: [
+    `CREATE TABLE share (
      server TEXT NOT NULL,
      id TEXT NOT NULL,
      path TEXT NOT NULL,
@@ -41,8 +41,8 @@ const STEPS: readonly string[] = [
      FOREIGN KEY (server, id) REFERENCES share (server, id) ON DELETE CASCADE
    ) STRICT;
    CREATE INDEX share_use_by_share ON share_use (server, id, key);`,
-  // What was known when a share was made is unknown for those that are there. Lists are read in parts, in their order.
-  `ALTER TABLE share ADD COLUMN owner_dn TEXT;
+    // What was known when a share was made is unknown for those that are there. Lists are read in parts, in their order.
+    `ALTER TABLE share ADD COLUMN owner_dn TEXT;
    ALTER TABLE share ADD COLUMN owner_via TEXT;
    ALTER TABLE share ADD COLUMN owner_login TEXT;
    ALTER TABLE share ADD COLUMN owner_uid TEXT;
@@ -59,42 +59,5 @@ const STEPS: readonly string[] = [
    CREATE INDEX share_by_owner ON share (server, owner, created, id);
    CREATE INDEX share_by_target ON share (server, target, created, id);
    CREATE INDEX share_used_up ON share (last_used) WHERE uses_left = 0;`,
-];
-
-/** A database file that this version must not touch: not ours, or from a newer version. */
-export class UnknownDatabase extends Error {
-  override readonly name = "UnknownDatabase";
-}
-
-/**
- * Brings a database to the newest schema, in one transaction.
- * @throws {UnknownDatabase}
- */
-export function migrate(database: DatabaseSync, file: string): void {
-  database.exec("BEGIN IMMEDIATE");
-  try {
-    const version = pragma(database, "user_version");
-    const application = pragma(database, "application_id");
-    const tables = Number(database.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.n);
-    if (application !== APPLICATION_ID && tables > 0) {
-      throw new UnknownDatabase(
-        `${file}: not a share database of this service (application_id ${application})`,
-      );
-    }
-    if (version > STEPS.length) {
-      throw new UnknownDatabase(
-        `${file}: schema version ${version}, this service knows up to ${STEPS.length}`,
-      );
-    }
-    for (const step of STEPS.slice(version)) database.exec(step);
-    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${STEPS.length}`);
-    database.exec("COMMIT");
-  } catch (error) {
-    database.exec("ROLLBACK");
-    throw error;
-  }
-}
-
-function pragma(database: DatabaseSync, name: "user_version" | "application_id"): number {
-  return Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
-}
+  ],
+};

@@ -1,11 +1,6 @@
+import type { Row, Values } from "../../store/sqlite_database.ts";
 import { parseAccessLevel } from "../access_level.ts";
 import type { Making, Share, ShareTerms, Use, UseKind } from "../share.ts";
-
-/** A row as SQLite gives it. */
-export type Row = Record<string, unknown>;
-
-/** Values to bind, by the name of their parameter. */
-export type Values = Record<string, string | number | null>;
 
 /** Columns of what an owner decides; a one-time share has one use left unless it was used. */
 export function termColumns({ path, access, expires, oneTime, usesLeft, sources }: ShareTerms): Values {

@@ -1,53 +1,27 @@
-import { DatabaseSync, type StatementSync } from "node:sqlite";
 import type { Clock } from "../../model/clock.ts";
 import { refuse } from "../../model/service_error.ts";
+import { isOfDatabase, type Row, SqliteDatabase, type Values } from "../../store/sqlite_database.ts";
 import type { Share, ShareDraft, Use, UseStart } from "../share.ts";
 import { coveringPaths } from "../rules/applicable_share.ts";
 import { newShareId } from "../share_id.ts";
 import { type Claim, type Part, type ShareChange, type ShareStore } from "./share_store.ts";
-import { migrate } from "./schema.ts";
-import {
-  makingColumns,
-  number,
-  type Row,
-  shareColumns,
-  termColumns,
-  text,
-  toShare,
-  toUse,
-  type Values,
-} from "./share_row.ts";
+import { SHARE_SCHEMA } from "./schema.ts";
+import { makingColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
 import { PURGED_AT_A_TIME, SQL } from "./share_sql.ts";
 
 /** How long a used up share, with its record of uses, stays readable for its owner: 30 days. */
 const KEEP_USED_UP_MS = 30 * 24 * 3600 * 1000;
 
-/** Milliseconds to wait for the lock of another process, such as the operator's command or a core being replaced. */
-const LOCK_WAIT_MS = 5000;
-
 /**
  * Opens the share store in an SQLite file, which is made if it is not there.
- * Write-ahead log with full synchronisation: what was acknowledged survives a killed process and a power cut.
  * @throws {UnknownDatabase} If the file is not ours, or newer than this service.
  */
 export function openShareStore(file: string, clock: Clock): ShareStore {
-  // Ids are secrets: the file, and with it the log that SQLite puts beside it, is for the service's account only.
-  Deno.openSync(file, { create: true, write: true, mode: 0o600 }).close();
-  const database = new DatabaseSync(file, { timeout: LOCK_WAIT_MS, enableForeignKeyConstraints: true });
-  try {
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
-    migrate(database, file);
-    return new SqliteShareStore(database, clock);
-  } catch (error) {
-    database.close();
-    throw error;
-  }
+  return new SqliteShareStore(new SqliteDatabase(file, SHARE_SCHEMA), clock);
 }
 
 class SqliteShareStore implements ShareStore {
-  readonly #statements = new Map<string, StatementSync>();
-
-  constructor(readonly database: DatabaseSync, readonly clock: Clock) {}
+  constructor(readonly database: SqliteDatabase, readonly clock: Clock) {}
 
   put(server: string, draft: ShareDraft, most = 0): Promise<Share> {
     return this.#change(() => {
@@ -236,31 +210,13 @@ class SqliteShareStore implements ShareStore {
     });
   }
 
-  /** One transaction, which holds the write lock from its start. */
+  /** One transaction. */
   #change<T>(action: () => T): Promise<T> {
-    return this.#read(() => {
-      this.database.exec("BEGIN IMMEDIATE");
-      try {
-        const result = action();
-        this.database.exec("COMMIT");
-        return result;
-      } catch (error) {
-        if (this.database.isTransaction) this.database.exec("ROLLBACK");
-        throw error;
-      }
-    });
-  }
-
-  #statement(name: keyof typeof SQL): StatementSync {
-    const known = this.#statements.get(name);
-    if (known !== undefined) return known;
-    const statement = this.database.prepare(SQL[name]);
-    this.#statements.set(name, statement);
-    return statement;
+    return this.#read(() => this.database.change(action));
   }
 
   #run(name: keyof typeof SQL, values: Values): number {
-    return Number(this.#statement(name).run(checked(values)).changes);
+    return this.database.run(SQL[name], values);
   }
 
   #part(
@@ -274,11 +230,11 @@ class SqliteShareStore implements ShareStore {
   }
 
   #rows(name: keyof typeof SQL, values: Values): Row[] {
-    return this.#statement(name).all(checked(values));
+    return this.database.rows(SQL[name], values);
   }
 
   #row(name: keyof typeof SQL, values: Values): Row | undefined {
-    return this.#rows(name, values)[0];
+    return this.database.row(SQL[name], values);
   }
 
   #share(name: keyof typeof SQL, values: Values): Share | undefined {
@@ -288,18 +244,4 @@ class SqliteShareStore implements ShareStore {
   #shares(name: keyof typeof SQL, values: Values): Share[] {
     return this.#rows(name, values).map(toShare);
   }
-}
-
-function isOfDatabase(error: unknown): error is Error {
-  return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
-}
-
-/** `node:sqlite` reads text only up to the first NUL, so that a path could come back as another one: there are none. */
-function checked(values: Values): Values {
-  for (const value of Object.values(values)) {
-    if (typeof value === "string" && value.includes("\0")) {
-      throw new TypeError("NUL in a value for the share store");
-    }
-  }
-  return values;
 }

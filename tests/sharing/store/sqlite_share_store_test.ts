@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { newShareId } from "../../../src/sharing/share_id.ts";
-import { UnknownDatabase } from "../../../src/sharing/store/schema.ts";
+import { UnknownDatabase } from "../../../src/store/sqlite_database.ts";
 import { SQL } from "../../../src/sharing/store/share_sql.ts";
 import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
 import { DRAFT, MADE, testShareStore, USE } from "./conformance.ts";

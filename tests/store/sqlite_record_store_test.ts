@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { isRefusal } from "../../src/model/service_error.ts";
+import { openRecordStore } from "../../src/store/sqlite_record_store.ts";
+import { record, testRecordStore } from "./conformance.ts";
+
+testRecordStore("openRecordStore()", async (clock) => {
+  const folder = await Deno.makeTempDir();
+  const file = `${folder}/records.sqlite`;
+  const store = openRecordStore(file, clock);
+  return {
+    store,
+    another: () => Promise.resolve(openRecordStore(file, clock)),
+    close: async () => {
+      store.close();
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+});
+
+Deno.test("openRecordStore() finds everything again, in a file that only its account can read", async () => {
+  const folder = await Deno.makeTempDir();
+  const file = `${folder}/records.sqlite`;
+  const first = openRecordStore(file, Date.now);
+  const kept = record("one", { ends: 4_000_000_000 });
+  await first.put("token", kept, 9);
+  assert.equal(((await Deno.stat(file)).mode ?? 0) & 0o777, 0o600);
+  first.close();
+  const second = openRecordStore(file, Date.now);
+  assert.deepEqual(await second.get("token", "one"), kept);
+  second.close();
+  await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("a store of records whose database fails says so as an error for callers", async () => {
+  const folder = await Deno.makeTempDir();
+  const store = openRecordStore(`${folder}/records.sqlite`, Date.now);
+  const unending = record("one", { made: Infinity }); // no integer, which the table refuses
+  await assert.rejects(store.put("token", unending, 9), (error) => isRefusal(error, "ERR_RECORD_STORE"));
+  assert.deepEqual(await store.list("token"), []);
+  store.close();
+  await Deno.remove(folder, { recursive: true });
+});
