@@ -73,7 +73,8 @@ export const FILE_COMMANDS: Readonly<Record<string, Command>> = {
     if (words.length > 2) throw new PythonError("too many values to unpack (expected 2)");
     const path = allowedPathOf(session, target);
     const seconds = localSeconds(time);
-    withPaths([path], () => utimesSync(path, seconds, seconds));
+    // `os.utime` does not name the file.
+    withPaths([], () => utimesSync(path, seconds, seconds));
     session.reply(`213 Modify=${time}; ${target}`);
   },
 };

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
 import { posix } from "node:path";
 import { PythonError } from "./python_text.ts";
 
@@ -71,7 +71,7 @@ export class FileInfo {
 
   #may(access: number): boolean {
     try {
-      accessSync(this.path, access);
+      accessSync(realpathSync(this.path), access); // the runtime looks at a link itself
       return true;
     } catch {
       return false;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { closeSync, openSync, statSync } from "node:fs";
+import { closeSync, openSync, statSync, utimesSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { Command } from "./commands.ts";
 import { ControlClosed } from "./control_channel.ts";
@@ -166,8 +166,12 @@ async function dropDataOnError(session: Session, transfer: () => Promise<void>):
 }
 
 function touch(path: string): void {
-  if (new FileInfo(path).isDirectory()) return;
-  withPaths([path], () => closeSync(openSync(path, "a", 0o666)));
+  const now = new Date();
+  withPaths(
+    [path],
+    () =>
+      new FileInfo(path).isDirectory() ? utimesSync(path, now, now) : closeSync(openSync(path, "a", 0o666)),
+  );
 }
 
 async function withFile(

@@ -3,17 +3,15 @@
  * path, from `PYUFTP`, or from PyPI into a virtual environment. The account is `daemon` for root, else one's own.
  */
 import assert from "node:assert/strict";
-import { userInfo } from "node:os";
 import { createAuthority } from "../pki/authority.ts";
 import { passwordLine } from "../system/running_service.ts";
 import { runAuthserver, type ServiceProcess } from "../system/service_process.ts";
 import { hasProgram, lacking, run } from "./lacking.ts";
 import { findPyuftp } from "./pyuftp.ts";
+import { freePorts, reachable, sessionAccount, startUftpd } from "./uftpd.ts";
 
 const PART = "UFTPD and pyuftp";
 const ANN = ["ann", "wonder-4711"] as const;
-/** Of every Debian; `nobody` may share nothing. */
-const SYSTEM_ACCOUNT = { uid: 1, gid: 1, username: "daemon" };
 
 const checkout = Deno.env.get("UFTPD_CHECKOUT");
 if (checkout === undefined) lacking(PART, "set UFTPD_CHECKOUT to a checkout of UFTPD");
@@ -27,8 +25,8 @@ else {
 
 async function quickStart(uftpd: string, pyuftp: string): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "authserver-real-" });
-  const account = Deno.uid() === 0 ? SYSTEM_ACCOUNT : userInfo();
-  const [servicePort, daemonPort, commandPort] = freePorts(3);
+  const account = sessionAccount();
+  const [servicePort] = freePorts(1);
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   const own = authority.issue({ subject: "CN=AUTH,O=Demo,C=EU", names: ["localhost", "127.0.0.1"] });
   const shown = authority.issue({ subject: "CN=UFTPD,O=Demo,C=EU" });
@@ -53,9 +51,7 @@ container.security.truststore.type=directory
 container.security.truststore.directoryLocations.1=${folder}/ca.pem
 authservice.servers=HPC
 authservice.server.HPC.host=127.0.0.1
-authservice.server.HPC.port=${daemonPort}
 authservice.server.HPC.commandHost=127.0.0.1
-authservice.server.HPC.commandPort=${commandPort}
 container.security.rest.authentication.order=PASSWORD
 container.security.rest.authentication.PASSWORD.file=${folder}/users.txt
 container.security.attributes.order=FILE
@@ -79,27 +75,15 @@ persistence.directory=${folder}/shares
     for (const path of [data, `${data}/there.txt`]) await Deno.chown(path, account.uid, account.gid);
   }
 
-  const daemon = new Deno.Command("python3", {
-    args: [`${uftpd}/lib/UFTPD.py`],
-    cwd: folder,
-    env: {
-      CMD_HOST: "127.0.0.1",
-      CMD_PORT: String(commandPort),
-      SERVER_HOST: "127.0.0.1",
-      SERVER_PORT: String(daemonPort),
-      SSL_CONF: `${folder}/ssl.conf`,
-      ACL: `${folder}/uftpd.acl`,
-      DISABLE_IPv6: "true",
-      LOG_SYSLOG: "false",
-    },
-    stdin: "null",
-    stdout: "null",
-    stderr: "null",
-    detached: true,
-  }).spawn();
+  await using daemon = await startUftpd(uftpd, {
+    folder,
+    settings: { SSL_CONF: `${folder}/ssl.conf`, ACL: `${folder}/uftpd.acl` },
+  });
+  const main = `${folder}/container.properties`;
+  const text = await Deno.readTextFile(main);
+  await Deno.writeTextFile(main, `${text}authservice.server.HPC.commandPort=${daemon.commandPort}\n`);
   let service: ServiceProcess | undefined;
   try {
-    await reachable(daemonPort);
     service = runAuthserver(["serve", "--config", `${folder}/container.properties`]);
     await service.prints(/serving|started/);
     await reachable(servicePort);
@@ -127,8 +111,6 @@ persistence.directory=${folder}/shares
   } finally {
     service?.kill("SIGTERM");
     await service?.ended;
-    Deno.kill(-daemon.pid, "SIGKILL");
-    await daemon.status;
     await Deno.remove(folder, { recursive: true });
   }
 }
@@ -149,25 +131,4 @@ async function shareOneFile({ base, data, folder, ask }: {
   assert.ok(address, shown);
   await ask("cp", address, `${folder}/shared.txt`);
   assert.equal(await Deno.readTextFile(`${folder}/shared.txt`), "already there\n");
-}
-
-/** Ports of the loopback that nobody uses. */
-function freePorts(count: number): [number, number, number] {
-  const listeners = Array.from({ length: count }, () => Deno.listen({ hostname: "127.0.0.1", port: 0 }));
-  const [first = 0, second = 0, third = 0] = listeners.map(({ addr }) => addr.port);
-  listeners.forEach((listener) => listener.close());
-  return [first, second, third];
-}
-
-/** Until somebody listens. */
-async function reachable(port: number): Promise<void> {
-  for (let i = 0;; i++) {
-    try {
-      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
-      return;
-    } catch (error) {
-      if (!(error instanceof Deno.errors.ConnectionRefused) || i > 200) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
 }

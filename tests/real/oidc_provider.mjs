@@ -1,0 +1,46 @@
+// A provider of the npm package `oidc-provider` over HTTPS, for oidc_provider_real.ts: with one client and one user, and
+// tokens of theirs. Arguments: the package, and PEM files of certificate and key. Prints one line of JSON and serves until it is ended.
+import { readFileSync } from "node:fs";
+import { createServer } from "node:https";
+import process from "node:process";
+
+const [name, ...files] = process.argv.slice(2);
+const { Provider } = await import(name);
+const [cert, key] = files.map((file) => readFileSync(file));
+const server = createServer({ cert, key });
+server.listen(0, "127.0.0.1", async () => {
+  const { port } = server.address();
+  const issuer = `https://localhost:${port}`;
+  const provider = new Provider(issuer, {
+    clients: [{
+      client_id: "uftp-auth",
+      client_secret: "a-secret-of-the-client-4711",
+      redirect_uris: ["https://localhost/never"],
+    }],
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["preferred_username"] },
+    features: { introspection: { enabled: true }, devInteractions: { enabled: false } },
+    findAccount: (_, sub) => ({
+      accountId: sub,
+      claims: () => ({ sub, email: `${sub}@example.org`, email_verified: true, preferred_username: sub }),
+    }),
+  });
+  server.on("request", provider.callback());
+  const client = await provider.Client.find("uftp-auth");
+  const token = async (scope) => {
+    const grant = new provider.Grant({ accountId: "alice", clientId: client.clientId });
+    grant.addOIDCScope(scope);
+    const made = new provider.AccessToken({
+      accountId: "alice",
+      client,
+      grantId: await grant.save(),
+      gty: "authorization_code",
+      scope,
+      claims: {},
+    });
+    return { made, text: await made.save() };
+  };
+  const good = await token("openid email profile");
+  const revoked = await token("openid email profile");
+  await revoked.made.destroy();
+  console.log(JSON.stringify({ issuer, token: good.text, revoked: revoked.text }));
+});

@@ -1,0 +1,105 @@
+/** The npm package `oidc-provider` in a Node.js process: its userinfo and introspection, by the recipes of the manual. */
+import assert from "node:assert/strict";
+import { createAuthority } from "../pki/authority.ts";
+import { runService } from "../system/running_service.ts";
+import { hasProgram, lacking, run } from "./lacking.ts";
+
+const PART = "npm oidc-provider";
+const VERSION = "9.13.3";
+const DN = "UID=alice@example.org";
+const PREFIX = "container.security.rest.authentication.OAUTH";
+
+const folder = await installed();
+if (folder !== undefined) {
+  Deno.test(`${PART} says at its userinfo endpoint who the bearer of a token is`, async () => {
+    await using provider = await startProvider(folder);
+    await knows(provider, { address: `${provider.issuer}/me` });
+  });
+
+  Deno.test(`${PART} says at its introspection endpoint who the bearer of a token is`, async () => {
+    await using provider = await startProvider(folder);
+    await knows(provider, {
+      address: `${provider.issuer}/token/introspection`,
+      validate: "true",
+      clientID: "uftp-auth",
+      clientSecret: "a-secret-of-the-client-4711",
+      identityAssign: '"UID=" + sub + "@example.org"',
+      requiredClient: "uftp-auth",
+    });
+  });
+}
+
+/** A folder with the package; it goes when the tests have ended. */
+async function installed(): Promise<string | undefined> {
+  if (!await hasProgram("npm")) {
+    lacking(PART, "install Node.js with npm");
+    return undefined;
+  }
+  const folder = await Deno.makeTempDir({ prefix: "authserver-oidc-" });
+  Deno.test.afterAll(() => Deno.remove(folder, { recursive: true }));
+  try {
+    const options = ["--no-audit", "--no-fund", "--no-save", "--prefix", folder];
+    await run("npm", ["install", ...options, `oidc-provider@${VERSION}`], { cwd: folder });
+  } catch (error) {
+    lacking(PART, `npm does not install it (${String(error).split("\n")[0]})`);
+    return undefined;
+  }
+  await Deno.copyFile(new URL("oidc_provider.mjs", import.meta.url), `${folder}/provider.mjs`);
+  return folder;
+}
+
+/** A provider that runs, with its tokens. */
+async function startProvider(folder: string) {
+  const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+  const own = authority.issue({ subject: "CN=localhost", names: ["localhost", "127.0.0.1"] });
+  await Deno.writeTextFile(`${folder}/cert.pem`, own.certificate);
+  await Deno.writeTextFile(`${folder}/key.pem`, own.key);
+  const process = new Deno.Command("node", {
+    args: [`${folder}/provider.mjs`, "oidc-provider", `${folder}/cert.pem`, `${folder}/key.pem`],
+    cwd: folder,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  let printed = "";
+  for await (const text of process.stdout.pipeThrough(new TextDecoderStream())) {
+    printed += text;
+    if (/^\{.*\n/m.test(printed)) break; // behind warnings of its own
+  }
+  const { issuer, token, revoked } = JSON.parse(/^\{.*/m.exec(printed)?.[0] ?? "{}");
+  return {
+    authority,
+    issuer: String(issuer),
+    token: String(token),
+    revoked: String(revoked),
+    async [Symbol.asyncDispose]() {
+      process.kill("SIGKILL");
+      await process.status;
+    },
+  };
+}
+
+/** The service knows the bearer of the provider's token, and nobody by other tokens. */
+async function knows(
+  { authority, token, revoked }: Awaited<ReturnType<typeof startProvider>>,
+  settings: Readonly<Record<string, string>>,
+): Promise<void> {
+  const own = { identityAssign: '"UID=" + email', uidAssign: '"alice"', ...settings };
+  await using system = await runService({
+    authority,
+    map: JSON.stringify({ [DN]: { role: "user", xlogin: "alice" } }),
+    properties: {
+      "container.security.rest.authentication.order": "OAUTH",
+      ...Object.fromEntries(Object.entries(own).map(([key, value]) => [`${PREFIX}.${key}`, value])),
+    },
+  });
+  const client = async (bearer: string) => {
+    const reply = await system.ask("/rest/auth", { headers: { Authorization: `Bearer ${bearer}` } });
+    return [reply.status, reply.status === 200 ? JSON.parse(reply.text).client : undefined];
+  };
+  const [status, { dn, authenticationMethod, xlogin }] = await client(token);
+  assert.deepEqual([status, dn, authenticationMethod, xlogin.UID], [200, DN, "OAUTH", "alice"]);
+  for (const other of [revoked, `${token}x`, "nonsense"]) {
+    assert.deepEqual(await client(other), [401, undefined], other);
+  }
+}
