@@ -37,90 +37,93 @@ const VARIABLE = "$var.";
  */
 export async function loadProperties(
   mainFile: string,
-  { environment, workingDirectory }: PropertiesContext,
+  context: PropertiesContext,
   problems: Problem[],
 ): Promise<Properties> {
-  const entries = new Map<string, PropertyEntry>();
-  const files: string[] = [];
+  const loader = new PropertyLoader(context, problems);
+  await loader.read(mainFile, []);
+  const entries = new Map<string, ResolvedEntry>();
+  const unusable = new Set<string>();
+  for (const entry of loader.entries.values()) {
+    if (entry.key.startsWith(VARIABLE)) continue;
+    const value = loader.replaceVariables(entry);
+    if (value === undefined) unusable.add(entry.key);
+    else entries.set(entry.key, { ...entry, value, written: entry.value });
+  }
+  return { entries, unusable, mainFile, files: loader.files };
+}
 
-  async function read(file: string, chain: readonly string[], included?: PropertyEntry): Promise<void> {
-    const absolute = resolve(workingDirectory, file);
-    if (included !== undefined && files.includes(absolute)) {
+class PropertyLoader {
+  readonly entries = new Map<string, PropertyEntry>();
+  readonly files: string[] = [];
+
+  constructor(readonly context: PropertiesContext, readonly problems: Problem[]) {}
+
+  async read(file: string, chain: readonly string[], included?: PropertyEntry): Promise<void> {
+    const absolute = resolve(this.context.workingDirectory, file);
+    if (included !== undefined && this.files.includes(absolute)) {
       const expected = chain.includes(absolute)
         ? `expected a file that does not include itself: ${[...chain, absolute].join(" > ")}`
         : `expected each file to be included once: ${absolute}`;
-      problems.push({ severity: "error", ...place(included), found: file, expected });
+      this.problems.push({ severity: "error", ...place(included), found: file, expected });
       return;
     }
-    files.push(absolute);
+    this.files.push(absolute);
     let text: string;
     try {
       text = decodeProperties(await readRegularFile(absolute));
     } catch (error) {
       const where = included === undefined ? { file } : { ...place(included), found: file };
-      problems.push({ severity: "error", ...where, expected: `cannot read ${absolute}: ${reason(error)}` });
+      const expected = `cannot read ${absolute}: ${reason(error)}`;
+      this.problems.push({ severity: "error", ...where, expected });
       return;
     }
     const parsed = parseProperties(text, file);
-    problems.push(...parsed.problems);
+    this.problems.push(...parsed.problems);
     const includes: PropertyEntry[] = [];
     for (const entry of parsed.entries) {
       if (entry.key.startsWith(INCLUDE)) includes.push(entry);
-      else add(entry);
+      else this.#add(entry);
     }
     for (const entry of includes) {
-      const value = replaceVariables(entry)?.trim();
-      if (value !== undefined) await read(value, [...chain, absolute], entry);
+      const value = this.replaceVariables(entry)?.trim();
+      if (value !== undefined) await this.read(value, [...chain, absolute], entry);
     }
   }
 
-  function add(entry: PropertyEntry): void {
-    const earlier = entries.get(entry.key);
+  #add(entry: PropertyEntry): void {
+    const earlier = this.entries.get(entry.key);
     if (earlier === undefined) {
-      entries.set(entry.key, entry);
+      this.entries.set(entry.key, entry);
       return;
     }
     const expected = `expected each key in one file only, it is also set in ${earlier.file}:${earlier.line}`;
-    problems.push({ severity: "error", ...place(entry), expected });
+    this.problems.push({ severity: "error", ...place(entry), expected });
   }
 
   /** `undefined`, and a problem, if a variable is not defined. */
-  function replaceVariables(entry: PropertyEntry, open: readonly string[] = []): string | undefined {
+  replaceVariables(entry: PropertyEntry, open: readonly string[] = []): string | undefined {
     let complete = true;
     const value = entry.value.replace(/\$\{([^{}]+)\}/g, (_, name: string) => {
-      const replacement = variable(name, open);
+      const replacement = this.#variable(name, open);
       if (replacement === undefined) {
         complete = false;
-        problems.push({
-          severity: "error",
-          ...place(entry),
-          expected:
-            `expected the variable ${name} to be defined, in the environment or as ${VARIABLE}${name}`,
-        });
+        const expected =
+          `expected the variable ${name} to be defined, in the environment or as ${VARIABLE}${name}`;
+        this.problems.push({ severity: "error", ...place(entry), expected });
       }
       return replacement ?? "";
     });
     return complete ? value : undefined;
   }
 
-  function variable(name: string, open: readonly string[]): string | undefined {
-    const fromEnvironment = environment(name);
+  #variable(name: string, open: readonly string[]): string | undefined {
+    const fromEnvironment = this.context.environment(name);
     if (fromEnvironment !== undefined) return fromEnvironment;
-    const definition = entries.get(VARIABLE + name);
+    const definition = this.entries.get(VARIABLE + name);
     if (definition === undefined || open.includes(name)) return undefined;
-    return replaceVariables(definition, [...open, name]);
+    return this.replaceVariables(definition, [...open, name]);
   }
-
-  await read(mainFile, []);
-  const result = new Map<string, ResolvedEntry>();
-  const unusable = new Set<string>();
-  for (const entry of entries.values()) {
-    if (entry.key.startsWith(VARIABLE)) continue;
-    const value = replaceVariables(entry);
-    if (value === undefined) unusable.add(entry.key);
-    else result.set(entry.key, { ...entry, value, written: entry.value });
-  }
-  return { entries: result, unusable, mainFile, files };
 }
 
 function place({ file, line, key }: PropertyEntry): { file: string; line: number; key: string } {

@@ -150,13 +150,7 @@ class RoutedService implements Service {
 
   async #route(
     request: HttpRequest,
-    { requestId, log, trace, accepted, signal }: {
-      readonly requestId: string;
-      readonly log: Logger;
-      readonly trace: Trace;
-      readonly accepted: Acceptance;
-      readonly signal: AbortSignal;
-    },
+    { requestId, log, trace, accepted, signal }: Handling,
   ): Promise<HttpResponse> {
     const { config, externalUrl, servers } = this.#parts;
     const { method, headers, client: { certificate, unusableCertificate } } = request;
@@ -218,6 +212,15 @@ class RoutedService implements Service {
     const headers = HeaderList.of({ Allow: this.#router.allowed(path).join(", ") });
     return { status: 204, headers, body: null };
   }
+}
+
+/** What goes along with a request on its way. */
+interface Handling {
+  readonly requestId: string;
+  readonly log: Logger;
+  readonly trace: Trace;
+  readonly accepted: Acceptance;
+  readonly signal: AbortSignal;
 }
 
 /** The service also answers below its site's name, as some gateways leave it in the path. */

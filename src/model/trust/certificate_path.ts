@@ -57,10 +57,7 @@ export function findPath(
   const { issuers, entities } = sortTrust(anchors);
   const isAnchor = ({ raw }: X509Certificate) =>
     issuers.some(({ certificate }) => certificate.raw.equals(raw));
-  const intermediates = others
-    .filter((certificate) => !isAnchor(certificate))
-    .map((certificate): Authority => ({ certificate, facts: certificateFacts(certificate) }))
-    .filter(({ facts }) => facts.authority === true && facts.signsCertificates !== false);
+  const intermediates = authoritiesAmong(others.filter((certificate) => !isAnchor(certificate)));
   const signatures = new Signatures();
   const authorities = vouchedFor(intermediates, issuers, signatures);
   const visited = new Set<string>();
@@ -79,12 +76,9 @@ export function findPath(
     const der = certificate.raw.toString("latin1");
     if (visited.has(der)) continue;
     visited.add(der);
-    if (!isValidAt(here, at)) {
-      fail(depth, `the certificate of ${nameOf(certificate)} ${describeValidity(here, at).text}`);
-      continue;
-    }
-    if (!permits(facts, purpose)) {
-      fail(depth, `the certificate of ${nameOf(certificate)} is not for TLS ${SIDES[purpose]}`);
+    const unfit = unfitness(step, purpose, at);
+    if (unfit !== undefined) {
+      fail(depth, `the certificate of ${nameOf(certificate)} ${unfit}`);
       continue;
     }
     const known = depth === 0 ? [...issuers, ...entities] : issuers;
@@ -100,12 +94,8 @@ export function findPath(
       continue;
     }
     const last = lastByName(certificate, intermediates);
-    fail(
-      depth,
-      `no trusted authority signed the certificate of ${nameOf(last)}, issuer <${
-        oneLine(last.issuer ?? "")
-      }>`,
-    );
+    const issuer = oneLine(last.issuer ?? "");
+    fail(depth, `no trusted authority signed the certificate of ${nameOf(last)}, issuer <${issuer}>`);
     if (depth === MAX_DEPTH) continue;
     for (const issuer of authorities) {
       // What is between the leaf and this issuer: as many certificates as we have come far.
@@ -115,6 +105,17 @@ export function findPath(
     }
   }
   return signatures.spent ? "the certificates shown take too long to check" : problem;
+}
+
+function authoritiesAmong(certificates: readonly X509Certificate[]): Authority[] {
+  return certificates
+    .map((certificate) => ({ certificate, facts: certificateFacts(certificate) }))
+    .filter(({ facts }) => facts.authority === true && facts.signsCertificates !== false);
+}
+
+function unfitness({ here, facts }: Step, purpose: PathDemands["purpose"], at: number): string | undefined {
+  if (!isValidAt(here, at)) return describeValidity(here, at).text;
+  return permits(facts, purpose) ? undefined : `is not for TLS ${SIDES[purpose]}`;
 }
 
 /**

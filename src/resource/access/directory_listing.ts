@@ -52,20 +52,11 @@ export async function directoryListing(
   });
   session.close();
   const { entries, next } = part.finish();
-  const below = directory.slice(share.path.length);
   const base = `${call.base}/rest/access/${share.server}/${share.id}/`;
-  const here = base + encodePath(below);
-  const link = next === undefined ? undefined : `${here}?after=${encodeURIComponent(next)}`;
-  const listing: Listing = {
-    path: below,
-    ...(below !== "" &&
-      { parent: base + encodePath(below.slice(0, below.slice(0, -1).lastIndexOf("/") + 1)) }),
-    entries: lazily(entries, (entry) => listingEntry(entry, here)),
-    shown: entries.length,
-    complete: complete && link === undefined,
+  const listing = listingOf(directory.slice(share.path.length), { base, entries, next }, {
+    complete,
     omitted: omitted + unreadable,
-    ...(link !== undefined && { next: link }),
-  };
+  });
   return await longTextResponse(
     {
       pieces: json ? listingJson(listing) : listingPage(listing),
@@ -80,8 +71,31 @@ export async function directoryListing(
       },
     },
     unread,
-    { headers: { ...headers, ...(link !== undefined && { Link: `<${link}>; rel="next"` }) } },
+    { headers: { ...headers, ...(listing.next !== undefined && { Link: `<${listing.next}>; rel="next"` }) } },
   );
+}
+
+/** @param below Path of the directory below that of the share. */
+function listingOf(
+  below: string,
+  { base, entries, next }: {
+    readonly base: string;
+    readonly entries: readonly Entry[];
+    readonly next: string | undefined;
+  },
+  { complete, omitted }: Pick<Listing, "complete" | "omitted">,
+): Listing {
+  const here = base + encodePath(below);
+  const parent = base + encodePath(below.slice(0, below.slice(0, -1).lastIndexOf("/") + 1));
+  return {
+    path: below,
+    ...(below !== "" && { parent }),
+    entries: lazily(entries, (entry) => listingEntry(entry, here)),
+    shown: entries.length,
+    complete: complete && next === undefined,
+    omitted,
+    ...(next !== undefined && { next: `${here}?after=${encodeURIComponent(next)}` }),
+  };
 }
 
 function* lazily<T, U>(items: readonly T[], make: (item: T) => U): Generator<U, void> {

@@ -151,39 +151,44 @@ function authRoutes({ servers, facts, sharing, unauthenticated }: ResourceParts)
       },
       answer: (call) => signIn(call, unauthenticated),
     },
-    {
-      method: "GET",
-      path: "/rest/auth/:server",
-      service: "auth",
-      produces: JSON_TYPE,
-      doc: {
-        id: "showServer",
-        summary: "One server, or one instance of it",
-        details: "An instance is addressed by <server>-<number>, counted from 1.",
-        answers: { 200: { description: "Its entry", content: { "application/json": "Server" } } },
-        refusals: [404],
-      },
-      answer: serverDetail,
-    },
-    {
-      method: "POST",
-      path: "/rest/auth/:server",
-      service: "auth",
-      consumes: "application/json",
-      produces: JSON_TYPE,
-      audit: "session",
-      doc: {
-        id: "openSession",
-        summary: "Get a transfer session",
-        details: "Has a daemon expect the caller, and says where to connect with which one-time password.",
-        body: "SessionRequest",
-        answers: { 200: { description: "The session", content: { "application/json": "SessionGrant" } } },
-        refusals: OF_SESSIONS,
-      },
-      answer: openSession,
-    },
+    ...SERVER_ROUTES,
   ];
 }
+
+/** One server, and sessions of it. */
+const SERVER_ROUTES: readonly PublishedRoute[] = [
+  {
+    method: "GET",
+    path: "/rest/auth/:server",
+    service: "auth",
+    produces: JSON_TYPE,
+    doc: {
+      id: "showServer",
+      summary: "One server, or one instance of it",
+      details: "An instance is addressed by <server>-<number>, counted from 1.",
+      answers: { 200: { description: "Its entry", content: { "application/json": "Server" } } },
+      refusals: [404],
+    },
+    answer: serverDetail,
+  },
+  {
+    method: "POST",
+    path: "/rest/auth/:server",
+    service: "auth",
+    consumes: "application/json",
+    produces: JSON_TYPE,
+    audit: "session",
+    doc: {
+      id: "openSession",
+      summary: "Get a transfer session",
+      details: "Has a daemon expect the caller, and says where to connect with which one-time password.",
+      body: "SessionRequest",
+      answers: { 200: { description: "The session", content: { "application/json": "SessionGrant" } } },
+      refusals: OF_SESSIONS,
+    },
+    answer: openSession,
+  },
+];
 
 /** Token and certificate, which stand below each service (rest-api.md 1.11). */
 function tokenRoutes(

@@ -24,13 +24,14 @@ export function shareRoutes(parts: SharingParts, features: ServiceConfig["featur
   return [...(features.share ? ownersRoutes(parts) : []), ...(features.access ? usersRoutes(parts) : [])];
 }
 
+const OWNERS = { service: "share", produces: JSON_TYPE } as const;
+const CHANGE = { ...OWNERS, consumes: "application/json", audit: "share" } as const;
+
 /** What owners do with their shares (rest-api.md 1.12). */
 function ownersRoutes(parts: SharingParts): PublishedRoute[] {
-  const common = { service: "share", produces: JSON_TYPE } as const;
-  const change = { ...common, consumes: "application/json", audit: "share" } as const;
   return [
     {
-      ...common,
+      ...OWNERS,
       method: "GET",
       path: "/rest/share",
       doc: {
@@ -41,7 +42,7 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
       answer: (call) => listSharedServers(call, parts),
     },
     {
-      ...common,
+      ...OWNERS,
       method: "GET",
       path: "/rest/share/:server",
       doc: {
@@ -55,7 +56,7 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
       answer: (call) => listShares(call, parts),
     },
     {
-      ...change,
+      ...CHANGE,
       method: "POST",
       path: "/rest/share/:server",
       doc: {
@@ -72,8 +73,15 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
       },
       answer: (call) => createShare(call, parts),
     },
+    ...ownShareRoutes(parts),
+  ];
+}
+
+/** What they do with one of them. */
+function ownShareRoutes(parts: SharingParts): PublishedRoute[] {
+  return [
     {
-      ...common,
+      ...OWNERS,
       method: "GET",
       path: SHARE,
       doc: {
@@ -85,7 +93,7 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
       answer: (call) => readShare(call, parts),
     },
     {
-      ...change,
+      ...CHANGE,
       method: "PUT",
       path: SHARE,
       doc: {
@@ -100,7 +108,7 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
       answer: (call) => updateShare(call, parts),
     },
     {
-      ...common,
+      ...OWNERS,
       method: "DELETE",
       path: SHARE,
       audit: "share",

@@ -131,6 +131,53 @@ function membersOf(item: object): [string, string][] {
     .map(([key, value]) => [key.toLowerCase(), String(value)]);
 }
 
+/** Reads the members of an entry, and remembers whether one was reported. */
+class MemberReader {
+  good = true;
+
+  constructor(
+    readonly values: ReadonlyMap<string, string>,
+    readonly report: (key: Member, expected: string) => void,
+  ) {}
+
+  bad(key: Member, expected: string): undefined {
+    this.good = false;
+    this.report(key, expected);
+  }
+
+  given(key: Member): string | undefined {
+    return this.values.get(key.toLowerCase())?.trim() || undefined;
+  }
+
+  attempt(key: Member, text: string | undefined, read: (text: string) => string): string | undefined {
+    if (text === undefined) return this.bad(key, "missing");
+    try {
+      return read(text);
+    } catch (error) {
+      if (error instanceof ServiceError) return this.bad(key, error.publicMessage);
+      throw error;
+    }
+  }
+
+  count(key: Member): number | undefined {
+    const text = this.given(key) ?? "0";
+    return /^\d{1,15}$/.test(text) ? Number(text) : this.bad(key, "expected a whole number");
+  }
+
+  flag(key: Member): boolean | undefined {
+    const text = this.given(key)?.toLowerCase() ?? "false";
+    if (text === "true" || text === "1") return true;
+    return text === "false" || text === "0" ? false : this.bad(key, "expected true or false");
+  }
+
+  name(key: "uid" | "gid"): string | undefined {
+    const text = this.given(key);
+    return text === undefined || (isAccountName(text) && !isPrivilegedAccount(text))
+      ? text
+      : this.bad(key, "expected the name of an unprivileged account or group");
+  }
+}
+
 /** The share that an entry describes; undefined if something about it was reported. */
 function toShare(
   values: ReadonlyMap<string, string>,
@@ -141,58 +188,32 @@ function toShare(
     readonly report: (key: Member, expected: string) => void;
   },
 ): Share | undefined {
-  let good = true;
-  const bad = (key: Member, expected: string): undefined => {
-    good = false;
-    report(key, expected);
-  };
-  const given = (key: Member) => values.get(key.toLowerCase())?.trim() || undefined;
-  const attempt = (key: Member, text: string | undefined, read: (text: string) => string) => {
-    if (text === undefined) return bad(key, "missing");
-    try {
-      return read(text);
-    } catch (error) {
-      if (error instanceof ServiceError) return bad(key, error.publicMessage);
-      throw error;
-    }
-  };
-  const count = (key: Member) => {
-    const text = given(key) ?? "0";
-    return /^\d{1,15}$/.test(text) ? Number(text) : bad(key, "expected a whole number");
-  };
-  const flag = (key: Member) => {
-    const text = given(key)?.toLowerCase() ?? "false";
-    if (text === "true" || text === "1") return true;
-    return text === "false" || text === "0" ? false : bad(key, "expected true or false");
-  };
-  const name = (key: "uid" | "gid", text: string | undefined) =>
-    text === undefined || (isAccountName(text) && !isPrivilegedAccount(text))
-      ? text
-      : bad(key, "expected the name of an unprivileged account or group");
-
-  const home = given("server") ?? server ?? bad("server", "missing, and none was named for the import");
+  const entry = new MemberReader(values, report);
+  const home = entry.given("server") ?? server ??
+    entry.bad("server", "missing, and none was named for the import");
   if (home !== undefined && !servers.includes(home)) {
-    bad("server", `expected a server with sharing: ${servers.join(", ")}`);
+    entry.bad("server", `expected a server with sharing: ${servers.join(", ")}`);
   }
-  const id = given("id") ?? newShareId();
-  if (!isShareId(id)) bad("id", "expected up to 22 letters and digits");
-  const directory = flag("isDirectory");
+  const id = entry.given("id") ?? newShareId();
+  if (!isShareId(id)) entry.bad("id", "expected up to 22 letters and digits");
+  const directory = entry.flag("isDirectory");
   // Blanks at the ends of a path belong to it.
-  const path = attempt("path", values.get("path") || undefined, absolutePath);
-  const owner = attempt("ownerID", given("ownerID"), comparableForm);
-  const target = attempt("targetID", given("targetID"), comparableForm);
-  const uid = name("uid", given("uid")) ?? (given("uid") === undefined ? bad("uid", "missing") : undefined);
-  const gid = name("gid", given("gid"));
-  const access = parseAccessLevel(given("access") ?? "READ");
-  if (access === undefined || access === "NONE") bad("access", "expected READ, WRITE or MODIFY");
-  const oneTime = flag("oneTime");
-  const usesLeft = given("usesLeft") === undefined ? undefined : count("usesLeft");
-  const sources = given("sources")?.split(/[\s,]+/) ?? [];
-  if (!sources.every(isAddressRange)) bad("sources", "expected addresses or ranges");
-  const expires = count("expires");
-  const accessCount = count("accessCount");
+  const path = entry.attempt("path", values.get("path") || undefined, absolutePath);
+  const owner = entry.attempt("ownerID", entry.given("ownerID"), comparableForm);
+  const target = entry.attempt("targetID", entry.given("targetID"), comparableForm);
+  const uid = entry.name("uid") ??
+    (entry.given("uid") === undefined ? entry.bad("uid", "missing") : undefined);
+  const gid = entry.name("gid");
+  const access = parseAccessLevel(entry.given("access") ?? "READ");
+  if (access === undefined || access === "NONE") entry.bad("access", "expected READ, WRITE or MODIFY");
+  const oneTime = entry.flag("oneTime");
+  const usesLeft = entry.given("usesLeft") === undefined ? undefined : entry.count("usesLeft");
+  const sources = entry.given("sources")?.split(/[\s,]+/) ?? [];
+  if (!sources.every(isAddressRange)) entry.bad("sources", "expected addresses or ranges");
+  const expires = entry.count("expires");
+  const accessCount = entry.count("accessCount");
   if (
-    !good || home === undefined || path === undefined || owner === undefined || target === undefined ||
+    !entry.good || home === undefined || path === undefined || owner === undefined || target === undefined ||
     uid === undefined || access === undefined || access === "NONE" || oneTime === undefined ||
     expires === undefined || accessCount === undefined
   ) return undefined;

@@ -1,0 +1,30 @@
+import ts from "typescript";
+
+/** A function, and how many lines it has from its first to its last. */
+export interface FunctionLength {
+  readonly name: string;
+  readonly lines: number;
+}
+
+/** The functions of a source text that have more lines than may be; what stands inside counts along, comments before do not. */
+export function longFunctions(text: string, most: number): FunctionLength[] {
+  const source = ts.createSourceFile("source.ts", text, ts.ScriptTarget.Latest, true);
+  const found: FunctionLength[] = [];
+  const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line;
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && "body" in node && node.body !== undefined) {
+      const lines = lineOf(node.getEnd()) - lineOf(node.getStart(source)) + 1;
+      if (lines > most) found.push({ name: nameOf(node, source), lines });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function nameOf(node: ts.SignatureDeclaration, source: ts.SourceFile): string {
+  const { name, parent } = node;
+  if (name !== undefined) return name.getText(source);
+  if (ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent)) return parent.name.getText(source);
+  return ts.SyntaxKind[node.kind];
+}
