@@ -88,6 +88,7 @@ Deno.test("the description has one operation a name, one JSON answer a status, a
     "auth",
     "share",
     "access",
+    "admin",
     "service",
   ]);
 });
