@@ -35,6 +35,23 @@ Deno.test("authserver reload fails with every problem of a configuration that ca
   assert.equal((await system.ask("/rest/auth")).status, 200);
 });
 
+Deno.test("authserver reload refuses to send secrets unencrypted, unless that is said beside the address", async () => {
+  await using system = await runService();
+  const main = await Deno.readTextFile(system.main);
+  const prefix = "container.security.rest.authentication";
+  const text = `${main.replace(/^(\S+authentication\.order=.*)$/m, "$1 OAUTH")}` +
+    `${prefix}.OAUTH.address=http://idp.invalid/userinfo\n${prefix}.OAUTH.identityAssign="UID=" + email\n`;
+  await system.replace("conf/container.properties", text);
+  const refused = await reload(system.main);
+  assert.equal(refused.status, 1);
+  assert.match(refused.said, /OAUTH\.address.*: expected https:\/\/, or \S+OAUTH\.allowPlainHttp=true/);
+  await system.replace("conf/container.properties", `${text}${prefix}.OAUTH.allowPlainHttp=true\n`);
+  assert.deepEqual(await reload(system.main), {
+    status: 0,
+    said: "The configuration is in use (generation 2)\n",
+  });
+});
+
 Deno.test("authserver reload finds a service whose control socket is about to move", async () => {
   await using system = await runService({
     properties: { "container.runtimeConfigurationUpdate": "false" },
