@@ -11,6 +11,8 @@ export class ThrowawayRoot implements AsyncDisposable {
     const layers = `lowerdir=/,upperdir=${folder}/upper,workdir=${folder}/work`;
     await runTool("mount", ["-t", "overlay", "overlay", "-o", layers, `${folder}/root`]);
     await runTool("mount", ["-t", "proc", "proc", `${folder}/root/proc`]);
+    // Else whoever is not root has no /dev/null.
+    await runTool("mount", ["--bind", "/dev", `${folder}/root/dev`]);
     return new ThrowawayRoot(folder);
   }
 
@@ -42,7 +44,9 @@ export class ThrowawayRoot implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const path of ["/root/proc", "/root", ""]) await runTool("umount", [`${this.folder}${path}`]);
+    for (const path of ["/root/dev", "/root/proc", "/root", ""]) {
+      await runTool("umount", [`${this.folder}${path}`]);
+    }
     await Deno.remove(this.folder);
   }
 }
