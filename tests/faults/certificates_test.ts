@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { startLyingServer } from "../attack/lying_tls_server.ts";
 import { createAuthority, type Credential } from "../pki/authority.ts";
-import { ALICE, runService } from "../system/running_service.ts";
+import { ALICE, runService, settled } from "../system/running_service.ts";
 import { runAuthserver } from "../system/service_process.ts";
 import { causeIn, note } from "./fault_table.ts";
 
@@ -33,6 +33,7 @@ for (const [what, { certificate }, { key }] of LIES) {
         "authservice.server.LIAR.commandPort": String(liar.port),
       },
     });
+    await settled(system);
     const reply = await system.ask("/rest/auth/LIAR", POST);
     const { code } = reply.json();
     assert.equal(reply.status, 503, reply.text);
@@ -49,9 +50,28 @@ for (const [what, { certificate }, { key }] of LIES) {
   });
 }
 
+Deno.test("the same with the daemon's own certificate and key is told what daemons are told", async () => {
+  await using daemon = await startLyingServer({
+    chain: [new X509Certificate(genuine.certificate).raw],
+    key: createPrivateKey(genuine.key),
+    version: "TLSv1.3",
+  });
+  await using system = await runService({
+    authority,
+    servers: { LIAR: [{}] },
+    properties: {
+      "authservice.server.LIAR.commandHost": "127.0.0.1",
+      "authservice.server.LIAR.commandPort": String(daemon.port),
+    },
+  });
+  await system.ask("/rest/auth/LIAR", POST);
+  assert.match(daemon.heard(), /request-type=/);
+});
+
 Deno.test("with an empty truststore no service starts, and one that runs goes on with the last good one", async () => {
   const every = { "container.security.truststore.directoryLocations.1": "{folder}/conf/ca*.pem" };
   await using system = await runService({ authority, properties: every });
+  await settled(system);
   const trusted = await Deno.readTextFile(`${system.folder}/conf/ca.pem`);
   await Deno.remove(`${system.folder}/conf/ca.pem`);
   const before = system.log.length;

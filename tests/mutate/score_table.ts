@@ -1,21 +1,55 @@
 import type { KnownSurvivor } from "./known_survivors.ts";
 import type { Mutant } from "./mutant.ts";
 
+/** Who noticed a mutant: tests of its folder, the compiler, tests of other folders. */
+export type KilledBy = "own" | "types" | "others";
+
 /** What became of a mutant. */
 export interface Trial {
   readonly file: string;
   readonly mutant: Pick<Mutant, "kind" | "line" | "change">;
-  /** Who noticed: tests of its folder, the compiler, tests of other folders; absent if nobody did. */
-  readonly killedBy?: "own" | "types" | "others";
+  /** Absent if nobody noticed. */
+  readonly killedBy?: KilledBy;
   readonly known: KnownSurvivor | undefined;
 }
 
+/** What became of the mutants of a folder that were tried. */
+export interface FolderScore {
+  /** Those that are not equivalent. */
+  readonly tried: number;
+  /** Of these, those killed by the folder's own tests or the compiler. */
+  readonly own: number;
+  /** Of these, those killed by anything; absent if tests of other folders were not asked. */
+  readonly killed?: number;
+  /** Those that nobody killed, as lines of Markdown: equivalent ones, and others. */
+  readonly equivalent: readonly string[];
+  readonly survivors: readonly string[];
+}
+
 /** Share of those that are not equivalent which must be killed, in each folder; and by its own tests or the compiler. */
-const PROMISED = { all: 0.95, own: 0.85 };
+export const PROMISED = { all: 0.95, own: 0.85 };
 
 /** The folder of `src` that a file is in. */
 export function folderOf(file: string): string {
   return file.split("/")[1] ?? "";
+}
+
+/** Counts what became of the mutants of a folder. */
+export function folderScore(
+  trials: readonly Trial[],
+  folder: string,
+  { onlyOwn }: { readonly onlyOwn: boolean },
+): FolderScore {
+  const all = trials.filter(({ file }) => folderOf(file) === folder);
+  const counted = all.filter(({ known }) => known?.equivalent !== true);
+  const lines = (list: readonly Trial[]) => list.filter(({ killedBy }) => killedBy === undefined).map(line);
+  return {
+    tried: counted.length,
+    own: counted.filter(({ killedBy }) => killedBy === "own" || killedBy === "types").length,
+    ...(!onlyOwn && { killed: counted.filter(({ killedBy }) => killedBy !== undefined).length }),
+    equivalent: lines(all.filter((trial) => !counted.includes(trial))).sort(),
+    survivors: lines(counted).sort(),
+  };
 }
 
 /**
@@ -27,39 +61,34 @@ export function scoreTable(
   trials: readonly Trial[],
   { onlyOwn }: { onlyOwn: boolean },
 ): { text: string; good: boolean } {
-  const folders = [...new Set(trials.map(({ file }) => folderOf(file)))].sort();
-  let good = true;
-  const rows = folders.map((folder) => {
-    const counted = trials.filter(({ file, known }) =>
-      folderOf(file) === folder && known?.equivalent !== true
-    );
-    const killed = counted.filter(({ killedBy }) => killedBy !== undefined).length;
-    const own = counted.filter(({ killedBy }) => killedBy === "own" || killedBy === "types").length;
-    const share = (count: number) => counted.length === 0 ? 1 : count / counted.length;
-    good &&= share(own) >= PROMISED.own && (onlyOwn || share(killed) >= PROMISED.all);
-    return [folder, counted.length, percent(share(own)), onlyOwn ? "" : percent(share(killed))];
-  });
-  const survivors = trials.filter(({ killedBy }) => killedBy === undefined);
-  good &&= onlyOwn || survivors.every(({ known }) => known !== undefined);
-  const lines = survivors.map(({ file, mutant, known }) =>
-    `- \`${file}:${mutant.line}\` ${mutant.kind}: \`${mutant.change}\`${reasonOf(known)}`
+  const scores = [...new Set(trials.map(({ file }) => folderOf(file)))].sort()
+    .map((folder) => ({ folder, ...folderScore(trials, folder, { onlyOwn }) }));
+  const rows = scores.map(({ folder, tried, own, killed }) =>
+    `| ${folder} | ${tried} | ${percent(own, tried)} | ${percent(killed, tried)} |`
   );
+  const survivors = scores.flatMap(({ equivalent, survivors }) => [...equivalent, ...survivors]);
   const text = [
     "",
     "| Folder | Mutants | Killed by its own tests | Killed |",
     "|---|---|---|---|",
-    ...rows.map((cells) => `| ${cells.join(" | ")} |`),
+    ...rows,
     "",
-    ...(lines.length > 0 ? ["Survivors:", "", ...lines] : ["No survivors."]),
+    ...(survivors.length > 0 ? ["Survivors:", "", ...survivors] : ["No survivors."]),
   ].join("\n");
-  return { text, good };
+  const explained = trials.every(({ killedBy, known }) => killedBy !== undefined || known !== undefined);
+  const enough = scores.every(({ tried, own, killed }) =>
+    own >= PROMISED.own * tried && (killed === undefined || killed >= PROMISED.all * tried)
+  );
+  return { text, good: enough && (onlyOwn || explained) };
 }
 
-function reasonOf(known: KnownSurvivor | undefined): string {
-  if (known === undefined) return "";
-  return ` — ${known.equivalent ? "equivalent: " : ""}${known.why}`;
+/** A share as people read it, rounded down; of nothing it is all. Empty if it is not known. */
+export function percent(part: number | undefined, whole: number): string {
+  if (part === undefined) return "";
+  return `${whole === 0 ? 100 : Math.floor((100 * part) / whole)} %`;
 }
 
-function percent(share: number): string {
-  return `${Math.floor(100 * share)} %`;
+function line({ file, mutant, known }: Trial): string {
+  const reason = known === undefined ? "" : ` — ${known.equivalent ? "equivalent: " : ""}${known.why}`;
+  return `- \`${file}:${mutant.line}\` ${mutant.kind}: \`${mutant.change}\`${reason}`;
 }

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { Imports } from "./imports.ts";
+import { Killer, testsInOrder } from "./killer.ts";
+import { TreeCopy } from "./tree_copy.ts";
+
+const ROOT = new URL("../../", import.meta.url).pathname;
+
+/** Imports in which all tests that are named load every file, the first nearest. */
+const loadedBy = (...tests: readonly string[]) => ({
+  testsOf: () => tests.map((path, i) => [path, i + 1] as const),
+});
+
+Deno.test("testsInOrder() begins with the test of the same path, and keeps folders apart", () => {
+  const { own, others } = testsInOrder(
+    loadedBy("tests/b/near_test.ts", "tests/a/near_test.ts", "tests/a/x/y_test.ts", "tests/b/far_test.ts"),
+    "src/a/x/y.ts",
+  );
+  assert.deepEqual(own, [["tests/a/x/y_test.ts"], ["tests/a/near_test.ts"]]);
+  assert.deepEqual(others, [["tests/b/near_test.ts", "tests/b/far_test.ts"]]);
+});
+
+Deno.test("testsInOrder() takes tests of rooms in the whole program for their own, and all of these exist", async () => {
+  const { own, others } = testsInOrder(await Imports.of(ROOT), "src/rooms/keeper.ts");
+  assert.deepEqual(own[0], ["tests/rooms/keeper_test.ts"]);
+  assert.equal(own.flat().filter((path) => path.startsWith("tests/system/")).length, 7);
+  assert(others.flat().some((path) => path.startsWith("tests/system/")));
+});
+
+Deno.test("testsInOrder() asks in parts that double, and no more than 28 tests of other folders", () => {
+  const many = Array.from({ length: 100 }, (_, i) => `tests/b/${i}_test.ts`);
+  const { own, others } = testsInOrder(loadedBy("tests/docs/a_test.ts", ...many), "src/a/y.ts");
+  assert.deepEqual(own, []);
+  assert.deepEqual(others.map(({ length }) => length), [4, 8, 16]);
+  assert.deepEqual(others.flat(), many.slice(0, 28));
+});
+
+Deno.test("Killer tells who notices: the folder's tests, the compiler, or nobody; and leaves the copy as it was", async () => {
+  await using tree = await TreeCopy.make();
+  const killer = new Killer(await Imports.of(ROOT), { onlyOwn: true });
+  const file = "src/model/rate.ts";
+  const text = await Deno.readTextFile(ROOT + file);
+  assert.equal(await killer.kill(tree, file, text.replaceAll("===", "!==")), "own");
+  assert.equal(await killer.kill(tree, file, `${text}\nexport const one: string = 1;\n`), "types");
+  assert.equal(await killer.kill(tree, file, `${text}\n// no mistake\n`), undefined);
+  assert.equal(await Deno.readTextFile(`${tree.folder}/${file}`), text);
+});
