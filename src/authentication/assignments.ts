@@ -1,5 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
+import { isUserAccount } from "../model/account_name.ts";
 import { InvalidFile, type Problem } from "../model/problem.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { compileExpression, type Expression } from "./expression/expression.ts";
@@ -28,6 +28,7 @@ export class Assignments {
   readonly #role: Expression | undefined;
   readonly #groups: Expression | undefined;
   readonly #log: Logger;
+  #warnedOfGroups = false;
 
   /** @throws {InvalidFile} With everything that is wrong with the expressions. */
   constructor(config: AssignmentsConfig, log: Logger) {
@@ -74,7 +75,7 @@ export class Assignments {
   attributes(variables: Variables): AssignedAttributes {
     const uid = this.#attempt("uidAssign", () => {
       const uid = this.#uid?.text(variables);
-      if (uid !== undefined && !isUsableAccount(uid)) throw new UnusableResult("is no account name");
+      if (uid !== undefined && !isUserAccount(uid)) throw new UnusableResult("is no account name");
       return uid;
     });
     const role = this.#attempt("roleAssign", () => {
@@ -95,11 +96,17 @@ export class Assignments {
   /** Providers list many groups that are no Unix groups; those that can be are used. */
   #usableGroups(groups: readonly string[] | undefined): readonly string[] | undefined {
     if (groups === undefined) return undefined;
-    const usable = groups.filter(isUsableAccount);
+    const usable = groups.filter(isUserAccount);
     if (usable.length < groups.length) {
-      const example = groups.find((group) => !isUsableAccount(group));
+      const example = groups.find((group) => !isUserAccount(group));
       const left = groups.length - usable.length;
-      this.#log.debug("groups left out that are no group names", { property: "groupsAssign", left, example });
+      const level = this.#warnedOfGroups ? "debug" : "warn";
+      this.#warnedOfGroups = true;
+      this.#log[level]("groups left out that are no group names", {
+        property: "groupsAssign",
+        left,
+        example,
+      });
     }
     return [...new Set(usable)];
   }
@@ -131,8 +138,4 @@ export function inspectAssignments(config: AssignmentsConfig): readonly Problem[
 
 class UnusableResult extends Error {
   override readonly name = "UnusableResult";
-}
-
-function isUsableAccount(name: string): boolean {
-  return isAccountName(name) && !isPrivilegedAccount(name);
 }

@@ -3,20 +3,37 @@ import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { Identity } from "../model/identity.ts";
 import type { AskStanding } from "./standing.ts";
 
+/** Who makes tokens for a method. */
+export interface TokenIssuer {
+  /** As in `iss`. */
+  readonly url: string;
+  /** Scopes that its tokens must have. */
+  readonly scopes: readonly string[];
+}
+
+/** How a user would have to log in instead (RFC 9470, 3). */
+export interface StepUp {
+  readonly acrValues?: readonly string[];
+  /** Seconds. */
+  readonly maxAge?: number;
+}
+
 /** What one method made of the caller's credentials. */
 export type Verdict =
   | { readonly kind: "accepted"; readonly identity: Identity }
   /** No credentials of this method's kind. */
-  | { readonly kind: "skipped" }
+  | { readonly kind: "skipped"; readonly reason?: string }
   /** Of this method's kind, but wrong; the reason is for the log only and names nothing secret. */
-  | { readonly kind: "refused"; readonly reason: string };
+  | { readonly kind: "refused"; readonly reason: string; readonly stepUp?: StepUp };
 
 /** One way to find out who is calling. Serves several requests at once. */
 export interface Authenticator {
   /** In the configured order, such as `SSHKEY`. */
   readonly name: string;
   /** Schemes to offer in `WWW-Authenticate`, such as `Basic`. */
-  readonly challenges: readonly ("Basic" | "Bearer")[];
+  readonly challenges: readonly ("Basic" | "Bearer" | "DPoP")[];
+  /** Whose tokens it alone is shown, by the `iss` that they claim; absent: it has no issuer of its own. */
+  readonly issuer?: TokenIssuer;
   /** @throws {ServiceError} Only if the method itself is out of order, say its provider is down. */
   authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict>;
   /**

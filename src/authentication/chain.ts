@@ -1,9 +1,9 @@
 import type { Logger } from "../logging/logger.ts";
-import type { Credentials } from "../model/credentials.ts";
+import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { Caller, Identity } from "../model/identity.ts";
 import { refuse, type ServiceError } from "../model/service_error.ts";
-import type { Authenticator, Verdict } from "./authenticator.ts";
-import { challengeHeader } from "./unauthenticated.ts";
+import type { Authenticator, StepUp, Verdict } from "./authenticator.ts";
+import { challengeHeader, type TokenProblem } from "./unauthenticated.ts";
 
 /** Everything that decides who is calling. */
 export interface AuthenticationChain {
@@ -15,6 +15,8 @@ export interface AuthenticationChain {
   readonly failOnMissingCredentials: boolean;
   /** Name of the site, for `WWW-Authenticate`. */
   readonly realm: string;
+  /** See {@link ChallengeFacts}. */
+  readonly metadata?: string;
 }
 
 /**
@@ -30,7 +32,8 @@ export async function authenticate(
   { log, signal }: { log: Logger; signal: AbortSignal },
 ): Promise<Caller> {
   const { authorization } = credentials;
-  const nobody = (reason: string) => unauthenticated(chain, reason);
+  const nobody = (reason: string, stepUp?: StepUp) =>
+    unauthenticated(chain, reason, problemOf(authorization, stepUp));
   if (authorization.kind === "malformed") throw nobody(authorization.reason);
 
   if (chain.issuedTokens !== undefined) {
@@ -42,8 +45,10 @@ export async function authenticate(
   const outcome = await askMethods(chain.methods, credentials, { log, signal });
   if (outcome.accepted !== undefined) return authenticated(withLogin(outcome.accepted, credentials));
   if (outcome.failed.length > 0) throw outOfOrder(outcome.failed, outcome.failure);
-  if (outcome.refused) throw nobody("no method accepts the credentials");
-  if (authorization.kind !== "none") throw nobody("no method for credentials of this kind");
+  if (outcome.refused) throw nobody("no method accepts the credentials", outcome.stepUp);
+  if (authorization.kind !== "none") {
+    throw nobody(["no method for credentials of this kind", ...outcome.skipped].join("; "));
+  }
   if (chain.failOnMissingCredentials) throw nobody("no credentials");
   return { kind: "anonymous" };
 }
@@ -55,12 +60,20 @@ function outOfOrder(methods: readonly string[], cause: unknown): ServiceError {
 
 /** The one 401 of a chain, with all its challenges; also for callers who are nobody where somebody is needed. */
 export function unauthenticated(
-  { methods, issuedTokens, realm }: AuthenticationChain,
+  { methods, issuedTokens, realm, metadata }: AuthenticationChain,
   reason: string,
+  problem?: TokenProblem,
 ): ServiceError {
   const all = issuedTokens === undefined ? methods : [...methods, issuedTokens];
-  const challenge = challengeHeader(realm, all.flatMap((method) => method.challenges));
+  const facts = { realm, ...(metadata !== undefined && { metadata }), ...(problem && { problem }) };
+  const challenge = challengeHeader(facts, all.flatMap((method) => method.challenges));
   return refuse("ERR_UNAUTHENTICATED", { challenge, reason: `Not authenticated: ${reason}` });
+}
+
+/** What is said of a token, if one was shown. */
+function problemOf(authorization: Authorization, stepUp: StepUp | undefined): TokenProblem | undefined {
+  if (authorization.kind !== "bearer") return undefined;
+  return { scheme: authorization.scheme ?? "Bearer", ...(stepUp && { stepUp }) };
 }
 
 interface Listening {
@@ -72,6 +85,10 @@ interface Outcome {
   readonly accepted?: Identity;
   /** Whether some method saw credentials of its kind. */
   readonly refused: boolean;
+  /** By what other login one of these methods would have accepted. */
+  readonly stepUp?: StepUp;
+  /** Why methods did not look at the credentials, where that needs a word. */
+  readonly skipped: readonly string[];
   /** Names of the methods that are out of order, and what the last of them threw. */
   readonly failed: readonly string[];
   readonly failure?: unknown;
@@ -83,9 +100,11 @@ async function askMethods(
   { log, signal }: Listening,
 ): Promise<Outcome> {
   let refused = false;
+  let stepUp: StepUp | undefined;
   let failure: unknown;
   const failed: string[] = [];
-  for (const method of methods) {
+  const skipped: string[] = [];
+  for (const method of concerned(methods, credentials)) {
     let verdict: Verdict;
     try {
       verdict = await method.authenticate(credentials, signal);
@@ -97,13 +116,27 @@ async function askMethods(
       continue;
     }
     signal.throwIfAborted();
-    if (verdict.kind === "accepted") return { accepted: verdict.identity, refused, failed };
+    if (verdict.kind === "accepted") return { accepted: verdict.identity, refused, failed, skipped };
+    if (verdict.kind === "skipped" && verdict.reason !== undefined) {
+      skipped.push(`${method.name}: ${verdict.reason}`);
+    }
     if (verdict.kind === "refused") {
       log.info("credentials refused", { method: method.name, reason: verdict.reason });
       refused = true;
+      stepUp = verdict.stepUp ?? stepUp;
     }
   }
-  return { refused, failed, failure };
+  return { refused, failed, failure, skipped, ...(stepUp && { stepUp }) };
+}
+
+/** The methods that may see the credentials: a token of an issuer whom some of them know is shown to nobody else. */
+function concerned(
+  methods: readonly Authenticator[],
+  { authorization }: Credentials,
+): readonly Authenticator[] {
+  if (authorization.kind !== "bearer" || authorization.issuer === undefined) return methods;
+  const ofIssuer = methods.filter(({ issuer }) => issuer?.url === authorization.issuer);
+  return ofIssuer.length === 0 ? methods : ofIssuer;
 }
 
 /** As for a method, but what goes wrong here is not made good by another. */

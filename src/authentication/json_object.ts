@@ -13,8 +13,13 @@ export function parseJsonObject(bytes: Uint8Array): ReadonlyMap<string, unknown>
   } catch {
     return undefined; // not UTF-8, or not JSON
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   return repeatsMember(text) ? undefined : new Map(Object.entries(value));
+}
+
+/** Whether a value out of JSON is an object. */
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -6,6 +6,9 @@ import { readBearer } from "./route_bearer.ts";
 /** Header of the legacy SSH token (authentication.md 3.8). */
 export const LEGACY_SSH_HEADER = "X-UNICORE-SSHKEY-AUTH-PLAINTEXT";
 
+/** Header with a proof of possession (RFC 9449, 4.1). */
+const PROOF_HEADER = "DPoP";
+
 /** Most characters of a bearer token; the same as most bytes, for tokens are ASCII. */
 const MAX_TOKEN = 8192;
 /** Most characters of Basic credentials as they come, in base64. */
@@ -21,12 +24,20 @@ const MAX_SIGNED = 1024;
  *
  * A repeated header comes joined with `, `, which no form allows, so a repeated `Authorization` is malformed too.
  * @param facts What the edge knows besides; `consignor` only for a request from a configured gateway.
+ * @param request What a proof of possession must be made for, its address as clients see it; without it none counts.
  */
 export function parseCredentials(
   headers: HeaderList,
-  facts: Omit<Credentials, "authorization">,
+  facts: Omit<Credentials, "authorization" | "proof">,
+  request?: { readonly method: string; readonly url: string },
 ): Credentials {
-  return { ...facts, authorization: parseAuthorization(headers) };
+  const authorization = parseAuthorization(headers);
+  if (authorization.kind !== "bearer" || authorization.scheme === undefined || request === undefined) {
+    return { ...facts, authorization };
+  }
+  // A repeated header comes joined with a comma, which no proof has in it.
+  const text = headers.get(PROOF_HEADER);
+  return { ...facts, authorization, ...(text !== null && { proof: { text, ...request } }) };
 }
 
 function parseAuthorization(headers: HeaderList): Authorization {
@@ -43,8 +54,10 @@ function parseAuthorization(headers: HeaderList): Authorization {
       return parseBasic(parameter, signed);
     case "bearer":
       return signed === null ? parseBearer(parameter) : malformed("signed text beside a bearer token");
+    case "dpop":
+      return signed === null ? parseBound(parameter) : malformed("signed text beside a bound token");
     default:
-      return malformed("scheme is neither Basic nor Bearer");
+      return malformed("scheme is neither Basic nor Bearer nor DPoP");
   }
 }
 
@@ -52,6 +65,15 @@ function parseBearer(token: string): Authorization {
   if (token.length > MAX_TOKEN) return malformed(`token longer than ${MAX_TOKEN} characters`);
   if (!/^[A-Za-z0-9._~+/-]+=*$/.test(token)) return malformed("characters that no bearer token has");
   return { kind: "bearer", token: new Secret(token), ...readBearer(token) };
+}
+
+/** RFC 9449, 7.1: only tokens of identity providers are bound to keys of clients. */
+function parseBound(token: string): Authorization {
+  const authorization = parseBearer(token);
+  if (authorization.kind !== "bearer") return authorization;
+  return authorization.route === "provider"
+    ? { ...authorization, scheme: "DPoP" }
+    : malformed("a token that is not bound, with scheme DPoP");
 }
 
 function parseBasic(encoded: string, signed: string | null): Authorization {

@@ -7,10 +7,17 @@ const MAX_TOKEN_LENGTH = 8192;
 /**
  * The bearer token that an identity provider may be shown; otherwise what to answer. Tokens of our own and tokens made
  * with SSH keys are nobody else's business (authentication.md 1.5).
+ * @param options.bound Whether it may be one with a proof of possession, which the caller then verifies.
  */
-export function tokenForProvider({ authorization }: Credentials): string | Verdict {
+export function tokenForProvider(
+  { authorization }: Credentials,
+  { bound }: { readonly bound: boolean },
+): string | Verdict {
   if (authorization.kind !== "bearer" || authorization.route !== "provider") {
     return { kind: "skipped" };
+  }
+  if (authorization.scheme !== undefined && !bound) {
+    return { kind: "skipped", reason: "proofs of possession are not verified" };
   }
   const token = authorization.token.reveal();
   if (token.length > MAX_TOKEN_LENGTH) {

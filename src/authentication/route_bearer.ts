@@ -6,6 +6,8 @@ import type { BearerRoute } from "../model/credentials.ts";
 export interface BearerClaims {
   /** Which kind of method it is meant for. */
   readonly route: BearerRoute;
+  /** Whom it claims to be issued by, if that is a text. */
+  readonly issuer?: string;
   /**
    * Whose it is: a digest of issuer and subject, so that it stays the same for a user who shows a new token each time; of
    * the token where it does not tell.
@@ -26,6 +28,7 @@ export function readBearer(token: string): BearerClaims {
   const whose = subject === undefined ? token : JSON.stringify([route, claims?.iss, subject]);
   return {
     route,
+    ...(typeof claims?.iss === "string" && { issuer: claims.iss }),
     claimant: hash("sha256", whose, "base64url"),
     ...(subject !== undefined && subject !== "" && subject.length <= MAX_SUBJECT && { subject }),
   };

@@ -27,6 +27,12 @@ const MAX_TOKEN_LENGTH = 8192;
 /** Seconds by which clocks may differ (authentication.md 3.7). */
 export const CLOCK_TOLERANCE = 60;
 
+/** Algorithms by which others may sign (RFC 8725, 3.1 and 3.2): none with a secret that both sides know. */
+export const SIGNATURE_ALGORITHMS: readonly string[] = [
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
+  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+];
+
 /** How long a token may still be valid, and the setting that says so. */
 export interface LifetimeLimit {
   readonly seconds: number;

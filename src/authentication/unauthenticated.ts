@@ -1,21 +1,54 @@
-import type { Authenticator } from "./authenticator.ts";
+import type { Authenticator, StepUp } from "./authenticator.ts";
+import { SIGNATURE_ALGORITHMS } from "./signed_token.ts";
 
 /** A way to authenticate that a 401 offers. */
 export type Challenge = Authenticator["challenges"][number];
 
-/** Value of `WWW-Authenticate` that offers these ways, or `Bearer` if there are none. */
-export function challengeHeader(realm: string, challenges: readonly Challenge[]): string {
-  const offered = challenges.length === 0 ? ["Bearer" as const] : [...new Set(challenges)];
-  return offered.map((challenge) => format(challenge, realm)).join(", ");
+/** What a 401 says about the token that was shown (RFC 6750, 3; RFC 9449, 7.1), and how another would do (RFC 9470, 3). */
+export interface TokenProblem {
+  readonly scheme: "Bearer" | "DPoP";
+  /** Present if the user has to log in anew, or better. */
+  readonly stepUp?: StepUp;
 }
 
-/** RFC 7617 (with `charset`) or RFC 6750, which wants a parameter too. */
-function format(challenge: Challenge, realm: string): string {
-  const quoted = `"${realm.replace(/[^ -~]/g, "?").replace(/["\\]/g, "\\$&")}"`;
-  switch (challenge) {
-    case "Basic":
-      return `Basic realm=${quoted}, charset="UTF-8"`;
-    case "Bearer":
-      return `Bearer realm=${quoted}`;
-  }
+/** What challenges say besides how to authenticate. */
+export interface ChallengeFacts {
+  readonly realm: string;
+  /** Where clients read which issuers make tokens for this service (RFC 9728, 5.1). */
+  readonly metadata?: string;
+  readonly problem?: TokenProblem;
+}
+
+/** Value of `WWW-Authenticate` that offers these ways, or `Bearer` if there are none. */
+export function challengeHeader(facts: ChallengeFacts, challenges: readonly Challenge[]): string {
+  const offered = challenges.length === 0 ? ["Bearer" as const] : [...new Set(challenges)];
+  return offered.map((challenge) => format(challenge, facts)).join(", ");
+}
+
+/** RFC 7617 (with `charset`), RFC 6750, which wants a parameter too, or RFC 9449, 7.1. */
+function format(challenge: Challenge, { realm, metadata, problem }: ChallengeFacts): string {
+  if (challenge === "Basic") return `Basic realm=${quoted(realm)}, charset="UTF-8"`;
+  const parameters = {
+    realm,
+    ...(challenge === "DPoP" && { algs: SIGNATURE_ALGORITHMS.join(" ") }),
+    ...(problem?.scheme === challenge && problemParameters(problem)),
+    ...(metadata !== undefined && { resource_metadata: metadata }),
+  };
+  return `${challenge} ${
+    Object.entries(parameters).map(([name, text]) => `${name}=${quoted(text)}`).join(", ")
+  }`;
+}
+
+function problemParameters({ stepUp }: TokenProblem): Readonly<Record<string, string>> {
+  if (stepUp === undefined) return { error: "invalid_token" };
+  const { acrValues, maxAge } = stepUp;
+  return {
+    error: "insufficient_user_authentication",
+    ...(acrValues && { acr_values: acrValues.join(" ") }),
+    ...(maxAge !== undefined && { max_age: String(maxAge) }),
+  };
+}
+
+function quoted(text: string): string {
+  return `"${text.replace(/[^ -~]/g, "?").replace(/["\\]/g, "\\$&")}"`;
 }

@@ -5,7 +5,7 @@ export const clientCertificate = authenticatorKind({
   title: "X509Authenticator: client certificates (X509)",
   classes: { X509Authenticator: { names: ["X509"] } },
   keys: {},
-  looksAtCertificates: true,
+  looksAtCertificates: () => true,
   read: (values) => values,
   async create({ name }, { gateway, serverName, now: clock }) {
     const { x509 } = await import("./x509.ts");

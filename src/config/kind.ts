@@ -70,14 +70,16 @@ export interface Kind<T extends Table = Table, S extends object = object> {
   readonly keys: T;
   /** As in a section of keys. */
   readonly ignored?: Readonly<Record<string, string>>;
-  /** Whether clients are asked for a certificate because of it. */
-  readonly looksAtCertificates?: boolean;
   /** Completes and checks the values; what is wrong with them goes to the reader. */
   read(values: Infer<T>, place: Place): S | undefined | Promise<S | undefined>;
+  /** Whether clients are asked for a certificate because of it. */
+  looksAtCertificates?(config: S & KindConfig): boolean;
   /** Files that it reads while it runs, absolute. */
   files?(config: S & KindConfig): readonly string[];
   /** Systems that it asks while it runs. */
   remotes?(config: S & KindConfig): readonly Remote[];
+  /** Whether it shows bearer tokens to its system that do not say whose they are. */
+  takesAnyToken?(config: S & KindConfig): boolean;
   /** Others of the same sort that it is made of. */
   members?(config: S & KindConfig): readonly KindConfig[];
   /**

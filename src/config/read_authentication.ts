@@ -1,5 +1,6 @@
 import type { KeyReader } from "./key_reader.ts";
 import { AUTHENTICATION, METHOD } from "./keys/authentication_keys.ts";
+import { kindOf } from "./kind.ts";
 import { readKinds } from "./read_kinds.ts";
 import type { Known, Parts } from "./section_reader.ts";
 
@@ -21,6 +22,12 @@ export async function readAuthentication(
     common: METHOD,
     list: kinds.methods,
   });
+  const [one, other] = methods.filter((method) => kindOf(method, kinds.methods).takesAnyToken?.(method));
+  if (one !== undefined && other !== undefined) {
+    const expected =
+      `${one.name} is shown tokens that are for ${other.name}, expected an issuer for each, and opaqueTokens for one at most`;
+    reader.warn(`${prefix}order`, expected);
+  }
   if (keys === undefined) return undefined;
   const { order: _, ...rest } = keys;
   return { authentication: { ...rest, methods } };

@@ -14,7 +14,7 @@ import {
 } from "./exchange.ts";
 import { parsePing, type PingReply } from "./parse_reply.ts";
 import { Queue } from "./queue.ts";
-import type { Schedule } from "./schedule.ts";
+import type { Schedule } from "../model/schedule.ts";
 
 /** A command for a daemon. */
 export interface DaemonCommand<T> {

@@ -19,7 +19,7 @@ import type { DaemonCommand } from "./daemon.ts";
 import { Daemons } from "./daemons.ts";
 import { Instance } from "./instance.ts";
 import { parseSession, parseUserInfo, type PingReply, type SessionReply } from "./parse_reply.ts";
-import { realTime, type Schedule } from "./schedule.ts";
+import { realTime, type Schedule } from "../model/schedule.ts";
 
 /** Where one physical daemon is. */
 export interface DaemonInstanceConfig {

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
+import { isAccountName, isUserAccount } from "../model/account_name.ts";
 import { canonicalAddress, mappedTwin } from "../model/address.ts";
 import type { Secret } from "../model/secret.ts";
 import { refuse } from "../model/service_error.ts";
@@ -46,7 +46,7 @@ const SESSION_ROWS: readonly Row<Session>[] = [
     key: "user",
     field: "user",
     text: ({ order }) => order.user,
-    allows: isSessionAccount,
+    allows: isUserAccount,
     expected: "the name of an unprivileged account",
   },
   {
@@ -141,7 +141,7 @@ const USER_INFO_ROWS: readonly Row<string>[] = [{
   key: "user",
   field: "user",
   text: (user) => user,
-  allows: isSessionAccount,
+  allows: isUserAccount,
   expected: "the name of an unprivileged account",
 }];
 
@@ -195,10 +195,6 @@ function clientAddresses(addresses: readonly string[]): string {
     if (twin !== undefined) known.add(twin);
   }
   return [...known].join(",");
-}
-
-function isSessionAccount(name: string): boolean {
-  return isAccountName(name) && !isPrivilegedAccount(name);
 }
 
 function isFlag(text: string): boolean {

@@ -12,3 +12,8 @@ export function isPrivilegedAccount(name: string): boolean {
   const own = name.slice(name.lastIndexOf("\\") + 1);
   return own === "root" || own === "toor" || /^0+$/.test(own);
 }
+
+/** Whether a text may be the account or group of a user: a name, and no privileged one. */
+export function isUserAccount(name: string): boolean {
+  return isAccountName(name) && !isPrivilegedAccount(name);
+}

@@ -15,6 +15,10 @@ export type Authorization =
   | {
     readonly kind: "bearer";
     readonly token: Secret;
+    /** Present if it is shown with a proof of possession (RFC 9449, 7.1). */
+    readonly scheme?: "DPoP";
+    /** Of a JWT, the issuer that it claims; not verified. */
+    readonly issuer?: string;
     readonly route: BearerRoute;
     /** The same for all tokens that claim to be of one user, see `readBearer`; nothing of it is verified. */
     readonly claimant?: string;
@@ -48,6 +52,13 @@ export interface Credentials {
   readonly consignor?: string;
   /** Address of the client in canonical form, see `canonicalAddress`. */
   readonly clientAddress: string;
+  /** Proof of possession of the key that a token is bound to (RFC 9449), and what it must be made for. */
+  readonly proof?: {
+    readonly text: string;
+    readonly method: string;
+    /** As clients see it, absolute. */
+    readonly url: string;
+  };
   /** Set if this user has passed from this address not long ago, as far as the credentials tell: a name for the two. */
   readonly knownAs?: string;
 }

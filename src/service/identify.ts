@@ -52,8 +52,10 @@ export async function identify(
   { method, headers }: HttpRequest,
   { service, permission }: Route,
   parts: IdentityParts,
-  { facts, claimed, known, log, signal }: {
-    readonly facts: Omit<Credentials, "authorization">;
+  { facts, url, claimed, known, log, signal }: {
+    readonly facts: Omit<Credentials, "authorization" | "proof">;
+    /** Of the request, as its client sees it. */
+    readonly url: string;
     /** Told who the credentials claim to be, see {@link claimedUser}, before anything is known of them. */
     readonly claimed: (user: string) => void;
     /** Told who calls as soon as that is known, for the log: what follows may fail. */
@@ -63,7 +65,7 @@ export async function identify(
   },
 ): Promise<IdentifiedUser> {
   if (service === "open") return NOBODY;
-  const credentials = parseCredentials(headers, facts);
+  const credentials = parseCredentials(headers, facts, { method, url });
   const { authorization } = credentials;
   const user = claimedUser(authorization);
   if (user !== undefined) claimed(user);

@@ -173,6 +173,7 @@ class RoutedService implements Service {
         ...(unusableCertificate !== undefined && { unusableCertificate }),
         ...(consignor !== undefined && { consignor }),
       },
+      url: base + path,
       claimed: (user) => trace.claimed = user,
       known: (known) => {
         trace.dn = nameOf(known);

@@ -5,7 +5,7 @@ import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import type { Caller } from "../../src/model/identity.ts";
 import { isRefusal } from "../../src/model/service_error.ts";
-import { basic, bearer, MALFORMED, NO_CREDENTIALS, sshLegacy } from "./sample_credentials.ts";
+import { basic, bearer, MALFORMED, NO_CREDENTIALS, sshLegacy, unsignedJwt } from "./sample_credentials.ts";
 
 type Answer = Verdict | Error;
 
@@ -128,7 +128,7 @@ Deno.test("authenticate() goes on to the methods with what is no issued token", 
   assert.ok(caller.kind === "authenticated" && caller.identity.dn === "CN=2");
 });
 
-Deno.test("authenticate() gives every refusal the same face", async () => {
+Deno.test("authenticate() gives every refusal the same face, but for a word about the token that was shown", async () => {
   const methods = (answer: Answer) => [method(answer, ["Basic"]), method(SKIP, ["Bearer"])];
   const faces: unknown[] = [];
   for (
@@ -146,13 +146,27 @@ Deno.test("authenticate() gives every refusal the same face", async () => {
       return true;
     });
   }
-  const face = {
+  const face = (word = "") => ({
     status: 401,
     code: "ERR_UNAUTHENTICATED",
     publicMessage: "Authentication failed",
-    headers: { "WWW-Authenticate": 'Basic realm="AUTH", charset="UTF-8", Bearer realm="AUTH"' },
-  };
-  assert.deepEqual(faces, [face, face, face, face]);
+    headers: { "WWW-Authenticate": `Basic realm="AUTH", charset="UTF-8", Bearer realm="AUTH"${word}` },
+  });
+  assert.deepEqual(faces, [face(), face(', error="invalid_token"'), face(), face()]);
+});
+
+Deno.test("authenticate() shows a token to the method of its issuer alone", async () => {
+  const token = unsignedJwt({ iss: "https://b.example", sub: "ann" });
+  const of = (url: string, answer: Answer) => ({ ...method(answer), issuer: { url, scopes: [] } });
+  const [a, b, any] = [
+    of("https://a.example", ACCEPT("CN=a")),
+    of("https://b.example", REFUSE),
+    method(ACCEPT("CN=c")),
+  ];
+  await assert.rejects(ask({ methods: [a, b, any] }, bearer(token)));
+  assert.deepEqual([a, b, any].map(({ shown }) => shown.length), [0, 1, 0]);
+  // Whose tokens nobody of them knows is shown to those who take any.
+  await ask({ methods: [a, any] }, bearer(token));
 });
 
 const CHALLENGES: [string, Authenticator["challenges"][], string, string][] = [

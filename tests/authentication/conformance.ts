@@ -64,7 +64,7 @@ export function testAuthenticator({ name, create, method, good, bad, foreign, br
   const others = { "no credentials": NO_CREDENTIALS, "malformed credentials": MALFORMED, ...foreign };
   for (const [what, credentials] of Object.entries(others)) {
     test(`skips ${what}`, async (subject) => {
-      assert.deepEqual(await ask(subject, credentials), { kind: "skipped" });
+      assert.equal((await ask(subject, credentials)).kind, "skipped");
     });
   }
 

@@ -47,6 +47,7 @@ export function alsoClosing(subject: Authenticator, close: () => void): Authenti
   return {
     name: subject.name,
     challenges: subject.challenges,
+    ...(subject.issuer && { issuer: subject.issuer }),
     authenticate: (credentials, signal) => subject.authenticate(credentials, signal),
     close() {
       subject.close();

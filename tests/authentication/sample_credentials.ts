@@ -24,6 +24,18 @@ export function bearer(token: string, clientAddress = "192.0.2.17"): Credentials
   });
 }
 
+/** A token shown with a proof of possession. */
+export function bound(
+  token: string,
+  proof: Credentials["proof"],
+  facts: Partial<Credentials> = {},
+): Credentials {
+  return credentials({ kind: "bearer", token: new Secret(token), ...readBearer(token), scheme: "DPoP" }, {
+    ...facts,
+    ...(proof && { proof }),
+  });
+}
+
 /** A token with these claims and a signature that verifies with no key. */
 export function unsignedJwt(claims: unknown, header: unknown = { alg: "EdDSA" }): string {
   const part = (value: unknown) => btoa(JSON.stringify(value)).replace(/[+/=]/g, (c) => JWT_ALPHABET[c] ?? c);

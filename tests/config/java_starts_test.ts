@@ -93,6 +93,7 @@ const STARTS: Record<string, JavaStart> = {
     warnings: [
       "users are known by the e-mail address that the server tells, expected " +
       `${REST}.OAUTH.identityAssign="UID="+email`,
+      "tokens that others got from this provider log in here",
     ],
     check: ({ authentication: { methods: [method] } }) =>
       assert.equal(method !== undefined && "dnTemplate" in method && method.dnTemplate, "UID=%email"),
@@ -103,7 +104,7 @@ const STARTS: Record<string, JavaStart> = {
       `${REST}.OAUTH.address=http://127.0.0.1:8080/userinfo`,
       `${REST}.OAUTH.identityAssign="UID="+sub`,
     ],
-    warnings: ["not encrypted, which will do within this machine"],
+    warnings: ["not encrypted, which will do within this machine", "tokens that others got"],
   },
   "with an OIDC server elsewhere without TLS, permitted": {
     lines: [
@@ -112,7 +113,7 @@ const STARTS: Record<string, JavaStart> = {
       `${REST}.OAUTH.identityAssign="UID="+sub`,
       `${REST}.OAUTH.allowPlainHttp=true`,
     ],
-    warnings: ["whoever is on the way reads passwords and tokens"],
+    warnings: ["whoever is on the way reads passwords and tokens", "tokens that others got"],
   },
   "with an XUUDB on this machine without TLS": {
     lines: [...XUUDB, `${SOURCES}.XUUDB.xuudbHost=http://localhost`],

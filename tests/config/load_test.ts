@@ -4,6 +4,7 @@ import { KINDS } from "../../src/service/kinds.ts";
 import { loadConfiguration } from "../../src/config/load.ts";
 import { formatProblem } from "../../src/model/problem.ts";
 import { loadText, MINIMAL, MINIMAL_LINES } from "./load_fixture.ts";
+import { OAUTH_DEFAULTS } from "./oauth_defaults.ts";
 
 const ROOT = join(import.meta.dirname ?? "", "..", "..");
 const DATA_FILES = {
@@ -23,6 +24,13 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
   assert.deepEqual(warnings, [
     "conf/c:31: container.security.rest.authentication.order: UNITY will accept no assertion, " +
     "expected container.security.trustedAssertionIssuers.directoryLocations.1 too",
+    "conf/c:31: container.security.rest.authentication.order: OAUTH is shown tokens that are for INTROSPECT, " +
+    "expected an issuer for each, and opaqueTokens for one at most",
+    ...[[40, "OAUTH"], [46, "INTROSPECT"]].map(([line, name]) => {
+      const prefix = `container.security.rest.authentication.${name}`;
+      return `conf/c:${line}: ${prefix}.address: tokens that others got from this provider log in here, expected ` +
+        `${prefix}.requiredAudience, ${prefix}.requiredClient, or ${prefix}.acceptAnyAudience=true if that is meant`;
+    }),
   ]);
   assert.ok(config);
   assert.deepEqual(config.site, {
@@ -89,7 +97,8 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
       },
       {
         kind: "OAuthAuthenticator",
-        opaqueTokens: true,
+        ...OAUTH_DEFAULTS,
+        prefix: "container.security.rest.authentication.OAUTH.",
         name: "OAUTH",
         address: "https://idp.site-a.example/userinfo",
         assignments: {
@@ -102,7 +111,8 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
       },
       {
         kind: "OAuthAuthenticator",
-        opaqueTokens: true,
+        ...OAUTH_DEFAULTS,
+        prefix: "container.security.rest.authentication.INTROSPECT.",
         name: "INTROSPECT",
         address: "https://idp.site-a.example/introspect",
         introspection: { clientId: "uftp", clientSecret: "client secret" },

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type Loaded, loadText, MINIMAL } from "./load_fixture.ts";
+import { OAUTH_DEFAULTS } from "./oauth_defaults.ts";
 
 const PREFIX = "container.security.rest.authentication.";
 const REST = MINIMAL.replace(/^container\.security\.rest.*\n/m, "") +
@@ -89,7 +90,7 @@ Deno.test("readAuthentication() reads what may be asked of OAuth tokens", async 
     "order=OAUTH",
     "OAUTH.address=https://idp/",
     "OAUTH.identityAssign=@conf/expr",
-    "OAUTH.requiredAudience=uftp",
+    "OAUTH.requiredAudience=uftp https://uftp.example",
     "OAUTH.requiredClient=portal",
     "OAUTH.requiredScope=transfer",
     "OAUTH.doTLSAuthn=true",
@@ -108,14 +109,16 @@ Deno.test("readAuthentication() reads what may be asked of OAuth tokens", async 
         },
       },
       showCertificate: true,
-      requiredAudience: "uftp",
-      requiredClient: "portal",
-      requiredScope: "transfer",
-      opaqueTokens: true,
+      prefix: `${PREFIX}OAUTH.`,
+      ...OAUTH_DEFAULTS,
+      requiredAudience: ["uftp", "https://uftp.example"],
+      requiredClient: ["portal"],
+      requiredScope: ["transfer"],
     }],
   });
 });
 
+const ANY_AUDIENCE = "OAUTH.acceptAnyAudience=true";
 const PATH = "a path, relative ones start from the working directory";
 const CLASSES = "FilebasedAuthenticator, SSHKeyAuthenticator, OAuthAuthenticator, UnitySAMLAuthenticator, " +
   "UnityOAuthAuthenticator, X509Authenticator";
@@ -165,8 +168,8 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ["an interval of nothing", ["order=SSHKEY", "SSHKEY.updateInterval=0"], [
     "2: SSHKEY.updateInterval = 0: expected a whole number from 1 to 2147483647 (seconds)",
   ]],
-  ["OAuth without address", ["order=OAUTH", "OAUTH.identityAssign=sub"], [
-    "2: OAUTH.address: missing, expected a URL that begins with https:// or http://",
+  ["OAuth without address", ["order=OAUTH", "OAUTH.identityAssign=sub", ANY_AUDIENCE], [
+    "conf/c: OAUTH.address: missing, expected OAUTH.issuer, or an endpoint of the OIDC server",
   ]],
   ["OAuth with an address that is none", [
     "order=OAUTH",
@@ -175,7 +178,12 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ], [
     "2: OAUTH.address = idp.example: expected a URL that begins with https:// or http://",
   ]],
-  ["an unencrypted provider", ["order=OAUTH", "OAUTH.address=http://idp/", "OAUTH.identityAssign=sub"], [
+  ["an unencrypted provider", [
+    "order=OAUTH",
+    "OAUTH.address=http://idp/",
+    "OAUTH.identityAssign=sub",
+    ANY_AUDIENCE,
+  ], [
     "2: OAUTH.address = http://idp/: expected https://, or OAUTH.allowPlainHttp=true to send secrets unencrypted",
   ]],
   ["introspection without client", [
@@ -183,6 +191,7 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "OAUTH.address=https://idp/",
     "OAUTH.identityAssign=sub",
     "OAUTH.validate=true",
+    ANY_AUDIENCE,
   ], [
     "4: OAUTH.validate = true: expected OAUTH.clientID too",
   ]],
@@ -192,13 +201,111 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "OAUTH.identityAssign=sub",
     "OAUTH.validate=true",
     "OAUTH.clientID=uftp",
+    ANY_AUDIENCE,
   ], ["4: OAUTH.validate = true: expected OAUTH.clientSecret too"]],
   ["an expression file that is not there", [
     "order=OAUTH",
     "OAUTH.address=https://idp/",
     "OAUTH.identityAssign=@none",
+    ANY_AUDIENCE,
   ], [
     "3: OAUTH.identityAssign = @none: cannot read /none: there is no such file",
+  ]],
+  ["an issuer of whom everybody's tokens count", ["order=OAUTH", "OAUTH.issuer=https://idp/"], [
+    "2: OAUTH.issuer = https://idp/: tokens that others got from this provider log in here, expected " +
+    "OAUTH.requiredAudience, OAUTH.requiredClient, or OAUTH.acceptAnyAudience=true if that is meant",
+  ]],
+  ["an audience and any audience", [
+    "order=OAUTH",
+    "OAUTH.issuer=https://idp/",
+    "OAUTH.requiredAudience=uftp",
+    ANY_AUDIENCE,
+  ], [
+    "4: OAUTH.acceptAnyAudience = true: expected either this or requiredAudience and requiredClient",
+  ]],
+  ["an issuer with a query", ["order=OAUTH", "OAUTH.issuer=https://idp/?a=b", ANY_AUDIENCE], [
+    "2: OAUTH.issuer = https://idp/?a=b: expected a URL without query",
+  ]],
+  ["an unencrypted issuer and unencrypted keys", [
+    "order=OAUTH",
+    "OAUTH.issuer=http://idp/",
+    "OAUTH.jwksUri=http://idp/keys",
+    ANY_AUDIENCE,
+  ], [
+    "2: OAUTH.issuer = http://idp/: expected https://, or OAUTH.allowPlainHttp=true to send secrets unencrypted",
+    "3: OAUTH.jwksUri = http://idp/keys: expected https://, or OAUTH.allowPlainHttp=true to send secrets unencrypted",
+  ]],
+  ["what belongs to an issuer without one", [
+    "order=OAUTH",
+    "OAUTH.address=https://idp/",
+    "OAUTH.identityAssign=sub",
+    "OAUTH.jwksUri=https://idp/keys",
+    "OAUTH.askAlways=true",
+    ANY_AUDIENCE,
+  ], [
+    "4: OAUTH.jwksUri: expected OAUTH.issuer too",
+    "5: OAUTH.askAlways: expected OAUTH.issuer too",
+  ]],
+  ["two ways to name users", [
+    "order=OAUTH",
+    "OAUTH.issuer=https://idp/",
+    "OAUTH.identityAssign=sub",
+    "OAUTH.identityTemplate=CN=%sub%",
+    ANY_AUDIENCE,
+  ], ["4: OAUTH.identityTemplate = CN=%sub%: expected either this or OAUTH.identityAssign"]],
+  ["a template without end", [
+    "order=OAUTH",
+    "OAUTH.issuer=https://idp/",
+    "OAUTH.identityTemplate=CN=%sub",
+    ANY_AUDIENCE,
+  ], [
+    "3: OAUTH.identityTemplate = CN=%sub: expected claims between two percent signs, such as %sub%",
+  ]],
+  ["one template for all", [
+    "order=OAUTH",
+    "OAUTH.issuer=https://idp/",
+    "OAUTH.identityTemplate=CN=ann",
+    ANY_AUDIENCE,
+  ], [
+    "3: OAUTH.identityTemplate = CN=ann: expected a claim such as %sub%, or all users would have one name",
+  ]],
+  ["a template of no name", [
+    "order=OAUTH",
+    "OAUTH.issuer=https://idp/",
+    "OAUTH.identityTemplate=%sub%",
+    ANY_AUDIENCE,
+  ], [
+    "3: OAUTH.identityTemplate = %sub%: expected a distinguished name: Not a distinguished name: expected an attribute such as CN= (at character 1)",
+  ]],
+  ["two ways to groups", [
+    "order=OAUTH",
+    "OAUTH.issuer=https://idp/",
+    "OAUTH.groupsAssign=groups",
+    "OAUTH.groupsClaim=groups",
+    ANY_AUDIENCE,
+  ], ["4: OAUTH.groupsClaim: expected either this or OAUTH.groupsAssign"]],
+  ["rules for groups that are not read", [
+    "order=OAUTH",
+    "OAUTH.issuer=https://idp/",
+    "OAUTH.groupsPrefix=/hpc/",
+    "OAUTH.requiredGroups=a",
+    "OAUTH.groupsMap.a=b",
+    ANY_AUDIENCE,
+  ], [
+    "3: OAUTH.groupsPrefix: expected OAUTH.groupsClaim too",
+    "4: OAUTH.requiredGroups: expected OAUTH.groupsClaim too",
+    "5: OAUTH.groupsMap.a: expected OAUTH.groupsClaim too",
+  ]],
+  ["a group that is none", [
+    "order=OAUTH",
+    "OAUTH.issuer=https://idp/",
+    "OAUTH.groupsClaim=groups",
+    "OAUTH.groupsMap./hpc/a=hpc/a",
+    "OAUTH.groupsMap./hpc/b=root",
+    ANY_AUDIENCE,
+  ], [
+    "4: OAUTH.groupsMap./hpc/a = hpc/a: expected the name of a Unix group",
+    "5: OAUTH.groupsMap./hpc/b = root: expected the name of a Unix group",
   ]],
   ["Unity without address", ["order=UNITY", "UNITY.uidAssign=x"], [
     "2: UNITY.address: missing, expected a URL that begins with https:// or http://",
@@ -237,8 +344,21 @@ const DOUBTFUL: [what: string, lines: string[], warnings: string[]][] = [
   ["the legacy token", ["order=SSHKEY", "SSHKEY.legacyToken=true"], [
     "2: SSHKEY.legacyToken = true: who has seen such a token can use it again, expected false",
   ]],
-  ["the old way to name users", ["order=OAUTH", "OAUTH.address=https://idp/", "OAUTH.dnTemplate=CN=%sub"], [
+  ["the old way to name users", [
+    "order=OAUTH",
+    "OAUTH.address=https://idp/",
+    "OAUTH.dnTemplate=CN=%sub",
+    ANY_AUDIENCE,
+  ], [
     "3: OAUTH.dnTemplate = CN=%sub: deprecated, expected OAUTH.identityAssign",
+  ]],
+  ["whose tokens count where only an address is there", [
+    "order=OAUTH",
+    "OAUTH.address=https://idp/",
+    "OAUTH.identityAssign=sub",
+  ], [
+    "2: OAUTH.address: tokens that others got from this provider log in here, expected " +
+    "OAUTH.requiredAudience, OAUTH.requiredClient, or OAUTH.acceptAnyAudience=true if that is meant",
   ]],
   ["assertions without signature", ["order=UNITY", "UNITY.address=https://idp/", "UNITY.validate=false"], [
     "3: UNITY.validate = false: assertions are believed without a valid signature, expected true",

@@ -1,4 +1,4 @@
-import type { Schedule } from "../../src/daemon/schedule.ts";
+import type { Schedule } from "../../src/model/schedule.ts";
 
 /** Time that stands still until it is moved. */
 export class VirtualTime {

@@ -7,6 +7,14 @@ export interface OidcProvider extends AsyncDisposable {
   readonly server: HttpsServer;
   readonly userinfo: string;
   readonly introspection: string;
+  /** As in its discovery document and its tokens. */
+  readonly issuer: string;
+  /** Its key set; what is in it is published at once. */
+  readonly keys: unknown[];
+  /** What its discovery document has besides, or in place of what it has. */
+  metadata: Readonly<Record<string, unknown>>;
+  /** Where that document is. */
+  metadataPath: string;
   /** What it says about each valid token. */
   readonly tokens: Map<string, Readonly<Record<string, unknown>>>;
   /** If set, answers in its place; the request is noted all the same. */
@@ -18,15 +26,38 @@ export const CLIENT = { clientId: "uftp", clientSecret: "s&cret +%" };
 
 export async function startOidcProvider(credential: Credential): Promise<OidcProvider> {
   const tokens = new Map<string, Readonly<Record<string, unknown>>>();
-  const behaviour: { fault: Answer | undefined } = { fault: undefined };
+  const keys: unknown[] = [];
+  const behaviour: { fault: Answer | undefined; metadata: Readonly<Record<string, unknown>> } = {
+    fault: undefined,
+    metadata: {},
+  };
+  const place = { metadataPath: "/.well-known/openid-configuration" };
   const server = await startHttpsServer(credential, (request, response) => {
     if (behaviour.fault !== undefined) return behaviour.fault(request, response);
     if (request.path === "/userinfo") return answerUserinfo(tokens, request, response);
     if (request.path === "/introspect") return answerIntrospection(tokens, request, response);
+    if (request.path === "/keys") return sendJson(response, { keys });
+    if (request.path === place.metadataPath) {
+      return sendJson(response, { ...metadataOf(server.origin), ...behaviour.metadata });
+    }
     response.writeHead(404).end();
   });
   return {
     server,
+    issuer: server.origin,
+    keys,
+    get metadataPath() {
+      return place.metadataPath;
+    },
+    set metadataPath(path: string) {
+      place.metadataPath = path;
+    },
+    get metadata() {
+      return behaviour.metadata;
+    },
+    set metadata(metadata: Readonly<Record<string, unknown>>) {
+      behaviour.metadata = metadata;
+    },
     userinfo: `${server.origin}/userinfo`,
     introspection: `${server.origin}/introspect`,
     tokens,
@@ -34,6 +65,15 @@ export async function startOidcProvider(credential: Credential): Promise<OidcPro
       behaviour.fault = fault;
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+function metadataOf(issuer: string) {
+  return {
+    issuer,
+    jwks_uri: `${issuer}/keys`,
+    userinfo_endpoint: `${issuer}/userinfo`,
+    introspection_endpoint: `${issuer}/introspect`,
   };
 }
 

@@ -147,12 +147,15 @@ const refused: [string, () => Question][] = [
 ];
 for (const [what, question] of refused) {
   Deno.test(`the service refuses ${what} with 401`, async () => {
-    const reply = await system.ask("/rest/auth", question());
+    const asked = question();
+    const reply = await system.ask("/rest/auth", asked);
     assert.equal(reply.status, 401, reply.text);
     assert.equal(reply.json().code, "ERR_UNAUTHENTICATED");
+    // RFC 6750, 3.1
+    const error = asked.headers?.Authorization?.startsWith("Bearer") ? ', error="invalid_token"' : "";
     assert.equal(
       reply.headers["www-authenticate"],
-      'Basic realm="DEMO", charset="UTF-8", Bearer realm="DEMO"',
+      `Basic realm="DEMO", charset="UTF-8", Bearer realm="DEMO"${error}`,
     );
   });
 }

@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import { Buffer } from "node:buffer";
 import type { Logger } from "../../logging/logger.ts";
-import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
+import { isUserAccount } from "../../model/account_name.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
 import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
@@ -179,10 +179,6 @@ function makerOf(token: SignedToken): Pick<IssuedTokenFacts, "namedBy" | "highes
     ...(token.claims.has("via") && { namedBy: textClaim(token, "via") }),
     ...(token.claims.has("highestRole") && { highestRole: textClaim(token, "highestRole") }),
   };
-}
-
-function isUserAccount(name: string): boolean {
-  return isAccountName(name) && !isPrivilegedAccount(name);
 }
 
 /** @throws {InvalidToken} If the claim is there and no list of texts. */

@@ -1,5 +1,6 @@
+import type { ProbedRemote } from "../../outgoing/probed_kind.ts";
 import { authenticatorKind } from "../authenticator_kind.ts";
-import { KEYS, read } from "./keys.ts";
+import { KEYS, type OAuthConfig, read } from "./keys.ts";
 
 /** OAuth bearer tokens (specification 5). */
 export const oauth = authenticatorKind({
@@ -7,17 +8,38 @@ export const oauth = authenticatorKind({
   classes: { OAuthAuthenticator: { names: ["OAUTH"] } },
   keys: KEYS,
   read,
-  remotes: (config) => [{
-    address: config.address,
-    shownAs: "OIDC Server",
-    showCertificate: config.showCertificate,
-    probe: async (parts) => (await import("./probe.ts")).probeProvider(config, parts),
-  }],
+  remotes,
+  looksAtCertificates: ({ certificateBound }) => certificateBound,
+  takesAnyToken: ({ issuer, opaqueTokens }) => issuer === undefined || opaqueTokens,
   inspect: async ({ assignments }) => ({
     problems: (await import("../assignments.ts")).inspectAssignments(assignments),
   }),
   async create(config, { outgoing, now: clock, log }) {
     const { OAuth } = await import("./oauth.ts");
-    return new OAuth(config, { http: outgoing(config.showCertificate), clock, log });
+    const method = new OAuth(config, { http: outgoing(config.showCertificate), clock, log });
+    await method.warmUp();
+    return method;
   },
 });
+
+/** The issuer, and what of it is configured to be elsewhere; nothing else is ever asked. */
+function remotes(config: OAuthConfig): readonly ProbedRemote[] {
+  const { issuer, jwksUri, address, showCertificate } = config;
+  const remote = (address: string, probe: ProbedRemote["probe"]) => ({
+    address,
+    shownAs: "OIDC Server",
+    showCertificate,
+    probe,
+  });
+  return [
+    ...(issuer === undefined ? [] : [
+      remote(issuer, async (parts) => (await import("./probe.ts")).probeIssuer(config, parts)),
+    ]),
+    ...(jwksUri === undefined ? [] : [
+      remote(jwksUri, async (parts) => (await import("./probe.ts")).probeKeys(config, parts)),
+    ]),
+    ...(address === undefined ? [] : [
+      remote(address, async (parts) => (await import("./probe.ts")).probeEndpoint(config, address, parts)),
+    ]),
+  ];
+}

@@ -1,181 +1,260 @@
-import { Buffer } from "node:buffer";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
-import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
-import { type Asker, type RemoteStatus, RemoteSystem } from "../../outgoing/remote_system.ts";
+import type { Schedule } from "../../model/schedule.ts";
+import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
+import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { askerOf } from "../asker_of.ts";
 import { Assignments } from "../assignments.ts";
-import type { Authenticator, Verdict } from "../authenticator.ts";
+import type { Authenticator, StepUp, TokenIssuer, Verdict } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { type Answer, CredentialCache } from "../credential_cache.ts";
 import type { Variables } from "../expression/value.ts";
-import { tokenProblem } from "../malformed_token.ts";
+import { type ForeignToken, NO_JWT, readForeignToken } from "../foreign_token.ts";
 import { tokenForProvider } from "../provider_token.ts";
+import { InvalidToken } from "../signed_token.ts";
+import { speaksOfOtherToken, verifyAccessToken } from "./access_token.ts";
+import { claimAt, type Said } from "./claims.ts";
+import { type Confirmation, PossessionCheck, readConfirmation } from "./confirmation.ts";
+import { Groups } from "./groups.ts";
+import { fillIdentityTemplate } from "./identity_template.ts";
+import { KeySet } from "./key_set.ts";
 import type { OAuthConfig } from "./keys.ts";
 import { fillNameTemplate } from "./name_template.ts";
+import { Provider } from "./provider.ts";
+import { askAbout } from "./provider_question.ts";
 import { InvalidReply, parseReply } from "./reply_variables.ts";
-import { unmetRequirement } from "./token_requirements.ts";
+import { secondsOf, unmetRequirement } from "./token_requirements.ts";
 
-/** How long the provider's word on a good token, and on a bad one, is taken again. */
-const GOOD_MS = 5 * 60_000;
+/** How long the word on a bad token is taken again. */
 const BAD_MS = 5_000;
 
+/** What is remembered of a token. */
+interface Found {
+  readonly verdict: Verdict;
+  /** To whom it is bound; looked at for each request. */
+  readonly confirmation: Confirmation;
+}
+
+/** What is known of a token that is good as far as its issuer is concerned. */
+interface Known {
+  /** Claims that may be used, the provider's answer before the token. */
+  readonly claims: Variables;
+  readonly said: Said;
+  /** End of the token, in milliseconds since the epoch. */
+  readonly endsAt: number;
+  readonly confirmation: Confirmation;
+}
+
+/** Why a token is not accepted; the message is for the log. */
+class Refused extends InvalidToken {
+  constructor(message: string, readonly stepUp?: StepUp) {
+    super(message);
+  }
+}
+
 /**
- * OAUTH: asks an OpenID Connect provider about the caller's bearer token, at the userinfo endpoint with the token
- * itself or at the introspection endpoint (RFC 7662) as a client (authentication.md 5.1 to 5.3).
- *
- * A status that speaks of the token refuses it. A status that speaks of us (a wrong client secret, a wrong address) or
- * of the provider is an outage: 503 instead of telling all users that their tokens are wrong.
+ * OAUTH: tokens of an OpenID Connect provider. Signed ones of a configured issuer are verified here (RFC 9068); about others
+ * the provider is asked (authentication.md 5.1 to 5.3). Bound ones count with the proof of possession alone (RFC 9449, 8705).
  */
 export class OAuth implements Authenticator {
   readonly name: string;
-  readonly challenges = ["Bearer"] as const;
+  readonly challenges: Authenticator["challenges"];
+  readonly issuer?: TokenIssuer;
   readonly #config: OAuthConfig;
+  readonly #clock: Clock;
   readonly #assignments: Assignments;
-  readonly #remote: RemoteSystem;
-  readonly #cache: CredentialCache<Verdict>;
+  readonly #groups: Groups;
+  readonly #provider: Provider;
+  readonly #keys: KeySet;
+  readonly #possession: PossessionCheck;
+  readonly #cache: CredentialCache<Found>;
 
   /** @throws {InvalidFile} If an assignment expression cannot be read. */
   constructor(
     config: OAuthConfig,
-    { http, clock, elapsed = stopwatch, log }: {
+    { http, clock, elapsed = stopwatch, schedule, log }: {
       readonly http: OutgoingHttp;
       readonly clock: Clock;
       readonly elapsed?: Stopwatch;
+      readonly schedule?: Schedule;
       readonly log: Logger;
     },
   ) {
     this.name = config.name;
+    this.challenges = config.issuer === undefined ? ["Bearer"] : ["Bearer", "DPoP"];
+    if (config.issuer !== undefined) this.issuer = { url: config.issuer, scopes: config.requiredScope };
     this.#config = config;
+    this.#clock = clock;
     const own = log.child({ method: config.name });
     this.#assignments = new Assignments(config.assignments, own);
-    this.#remote = new RemoteSystem({ address: config.address, http, clock, elapsed, log: own });
+    this.#groups = new Groups(config, own);
+    this.#provider = new Provider(config, { http, clock, elapsed, log: own });
+    this.#keys = new KeySet({
+      provider: this.#provider,
+      elapsed,
+      ...(schedule && { schedule }),
+      log: own,
+    });
+    this.#possession = new PossessionCheck(clock);
     this.#cache = new CredentialCache({ clock, elapsed });
   }
 
+  /** Fetches the issuer's keys, before the first token is shown. */
+  async warmUp(): Promise<void> {
+    if (this.issuer !== undefined) await this.#keys.warmUp();
+  }
+
   async authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict> {
-    const token = tokenForProvider(credentials);
+    const token = tokenForProvider(credentials, { bound: true });
     if (typeof token !== "string") return token;
-    return await this.#cache.get([token], async (signal, credential) => {
-      const problem = tokenProblem(token, { opaque: this.#config.opaqueTokens });
-      if (problem !== undefined) return this.#refused(problem);
-      return await this.#ask(token, askerOf(credentials, credential, signal));
-    }, signal);
+    const { authorization } = credentials;
+    const named = authorization.kind === "bearer" ? authorization.issuer : undefined;
+    if (this.issuer !== undefined && named !== undefined && named !== this.issuer.url) {
+      return { kind: "skipped", reason: "the token is of another issuer" };
+    }
+    const { verdict, confirmation } = await this.#cache.get(
+      [token],
+      (signal, credential) => this.#find(token, askerOf(credentials, credential, signal)),
+      signal,
+    );
+    if (verdict.kind !== "accepted") return verdict;
+    try {
+      await this.#possession.check(confirmation, credentials);
+      return verdict;
+    } catch (error) {
+      if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
+      throw error;
+    }
   }
 
   /** Whether the provider answers. */
   status(): RemoteStatus {
-    return this.#remote.status();
+    return this.#provider.status();
   }
 
   close(): void {
     this.#cache.close();
+    this.#keys.close();
   }
 
-  #ask(token: string, asker: Asker): Promise<Answer<Verdict>> {
-    return this.#remote.ask(this.#request(token), asker, (response) => {
-      const reason = this.#refusal(response);
-      if (reason !== undefined) return this.#refused(reason);
-      try {
-        return this.#judge(token, parseReply(response.body));
-      } catch (error) {
-        if (error instanceof NoIdentity) return this.#refused(error.message);
-        if (error instanceof InvalidReply) throw this.#remote.unusable(error.message, error);
-        throw error;
-      }
-    });
-  }
-
-  #request(token: string): OutgoingRequest {
-    const { address: url, introspection } = this.#config;
-    if (introspection === undefined) {
+  async #find(token: string, asker: Asker): Promise<Answer<Found>> {
+    try {
+      const known = await this.#verify(token, asker);
+      const verdict = this.#judge(known);
       return {
-        method: "GET",
-        url,
-        headers: { Accept: "application/json", Authorization: `Bearer ${token}` },
+        value: { verdict, confirmation: known.confirmation },
+        good: true,
+        lifetimeMs: this.#config.cacheSeconds * 1000,
+        endsAt: known.endsAt,
       };
+    } catch (error) {
+      if (!(error instanceof InvalidToken || error instanceof NoIdentity)) throw error;
+      const { message: reason } = error;
+      const stepUp = error instanceof Refused ? error.stepUp : undefined;
+      const verdict: Verdict = { kind: "refused", reason, ...(stepUp && { stepUp }) };
+      return { value: { verdict, confirmation: {} }, good: false, lifetimeMs: BAD_MS };
     }
-    const { clientId, clientSecret } = introspection;
-    return {
-      method: "POST",
-      url,
-      headers: {
-        Accept: "application/json",
-        "Content-Type": "application/x-www-form-urlencoded; charset=UTF-8",
-      },
-      body: new URLSearchParams([["client_id", clientId], ["client_secret", clientSecret], ["token", token]])
-        .toString(),
-    };
   }
 
   /**
-   * Why the provider's status refuses the token, if it does.
-   * @throws {RemoteUnavailable}
+   * Finds out whether a token is good, and what is said of its user.
+   * @throws {InvalidToken | RemoteUnavailable}
    */
-  #refusal({ status, headers }: OutgoingResponse): string | undefined {
-    // RFC 6750 section 3.1. An introspection endpoint answers 200 about bad tokens, and 401 to bad clients.
-    const speaksOfToken = this.#config.introspection === undefined && [400, 401, 403].includes(status);
-    if (speaksOfToken) return `the provider answered with status ${status}`;
-    if (status < 200 || status >= 300) throw this.#remote.unusable(`unexpected status ${status}`);
-    if (headers["content-type"]?.startsWith("application/jwt")) {
-      throw this.#remote.unusable("signed userinfo replies (application/jwt) are not supported");
-    }
-    return undefined;
+  async #verify(text: string, asker: Asker): Promise<Known> {
+    const { issuer, opaqueTokens, askAlways } = this.#config;
+    const token = readForeignToken(text);
+    if (token === undefined && !opaqueTokens) throw new InvalidToken(NO_JWT);
+    if (issuer === undefined || token === undefined) return await this.#ask(text, token, asker);
+    await verifyAccessToken(token, { issuer, keys: this.#keys, now: this.#clock(), signal: asker.signal });
+    if (askAlways) return await this.#ask(text, token, asker);
+    return knownOf({ claims: claimsOf(token), cnf: [token.claims.get("cnf")] });
   }
 
-  #judge(token: string, reply: Variables): Answer<Verdict> {
-    const active = reply.get("active");
-    if (active !== "true" && (active !== undefined || this.#config.introspection !== undefined)) {
-      return this.#refused("the token is not active");
+  /** @throws {InvalidToken | RemoteUnavailable} */
+  async #ask(text: string, token: ForeignToken | undefined, asker: Asker): Promise<Known> {
+    const reply = await askAbout(text, { provider: this.#provider, config: this.#config, asker });
+    if (reply.kind === "refused") throw new InvalidToken(reply.reason);
+    const claims = token && claimsOf(token);
+    for (const said of [reply.claims, claims]) {
+      const other = said && speaksOfOtherToken((name) => said.get(name));
+      if (other !== undefined) throw new InvalidToken(other);
     }
-    const claims = readClaims(token);
-    const unmet = unmetRequirement(this.#config, reply, claims);
-    if (unmet !== undefined) return this.#refused(unmet);
-    const dn = this.#identity(reply);
-    const identity = { dn, method: "OAUTH", via: this.name, ...this.#assignments.attributes(reply) };
-    const ends = [reply, claims].map((said) => expiry(said?.get("exp")));
+    const cnf = [reply.claims.get("cnf"), token?.claims.get("cnf")];
+    if (this.issuer === undefined || claims === undefined) {
+      return knownOf({ claims: reply.claims, token: claims, cnf });
+    }
+    // OIDC Core 1.0, 5.3.2: or what is said of one user would be believed of another.
+    const subjects = [reply.claims, claims].flatMap((said) => said.get("sub") ?? []);
+    if (new Set(subjects).size > 1) throw new InvalidToken("the provider's answer is about another user");
+    return knownOf({ claims: new Map([...claims, ...reply.claims]), token: claims, cnf });
+  }
+
+  /**
+   * What a good token makes of its user.
+   * @throws {NoIdentity | InvalidToken}
+   */
+  #judge({ claims, said }: Known): Verdict {
+    const unmet = unmetRequirement(this.#config, said, this.#clock());
+    if (unmet !== undefined) throw new Refused(unmet.reason, unmet.stepUp);
+    if (!this.#groups.admit(said)) throw new InvalidToken("the user is in none of the required groups");
+    const dn = this.#identity(claims, said);
+    const attributes = this.#assignments.attributes(claims);
+    const groups = this.#groups.areClaimed ? this.#groups.unixGroups(said) : [];
     return {
-      value: { kind: "accepted", identity },
-      good: true,
-      lifetimeMs: GOOD_MS,
-      endsAt: Math.min(...ends),
+      kind: "accepted",
+      identity: { dn, method: "OAUTH", via: this.name, ...attributes, ...(groups.length > 0 && { groups }) },
     };
   }
 
   /** @throws {NoIdentity} */
-  #identity(reply: Variables): string {
-    if (this.#assignments.namesUsers) return this.#assignments.identity(reply);
-    const filled = fillNameTemplate(this.#config.dnTemplate ?? "", reply);
+  #identity(claims: Variables, said: Said): string {
+    const { identityTemplate, dnTemplate } = this.#config;
+    if (this.#assignments.namesUsers) return this.#assignments.identity(claims);
+    if (identityTemplate !== undefined) return fillIdentityTemplate(identityTemplate, said);
+    const filled = fillNameTemplate(dnTemplate ?? "", claims);
     if (filled === undefined) {
-      const template = this.#config.dnTemplate;
       throw new NoIdentity(
-        `the answer has no value for ${template}, expected identityAssign with one that it has`,
+        `the answer has no value for ${dnTemplate}, expected identityAssign with one that it has`,
       );
     }
     return checkIdentity(filled);
   }
-
-  #refused(reason: string): Answer<Verdict> {
-    return { value: { kind: "refused", reason }, good: false, lifetimeMs: BAD_MS };
-  }
 }
 
-/** The claims of a token that is a JWT, unverified: only the provider can tell whether it is genuine. */
-function readClaims(token: string): Variables | undefined {
-  const [, payload, signature, more] = token.split(".", 4);
-  if (payload === undefined || signature === undefined || more !== undefined) return undefined;
+/** @throws {InvalidToken} */
+function claimsOf({ body }: ForeignToken): Variables {
   try {
-    return parseReply(Buffer.from(payload, "base64url").toString("utf8"));
+    return parseReply(body);
   } catch (error) {
-    if (error instanceof InvalidReply) return undefined;
+    if (error instanceof InvalidReply) throw new InvalidToken("the claims cannot be read", { cause: error });
     throw error;
   }
 }
 
+/**
+ * @param found.claims That may be used.
+ * @param found.token Claims of the token itself, if the provider was asked and has accepted it.
+ * @param found.cnf To whom the token is bound, as each of them says.
+ * @throws {InvalidToken} If it is bound in a way that is not verified here.
+ */
+function knownOf(
+  { claims, token, cnf }: {
+    readonly claims: Variables;
+    readonly token?: Variables | undefined;
+    readonly cnf: readonly unknown[];
+  },
+): Known {
+  const ends = [claims, token].flatMap((said) => said === undefined ? [] : [endOf(said.get("exp"))]);
+  return {
+    claims,
+    said: (path) => claimAt(claims, path) ?? (token && claimAt(token, path)),
+    endsAt: Math.min(...ends),
+    confirmation: cnf.map(readConfirmation).reduce((all, one) => ({ ...all, ...one })),
+  };
+}
+
 /** `exp` in milliseconds; none is no end, and one that cannot be read is at once. */
-function expiry(exp: unknown): number {
-  if (exp === undefined) return Infinity;
-  const seconds = typeof exp === "string" && /^[0-9]+(?:\.[0-9]+)?$/.test(exp) ? Number(exp) : 0;
-  return seconds * 1000;
+function endOf(exp: unknown): number {
+  return exp === undefined ? Infinity : secondsOf(exp) * 1000;
 }

@@ -6,23 +6,57 @@ import {
   type ProbeParts,
   probeWithoutCredentials,
 } from "../../outgoing/probed_kind.ts";
+import type { Asker } from "../../outgoing/remote_system.ts";
 import type { OAuthConfig } from "./keys.ts";
 import { OAuth } from "./oauth.ts";
+import { Provider } from "./provider.ts";
 
 /** A token that nobody has. */
 const NOBODYS_TOKEN = ['{"alg":"RS256"}', '{"sub":"authserver check"}', "no signature"]
   .map((part) => Buffer.from(part).toString("base64url")).join(".");
 
-/** Tries the provider: about a token that nobody has if we are its client, else without credentials. */
-export async function probeProvider(config: OAuthConfig, parts: ProbeParts): Promise<ProbeAnswer> {
-  if (config.introspection === undefined) {
-    return await probeWithoutCredentials(
-      config.address,
+const ASKER: Asker = { lane: "probe", known: true, credential: "probe", address: "probe", signal: NEVER };
+
+/** Reads the issuer's discovery document, and its keys and endpoints as far as they are needed of it. */
+export async function probeIssuer(config: OAuthConfig, parts: ProbeParts): Promise<ProbeAnswer> {
+  const provider = new Provider(config, { http: parts.http, clock: parts.now, log: parts.log });
+  const found = config.jwksUri === undefined ? [await keysOf(provider)] : [];
+  if ((config.opaqueTokens || config.askAlways) && config.address === undefined) {
+    const sort = config.introspection === undefined ? "userinfo" : "introspection";
+    const { ok, found: answer } = await probeEndpoint(
+      config,
+      await provider.tokenEndpoint(sort, ASKER),
       parts,
-      (status) => [400, 401, 403].includes(status),
     );
+    if (!ok) return { ok, found: answer };
+    found.push(`${sort} endpoint ${answer}`);
   }
-  const method = new OAuth(config, { http: parts.http, clock: parts.now, log: parts.log });
+  return { ok: true, found: found.length === 0 ? "nothing is asked of it" : found.join("; ") };
+}
+
+/** Reads the keys that are configured to be elsewhere. */
+export async function probeKeys(config: OAuthConfig, { http, now, log }: ProbeParts): Promise<ProbeAnswer> {
+  return { ok: true, found: await keysOf(new Provider(config, { http, clock: now, log })) };
+}
+
+/** @throws {RemoteUnavailable} */
+async function keysOf(provider: Provider): Promise<string> {
+  const { keys, leftOut } = await provider.keys(ASKER);
+  const left = leftOut.length === 0 ? "" : ` (left out: ${leftOut.join(", ")})`;
+  return `signs with ${keys.keys.length} ${keys.keys.length === 1 ? "key" : "keys"}${left}`;
+}
+
+/** Tries an endpoint for tokens: about a token that nobody has if we are its client, else without credentials. */
+export async function probeEndpoint(
+  config: OAuthConfig,
+  address: string,
+  parts: ProbeParts,
+): Promise<ProbeAnswer> {
+  if (config.introspection === undefined) {
+    return await probeWithoutCredentials(address, parts, (status) => [400, 401, 403].includes(status));
+  }
+  const asked = { ...config, address, issuer: undefined, opaqueTokens: true };
+  const method = new OAuth(asked, { http: parts.http, clock: parts.now, log: parts.log });
   const authorization = { kind: "bearer", token: new Secret(NOBODYS_TOKEN), route: "provider" } as const;
   const { kind } = await method.authenticate({ authorization, clientAddress: "" }, NEVER);
   method.close();

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../json_object.ts";
 import type { Variable, Variables } from "../expression/value.ts";
 
 /** Deepest nesting of a reply that is read. */
@@ -17,7 +18,7 @@ export class InvalidReply extends Error {
 export function parseReply(body: string): Variables {
   try {
     const reply: unknown = JSON.parse(body, keepDigits);
-    const variables = isObject(reply) ? toVariable(reply, 0) : undefined;
+    const variables = isJsonObject(reply) ? toVariable(reply, 0) : undefined;
     if (variables instanceof Map) return variables;
   } catch (error) {
     if (error instanceof InvalidReply) throw error;
@@ -31,16 +32,12 @@ function keepDigits(_key: string, value: unknown, context?: { readonly source?: 
   return typeof value === "number" ? context?.source ?? String(value) : value;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function toVariable(value: unknown, depth: number): Variable | undefined {
   if (depth > MAX_DEPTH) throw new InvalidReply(`the reply is nested deeper than ${MAX_DEPTH} levels`);
   if (typeof value === "string") return value;
   if (typeof value === "boolean") return String(value);
   if (Array.isArray(value)) return value.filter((item) => item !== null).map(itemText);
-  if (!isObject(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const members = new Map<string, Variable>();
   for (const [name, member] of Object.entries(value)) {
     const variable = toVariable(member, depth + 1);

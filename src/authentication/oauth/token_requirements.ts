@@ -1,46 +1,88 @@
-import type { Variable, Variables } from "../expression/value.ts";
+import type { StepUp } from "../authenticator.ts";
+import { type Said, textsOf } from "./claims.ts";
 
-/** What a token must be made for. Without any of these, every valid token of the provider opens the door. */
+/** What a token must be made for, and how its user must have logged in. Empty lists require nothing. */
 export interface TokenRequirements {
-  /** Must be in `aud` (RFC 7519 section 4.1.3). */
-  readonly requiredAudience: string | undefined;
-  /** Must be the `client_id` (RFC 7662) or `azp`; of both, if both are there. */
-  readonly requiredClient: string | undefined;
-  /** Must be among the words of `scope`. */
-  readonly requiredScope: string | undefined;
+  /** One of them must be in `aud` (RFC 7519, 4.1.3). */
+  readonly requiredAudience: readonly string[];
+  /** `client_id` (RFC 7662; RFC 9068), `azp` and `appid` must be one of them; of several that are there, each. */
+  readonly requiredClient: readonly string[];
+  /** All of them must be among the words of `scope` or `scp`. */
+  readonly requiredScope: readonly string[];
+  /** `acr` must be one of them (OIDC Core 1.0, 2). */
+  readonly requiredAcr: readonly string[];
+  /** Seconds since `auth_time`, at most. */
+  readonly maxAuthAge: number | undefined;
+  /** Whether `email_verified` must be true. */
+  readonly emailVerified: boolean;
 }
+
+/** What is missing. */
+export interface Unmet {
+  /** For the log. */
+  readonly reason: string;
+  /** Present if another login would do. */
+  readonly stepUp?: StepUp;
+}
+
+/** By how many seconds the provider's clock may be ahead. */
+const CLOCK_TOLERANCE = 60;
 
 /**
- * Checks what a token was made for. What the provider's reply does not say is looked up in the token itself, if that is
- * a JWT: the provider has just accepted this very token, so what it says can be believed.
- * @returns What is missing, for the log; `undefined` if nothing is.
+ * Checks what a token was made for, and how its user logged in.
+ * @param said What the provider's answer says, else the token; both are believed by now.
+ * @param now Milliseconds since the epoch.
+ * @returns What is missing; `undefined` if nothing is.
  */
-export function unmetRequirement(
-  required: TokenRequirements,
-  reply: Variables,
-  claims: Variables | undefined,
-): string | undefined {
-  const said = (name: string) => reply.get(name) ?? claims?.get(name);
-  const { requiredAudience: audience, requiredClient: client, requiredScope: scope } = required;
-  if (audience !== undefined && !texts(said("aud")).includes(audience)) {
-    return "the token is not for the required audience";
+export function unmetRequirement(required: TokenRequirements, said: Said, now: number): Unmet | undefined {
+  const { requiredAudience, requiredClient, requiredScope } = required;
+  if (requiredAudience.length > 0 && !textsOf(said("aud")).some((one) => requiredAudience.includes(one))) {
+    return { reason: "the token is not for the required audience" };
   }
-  if (client !== undefined) {
-    const clients = [...texts(said("client_id")), ...texts(said("azp"))];
-    if (clients.length === 0 || clients.some((other) => other !== client)) {
-      return "the token was not made for the required client";
+  if (requiredClient.length > 0) {
+    const clients = ["client_id", "azp", "appid"].flatMap((name) => textsOf(said(name)));
+    if (clients.length === 0 || !clients.every((client) => requiredClient.includes(client))) {
+      return { reason: "the token was not made for the required client" };
     }
   }
-  if (scope !== undefined && !texts(said("scope")).flatMap((words) => words.split(" ")).includes(scope)) {
-    return "the token has not the required scope";
+  const scopes = scopesOf(said);
+  if (!requiredScope.every((scope) => scopes.includes(scope))) {
+    return { reason: "the token has not the required scope" };
   }
-  return undefined;
+  if (required.emailVerified && said("email_verified") !== "true") {
+    return { reason: "the e-mail address is not verified (email_verified)" };
+  }
+  return weakLogin(required, said, now);
 }
 
-function texts(variable: Variable | undefined): readonly string[] {
-  if (typeof variable === "string") return [variable];
-  if (variable === undefined || variable instanceof Map) return [];
-  const items: string[] = [];
-  for (const item of variable) if (typeof item === "string") items.push(item);
-  return items;
+/** The words of `scope` (RFC 9068, 2.2.3) and `scp`, which are texts or lists. */
+export function scopesOf(said: Said): readonly string[] {
+  return ["scope", "scp"].flatMap((name) => textsOf(said(name))).flatMap((words) => words.split(" "))
+    .filter((word) => word !== "");
+}
+
+/** RFC 9470, 3 and 6.2. */
+function weakLogin(
+  { requiredAcr, maxAuthAge }: TokenRequirements,
+  said: Said,
+  now: number,
+): Unmet | undefined {
+  const stepUp: StepUp = {
+    ...(requiredAcr.length > 0 && { acrValues: requiredAcr }),
+    ...(maxAuthAge !== undefined && { maxAge: maxAuthAge }),
+  };
+  const [acr = "", other] = textsOf(said("acr"));
+  if (requiredAcr.length > 0 && (other !== undefined || !requiredAcr.includes(acr))) {
+    return { reason: "the user has not logged in by the required class (acr)", stepUp };
+  }
+  if (maxAuthAge === undefined) return undefined;
+  const age = now / 1000 - secondsOf(said("auth_time"));
+  return age <= maxAuthAge && age >= -CLOCK_TOLERANCE
+    ? undefined
+    : { reason: "the login is too long ago, or not known when (auth_time)", stepUp };
+}
+
+/** A moment as providers write it; one that cannot be read is long ago. */
+export function secondsOf(said: unknown): number {
+  return typeof said === "string" && /^[0-9]{1,15}(?:\.[0-9]{1,9})?$/.test(said) ? Number(said) : 0;
 }

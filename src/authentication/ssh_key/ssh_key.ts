@@ -1,5 +1,5 @@
 import type { Logger } from "../../logging/logger.ts";
-import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
+import { isUserAccount } from "../../model/account_name.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import { sameName } from "../../model/distinguished_name.ts";
@@ -257,10 +257,6 @@ class KeyTrial {
   async finish(): Promise<void> {
     if (!this.#worked) await this.proof.tryInVain();
   }
-}
-
-function isUserAccount(name: string): boolean {
-  return isAccountName(name) && !isPrivilegedAccount(name);
 }
 
 /** `ecdsa` for all curves. */

@@ -1,4 +1,4 @@
-import { realTime, type Schedule } from "../schedule.ts";
+import { realTime, type Schedule } from "../../model/schedule.ts";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { refuse } from "../../model/service_error.ts";
 

@@ -5,6 +5,7 @@ import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { type AuthenticationChain, unauthenticated } from "../../authentication/chain.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
+import { METADATA_PATH } from "../../resource/protected_resource.ts";
 import { type OpenSharing, openSharing } from "../../resource/share/open_sharing.ts";
 import { challengeHeader } from "../../authentication/unauthenticated.ts";
 import { type AskStanding, standingOf } from "../../authentication/standing.ts";
@@ -165,11 +166,13 @@ export async function assemble(
       sharing: config.features.share && config.sharing.servers.includes(daemons.name),
       reservations: books[i] ?? NO_RESERVATIONS,
     }]));
+    const issuers = methods.flatMap(({ issuer }) => issuer ?? []);
     const chain = {
       ...(verifier && { issuedTokens: observed(verifier, observer) }),
       methods,
       failOnMissingCredentials: config.authentication.failOnMissingCredentials,
       realm: config.site.name,
+      ...(issuers.length > 0 && { metadata: externalUrl + METADATA_PATH }),
     };
     const sharing = startSharing(config, { servers, attributes, standing, chain, observer, log, now });
     if (sharing) keep(sharing);
@@ -203,7 +206,7 @@ export async function assemble(
       config,
       externalUrl,
       chain,
-      challenge: challengeHeader(config.site.name, challenging.flatMap(({ challenges }) => challenges)),
+      challenge: challengeHeader(chain, challenging.flatMap(({ challenges }) => challenges)),
       regulator,
       attributes,
       accessControl: config.accessControl.enabled,
@@ -218,6 +221,7 @@ export async function assemble(
         sharing,
         shareAdministration: sharing && new ShareAdministration(sharing.store, now),
         features: config.features,
+        issuers,
         unauthenticated: (reason) => unauthenticated(chain, reason),
       }),
       desk: new OperatorDesk({

@@ -3,11 +3,12 @@ import type { RequestObserver } from "../request_observer.ts";
 
 /** A method of authentication whose outcomes are counted; credentials of other kinds are not. */
 export function observed(method: Authenticator, observer: RequestObserver): Authenticator {
-  const { name, challenges } = method;
+  const { name, challenges, issuer } = method;
   const status = method.status?.bind(method);
   return {
     name,
     challenges,
+    ...(issuer && { issuer }),
     ...(status && { status }),
     ...(method.standingOf && { standingOf: method.standingOf.bind(method) }),
     ...(method.namesOf && { namesOf: method.namesOf.bind(method) }),

@@ -47,14 +47,15 @@ export class DecisionRecord {
   };
 
   #observed(method: Authenticator): Authenticator {
-    const { name, challenges } = method;
+    const { name, challenges, issuer } = method;
     return {
       name,
       challenges,
+      ...(issuer && { issuer }),
       authenticate: async (credentials, signal) => {
         try {
           const verdict = await method.authenticate(credentials, signal);
-          const reason = verdict.kind === "refused" ? { reason: verdict.reason } : {};
+          const reason = "reason" in verdict ? { reason: verdict.reason } : {};
           this.methods.push({ method: name, outcome: verdict.kind, ...reason });
           return verdict;
         } catch (error) {

@@ -1,10 +1,12 @@
-import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";
+import type { TokenIssuer } from "../../authentication/authenticator.ts";
+import type { TokenIssuer as OwnTokens } from "../../authentication/issued_token/issue.ts";
 import type { ShareAdministration } from "../../sharing/administration.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { Call } from "../../resource/call.ts";
 import { liveness, readiness } from "../../resource/health.ts";
 import { certificate, issueToken } from "../../resource/issued_token.ts";
 import { openSession } from "../../resource/open_session.ts";
+import { METADATA_PATH, protectedResource } from "../../resource/protected_resource.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { serverDetail, serverList } from "../../resource/server_list.ts";
 import { type ServiceFacts, ServiceSection } from "../../resource/service_section.ts";
@@ -23,7 +25,7 @@ export interface ResourceParts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly facts: ServiceFacts;
   /** Absent without a certificate to sign with. */
-  readonly tokens: TokenIssuer | undefined;
+  readonly tokens: OwnTokens | undefined;
   /** Own certificate as PEM. */
   readonly certificate: () => string | undefined;
   readonly generation: number;
@@ -32,6 +34,8 @@ export interface ResourceParts {
   /** Absent: data sharing is off. */
   readonly shareAdministration: ShareAdministration | undefined;
   readonly features: ServiceConfig["features"];
+  /** Who makes tokens for this service. */
+  readonly issuers: readonly TokenIssuer[];
   /** The error that asks a caller for credentials; the reason is for the log. */
   readonly unauthenticated: (reason: string) => Error;
 }
@@ -44,6 +48,7 @@ export function routesOf(parts: ResourceParts): PublishedRoute[] {
   const { features, sharing } = parts;
   const routes: PublishedRoute[] = [
     ...healthRoutes(parts),
+    ...(parts.issuers.length > 0 ? [metadataRoute(parts)] : []),
     ...(features.auth ? authRoutes(parts) : []),
     ...(sharing === undefined ? [] : shareRoutes(sharing, features)),
     ...(features.admin ? adminRoutes(parts) : []),
@@ -104,6 +109,23 @@ function healthRoutes({ servers, generation }: ResourceParts): PublishedRoute[] 
       answer: ({ requestId }) => readiness(servers, generation, requestId),
     },
   ];
+}
+
+function metadataRoute({ facts, issuers }: ResourceParts): PublishedRoute {
+  return {
+    method: "GET",
+    path: METADATA_PATH,
+    service: "open",
+    produces: JSON_TYPE,
+    doc: {
+      id: "describeTokens",
+      summary: "Who makes tokens for this service (RFC 9728)",
+      answers: {
+        200: { description: "The metadata", content: { "application/json": "ProtectedResource" } },
+      },
+    },
+    answer: ({ base }) => protectedResource({ base, name: facts.siteName }, issuers),
+  };
 }
 
 function authRoutes({ servers, facts, sharing, unauthenticated }: ResourceParts): PublishedRoute[] {

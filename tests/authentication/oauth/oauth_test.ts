@@ -12,6 +12,7 @@ import {
   sendJson,
   startOidcProvider,
 } from "../../identity_provider/oidc_provider.ts";
+import { OAUTH_CONFIG } from "./oauth_config.ts";
 import { testAuthenticator } from "../conformance.ts";
 import { alsoClosing, assignments, httpsClient, PROVIDER_TLS } from "../remote_subject.ts";
 import { basic, bearer, NO_CREDENTIALS, sshLegacy, unsignedJwt } from "../sample_credentials.ts";
@@ -21,17 +22,8 @@ const ANN = { sub: "u1", email: "ann+x@site-a.example", preferred_username: "ann
 const NOW = Date.UTC(2027, 0, 15, 8);
 
 const CONFIG: OAuthConfig = {
-  kind: "OAuthAuthenticator",
-  name: "SUBJECT",
-  address: "https://localhost/",
-  introspection: undefined,
+  ...OAUTH_CONFIG,
   assignments: assignments({ identity: `"UID="+email`, uid: "preferred_username", groups: "groups" }),
-  dnTemplate: undefined,
-  showCertificate: false,
-  requiredAudience: undefined,
-  requiredClient: undefined,
-  requiredScope: undefined,
-  opaqueTokens: true,
 };
 
 interface Setting {
@@ -248,26 +240,31 @@ Deno.test("OAuth names users with dnTemplate only if there is no identityAssign"
 
 const made = { aud: ["uftp", "other"], azp: "portal", scope: "openid uftp-transfer" };
 const REQUIREMENTS: [string, Partial<OAuthConfig>, Record<string, unknown>, boolean][] = [
-  ["a list of audiences with ours", { requiredAudience: "uftp" }, made, true],
-  ["our audience", { requiredAudience: "uftp" }, { aud: "uftp" }, true],
-  ["another audience", { requiredAudience: "uftp" }, { aud: "uftpx" }, false],
-  ["no audience", { requiredAudience: "uftp" }, {}, false],
-  ["an audience that is an object", { requiredAudience: "uftp" }, { aud: { uftp: "uftp" } }, false],
-  ["our client", { requiredClient: "portal" }, made, true],
-  ["our client by the other name", { requiredClient: "portal" }, { client_id: "portal" }, true],
-  ["another client", { requiredClient: "portal" }, { azp: "evil" }, false],
-  ["two clients", { requiredClient: "portal" }, { azp: "portal", client_id: "evil" }, false],
-  ["no client", { requiredClient: "portal" }, {}, false],
-  ["our scope", { requiredScope: "uftp-transfer" }, made, true],
-  ["a scope that begins alike", { requiredScope: "uftp" }, made, false],
-  ["no scope", { requiredScope: "uftp" }, {}, false],
+  ["a list of audiences with ours", { requiredAudience: ["uftp"] }, made, true],
+  ["our audience", { requiredAudience: ["uftp"] }, { aud: "uftp" }, true],
+  ["another audience", { requiredAudience: ["uftp"] }, { aud: "uftpx" }, false],
+  ["no audience", { requiredAudience: ["uftp"] }, {}, false],
+  ["an audience that is an object", { requiredAudience: ["uftp"] }, { aud: { uftp: "uftp" } }, false],
+  ["our client", { requiredClient: ["portal"] }, made, true],
+  ["our client by the other name", { requiredClient: ["portal"] }, { client_id: "portal" }, true],
+  ["another client", { requiredClient: ["portal"] }, { azp: "evil" }, false],
+  ["two clients", { requiredClient: ["portal"] }, { azp: "portal", client_id: "evil" }, false],
+  ["no client", { requiredClient: ["portal"] }, {}, false],
+  ["our scope", { requiredScope: ["uftp-transfer"] }, made, true],
+  ["a scope that begins alike", { requiredScope: ["uftp"] }, made, false],
+  ["no scope", { requiredScope: ["uftp"] }, {}, false],
   [
     "all of them",
-    { requiredAudience: "other", requiredClient: "portal", requiredScope: "openid" },
+    { requiredAudience: ["other"], requiredClient: ["portal"], requiredScope: ["openid"] },
     made,
     true,
   ],
-  ["all but one", { requiredAudience: "other", requiredClient: "portal", requiredScope: "x" }, made, false],
+  [
+    "all but one",
+    { requiredAudience: ["other"], requiredClient: ["portal"], requiredScope: ["x"] },
+    made,
+    false,
+  ],
 ];
 for (const [what, config, claims, accepted] of REQUIREMENTS) {
   Deno.test(`OAuth ${accepted ? "accepts" : "refuses"} a token with ${what}`, async () => {

@@ -114,6 +114,14 @@ export const SCHEMAS = {
     servers: object({ total: integer("Configured"), usable: { const: 0 } }),
     generation: integer("Counts the reloads of the configuration", { minimum: 1 }),
   }),
+  ProtectedResource: object({
+    resource: HREF,
+    resource_name: text("Name of the site"),
+    authorization_servers: listOf(HREF, "Issuers whose tokens count here"),
+    bearer_methods_supported: listOf({ const: "header" }),
+    "scopes_supported?": listOf(TEXT, "Scopes that tokens need"),
+    dpop_signing_alg_values_supported: listOf(TEXT, "Algorithms of proofs of possession (RFC 9449)"),
+  }),
   Server: SERVER_ENTRY,
   ServerList: object({
     client: object({

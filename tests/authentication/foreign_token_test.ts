@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { tokenProblem } from "../../src/authentication/malformed_token.ts";
+import { tokenProblem } from "../../src/authentication/foreign_token.ts";
 import { unsignedJwt } from "./sample_credentials.ts";
 
 const ALGORITHM = "the head of the token names no signature algorithm";

@@ -1,0 +1,186 @@
+import { compactVerify, type CryptoKey, errors } from "jose";
+import type { ForeignToken } from "../foreign_token.ts";
+import { CLOCK_TOLERANCE, InvalidToken, SIGNATURE_ALGORITHMS } from "../signed_token.ts";
+import { type Said, textsOf } from "./claims.ts";
+
+/** Public keys of an issuer. */
+export interface IssuerKeys {
+  /**
+   * Those that may have signed: of this name, or without one all of the algorithm's sort.
+   * @throws {InvalidToken} If there is none. {RemoteUnavailable} If that cannot be told now.
+   */
+  matching(
+    header: { readonly alg: string; readonly kid: string | undefined },
+    signal: AbortSignal,
+  ): Promise<readonly CryptoKey[]>;
+}
+
+/** Of a token's header, in lower case without `application/` (RFC 9068, 2.1 and 4; RFC 7515, 4.1.9). */
+const TYPES: ReadonlySet<string> = new Set(["at+jwt", "jwt"]);
+
+/** Members of a header that change what the token says or how it is read; all that only tell where keys are is not looked at. */
+const REFUSED_MEMBERS = ["crit", "b64", "zip", "enc", "cty"] as const;
+
+/** Keys that are tried for a token that names none. */
+const MOST_KEYS = 4;
+
+/** Longest values that are looked at, in characters (OIDC Core 1.0, 2 has 255 for `sub`). */
+const LONGEST: Readonly<Record<string, number>> = {
+  kid: 512,
+  sub: 255,
+  jti: 512,
+  client_id: 1024,
+  azp: 1024,
+};
+
+/**
+ * Verifies a JWT access token of one issuer (RFC 9068, 4; RFC 8725): what sort of token it is, who issued it, when it is
+ * valid, and last the signature. For whom it is made is another question.
+ * @param rules.now Milliseconds since the epoch.
+ * @throws {InvalidToken} What the keys throw.
+ */
+export async function verifyAccessToken(
+  token: ForeignToken,
+  { issuer, keys, now, signal }: {
+    readonly issuer: string;
+    readonly keys: IssuerKeys;
+    readonly now: number;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const { header, claims } = token;
+  const alg = header.get("alg");
+  if (typeof alg !== "string" || !SIGNATURE_ALGORITHMS.includes(alg)) {
+    throw new InvalidToken("signed by an algorithm that is not allowed");
+  }
+  checkHeader(header);
+  if (claims.get("iss") !== issuer) throw new InvalidToken("of another issuer");
+  checkTimes(claims, now / 1000);
+  checkForms(claims);
+  const other = otherKind(header, claims);
+  if (other !== undefined) throw new InvalidToken(other);
+  const kid = textOr(header, "kid");
+  await checkSignature(token.text, alg, await keys.matching({ alg, kid }, signal));
+}
+
+function checkHeader(header: ReadonlyMap<string, unknown>): void {
+  for (const member of REFUSED_MEMBERS) {
+    if (header.has(member)) throw new InvalidToken(`the head of the token has ${member}`);
+  }
+  const type = header.get("typ");
+  if (header.has("typ") && (typeof type !== "string" || !TYPES.has(mediaType(type)))) {
+    throw new InvalidToken("the head of the token has the type of another sort of token");
+  }
+}
+
+function mediaType(type: string): string {
+  return type.toLowerCase().replace(/^application\//, "");
+}
+
+/** @param seconds Since the epoch. */
+function checkTimes(claims: ReadonlyMap<string, unknown>, seconds: number): void {
+  const [expires, notBefore, issued] = [
+    dateOr(claims, "exp"),
+    dateOr(claims, "nbf"),
+    dateOr(claims, "iat"),
+  ];
+  if (expires === undefined) throw new InvalidToken("no expiry");
+  if (seconds >= expires) throw new InvalidToken("expired");
+  if (notBefore !== undefined && notBefore > seconds + CLOCK_TOLERANCE) {
+    throw new InvalidToken("not valid yet");
+  }
+  if (issued !== undefined && issued > seconds + CLOCK_TOLERANCE) {
+    throw new InvalidToken("issued in the future");
+  }
+}
+
+/** Claims that decide, each in the one form that it has (RFC 7519, 4.1; RFC 9068, 2.2). */
+function checkForms(claims: ReadonlyMap<string, unknown>): void {
+  for (const name of ["sub", "jti", "client_id", "azp", "typ", "token_type", "token_use"]) {
+    textOr(claims, name);
+  }
+  for (const name of ["aud", "scope", "scp"]) {
+    const value = claims.get(name);
+    const fits = value === undefined || typeof value === "string" ||
+      (Array.isArray(value) && value.every((item) => typeof item === "string"));
+    if (!fits) throw new InvalidToken(`claim ${name} is neither a text nor a list of texts`);
+  }
+}
+
+/** Claims that only ID tokens, logout tokens and security events have (OIDC Core 1.0, 2 and 3.3.2.11; RFC 8417, 2.2). */
+const CLAIMS_OF_ID_TOKENS = ["nonce", "at_hash", "c_hash", "s_hash"] as const;
+
+/**
+ * What else a token of the issuer is, that must not open a door: ID, refresh, offline or logout token (RFC 8725, 3.11 and
+ * 3.12). Issuers that do not say `at+jwt` say it by a claim (Keycloak's `typ`, `token_use` of Cognito), or give nothing
+ * else a scope or client.
+ * @returns For the log; `undefined` if it is an access token.
+ */
+export function otherKind(
+  header: ReadonlyMap<string, unknown>,
+  claims: ReadonlyMap<string, unknown>,
+): string | undefined {
+  for (const name of TELLING) {
+    const value = claims.get(name);
+    const isAccess = value === undefined || (typeof value === "string" && ACCESS.has(value.toLowerCase()));
+    if (!isAccess) return `its ${name} is not that of an access token`;
+  }
+  if (claims.has("events")) return "a logout token or a security event";
+  const type = header.get("typ");
+  if (typeof type === "string" && mediaType(type) === "at+jwt") return undefined;
+  if (["typ", "token_use"].some((name) => claims.has(name))) return undefined;
+  if (CLAIMS_OF_ID_TOKENS.some((name) => claims.has(name))) return "it looks like an ID token";
+  const speaks = ["scope", "scp", "client_id", "appid", "wlcg.ver"].some((name) => claims.has(name));
+  return speaks ? undefined : "nothing says that it is an access token";
+}
+
+/** Values by which issuers say that a token is an access token. */
+const ACCESS: ReadonlySet<unknown> = new Set(["bearer", "dpop", "access", "access_token", "at+jwt"]);
+/** Words by which they say that it is none. */
+const OTHER: ReadonlySet<string> = new Set(["id", "refresh", "offline", "logout"]);
+/** Claims that tell. */
+const TELLING = ["typ", "token_type", "token_use"];
+
+/**
+ * Whether an issuer's word about a token is that it is none for access; words that nobody knows are left alone.
+ * @returns For the log; `undefined` if nothing speaks against it.
+ */
+export function speaksOfOtherToken(said: Said): string | undefined {
+  const telling = TELLING.find((name) =>
+    textsOf(said(name)).some((text) => text.toLowerCase().split(/[^a-z]/).some((word) => OTHER.has(word)))
+  );
+  return telling === undefined ? undefined : `its ${telling} is not that of an access token`;
+}
+
+async function checkSignature(text: string, alg: string, keys: readonly CryptoKey[]): Promise<void> {
+  for (const key of keys.slice(0, MOST_KEYS)) {
+    try {
+      await compactVerify(text, key, { algorithms: [alg] });
+      return;
+    } catch (error) {
+      if (!(error instanceof errors.JOSEError)) throw error;
+    }
+  }
+  throw new InvalidToken("not signed by a key of the issuer");
+}
+
+/** A member that must be text, if it is there. @throws {InvalidToken} */
+function textOr(members: ReadonlyMap<string, unknown>, name: string): string | undefined {
+  const value = members.get(name);
+  if (value === undefined) return undefined;
+  if (typeof value !== "string" || value === "" || !value.isWellFormed()) {
+    throw new InvalidToken(`${name} is not a text`);
+  }
+  if (value.length > (LONGEST[name] ?? 64)) throw new InvalidToken(`${name} is too long`);
+  return value;
+}
+
+/** A moment in seconds since the epoch, if it is there (RFC 7519, 2). @throws {InvalidToken} */
+function dateOr(claims: ReadonlyMap<string, unknown>, name: string): number | undefined {
+  const value = claims.get(name);
+  if (value === undefined) return undefined;
+  if (typeof value !== "number" || !Number.isFinite(value)) {
+    throw new InvalidToken(`claim ${name} is no number of seconds`);
+  }
+  return value;
+}

@@ -1,0 +1,32 @@
+import type { Variable, Variables } from "../expression/value.ts";
+
+/** Gives the value of a claim, wherever it is told. */
+export type Said = (name: string) => Variable | undefined;
+
+/**
+ * A claim by its name, or by names with dots between, such as `realm_access.roles`: a member of that very name comes
+ * first, as `wlcg.groups` is one.
+ */
+export function claimAt(variables: Variables, path: string): Variable | undefined {
+  const whole = variables.get(path);
+  if (whole !== undefined) return whole;
+  for (let dot = path.indexOf("."); dot >= 0; dot = path.indexOf(".", dot + 1)) {
+    const inner = variables.get(path.slice(0, dot));
+    const found = isVariables(inner) ? claimAt(inner, path.slice(dot + 1)) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The texts of a claim that is one, or a list of such. */
+export function textsOf(variable: Variable | undefined): readonly string[] {
+  if (typeof variable === "string") return [variable];
+  if (variable === undefined || isVariables(variable)) return [];
+  const items: string[] = [];
+  for (const item of variable) if (typeof item === "string") items.push(item);
+  return items;
+}
+
+function isVariables(variable: Variable | undefined): variable is Variables {
+  return variable instanceof Map;
+}

@@ -1,0 +1,91 @@
+import { Buffer } from "node:buffer";
+import { hash, timingSafeEqual, X509Certificate } from "node:crypto";
+import type { Credentials } from "../../model/credentials.ts";
+import type { Clock } from "../../model/clock.ts";
+import { SeenOnce } from "../../model/seen_once.ts";
+import { isJsonObject } from "../json_object.ts";
+import { InvalidToken } from "../signed_token.ts";
+import { verifyProof } from "./dpop_proof.ts";
+
+/** To whom a token is bound (RFC 7800, 3.1); without any member it is a bearer token. */
+export interface Confirmation {
+  /** Thumbprint of the key that proves possession (RFC 9449, 6.1). */
+  readonly jkt?: string;
+  /** SHA-256 of the client's certificate (RFC 8705, 3.1), in base64url. */
+  readonly certificate?: string;
+}
+
+/** Proofs that are remembered: of one key, and of all. */
+const PROOFS = { all: 200_000, perOwner: 5_000 };
+
+/**
+ * Reads `cnf` of a token or of what a provider says about one.
+ * @throws {InvalidToken} If it binds the token in a way that is not verified here, or cannot be read.
+ */
+export function readConfirmation(cnf: unknown): Confirmation {
+  if (cnf === undefined) return {};
+  const members = isJsonObject(cnf) ? Object.entries(cnf) : cnf instanceof Map ? [...cnf] : undefined;
+  if (members === undefined || members.length === 0) throw new InvalidToken("its cnf cannot be read");
+  const confirmation: { jkt?: string; certificate?: string } = {};
+  for (const [name, value] of members) {
+    if (typeof value !== "string" || !/^[A-Za-z0-9_-]{43}$/.test(value)) {
+      throw new InvalidToken("it is bound in a way that is not verified here");
+    }
+    if (name === "jkt") confirmation.jkt = value;
+    else if (name === "x5t#S256") confirmation.certificate = value;
+    else throw new InvalidToken("it is bound in a way that is not verified here");
+  }
+  return confirmation;
+}
+
+/** Sees to it that who shows a bound token is whom it is bound to. */
+export class PossessionCheck {
+  readonly #seen: SeenOnce;
+
+  constructor(readonly clock: Clock) {
+    this.#seen = new SeenOnce(PROOFS, clock);
+  }
+
+  /**
+   * Holds what a request shows against what the token is bound to (RFC 9449, 7; RFC 8705, 3).
+   * @throws {InvalidToken}
+   */
+  async check({ jkt, certificate }: Confirmation, credentials: Credentials): Promise<void> {
+    const { authorization } = credentials;
+    if (authorization.kind !== "bearer") throw new InvalidToken("no token");
+    if (certificate !== undefined) checkCertificate(certificate, credentials);
+    if (authorization.scheme === undefined) {
+      // RFC 9449, 7.2: whoever got hold of a bound token must not use it as if it were not.
+      if (jkt !== undefined) throw new InvalidToken("it is bound to a key, and no proof was shown");
+      return;
+    }
+    if (jkt === undefined) throw new InvalidToken("it is not bound to the key of the proof");
+    const { proof } = credentials;
+    if (proof === undefined) throw new InvalidToken("no proof of possession was shown");
+    const token = authorization.token.reveal();
+    const { thumbprint, id, endsAt } = await verifyProof(proof.text, {
+      token,
+      method: proof.method,
+      url: proof.url,
+      now: this.clock(),
+    });
+    if (!same(thumbprint, jkt)) throw new InvalidToken("it is bound to another key than the proof shows");
+    const mark = hash("sha256", id, "base64");
+    if (!this.#seen.note(jkt, mark, endsAt)) throw new InvalidToken("the proof was shown before");
+  }
+}
+
+function checkCertificate(thumbprint: string, { certificate }: Credentials): void {
+  if (certificate === undefined) {
+    throw new InvalidToken("it is bound to a certificate, and the client showed none");
+  }
+  const shown = hash("sha256", new X509Certificate(certificate.pem).raw, "base64url");
+  if (!same(shown, thumbprint)) {
+    throw new InvalidToken("it is bound to another certificate than the client's");
+  }
+}
+
+function same(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

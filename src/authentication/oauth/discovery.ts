@@ -1,0 +1,99 @@
+import { printable } from "../../model/printable.ts";
+import { isJsonObject } from "../json_object.ts";
+
+/** What a provider says about itself (OIDC Discovery 1.0, 3; RFC 8414, 2), as far as it is of use here. */
+export interface ProviderMetadata {
+  readonly jwksUri?: string;
+  readonly introspectionEndpoint?: string;
+  readonly userinfoEndpoint?: string;
+}
+
+/** A document that must not be used; the text is for the log and the operator. */
+export class InvalidMetadata extends Error {
+  override readonly name = "InvalidMetadata";
+}
+
+/** Where an issuer's document is: as OIDC Discovery 1.0, 4 has it, and as RFC 8414, 3.1 has it. */
+export function metadataAddresses(issuer: string): readonly string[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.endsWith("/") ? pathname.slice(0, -1) : pathname;
+  return [
+    `${origin}${path}/.well-known/openid-configuration`,
+    `${origin}/.well-known/oauth-authorization-server${path}`,
+  ];
+}
+
+/**
+ * Reads the document of an issuer. It must name that very issuer, or one provider could speak for another's tokens (OIDC
+ * Discovery 1.0, 4.3; RFC 8414, 3.3).
+ * @throws {InvalidMetadata}
+ */
+export function readMetadata(body: string, issuer: string): ProviderMetadata {
+  const document = parse(body);
+  if (!isJsonObject(document)) throw new InvalidMetadata("the discovery document is no JSON object");
+  if (document.issuer !== issuer) {
+    const found = typeof document.issuer === "string" ? document.issuer.slice(0, 200) : "no issuer";
+    throw new InvalidMetadata(
+      `the discovery document is of ${printable(found)}, expected ${issuer}`,
+    );
+  }
+  const [jwksUri, introspectionEndpoint, userinfoEndpoint] = [
+    endpoint(document, "jwks_uri"),
+    endpoint(document, "introspection_endpoint"),
+    endpoint(document, "userinfo_endpoint"),
+  ];
+  return {
+    ...(jwksUri !== undefined && { jwksUri }),
+    ...(introspectionEndpoint !== undefined && { introspectionEndpoint }),
+    ...(userinfoEndpoint !== undefined && { userinfoEndpoint }),
+  };
+}
+
+/**
+ * An endpoint that the document names, if it is where the issuer is: this service reaches configured hosts and ports, and
+ * no others.
+ * @param key By which another one can be configured.
+ * @throws {InvalidMetadata} If there is none, or it is elsewhere.
+ */
+export function endpointOf(
+  endpoint: string | undefined,
+  { issuer, what, key }: { readonly issuer: string; readonly what: string; readonly key: string },
+): string {
+  if (endpoint === undefined) {
+    throw new InvalidMetadata(`the discovery document names no ${what}, expected ${key}`);
+  }
+  if (new URL(endpoint).origin !== new URL(issuer).origin) {
+    throw new InvalidMetadata(
+      `${what} ${printable(endpoint)} is on another host or port than the issuer, expected ${key}=${
+        printable(endpoint)
+      }`,
+    );
+  }
+  return endpoint;
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (cause) {
+    throw new InvalidMetadata("the discovery document is no JSON", { cause });
+  }
+}
+
+function endpoint(document: Readonly<Record<string, unknown>>, member: string): string | undefined {
+  const value = document[member];
+  if (value === undefined || value === null) return undefined;
+  const url = typeof value === "string" && value.length <= MAX_ADDRESS ? URL.parse(value) : null;
+  if (typeof value !== "string" || url === null || !["https:", "http:"].includes(url.protocol)) {
+    throw new InvalidMetadata(`${member} of the discovery document is no web address`);
+  }
+  if (url.username !== "" || url.password !== "" || url.hash !== "") {
+    throw new InvalidMetadata(
+      `${member} of the discovery document has a user name, a password or a fragment`,
+    );
+  }
+  return value;
+}
+
+/** Longest address that is taken from a document, in characters. */
+const MAX_ADDRESS = 2000;

@@ -1,0 +1,83 @@
+import { Buffer } from "node:buffer";
+import type { JSONWebKeySet, JWK } from "jose";
+import { isJsonObject } from "../json_object.ts";
+
+/** A document that holds no keys which could be used; the text is for the log and the operator. */
+export class InvalidKeys extends Error {
+  override readonly name = "InvalidKeys";
+}
+
+/** What a key set holds (RFC 7517, 5). */
+export interface KeyDocument {
+  /** As it came. */
+  readonly body: string;
+  /** Public keys that sign tokens. */
+  readonly keys: JSONWebKeySet;
+  /** Why others were left out, each reason once; for the log. */
+  readonly leftOut: readonly string[];
+}
+
+/** Most keys that are taken from a set. */
+const MOST_KEYS = 100;
+/** Bits of RSA keys (RFC 7518, 3.3; longer ones the platform does not read). */
+const [FEWEST_BITS, MOST_BITS] = [2048, 4096];
+
+/** Members that only secret keys have (RFC 7518, 6.2.2, 6.3.2, 6.4.1). */
+const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+
+/**
+ * Reads the key set of an issuer. What signs no tokens here is left out: keys for encryption, of other sorts, too weak ones,
+ * and secret ones, which everybody could sign with who reads the document (RFC 8725, 3.5).
+ * @throws {InvalidKeys}
+ */
+export function readKeys(body: string): KeyDocument {
+  const listed = listOf(body);
+  if (listed.length > MOST_KEYS) throw new InvalidKeys(`more than ${MOST_KEYS} keys`);
+  const leftOut = new Set<string>();
+  const keys = listed.filter((key): key is JWK => {
+    const problem = problemOf(key);
+    if (problem !== undefined) leftOut.add(problem);
+    return problem === undefined;
+  });
+  if (keys.length === 0) {
+    const why = [...leftOut].join(", ");
+    throw new InvalidKeys(why === "" ? "no key at all" : `no key that could be used: ${why}`);
+  }
+  return { body, keys: { keys }, leftOut: [...leftOut] };
+}
+
+function listOf(body: string): readonly unknown[] {
+  try {
+    const document: unknown = JSON.parse(body);
+    if (isJsonObject(document) && Array.isArray(document.keys)) return document.keys;
+  } catch (cause) {
+    throw new InvalidKeys("the key set is no JSON", { cause });
+  }
+  throw new InvalidKeys("the key set is no JSON object with a list of keys");
+}
+
+function problemOf(key: unknown): string | undefined {
+  if (!isJsonObject(key)) return "no JSON object";
+  if (SECRET_MEMBERS.some((member) => Object.hasOwn(key, member))) return "a secret key";
+  if (key.kid !== undefined && typeof key.kid !== "string") return "a kid that is no text";
+  if (key.use !== undefined && key.use !== "sig") return "not for signatures";
+  switch (key.kty) {
+    case "RSA":
+      return typeof key.n === "string" && hasUsableLength(key.n)
+        ? undefined
+        : `RSA of other than ${FEWEST_BITS} to ${MOST_BITS} bits`;
+    case "EC":
+      return ["P-256", "P-384", "P-521"].includes(String(key.crv)) ? undefined : "another curve";
+    case "OKP":
+      return key.crv === "Ed25519" ? undefined : "another curve";
+    default:
+      return "another sort of key";
+  }
+}
+
+function hasUsableLength(modulus: string): boolean {
+  if (modulus.length > MOST_BITS) return false;
+  const hex = Buffer.from(modulus, "base64url").toString("hex").replace(/^0+/, "");
+  const bits = hex === "" ? 0 : hex.length * 4 - (Math.clz32(parseInt(hex.charAt(0), 16)) - 28);
+  return bits >= FEWEST_BITS && bits <= MOST_BITS;
+}

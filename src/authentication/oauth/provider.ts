@@ -1,0 +1,168 @@
+import type { Logger } from "../../logging/logger.ts";
+import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
+import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
+import { type Asker, type RemoteStatus, RemoteSystem } from "../../outgoing/remote_system.ts";
+import type { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
+import {
+  endpointOf,
+  InvalidMetadata,
+  metadataAddresses,
+  type ProviderMetadata,
+  readMetadata,
+} from "./discovery.ts";
+import { InvalidKeys, type KeyDocument, readKeys } from "./key_document.ts";
+
+/** Where a provider is, as far as it is configured. */
+export interface ProviderAddresses {
+  /** Absent: only `address` is asked. */
+  readonly issuer: string | undefined;
+  readonly jwksUri: string | undefined;
+  /** Endpoint for tokens. */
+  readonly address: string | undefined;
+  /** Of the method's keys in the configuration, with final dot; for messages. */
+  readonly prefix: string;
+}
+
+/** What a provider is reached with. */
+export interface ProviderParts {
+  readonly http: OutgoingHttp;
+  readonly clock: Clock;
+  readonly elapsed?: Stopwatch;
+  readonly log: Logger;
+}
+
+/** How long a discovery document is believed, in milliseconds. */
+const METADATA_MS = 60 * 60_000;
+
+/** One identity provider: its documents, where its endpoints are, and whether they answer. */
+export class Provider {
+  readonly #addresses: ProviderAddresses;
+  readonly #parts: ProviderParts;
+  readonly #elapsed: Stopwatch;
+  /** By origin. */
+  readonly #systems = new Map<string, RemoteSystem>();
+  #metadata: { readonly value: ProviderMetadata; readonly since: number } | undefined;
+
+  constructor(addresses: ProviderAddresses, parts: ProviderParts) {
+    this.#addresses = addresses;
+    this.#parts = parts;
+    this.#elapsed = parts.elapsed ?? stopwatch;
+    for (const address of [addresses.issuer, addresses.jwksUri, addresses.address]) {
+      if (address !== undefined) this.#system(address);
+    }
+  }
+
+  /** Of the systems it is made of, the one with the worst news. */
+  status(): RemoteStatus {
+    const all = [...this.#systems.values()].map((system) => system.status());
+    const [first] = [
+      ...all.filter(({ up }) => !up),
+      ...all.filter(({ since }) => since !== undefined),
+      ...all,
+    ];
+    return first ?? { remote: "", up: true };
+  }
+
+  /**
+   * Sends a request to one of the provider's endpoints, on somebody's behalf.
+   * @throws {RemoteUnavailable} What `read` throws.
+   */
+  ask<T>(
+    request: OutgoingRequest,
+    asker: Asker,
+    read: (response: OutgoingResponse) => T | Promise<T>,
+  ): Promise<T> {
+    return this.#system(request.url).ask(request, asker, read);
+  }
+
+  /** An endpoint answered what says nothing. */
+  unusable(url: string, reason: string, cause?: unknown): RemoteUnavailable {
+    return this.#system(url).unusable(reason, cause);
+  }
+
+  /** Fetches its keys. @throws {RemoteUnavailable} If they cannot be had, or not be used. */
+  async keys(asker: Asker): Promise<KeyDocument> {
+    const url = this.#addresses.jwksUri ??
+      await this.#endpoint((metadata) => metadata.jwksUri, asker, "jwks_uri", "jwksUri");
+    return await this.ask(documentRequest(url), asker, ({ status, body }) => {
+      if (status !== 200) throw this.unusable(url, `status ${status} for the keys ${url}`);
+      try {
+        return readKeys(body);
+      } catch (error) {
+        if (!(error instanceof InvalidKeys)) throw error;
+        throw this.unusable(url, `the keys ${url} cannot be used: ${error.message}`, error);
+      }
+    });
+  }
+
+  /** Where it is asked about tokens. @throws {RemoteUnavailable} */
+  async tokenEndpoint(sort: "introspection" | "userinfo", asker: Asker): Promise<string> {
+    const { address } = this.#addresses;
+    const member = ({ introspectionEndpoint, userinfoEndpoint }: ProviderMetadata) =>
+      sort === "introspection" ? introspectionEndpoint : userinfoEndpoint;
+    return address ?? await this.#endpoint(member, asker, `${sort}_endpoint`, "address");
+  }
+
+  async #endpoint(
+    member: (metadata: ProviderMetadata) => string | undefined,
+    asker: Asker,
+    what: string,
+    key: string,
+  ): Promise<string> {
+    const { issuer = "", prefix } = this.#addresses;
+    const metadata = await this.#document(issuer, asker);
+    try {
+      return endpointOf(member(metadata), { issuer, what, key: prefix + key });
+    } catch (error) {
+      if (error instanceof InvalidMetadata) throw this.unusable(issuer, error.message, error);
+      throw error;
+    }
+  }
+
+  /** The discovery document, not older than an hour if the provider answers. */
+  async #document(issuer: string, asker: Asker): Promise<ProviderMetadata> {
+    const known = this.#metadata;
+    if (known !== undefined && this.#elapsed() - known.since < METADATA_MS) return known.value;
+    try {
+      const value = await this.#discover(issuer, asker);
+      this.#metadata = { value, since: this.#elapsed() };
+      return value;
+    } catch (error) {
+      if (known === undefined) throw error;
+      this.#parts.log.warn("discovery document not renewed, the last one holds", { error });
+      return known.value;
+    }
+  }
+
+  async #discover(issuer: string, asker: Asker): Promise<ProviderMetadata> {
+    const addresses = metadataAddresses(issuer);
+    for (const url of addresses) {
+      const found = await this.ask(documentRequest(url), asker, ({ status, body }) => {
+        if (status === 404 && url !== addresses.at(-1)) return undefined;
+        if (status !== 200) throw this.unusable(url, `status ${status} for the discovery document ${url}`);
+        try {
+          return readMetadata(body, issuer);
+        } catch (error) {
+          if (error instanceof InvalidMetadata) throw this.unusable(url, error.message, error);
+          throw error;
+        }
+      });
+      if (found !== undefined) return found;
+    }
+    throw this.unusable(issuer, "no discovery document");
+  }
+
+  #system(url: string): RemoteSystem {
+    const { origin } = new URL(url);
+    const known = this.#systems.get(origin);
+    if (known !== undefined) return known;
+    const made = new RemoteSystem({ address: url, ...this.#parts });
+    this.#systems.set(origin, made);
+    return made;
+  }
+}
+
+/** For a document that everybody may read. */
+function documentRequest(url: string): OutgoingRequest {
+  return { method: "GET", url, headers: { Accept: "application/json" } };
+}

@@ -1,0 +1,95 @@
+import type { OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
+import type { Asker } from "../../outgoing/remote_system.ts";
+import type { Variables } from "../expression/value.ts";
+import type { OAuthConfig } from "./keys.ts";
+import type { Provider } from "./provider.ts";
+import { InvalidReply, parseReply } from "./reply_variables.ts";
+
+/** What the provider says about a token. */
+export type ProviderReply =
+  | { readonly kind: "said"; readonly claims: Variables }
+  /** The reason is for the log. */
+  | { readonly kind: "refused"; readonly reason: string };
+
+/**
+ * Asks the provider about a token: at the userinfo endpoint (OIDC Core 1.0, 5.3) with the token itself, or at the
+ * introspection endpoint (RFC 7662) as a client (authentication.md 5.1, 5.2).
+ *
+ * A status that speaks of the token refuses it. A status that speaks of us (a wrong client secret, a wrong address) or of
+ * the provider is an outage: 503 instead of telling all users that their tokens are wrong.
+ * @throws {RemoteUnavailable}
+ */
+export async function askAbout(
+  token: string,
+  { provider, config, asker }: {
+    readonly provider: Provider;
+    readonly config: Pick<OAuthConfig, "introspection">;
+    readonly asker: Asker;
+  },
+): Promise<ProviderReply> {
+  const { introspection } = config;
+  const sort = introspection === undefined ? "userinfo" : "introspection";
+  const url = await provider.tokenEndpoint(sort, asker);
+  const request = introspection === undefined
+    ? userinfoRequest(url, token)
+    : introspectionRequest(url, token, introspection);
+  return await provider.ask(request, asker, (response) => {
+    const unusable = (reason: string, cause?: unknown) => provider.unusable(url, reason, cause);
+    if (speaksOfToken(sort, response)) {
+      return { kind: "refused", reason: `the provider answered with status ${response.status}` };
+    }
+    const problem = responseProblem(response);
+    if (problem !== undefined) throw unusable(problem);
+    const claims = read(response, unusable);
+    const active = claims.get("active");
+    return active !== "true" && (active !== undefined || sort === "introspection")
+      ? { kind: "refused", reason: "the token is not active" }
+      : { kind: "said", claims };
+  });
+}
+
+function userinfoRequest(url: string, token: string): OutgoingRequest {
+  return {
+    method: "GET",
+    url,
+    headers: { Accept: "application/json", Authorization: `Bearer ${token}` },
+  };
+}
+
+function introspectionRequest(
+  url: string,
+  token: string,
+  { clientId, clientSecret }: NonNullable<OAuthConfig["introspection"]>,
+): OutgoingRequest {
+  return {
+    method: "POST",
+    url,
+    headers: {
+      Accept: "application/json",
+      "Content-Type": "application/x-www-form-urlencoded; charset=UTF-8",
+    },
+    body: new URLSearchParams([["client_id", clientId], ["client_secret", clientSecret], ["token", token]])
+      .toString(),
+  };
+}
+
+/** RFC 6750, 3.1. An introspection endpoint answers 200 about bad tokens, and 401 to bad clients. */
+function speaksOfToken(sort: "userinfo" | "introspection", { status }: OutgoingResponse): boolean {
+  return sort === "userinfo" && [400, 401, 403].includes(status);
+}
+
+function responseProblem({ status, headers }: OutgoingResponse): string | undefined {
+  if (status < 200 || status >= 300) return `unexpected status ${status}`;
+  return headers["content-type"]?.startsWith("application/jwt")
+    ? "signed userinfo replies (application/jwt) are not supported"
+    : undefined;
+}
+
+function read({ body }: OutgoingResponse, unusable: (reason: string, cause: unknown) => Error): Variables {
+  try {
+    return parseReply(body);
+  } catch (error) {
+    if (error instanceof InvalidReply) throw unusable(error.message, error);
+    throw error;
+  }
+}

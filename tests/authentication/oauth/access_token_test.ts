@@ -1,0 +1,420 @@
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { createHmac, sign } from "node:crypto";
+import { OAuth } from "../../../src/authentication/oauth/oauth.ts";
+import type { OAuthConfig } from "../../../src/authentication/oauth/keys.ts";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { type OidcProvider, startOidcProvider } from "../../identity_provider/oidc_provider.ts";
+import { createSigner, encode, type TokenSigner } from "../../identity_provider/token_issuer.ts";
+import { testAuthenticator } from "../conformance.ts";
+import { alsoClosing, httpsClient, PROVIDER_TLS } from "../remote_subject.ts";
+import { bearer } from "../sample_credentials.ts";
+import { OAUTH_CONFIG } from "./oauth_config.ts";
+
+const NOW = Date.UTC(2027, 0, 15, 8);
+const SECONDS = NOW / 1000;
+
+const [RSA, EC, ED, STRANGER] = [
+  createSigner("RS256", "rsa"),
+  createSigner("ES256", "ec"),
+  createSigner("EdDSA", "ed"),
+  createSigner("ES256", "ec"),
+];
+const [WEAK, ENCRYPTING, PUBLISHED, WITHDRAWN] = [
+  createSigner("RS256", "weak", { bits: 1024 }),
+  createSigner("RS256", "enc"),
+  createSigner("ES256", "published"),
+  createSigner("ES256", "withdrawn"),
+];
+const SECRET = { kty: "oct", kid: "oct", k: encode("a secret of thirty-two characters") };
+
+/** What Keycloak, Entra and others sign is in the tests that accept; this is RFC 9068, 2.2, whole. */
+function claims(issuer: string): Readonly<Record<string, unknown>> {
+  return {
+    iss: issuer,
+    sub: "ann",
+    aud: "uftp",
+    exp: SECONDS + 300,
+    nbf: SECONDS - 1,
+    iat: SECONDS - 1,
+    jti: "1",
+    client_id: "portal",
+    scope: "openid transfer",
+  };
+}
+
+interface Setting {
+  readonly provider: OidcProvider;
+  readonly subject: OAuth;
+  /** The reason of a refusal, or `accepted`. */
+  ask(token: string): Promise<string>;
+}
+
+async function withIssuer(
+  config: Partial<OAuthConfig>,
+  run: (setting: Setting) => Promise<void>,
+): Promise<void> {
+  await using provider = await startOidcProvider(PROVIDER_TLS);
+  provider.keys.push(RSA.jwk, EC.jwk, ED.jwk, WEAK.jwk, { ...ENCRYPTING.jwk, use: "enc" }, SECRET, {
+    ...PUBLISHED.jwk,
+    d: "AAAA",
+  });
+  const http = httpsClient();
+  const subject = new OAuth({
+    ...OAUTH_CONFIG,
+    issuer: provider.issuer,
+    address: undefined,
+    opaqueTokens: false,
+    identityTemplate: "CN=%sub%,O=test",
+    requiredAudience: ["uftp"],
+    ...config,
+  }, { http, clock: () => NOW, elapsed: () => 0, log: SILENT });
+  try {
+    await subject.warmUp();
+    await run({
+      provider,
+      subject,
+      async ask(token) {
+        const verdict = await subject.authenticate(bearer(token), new AbortController().signal);
+        return "reason" in verdict ? verdict.reason ?? "skipped" : verdict.kind;
+      },
+    });
+  } finally {
+    subject.close();
+    http.close();
+  }
+}
+
+const AT = { typ: "at+jwt" };
+
+type Make = (issuer: string) => string;
+const by =
+  (signer: TokenSigner, change: Readonly<Record<string, unknown>>, header: object = AT): Make => (issuer) =>
+    signer.sign({ ...claims(issuer), ...change }, { ...header });
+/** With claims left out. */
+const without = (...names: string[]): Make => (issuer) =>
+  EC.sign(Object.fromEntries(Object.entries(claims(issuer)).filter(([name]) => !names.includes(name))), AT);
+const hmac = (secret: string | Uint8Array, alg = "HS256", kid = "rsa"): Make => (issuer) => {
+  const content = `${encode(JSON.stringify({ alg, kid, ...AT }))}.${encode(JSON.stringify(claims(issuer)))}`;
+  return `${content}.${
+    createHmac(alg === "HS512" ? "sha512" : "sha256", secret).update(content).digest("base64url")
+  }`;
+};
+/** A good token with a part changed. */
+const changed = (change: (parts: string[], issuer: string) => string[]): Make => (issuer) =>
+  change(EC.sign(claims(issuer), AT).split("."), issuer).join(".");
+/** A token without type, as it may be another sort of token. */
+const untyped = (change: Readonly<Record<string, unknown>>): Make => by(EC, change, { typ: "JWT" });
+const bare = (change: Readonly<Record<string, unknown>>): Make => (issuer) => {
+  const { scope: _scope, client_id: _client, ...rest } = claims(issuer);
+  return EC.sign({ ...rest, ...change }, { typ: "JWT" });
+};
+
+const REFUSED: readonly [rule: string, what: string, make: Make][] = [
+  // RFC 8725: JSON Web Token best current practices.
+  [
+    "RFC 8725, 2.1",
+    "without signature",
+    (issuer) => `${encode('{"alg":"none"}')}.${encode(JSON.stringify(claims(issuer)))}.`,
+  ],
+  [
+    "RFC 8725, 2.1",
+    "by none, with a signature",
+    changed(([, body = "", s = ""]) => [encode('{"alg":"none","typ":"at+jwt"}'), body, s]),
+  ],
+  ["RFC 8725, 2.1", "by nOnE", changed(([, body = "", s = ""]) => [encode('{"alg":"nOnE"}'), body, s])],
+  [
+    "RFC 8725, 2.1",
+    "by HS256 with the public RSA key as secret",
+    hmac(RSA.publicKey.export({ type: "spki", format: "pem" })),
+  ],
+  [
+    "RFC 8725, 2.1",
+    "by HS256 with the key's DER as secret",
+    hmac(RSA.publicKey.export({ type: "spki", format: "der" })),
+  ],
+  ["RFC 8725, 2.1", "by HS256 with the JWK as secret", hmac(JSON.stringify(EC.jwk), "HS256", "ec")],
+  [
+    "RFC 8725, 2.1",
+    "by HS512 with a modulus as secret",
+    hmac(Buffer.from(RSA.jwk.n ?? "", "base64url"), "HS512"),
+  ],
+  [
+    "RFC 8725, 3.5",
+    "by a secret that stands in the key set",
+    hmac(Buffer.from(SECRET.k, "base64url"), "HS256", "oct"),
+  ],
+  [
+    "RFC 8725, 3.1",
+    "by ES256K",
+    changed(([, body = "", s = ""]) => [encode('{"alg":"ES256K","kid":"ec"}'), body, s]),
+  ],
+  ["RFC 8725, 3.1", "by an algorithm of another key", by(EC, {}, { ...AT, alg: "RS256" })],
+  ["RFC 8725, 3.1", "by an algorithm other than the key's own", by(RSA, {}, { ...AT, alg: "RS384" })],
+  ["RFC 8725, 3.1", "by PS256 with a key for RS256", by(RSA, {}, { ...AT, alg: "PS256" })],
+  ["RFC 8725, 3.1", "with the name of another key", by(EC, {}, { ...AT, kid: "ed" })],
+  [
+    "RFC 8725, 3.1",
+    "without algorithm",
+    (issuer) => EC.signRaw('{"kid":"ec"}', JSON.stringify(claims(issuer))),
+  ],
+  ["RFC 8725, 3.1", "by a list of algorithms", by(EC, {}, { ...AT, alg: ["ES256"] })],
+  ["RFC 8725, 3.2", "by a key of 1,024 bits", by(WEAK, {})],
+  ["RFC 8725, 3.2", "by a key for encryption", by(ENCRYPTING, {})],
+  ["RFC 8725, 3.5", "by a key whose secret part is published", by(PUBLISHED, {})],
+  ["RFC 8725, 3.3", "by a stranger with the name of our key", by(STRANGER, {})],
+  ["RFC 8725, 3.3", "by a stranger without name", by(STRANGER, {}, { ...AT, kid: undefined })],
+  ["RFC 8725, 3.3", "by a key that was withdrawn", by(WITHDRAWN, {})],
+  [
+    "RFC 8725, 3.3",
+    "with other claims than were signed",
+    changed(([h = "", , s = ""], issuer) => [
+      h,
+      encode(JSON.stringify({ ...claims(issuer), sub: "root" })),
+      s,
+    ]),
+  ],
+  [
+    "RFC 8725, 3.3",
+    "with another head than was signed",
+    changed(([, b = "", s = ""]) => [encode('{"alg":"ES256","kid":"ec","x":1}'), b, s]),
+  ],
+  ["RFC 8725, 3.3", "with half a signature", changed(([h = "", b = "", s = ""]) => [h, b, s.slice(0, 43)])],
+  ["RFC 8725, 3.3", "with a longer signature", changed(([h = "", b = "", s = ""]) => [h, b, `${s}AAAA`])],
+  ["RFC 8725, 3.3", "with an empty signature", changed(([h = "", b = ""]) => [h, b, ""])],
+  [
+    "RFC 8725, 3.3",
+    "with a signature of zeros",
+    changed(([h = "", b = ""]) => [h, b, encode(new Uint8Array(64))]),
+  ],
+  [
+    "RFC 8725, 3.3",
+    "with a signature in DER",
+    changed(([h = "", b = ""]) => [
+      h,
+      b,
+      encode(sign("sha256", Buffer.from(`${h}.${b}`), EC.privateKey)),
+    ]),
+  ],
+  ["RFC 8725, 3.3", "in another", (issuer) =>
+    EC.signRaw(
+      '{"alg":"ES256","kid":"ec","typ":"at+jwt","cty":"JWT"}',
+      JSON.stringify(EC.sign(claims(issuer), AT)),
+    )],
+  ["RFC 8725, 3.6", "compressed", by(EC, {}, { ...AT, zip: "DEF" })],
+  ["RFC 8725, 3.3", "encrypted, in five parts", changed(([h = "", b = "", s = ""]) => [h, s, s, b, s])],
+  ["RFC 7515, 4.1.11", "with a critical member", by(EC, {}, { ...AT, crit: ["exp"], exp: SECONDS + 10 })],
+  ["RFC 7797, 3", "with claims that are not encoded", by(EC, {}, { ...AT, b64: false, crit: ["b64"] })],
+  ["RFC 8725, 3.10", "with a key of its own", by(STRANGER, {}, { ...AT, kid: undefined, jwk: STRANGER.jwk })],
+  [
+    "RFC 8725, 3.10",
+    "with an address of other keys",
+    by(STRANGER, {}, { ...AT, kid: "x", jku: "https://evil.example/keys" }),
+  ],
+  [
+    "RFC 8725, 3.10",
+    "with an address of a certificate",
+    by(STRANGER, {}, { ...AT, x5u: "https://evil.example/c.pem" }),
+  ],
+  ["RFC 8725, 3.10", "with a certificate", by(STRANGER, {}, { ...AT, x5c: ["MIIB"] })],
+  ["RFC 8725, 3.10", "with a path for a key", by(STRANGER, {}, { ...AT, kid: "../../dev/null" })],
+  ["RFC 8725, 3.10", "with a number for a key", by(EC, {}, { ...AT, kid: 1 })],
+  ["RFC 8725, 3.10", "with a very long name of a key", by(EC, {}, { ...AT, kid: "k".repeat(600) })],
+  ["RFC 8725, 3.10", "with an inherited name of a key", by(STRANGER, {}, { ...AT, kid: "__proto__" })],
+  [
+    "RFC 8725, 2.4",
+    "with an algorithm given twice",
+    (issuer) => EC.signRaw('{"alg":"none","alg":"ES256","kid":"ec"}', JSON.stringify(claims(issuer))),
+  ],
+  [
+    "RFC 8725, 2.4",
+    "with an audience given twice",
+    (issuer) =>
+      EC.signRaw(
+        JSON.stringify({ alg: "ES256", kid: "ec", ...AT }),
+        `{"aud":"other",${JSON.stringify(claims(issuer)).slice(1)}`,
+      ),
+  ],
+  ["RFC 8725, 3.7", "not in UTF-8", (issuer) =>
+    EC.signRaw(
+      JSON.stringify({ alg: "ES256", kid: "ec", ...AT }),
+      Buffer.from(JSON.stringify({ ...claims(issuer), sub: "ann\xff" }), "latin1"),
+    )],
+  ["RFC 8725, 3.7", "in UTF-16", (issuer) =>
+    EC.signRaw(
+      JSON.stringify({ alg: "ES256", kid: "ec", ...AT }),
+      Buffer.from(JSON.stringify(claims(issuer)), "utf16le"),
+    )],
+  ["RFC 7515, 2", "with padding", changed(([h = "", b = "", s = ""]) => [h, b, `${s}==`])],
+  [
+    "RFC 7515, 2",
+    "whose last bits are others",
+    changed(([h = "", b = "", s = ""]) => [h, b, `${s.slice(0, -1)}${s.endsWith("B") ? "C" : "B"}`]),
+  ],
+  [
+    "RFC 7519, 7.2",
+    "whose claims are a list",
+    () => EC.signRaw(JSON.stringify({ alg: "ES256", kid: "ec", ...AT }), "[]"),
+  ],
+  // Issuer, subject, audience.
+  ["RFC 8725, 3.8", "of another issuer", by(EC, { iss: "https://evil.example" })],
+  [
+    "RFC 8725, 3.8",
+    "of an issuer with a slash more",
+    (issuer) => EC.sign({ ...claims(issuer), iss: `${issuer}/` }, AT),
+  ],
+  [
+    "RFC 8725, 3.8",
+    "of an issuer in capitals",
+    (issuer) => EC.sign({ ...claims(issuer), iss: issuer.toUpperCase() }, AT),
+  ],
+  ["RFC 8725, 3.8", "of two issuers", (issuer) => EC.sign({ ...claims(issuer), iss: [issuer] }, AT)],
+  ["RFC 9068, 2.2", "of no issuer", without("iss")],
+  ["RFC 8725, 3.8", "of a number", by(EC, { sub: 1000 })],
+  ["RFC 9068, 2.2", "of nobody", without("sub")],
+  ["RFC 9068, 2.2", "of an empty subject", by(EC, { sub: "" })],
+  ["OIDC Core 1.0, 2", "of a subject of 256 characters", by(EC, { sub: "a".repeat(256) })],
+  ["RFC 8725, 3.9", "for another audience", by(EC, { aud: "other" })],
+  ["RFC 8725, 3.9", "for an audience that begins alike", by(EC, { aud: "uftp2" })],
+  ["RFC 8725, 3.9", "for our audience in capitals", by(EC, { aud: "UFTP" })],
+  ["RFC 8725, 3.9", "for several others", by(EC, { aud: ["a", "b"] })],
+  ["RFC 9068, 4", "for nobody", without("aud")],
+  ["RFC 8725, 3.9", "for an empty list", by(EC, { aud: [] })],
+  ["RFC 8725, 3.9", "for an object", by(EC, { aud: { uftp: "uftp" } })],
+  ["RFC 8725, 3.9", "for a list that is not only texts", by(EC, { aud: ["uftp", 1] })],
+  // Times.
+  ["RFC 9068, 4", "without end", without("exp")],
+  ["RFC 9068, 4", "that has ended", by(EC, { exp: SECONDS })],
+  ["RFC 7519, 4.1.4", "that ends in words", by(EC, { exp: "tomorrow" })],
+  ["RFC 7519, 4.1.4", "that ends in digits as text", by(EC, { exp: String(SECONDS + 300) })],
+  ["RFC 7519, 4.1.4", "that ends at null", by(EC, { exp: null })],
+  [
+    "RFC 7519, 4.1.4",
+    "that ends in infinity",
+    (issuer) =>
+      EC.signRaw(
+        JSON.stringify({ alg: "ES256", kid: "ec", ...AT }),
+        JSON.stringify(claims(issuer)).replace(/"exp":\d+/, '"exp":1e999'),
+      ),
+  ],
+  ["RFC 7519, 4.1.5", "that begins later", by(EC, { nbf: SECONDS + 90 })],
+  ["RFC 7519, 4.1.5", "that begins in words", by(EC, { nbf: "now" })],
+  ["RFC 7519, 4.1.6", "issued in the future", by(EC, { iat: SECONDS + 90 })],
+  // Other sorts of tokens of the same issuer.
+  ["RFC 9068, 4", "of the type of a logout token", by(EC, {}, { typ: "logout+jwt" })],
+  ["RFC 9449, 4.2", "of the type of a proof", by(EC, {}, { typ: "dpop+jwt" })],
+  ["RFC 8417, 2.3", "of the type of a security event", by(EC, {}, { typ: "application/secevent+jwt" })],
+  ["RFC 8725, 3.11", "of a type that is a number", by(EC, {}, { typ: 1 })],
+  ["RFC 8725, 3.12", "an ID token of Keycloak", untyped({ typ: "ID", azp: "portal" })],
+  ["RFC 8725, 3.12", "a refresh token of Keycloak", untyped({ typ: "Refresh" })],
+  ["RFC 8725, 3.12", "an offline token of Keycloak", untyped({ typ: "Offline" })],
+  ["RFC 8725, 3.12", "a logout token of Keycloak", untyped({ typ: "Logout" })],
+  ["RFC 8725, 3.12", "an ID token of Cognito", untyped({ token_use: "id" })],
+  ["RFC 8725, 3.12", "a token whose token_type is another", untyped({ token_type: "refresh_token" })],
+  ["RFC 8725, 3.12", "an ID token with nonce", untyped({ nonce: "n" })],
+  ["RFC 8725, 3.12", "an ID token with a hash of its access token", untyped({ at_hash: "h" })],
+  ["RFC 8725, 3.12", "an ID token with a hash of its code", untyped({ c_hash: "h" })],
+  ["RFC 8725, 3.12", "a token that says nothing of what it is", bare({})],
+  [
+    "RFC 8417, 2.2",
+    "a security event",
+    by(EC, { events: { "http://schemas.openid.net/event/backchannel-logout": {} } }),
+  ],
+  ["RFC 8725, 3.12", "a type that is a list", untyped({ typ: ["Bearer"] })],
+  // Bound tokens without what they are bound to.
+  ["RFC 9449, 7.2", "bound to a key, shown as bearer token", by(EC, { cnf: { jkt: "A".repeat(43) } })],
+  ["RFC 8705, 3", "bound to a certificate, shown without", by(EC, { cnf: { "x5t#S256": "A".repeat(43) } })],
+  ["RFC 7800, 3.2", "bound to a key in it", by(EC, { cnf: { jwk: EC.jwk } })],
+  ["RFC 7800, 3.4", "bound to the name of a key", by(EC, { cnf: { kid: "ec" } })],
+  ["RFC 7800, 3.1", "bound to nothing", by(EC, { cnf: {} })],
+  ["RFC 7800, 3.1", "bound to a text", by(EC, { cnf: "key" })],
+  ["RFC 7800, 3.1", "bound to null", by(EC, { cnf: null })],
+  [
+    "RFC 9449, 6.1",
+    "bound to a key and in an unknown way",
+    by(EC, { cnf: { jkt: "A".repeat(43), x: "A".repeat(43) } }),
+  ],
+];
+
+Deno.test(`OAuth refuses ${REFUSED.length} tokens that an issuer did not make for access here`, async (test) => {
+  assert.ok(REFUSED.length >= 60);
+  await withIssuer({}, async ({ provider, ask }) => {
+    assert.equal(await ask(EC.sign(claims(provider.issuer), AT)), "accepted");
+    for (const [rule, what, make] of REFUSED) {
+      await test.step(`${rule}: ${what}`, async () => {
+        assert.notEqual(await ask(make(provider.issuer)), "accepted");
+      });
+    }
+    // None of them was worth a question but for keys, and that one time.
+    const paths = provider.server.seen.map(({ path }) => path);
+    assert.deepEqual(paths, ["/.well-known/openid-configuration", "/keys"]);
+  });
+});
+
+const ACCEPTED: readonly [what: string, make: Make][] = [
+  ["as RFC 9068 has them", by(RSA, {})],
+  ["by an elliptic curve", by(EC, {})],
+  ["by Ed25519", by(ED, {})],
+  ["with the whole media type", by(EC, {}, { typ: "application/at+jwt" })],
+  ["without the name of a key", by(EC, {}, { ...AT, kid: undefined })],
+  ["for us and others", by(EC, { aud: ["other", "uftp"] })],
+  ["of Keycloak", untyped({ typ: "Bearer", azp: "portal", acr: "1", "allowed-origins": ["/*"], sid: "1" })],
+  ["of an older Keycloak, with nonce", untyped({ typ: "Bearer", azp: "portal", nonce: "n" })],
+  ["of Entra", bare({ scp: "access_as_user", azp: "portal", ver: "2.0", tid: "1", rh: "x", uti: "y" })],
+  [
+    "of Entra, older",
+    bare({ scp: "access_as_user", appid: "portal", ver: "1.0", idp: "https://sts.example/" }),
+  ],
+  [
+    "of WLCG",
+    bare({ "wlcg.ver": "1.0", scope: "openid offline_access storage.read:/", client_id: "portal" }),
+  ],
+  ["of Cognito", untyped({ token_use: "access" })],
+  [
+    "without type and other dates",
+    (issuer) => EC.sign({ iss: issuer, sub: "ann", aud: "uftp", exp: SECONDS + 1, scope: "x" }),
+  ],
+  ["with hints where keys are", by(EC, {}, { ...AT, jku: "https://idp.example/keys", x5t: "abc" })],
+  ["a minute too early", by(EC, { nbf: SECONDS + 59, iat: SECONDS + 59 })],
+];
+
+Deno.test("OAuth accepts tokens as issuers really make them, and asks nobody", async (test) => {
+  await withIssuer({}, async ({ provider, ask }) => {
+    for (const [what, make] of ACCEPTED) {
+      await test.step(what, async () => assert.equal(await ask(make(provider.issuer)), "accepted"));
+    }
+    assert.equal(provider.server.seen.length, 2);
+  });
+});
+
+testAuthenticator({
+  name: "OAuth with an issuer",
+  create: async () => {
+    const provider = await startOidcProvider(PROVIDER_TLS);
+    provider.keys.push(EC.jwk);
+    const http = httpsClient();
+    const subject = new OAuth({
+      ...OAUTH_CONFIG,
+      issuer: FIXED_ISSUER,
+      jwksUri: `${provider.issuer}/keys`,
+      address: undefined,
+      opaqueTokens: false,
+      identityTemplate: "CN=%sub%,O=%iss%",
+      requiredAudience: ["uftp"],
+    }, { http, clock: () => NOW, log: SILENT });
+    return alsoClosing(subject, () => {
+      http.close();
+      void provider[Symbol.asyncDispose]();
+    });
+  },
+  method: "OAUTH",
+  good: bearer(EC.sign(claims("https://issuer.example/realm"), AT)),
+  bad: {
+    "an opaque token": bearer("2YotnFZFEjr1zCsicMWpAA"),
+    "a token of a stranger": bearer(STRANGER.sign(claims("https://issuer.example/realm"), AT)),
+    "a token that has ended": bearer(EC.sign({ ...claims("https://issuer.example/realm"), exp: 1 }, AT)),
+  },
+  foreign: { "a token of another issuer": bearer(EC.sign(claims("https://other.example"), AT)) },
+});
+
+const FIXED_ISSUER = "https://issuer.example/realm";

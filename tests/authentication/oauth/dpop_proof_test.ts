@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import fc from "fast-check";
+import { verifyProof } from "../../../src/authentication/oauth/dpop_proof.ts";
+import { InvalidToken } from "../../../src/authentication/signed_token.ts";
+import { createDpopClient } from "../../identity_provider/dpop_client.ts";
+import { createSigner, encode } from "../../identity_provider/token_issuer.ts";
+
+const NOW = Date.UTC(2027, 0, 15, 8);
+const REQUEST = {
+  token: "the.access.token",
+  method: "POST",
+  url: "https://auth.example:9000/rest/auth/HPC",
+  now: NOW,
+};
+const [client, other] = [await createDpopClient(), await createDpopClient()];
+const SHOWN = { ...REQUEST, seconds: NOW / 1000 };
+const made = (change: Parameters<typeof client.prove>[1] = {}) => client.prove(SHOWN, change);
+const { kty, crv, x, y, kid: _kid } = client.signer.jwk;
+const JWK = { kty, crv, x, y };
+
+/** What was changed in the last part of the address of a proof. */
+const elsewhere = (url: string) => made({ claims: { htu: url } });
+
+const REFUSED: Readonly<Record<string, () => string>> = {
+  "RFC 9449, 4.3, 2: no JWT": () => "proof",
+  "RFC 9449, 4.3, 2: two of them": () => `${made()}, ${made()}`,
+  "RFC 9449, 4.3, 2: five parts": () => `${made()}.a.b`,
+  "RFC 9449, 4.3, 3: without jti": () => made({ claims: { jti: undefined } }),
+  "RFC 9449, 4.3, 3: with an empty jti": () => made({ claims: { jti: "" } }),
+  "RFC 9449, 4.3, 3: with a very long jti": () => made({ claims: { jti: "j".repeat(600) } }),
+  "RFC 9449, 4.3, 3: without htm": () => made({ claims: { htm: undefined } }),
+  "RFC 9449, 4.3, 3: without htu": () => made({ claims: { htu: undefined } }),
+  "RFC 9449, 4.3, 3: without iat": () => made({ claims: { iat: undefined } }),
+  "RFC 9449, 4.3, 3: iat as text": () => made({ claims: { iat: String(NOW / 1000) } }),
+  "RFC 9449, 4.3, 4: of no type": () => made({ header: { typ: undefined } }),
+  "RFC 9449, 4.3, 4: of type JWT": () => made({ header: { typ: "JWT" } }),
+  "RFC 9449, 4.3, 4: of type at+jwt": () => made({ header: { typ: "at+jwt" } }),
+  "RFC 9449, 4.3, 5: unsigned": () => `${encode('{"alg":"none","typ":"dpop+jwt"}')}.${made().split(".")[1]}.`,
+  "RFC 9449, 4.3, 5: by a shared secret": () => {
+    const key = { kty: "oct", k: encode("secret") };
+    const content = `${encode(JSON.stringify({ alg: "HS256", typ: "dpop+jwt", jwk: key }))}.${
+      made().split(".")[1]
+    }`;
+    return `${content}.${createHmac("sha256", "secret").update(content).digest("base64url")}`;
+  },
+  "RFC 9449, 4.3, 6: signed by another key": () => made({ signer: other.signer }),
+  "RFC 9449, 4.3, 6: without key": () => made({ header: { jwk: undefined } }),
+  "RFC 9449, 4.3, 6: a key that is none": () =>
+    made({ header: { jwk: { kty: "EC", crv: "P-256", x: "A", y: "A" } } }),
+  "RFC 9449, 4.3, 6: a key that is a list": () => made({ header: { jwk: [JWK] } }),
+  "RFC 9449, 4.3, 7: a secret key": () => made({ header: { jwk: { ...JWK, d: "AAAA" } } }),
+  "RFC 9449, 4.3, 8: for another method": () => made({ claims: { htm: "GET" } }),
+  "RFC 9449, 4.3, 8: for the method in small letters": () => made({ claims: { htm: "post" } }),
+  "RFC 9449, 4.3, 9: for another path": () => elsewhere("https://auth.example:9000/rest/auth"),
+  "RFC 9449, 4.3, 9: for a path with a slash more": () => elsewhere(`${REQUEST.url}/`),
+  "RFC 9449, 4.3, 9: for another port": () => elsewhere("https://auth.example/rest/auth/HPC"),
+  "RFC 9449, 4.3, 9: for another host": () => elsewhere("https://evil.example:9000/rest/auth/HPC"),
+  "RFC 9449, 4.3, 9: for http": () => elsewhere("http://auth.example:9000/rest/auth/HPC"),
+  "RFC 9449, 4.3, 9: for no address": () => elsewhere("/rest/auth/HPC"),
+  "RFC 9449, 4.3, 11: too old": () => client.prove({ ...SHOWN, seconds: NOW / 1000 - 121 }),
+  "RFC 9449, 4.3, 11: from the future": () => client.prove({ ...SHOWN, seconds: NOW / 1000 + 61 }),
+  "RFC 9449, 4.3, 12: for another token": () => client.prove({ ...SHOWN, token: "another" }),
+  "RFC 9449, 4.3, 12: for no token": () => made({ claims: { ath: undefined } }),
+  "RFC 7515, 4.1.11: with a critical member": () => made({ header: { crit: ["exp"], exp: 1 } }),
+  "RFC 8725, 2.4: with an htu given twice": () =>
+    client.signer.signRaw(
+      JSON.stringify({ alg: "ES256", typ: "dpop+jwt", jwk: JWK }),
+      `{"htu":"https://evil.example","htu":${JSON.stringify(REQUEST.url)}}`,
+    ),
+  "too long": () => made({ claims: { more: "x".repeat(4096) } }),
+};
+for (const [what, make] of Object.entries(REFUSED)) {
+  Deno.test(`verifyProof() refuses a proof: ${what}`, async () => {
+    await assert.rejects(verifyProof(make(), REQUEST), InvalidToken);
+  });
+}
+
+Deno.test("verifyProof() tells whose proof it is, which one, and until when it could be shown again", async () => {
+  const proof = await verifyProof(made({ claims: { jti: "this one" } }), REQUEST);
+  assert.deepEqual(proof, { thumbprint: client.jkt, id: "this one", endsAt: NOW + 120_000 });
+});
+
+Deno.test("verifyProof() compares addresses as RFC 3986 has it, without query and fragment", async () => {
+  for (const url of [`${REQUEST.url}?a=b`, `${REQUEST.url}#x`, "HTTPS://AUTH.example:9000/rest/./auth/HPC"]) {
+    await verifyProof(elsewhere(url), REQUEST);
+    await verifyProof(made(), { ...REQUEST, url });
+  }
+  await verifyProof(made({ claims: { htu: "https://a.example:443/" } }), {
+    ...REQUEST,
+    url: "https://a.example/",
+  });
+});
+
+Deno.test("verifyProof() takes keys of each sort that may sign", async () => {
+  for (const alg of ["RS256", "PS256", "ES384", "EdDSA"] as const) {
+    const signer = createSigner(alg, "c");
+    const { kid: _kid, alg: _alg, use: _use, ...jwk } = signer.jwk;
+    assert.ok(await verifyProof(made({ signer, header: { jwk } }), REQUEST));
+  }
+});
+
+Deno.test("verifyProof() makes of any text its own error", async () => {
+  const texts = fc.oneof(
+    fc.string(),
+    fc.record({ header: fc.json(), claims: fc.json() })
+      .map(({ header, claims }) => `${encode(header)}.${encode(claims)}.AAAA`),
+    fc.json().map((jwk) => made({ header: { jwk: JSON.parse(jwk) } })),
+  );
+  await fc.assert(
+    fc.asyncProperty(texts, (text) => assert.rejects(verifyProof(text, REQUEST), InvalidToken)),
+  );
+});

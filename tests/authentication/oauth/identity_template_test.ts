@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { NoIdentity } from "../../../src/authentication/check_identity.ts";
+import { claimAt } from "../../../src/authentication/oauth/claims.ts";
+import {
+  fillIdentityTemplate,
+  templateProblem,
+} from "../../../src/authentication/oauth/identity_template.ts";
+import { parseReply } from "../../../src/authentication/oauth/reply_variables.ts";
+import { parseName } from "../../../src/model/distinguished_name.ts";
+
+const TEMPLATE = "CN=%sub%,OU=%a.b%,O=%iss%";
+const fill = (claims: object, template = TEMPLATE) => {
+  const variables = parseReply(JSON.stringify(claims));
+  return fillIdentityTemplate(template, (path) => claimAt(variables, path));
+};
+const ANN = { sub: "ann", iss: "https://idp.example/realms/hpc", a: { b: "x" } };
+
+Deno.test("fillIdentityTemplate() puts claims into a name, each as the value it stands in", () => {
+  assert.equal(fill(ANN), "CN=ann,OU=x,O=https://idp.example/realms/hpc");
+  assert.equal(
+    fill({ ...ANN, sub: "a,O=root+CN=b" }),
+    "CN=a\\,O\\=root\\+CN\\=b,OU=x,O=https://idp.example/realms/hpc",
+  );
+  assert.equal(fill({ ...ANN, sub: ["ann"] }), fill(ANN));
+  assert.equal(
+    fill({ ...ANN, sub: 1e21 }),
+    "CN=1e+21,OU=x,O=https://idp.example/realms/hpc".replace("+", "\\+"),
+  );
+});
+
+for (
+  const [what, change] of Object.entries({
+    "is missing": { sub: undefined },
+    "is empty": { sub: "" },
+    "is null": { sub: null },
+    "is several": { sub: ["ann", "bob"] },
+    "is an object": { sub: { sub: "ann" } },
+    "has blanks around it": { sub: " ann" },
+    "has a character that does not show": { sub: "an\u200bn" },
+    "is written in other letters": { sub: "ａｎｎ" },
+    "has a line end": { sub: "ann\nbob" },
+  })
+) {
+  Deno.test(`fillIdentityTemplate() names nobody if a claim ${what}`, () => {
+    assert.throws(() => fill({ ...ANN, ...change }), NoIdentity);
+  });
+}
+
+Deno.test("fillIdentityTemplate() gives names of the parts that the template has, whatever is claimed", () => {
+  fc.assert(fc.property(fc.string(), (sub) => {
+    try {
+      assert.equal(parseName(fill({ ...ANN, sub })).length, 3);
+    } catch (error) {
+      assert.ok(error instanceof NoIdentity, String(error));
+    }
+  }));
+});
+
+Deno.test("templateProblem() takes any text", () => {
+  assert.equal(templateProblem(TEMPLATE), undefined);
+  for (const template of ["CN=%sub", "CN=ann", "%sub%", "CN=%%", "CN=%a b%", "CN=%sub%,"]) {
+    assert.equal(typeof templateProblem(template), "string", template);
+  }
+  fc.assert(fc.property(fc.string(), (text) => void templateProblem(text)));
+});

@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import { OAuth } from "../../../src/authentication/oauth/oauth.ts";
+import type { OAuthConfig } from "../../../src/authentication/oauth/keys.ts";
+import { createLogger } from "../../../src/logging/logger.ts";
+import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
+import { type OidcProvider, startOidcProvider } from "../../identity_provider/oidc_provider.ts";
+import { createSigner, type TokenSigner } from "../../identity_provider/token_issuer.ts";
+import { VirtualTime } from "../../daemon/virtual_time.ts";
+import { httpsClient, PROVIDER_TLS } from "../remote_subject.ts";
+import { bearer } from "../sample_credentials.ts";
+import { OAUTH_CONFIG } from "./oauth_config.ts";
+
+const [OLD, NEW] = [createSigner("ES256", "old"), createSigner("ES256", "new")];
+const [MINUTE, HOUR] = [60_000, 3_600_000];
+
+interface Setting {
+  readonly provider: OidcProvider;
+  readonly subject: OAuth;
+  readonly time: VirtualTime;
+  readonly lines: string[];
+  /** How often the keys were fetched. */
+  fetches(): number;
+  /** Moves time, and lets what falls due come to its end. */
+  pass(ms: number): Promise<void>;
+  /** A token that nobody has seen, and ends a day later: accepted, the reason of its refusal, or of the outage. */
+  ask(signer: TokenSigner): Promise<string>;
+}
+
+async function withKeys(
+  config: Partial<OAuthConfig>,
+  run: (setting: Setting) => Promise<void>,
+): Promise<void> {
+  await using provider = await startOidcProvider(PROVIDER_TLS);
+  provider.keys.push(OLD.jwk);
+  const http = httpsClient();
+  const time = new VirtualTime();
+  const lines: string[] = [];
+  const subject = new OAuth({
+    ...OAUTH_CONFIG,
+    issuer: provider.issuer,
+    address: undefined,
+    opaqueTokens: false,
+    identityTemplate: "CN=%sub%",
+    acceptAnyAudience: true,
+    ...config,
+  }, {
+    http,
+    clock: time.clock,
+    elapsed: time.clock,
+    schedule: time.schedule,
+    log: createLogger((line) => lines.push(line), { threshold: "debug" }),
+  });
+  let made = 0;
+  try {
+    await run({
+      provider,
+      subject,
+      time,
+      lines,
+      fetches: () => provider.server.seen.filter(({ path }) => path === "/keys").length,
+      pass: (ms) => time.advance(ms, () => subject.warmUp()),
+      async ask(signer) {
+        const exp = Math.floor(time.now / 1000) + 86_400;
+        const token = signer.sign({ iss: provider.issuer, sub: "ann", scope: "x", jti: String(made++), exp });
+        try {
+          const verdict = await subject.authenticate(bearer(token), new AbortController().signal);
+          return "reason" in verdict ? verdict.reason ?? "" : verdict.kind;
+        } catch (error) {
+          assert.ok(error instanceof RemoteUnavailable, String(error));
+          return `out of order: ${error.reason}`;
+        }
+      },
+    });
+  } finally {
+    subject.close();
+    http.close();
+  }
+}
+
+const UNKNOWN = "signed by a key that the issuer does not have";
+
+Deno.test("KeySet has keys before the first token, and fetches no more for a thousand of them", async () => {
+  await withKeys({}, async ({ subject, ask, provider }) => {
+    await subject.warmUp();
+    assert.equal(provider.server.seen.length, 2);
+    for (let i = 0; i < 1000; i++) assert.equal(await ask(OLD), "accepted");
+    assert.equal(provider.server.seen.length, 2);
+  });
+});
+
+Deno.test("KeySet takes a new key of the issuer when a token names it, and asks at most once in 30 seconds", async () => {
+  await withKeys({}, async ({ subject, provider, ask, fetches, time }) => {
+    await subject.warmUp();
+    assert.equal(await ask(NEW), UNKNOWN);
+    assert.equal(fetches(), 1);
+    time.now += 31_000;
+    const strangers = Array.from({ length: 20 }, (_, i) => createSigner("EdDSA", `stranger ${i}`));
+    assert.deepEqual(new Set(await Promise.all(strangers.map(ask))), new Set([UNKNOWN]));
+    assert.equal(fetches(), 2);
+    provider.keys.push(NEW.jwk);
+    assert.equal(await ask(NEW), UNKNOWN);
+    time.now += 31_000;
+    assert.equal(await ask(NEW), "accepted");
+    assert.equal(await ask(OLD), "accepted");
+    assert.equal(fetches(), 3);
+  });
+});
+
+Deno.test("KeySet forgets a key that the issuer has withdrawn within ten minutes, and with it tokens that were good", async () => {
+  await withKeys({}, async ({ subject, provider, ask, fetches, pass }) => {
+    await subject.warmUp();
+    assert.equal(await ask(OLD), "accepted");
+    provider.keys.splice(0, 1, NEW.jwk);
+    await pass(10 * MINUTE);
+    assert.equal(fetches(), 2);
+    assert.equal(await ask(OLD), UNKNOWN);
+    assert.equal(await ask(NEW), "accepted");
+  });
+});
+
+Deno.test("KeySet keeps keys through an outage of a day, and no longer", async () => {
+  await withKeys({}, async ({ subject, provider, ask, pass, lines }) => {
+    await subject.warmUp();
+    provider.fault = (_request, response) => response.writeHead(503).end();
+    await pass(23 * HOUR);
+    assert.equal(await ask(OLD), "accepted");
+    assert.match(await ask(NEW), /^out of order/);
+    assert.match(lines.join(""), /not renewed, the last ones hold for a day/);
+    await pass(HOUR + MINUTE);
+    assert.match(await ask(OLD), /^out of order/);
+    provider.fault = undefined;
+    await pass(10 * MINUTE);
+    assert.equal(await ask(OLD), "accepted");
+  });
+});
+
+Deno.test("KeySet survives an issuer whose connections break, and one that was not there at the start", async () => {
+  await withKeys({}, async ({ subject, provider, ask, pass, lines }) => {
+    provider.fault = () => provider.server.cut();
+    await subject.warmUp();
+    assert.match(lines.join(""), /not there yet/);
+    assert.match(await ask(OLD), /^out of order/);
+    provider.fault = undefined;
+    await pass(2 * MINUTE);
+    assert.equal(await ask(OLD), "accepted");
+    provider.fault = () => provider.server.cut();
+    await pass(HOUR);
+    assert.equal(await ask(OLD), "accepted");
+  });
+});
+
+const USELESS: readonly [what: string, keys: readonly unknown[], reason: RegExp][] = [
+  ["no keys", [], /no key at all/],
+  ["secret keys alone", [{ ...NEW.jwk, d: "AAAA" }], /a secret key/],
+  ["shared secrets alone", [{ kty: "oct", k: "AAAA" }], /a secret key/],
+  [
+    "weak keys alone",
+    [createSigner("RS256", "w", { bits: 1024 }).jwk],
+    /RSA of other than 2048 to 4096 bits/,
+  ],
+  ["an empty modulus", [{ kty: "RSA", n: "", e: "AQAB" }], /RSA of other than/],
+  ["keys for encryption alone", [{ ...NEW.jwk, use: "enc" }], /not for signatures/],
+  ["an unknown curve", [{ kty: "EC", crv: "secp256k1", x: "A", y: "A" }], /another curve/],
+  ["keys that are none", [null, "key", []], /no JSON object/],
+  ["too many keys", Array.from({ length: 101 }, () => NEW.jwk), /more than 100 keys/],
+];
+for (const [what, keys, reason] of USELESS) {
+  Deno.test(`KeySet keeps what it has if the issuer publishes ${what}`, async () => {
+    await withKeys({}, async ({ subject, provider, ask, pass, lines }) => {
+      await subject.warmUp();
+      provider.keys.splice(0, 1, ...keys);
+      await pass(10 * MINUTE);
+      assert.equal(await ask(OLD), "accepted");
+      assert.match(lines.join(""), reason);
+    });
+  });
+}
+
+const DOCUMENTS: readonly [what: string, metadata: Readonly<Record<string, unknown>>, reason: RegExp][] = [
+  [
+    "of another issuer",
+    { issuer: "https://evil.example" },
+    /the discovery document is of https:\/\/evil.example, expected https/,
+  ],
+  ["of an issuer with a slash more", { issuer: "https://localhost/" }, /the discovery document is of/],
+  ["of nobody", { issuer: 1 }, /is of no issuer/],
+  ["without keys", { jwks_uri: undefined }, /names no jwks_uri, expected .*SUBJECT\.jwksUri/],
+  [
+    "with keys on another host",
+    { jwks_uri: "https://keys.example/jwks" },
+    /jwks_uri https:\/\/keys\.example\/jwks is on another host or port .*SUBJECT\.jwksUri=https:\/\/keys\.example\/jwks/,
+  ],
+  ["with keys on another port", { jwks_uri: "https://localhost:1/jwks" }, /on another host or port/],
+  ["with keys without TLS", { jwks_uri: "http://localhost/jwks" }, /on another host or port/],
+  [
+    "with keys in a file",
+    { jwks_uri: "file:///etc/passwd" },
+    /jwks_uri of the discovery document is no web address/,
+  ],
+  ["with a list of keys", { jwks_uri: ["https://localhost/"] }, /is no web address/],
+  ["with a password", { jwks_uri: "https://a:b@localhost/" }, /has a user name, a password/],
+];
+for (const [what, metadata, reason] of DOCUMENTS) {
+  Deno.test(`Provider does not believe a discovery document ${what}`, async () => {
+    await withKeys({}, async ({ subject, provider, ask, lines }) => {
+      provider.metadata = metadata;
+      await subject.warmUp();
+      assert.match(lines.join(""), reason);
+      assert.match(await ask(OLD), /^out of order/);
+    });
+  });
+}
+
+Deno.test("Provider finds the document of RFC 8414 where there is none of OpenID Connect", async () => {
+  await withKeys({}, async ({ subject, provider, ask }) => {
+    provider.fault = (request, response) => {
+      provider.fault = undefined;
+      assert.equal(request.path, "/.well-known/openid-configuration");
+      response.writeHead(404).end();
+    };
+    provider.metadataPath = "/.well-known/oauth-authorization-server";
+    await subject.warmUp();
+    assert.equal(await ask(OLD), "accepted");
+  });
+});
+
+Deno.test("Provider reads no document where all of it is configured", async () => {
+  await withKeys({}, async ({ provider }) => {
+    await withKeys({ jwksUri: `${provider.issuer}/keys` }, async ({ subject, provider: silent }) => {
+      await subject.warmUp();
+      assert.equal(silent.server.seen.length, 0);
+    });
+    assert.deepEqual(provider.server.seen.map(({ path }) => path), ["/keys"]);
+  });
+});

@@ -1,0 +1,16 @@
+/** What an OAUTH method has of which nothing is written but an address. */
+export const OAUTH_DEFAULTS = {
+  askAlways: false,
+  cacheSeconds: 300,
+  requiredAudience: [],
+  requiredClient: [],
+  acceptAnyAudience: false,
+  requiredScope: [],
+  certificateBound: false,
+  requiredAcr: [],
+  emailVerified: false,
+  opaqueTokens: true,
+  groupsClaim: [],
+  groupsMap: [],
+  requiredGroups: [],
+};

@@ -1,0 +1,256 @@
+/** Tokens of two issuers, through HTTPS, with the product's flags. */
+import assert from "node:assert/strict";
+import { hash, X509Certificate } from "node:crypto";
+import { createDpopClient } from "../identity_provider/dpop_client.ts";
+import { CLIENT, startOidcProvider } from "../identity_provider/oidc_provider.ts";
+import { createSigner } from "../identity_provider/token_issuer.ts";
+import { createAuthority } from "../pki/authority.ts";
+import { methodProperties } from "./every_method.ts";
+import { runService } from "./running_service.ts";
+
+const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+const tls = authority.issue({ subject: "CN=idp", names: ["localhost"] });
+const [one, two] = [await startOidcProvider(tls), await startOidcProvider(tls)];
+const [first, second] = [createSigner("EdDSA", "1"), createSigner("RS256", "2")];
+one.keys.push(first.jwk);
+two.keys.push(second.jwk);
+const client = await createDpopClient();
+const CLIENT_NAME = { subject: "CN=Client,O=Demo,C=EU", extendedKeyUsage: ["clientAuth"] } as const;
+const certificate = authority.issue(CLIENT_NAME);
+
+const system = await runService({
+  authority,
+  properties: {
+    "container.security.rest.authentication.order": "ONE TWO",
+    ...methodProperties("ONE", {
+      class: "OAuthAuthenticator",
+      issuer: one.issuer,
+      requiredAudience: "uftp https://uftp.example",
+      requiredScope: "transfer",
+      certificateBound: "true",
+      requiredAcr: "mfa phr",
+      maxAuthAge: "3600",
+      uidAssign: "preferred_username",
+      groupsClaim: "realm_access.roles groups",
+      groupsPrefix: "/hpc/",
+      "groupsMap.projA": "proja",
+      requiredGroups: "projA staff",
+    }),
+    ...methodProperties("TWO", {
+      class: "OAuthAuthenticator",
+      issuer: two.issuer,
+      validate: "true",
+      clientID: CLIENT.clientId,
+      clientSecret: CLIENT.clientSecret.replaceAll("\\", "\\\\"),
+      opaqueTokens: "true",
+      requiredClient: "portal",
+      identityTemplate: "UID=%email%",
+      uidAssign: "preferred_username",
+    }),
+  },
+});
+Deno.test.afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  await Promise.all([one, two].map((provider) => provider[Symbol.asyncDispose]()));
+});
+
+const seconds = () => Math.floor(Date.now() / 1000);
+
+/** What the first issuer says of Ann. */
+const annClaims = () => ({
+  iss: one.issuer,
+  sub: "ann",
+  aud: ["uftp"],
+  exp: seconds() + 300,
+  auth_time: seconds() - 60,
+  acr: "mfa",
+  scope: "openid transfer",
+  preferred_username: "ann",
+  realm_access: { roles: ["/hpc/projA", "/hpc/other", "/bio/projA"] },
+});
+/** What the second one says of Bob. */
+const bobClaims = () => ({
+  iss: two.issuer,
+  sub: "bob",
+  azp: "portal",
+  typ: "Bearer",
+  exp: seconds() + 300,
+  email: "bob@example.org",
+  email_verified: true,
+  preferred_username: "bob",
+});
+const annToken = (change: object = {}) => first.sign({ ...annClaims(), ...change }, { typ: "at+jwt" });
+const bobToken = (change: object = {}) => second.sign({ ...bobClaims(), ...change }, { typ: "JWT" });
+
+const authorized = (scheme: string, token: string, more: Readonly<Record<string, string>> = {}) => ({
+  headers: { Authorization: `${scheme} ${token}`, ...more },
+});
+const show = (token: string) => system.ask("/rest/auth", authorized("Bearer", token));
+const challengeOf = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }) =>
+  String(headers["www-authenticate"]);
+
+Deno.test("tokens of two issuers log in by what each of them says, and nobody is asked", async () => {
+  const before = [one, two].map(({ server }) => server.seen.length);
+  const ann = (await show(annToken())).json().client;
+  assert.deepEqual(ann, {
+    dn: `CN=ann,O=${one.issuer}`,
+    xlogin: { UID: "ann", availableUIDs: ["ann"], group: "proja", availableGroups: ["proja"] },
+    role: { selected: "user", availableRoles: ["user"] },
+    authenticationMethod: "OAUTH",
+  });
+  const { client } = (await show(bobToken())).json();
+  assert.ok(typeof client === "object" && client !== null && "dn" in client);
+  assert.equal(client.dn, "UID=bob@example.org");
+  assert.deepEqual([one, two].map(({ server }) => server.seen.length), before);
+  // Both had their keys before the service said that it is ready.
+  for (const { server } of [one, two]) assert.ok(server.seen.some(({ path }) => path === "/keys"));
+});
+
+Deno.test("a session for the user of a token is opened with account and mapped group", async () => {
+  const reply = await system.ask("/rest/auth/HPC", {
+    ...authorized("Bearer", annToken()),
+    body: { serverPath: "" },
+  });
+  assert.equal(reply.status, 200, reply.text);
+  const { values } = system.daemon().requests.at(-1) ?? {};
+  assert.equal(values?.get("user"), "ann");
+  assert.equal(values?.get("group"), "proja");
+});
+
+Deno.test("a thousand first logins cost their issuer no request", async () => {
+  const before = one.server.seen.length;
+  for (let left = 1000; left > 0; left -= 50) {
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => show(annToken({ jti: `${left} ${i}` }))),
+    );
+    for (const { status } of replies) assert.equal(status, 200);
+  }
+  assert.equal(one.server.seen.length, before);
+});
+
+Deno.test("a token is shown to its own issuer alone, an opaque one where such tokens are made", async () => {
+  two.tokens.set("opaque", { ...bobClaims(), client_id: "portal", token_type: "Bearer" });
+  const before = one.server.seen.length;
+  assert.equal((await show("opaque")).status, 200);
+  assert.equal((await show("unknown")).status, 401);
+  assert.equal(one.server.seen.length, before);
+  assert.equal(two.server.seen.at(-1)?.path, "/introspect");
+  const asked = two.server.seen.length;
+  // Of an issuer that nobody knows, or that does not sign so.
+  assert.equal((await show(annToken({ iss: "https://other.example" }))).status, 401);
+  assert.equal((await show(first.sign({ ...bobClaims(), iss: two.issuer }))).status, 401);
+  assert.equal((await show(second.sign({ ...annClaims(), iss: one.issuer }))).status, 401);
+  assert.ok(one.server.seen.slice(before).every(({ path }) => path === "/keys"));
+  assert.ok(two.server.seen.slice(asked).every(({ path }) => path !== "/introspect"));
+});
+
+for (
+  const [what, change] of Object.entries({
+    "of another audience": { aud: "other" },
+    "without the scope": { scope: "openid" },
+    "of a user in no required group": { realm_access: { roles: ["/hpc/other"] } },
+    "of a refresh token": { typ: "Refresh" },
+    "that has ended": { exp: 1 },
+  })
+) {
+  Deno.test(`a token ${what} is refused, and the answer says that it was the token`, async () => {
+    const reply = await show(annToken(change));
+    assert.equal(reply.status, 401);
+    const metadata =
+      `resource_metadata="https://localhost:${system.port}/.well-known/oauth-protected-resource"`;
+    assert.ok(
+      challengeOf(reply).startsWith(`Bearer realm="DEMO", error="invalid_token", ${metadata}`),
+      challengeOf(reply),
+    );
+  });
+}
+
+Deno.test("an e-mail address that is not verified names nobody", async () => {
+  for (
+    const change of [{ email_verified: false }, { email_verified: undefined }, { email_verified: "yes" }]
+  ) {
+    assert.equal((await show(bobToken(change))).status, 401);
+  }
+});
+
+for (
+  const [what, change] of Object.entries({
+    "by the wrong class": { acr: "pwd" },
+    "by no class": { acr: undefined },
+    "long ago": { auth_time: 1000 },
+    "nobody knows when": { auth_time: undefined },
+    "in the future": { auth_time: 32503680000 },
+  })
+) {
+  Deno.test(`a user who has logged in ${what} is told to log in anew (RFC 9470)`, async () => {
+    const reply = await show(annToken(change));
+    assert.equal(reply.status, 401);
+    assert.match(
+      challengeOf(reply),
+      /Bearer realm="DEMO", error="insufficient_user_authentication", acr_values="mfa phr", max_age="3600"/,
+    );
+  });
+}
+
+Deno.test("clients read where tokens come from (RFC 9728)", async () => {
+  const reply = await system.ask("/.well-known/oauth-protected-resource");
+  assert.deepEqual(reply.json(), {
+    resource: `https://localhost:${system.port}`,
+    resource_name: "DEMO",
+    authorization_servers: [one.issuer, two.issuer],
+    bearer_methods_supported: ["header"],
+    scopes_supported: ["transfer"],
+    dpop_signing_alg_values_supported: [
+      ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
+      ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+    ],
+  });
+  const challenge = challengeOf(await system.ask("/rest/auth/HPC", { body: { serverPath: "" } }));
+  assert.match(challenge, /^Bearer realm="DEMO", resource_metadata="https:\/\/localhost:/);
+  assert.match(challenge, /, DPoP realm="DEMO", algs="RS256 .*Ed25519", resource_metadata=/);
+  assert.doesNotMatch(challenge, /error=/);
+});
+
+Deno.test("a token bound to a key logs in with proofs of that key, each good for one request", async () => {
+  const token = annToken({ cnf: { jkt: client.jkt } });
+  const url = `https://localhost:${system.port}/rest/auth`;
+  const proof = client.prove({ token, method: "GET", url });
+  const ask = (proof: string, scheme = "DPoP") =>
+    system.ask("/rest/auth?x=1", authorized(scheme, token, { DPoP: proof }));
+  assert.equal((await ask(proof)).status, 200);
+  const again = await ask(proof);
+  assert.equal(again.status, 401);
+  assert.match(challengeOf(again), /DPoP realm="DEMO", algs="[^"]*", error="invalid_token"/);
+  assert.equal((await ask(client.prove({ token, method: "GET", url }), "dpop")).status, 200);
+
+  const other = await createDpopClient();
+  const wrong: Readonly<Record<string, string>> = {
+    "for another method": client.prove({ token, method: "POST", url }),
+    "for another address": client.prove({ token, method: "GET", url: `${url}/HPC` }),
+    "for another host": client.prove({ token, method: "GET", url: "https://evil.example/rest/auth" }),
+    "for another token": client.prove({ token: annToken(), method: "GET", url }),
+    "of another key": other.prove({ token, method: "GET", url }),
+  };
+  for (const [what, proof] of Object.entries(wrong)) {
+    assert.equal((await ask(proof)).status, 401, what);
+  }
+  assert.equal(
+    (await ask(client.prove({ token, method: "GET", url }), "Bearer")).status,
+    401,
+    "as bearer token",
+  );
+  assert.equal((await show(token)).status, 401, "without proof");
+  const unbound = annToken({ jti: "unbound" });
+  const shown = authorized("DPoP", unbound, { DPoP: client.prove({ token: unbound, method: "GET", url }) });
+  assert.equal((await system.ask("/rest/auth", shown)).status, 401, "a token that is not bound");
+});
+
+Deno.test("a token bound to a certificate logs in with that certificate alone (RFC 8705)", async () => {
+  const thumbprint = hash("sha256", new X509Certificate(certificate.certificate).raw, "base64url");
+  const token = annToken({ cnf: { "x5t#S256": thumbprint } });
+  const ask = (shown?: typeof certificate) =>
+    system.ask("/rest/auth", { ...authorized("Bearer", token), ...(shown && { certificate: shown }) });
+  assert.equal((await ask(certificate)).status, 200);
+  assert.equal((await ask()).status, 401);
+  assert.equal((await ask(authority.issue(CLIENT_NAME))).status, 401);
+});
