@@ -1,11 +1,11 @@
 /** Tokens of the npm package `oidc-provider` in a Node.js process, verified by issuer: signed, opaque, bound; keys that change. */
 import assert from "node:assert/strict";
-import { request } from "node:https";
 import { exportJWK, generateKeyPair } from "jose";
 import { createDpopClient } from "../identity_provider/dpop_client.ts";
 import { type Authority, createAuthority } from "../pki/authority.ts";
 import { methodProperties } from "../system/every_method.ts";
 import { runService, type SystemUnderTest } from "../system/running_service.ts";
+import { send } from "./https_form.ts";
 import { hasProgram, lacking, run } from "./lacking.ts";
 
 const PART = "npm oidc-provider as issuer";
@@ -91,12 +91,14 @@ function parties(system: SystemUnderTest, authority: Authority, issuer: string):
       return { status, client: status === 200 ? JSON.parse(text).client : undefined };
     },
     async token(client, resource, headers = {}) {
-      const { access_token } = await post(`${issuer}/token`, authority, {
-        grant_type: "client_credentials",
-        client_id: client,
-        client_secret: `a-secret-of-${client}-4711`,
-        scope: "transfer",
-        resource,
+      const { access_token } = await send(`${issuer}/token`, authority.certificate, {
+        form: {
+          grant_type: "client_credentials",
+          client_id: client,
+          client_secret: `a-secret-of-${client}-4711`,
+          scope: "transfer",
+          resource,
+        },
       }, headers);
       assert.ok(typeof access_token === "string", "a token");
       return access_token;
@@ -141,38 +143,15 @@ async function opaqueTokens(ask: Ask, token: Token, authority: Authority, issuer
   const opaque = await token("portal", "urn:uftp:opaque");
   assert.equal(opaque.includes("."), false);
   assert.equal((await ask(opaque)).status, 200);
-  await post(`${issuer}/token/revocation`, authority, {
-    client_id: "portal",
-    client_secret: "a-secret-of-portal-4711",
-    token: opaque,
+  await send(`${issuer}/token/revocation`, authority.certificate, {
+    form: {
+      client_id: "portal",
+      client_secret: "a-secret-of-portal-4711",
+      token: opaque,
+    },
   });
   assert.equal((await ask(opaque)).status, 401, "revoked");
   assert.equal((await ask("made-up")).status, 401, "made up");
-}
-
-/** Sends a form, as OAuth clients do. */
-function post(
-  url: string,
-  { certificate }: Authority,
-  form: Readonly<Record<string, string>>,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Readonly<Record<string, unknown>>> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request(url, {
-      method: "POST",
-      headers: { "Content-Type": "application/x-www-form-urlencoded", ...headers },
-      ca: certificate,
-      agent: false,
-    }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (part: string) => text += part).on("end", () => {
-        if (response.statusCode === 200) resolve(text === "" ? {} : JSON.parse(text));
-        else reject(new Error(`${url} answers ${response.statusCode}: ${text}`));
-      });
-    });
-    outgoing.on("error", reject);
-    outgoing.end(new URLSearchParams(form).toString());
-  });
 }
 
 /** A folder with the package; it goes when the tests have ended. */

@@ -1,0 +1,261 @@
+/**
+ * Tokens of a real Keycloak, verified by issuer, from its user to a session on a daemon. Keycloak comes from `KEYCLOAK_HOME`,
+ * a folder with its distribution, or from Maven Central (some 170 MB, kept in the cache of the user); Java 17 or later runs it.
+ */
+import assert from "node:assert/strict";
+import { createDpopClient } from "../identity_provider/dpop_client.ts";
+import { type Authority, createAuthority } from "../pki/authority.ts";
+import { methodProperties } from "../system/every_method.ts";
+import { runService, type SystemUnderTest } from "../system/running_service.ts";
+import { send } from "./https_form.ts";
+import { hasProgram, lacking, run } from "./lacking.ts";
+
+const PART = "Keycloak";
+const VERSION = "26.7.3";
+const DISTRIBUTION = "https://repo.maven.apache.org/maven2/org/keycloak/keycloak-quarkus-dist";
+/** It starts in a minute or two, on a busy machine in ten. */
+const PATIENCE_MS = 15 * 60_000;
+
+const home = await installed();
+if (home !== undefined) {
+  Deno.test(`${PART} ${VERSION}: from its tokens to a session; bound, ended and foreign ones, other keys`, async () => {
+    const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+    await using keycloak = await startKeycloak(home, authority);
+    const issuer = `${keycloak.origin}/realms/hpc`;
+    await using verifying = await runService({ authority, properties: properties(issuer) });
+    await using asking = await runService({
+      authority,
+      properties: properties(issuer, {
+        askAlways: "true",
+        validate: "true",
+        clientID: "uftp",
+        clientSecret: "uftp-secret-4711",
+        cacheSeconds: "0",
+      }),
+    });
+    const tokens = (client: string, headers = {}) => tokensFor(client, { issuer, authority, headers });
+    await logsIn(verifying, tokens, issuer);
+    await bound(verifying, tokens, issuer);
+    await endsWithItsSession(asking, tokens, issuer, authority);
+    await newKey(verifying, tokens, keycloak);
+  });
+}
+
+type Tokens = (
+  client: string,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Readonly<Record<string, string>>>;
+
+function properties(issuer: string, more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return {
+    "container.security.rest.authentication.order": "OAUTH",
+    ...methodProperties("OAUTH", {
+      issuer,
+      requiredAudience: "uftp",
+      identityTemplate: "CN=%preferred_username%,O=%iss%",
+      uidAssign: "preferred_username",
+      groupsClaim: "groups",
+      groupsPrefix: "/hpc/",
+      "groupsMap.projA": "proja",
+      ...more,
+    }),
+  };
+}
+
+/** Ann's tokens by her password. */
+async function tokensFor(
+  client: string,
+  { issuer, authority, headers }: {
+    readonly issuer: string;
+    readonly authority: Authority;
+    readonly headers: Readonly<Record<string, string>>;
+  },
+): Promise<Readonly<Record<string, string>>> {
+  const said = await send(`${issuer}/protocol/openid-connect/token`, authority.certificate, {
+    form: {
+      grant_type: "password",
+      client_id: client,
+      client_secret: `${client}-secret-4711`,
+      username: "ann",
+      password: "wonder-4711",
+      scope: "openid",
+    },
+  }, headers);
+  return Object.fromEntries(Object.entries(said).map(([name, value]) => [name, String(value)]));
+}
+
+async function statusOf(system: SystemUnderTest, token: string | undefined): Promise<number> {
+  return (await system.ask("/rest/auth", { headers: { Authorization: `Bearer ${token}` } })).status;
+}
+
+async function logsIn(system: SystemUnderTest, tokens: Tokens, issuer: string): Promise<void> {
+  const { access_token: token, id_token, refresh_token } = await tokens("portal");
+  const headers = { Authorization: `Bearer ${token}` };
+  const { client } = (await system.ask("/rest/auth", { headers })).json();
+  assert.deepEqual(client, {
+    dn: `CN=ann,O=${issuer}`,
+    xlogin: { UID: "ann", availableUIDs: ["ann"], group: "proja", availableGroups: ["proja"] },
+    role: { selected: "user", availableRoles: ["user"] },
+    authenticationMethod: "OAUTH",
+  });
+  const session = await system.ask("/rest/auth/HPC", { headers, body: { serverPath: "" } });
+  assert.equal(session.status, 200, session.text);
+  const { values } = system.daemon().requests.at(-1) ?? {};
+  assert.deepEqual([values?.get("user"), values?.get("group")], ["ann", "proja"]);
+  assert.equal(await statusOf(system, id_token), 401, "an ID token");
+  assert.equal(await statusOf(system, refresh_token), 401, "a refresh token");
+  assert.equal(await statusOf(system, (await tokens("stranger")).access_token), 401, "for another client");
+}
+
+async function bound(system: SystemUnderTest, tokens: Tokens, issuer: string): Promise<void> {
+  const [holder, thief] = [await createDpopClient(), await createDpopClient()];
+  const tokenUrl = `${issuer}/protocol/openid-connect/token`;
+  const { access_token: token = "", token_type } = await tokens("bound", {
+    DPoP: holder.prove({ token: "", method: "POST", url: tokenUrl }, { claims: { ath: undefined } }),
+  });
+  assert.equal(token_type, "DPoP");
+  const url = `https://localhost:${system.port}/rest/auth`;
+  const shown = async (client: typeof holder) => {
+    const DPoP = client.prove({ token, method: "GET", url });
+    return (await system.ask("/rest/auth", { headers: { Authorization: `DPoP ${token}`, DPoP } })).status;
+  };
+  assert.equal(await shown(holder), 200, "with proof");
+  assert.equal(await shown(thief), 401, "with another's proof");
+  assert.equal(await statusOf(system, token), 401, "without proof");
+}
+
+async function endsWithItsSession(
+  system: SystemUnderTest,
+  tokens: Tokens,
+  issuer: string,
+  authority: Authority,
+): Promise<void> {
+  const { access_token: token, refresh_token = "" } = await tokens("portal");
+  assert.equal(await statusOf(system, token), 200, "introspected");
+  await send(`${issuer}/protocol/openid-connect/logout`, authority.certificate, {
+    form: { client_id: "portal", client_secret: "portal-secret-4711", refresh_token },
+  });
+  assert.equal(await statusOf(system, token), 401, "after the logout");
+}
+
+async function newKey(
+  system: SystemUnderTest,
+  tokens: Tokens,
+  { administrate }: Pick<Awaited<ReturnType<typeof startKeycloak>>, "administrate">,
+): Promise<void> {
+  const { access_token: before } = await tokens("portal");
+  await administrate("/admin/realms/hpc/components", {
+    name: "next key",
+    providerId: "rsa-generated",
+    providerType: "org.keycloak.keys.KeyProvider",
+    config: {
+      priority: ["200"],
+      algorithm: ["RS256"],
+      keySize: ["2048"],
+      active: ["true"],
+      enabled: ["true"],
+    },
+  });
+  const { access_token: after } = await tokens("portal");
+  const kid = (token = "") => JSON.parse(atob(token.split(".")[0] ?? "")).kid;
+  assert.notEqual(kid(after), kid(before));
+  let status = 0;
+  // Keys are fetched at most once in 30 seconds.
+  for (let i = 0; i < 40 && status !== 200; i++) {
+    status = await statusOf(system, after);
+    if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
+  assert.equal(status, 200, "signed by the new key");
+  assert.equal(await statusOf(system, before), 200, "signed by the old key");
+}
+
+/** The folder of the distribution. */
+async function installed(): Promise<string | undefined> {
+  const set = Deno.env.get("KEYCLOAK_HOME");
+  if (!await hasProgram("java")) return lackingPart("install Java 17 or later");
+  if (set !== undefined) return set;
+  const cache = `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/authserver-tests`;
+  const folder = `${cache}/keycloak-${VERSION}`;
+  if (await Deno.stat(`${folder}/bin/kc.sh`).then(() => true, () => false)) return folder;
+  try {
+    await Deno.mkdir(cache, { recursive: true });
+    const archive = `${cache}/keycloak.zip`;
+    await run("curl", ["-sSfo", archive, `${DISTRIBUTION}/${VERSION}/keycloak-quarkus-dist-${VERSION}.zip`]);
+    await run("unzip", ["-q", archive, "-d", cache]);
+    await Deno.remove(archive);
+    return folder;
+  } catch (error) {
+    return lackingPart(`Maven Central is not reached (${String(error).split("\n")[0]})`);
+  }
+}
+
+function lackingPart(what: string): undefined {
+  lacking(PART, what);
+}
+
+/** A Keycloak of its own with the realm of `keycloak_realm.json`. */
+async function startKeycloak(home: string, authority: Authority) {
+  const folder = await Deno.makeTempDir({ prefix: "authserver-keycloak-" });
+  await run("cp", ["-r", `${home}/.`, folder]);
+  const own = authority.issue({ subject: "CN=localhost", names: ["localhost", "127.0.0.1"] });
+  await Deno.writeTextFile(`${folder}/cert.pem`, own.certificate);
+  await Deno.writeTextFile(`${folder}/key.pem`, own.key);
+  const [port, management] = freePorts();
+  const process = new Deno.Command(`${folder}/bin/kc.sh`, {
+    args: [
+      "start-dev",
+      "--db=dev-mem",
+      "--http-enabled=false",
+      `--https-port=${port}`,
+      `--https-certificate-file=${folder}/cert.pem`,
+      `--https-certificate-key-file=${folder}/key.pem`,
+      `--http-management-port=${management}`,
+    ],
+    cwd: folder,
+    env: { KC_BOOTSTRAP_ADMIN_USERNAME: "admin", KC_BOOTSTRAP_ADMIN_PASSWORD: "admin-4711" },
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+    detached: true,
+  }).spawn();
+  const stop = async () => {
+    Deno.kill(-process.pid, "SIGKILL");
+    await process.status;
+    await Deno.remove(folder, { recursive: true });
+  };
+  const origin = `https://localhost:${port}`;
+  const administrate = async (path: string, json: unknown) => {
+    const { access_token } = await send(
+      `${origin}/realms/master/protocol/openid-connect/token`,
+      authority.certificate,
+      { form: { grant_type: "password", client_id: "admin-cli", username: "admin", password: "admin-4711" } },
+    );
+    const headers = { Authorization: `Bearer ${access_token}` };
+    await send(`${origin}${path}`, authority.certificate, { json }, headers);
+  };
+  try {
+    const realm = JSON.parse(await Deno.readTextFile(new URL("keycloak_realm.json", import.meta.url)));
+    const giveUpAt = performance.now() + PATIENCE_MS;
+    for (;;) {
+      try {
+        await administrate("/admin/realms", realm);
+        break;
+      } catch (error) {
+        if (performance.now() > giveUpAt) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 2000));
+      }
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { origin, administrate, [Symbol.asyncDispose]: stop };
+}
+
+/** Two ports of the loopback that nobody uses. */
+function freePorts(): [number, number] {
+  const listeners = [0, 0].map((port) => Deno.listen({ hostname: "127.0.0.1", port }));
+  const [first = 0, second = 0] = listeners.map(({ addr }) => addr.port);
+  listeners.forEach((listener) => listener.close());
+  return [first, second];
+}
