@@ -5,6 +5,7 @@ import type { OAuthConfig } from "../../src/authentication/oauth/keys.ts";
 import { OAuth } from "../../src/authentication/oauth/oauth.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
+import { OAUTH_CONFIG } from "../authentication/oauth/oauth_config.ts";
 import { assignments } from "../authentication/remote_subject.ts";
 import { bearer, unsignedJwt } from "../authentication/sample_credentials.ts";
 import type { Answer } from "../identity_provider/https_server.ts";
@@ -78,17 +79,10 @@ Deno.test("tokens at which a provider stumbles keep not one genuine user out, ho
 const SECONDS = 600;
 
 const OAUTH: OAuthConfig = {
-  kind: "OAuthAuthenticator",
+  ...OAUTH_CONFIG,
   name: "OAUTH",
   address: "https://idp.example/userinfo",
-  introspection: undefined,
   assignments: assignments({ identity: `"UID="+email` }),
-  dnTemplate: undefined,
-  showCertificate: false,
-  requiredAudience: undefined,
-  requiredClient: undefined,
-  requiredScope: undefined,
-  opaqueTokens: true,
 };
 
 for (const attackers of [1, 2, 40]) {

@@ -1,5 +1,5 @@
 import { isAddressRange } from "../../model/address.ts";
-import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
+import { isUserAccount } from "../../model/account_name.ts";
 import { comparableForm } from "../../model/distinguished_name.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
 import { ServiceError } from "../../model/service_error.ts";
@@ -172,7 +172,7 @@ class MemberReader {
 
   name(key: "uid" | "gid"): string | undefined {
     const text = this.given(key);
-    return text === undefined || (isAccountName(text) && !isPrivilegedAccount(text))
+    return text === undefined || isUserAccount(text)
       ? text
       : this.bad(key, "expected the name of an unprivileged account or group");
   }
