@@ -58,15 +58,22 @@ function outOfOrder(methods: readonly string[], cause: unknown): ServiceError {
   return refuse("ERR_AUTHENTICATION_UNAVAILABLE", `Out of order: ${methods.join(", ")}`, cause);
 }
 
+/** Value of `WWW-Authenticate` for a chain: all ways that it knows. @param problem Of the token that was shown. */
+export function challengeOf(
+  { methods, issuedTokens, realm, metadata }: AuthenticationChain,
+  problem?: TokenProblem,
+): string {
+  const all = issuedTokens === undefined ? methods : [...methods, issuedTokens];
+  return challengeHeader({ realm, metadata, problem }, all.flatMap((method) => method.challenges));
+}
+
 /** The one 401 of a chain, with all its challenges; also for callers who are nobody where somebody is needed. */
 export function unauthenticated(
-  { methods, issuedTokens, realm, metadata }: AuthenticationChain,
+  chain: AuthenticationChain,
   reason: string,
   problem?: TokenProblem,
 ): ServiceError {
-  const all = issuedTokens === undefined ? methods : [...methods, issuedTokens];
-  const facts = { realm, ...(metadata !== undefined && { metadata }), ...(problem && { problem }) };
-  const challenge = challengeHeader(facts, all.flatMap((method) => method.challenges));
+  const challenge = challengeOf(chain, problem);
   return refuse("ERR_UNAUTHENTICATED", { challenge, reason: `Not authenticated: ${reason}` });
 }
 

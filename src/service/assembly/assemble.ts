@@ -1,27 +1,17 @@
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import { createAttributes } from "../../attributes/registry.ts";
-import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
-import { issuedToken } from "../../authentication/issued_token/verify.ts";
-import { type AuthenticationChain, unauthenticated } from "../../authentication/chain.ts";
+import { type AuthenticationChain, challengeOf, unauthenticated } from "../../authentication/chain.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
+import type { Authenticator } from "../../authentication/authenticator.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
-import { METADATA_PATH } from "../../resource/protected_resource.ts";
+import type { ServiceFacts } from "../../resource/service_section.ts";
 import { type OpenSharing, openSharing } from "../../resource/share/open_sharing.ts";
-import { challengeHeader } from "../../authentication/unauthenticated.ts";
-import { type AskStanding, standingOf } from "../../authentication/standing.ts";
-import type { MethodParts } from "../../authentication/authenticator_kind.ts";
-import { createMethods } from "../../authentication/registry.ts";
+import type { AskStanding } from "../../authentication/standing.ts";
 import { kindOf } from "../../config/kind.ts";
 import { externalUrlAt } from "../../config/read_site.ts";
-import type {
-  GatewayConfig,
-  LogicalServerConfig,
-  ReservationsConfig,
-  ServiceConfig,
-} from "../../config/service_config.ts";
+import type { ServiceConfig } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { DaemonKnowledge } from "../../daemon/daemon.ts";
-import { createDaemonGroup } from "../../daemon/daemon_pool.ts";
 import { Daemons, type KnownDaemons } from "../../daemon/daemons.ts";
 import { ShareAdministration } from "../../sharing/administration.ts";
 import type { Logger } from "../../logging/logger.ts";
@@ -30,17 +20,13 @@ import { type Clock, steadyClock } from "../../model/clock.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { RegulationNews } from "../../regulation/regulation_state.ts";
 import { Regulator } from "../../regulation/regulator.ts";
-import {
-  NO_RESERVATIONS,
-  openReservationBook,
-  type ReservationBook,
-} from "../../reservations/reservation_book.ts";
-import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.ts";
 import { externalConnections } from "./external_connections.ts";
+import { openAuthentication } from "./open_authentication.ts";
+import { openDaemons } from "./open_daemons.ts";
+import { openServers } from "./open_servers.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import type { IdentityParts } from "../identify.ts";
 import { OwnCertificate } from "./own_certificate.ts";
-import { observed } from "./observed_method.ts";
 import { KINDS, type ServiceKinds } from "../kinds.ts";
 import { OperatorDesk } from "../operator_desk.ts";
 import { RequestObserver } from "../request_observer.ts";
@@ -80,223 +66,114 @@ export interface ServiceParts extends IdentityParts {
   close(): Promise<void>;
 }
 
-/** Longest time from a first token to the end of the last one got by renewal, in seconds: 30 days. */
-const RENEWAL_PERIOD = 30 * 24 * 3600;
+/** Who is told of what a service does, and what it goes by. */
+export interface Surroundings {
+  readonly log: Logger;
+  readonly now: Clock;
+  /** Told of outcomes of methods and of transfers. */
+  readonly observer?: RequestObserver;
+  /** Told of what is learned of failed logins. */
+  readonly learned?: (news: RegulationNews) => void;
+  /** Told of what is learned of the daemon with this command address. */
+  readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
+  /** Told of the answer of each attribute source. */
+  readonly onAnswer?: SourceParts["onAnswer"];
+  /** By default those there are. */
+  readonly kinds?: ServiceKinds;
+}
+
+const UNOBSERVED = new RequestObserver({ servers: [], audit: () => {} });
+
+/** What is to be released in the end, or as soon as a further part cannot be opened. */
+class Kept {
+  readonly #parts: { close(): Promise<void> | void }[] = [];
+
+  readonly keep = <T extends { close(): Promise<void> | void }>(part: T): T => {
+    this.#parts.push(part);
+    return part;
+  };
+
+  readonly close = async (): Promise<void> => {
+    await Promise.all(this.#parts.map((part) => part.close()));
+  };
+}
 
 /**
  * Makes the parts that a configuration asks for, and connects them. What one part needs of another is handed over as a
  * function here, so that neighbours do not know each other.
  * @throws If a file that the configuration names cannot be used.
  */
-export async function assemble(
-  { config, material, assertionIssuers, generation, upSince, port, daemons: known }: ServiceOptions,
-  {
-    log,
-    now,
-    observer = new RequestObserver({ servers: [], audit: () => {} }),
-    learned,
-    daemonLearned,
-    onAnswer,
-    kinds = KINDS,
-  }: {
-    readonly log: Logger;
-    readonly now: Clock;
-    /** Told of outcomes of methods and of transfers. */
-    readonly observer?: RequestObserver;
-    /** Told of what is learned of failed logins. */
-    readonly learned?: (news: RegulationNews) => void;
-    /** Told of what is learned of the daemon with this command address. */
-    readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
-    /** Told of the answer of each attribute source. */
-    readonly onAnswer?: SourceParts["onAnswer"];
-    /** By default those there are. */
-    readonly kinds?: ServiceKinds;
-  },
-): Promise<ServiceParts> {
-  const own = new OwnCertificate(material);
-  const externalUrl = externalUrlAt(config.site, port);
-  const releases: (() => Promise<void> | void)[] = [];
-  const release = async () => {
-    await Promise.all(releases.map((release) => release()));
-  };
-  const keep = <T extends { close(): Promise<void> | void }>(part: T): T => {
-    releases.push(() => part.close());
-    return part;
-  };
-  const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
+export async function assemble(options: ServiceOptions, surroundings: Surroundings): Promise<ServiceParts> {
+  const kept = new Kept();
   try {
-    const daemons = new Daemons({
-      ...(known && { known }),
-      ...(daemonLearned && { learned: daemonLearned }),
-    });
-    const groups = config.servers.map((server) => keep(createGroup(server, own, { log, now, daemons })));
-    const attributes = keep(
-      await createAttributes(config.attributes, config.dynamicAttributes, kinds.sources, {
-        log,
-        now,
-        outgoing: () => outgoing.client(config.outgoing.showCertificate),
-        ...(onAnswer && { onAnswer }),
-      }),
-    );
-    const created = await createMethods(config.authentication.methods, kinds.methods, {
-      log,
-      now,
-      keySources: groups.map(keySource),
-      serverName: () => own.name() ?? "",
-      outgoing: outgoing.client,
-      assertions: {
-        url: externalUrl,
-        additionalIdentifiers: config.additionalServiceIdentifiers,
-        issuers: () => assertionIssuers,
-        anchors: () => own.material().providerAnchors ?? own.material().anchors,
-      },
-      gateway: await readGateway(config.gateway),
-    });
-    const methods = created.map((method) => keep(observed(method, observer)));
-    const standing: AskStanding = (user, signal) => standingOf(methods, user, signal);
-    const { tokens, verifier } = await createIssued(config, own, { log, now, standing });
-    const books: ReservationBook[] = [];
-    for (const { reservations } of config.servers) {
-      books.push(keep(await openBook(reservations, { log, now })));
-    }
-    const servers = new Map(groups.map((daemons, i) => [daemons.name, {
-      name: daemons.name,
-      description: daemons.description,
-      daemons,
-      sharing: config.features.share && config.sharing.servers.includes(daemons.name),
-      reservations: books[i] ?? NO_RESERVATIONS,
-    }]));
-    const issuers = methods.flatMap(({ issuer }) => issuer ?? []);
-    const chain = {
-      ...(verifier && { issuedTokens: observed(verifier, observer) }),
-      methods,
-      failOnMissingCredentials: config.authentication.failOnMissingCredentials,
-      realm: config.site.name,
-      ...(issuers.length > 0 && { metadata: externalUrl + METADATA_PATH }),
-    };
-    const sharing = startSharing(config, { servers, attributes, standing, chain, observer, log, now });
-    if (sharing) keep(sharing);
-    const challenging = verifier === undefined ? methods : [...methods, verifier];
-    const facts = {
-      siteName: config.site.name,
-      version: VERSION,
-      upSince,
-      supposedUrl: config.site.externalUrlGiven ? undefined : externalUrl,
-      now,
-      credential: own.facts,
-      trustedCAs: own.trusted,
-      trustedSAMLIssuers: () => assertionIssuers.map((issuer) => certificateSubject(issuer)),
-      externalConnections: () =>
-        externalConnections(
-          groups,
-          config.authentication.methods.map((
-            method,
-            i,
-          ) => [kindOf(method, kinds.methods).remotes?.(method) ?? [], methods[i]]),
-        ),
-    };
-    const regulator = new Regulator({
-      config: config.regulation,
-      log,
-      now: steadyClock,
-      clock: now,
-      ...(learned && { learned }),
-    });
-    return {
-      config,
-      externalUrl,
-      chain,
-      challenge: challengeHeader(chain, challenging.flatMap(({ challenges }) => challenges)),
-      regulator,
-      attributes,
-      accessControl: config.accessControl.enabled,
-      serverName: own.name,
-      servers,
-      routes: routesOf({
-        servers,
-        facts,
-        tokens,
-        certificate: own.pem,
-        generation,
-        sharing,
-        shareAdministration: sharing && new ShareAdministration(sharing.store, now),
-        features: config.features,
-        issuers,
-        unauthenticated: (reason) => unauthenticated(chain, reason),
-      }),
-      desk: new OperatorDesk({
-        groups,
-        methods,
-        attributes,
-        regulator,
-        certificate: own.facts,
-        shares: sharing && (() => sharing.store.count()),
-      }),
-      renewTls: (renewed) => {
-        own.renew(renewed);
-        outgoing.renew();
-      },
-      close: release,
-    };
+    return await open(options, surroundings, kept);
   } catch (error) {
-    await release();
+    await kept.close();
     throw error;
   }
 }
 
-function createGroup(
-  { name, description, instances, truststore }: LogicalServerConfig,
-  own: OwnCertificate,
-  { log, now, daemons }: { readonly log: Logger; readonly now: Clock; readonly daemons: Daemons },
-): DaemonGroup {
-  const addresses = instances.map(({ expectedDn, port, ...instance }) => ({
-    ...instance,
-    ...(port !== undefined && { port }),
-    ...(expectedDn !== undefined && { expectedDn }),
-  }));
-  const trust = truststore && { trust: name };
-  return createDaemonGroup({ name, description, instances: addresses, ...trust }, {
-    tls: () => own.daemonMaterial(name),
-    clock: now,
-    log,
-    daemons,
-  });
-}
-
-/** Users' own keys, as the daemons of a server read them. */
-function keySource(group: DaemonGroup) {
-  return {
-    server: group.name,
-    keyLines: async (user: string, signal: AbortSignal) => {
-      const info = await group.userInfo(user, signal);
-      return info.kind === "known" ? info.keyLines : [];
-    },
-  };
-}
-
-async function createIssued(
-  config: ServiceConfig,
-  own: OwnCertificate,
-  { log, now, standing }: { readonly log: Logger; readonly now: Clock; readonly standing: AskStanding },
-) {
-  if (own.pem() === undefined) return { tokens: undefined, verifier: undefined };
-  const { lifetimeSeconds, maxLifetimeSeconds, hmacSecret, trustedIssuerFiles } = config.issuedTokens;
-  const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
-  const limits = {
-    defaultLifetime: lifetimeSeconds,
-    maxLifetime: maxLifetimeSeconds,
-    renewalPeriod: RENEWAL_PERIOD,
-  };
-  return {
-    tokens: new TokenIssuer({ tls: own.material, limits, clock: now }),
-    verifier: issuedToken({
-      tls: own.material,
-      trustedIssuers,
-      ...(hmacSecret !== undefined && { hmacSecret }),
-      standing,
-      clock: now,
+async function open(
+  options: ServiceOptions,
+  { log, now, observer = UNOBSERVED, learned, daemonLearned, onAnswer, kinds = KINDS }: Surroundings,
+  { keep, close }: Kept,
+): Promise<ServiceParts> {
+  const { config, material, assertionIssuers, port, daemons: known } = options;
+  const own = new OwnCertificate(material);
+  const externalUrl = externalUrlAt(config.site, port);
+  const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
+  const daemons = new Daemons({ known, learned: daemonLearned });
+  const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, now })));
+  const attributes = keep(
+    await createAttributes(config.attributes, config.dynamicAttributes, kinds.sources, {
       log,
+      now,
+      outgoing: () => outgoing.client(config.outgoing.showCertificate),
+      onAnswer,
     }),
+  );
+  const asked = { own, outgoing, groups, assertionIssuers, externalUrl, kinds: kinds.methods };
+  const { chain, standing, tokens } = await openAuthentication(config, {
+    ...asked,
+    observer,
+    log,
+    now,
+    keep,
+  });
+  const servers = await openServers(config, groups, { log, now, keep });
+  const sharing = startSharing(config, { servers, attributes, standing, chain, observer, log, now });
+  if (sharing) keep(sharing);
+  const regulator = new Regulator({ config: config.regulation, log, now: steadyClock, clock: now, learned });
+  const { methods } = chain;
+  const shares = sharing && (() => sharing.store.count());
+  return {
+    config,
+    externalUrl,
+    chain,
+    challenge: challengeOf(chain),
+    regulator,
+    attributes,
+    accessControl: config.accessControl.enabled,
+    serverName: own.name,
+    servers,
+    routes: routesOf({
+      servers,
+      facts: factsOf(options, { own, groups, methods, kinds, now, externalUrl }),
+      tokens,
+      certificate: own.pem,
+      generation: options.generation,
+      sharing,
+      shareAdministration: sharing && new ShareAdministration(sharing.store, now),
+      features: config.features,
+      issuers: methods.flatMap(({ issuer }) => issuer ?? []),
+      unauthenticated: (reason) => unauthenticated(chain, reason),
+    }),
+    desk: new OperatorDesk({ groups, methods, attributes, regulator, certificate: own.facts, shares }),
+    renewTls: (renewed) => {
+      own.renew(renewed);
+      outgoing.renew();
+    },
+    close,
   };
 }
 
@@ -334,23 +211,30 @@ function startSharing(
   });
 }
 
-async function openBook(
-  reservations: ReservationsConfig | undefined,
-  { log, now }: { readonly log: Logger; readonly now: Clock },
-): Promise<ReservationBook> {
-  if (reservations === undefined) return NO_RESERVATIONS;
-  const { file, timeZone } = reservations;
-  return await openReservationBook({
-    file,
-    ...(timeZone !== undefined && { zone: timeZone }),
-    clock: now,
-    log,
-  });
-}
-
-async function readGateway({ enabled, certificate }: GatewayConfig): Promise<MethodParts["gateway"]> {
-  if (!enabled) return undefined;
-  if (certificate === undefined) return { certificate: () => undefined };
-  const pem = await readGatewayCertificate(certificate);
-  return { certificate: () => pem };
+/** What the service says about itself. */
+function factsOf(
+  { config, assertionIssuers, upSince }: ServiceOptions,
+  { own, groups, methods, kinds, now, externalUrl }: {
+    readonly own: OwnCertificate;
+    readonly groups: readonly DaemonGroup[];
+    readonly methods: readonly Authenticator[];
+    readonly kinds: ServiceKinds;
+    readonly now: Clock;
+    readonly externalUrl: string;
+  },
+): ServiceFacts {
+  const remotes = config.authentication.methods.map((method, i) =>
+    [kindOf(method, kinds.methods).remotes?.(method) ?? [], methods[i]] as const
+  );
+  return {
+    siteName: config.site.name,
+    supposedUrl: config.site.externalUrlGiven ? undefined : externalUrl,
+    version: VERSION,
+    upSince,
+    now,
+    credential: own.facts,
+    trustedCAs: own.trusted,
+    trustedSAMLIssuers: () => assertionIssuers.map((issuer) => certificateSubject(issuer)),
+    externalConnections: () => externalConnections(groups, remotes),
+  };
 }

@@ -1,0 +1,109 @@
+import type { AuthenticatorKind, MethodParts } from "../../authentication/authenticator_kind.ts";
+import type { Authenticator } from "../../authentication/authenticator.ts";
+import type { AuthenticationChain } from "../../authentication/chain.ts";
+import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
+import { issuedToken } from "../../authentication/issued_token/verify.ts";
+import { createMethods } from "../../authentication/registry.ts";
+import { type AskStanding, standingOf } from "../../authentication/standing.ts";
+import type { KindList } from "../../config/kind.ts";
+import type { GatewayConfig, ServiceConfig } from "../../config/service_config.ts";
+import type { DaemonGroup } from "../../daemon/daemon_group.ts";
+import type { Logger } from "../../logging/logger.ts";
+import type { Clock } from "../../model/clock.ts";
+import { METADATA_PATH } from "../../resource/protected_resource.ts";
+import type { RequestObserver } from "../request_observer.ts";
+import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.ts";
+import { observed } from "./observed_method.ts";
+import { keySource } from "./open_daemons.ts";
+import type { OutgoingClients } from "./outgoing_clients.ts";
+import type { OwnCertificate } from "./own_certificate.ts";
+
+/** Longest time from a first token to the end of the last one got by renewal, in seconds: 30 days. */
+const RENEWAL_PERIOD = 30 * 24 * 3600;
+
+/** What authentication is opened with. */
+export interface AuthenticationParts {
+  readonly own: OwnCertificate;
+  readonly outgoing: OutgoingClients;
+  readonly groups: readonly DaemonGroup[];
+  readonly kinds: KindList<AuthenticatorKind>;
+  /** Certificates of trusted SAML issuers, PEM, one each. */
+  readonly assertionIssuers: readonly string[];
+  readonly externalUrl: string;
+  readonly observer: RequestObserver;
+  readonly log: Logger;
+  readonly now: Clock;
+  /** Takes what is to be closed in the end. */
+  readonly keep: <T extends { close(): void }>(part: T) => T;
+}
+
+/** Who is calling: the methods in their order, tokens of our own before them, and who else knows users. */
+export interface OpenAuthentication {
+  readonly chain: AuthenticationChain;
+  readonly standing: AskStanding;
+  /** Absent without a certificate to sign with. */
+  readonly tokens: TokenIssuer | undefined;
+}
+
+/** @throws If a file that the configuration names cannot be used. */
+export async function openAuthentication(
+  config: ServiceConfig,
+  { own, outgoing, groups, kinds, assertionIssuers, externalUrl, observer, log, now, keep }:
+    AuthenticationParts,
+): Promise<OpenAuthentication> {
+  const created = await createMethods(config.authentication.methods, kinds, {
+    log,
+    now,
+    keySources: groups.map(keySource),
+    serverName: () => own.name() ?? "",
+    outgoing: outgoing.client,
+    assertions: {
+      url: externalUrl,
+      additionalIdentifiers: config.additionalServiceIdentifiers,
+      issuers: () => assertionIssuers,
+      anchors: () => own.material().providerAnchors ?? own.material().anchors,
+    },
+    gateway: await readGateway(config.gateway),
+  });
+  const methods = created.map((method) => keep(observed(method, observer)));
+  const standing: AskStanding = (user, signal) => standingOf(methods, user, signal);
+  const { tokens, verifier } = await openIssued(config, own, { log, now, standing });
+  return {
+    chain: {
+      ...(verifier && { issuedTokens: observed(verifier, observer) }),
+      methods,
+      failOnMissingCredentials: config.authentication.failOnMissingCredentials,
+      realm: config.site.name,
+      metadata: methods.some(({ issuer }) => issuer !== undefined) ? externalUrl + METADATA_PATH : undefined,
+    },
+    standing,
+    tokens,
+  };
+}
+
+/** The issuing and the verifying of tokens of our own. */
+async function openIssued(
+  { issuedTokens }: ServiceConfig,
+  own: OwnCertificate,
+  { log, now, standing }: { readonly log: Logger; readonly now: Clock; readonly standing: AskStanding },
+): Promise<{ readonly tokens?: TokenIssuer; readonly verifier?: Authenticator }> {
+  if (own.pem() === undefined) return {};
+  const { lifetimeSeconds, maxLifetimeSeconds, hmacSecret, trustedIssuerFiles } = issuedTokens;
+  const limits = {
+    defaultLifetime: lifetimeSeconds,
+    maxLifetime: maxLifetimeSeconds,
+    renewalPeriod: RENEWAL_PERIOD,
+  };
+  const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
+  return {
+    tokens: new TokenIssuer({ tls: own.material, limits, clock: now }),
+    verifier: issuedToken({ tls: own.material, trustedIssuers, hmacSecret, standing, clock: now, log }),
+  };
+}
+
+async function readGateway({ enabled, certificate }: GatewayConfig): Promise<MethodParts["gateway"]> {
+  if (!enabled) return undefined;
+  if (certificate === undefined) return { certificate: () => undefined };
+  const pem = await readGatewayCertificate(certificate);
+  return { certificate: () => pem };
+}

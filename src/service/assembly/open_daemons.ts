@@ -1,0 +1,37 @@
+import type { LogicalServerConfig } from "../../config/service_config.ts";
+import type { DaemonGroup } from "../../daemon/daemon_group.ts";
+import { createDaemonGroup } from "../../daemon/daemon_pool.ts";
+import type { Daemons } from "../../daemon/daemons.ts";
+import type { Logger } from "../../logging/logger.ts";
+import type { Clock } from "../../model/clock.ts";
+import type { OwnCertificate } from "./own_certificate.ts";
+
+/** The daemons of a logical server. */
+export function openDaemons(
+  { name, description, instances, truststore }: LogicalServerConfig,
+  { own, daemons, log, now }: {
+    readonly own: OwnCertificate;
+    readonly daemons: Daemons;
+    readonly log: Logger;
+    readonly now: Clock;
+  },
+): DaemonGroup {
+  const trust = truststore && { trust: name };
+  return createDaemonGroup({ name, description, instances, ...trust }, {
+    tls: () => own.daemonMaterial(name),
+    clock: now,
+    log,
+    daemons,
+  });
+}
+
+/** Users' own keys, as the daemons of a server read them. */
+export function keySource(group: DaemonGroup) {
+  return {
+    server: group.name,
+    keyLines: async (user: string, signal: AbortSignal) => {
+      const info = await group.userInfo(user, signal);
+      return info.kind === "known" ? info.keyLines : [];
+    },
+  };
+}
