@@ -42,7 +42,7 @@ function combined(
   policy: CombiningPolicy,
   { log, onAnswer }: SourceParts,
 ): AttributeChain {
-  return new AttributeChain({ name, links, policy, log, ...(onAnswer && { onAnswer }) });
+  return new AttributeChain({ name, links, policy, log, onAnswer });
 }
 
 async function createLinks(

@@ -78,12 +78,12 @@ export function attributesOnServer(
   const excludes = patterns("excludes");
   return {
     uid,
-    ...(gid === undefined ? {} : { gid }),
+    gid,
     furtherGroups: groups.slice(1),
     availableGroups,
     rateLimit: rateLimit(server, configured("rateLimit")),
-    ...(includes === undefined ? {} : { includes }),
-    ...(excludes === undefined ? {} : { excludes }),
+    includes,
+    excludes,
   };
 }
 

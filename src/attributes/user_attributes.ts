@@ -93,7 +93,7 @@ export function selectAttributes(
     role,
     availableRoles: availableRoles.length > 0 ? availableRoles : [ANONYMOUS_ROLE],
     availableQueues,
-    ...(queue === undefined ? {} : { queue }),
+    queue,
     extra,
   };
   const uid = choose("uid", preferences.uid, availableUids, preferred("xlogin"));
@@ -106,7 +106,7 @@ export function selectAttributes(
     ...common,
     uid,
     availableUids,
-    ...(group === undefined ? {} : { group }),
+    group,
     availableGroups,
     supplementaryGroups: supplementary(preferences, availableGroups) ?? preferred("supplementaryGroups"),
   };

@@ -87,8 +87,8 @@ export class Assignments {
     }, NO_ROLE);
     const groups = this.#attempt("groupsAssign", () => this.#usableGroups(this.#groups?.list(variables)));
     return {
-      ...(uid === undefined ? {} : { uid }),
-      ...(role === undefined ? {} : { role }),
+      uid,
+      role,
       ...(groups === undefined || groups.length === 0 ? {} : { groups }),
     };
   }

@@ -44,9 +44,9 @@ export function namedUser({ dn, via, login, uid, issuedToken }: Identity): Named
   const source = issuedToken === undefined ? via : issuedToken.namedBy;
   return {
     dn,
-    ...(source !== undefined && { via: source }),
-    ...(login !== undefined && { login }),
-    ...(uid !== undefined && { uid }),
+    via: source,
+    login,
+    uid,
   };
 }
 

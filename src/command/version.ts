@@ -26,7 +26,7 @@ export const version = defineCommand({
     deno: Deno.version.deno,
     v8: Deno.version.v8,
     target,
-    ...(configuration !== undefined && { configuration }),
+    configuration,
   };
   tell(given, io, { value, text: `authserver ${VERSION} (Deno ${value.deno}, ${target})\n` });
   return 0;

@@ -99,7 +99,7 @@ function key<T>(
     absent,
     emptyIsAbsent,
     parse,
-    ...(doubt && { doubt }),
+    doubt,
   };
 }
 

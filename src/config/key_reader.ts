@@ -240,9 +240,10 @@ export class KeyReader {
     this.#effective.set(full, {
       key: entry?.key ?? full,
       section,
-      ...(value !== undefined && { value }),
+      value,
       secret: key.secret,
-      ...(entry && { file: entry.file, line: entry.line }),
+      file: entry?.file,
+      line: entry?.line,
     });
   }
 

@@ -7,7 +7,7 @@ import type { Section } from "./section.ts";
 
 /** The keys of one kind, with what everything of its sort has. */
 export function sectionOf(common: Section, { title, keys, ignored }: Kind): Section {
-  return { ...common, title, keys: { ...common.keys, ...keys }, ...(ignored && { ignored }) };
+  return { ...common, title, keys: { ...common.keys, ...keys }, ignored };
 }
 
 /**

@@ -146,7 +146,7 @@ class CommandConnection {
     const { material: { anchors, revocation }, target: { tls }, options: { clock } } = this;
     const demands = {
       anchors,
-      ...(revocation && { revocation }),
+      revocation,
       expectedDn: tls?.expectedDn,
       allowUnverifiable: tls?.allowUnverifiable,
       at: clock(),

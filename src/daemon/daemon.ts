@@ -172,8 +172,8 @@ export class Daemon {
     return {
       up: this.up,
       ...(!this.#checked && { unchecked: true }),
-      ...(reason !== undefined && { reason }),
-      ...(this.#latencyMs !== undefined && { latencyMs: this.#latencyMs }),
+      reason,
+      latencyMs: this.#latencyMs,
       ...(this.parts.socket.tls?.allowUnverifiable === true && { unverifiable: true }),
     };
   }
@@ -186,7 +186,7 @@ export class Daemon {
       lane,
       signal,
       patience: until - elapsed(),
-      ...(longestTurn !== undefined && { longestMs: longestTurn }),
+      longestMs: longestTurn,
       run: async (ahead) => {
         let began = this.#triedAt = elapsed();
         const over = ahead?.then(() => {
@@ -254,8 +254,8 @@ export class Daemon {
 
   #tell(): void {
     this.parts.learned({
-      ...(this.#trouble && { trouble: this.#trouble }),
-      ...(this.#facts && { facts: this.#facts }),
+      trouble: this.#trouble,
+      facts: this.#facts,
     });
   }
 

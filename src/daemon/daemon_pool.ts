@@ -130,7 +130,7 @@ class DaemonPool implements DaemonGroup {
         random: parts.random ?? Math.random,
         log: parts.log,
       });
-      const made = new Instance(index + 1, { host, ...(port !== undefined && { port }) }, daemon);
+      const made = new Instance(index + 1, { host, port }, daemon);
       daemon.join({ server: config.name, instance: made.number, address: made.address });
       return made;
     });

@@ -55,7 +55,7 @@ export class Daemons {
     const daemon = new Daemon({
       ...parts,
       socket,
-      ...(known && { known }),
+      known,
       learned: (knowledge) => this.#learned(address, knowledge),
     });
     this.#daemons.set(key, daemon);

@@ -45,7 +45,7 @@ export function checkPeer(
     ) {
       return undefined;
     }
-    const way = findPath(sent, { anchors, purpose: "serverAuth", ...(revocation && { revocation }), at });
+    const way = findPath(sent, { anchors, purpose: "serverAuth", revocation, at });
     if (typeof way === "string") return way;
     if (expectedDn !== undefined && !sameName(certificateSubject(leaf), expectedDn)) {
       return `the daemon's certificate is for ${nameOf(leaf)}, expected <${expectedDn}>`;

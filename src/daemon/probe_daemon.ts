@@ -23,8 +23,8 @@ export async function probeDaemon(
   >,
   { tls, clock }: { readonly tls: () => TlsMaterial; readonly clock: Clock },
 ): Promise<DaemonProbe> {
-  const security = { material: tls, allowUnverifiable, ...(expectedDn !== undefined && { expectedDn }) };
-  const result = await exchange({ host, port, ...(ssl && { tls: security }) }, encodePing(), {
+  const security = { material: tls, allowUnverifiable, expectedDn };
+  const result = await exchange({ host, port, tls: ssl ? security : undefined }, encodePing(), {
     limits: () => DAEMON_LIMITS,
     signal: new AbortController().signal,
     clock,

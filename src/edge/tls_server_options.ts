@@ -38,7 +38,7 @@ export function clientCertificate(
   if (!socket.authorized) return isOld(shown) ? unusable(PROVES_NOTHING) : undefined;
   if (!provesKey(shown)) return unusable(PROVES_NOTHING);
   try {
-    const demands = { anchors, purpose: "clientAuth", ...(revocation && { revocation }), at } as const;
+    const demands = { anchors, purpose: "clientAuth", revocation, at } as const;
     const way = findPath(chain, demands);
     if (typeof way === "string") return unusable(way);
     return { certificate: { subject: certificateSubject(shown), pem: shown.toString() } };

@@ -97,8 +97,8 @@ export class RemoteSystem {
     return {
       remote: this.#remote,
       up: this.#down === undefined,
-      ...(this.#down && { reason: this.#down.reason }),
-      ...(this.#since !== undefined && { since: this.#since }),
+      reason: this.#down?.reason,
+      since: this.#since,
     };
   }
 

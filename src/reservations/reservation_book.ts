@@ -51,7 +51,7 @@ export async function openReservationBook(options: BookOptions): Promise<Reserva
     const { reservations, problems } = readReservationFile(text, { file, zone, now: clock() });
     for (const problem of problems) log.warn("reservation left out", { problem: formatProblem(problem) });
     return reservations;
-  }, { log, missing: [], maxBytes: MAX_BYTES, ...(intervalMs === undefined ? {} : { intervalMs }) });
+  }, { log, missing: [], maxBytes: MAX_BYTES, intervalMs });
   return new WatchedBook(watched, zone, clock);
 }
 

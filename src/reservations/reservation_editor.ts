@@ -31,7 +31,7 @@ export async function addReservation(
 ): Promise<EditOutcome & { readonly reservation: Reservation }> {
   const { name, from, to, uids, rateLimit } = entry;
   if (name.trim() === "") throw new FileNotChanged("A reservation needs a name");
-  const added = { name, from, to, uids, ...(rateLimit === undefined ? {} : { rateLimit }) };
+  const added = { name, from, to, uids, rateLimit };
   const checked = readReservationFile(JSON.stringify({ reservations: [added] }), context);
   const [reservation] = checked.reservations;
   if (reservation === undefined) {

@@ -14,7 +14,7 @@ export async function issueToken(call: Call, tokens: TokenIssuer | undefined): P
   const { preferences, user: { role } } = call;
   const token = await tokens.issue(call.caller, request, {
     role,
-    ...(preferences !== undefined && { preferences }),
+    preferences,
   });
   const { renewable, limited, lifetime } = request;
   call.audit({ renewable, limited, lifetime });

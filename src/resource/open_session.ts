@@ -26,7 +26,7 @@ export async function openSession(call: Call): Promise<HttpResponse> {
   const request = parseSessionRequest(await readJson(call.request));
   const clientAddresses = addresses(request.client, call);
   const account = attributesOnServer(call.user, name, {
-    ...(request.group !== undefined && { requestedGroup: request.group }),
+    requestedGroup: request.group,
     log: call.log,
   });
   const limits = limitsWithin(request.file, account);
@@ -46,10 +46,10 @@ export async function openSession(call: Call): Promise<HttpResponse> {
     persistent: request.persistent,
     streams: request.streamCount,
     compress: request.compress,
-    ...(request.encryption && { encryption: request.encryption }),
+    encryption: request.encryption,
     rateLimit: lowestLimit(account.rateLimit, facts.reservations.limitFor(uid)),
     ...limits,
-  }, { ...(instance !== undefined && { instance }), signal: call.signal });
+  }, { instance, signal: call.signal });
   call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
   return grantResponse(grant);
 }

@@ -45,5 +45,5 @@ function isPlain(path: string): boolean {
 }
 
 function both(includes: string | undefined, excludes: string | undefined): PathLimits {
-  return { ...(includes !== undefined && { includes }), ...(excludes !== undefined && { excludes }) };
+  return { includes, excludes };
 }

@@ -14,7 +14,7 @@ export interface RequestedServer {
 export function requestedServer(segment: string, servers: ReadonlyMap<string, ServerFacts>): RequestedServer {
   const address = parseServerAddress(segment);
   const facts = servers.get(address.name);
-  return { ...address, ...(facts && { facts }) };
+  return { ...address, facts };
 }
 
 /** A server, or an instance of it, that is there. */

@@ -48,7 +48,7 @@ export function serverEntry(server: ServerFacts, { base, user, log }: EntryAudie
   return {
     ...common,
     uftpdServerVersion: status.version ?? "n/a",
-    ...(status.sessionLimit !== undefined && { sessionLimit: status.sessionLimit }),
+    sessionLimit: status.sessionLimit,
     ...userFacts(server, user, log),
   };
 }
@@ -73,11 +73,11 @@ function userFacts(server: ServerFacts, user: UserAttributes, log: Logger): User
   const rateLimit = lowestLimit(account.rateLimit, server.reservations.limitFor(uid));
   return {
     uid,
-    ...(gid !== undefined && { gid }),
+    gid,
     availableGroups,
     ...(rateLimit > 0 && { rateLimit }),
-    ...(includes !== undefined && { allowed: includes }),
-    ...(excludes !== undefined && { forbidden: excludes }),
+    allowed: includes,
+    forbidden: excludes,
     reservations: server.reservations.descriptionsFor(uid),
   };
 }

@@ -37,7 +37,7 @@ function client({ caller, user }: Call) {
   const xlogin = uid === undefined ? {} : {
     UID: uid,
     availableUIDs: availableUids,
-    ...(group !== undefined && { group }),
+    group,
     availableGroups,
     ...(supplementaryGroups.length > 0 && { selectedSupplementaryGroups: supplementaryGroups }),
   };

@@ -52,7 +52,7 @@ export class ServiceSection {
       version,
       upSince: timestamp(upSince),
       currentTime: timestamp(at),
-      ...(own && { credential: { ...own, expires: timestamp(own.expires) } }),
+      credential: own && { ...own, expires: timestamp(own.expires) },
       trustedCAs: trustedCAs(),
       trustedSAMLIssuers: trustedSAMLIssuers(),
       externalConnections: externalConnections(),

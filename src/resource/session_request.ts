@@ -52,8 +52,8 @@ export function parseSessionRequest(body: unknown): SessionRequest {
     compress: flag("compress", member("compress")) ?? false,
     persistent: flag("persistent", member("persistent")) ?? false,
     send: flag("send", member("send")) ?? true,
-    ...(encryption && { encryption }),
-    ...(group !== undefined && { group }),
+    encryption,
+    group,
     ...(client !== undefined && client.trim() !== "" && { client: client.trim().split(/[\s,]+/) }),
   };
 }

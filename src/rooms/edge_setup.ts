@@ -17,7 +17,7 @@ export function edgeTls({ config, material }: Setup): EdgeTls | undefined {
     certificate,
     key,
     anchors: clientAnchors,
-    ...(revocation && { revocation }),
+    revocation,
     clientCertificate: policy[clientCertificate],
     minVersion: minTlsVersion,
     maxVersion: maxTlsVersion,

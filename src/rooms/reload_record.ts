@@ -41,7 +41,7 @@ export class ReloadRecord {
     this.#reports.audit({
       event: "reload",
       decision: ok ? "granted" : "refused",
-      ...(reason !== undefined && { reason }),
+      reason,
     });
   }
 }

@@ -93,7 +93,7 @@ function knownToCore({ servers, providers, certificate, shares, bans }: CoreStat
       method,
       remote,
       state: since === undefined ? "unknown" : up ? "up" : "down",
-      ...(reason !== undefined && { reason }),
+      reason,
     })),
     ...(certificate && {
       certificate: {
@@ -102,7 +102,7 @@ function knownToCore({ servers, providers, certificate, shares, bans }: CoreStat
         daysLeft: Math.floor((certificate.expires - now) / DAY_MS),
       },
     }),
-    ...(shares !== undefined && { shares }),
+    shares,
     bans,
   };
 }

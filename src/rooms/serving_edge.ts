@@ -55,7 +55,7 @@ export class ServingEdge {
       proxies: edgeProxies(setup),
       policy: edgePolicy(setup),
       limits: edgeLimits(setup),
-      ...(tls && { tls }),
+      tls,
     };
     const edge = new ServingEdge(setup, options, parts);
     edge.#room.tell({ kind: "start", options, logLevel: logging.level });

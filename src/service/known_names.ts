@@ -29,7 +29,7 @@ export async function knownNames(user: string, parts: {
   };
   const suspect = reversed !== form && !await ifAnswered(isKnown(user)) &&
     await ifAnswered(isKnown(reversed));
-  return { names: [...names, form], ...(suspect && { reversed }) };
+  return { names: [...names, form], reversed: suspect ? reversed : undefined };
 }
 
 /** Who bans somebody needs no source that is out of order. */

@@ -64,7 +64,7 @@ export async function mountService(
   const { setup, problems } = await loadSetup(configuration, {
     environment: (name) => Deno.env.get(name),
     unknownKeys: "warning",
-    ...(workingDirectory !== undefined && { workingDirectory }),
+    workingDirectory,
   });
   if (setup === undefined) throw new InvalidFile(problems.filter(isError));
   requireExclusiveTrust(configuration, setup.config);

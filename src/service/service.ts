@@ -59,8 +59,8 @@ export async function createService(
     now,
     observer,
     kinds,
-    ...(learned && { learned }),
-    ...(daemonLearned && { daemonLearned }),
+    learned,
+    daemonLearned,
   });
   return new RoutedService(parts, observer, log);
 }
@@ -169,9 +169,9 @@ class RoutedService implements Service {
     const { caller, userName, user } = await identify(request, route, this.#parts, {
       facts: {
         clientAddress,
-        ...(certificate && { certificate }),
-        ...(unusableCertificate !== undefined && { unusableCertificate }),
-        ...(consignor !== undefined && { consignor }),
+        certificate,
+        unusableCertificate,
+        consignor,
       },
       url: base + path,
       claimed: (user) => trace.claimed = user,
@@ -189,11 +189,11 @@ class RoutedService implements Service {
       request,
       params,
       query,
-      ...(server && { server }),
+      server,
       caller,
       userName,
       user,
-      ...(preferences !== null && { preferences }),
+      preferences: preferences ?? undefined,
       clientAddress,
       base,
       audit: (particulars) => Object.assign(trace.particulars, particulars),

@@ -33,10 +33,10 @@ export async function fileAttributeSource(options: FileSourceOptions): Promise<A
   const watched = await watchFile(file, async (text) => {
     const index = createMapIndex(matching);
     const take = index.add.bind(index);
-    const warnings = await readMapFile(text, { file, take, ...(format === undefined ? {} : { format }) });
+    const warnings = await readMapFile(text, { file, take, format });
     for (const warning of warnings) log.warn("map file", { problem: formatProblem(warning) });
     return index;
-  }, { log, maxBytes: MAX_MAP_LENGTH, ...(intervalMs === undefined ? {} : { intervalMs }) });
+  }, { log, maxBytes: MAX_MAP_LENGTH, intervalMs });
   return new FileAttributeSource(name, watched);
 }
 

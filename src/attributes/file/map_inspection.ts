@@ -72,7 +72,7 @@ export async function inspectMapFile(
   };
   let problems: readonly Problem[];
   try {
-    problems = await readMapFile(text, { file, take, ...(format === undefined ? {} : { format }) });
+    problems = await readMapFile(text, { file, take, format });
   } catch (error) {
     if (!(error instanceof InvalidFile)) throw error;
     problems = error.problems;
@@ -105,7 +105,7 @@ function inspectWhole({ key, line, attributes }: MapEntry, report: Report): void
 function inspect(entry: MapEntry, { name, values, line }: MapAttribute, report: Report): void {
   const key = `${entry.key}: ${name}`;
   const warn = (expected: string, found?: string) =>
-    report({ severity: "warning", line, key, ...(found !== undefined && { found }), expected });
+    report({ severity: "warning", line, key, found, expected });
   const server = serverAttribute(name);
   if (server === undefined && standardAttribute(name) === undefined) warn(expectedName(name));
   if (server !== undefined) {

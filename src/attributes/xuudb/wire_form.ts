@@ -24,8 +24,8 @@ export class UnreadableAnswer extends Error {
 export function recordOf(text: (name: keyof XuudbRecord) => string | undefined): XuudbRecord {
   const [xlogin, role, projects] = [text("xlogin"), text("role"), text("projects")];
   return {
-    ...(xlogin === undefined ? {} : { xlogin }),
-    ...(role === undefined ? {} : { role }),
-    ...(projects === undefined ? {} : { projects }),
+    xlogin,
+    role,
+    projects,
   };
 }

@@ -55,13 +55,13 @@ export class XuudbSource implements AttributeSource {
       address,
       http,
       clock,
-      ...(elapsed && { elapsed }),
+      elapsed,
       log: log.child({ source: options.name }),
     });
     this.#cache = new AnswerCache({
       lifetimeMs: options.cache ? LIFETIME_MS : 0,
       size: CACHE_SIZE,
-      ...(elapsed && { elapsed }),
+      elapsed,
     });
   }
 

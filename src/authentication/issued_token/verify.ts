@@ -166,10 +166,10 @@ function decidedOf(token: SignedToken): Pick<Identity, "login" | "uid" | "uidSer
   const uidServers = uid === undefined ? undefined : listClaim(token, "uidServers");
   return {
     ...(claims.has("login") && { login: textClaim(token, "login") }),
-    ...(uid !== undefined && { uid }),
-    ...(uidServers !== undefined && { uidServers }),
+    uid,
+    uidServers,
     ...(claims.has("role") && { role: textClaim(token, "role") }),
-    ...(groups !== undefined && { groups }),
+    groups,
   };
 }
 

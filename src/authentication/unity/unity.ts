@@ -78,7 +78,7 @@ export class Unity implements Authenticator {
       address: config.address,
       http: parts.http,
       clock: parts.clock,
-      ...(parts.elapsed && { elapsed: parts.elapsed }),
+      elapsed: parts.elapsed,
       log: this.#log,
     });
     this.#cache = new CredentialCache(parts);

@@ -69,11 +69,11 @@ export const check = defineCommand({
     !(strict && problems.length > 0);
   const value = {
     ok,
-    ...(account && { judgedAs: account.name }),
+    judgedAs: account?.name,
     problems,
     trusted,
-    ...(permissions && { permissions }),
-    ...(online && { online }),
+    permissions,
+    online,
   };
   for (const problem of given.flag("json") ? [] : problems) {
     io.stderr(`${problem.severity}: ${formatProblem(problem)}\n  fix: ${printable(problem.fix)}\n`);

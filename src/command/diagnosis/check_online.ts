@@ -54,7 +54,7 @@ function checkDaemons(
   { own, now }: Parts,
 ): Promise<readonly Finding[]>[] {
   return instances.map(async ({ expectedDn, ...instance }, i) => {
-    const probe = await probeDaemon({ ...instance, ...(expectedDn !== undefined && { expectedDn }) }, {
+    const probe = await probeDaemon({ ...instance, expectedDn }, {
       tls: () => own.daemonMaterial(name),
       clock: now,
     });

@@ -32,7 +32,7 @@ const NOTHING: DataFiles = {
 export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Promise<Inspection> {
   const loaded = await loadSetup(mainFile, surroundings);
   const { setup, readable, serverNames, unreadable, files, effective, dependsOn } = loaded;
-  const found = await inspectDataFiles({ ...NOTHING, ...readable, ...(serverNames && { serverNames }) });
+  const found = await inspectDataFiles({ ...NOTHING, ...readable, serverNames });
   const problems = [...loaded.problems, ...found.filter(({ file }) => !unreadable.includes(file))];
   return problems.some(isError) || setup === undefined
     ? { problems, files, effective, dependsOn }

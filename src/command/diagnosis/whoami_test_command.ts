@@ -93,7 +93,7 @@ export const whoamiTestCommand = defineCommand({
   const { explain } = await import("../../service/explanation/explain.ts");
   const explanation = await explain({ ...setup, generation: 1, upSince: Date.now(), port: site.port }, {
     caller: { ...credentials, clientAddress },
-    ...(server !== undefined && { server }),
+    server,
   }, { log, now: Date.now });
   tell(given, io, { value: withoutMaps(explanation), text: explanationText(explanation) });
   return explanation.refusal === undefined ? 0 : 1;

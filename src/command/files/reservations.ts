@@ -81,7 +81,7 @@ const add = defineCommand({
     from,
     to,
     uids: accounts,
-    ...(limit !== undefined && { rateLimit: limit }),
+    rateLimit: limit,
   }, context);
   tell(given, io, {
     value: { file: context.file, ...toJson(reservation) },

@@ -42,8 +42,8 @@ const list = defineCommand({
   withShareDatabase(given, async ({ administration, servers }) => {
     const [server, owner] = [serverOf(given, servers), given.text("owner")];
     const shares = await administration.list({
-      ...(server !== undefined && { server }),
-      ...(owner !== undefined && { owner }),
+      server,
+      owner,
     });
     tell(given, io, { value: shares.map(dumpEntry), text: shareTable(shares, Date.now()) });
     return 0;
@@ -103,7 +103,7 @@ const chown = defineCommand({
   const [owner, uid, gid] = [given.text("owner"), given.text("uid"), given.text("gid")];
   if (owner === undefined || uid === undefined) throw new WrongUsage("Expected --owner DN and --uid NAME");
   return withShareDatabase(given, async ({ administration, servers }) => {
-    const to = { owner, uid, ...(gid !== undefined && { gid }) };
+    const to = { owner, uid, gid };
     const share = await administration.chown(given.operand("id"), to, serverOf(given, servers));
     tell(given, io, {
       value: dumpEntry(share),
@@ -133,7 +133,7 @@ const importShares = defineCommand({
     const { added, present } = await administration.import(text, {
       file,
       servers,
-      ...(server !== undefined && { server }),
+      server,
     });
     for (const id of present) io.stderr(`warning: share ${id} is there already and stays as it is\n`);
     tell(given, io, {

@@ -58,13 +58,13 @@ export async function loadTlsMaterial(
     certificate: certificates.map((certificate) => certificate.toString().trimEnd() + "\n").join(""),
     key: key.export({ type: "pkcs8", format: "pem" }).toString(),
     anchors: trusted?.anchors ?? [],
-    ...(clients && { clientAnchors: clients.anchors }),
-    ...(providers && { providerAnchors: providers.anchors }),
+    clientAnchors: clients?.anchors,
+    providerAnchors: providers?.anchors,
     daemonAnchors: Object.fromEntries(
       daemons.flatMap(([name, store]) => store === undefined ? [] : [[name, store.anchors] as const]),
     ),
-    ...(trusted?.revocation && { revocation: trusted.revocation }),
-    ...(clients?.revocation && { clientRevocation: clients.revocation }),
+    revocation: trusted?.revocation,
+    clientRevocation: clients?.revocation,
     daemonRevocation: Object.fromEntries(
       daemons.flatMap(([name, store]) =>
         store?.revocation === undefined ? [] : [[name, store.revocation] as const]

@@ -70,7 +70,7 @@ export async function loadTruststore(config: TruststoreConfig, now: number): Pro
   const revoked = await loadRevocation(config, all, { now, report: (problem) => problems.push(problem) });
   return {
     anchors: all,
-    ...(revoked && { revocation: revoked.revocation }),
+    revocation: revoked?.revocation,
     problems,
     files: [...new Set([...candidates.map(({ path }) => path), ...folders, ...revoked?.files ?? []])],
   };

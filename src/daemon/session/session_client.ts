@@ -162,7 +162,7 @@ export class SessionClient {
   ): Promise<Listening> {
     const { host, port } = splitAddress(address);
     if (port !== undefined) return { instance, host, port };
-    const order = { ...SINGLE_STREAM, user, ...(group !== undefined && { group }), ...scope, permission };
+    const order = { ...SINGLE_STREAM, user, group, ...scope, permission };
     const told = await this.daemons.openSession({ ...order, clientAddresses: ["127.0.0.1"] }, {
       instance,
       signal,
@@ -210,7 +210,7 @@ export class SessionClient {
       const grant = await this.daemons.openSession({
         ...SINGLE_STREAM,
         user,
-        ...(group !== undefined && { group }),
+        group,
         clientAddresses: configured.length > 0 ? configured : [canonicalAddress(local) ?? local],
         ...scope,
         permission,

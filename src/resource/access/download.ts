@@ -52,10 +52,10 @@ export async function download(call: Call, parts: SharingParts): Promise<HttpRes
 function openReadSession({ server, share, path }: OpenedShare, signal: AbortSignal): Promise<DaemonSession> {
   return server.sessions.open({
     user: share.uid,
-    ...(share.gid !== undefined && { group: share.gid }),
+    group: share.gid,
     scope: mediatedScope(path),
     permission: "READ",
-    ...(server.instance !== undefined && { instance: server.instance }),
+    instance: server.instance,
   }, signal);
 }
 

@@ -49,7 +49,7 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   try {
     const grant = await server.facts.daemons.openSession({
       user: share.uid,
-      ...(share.gid !== undefined && { group: share.gid }),
+      group: share.gid,
       clientAddresses: [call.clientAddress],
       ...scope,
       permission: grants(share.access, "WRITE") && parts.allowWriteAccess ? "WRITE" : "READ",
@@ -57,9 +57,9 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
       persistent: request.persistent && share.usesLeft === undefined,
       streams: request.streamCount,
       compress: request.compress,
-      ...(request.encryption && { encryption: request.encryption }),
+      encryption: request.encryption,
       rateLimit: callersLimit(call, server),
-    }, { ...(server.instance !== undefined && { instance: server.instance }), signal: call.signal });
+    }, { instance: server.instance, signal: call.signal });
     call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
     return grantResponse(grant);
   } catch (error) {
@@ -89,7 +89,7 @@ function parseChoice({ params }: Call, body: unknown): Choice {
   const id = params.get("id") ?? text("share", member("share"));
   const owner = text("owner", member("owner"));
   return {
-    ...(id !== undefined && { id }),
+    id,
     ...(owner !== undefined && { owner: parseName("owner", owner) }),
   };
 }

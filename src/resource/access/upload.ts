@@ -32,10 +32,10 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
   try {
     session = await server.sessions.open({
       user: share.uid,
-      ...(share.gid !== undefined && { group: share.gid }),
+      group: share.gid,
       scope: mediatedScope(path),
       permission: "WRITE",
-      ...(server.instance !== undefined && { instance: server.instance }),
+      instance: server.instance,
     }, call.signal);
     endTurn = await parts.uploads.take(server.name, path, call.signal);
     const existing = await existingFile(session, path);

@@ -25,7 +25,7 @@ export function validatorsOf(
   const version = `${size.toString(36)}-${((modifiedAt ?? 0) / 1000).toString(36)}`;
   return {
     etag: settled ? `"${version}"` : `W/"${version}-${now.toString(36)}"`,
-    ...(modifiedAt !== undefined && { modifiedAt }),
+    modifiedAt,
     settled,
   };
 }

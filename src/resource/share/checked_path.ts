@@ -24,7 +24,7 @@ export interface ShareAccount {
  */
 export function shareAccount(call: Call, server: string, group?: string): ShareAccount {
   const account = attributesOnServer(call.user, server, {
-    ...(group !== undefined && { requestedGroup: group }),
+    requestedGroup: group,
     log: call.log,
   });
   if (account.uid.toLowerCase() === "nobody") throw notPermitted("This account cannot share anything");
@@ -55,10 +55,10 @@ export async function checkedPath(
   const wanted = await fullPath(text, () => account.uid, server, signal);
   const session = await server.sessions.open({
     user: account.uid,
-    ...(account.gid !== undefined && { group: account.gid }),
+    group: account.gid,
     scope: mediatedScope(withoutSlash(wanted)),
     permission: "INFO",
-    ...(server.instance !== undefined && { instance: server.instance }),
+    instance: server.instance,
   }, signal);
   try {
     const entry = await session.entry(wanted);

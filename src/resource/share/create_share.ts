@@ -33,11 +33,11 @@ export async function createShare(call: Call, parts: SharingParts): Promise<Http
     owner: nameOnServer(call, server.name),
     target: fields.target,
     uid: account.uid,
-    ...(account.gid !== undefined && { gid: account.gid }),
+    gid: account.gid,
     access: fields.access,
     expires: endOfLife(fields.lifetime, parts),
     oneTime: fields.oneTime,
-    ...(fields.maxUses !== undefined && { usesLeft: fields.maxUses }),
+    usesLeft: fields.maxUses,
     sources: fields.sources,
     made: await makingOf(call, { path, account, server }, parts),
   }, parts.maxPerUser);

@@ -78,7 +78,7 @@ async function* answer(
     for (let comma = "";;) {
       const most = Math.min(AT_A_TIME, room);
       // One more tells whether there is another part.
-      const part = { most: most + 1, ...(after !== undefined && { after }) };
+      const part = { most: most + 1, after };
       const read = list === "shares"
         ? await store.ownedBy(server, caller, part)
         : await store.targetedAt(server, caller, part);
@@ -93,7 +93,7 @@ async function* answer(
       after = shares.at(-1) ?? after;
       if (read.length <= most) break;
       if (room === 0) {
-        next = { list, ...(after !== undefined && { after }) };
+        next = { list, after };
         break;
       }
     }

@@ -26,7 +26,7 @@ export async function makingOf(
     owner,
     ...await parts.owners.mapped(owner.dn, { server: server.name, uid, gid }, signal),
     atHome: await isAtHome(path, uid, server, signal),
-    limits: { ...(includes !== undefined && { includes }), ...(excludes !== undefined && { excludes }) },
+    limits: { includes, excludes },
   };
 }
 

@@ -67,7 +67,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     uploads: new PathTurns(),
     unread: new UnreadAnswers(),
     unauthenticated: options.unauthenticated,
-    ...(options.transferred && { transferred: options.transferred }),
+    transferred: options.transferred,
     clock,
     close: () => {
       clearInterval(timer);

@@ -36,7 +36,7 @@ export function parseShareFields(body: unknown): ShareFields {
     ...(group !== undefined && group !== "" && { group }),
     lifetime: parseLifetime(member("lifetime")) ?? 0,
     oneTime: parseFlag("onetime", member("onetime")),
-    ...(maxUses !== undefined && { maxUses }),
+    maxUses,
     sources: parseSources(member("sources")) ?? [],
   };
 }

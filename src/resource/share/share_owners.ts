@@ -60,7 +60,7 @@ export class ShareOwners {
     });
     if (now !== uid) throw refuse("ERR_SHARE_NOT_FOUND", "the account is not the owner's any more");
     return [
-      { ...(includes !== undefined && { includes }), ...(excludes !== undefined && { excludes }) },
+      { includes, excludes },
       ...(made === undefined ? [] : [made.limits]),
     ];
   }

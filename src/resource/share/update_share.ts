@@ -34,7 +34,7 @@ export async function updateShare(call: Call, parts: SharingParts): Promise<Http
   const change: ShareChange = {
     ...(path !== undefined && await newPath(path, { call, share, server }, parts)),
     ...(lifetime !== undefined && { expires: endOfLife(lifetime, parts) }),
-    ...(sources !== undefined && { sources }),
+    sources,
   };
   if (await parts.store.change(server.name, share.id, change) === undefined) {
     throw refuse("ERR_SHARE_NOT_FOUND");
@@ -60,9 +60,9 @@ async function newPath(
   const { includes, excludes } = shareAccount(call, server.name);
   const account = {
     uid: share.uid,
-    ...(share.gid !== undefined && { gid: share.gid }),
-    ...(includes !== undefined && { includes }),
-    ...(excludes !== undefined && { excludes }),
+    gid: share.gid,
+    includes,
+    excludes,
   };
   const path = await checkedPath(text, { account, access: share.access, server, signal: call.signal });
   return { path, made: await makingOf(call, { path, account, server }, parts) };

@@ -102,7 +102,7 @@ export function subjectOf(given: { readonly user?: unknown; readonly address?: u
   if (address !== undefined && canonical === undefined) {
     throw new BadControlRequest("Expected an IP address such as 192.0.2.7 or 2001:db8::1");
   }
-  return { ...(user !== undefined && { user }), ...(canonical !== undefined && { address: canonical }) };
+  return { user, address: canonical };
 }
 
 function claimedIn({ operator }: { readonly operator?: unknown }): Claimed {

@@ -45,7 +45,7 @@ async function operate(request: ControlRequest, parts: OperatedParts): Promise<u
       const { names, reversed } = user === undefined
         ? { names: undefined, reversed: undefined }
         : (await ask(supervisor, { about: "names", user }, CORE_MS)).names;
-      const banned = { ...subject, ...(names !== undefined && { names }) };
+      const banned = { ...subject, names };
       await ask(supervisor, { about: "ban", subject: banned, until }, CORE_MS);
       supervisor.log.warn("banned by the operator", { ...subject, seconds, operator });
       const moment = new Date(until).toISOString();
@@ -53,13 +53,13 @@ async function operate(request: ControlRequest, parts: OperatedParts): Promise<u
         event: "ban",
         decision: "granted",
         ...subjectFacts(subject),
-        ...(operator !== undefined && { operator }),
+        operator,
         until: moment,
       });
       return {
         until: moment,
-        ...(names !== undefined && { names }),
-        ...(reversed !== undefined && { reversed }),
+        names,
+        reversed,
       };
     }
     case "ban remove": {
@@ -71,7 +71,7 @@ async function operate(request: ControlRequest, parts: OperatedParts): Promise<u
         event: "lift",
         decision: "granted",
         ...subjectFacts(subject),
-        ...(operator !== undefined && { operator }),
+        operator,
       });
       return { lifted };
     }
@@ -85,5 +85,5 @@ function withMoment({ until, ...ban }: Ban) {
 }
 
 function subjectFacts({ user, address }: BanSubject) {
-  return { ...(user !== undefined && { user }), ...(address !== undefined && { address }) };
+  return { user, address };
 }

@@ -54,7 +54,7 @@ export async function loadSetup(
   const roots = readable.outgoing?.publicRoots === true
     ? await loadPublicRoots({ file: mainFile, key: "container.client.publicRoots" })
     : undefined;
-  const material = tls.material && { ...tls.material, ...(roots && { publicRoots: roots.roots }) };
+  const material = tls.material && { ...tls.material, publicRoots: roots?.roots };
   const told = new Set(problems.filter(isError).map(placeOf));
   const further = [...tls.problems, ...issuers.problems, ...roots?.problems ?? []];
   const all = [...problems, ...further.filter((problem) => !told.has(placeOf(problem)))];

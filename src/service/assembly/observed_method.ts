@@ -8,11 +8,11 @@ export function observed(method: Authenticator, observer: RequestObserver): Auth
   return {
     name,
     challenges,
-    ...(issuer && { issuer }),
-    ...(status && { status }),
-    ...(method.standingOf && { standingOf: method.standingOf.bind(method) }),
-    ...(method.namesOf && { namesOf: method.namesOf.bind(method) }),
-    ...(method.lists && { lists: method.lists.bind(method) }),
+    issuer,
+    status,
+    standingOf: method.standingOf?.bind(method),
+    namesOf: method.namesOf?.bind(method),
+    lists: method.lists?.bind(method),
     close: () => method.close(),
     async authenticate(credentials, signal) {
       try {

@@ -42,8 +42,8 @@ export class OutgoingClients {
     const { anchors, providerAnchors = anchors, publicRoots, certificate, key } = this.own.material();
     return {
       anchors: providerAnchors,
-      ...(this.config.publicRoots && publicRoots !== undefined && { publicRoots }),
-      ...(showCertificate && { clientCertificate: { certificate, key } }),
+      publicRoots: this.config.publicRoots ? publicRoots : undefined,
+      clientCertificate: showCertificate ? { certificate, key } : undefined,
     };
   }
 }

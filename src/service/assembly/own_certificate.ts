@@ -54,7 +54,7 @@ export class OwnCertificate {
     if (known?.anchors === anchors) return known;
     const { revocation: _, ...others } = material;
     const revocation = material.daemonRevocation?.[server];
-    const made = { ...others, anchors, ...(revocation && { revocation }) };
+    const made = { ...others, anchors, revocation };
     this.#daemons.set(server, made);
     return made;
   }

@@ -20,7 +20,7 @@ export class DecisionRecord {
     this.#known = [...issuedTokens ? [issuedTokens] : [], ...methods].map(({ name }) => name);
     return {
       ...chain,
-      ...(issuedTokens && { issuedTokens: this.#observed(issuedTokens) }),
+      issuedTokens: issuedTokens && this.#observed(issuedTokens),
       methods: methods.map((method) => this.#observed(method)),
     };
   }
@@ -38,7 +38,7 @@ export class DecisionRecord {
     const entry = source.originOf?.(identity);
     const step: SourceStep = {
       source: source.name,
-      ...(entry && { entry }),
+      entry,
       ...(answer instanceof Error ? { failure: describeError(answer) } : { attributes: valuesOf(answer) }),
     };
     const elsewhere = identity !== this.#identity;

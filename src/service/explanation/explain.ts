@@ -63,9 +63,9 @@ async function explainWith(
 ): Promise<Explanation> {
   const { methods, sources } = record; // these fill while we go
   const { signal } = new AbortController();
-  const headers = HeaderList.of({
-    ...(caller.authorization !== undefined && { Authorization: caller.authorization }),
-  });
+  const headers = HeaderList.of(
+    caller.authorization === undefined ? {} : { Authorization: caller.authorization },
+  );
   let identity: Identity | undefined;
   let user: UserAttributes;
   try {
@@ -76,7 +76,7 @@ async function explainWith(
     // The chain speaks of all methods together, a method of what is wrong.
     const refused = identity === undefined ? methods.find(({ reason }) => reason !== undefined) : undefined;
     const refusal = refused === undefined ? error.message : `${refused.method}: ${refused.reason}`;
-    return { methods, ...(identity && { caller: identity }), sources, servers: [], refusal };
+    return { methods, caller: identity, sources, servers: [], refusal };
   }
   const mayAsk = !parts.accessControl || mayAccess("auth", "POST", user.role);
   const servers = [...parts.servers.values()].filter(({ name }) => server === undefined || name === server)
@@ -93,7 +93,7 @@ async function explainWith(
     user,
     mayAsk,
     servers,
-    ...(refusal !== undefined && { refusal }),
+    refusal,
   };
 }
 
@@ -137,12 +137,12 @@ function onServer({ name, reservations }: ServerFacts, user: UserAttributes, log
     return {
       server: name,
       uid,
-      ...(gid !== undefined && { gid }),
+      gid,
       availableGroups,
       ...(limit > 0 && { rateLimit: limit }),
       ...(reservationLimit > 0 && { reservationLimit }),
-      ...(includes !== undefined && { includes }),
-      ...(excludes !== undefined && { excludes }),
+      includes,
+      excludes,
       reservations: reservations.descriptionsFor(uid),
     };
   } catch (error) {

@@ -35,7 +35,7 @@ export function originOf(
   return {
     clientAddress: forwardedAddress === null ? direct.clientAddress : oneAddress(forwardedAddress),
     base: forwardedBase === null ? direct.base : baseUrl(forwardedBase),
-    ...(consignor !== null && { consignor }),
+    consignor: consignor ?? undefined,
   };
 }
 

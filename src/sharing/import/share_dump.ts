@@ -64,7 +64,7 @@ export function parseShareDump(
       problems.push({
         severity: "error",
         file,
-        ...(line !== undefined && { line }),
+        line,
         key: place === undefined ? key : `${place}.${key}`,
         expected,
       });
@@ -78,7 +78,7 @@ export function parseShareDump(
 
 function readEntries(text: string, file: string): readonly Entry[] {
   const fail = (expected: string, line?: number): never => {
-    throw new InvalidFile([{ severity: "error", file, ...(line !== undefined && { line }), expected }]);
+    throw new InvalidFile([{ severity: "error", file, line, expected }]);
   };
   if (/^\s*\[/.test(text)) {
     let list: unknown;
@@ -224,10 +224,10 @@ function toShare(
     owner,
     target,
     uid,
-    ...(gid !== undefined && { gid }),
+    gid,
     access,
     oneTime,
-    ...(usesLeft !== undefined && { usesLeft }),
+    usesLeft,
     expires,
     accessCount,
     sources,
@@ -245,11 +245,11 @@ export function dumpEntry(share: Share) {
     isDirectory: isDirectory(share),
     ownerID: owner,
     uid,
-    ...(gid !== undefined && { gid }),
+    gid,
     targetID: target,
     access,
     oneTime,
-    ...(usesLeft !== undefined && { usesLeft }),
+    usesLeft,
     expires,
     accessCount: share.accessCount,
     ...(share.sources.length > 0 && { sources: share.sources }),

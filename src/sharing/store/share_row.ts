@@ -62,7 +62,7 @@ export function toShare(row: Row): Share {
     owner: text(row, "owner"),
     target: text(row, "target"),
     uid: text(row, "uid"),
-    gid: row.gid === null ? undefined : text(row, "gid"),
+    gid: textOrNone(row, "gid"),
     access,
     oneTime: number(row, "one_time") === 1,
     usesLeft: row.uses_left === null ? undefined : number(row, "uses_left"),
@@ -70,7 +70,7 @@ export function toShare(row: Row): Share {
     sources,
     accessCount: number(row, "access_count"),
     created: number(row, "created"),
-    ...(row.owner_dn !== null && { made: toMaking(row) }),
+    made: row.owner_dn === null ? undefined : toMaking(row),
   };
 }
 
@@ -78,16 +78,16 @@ function toMaking(row: Row): Making {
   return {
     owner: {
       dn: text(row, "owner_dn"),
-      ...(row.owner_via !== null && { via: text(row, "owner_via") }),
-      ...(row.owner_login !== null && { login: text(row, "owner_login") }),
-      ...(row.owner_uid !== null && { uid: text(row, "owner_uid") }),
+      via: textOrNone(row, "owner_via"),
+      login: textOrNone(row, "owner_login"),
+      uid: textOrNone(row, "owner_uid"),
     },
     mappedAccount: number(row, "mapped_account") === 1,
     mappedRole: number(row, "mapped_role") === 1,
     atHome: number(row, "made_at_home") === 1,
     limits: {
-      ...(row.made_includes !== null && { includes: text(row, "made_includes") }),
-      ...(row.made_excludes !== null && { excludes: text(row, "made_excludes") }),
+      includes: textOrNone(row, "made_includes"),
+      excludes: textOrNone(row, "made_excludes"),
     },
   };
 }
@@ -115,6 +115,11 @@ export function text(row: Row, column: string): string {
   const value = row[column];
   if (typeof value !== "string") throw new TypeError(`share database: ${column} is not text`);
   return value;
+}
+
+/** The same, where there may be none. @throws {TypeError} As {@link text}. */
+function textOrNone(row: Row, column: string): string | undefined {
+  return row[column] === null ? undefined : text(row, column);
 }
 
 /** A column that holds a number. @throws {TypeError} If it does not. */

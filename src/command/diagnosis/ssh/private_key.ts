@@ -23,7 +23,7 @@ export async function readPrivateKey(text: string, passphrase?: string): Promise
   if (!text.includes(OPENSSH) && !hasPrivateKey(text)) throw new UnusablePrivateKey("not a private key");
   try {
     if (text.includes(OPENSSH)) return await readContainer(text, passphrase);
-    return createPrivateKey({ key: text, ...(passphrase !== undefined && { passphrase }) });
+    return createPrivateKey({ key: text, passphrase });
   } catch (cause) {
     if (cause instanceof PassphraseNeeded) throw cause;
     if (/ENCRYPTED/.test(text)) throw new PassphraseNeeded("locked by a passphrase", { cause });

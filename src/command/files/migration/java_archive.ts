@@ -36,7 +36,7 @@ export async function unpackArchive(archive: string, into: string): Promise<Unpa
   const conf = outermost(archive, found);
   const text = decodeProperties(await Deno.readFile(join(into, conf, MAIN_FILE)));
   const formerConf = placeNamedIn(text, conf);
-  return { conf, ...(formerConf !== undefined && { formerConf }) };
+  return { conf, formerConf };
 }
 
 /** Largest archive, unpacked, in bytes: the Java service's is some 60 MB. */

@@ -67,7 +67,7 @@ function operation(route: Route, doc: Operation): Json {
   return {
     operationId: doc.id,
     summary: doc.summary,
-    ...(doc.details !== undefined && { description: doc.details }),
+    description: doc.details,
     tags: [TAGS[route.service].name],
     security: route.service === "open" ? [] : [{}, { basic: [] }, { bearer: [] }],
     ...(placeholders.length + query.length > 0 && { parameters: [...placeholders, ...query] }),

@@ -58,7 +58,7 @@ export function flag(description: string): Schema {
 
 /** A list of what `items` describes. */
 export function listOf(items: Schema, description?: string): Schema {
-  return { type: "array", items, ...(description !== undefined && { description }) };
+  return { type: "array", items, description };
 }
 
 /** A text whose name says all. */
