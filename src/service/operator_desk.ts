@@ -6,6 +6,7 @@ import type { Ban, BanSubject } from "../regulation/ban.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { Regulator } from "../regulation/regulator.ts";
 import { type AccountReport, accountReport } from "../resource/admin/account_report.ts";
+import type { SharingParts } from "../resource/share/sharing_parts.ts";
 import { type KnownNames, knownNames } from "./known_names.ts";
 import type { CertificateFacts } from "./assembly/own_certificate.ts";
 
@@ -59,8 +60,8 @@ export interface DeskParts {
   readonly attributes: AttributeSource;
   readonly regulator: Regulator;
   readonly certificate: () => CertificateFacts | undefined;
-  /** Number of shares; absent without data sharing. */
-  readonly shares: (() => Promise<number>) | undefined;
+  /** Absent without data sharing. */
+  readonly sharing: Pick<SharingParts, "store"> | undefined;
 }
 
 /** Where a core answers its operator. */
@@ -92,11 +93,11 @@ export class OperatorDesk {
   }
 
   async #status(): Promise<CoreStatus> {
-    const { groups, methods, regulator, certificate, shares } = this.parts;
+    const { groups, methods, regulator, certificate, sharing } = this.parts;
     const bans = { passwords: 0, tokens: 0, operator: 0 };
     for (const { reason } of regulator.memory.bans()) bans[reason]++;
     const own = certificate();
-    const count = await shares?.();
+    const count = await sharing?.store.count();
     return {
       servers: groups.map((group) => {
         const { usable, instances, version, sessionLimit } = group.status();
@@ -104,16 +105,16 @@ export class OperatorDesk {
           name: group.name,
           usable,
           instances,
-          ...(version !== undefined && { version }),
-          ...(sessionLimit !== undefined && { sessionLimit }),
+          version,
+          sessionLimit,
         };
       }),
       providers: methods.flatMap((method) =>
         method.status === undefined ? [] : [{ method: method.name, ...method.status() }]
       ),
-      ...(own && { certificate: own }),
+      certificate: own,
       bans,
-      ...(count !== undefined && { shares: count }),
+      shares: count,
     };
   }
 

@@ -5,6 +5,7 @@ import { attributesOnServer } from "../../src/attributes/server_attributes.ts";
 import { userAttributes } from "../../src/attributes/user_attributes.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { identity } from "./conformance.ts";
+import { assertAlike } from "../fixtures/assert_alike.ts";
 
 /** From the file of a variant to what a user may do on a server (specification 2.3). */
 async function onServer(file: string, dn: string, server: string) {
@@ -21,7 +22,7 @@ async function onServer(file: string, dn: string, server: string) {
 
 for (const file of ["variant_a.json", "variant_b.xml"]) {
   Deno.test(`the example map ${file} gives the attributes that the specification describes`, async () => {
-    assert.deepEqual(await onServer(file, "cn=demo user,o=example,c=eu", "ALPHA"), {
+    assertAlike(await onServer(file, "cn=demo user,o=example,c=eu", "ALPHA"), {
       role: "user",
       uid: "demo",
       gid: "users",
@@ -29,7 +30,7 @@ for (const file of ["variant_a.json", "variant_b.xml"]) {
       availableGroups: ["users"],
       rateLimit: 0,
     });
-    assert.deepEqual(await onServer(file, "CN=Demo User, O=Example, C=EU", "BETA"), {
+    assertAlike(await onServer(file, "CN=Demo User, O=Example, C=EU", "BETA"), {
       role: "user",
       uid: "demo7",
       gid: "beta",
@@ -39,7 +40,7 @@ for (const file of ["variant_a.json", "variant_b.xml"]) {
       includes: "/home/demo/*",
       excludes: "/home/demo/.ssh/*",
     });
-    assert.deepEqual(await onServer(file, "CN=Ann Example,OU=Lab 2,O=Site-A,C=DE", "ALPHA"), {
+    assertAlike(await onServer(file, "CN=Ann Example,OU=Lab 2,O=Site-A,C=DE", "ALPHA"), {
       role: "user",
       uid: "alpha7",
       gid: "proj1",

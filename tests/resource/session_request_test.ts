@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { isRefusal } from "../../src/model/service_error.ts";
 import { parseSessionRequest } from "../../src/resource/session_request.ts";
+import { assertAlike } from "../fixtures/assert_alike.ts";
 
 Deno.test("parseSessionRequest() fills in the defaults", () => {
-  assert.deepEqual(parseSessionRequest({ serverPath: "" }), {
+  assertAlike(parseSessionRequest({ serverPath: "" }), {
     serverPath: "",
     file: "",
     streamCount: 1,

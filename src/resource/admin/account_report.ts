@@ -37,7 +37,7 @@ export async function accountReport(
     return {
       server,
       state: "known",
-      ...(info.home !== undefined && { home: info.home }),
+      home: info.home,
       keys: info.keyLines.flatMap(keyReport),
     };
   } catch (error) {

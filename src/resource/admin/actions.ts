@@ -137,7 +137,7 @@ async function issueApiToken(
     const preferences = parameter("preferences");
     if (preferences !== undefined) parsePreferences([preferences]);
     const by = callerName(caller);
-    const wanted = { by, lifetime, renewable, ...(preferences !== undefined && { preferences }) };
+    const wanted = { by, lifetime, renewable, preferences };
     return { success: true, message: "OK", results: { token: await tokens.issueFor(subject, wanted) } };
   } catch (error) {
     // What is wrong with the parameters, and what the server's certificate does not allow.

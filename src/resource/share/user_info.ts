@@ -12,7 +12,7 @@ export function userInfo(call: Call, servers: readonly string[]) {
   const known = servers.map((server) => accountOn(call, server)).findLast((account) => account !== undefined);
   if (known === undefined) return { dn };
   const { uid, gid, availableGroups } = known;
-  return { uid, ...(gid !== undefined && { gid }), groups: availableGroups, dn };
+  return { uid, gid, groups: availableGroups, dn };
 }
 
 function accountOn({ user, log }: Call, server: string): ServerAttributes | undefined {

@@ -145,7 +145,6 @@ async function open(
   if (sharing) keep(sharing);
   const regulator = new Regulator({ config: config.regulation, log, now: steadyClock, clock: now, learned });
   const { methods } = chain;
-  const shares = sharing && (() => sharing.store.count());
   return {
     config,
     externalUrl,
@@ -168,7 +167,7 @@ async function open(
       issuers: methods.flatMap(({ issuer }) => issuer ?? []),
       unauthenticated: (reason) => unauthenticated(chain, reason),
     }),
-    desk: new OperatorDesk({ groups, methods, attributes, regulator, certificate: own.facts, shares }),
+    desk: new OperatorDesk({ groups, methods, attributes, regulator, certificate: own.facts, sharing }),
     renewTls: (renewed) => {
       own.renew(renewed);
       outgoing.renew();
