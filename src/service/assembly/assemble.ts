@@ -141,8 +141,7 @@ async function open(
     keep,
   });
   const servers = await openServers(config, groups, { log, now, keep });
-  const sharing = startSharing(config, { servers, attributes, standing, chain, observer, log, now });
-  if (sharing) keep(sharing);
+  const sharing = startSharing(config, { servers, attributes, standing, chain, observer, log, now, keep });
   const regulator = new Regulator({ config: config.regulation, log, now: steadyClock, clock: now, learned });
   const { methods } = chain;
   return {
@@ -179,7 +178,7 @@ async function open(
 /** Data sharing, if some server has it; the database is made when it is not there. */
 function startSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, standing, chain, observer, log, now }: {
+  { servers, attributes, standing, chain, observer, log, now, keep }: {
     readonly servers: ReadonlyMap<string, ServerFacts>;
     readonly attributes: AttributeSource;
     readonly standing: AskStanding;
@@ -187,6 +186,7 @@ function startSharing(
     readonly observer: RequestObserver;
     readonly log: Logger;
     readonly now: Clock;
+    readonly keep: Kept["keep"];
   },
 ): OpenSharing | undefined {
   const { servers: shared, directory, clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser } =
@@ -194,7 +194,7 @@ function startSharing(
   if (shared.length === 0 || directory === undefined || !(features.share || features.access)) {
     return undefined;
   }
-  return openSharing({
+  return keep(openSharing({
     servers,
     directory,
     clientAddresses,
@@ -207,7 +207,7 @@ function startSharing(
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
     log,
     clock: now,
-  });
+  }));
 }
 
 /** What the service says about itself. */
