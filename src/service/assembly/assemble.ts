@@ -124,13 +124,9 @@ async function open(
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
   const daemons = new Daemons({ known, learned: daemonLearned });
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, now })));
+  const asking = { log, now, outgoing: () => outgoing.client(config.outgoing.showCertificate), onAnswer };
   const attributes = keep(
-    await createAttributes(config.attributes, config.dynamicAttributes, kinds.sources, {
-      log,
-      now,
-      outgoing: () => outgoing.client(config.outgoing.showCertificate),
-      onAnswer,
-    }),
+    await createAttributes(config.attributes, config.dynamicAttributes, kinds.sources, asking),
   );
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, kinds: kinds.methods };
   const { chain, standing, tokens } = await openAuthentication(config, {
