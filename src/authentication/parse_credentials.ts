@@ -9,8 +9,8 @@ export const LEGACY_SSH_HEADER = "X-UNICORE-SSHKEY-AUTH-PLAINTEXT";
 /** Header with a proof of possession (RFC 9449, 4.1). */
 const PROOF_HEADER = "DPoP";
 
-/** Most characters of a bearer token; the same as most bytes, for tokens are ASCII. */
-const MAX_TOKEN = 8192;
+/** Most characters of `Authorization`; tokens of 13,000 that carry many groups are real. */
+export const MAX_AUTHORIZATION = 32 * 1024;
 /** Most characters of Basic credentials as they come, in base64. */
 const MAX_BASIC = 8192;
 /** Most characters of a user name; longer ones would only fill tables and logs. */
@@ -47,6 +47,9 @@ function parseAuthorization(headers: HeaderList): Authorization {
     return signed === null ? { kind: "none" } : malformed("signed text without Authorization");
   }
 
+  if (header.length > MAX_AUTHORIZATION) {
+    return malformed(`Authorization longer than ${MAX_AUTHORIZATION} characters`);
+  }
   const [, scheme, parameter] = /^([!#$%&'*+.^_`|~\w-]+) +([!-~]+)$/.exec(header) ?? [];
   if (scheme === undefined || parameter === undefined) return malformed("not one scheme with one parameter");
   switch (scheme.toLowerCase()) {
@@ -62,7 +65,6 @@ function parseAuthorization(headers: HeaderList): Authorization {
 }
 
 function parseBearer(token: string): Authorization {
-  if (token.length > MAX_TOKEN) return malformed(`token longer than ${MAX_TOKEN} characters`);
   if (!/^[A-Za-z0-9._~+/-]+=*$/.test(token)) return malformed("characters that no bearer token has");
   return { kind: "bearer", token: new Secret(token), ...readBearer(token) };
 }

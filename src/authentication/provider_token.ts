@@ -1,8 +1,6 @@
 import type { Credentials } from "../model/credentials.ts";
 import type { Verdict } from "./authenticator.ts";
-
-/** Longest token that is passed on, in characters. */
-const MAX_TOKEN_LENGTH = 8192;
+import { MAX_AUTHORIZATION } from "./parse_credentials.ts";
 
 /**
  * The bearer token that an identity provider may be shown; otherwise what to answer. Tokens of our own and tokens made
@@ -20,8 +18,8 @@ export function tokenForProvider(
     return { kind: "skipped", reason: "proofs of possession are not verified" };
   }
   const token = authorization.token.reveal();
-  if (token.length > MAX_TOKEN_LENGTH) {
-    return { kind: "refused", reason: `the token is longer than ${MAX_TOKEN_LENGTH} characters` };
+  if (token.length > MAX_AUTHORIZATION) {
+    return { kind: "refused", reason: `the token is longer than ${MAX_AUTHORIZATION} characters` };
   }
   // RFC 6750 section 2.1
   if (!/^[A-Za-z0-9\-._~+/]+=*$/.test(token)) {

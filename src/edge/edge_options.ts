@@ -51,6 +51,6 @@ export const LIMITS: EdgeLimits = {
   headersMs: 10_000,
   keepAliveMs: 60_000,
   silentMs: 120_000,
-  headerBytes: 16 * 1024,
+  headerBytes: 48 * 1024, // the longest Authorization, and 16 KiB for all others
   checkMs: 1_000,
 };

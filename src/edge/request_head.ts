@@ -5,15 +5,23 @@ import { refuse } from "../model/service_error.ts";
 /** `host[:port]` of RFC 9110, 7.2. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d{0,5})?$/;
 
+/** Most bytes of all headers but `Authorization`, with what separates them. */
+const MOST_BYTES = 16 * 1024;
+/** A colon, a blank, and the line end. */
+const BETWEEN = 4;
+/** The parser drops what comes after so many headers, and says nothing. */
+const MOST_HEADERS = 1000;
+
 /**
  * Refuses what a proxy in front could read in another way than we do: that is how one request is smuggled in another.
  * @returns The target, taken apart: one in absolute form loses scheme and authority, `*` of `OPTIONS` is the root.
- * @throws {ERR_BAD_REQUEST | ERR_HTTP_VERSION | ERR_TRANSFER_CODING | ERR_EXPECTATION_FAILED}
+ * @throws {ERR_BAD_REQUEST | ERR_HEADERS_TOO_LARGE | ERR_HTTP_VERSION | ERR_TRANSFER_CODING | ERR_EXPECTATION_FAILED}
  */
 export function readHead(
   { method, url = "", httpVersion, rawHeaders, headers }: IncomingMessage,
 ): RequestTarget {
   if (httpVersion !== "1.1" && httpVersion !== "1.0") throw refuse("ERR_HTTP_VERSION", `HTTP/${httpVersion}`);
+  checkLength(rawHeaders);
   checkHost(rawHeaders, httpVersion === "1.1");
   const coding = headers["transfer-encoding"];
   if (coding !== undefined) {
@@ -24,6 +32,18 @@ export function readHead(
   const expects = expect !== undefined && httpVersion === "1.1"; // RFC 9110, 10.1.1
   if (expects && expect.toLowerCase() !== "100-continue") throw refuse("ERR_EXPECTATION_FAILED");
   return targetOf(url, method);
+}
+
+/** Tokens are long, and have a limit of their own; nothing else has a reason to be. */
+function checkLength(rawHeaders: readonly string[]): void {
+  if (rawHeaders.length >= 2 * MOST_HEADERS) throw refuse("ERR_HEADERS_TOO_LARGE");
+  let bytes = 0;
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const [name = "", value = ""] = rawHeaders.slice(i, i + 2);
+    const isToken = name.length === 13 && name.toLowerCase() === "authorization";
+    bytes += name.length + BETWEEN + (isToken ? 0 : value.length);
+  }
+  if (bytes > MOST_BYTES) throw refuse("ERR_HEADERS_TOO_LARGE");
 }
 
 /** One and only one host (RFC 9112, 3.2); HTTP/1.0 knew none. */

@@ -16,7 +16,7 @@ const HOST = "Host: localhost\r\n";
 
 /** What is sent first, and then again and again. */
 const KINDS: Readonly<Record<string, [first: string, then: Uint8Array | undefined]>> = {
-  headers: [`GET / HTTP/1.1\r\n${HOST}X: ${"a".repeat(15_000)}`, undefined],
+  headers: [`GET / HTTP/1.1\r\n${HOST}X: ${"a".repeat(47_000)}`, undefined],
   bodies: [`PUT ${path}upload HTTP/1.1\r\n${HOST}${WRONG}Content-Length: 1000000000\r\n\r\n`, PART],
   "small bodies": [
     `POST /rest/auth/HPC HTTP/1.1\r\n${HOST}${WRONG}Content-Type: application/json\r\nContent-Length: 65536\r\n\r\n`,

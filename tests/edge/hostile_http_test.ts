@@ -35,6 +35,8 @@ const edge = await HttpsEdge.start(
 Deno.test.afterAll(() => edge.drain(100));
 
 const get = (head: string, version = "1.1") => `GET / HTTP/${version}\r\n${head}\r\n`;
+/** `Authorization` as long as the service reads it. */
+const LONG = `Authorization: Bearer ${"a".repeat(32 * 1024 - "Bearer ".length)}\r\n`;
 const post = (head: string, body: string) => `POST /x HTTP/1.1\r\nHost: h\r\n${head}\r\n${body}`;
 const chunked = (body: string) => post("Transfer-Encoding: chunked\r\n", body);
 
@@ -97,6 +99,13 @@ const refused: [string, string, number][] = [
     get(`Host: h\r\n${Array.from({ length: 3000 }, (_, i) => `X${i}: 1\r\n`).join("")}`),
     431,
   ],
+  ["1,000 headers", get(`Host: h\r\n${"X:\r\n".repeat(999)}`), 431],
+  [
+    "headers over 16 KiB beside a long Authorization",
+    get(`Host: h\r\n${LONG}X: ${"a".repeat(16_384)}\r\n`),
+    431,
+  ],
+  ["an Authorization over 48 KiB", get(`Host: h\r\nAuthorization: ${"a".repeat(50_000)}\r\n`), 431],
   ["a target of 20,000 characters", `GET /${"a".repeat(20_000)} HTTP/1.1\r\nHost: h\r\n\r\n`, 414],
   ["a target of 9,000 characters", `GET /${"a".repeat(9_000)} HTTP/1.1\r\nHost: h\r\n\r\n`, 414],
   ["a target that never ends", `GET /${"a".repeat(9_000)}`, 414],
@@ -171,6 +180,13 @@ const accepted: [string, string, Partial<HttpRequest>][] = [
   ["OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", { path: "/", method: "OPTIONS" }],
   ["a Host that is an IPv6 address", get("Host: [::1]:9000\r\n"), { path: "/" }],
   ["empty lines in front", `\r\n\r\n${get("Host: h\r\n")}`, { path: "/" }],
+  [
+    "an Authorization of 32 KiB beside 15 KiB of others",
+    get(`Host: h\r\n${LONG}X: ${"a".repeat(15_000)}\r\n`),
+    {
+      path: "/",
+    },
+  ],
   ["an upgrade, which is not made", get("Host: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"), {
     path: "/",
   }],

@@ -38,6 +38,13 @@ const answers: [string, string, number, string, string][] = [
     `GET / HTTP/1.1\r\nX: ${"a".repeat(17_000)}\r\n\r\n`,
     431,
     "ERR_HEADERS_TOO_LARGE",
+    "GET",
+  ],
+  [
+    "a head that the parser gives up",
+    `GET / HTTP/1.1\r\nX: ${"a".repeat(50_000)}\r\n\r\n`,
+    431,
+    "ERR_HEADERS_TOO_LARGE",
     "other",
   ],
   ["an unknown method", "BREW / HTTP/1.1\r\nHost: h\r\n\r\n", 501, "ERR_METHOD_UNKNOWN", "other"],

@@ -12,6 +12,9 @@ Deno.test.afterAll(() => setting[Symbol.asyncDispose]());
 unity.known.add(basicHeader("una", "sesame: Grüße")).add("Bearer unity-token");
 oidc.tokens.set("introspected-token", { name: "Iris", login: "iris", role: "user", scope: "a b" });
 oidc.tokens.set("no-account-token", { name: "Nora" });
+/** As long as the service takes them: `Authorization` has 32 KiB. */
+const LONG_TOKEN = "t".repeat(32 * 1024 - "Bearer ".length);
+oidc.tokens.set(LONG_TOKEN, { name: "Lena", login: "lena", role: "user" });
 
 const bearer = (token: string): Question => ({ headers: { Authorization: `Bearer ${token}` } });
 
@@ -88,6 +91,7 @@ const accepted: [string, () => Question, unknown[]][] = [
     () => bearer("introspected-token"),
     ["CN=Iris", "OAUTH", "iris", undefined, "user"],
   ],
+  ["an OAuth token of 32 KiB", () => bearer(LONG_TOKEN), ["CN=Lena", "OAUTH", "lena", undefined, "user"]],
   [
     "an OAuth token without account",
     () => bearer("no-account-token"),

@@ -1,4 +1,4 @@
-import { LEGACY_SSH_HEADER } from "../../authentication/parse_credentials.ts";
+import { LEGACY_SSH_HEADER, MAX_AUTHORIZATION } from "../../authentication/parse_credentials.ts";
 import type { HeaderList } from "../../model/header_list.ts";
 import { refuse } from "../../model/service_error.ts";
 import { PREFERENCES_HEADER } from "../identify.ts";
@@ -7,7 +7,7 @@ import { PREFERENCES_HEADER } from "../identify.ts";
 export const HEADER_LIMITS: ReadonlyMap<string, number> = new Map([
   ["Accept", 1024],
   ["Access-Control-Request-Method", 32],
-  ["Authorization", 16_384],
+  ["Authorization", MAX_AUTHORIZATION],
   ["Content-Encoding", 64],
   ["Content-Length", 32],
   ["Content-Range", 256],
