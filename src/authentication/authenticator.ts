@@ -1,6 +1,7 @@
 import type { Credentials } from "../model/credentials.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { Identity } from "../model/identity.ts";
+import type { CertificateDesk } from "./ssh_key/certificate/certificate_book.ts";
 import type { AskStanding } from "./standing.ts";
 
 /** Who makes tokens for a method. */
@@ -45,6 +46,8 @@ export interface Authenticator {
   namesOf?(login: string): readonly string[];
   /** Whether this method knows the login, by a file or from daemons: one that may be written, being no password in the wrong field. */
   lists?(login: string): boolean;
+  /** Where users show certificates for their keys, if this method takes such. */
+  readonly certificates?: CertificateDesk;
   /** State of the system that this method asks, if it asks one. */
   status?(): RemoteStatus;
   /** Releases watchers and connections. */

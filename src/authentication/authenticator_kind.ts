@@ -4,6 +4,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import type { OutgoingHttp } from "../outgoing/outgoing_http.ts";
 import type { ProbedKind } from "../outgoing/probed_kind.ts";
+import type { RecordStore } from "../store/record_store.ts";
 import type { Authenticator } from "./authenticator.ts";
 import type { KeySource } from "./ssh_key/server_keys.ts";
 
@@ -13,6 +14,8 @@ export interface MethodParts {
   readonly now: Clock;
   /** The logical servers, whose daemons know users' own keys. */
   readonly keySources: readonly KeySource[];
+  /** What is kept beside the shares; absent without `persistence.directory`. */
+  readonly records: () => RecordStore | undefined;
   /** The server's own name, from the certificate in use; empty without one. */
   readonly serverName: () => string;
   /** A client for other systems that shows the server's certificate, or one that does not. */

@@ -42,7 +42,17 @@ export interface AuditFacts {
 
 /** One decision, or one act of the operator. */
 export interface AuditRecord extends AuditFacts {
-  readonly event: "session" | "token" | "share" | "admin" | "ban" | "lift" | "reload" | "start" | "stop";
+  readonly event:
+    | "session"
+    | "token"
+    | "share"
+    | "admin"
+    | "certificate"
+    | "ban"
+    | "lift"
+    | "reload"
+    | "start"
+    | "stop";
   readonly decision: "granted" | "refused";
   /** Id of the request, as in the log and in the answer's `X-Request-Id`. */
   readonly request?: string;

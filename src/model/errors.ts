@@ -67,6 +67,13 @@ export const ERRORS = {
     meaning: "The body of a request is longer than any this service reads whole.",
     remedy: "Send less: requests are small JSON texts. Files go by UFTP or into shares.",
   },
+  ERR_CERTIFICATE_REFUSED: {
+    status: 403,
+    text: "The certificate is not accepted: {why}",
+    meaning: "An OpenSSH certificate that does not count here, with the reason.",
+    remedy:
+      "Have the authority make another one (`ssh-keygen -L -f id_ed25519-cert.pub` shows what this one says), or compare with `certificateAuthorities` and `revokedKeys`; `authserver whoami-test --certificate FILE` explains.",
+  },
   ERR_CLIENT_GONE: {
     status: 400,
     text: "The request ended early",

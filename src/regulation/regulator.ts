@@ -97,6 +97,15 @@ export class Regulator {
   }
 
   /**
+   * Asks for leave to have a certificate for a key looked at, which counts as a key does.
+   * @param signal Gives up waiting.
+   * @throws As {@link admit}.
+   */
+  admitKey(clientAddress: string, signal?: AbortSignal): Attempt | Promise<Attempt> {
+    return this.#enter(tokenGate(this.memory, addressGroup(clientAddress), "ssh-key", undefined), signal);
+  }
+
+  /**
    * Asks whether an address may have anything at all.
    * @throws {ERR_TOO_MANY_FAILURES} 429, if the operator has banned it.
    */

@@ -25,6 +25,19 @@ export async function readJson(
   }
 }
 
+/**
+ * The body as text, asked for as that of {@link readJson}.
+ * @throws {ERR_INVALID_REQUEST} If it is not UTF-8. What {@link readJson} throws besides.
+ */
+export async function readText(request: Pick<HttpRequest, "headers" | "body">): Promise<string> {
+  const bytes = await readWhole(request, MOST_MS);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw invalidRequest("The request body must be text in UTF-8");
+  }
+}
+
 async function readWhole(
   { headers, body }: Pick<HttpRequest, "headers" | "body">,
   mostMs: number,

@@ -45,9 +45,21 @@ export type Parse<T> = (text: string, file: string) => T | Promise<T>;
  * Reads a file and keeps watching it.
  * @throws What `parse` throws for the first content, or a `Deno.errors` error if the file cannot be read.
  */
-export async function watchFile<T>(
+export function watchFile<T>(
   path: string,
   parse: Parse<T>,
+  options: WatchOptions<T>,
+): Promise<WatchedFile<T>> {
+  return watchBytes(path, (bytes, file) => parse(decode(bytes), file), options);
+}
+
+/** Parses a file that is no text. */
+export type ParseBytes<T> = (bytes: Uint8Array, file: string) => T | Promise<T>;
+
+/** As {@link watchFile}, for files that are no text. */
+export async function watchBytes<T>(
+  path: string,
+  parse: ParseBytes<T>,
   options: WatchOptions<T>,
 ): Promise<WatchedFile<T>> {
   const file = new PolledFile(path, parse, options, await firstVersion(path, parse, options));
@@ -75,10 +87,14 @@ interface Version<T> {
   readonly digest: string;
 }
 
-async function firstVersion<T>(path: string, parse: Parse<T>, options: WatchOptions<T>): Promise<Version<T>> {
+async function firstVersion<T>(
+  path: string,
+  parse: ParseBytes<T>,
+  options: WatchOptions<T>,
+): Promise<Version<T>> {
   const bytes = await (options.source ?? DISK).read(path, options.maxBytes ?? MAX_BYTES);
   if (bytes !== undefined) {
-    return { content: await parse(decode(bytes), path), digest: await digestOf(bytes) };
+    return { content: await parse(bytes, path), digest: await digestOf(bytes) };
   }
   if (options.missing !== undefined) return { content: options.missing, digest: ABSENT };
   throw new Deno.errors.NotFound(`There is no file ${path}`);
@@ -86,7 +102,7 @@ async function firstVersion<T>(path: string, parse: Parse<T>, options: WatchOpti
 
 class PolledFile<T> implements WatchedFile<T> {
   readonly path: string;
-  readonly #parse: Parse<T>;
+  readonly #parse: ParseBytes<T>;
   readonly #options: WatchOptions<T>;
   readonly #source: FileSource;
   readonly #intervalMs: number;
@@ -105,7 +121,7 @@ class PolledFile<T> implements WatchedFile<T> {
   /** Looks follow one another, so that an older version never replaces a newer one. */
   #looks: Promise<void> = Promise.resolve();
 
-  constructor(path: string, parse: Parse<T>, options: WatchOptions<T>, first: Version<T>) {
+  constructor(path: string, parse: ParseBytes<T>, options: WatchOptions<T>, first: Version<T>) {
     this.path = path;
     this.#parse = parse;
     this.#options = options;
@@ -199,7 +215,7 @@ class PolledFile<T> implements WatchedFile<T> {
   }
 
   #contentOf(bytes: Uint8Array<ArrayBuffer> | undefined): T | Promise<T> {
-    if (bytes !== undefined) return this.#parse(decode(bytes), this.path);
+    if (bytes !== undefined) return this.#parse(bytes, this.path);
     if (this.#options.missing === undefined) throw new Deno.errors.NotFound(`The file ${this.path} is gone`);
     return this.#options.missing;
   }

@@ -9,6 +9,7 @@ const PARTS: MethodParts = {
   log: SILENT,
   now: Date.now,
   keySources: [],
+  records: () => undefined,
   serverName: () => "CN=auth",
   outgoing: () => ({ send: () => Promise.reject(new Error("nobody is asked here")) }),
   assertions: { url: "https://localhost", additionalIdentifiers: [], issuers: () => [], anchors: () => [] },

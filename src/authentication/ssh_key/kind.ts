@@ -1,4 +1,5 @@
-import { distinguishedName, flag, integer, optional, path } from "../../config/key.ts";
+import { distinguishedName, flag, integer, oneOf, optional, path } from "../../config/key.ts";
+import type { Place } from "../../config/kind.ts";
 import { authenticatorKind } from "../authenticator_kind.ts";
 
 /** SSH keys (specification 2.6). */
@@ -20,6 +21,24 @@ export const sshKey = authenticatorKind({
       min: 1,
       unit: "seconds",
     }),
+    certificateAuthorities: optional(path({
+      help: "Whose OpenSSH certificates count: public keys, one a line, with options before them",
+      added: true,
+    })),
+    revokedKeys: optional(path({
+      help:
+        "Keys and certificates that count no more: as ssh-keygen -k writes them, or public keys, one a line",
+      added: true,
+    })),
+    certificateIdentity: optional(distinguishedName({
+      help: "Name of users with a certificate, %principal% is their user name; without it as for other keys",
+      placeholder: "%principal%",
+      added: true,
+    })),
+    only: optional(oneOf(["certificates"], {
+      help: "With certificates, keys for which no certificate speaks do not count",
+      added: true,
+    })),
     legacyToken: flag({
       help: "Accept the token of Java clients up to 2.2.2; who has seen one can use it again",
       default: false,
@@ -40,17 +59,22 @@ export const sshKey = authenticatorKind({
   },
   read(values, { reader, prefix }) {
     if (values.file !== undefined) reader.expectFile(`${prefix}file`, values.file);
-    else if (!values.useAuthorizedKeys) {
+    else if (!values.useAuthorizedKeys && values.certificateAuthorities === undefined) {
       const expected = `expected ${prefix}file too, there are no keys otherwise`;
       reader.error(`${prefix}useAuthorizedKeys`, expected, "false");
     }
+    for (const key of ["certificateAuthorities", "revokedKeys"] as const) {
+      if (values[key] !== undefined) reader.expectFile(`${prefix}${key}`, values[key]);
+    }
+    checkCertificates(values, { reader, prefix });
     if (values.legacyToken) {
       const expected = "who has seen such a token can use it again, expected false";
       reader.warn(`${prefix}legacyToken`, expected, "true");
     }
     return values;
   },
-  files: ({ file }) => file === undefined ? [] : [file],
+  files: ({ file, certificateAuthorities, revokedKeys }) =>
+    [file, certificateAuthorities, revokedKeys].filter((path) => path !== undefined),
   inspect: async (config) => (await import("./inspect.ts")).inspectKeys(config),
   async create(
     {
@@ -61,8 +85,12 @@ export const sshKey = authenticatorKind({
       updateIntervalSeconds,
       legacyToken,
       maxTokenLifetimeSeconds,
+      certificateAuthorities: authorities,
+      revokedKeys: revoked,
+      certificateIdentity: identity,
+      only,
     },
-    { keySources, serverName, now: clock, log },
+    { keySources, serverName, records, now: clock, log },
   ) {
     const made = await import("./ssh_key.ts");
     return await made.sshKey({
@@ -73,9 +101,31 @@ export const sshKey = authenticatorKind({
       times: { updateMs: updateIntervalSeconds * 1000 },
       maxLifetime: maxTokenLifetimeSeconds,
       legacyToken,
+      certificates: { authorities, revoked, identity, only: only !== undefined, records },
       serverName,
       clock,
       log,
     });
   },
 });
+
+/** Certificates need a place where they are kept, and keys of their own to go by. */
+function checkCertificates(
+  { certificateAuthorities, certificateIdentity, only }: {
+    readonly certificateAuthorities: string | undefined;
+    readonly certificateIdentity: string | undefined;
+    readonly only: string | undefined;
+  },
+  { reader, prefix }: Pick<Place, "reader" | "prefix">,
+): void {
+  if (certificateAuthorities === undefined) {
+    const expected = `expected ${prefix}certificateAuthorities too, no certificate counts without`;
+    if (certificateIdentity !== undefined) {
+      reader.error(`${prefix}certificateIdentity`, expected, certificateIdentity);
+    }
+    if (only !== undefined) reader.error(`${prefix}only`, expected, only);
+  } else if (reader.entry("persistence.directory") === undefined) {
+    const expected = "expected persistence.directory too, where certificates are kept until they end";
+    reader.error(`${prefix}certificateAuthorities`, expected, certificateAuthorities);
+  }
+}

@@ -20,6 +20,7 @@ import { type Clock, steadyClock } from "../../model/clock.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { RegulationNews } from "../../regulation/regulation_state.ts";
 import { Regulator } from "../../regulation/regulator.ts";
+import { certificateParts } from "../../resource/ssh_certificate.ts";
 import { externalConnections } from "./external_connections.ts";
 import { openAuthentication } from "./open_authentication.ts";
 import { openDaemons } from "./open_daemons.ts";
@@ -160,6 +161,7 @@ async function open(
       shareAdministration: sharing && new ShareAdministration(sharing.store, now),
       features: config.features,
       issuers: methods.flatMap(({ issuer }) => issuer ?? []),
+      certificates: certificateParts(methods, regulator),
       unauthenticated: (reason) => unauthenticated(chain, reason),
     }),
     desk: new OperatorDesk({ groups, methods, attributes, regulator, certificate: own.facts, sharing }),

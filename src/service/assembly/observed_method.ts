@@ -13,6 +13,7 @@ export function observed(method: Authenticator, observer: RequestObserver): Auth
     standingOf: method.standingOf?.bind(method),
     namesOf: method.namesOf?.bind(method),
     lists: method.lists?.bind(method),
+    certificates: method.certificates,
     close: () => method.close(),
     async authenticate(credentials, signal) {
       try {

@@ -17,6 +17,7 @@ import { observed } from "./observed_method.ts";
 import { keySource } from "./open_daemons.ts";
 import type { OutgoingClients } from "./outgoing_clients.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
+import { Records } from "./records.ts";
 
 /** Longest time from a first token to the end of the last one got by renewal, in seconds: 30 days. */
 const RENEWAL_PERIOD = 30 * 24 * 3600;
@@ -51,10 +52,12 @@ export async function openAuthentication(
   { own, outgoing, groups, kinds, assertionIssuers, externalUrl, observer, log, now, keep }:
     AuthenticationParts,
 ): Promise<OpenAuthentication> {
+  const records = keep(new Records(config.sharing.directory, now));
   const created = await createMethods(config.authentication.methods, kinds, {
     log,
     now,
     keySources: groups.map(keySource),
+    records: records.open,
     serverName: () => own.name() ?? "",
     outgoing: outgoing.client,
     assertions: {

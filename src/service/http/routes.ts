@@ -11,6 +11,11 @@ import type { ServerFacts } from "../../resource/server_facts.ts";
 import { serverDetail, serverList } from "../../resource/server_list.ts";
 import { type ServiceFacts, ServiceSection } from "../../resource/service_section.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
+import {
+  type CertificateParts,
+  forgetCertificate,
+  uploadCertificate,
+} from "../../resource/ssh_certificate.ts";
 import { signIn, statusPage } from "../../resource/status_page.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
 import { adminRoutes } from "./admin_routes.ts";
@@ -29,6 +34,8 @@ export interface ResourceParts {
   /** Own certificate as PEM. */
   readonly certificate: () => string | undefined;
   readonly generation: number;
+  /** Absent: no method takes certificates for SSH keys. */
+  readonly certificates: CertificateParts | undefined;
   /** Absent: data sharing is off. */
   readonly sharing: SharingParts | undefined;
   /** Absent: data sharing is off. */
@@ -50,6 +57,7 @@ export function routesOf(parts: ResourceParts): PublishedRoute[] {
     ...healthRoutes(parts),
     ...(parts.issuers.length > 0 ? [metadataRoute(parts)] : []),
     ...(features.auth ? authRoutes(parts) : []),
+    ...(features.auth && parts.certificates !== undefined ? certificateRoutes(parts.certificates) : []),
     ...(sharing === undefined ? [] : shareRoutes(sharing, features)),
     ...(features.admin ? adminRoutes(parts) : []),
     ...enabledServices(features).flatMap((service) => tokenRoutes(service, parts)),
@@ -211,6 +219,42 @@ const SERVER_ROUTES: readonly PublishedRoute[] = [
     answer: openSession,
   },
 ];
+
+/** Certificates for SSH keys, which are shown once. */
+function certificateRoutes(parts: CertificateParts): PublishedRoute[] {
+  const common = { path: "/rest/auth/ssh-certificate", service: "open", audit: "certificate" } as const;
+  return [
+    {
+      ...common,
+      method: "PUT",
+      produces: JSON_TYPE,
+      doc: {
+        id: "uploadSshCertificate",
+        summary: "Show an OpenSSH certificate, so that its key signs in while it lives",
+        details: "The body is the line of a …-cert.pub file, as curl -T sends it. No login is needed.",
+        body: "bytes",
+        answers: {
+          200: { description: "What counts from now on", content: { "application/json": "SshCertificate" } },
+        },
+        refusals: [403],
+      },
+      answer: (call) => uploadCertificate(call, parts),
+    },
+    {
+      ...common,
+      method: "DELETE",
+      doc: {
+        id: "forgetSshCertificate",
+        summary: "Forget an OpenSSH certificate that was shown",
+        details: "The body is that of the upload.",
+        body: "bytes",
+        answers: { 204: { description: "Its key counts no more" } },
+        refusals: [403, 404],
+      },
+      answer: (call) => forgetCertificate(call, parts),
+    },
+  ];
+}
 
 /** Token and certificate, which stand below each service (rest-api.md 1.11). */
 function tokenRoutes(

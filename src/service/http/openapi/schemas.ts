@@ -232,6 +232,17 @@ export const SCHEMAS = {
     "renewable?": LENIENT_FLAG,
     "preferences?": text("As in the header X-UNICORE-User-Preferences; IssueAPIToken"),
   }),
+  SshCertificate: object({
+    principals: listOf(TEXT, "User names whose login it allows"),
+    keyId: text("What the authority calls it"),
+    serial: text("Number that the authority gave it"),
+    key: text("Fingerprint of the key", { examples: ["SHA256:tZBYnI0NQaDrkwbww1eMc1GE1VK1bnBq1wKhCSPbBeA"] }),
+    authority: text("Fingerprint of the authority"),
+    "validAfter?": text("ISO 8601, UTC", { format: "date-time" }),
+    "validBefore?": text("First moment at which it counts no more; absent: it never ends", {
+      format: "date-time",
+    }),
+  }),
   AdminResult: object({
     success: flag("Whether the action could be carried out"),
     message: text("For people"),

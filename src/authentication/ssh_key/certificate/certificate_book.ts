@@ -1,0 +1,133 @@
+import { createHash } from "node:crypto";
+import type { Logger } from "../../../logging/logger.ts";
+import type { Clock } from "../../../model/clock.ts";
+import type { KeptRecord, RecordStore } from "../../../store/record_store.ts";
+import type { WatchedFile } from "../../../watch/watched_file.ts";
+import { UnusableKey } from "../wire_reader.ts";
+import type { AuthoritiesFile } from "./authorities_file.ts";
+import { type CertificateVerdict, judgeCertificate } from "./judge_certificate.ts";
+import type { RevokedKeys } from "./revoked_keys.ts";
+import { readUserCertificate, type UserCertificate } from "./user_certificate.ts";
+
+/** What became of a certificate that was shown. */
+export type UploadOutcome =
+  | { readonly kind: "kept"; readonly certificate: UserCertificate; readonly principals: readonly string[] }
+  /** The reason may be told to whoever showed it. */
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** Where certificates are shown once, so that their keys count while they live. */
+export interface CertificateDesk {
+  /** @throws {ERR_RECORD_STORE} */
+  upload(line: string): Promise<UploadOutcome>;
+  /** Whether the certificate was there. @throws {UnusableKey | ERR_RECORD_STORE} */
+  forget(line: string): Promise<boolean>;
+}
+
+/** Name of the records: one for each principal of a certificate, which owns it. */
+const KIND = "ssh-certificate";
+/** Most live certificates with the same principals; the one that ends first goes. */
+const MOST_OF_A_SET = 20;
+/** Most of one principal, whatever the others on them. */
+const MOST_OF_A_PRINCIPAL = 1000;
+
+/** Certificates that were shown and have not ended. Each is judged anew when its key is used. */
+export class CertificateBook implements CertificateDesk {
+  constructor(
+    readonly parts: {
+      readonly records: RecordStore;
+      readonly authorities: WatchedFile<AuthoritiesFile>;
+      readonly revoked: WatchedFile<RevokedKeys> | undefined;
+      readonly clock: Clock;
+      readonly log: Logger;
+    },
+  ) {}
+
+  async upload(line: string): Promise<UploadOutcome> {
+    let certificate: UserCertificate;
+    try {
+      certificate = readUserCertificate(line);
+    } catch (error) {
+      if (error instanceof UnusableKey) return { kind: "refused", reason: error.message };
+      throw error;
+    }
+    const verdict = this.judge(certificate);
+    if (verdict.kind === "refused") return verdict;
+    const { principals } = verdict;
+    await this.#makeRoom(certificate);
+    const { records, clock } = this.parts;
+    const made = Math.floor(clock() / 1000);
+    const ends = Math.min(certificate.validBefore, Number.MAX_SAFE_INTEGER);
+    for (const owner of principals) {
+      const content = { line: certificate.line, set: setOf(certificate) };
+      const record = { key: keyOf(certificate, owner), owner, made, ends, content };
+      await records.put(KIND, record, MOST_OF_A_PRINCIPAL);
+    }
+    return { kind: "kept", certificate, principals };
+  }
+
+  async forget(line: string): Promise<boolean> {
+    const certificate = readUserCertificate(line);
+    let any = false;
+    for (const principal of certificate.principals) {
+      any = await this.parts.records.remove(KIND, keyOf(certificate, principal)) || any;
+    }
+    return any;
+  }
+
+  /** Certificates that name a user, whether they count now or not. @throws {ERR_RECORD_STORE} */
+  async of(user: string): Promise<readonly UserCertificate[]> {
+    const records = await this.parts.records.list(KIND, user);
+    return records.flatMap((record) => {
+      try {
+        return [readUserCertificate(contentOf(record).line)];
+      } catch (error) {
+        if (!(error instanceof UnusableKey)) throw error;
+        this.parts.log.error("stored certificate cannot be read", { error });
+        return [];
+      }
+    });
+  }
+
+  /** @param clientAddress Where it is used; absent: it is not about to be. */
+  judge(certificate: UserCertificate, clientAddress?: string): CertificateVerdict {
+    const { authorities, revoked, clock } = this.parts;
+    return judgeCertificate(certificate, {
+      authorities: authorities.current.authorities,
+      revoked: revoked?.current,
+      now: Math.floor(clock() / 1000),
+      clientAddress,
+    });
+  }
+
+  /** The list of revoked keys is closed by whoever opened it. */
+  close(): void {
+    this.parts.authorities.close();
+  }
+
+  /** Lets go of what ends first, where there are many with the same principals. */
+  async #makeRoom(certificate: UserCertificate): Promise<void> {
+    const [principal = ""] = certificate.principals;
+    const set = setOf(certificate);
+    const others = (await this.parts.records.list(KIND, principal))
+      .filter((record) => contentOf(record).set === set && record.key !== keyOf(certificate, principal))
+      .sort((one, other) => other.ends - one.ends);
+    for (const record of others.slice(MOST_OF_A_SET - 1)) await this.forget(contentOf(record).line);
+  }
+}
+
+function keyOf({ line }: UserCertificate, principal: string): string {
+  return createHash("sha256").update(`${line}\n${principal}`).digest("base64url");
+}
+
+/** The same for certificates with the same principals. */
+function setOf({ principals }: UserCertificate): string {
+  return createHash("sha256").update(JSON.stringify([...principals].sort())).digest("base64url");
+}
+
+function contentOf({ content }: KeptRecord): { readonly line: string; readonly set: string } {
+  if (typeof content === "object" && content !== null && "line" in content && "set" in content) {
+    const { line, set } = content;
+    if (typeof line === "string" && typeof set === "string") return { line, set };
+  }
+  throw new UnusableKey("record is not one of a certificate");
+}

@@ -1,0 +1,113 @@
+import type { Authenticator } from "../authentication/authenticator.ts";
+import type { CertificateDesk } from "../authentication/ssh_key/certificate/certificate_book.ts";
+import type { UserCertificate } from "../authentication/ssh_key/certificate/user_certificate.ts";
+import { UnusableKey } from "../authentication/ssh_key/wire_reader.ts";
+import type { HttpResponse } from "../model/http_message.ts";
+import { HeaderList } from "../model/header_list.ts";
+import { refuse } from "../model/service_error.ts";
+import type { Attempt, Regulator } from "../regulation/regulator.ts";
+import type { Call } from "./call.ts";
+import { readText } from "./request_body.ts";
+import { jsonResponse } from "./text_response.ts";
+
+/** Where certificates are shown, and who slows down those who try. */
+export interface CertificateParts {
+  /** Those of the methods that take certificates; the first that accepts one keeps it. */
+  readonly desks: readonly CertificateDesk[];
+  /** Leave for an address to have one looked at. @throws {ERR_TOO_MANY_FAILURES} */
+  readonly admit: (clientAddress: string, signal: AbortSignal) => Attempt | Promise<Attempt>;
+}
+
+/** What the routes of certificates need; absent if no method takes any. */
+export function certificateParts(
+  methods: readonly Authenticator[],
+  regulator: Regulator,
+): CertificateParts | undefined {
+  const desks = methods.flatMap(({ certificates }) => certificates ?? []);
+  if (desks.length === 0) return undefined;
+  return { desks, admit: (address, signal) => regulator.admitKey(address, signal) };
+}
+
+/**
+ * `PUT /rest/auth/ssh-certificate`: shows an OpenSSH certificate once, so that its key signs in while it lives. Needs no
+ * login: the signature of the authority says whose it is, and the key is proved at each login.
+ * @throws {ERR_CERTIFICATE_REFUSED} 403 with the reason. What the store throws.
+ */
+export async function uploadCertificate(call: Call, parts: CertificateParts): Promise<HttpResponse> {
+  const line = await readText(call.request);
+  return await regulated(call, parts, async () => {
+    let reason = "";
+    for (const desk of parts.desks) {
+      const outcome = await desk.upload(line);
+      if (outcome.kind === "refused") {
+        reason = outcome.reason;
+        continue;
+      }
+      const { certificate, principals } = outcome;
+      call.audit({ who: certificate.keyId, target: principals.join(" ") });
+      return jsonResponse({ principals, ...described(certificate) });
+    }
+    throw refuse("ERR_CERTIFICATE_REFUSED", { why: reason });
+  });
+}
+
+/**
+ * `DELETE /rest/auth/ssh-certificate`: forgets a certificate that was shown.
+ * @throws {ERR_CERTIFICATE_REFUSED} 403 if it is none. @throws {ERR_NOT_FOUND} If it is not there.
+ */
+export async function forgetCertificate(call: Call, parts: CertificateParts): Promise<HttpResponse> {
+  const line = await readText(call.request);
+  const wasThere = await regulated(call, parts, async () => {
+    try {
+      let any = false;
+      for (const desk of parts.desks) any = await desk.forget(line) || any;
+      return any;
+    } catch (error) {
+      if (error instanceof UnusableKey) throw refuse("ERR_CERTIFICATE_REFUSED", { why: error.message });
+      throw error;
+    }
+  });
+  if (!wasThere) throw refuse("ERR_NOT_FOUND", { where: "of this certificate" });
+  return { status: 204, headers: new HeaderList(), body: null };
+}
+
+/** Whoever tries certificates that are refused waits as whoever tries keys. */
+async function regulated<T>(
+  { clientAddress, signal }: Call,
+  { admit }: CertificateParts,
+  work: () => Promise<T>,
+): Promise<T> {
+  const attempt = await admit(clientAddress, signal);
+  try {
+    const result = await work();
+    attempt.succeeded();
+    return result;
+  } catch (error) {
+    attempt.failed();
+    throw error;
+  }
+}
+
+function described({ authority, keyId, serial, publicKey, validAfter, validBefore }: UserCertificate) {
+  return {
+    keyId,
+    serial: String(serial),
+    key: fingerprint(publicKey.fingerprint),
+    authority: fingerprint(authority.fingerprint),
+    validAfter: moment(validAfter),
+    validBefore: moment(validBefore),
+  };
+}
+
+/** As `ssh-keygen -l` prints it. */
+function fingerprint(base64: string): string {
+  return `SHA256:${base64.split("=", 1)[0]}`;
+}
+
+/** A time as text; nothing if it never comes. */
+function moment(seconds: number): string | undefined {
+  return seconds > MAX_TIME ? undefined : new Date(seconds * 1000).toISOString();
+}
+
+/** Last second that dates in JavaScript have. */
+const MAX_TIME = 8.64e12;

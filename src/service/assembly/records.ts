@@ -1,0 +1,34 @@
+import type { Clock } from "../../model/clock.ts";
+import type { RecordStore } from "../../store/record_store.ts";
+import { openRecordStore } from "../../store/sqlite_record_store.ts";
+
+/** Name of the database in `persistence.directory`. */
+export const RECORD_DATABASE = "records.sqlite";
+
+/** How often records that have ended are deleted, in milliseconds. */
+const PURGE_INTERVAL = 10 * 60 * 1000;
+
+/** What is kept beside the shares; the database is made when somebody first asks for it. */
+export class Records {
+  #store: RecordStore | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  /** @param directory `persistence.directory`; absent: nothing is kept. */
+  constructor(readonly directory: string | undefined, readonly clock: Clock) {}
+
+  /** @throws {UnknownDatabase} and what the file system throws. */
+  readonly open = (): RecordStore | undefined => {
+    if (this.directory === undefined) return undefined;
+    if (this.#store === undefined) {
+      const store = openRecordStore(`${this.directory}/${RECORD_DATABASE}`, this.clock);
+      this.#store = store;
+      this.#timer = setInterval(() => void store.purge().catch(() => {}), PURGE_INTERVAL); // the next one tries again
+    }
+    return this.#store;
+  };
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#store?.close();
+  }
+}

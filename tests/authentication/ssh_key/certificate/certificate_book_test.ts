@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { CertificateBook } from "../../../../src/authentication/ssh_key/certificate/certificate_book.ts";
+import { parseAuthorities } from "../../../../src/authentication/ssh_key/certificate/authorities_file.ts";
+import { UnusableKey } from "../../../../src/authentication/ssh_key/wire_reader.ts";
+import { SILENT } from "../../../../src/logging/logger.ts";
+import { openRecordStore } from "../../../../src/store/sqlite_record_store.ts";
+import { certificateLine, IN_TIME } from "./certificates.ts";
+
+interface Told {
+  readonly book: CertificateBook;
+  /** Puts the clock to a second since the epoch. */
+  at(seconds: number): void;
+  /** Trusts other authorities from now on. */
+  trust(text: string): Promise<void>;
+  /** The same records, as after a restart. */
+  reopened(): CertificateBook;
+}
+
+async function withBook(check: (told: Told) => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  let now = IN_TIME;
+  const clock = () => now * 1000;
+  let current = await parseAuthorities(certificateLine("ca_ed25519"), "ca");
+  const authorities = {
+    path: "ca",
+    get current() {
+      return current;
+    },
+    check: () => Promise.resolve(),
+    close: () => {},
+  };
+  const records = openRecordStore(`${folder}/records.sqlite`, clock);
+  const open = () => new CertificateBook({ records, authorities, revoked: undefined, clock, log: SILENT });
+  try {
+    await check({
+      book: open(),
+      at: (seconds) => now = seconds,
+      trust: async (text) => {
+        current = await parseAuthorities(text, "ca");
+      },
+      reopened: open,
+    });
+  } finally {
+    records.close();
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+const idsOf = async (book: CertificateBook, user: string) => (await book.of(user)).map(({ keyId }) => keyId);
+
+Deno.test("CertificateBook keeps a certificate for each of its principals until it ends", () =>
+  withBook(async ({ book, reopened, at }) => {
+    const outcome = await book.upload(`${certificateLine("two_principals")}\n`);
+    assert.equal(outcome.kind, "kept");
+    assert.deepEqual(outcome.kind === "kept" && outcome.principals, ["ann", "bob@myaccessid.org"]);
+    for (const name of ["ann", "bob@myaccessid.org"]) {
+      assert.deepEqual(await idsOf(reopened(), name), ["two_principals"]);
+    }
+    assert.deepEqual(await idsOf(book, "bob"), []);
+    at(Date.UTC(2027, 0, 1) / 1000);
+    assert.deepEqual(await idsOf(book, "ann"), []);
+  }));
+
+Deno.test("CertificateBook keeps one certificate once, however often it is shown, and forgets it on request", () =>
+  withBook(async ({ book }) => {
+    for (let i = 0; i < 3; i++) await book.upload(certificateLine("by_ed25519"));
+    assert.deepEqual(await idsOf(book, "ann"), ["by_ed25519"]);
+    assert.equal(await book.forget(`${certificateLine("by_ed25519")} another comment`), true);
+    assert.equal(await book.forget(certificateLine("by_ed25519")), false);
+    assert.deepEqual(await idsOf(book, "ann"), []);
+    await assert.rejects(book.forget("no certificate"), UnusableKey);
+  }));
+
+Deno.test("CertificateBook keeps nothing that does not count, and says why", () =>
+  withBook(async ({ book, at }) => {
+    for (
+      const [name, reason] of [
+        ["by_other", /not among those/],
+        ["force_command", /one command/],
+        ["for_host", /not one for a user/],
+        ["ca_ed25519", /expected an OpenSSH certificate/],
+      ] as const
+    ) {
+      const outcome = await book.upload(certificateLine(name));
+      assert(outcome.kind === "refused");
+      assert.match(outcome.reason, reason);
+    }
+    at(Date.UTC(2025, 0, 1) / 1000);
+    const early = await book.upload(certificateLine("by_ed25519"));
+    assert.equal(early.kind === "refused" && early.reason, "it is not valid yet");
+    assert.deepEqual(await idsOf(book, "ann"), []);
+  }));
+
+Deno.test("CertificateBook judges anew what it keeps, by the authorities of the moment", () =>
+  withBook(async ({ book, trust }) => {
+    await book.upload(certificateLine("by_ed25519"));
+    const [certificate] = await book.of("ann");
+    assert(certificate !== undefined);
+    assert.equal(book.judge(certificate).kind, "valid");
+    await trust(certificateLine("ca_other"));
+    assert.equal(book.judge(certificate).kind, "refused");
+  }));
+
+Deno.test("CertificateBook keeps 20 certificates of the same principals, those that end last", () =>
+  withBook(async ({ book }) => {
+    await book.upload(certificateLine("one_day"));
+    await book.upload(certificateLine("for_ever"));
+    const names = Array.from({ length: 21 }, (_, n) => `many_${n}`);
+    for (const name of names) await book.upload(certificateLine(name));
+    const kept = await idsOf(book, "ann");
+    assert.equal(kept.length, 20);
+    assert(kept.includes("for_ever") && kept.includes("many_20") && !kept.includes("one_day"));
+  }));
