@@ -126,6 +126,7 @@ const SECTIONS = [
   "features",
   "https",
   "servers",
+  "resolveClientNames",
   "authentication",
   "attributes",
   "dynamicAttributes",

@@ -48,7 +48,7 @@ export function readServers(reader: KeyReader): Parts | undefined {
     if (keys.servers.some((server) => server === name || server.startsWith(`${name}.`))) continue;
     reader.leave(`${PREFIX}${name}.`, `not used, ${name} is not in authservice.servers`);
   }
-  return { serverNames: keys.servers, servers };
+  return { serverNames: keys.servers, servers, resolveClientNames: keys.resolveClientNames };
 }
 
 function checkName(reader: KeyReader, name: string, all: readonly string[]): void {

@@ -35,6 +35,8 @@ export interface ServiceConfig {
   /** Certificates of SAML issuers themselves, not of authorities. */
   readonly trustedAssertionIssuers: TruststoreConfig | undefined;
   readonly servers: readonly LogicalServerConfig[];
+  /** Look up names that clients give in the place of their addresses. */
+  readonly resolveClientNames: boolean;
   readonly authentication: AuthenticationConfig;
   readonly attributes: AttributesConfig;
   /** Sources asked last; their account and groups always win. */

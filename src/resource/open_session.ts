@@ -3,6 +3,7 @@ import type { SessionGrant } from "../daemon/daemon_group.ts";
 import { canonicalAddress } from "../model/address.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { refuse } from "../model/service_error.ts";
+import type { NameService } from "../outgoing/name_service.ts";
 import type { Call } from "./call.ts";
 import { invalidRequest } from "./invalid_request.ts";
 import { limitsWithin } from "./path_limits.ts";
@@ -19,12 +20,13 @@ const MAX_ADDRESSES = 16;
 /**
  * `POST /rest/auth/<server>[-<n>]`: has a daemon expect the caller, and tells them where to connect with which one-time
  * secret (rest-api.md 1.10).
+ * @param names Looks up names among the addresses of the client; without it, they are dropped.
  * @throws {ERR_UNKNOWN_SERVER | ERR_SERVER_DOWN | ERR_INVALID_REQUEST | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS} and what attributes and daemons throw.
  */
-export async function openSession(call: Call): Promise<HttpResponse> {
+export async function openSession(call: Call, names: NameService | undefined): Promise<HttpResponse> {
   const { name, instance, facts } = existingServer(call.server);
   const request = parseSessionRequest(await readJson(call.request));
-  const clientAddresses = addresses(request.client, call);
+  const clientAddresses = await addresses(request.client, call, names);
   const account = attributesOnServer(call.user, name, {
     requestedGroup: request.group,
     log: call.log,
@@ -66,17 +68,26 @@ export function grantResponse({ host, port, secret }: SessionGrant): HttpRespons
 }
 
 /**
- * The addresses a session may be used from: those of the request, or the caller's own. Host names among them count for
- * nothing: whoever answers for a name would decide from where a session may be used.
+ * The addresses a session may be used from: those of the request, or the caller's own. Host names among them count only
+ * if the operator says so: whoever answers for a name decides from where a session may be used.
  */
-function addresses(given: readonly string[] | undefined, { clientAddress, log }: Call): string[] {
+async function addresses(
+  given: readonly string[] | undefined,
+  { clientAddress, log, signal }: Call,
+  names: NameService | undefined,
+): Promise<readonly string[]> {
   if (given === undefined) return [clientAddress];
   if (given.length > MAX_ADDRESSES) {
     throw invalidRequest(`client: expected at most ${MAX_ADDRESSES} addresses`);
   }
-  const found = given.flatMap((text) => canonicalAddress(text) ?? []);
-  if (found.length < given.length) {
-    log.info("names of hosts in client are not looked up", { dropped: given.length - found.length });
+  const plain = given.map(canonicalAddress);
+  const unknown = given.filter((_, i) => plain[i] === undefined);
+  const looked = await names?.addressesOf(unknown, { caller: clientAddress, signal });
+  const dropped = looked === undefined ? unknown.length : looked.filter(({ length }) => length === 0).length;
+  if (dropped > 0) {
+    const why = looked === undefined ? "are not looked up" : "have no address";
+    log.info(`names of hosts in client ${why}`, { dropped });
   }
-  return found.length === 0 ? [clientAddress] : found;
+  const found = [...plain.filter((address) => address !== undefined), ...looked?.flat() ?? []];
+  return found.length === 0 ? [clientAddress] : [...new Set(found)].slice(0, MAX_ADDRESSES);
 }

@@ -1,6 +1,7 @@
 import type { ServiceConfig } from "../config/service_config.ts";
 import { hostsOf } from "../model/host_list.ts";
 import { configuredKinds, KINDS } from "../service/kinds.ts";
+import { nameServers } from "./name_servers.ts";
 
 /** The permission list of a worker, as `deno.permissions` takes it; what is not listed is refused. */
 export interface RoomPermissions {
@@ -15,6 +16,8 @@ export interface RoomPermissions {
 }
 
 const NOTHING = { env: false, run: false, ffi: false, sys: false, import: false } as const;
+
+const DNS_PORT = 53;
 
 /** Names of hosts to their addresses; a room may look a name up only if it may also reach what it stands for. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
@@ -36,6 +39,9 @@ export async function corePermissions(
       return [endpoint(host, port), ...addresses.map((address) => endpoint(address, port))];
     }),
   );
+  if (config.resolveClientNames) {
+    net.push((await nameServers()).map((address) => endpoint(address, DNS_PORT)));
+  }
   const write = [...(config.sharing.directory === undefined ? [] : [config.sharing.directory])];
   return {
     net: orNone(net.flat()),

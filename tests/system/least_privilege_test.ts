@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
+import { nameServers } from "../../src/rooms/name_servers.ts";
 import { corePermissions, edgePermissions, type RoomPermissions } from "../../src/rooms/permissions.ts";
 import { resolveHost } from "../../src/rooms/resolve_host.ts";
 import { recordedIo } from "../command/recorded_io.ts";
@@ -115,6 +116,17 @@ Deno.test("with shares the core also writes their folder, and reaches any port o
     ["write", `${folder}/logs/authserver.log`, REFUSED],
     ["read", `${folder}/conf/auth-key.pem`, REFUSED],
   ]);
+});
+
+Deno.test("to look up names of clients the core may ask this machine's name servers, and else it may not", async () => {
+  await using resolving = await createSite({ properties: { "authservice.resolveClientNames": "true" } });
+  const { net: plain } = await corePermissions(await config(), resolveHost);
+  const { net: more } = await corePermissions(await config(resolving.main), resolveHost);
+  assert(Array.isArray(plain) && Array.isArray(more));
+  const dns = (list: readonly string[]) => list.filter((host) => host.endsWith(":53"));
+  assert.deepEqual(dns(plain), []);
+  const servers = await nameServers();
+  assert.deepEqual(dns(more), servers.map((at) => at.includes(":") ? `[${at}]:53` : `${at}:53`).sort());
 });
 
 Deno.test("authserver check --permissions prints the lists that the rooms get", async () => {

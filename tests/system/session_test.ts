@@ -240,6 +240,23 @@ Deno.test("of the addresses a client names those count that are addresses; names
   await system.logged(/names of hosts in client are not looked up .*dropped=1/);
 });
 
+Deno.test("with resolveClientNames the addresses of a client's names count, and those without any are dropped", async () => {
+  await using resolving = await runService({ properties: { "authservice.resolveClientNames": "true" } });
+  await settled(resolving);
+  const clientIp = async (client: string) => {
+    const body = { serverPath: "", client };
+    assert.equal((await resolving.ask("/rest/auth/HPC", { as: ALICE, body })).status, 200, client);
+    return resolving.daemon().requests.at(-1)?.values?.get("client-ip");
+  };
+  // This name is answered without the network (RFC 6761, 6.3).
+  assert.equal(
+    await clientIp("localhost 192.0.2.7"),
+    "192.0.2.7,::ffff:192.0.2.7,127.0.0.1,::ffff:127.0.0.1,::1",
+  );
+  assert.equal(await clientIp("192.0.2.300 192.0.2.7"), "192.0.2.7,::ffff:192.0.2.7");
+  await resolving.logged(/names of hosts in client have no address .*dropped=1/);
+});
+
 Deno.test("several groups of a server go to the daemon in one line, the first as the primary one", async () => {
   await using grouped = await runService({
     map: JSON.stringify({

@@ -8,6 +8,12 @@ export const AUTHSERVICE = section({
   unknown: "error",
   keys: {
     servers: list({ help: "Names of the logical servers; users see and use them", default: [] }),
+    resolveClientNames: flag({
+      help:
+        "Look up names of hosts that clients give as addresses to come from (-X, --client), by DNS alone; false drops them",
+      default: false,
+      added: true,
+    }),
   },
 });
 

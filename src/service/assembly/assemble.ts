@@ -18,6 +18,7 @@ import type { Logger } from "../../logging/logger.ts";
 import { certificateSubject } from "../../model/certificate_subject.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
+import { NameService } from "../../outgoing/name_service.ts";
 import type { RegulationNews } from "../../regulation/regulation_state.ts";
 import { Regulator } from "../../regulation/regulator.ts";
 import { certificateParts } from "../../resource/ssh_certificate.ts";
@@ -160,6 +161,7 @@ async function open(
       sharing,
       shareAdministration: sharing && new ShareAdministration(sharing.store, now),
       features: config.features,
+      nameService: config.resolveClientNames ? new NameService() : undefined,
       issuers: methods.flatMap(({ issuer }) => issuer ?? []),
       certificates: certificateParts(methods, regulator),
       unauthenticated: (reason) => unauthenticated(chain, reason),

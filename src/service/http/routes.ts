@@ -2,6 +2,7 @@ import type { TokenIssuer } from "../../authentication/authenticator.ts";
 import type { TokenIssuer as OwnTokens } from "../../authentication/issued_token/issue.ts";
 import type { ShareAdministration } from "../../sharing/administration.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
+import type { NameService } from "../../outgoing/name_service.ts";
 import type { Call } from "../../resource/call.ts";
 import { liveness, readiness } from "../../resource/health.ts";
 import { certificate, issueToken } from "../../resource/issued_token.ts";
@@ -41,6 +42,8 @@ export interface ResourceParts {
   /** Absent: data sharing is off. */
   readonly shareAdministration: ShareAdministration | undefined;
   readonly features: ServiceConfig["features"];
+  /** Absent: names of hosts that clients give are dropped. */
+  readonly nameService: NameService | undefined;
   /** Who makes tokens for this service. */
   readonly issuers: readonly TokenIssuer[];
   /** The error that asks a caller for credentials; the reason is for the log. */
@@ -136,7 +139,9 @@ function metadataRoute({ facts, issuers }: ResourceParts): PublishedRoute {
   };
 }
 
-function authRoutes({ servers, facts, sharing, unauthenticated }: ResourceParts): PublishedRoute[] {
+function authRoutes(
+  { servers, facts, sharing, nameService, unauthenticated }: ResourceParts,
+): PublishedRoute[] {
   const section = new ServiceSection(facts);
   const list = {
     method: "GET",
@@ -181,44 +186,46 @@ function authRoutes({ servers, facts, sharing, unauthenticated }: ResourceParts)
       },
       answer: (call) => signIn(call, unauthenticated),
     },
-    ...SERVER_ROUTES,
+    ...serverRoutes(nameService),
   ];
 }
 
 /** One server, and sessions of it. */
-const SERVER_ROUTES: readonly PublishedRoute[] = [
-  {
-    method: "GET",
-    path: "/rest/auth/:server",
-    service: "auth",
-    produces: JSON_TYPE,
-    doc: {
-      id: "showServer",
-      summary: "One server, or one instance of it",
-      details: "An instance is addressed by <server>-<number>, counted from 1.",
-      answers: { 200: { description: "Its entry", content: { "application/json": "Server" } } },
-      refusals: [404],
+function serverRoutes(nameService: NameService | undefined): PublishedRoute[] {
+  return [
+    {
+      method: "GET",
+      path: "/rest/auth/:server",
+      service: "auth",
+      produces: JSON_TYPE,
+      doc: {
+        id: "showServer",
+        summary: "One server, or one instance of it",
+        details: "An instance is addressed by <server>-<number>, counted from 1.",
+        answers: { 200: { description: "Its entry", content: { "application/json": "Server" } } },
+        refusals: [404],
+      },
+      answer: serverDetail,
     },
-    answer: serverDetail,
-  },
-  {
-    method: "POST",
-    path: "/rest/auth/:server",
-    service: "auth",
-    consumes: "application/json",
-    produces: JSON_TYPE,
-    audit: "session",
-    doc: {
-      id: "openSession",
-      summary: "Get a transfer session",
-      details: "Has a daemon expect the caller, and says where to connect with which one-time password.",
-      body: "SessionRequest",
-      answers: { 200: { description: "The session", content: { "application/json": "SessionGrant" } } },
-      refusals: OF_SESSIONS,
+    {
+      method: "POST",
+      path: "/rest/auth/:server",
+      service: "auth",
+      consumes: "application/json",
+      produces: JSON_TYPE,
+      audit: "session",
+      doc: {
+        id: "openSession",
+        summary: "Get a transfer session",
+        details: "Has a daemon expect the caller, and says where to connect with which one-time password.",
+        body: "SessionRequest",
+        answers: { 200: { description: "The session", content: { "application/json": "SessionGrant" } } },
+        refusals: OF_SESSIONS,
+      },
+      answer: (call) => openSession(call, nameService),
     },
-    answer: openSession,
-  },
-];
+  ];
+}
 
 /** Certificates for SSH keys, which are shown once. */
 function certificateRoutes(parts: CertificateParts): PublishedRoute[] {
