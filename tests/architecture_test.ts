@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname, join, relative } from "node:path";
 import { unlessAbsent } from "../src/model/unless_absent.ts";
+import { exportedNames, importedNames } from "./exports.ts";
 import { longFunctions } from "./long_functions.ts";
 
 /**
@@ -205,4 +206,44 @@ Deno.test("each file has tests at its path, or the architecture page names the d
   assert.deepEqual(bare, []);
   const idle = [...table.keys()].filter((folder) => !reach.has(folder));
   assert.deepEqual(idle, [], "a door that nobody needs");
+});
+
+/** Files whose exports are for others than us (the package's own door), or wait to be looked through. */
+const EXPORTS_YET =
+  /^(?:service\/(?:mount\.ts|assembly\/)|authentication\/(?:oauth|issued_token|ssh_key|unity)\/|outgoing\/|resource\/(?:issued_token|open_session)|rooms\/supervisor|daemon\/daemon_group)/;
+
+Deno.test("what src exports, somebody imports", async () => {
+  const root = join(SRC, "..");
+  const files = [join(root, "main.ts")];
+  for (const folder of ["src", "tests", "bin"]) {
+    for await (const path of sources(join(root, folder))) files.push(path);
+  }
+  const taken = new Set<string>();
+  for (const path of files) {
+    for (const name of importedNames(path, await Deno.readTextFile(path))) taken.add(name);
+  }
+  const idle: string[] = [];
+  for await (const path of sources()) {
+    if (taken.has(`${path}: *`) || EXPORTS_YET.test(relative(SRC, path))) continue;
+    for (const name of exportedNames(await Deno.readTextFile(path))) {
+      if (!taken.has(`${path}: ${name}`)) idle.push(`${relative(SRC, path)}: ${name}`);
+    }
+  }
+  assert.deepEqual(idle, [], "exported, and imported nowhere: without `export`");
+});
+
+Deno.test("exportedNames() and importedNames() read declarations and imports of every form", () => {
+  const declarations =
+    "export const A = 1, B = 2;\nexport async function c() {}\nexport type D = 1;\nconst e = 1;\n";
+  assert.deepEqual(exportedNames(declarations), ["A", "B", "c", "D"]);
+  const imports =
+    'import { type A, b as c } from "./x.ts";\nimport * as d from "./y.ts";\nimport { resolve } from "node:path";\n' +
+    'const e = await import("./z.ts");\nlet f: import("./x.ts").F;\n';
+  assert.deepEqual(importedNames("/src/a.ts", imports), [
+    "/src/x.ts: A",
+    "/src/x.ts: b",
+    "/src/y.ts: *",
+    "/src/z.ts: *",
+    "/src/x.ts: F",
+  ]);
 });

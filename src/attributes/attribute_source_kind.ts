@@ -19,7 +19,7 @@ export interface SourceParts {
 }
 
 /** Makes a chain of configured sources. */
-export type CreateChain = (
+type CreateChain = (
   name: string,
   sources: readonly KindConfig[],
   policy: CombiningPolicy,

@@ -2,7 +2,7 @@ import { type AttributeSet, type AttributeValues, NO_ATTRIBUTES } from "../model
 import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
 
 /** What is known after one more source answered. */
-export interface Combined {
+interface Combined {
   readonly attributes: AttributeSet;
   /** No further source is to be asked. */
   readonly decided: boolean;

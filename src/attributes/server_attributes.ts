@@ -26,7 +26,7 @@ export interface ServerAttributes {
 export const SERVER_SUFFIXES = ["xlogin", "group", "rateLimit", "includes", "excludes"] as const;
 
 /** One of {@link SERVER_SUFFIXES}. */
-export type ServerSuffix = typeof SERVER_SUFFIXES[number];
+type ServerSuffix = typeof SERVER_SUFFIXES[number];
 
 /** Prefixes of per-server attributes; where both are given the first holds (authentication.md 7.8). */
 export const SERVER_PREFIXES = ["uftpd", "daemon"] as const;

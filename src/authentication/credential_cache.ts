@@ -14,7 +14,7 @@ export interface Answer<T> {
 }
 
 /** Clocks and size of a cache. */
-export interface CredentialCacheOptions {
+interface CredentialCacheOptions {
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;
   /** Most answers kept of each sort; default 1,000. */

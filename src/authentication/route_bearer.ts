@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import type { BearerRoute } from "../model/credentials.ts";
 
 /** What a bearer token says of itself; nothing of it is verified. */
-export interface BearerClaims {
+interface BearerClaims {
   /** Which kind of method it is meant for. */
   readonly route: BearerRoute;
   /** Whom it claims to be issued by, if that is a text. */

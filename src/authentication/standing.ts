@@ -23,7 +23,7 @@ export type Standing =
   | { readonly kind: "cannot tell" };
 
 /** What may know users while they are away: a method of authentication. */
-export interface UserSource {
+interface UserSource {
   /** As configured. */
   readonly name: string;
   /** Absent: it knows its users by their credentials alone. @throws {ServiceError} If it is out of order. */

@@ -2,7 +2,7 @@ import type { Authenticator, StepUp } from "./authenticator.ts";
 import { SIGNATURE_ALGORITHMS } from "./signed_token.ts";
 
 /** A way to authenticate that a 401 offers. */
-export type Challenge = Authenticator["challenges"][number];
+type Challenge = Authenticator["challenges"][number];
 
 /** What a 401 says about the token that was shown (RFC 6750, 3; RFC 9449, 7.1), and how another would do (RFC 9470, 3). */
 export interface TokenProblem {
@@ -12,7 +12,7 @@ export interface TokenProblem {
 }
 
 /** What challenges say besides how to authenticate. */
-export interface ChallengeFacts {
+interface ChallengeFacts {
   readonly realm: string;
   /** Where clients read which issuers make tokens for this service (RFC 9728, 5.1). */
   readonly metadata?: string;

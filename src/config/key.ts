@@ -15,7 +15,7 @@ export class UnexpectedValue extends Error {
 }
 
 /** What a value may depend on besides its text. */
-export interface ValueContext {
+interface ValueContext {
   /** Absolute path of the folder that relative paths start from. */
   readonly workingDirectory: string;
 }
@@ -202,7 +202,7 @@ export function oneOf<const T extends string>(words: readonly T[], options: Opti
 }
 
 /** The parts of a list, with blanks, tabs, `|` and `,` between them in any mixture (rest-api.md 3.2). */
-export function splitList(list: string): string[] {
+function splitList(list: string): string[] {
   return list.split(/[\s|,]+/).filter((part) => part !== "");
 }
 

@@ -41,7 +41,7 @@ export interface LoadOptions {
 }
 
 /** What came of reading the configuration. */
-export interface LoadedConfiguration {
+interface LoadedConfiguration {
   /** Absent if there are errors. */
   readonly config?: ServiceConfig;
   /** The parts that could be read, errors elsewhere or not: what they name can be looked at all the same. */

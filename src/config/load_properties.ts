@@ -21,7 +21,7 @@ export interface Properties {
 }
 
 /** Where variables and relative paths come from. */
-export interface PropertiesContext {
+interface PropertiesContext {
   /** Value of an environment variable. */
   readonly environment: (name: string) => string | undefined;
   /** Absolute path of the folder that relative paths start from. */

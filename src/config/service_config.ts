@@ -58,7 +58,7 @@ export interface ServiceConfig {
 }
 
 /** Where the configuration was read from. */
-export interface SourceFiles {
+interface SourceFiles {
   /** Absolute. */
   readonly main: string;
   /** Main file, included ones and files of expressions, absolute: watch these. */
@@ -74,7 +74,7 @@ export interface SiteConfig extends Pick<Values<typeof CONTAINER>, "name" | "hos
 }
 
 /** Which services answer; a switched-off one answers 404. */
-export type FeaturesConfig = Pick<Values<typeof FEATURES>, "auth" | "share" | "access" | "admin">;
+type FeaturesConfig = Pick<Values<typeof FEATURES>, "auth" | "share" | "access" | "admin">;
 
 /** The listener. */
 export interface HttpsConfig
@@ -171,7 +171,7 @@ export interface AttributesConfig extends Omit<Infer<typeof CHAIN>, "order"> {
 }
 
 /** Whether access rules hold. */
-export interface AccessControlConfig {
+interface AccessControlConfig {
   /** `false`: every caller may do everything (tests only). */
   readonly enabled: boolean;
 }
@@ -180,7 +180,7 @@ export interface AccessControlConfig {
 export type GatewayConfig = Values<typeof GATEWAY>;
 
 /** Tokens that the service issues, and those of others that count. */
-export interface IssuedTokensConfig
+interface IssuedTokensConfig
   extends Omit<Values<typeof ISSUED_TOKENS>, "trustedIssuerCert" | "trustedLocalIssuer"> {
   /** PEM files of further issuers whose tokens count. */
   readonly trustedIssuerFiles: readonly string[];
@@ -190,8 +190,7 @@ export interface IssuedTokensConfig
 export type RegulationConfig = Values<typeof REGULATION>;
 
 /** Data sharing; there is a directory whenever `servers` is not empty. */
-export interface SharingConfig
-  extends Omit<Values<typeof SHARE>, "clientAddresses">, Values<typeof PERSISTENCE> {
+interface SharingConfig extends Omit<Values<typeof SHARE>, "clientAddresses">, Values<typeof PERSISTENCE> {
   /** Addresses the daemon is to expect for the service's own sessions; none: the local end of the connection. */
   readonly clientAddresses: readonly string[];
 }

@@ -36,7 +36,7 @@ export interface Ahead {
 }
 
 /** When, and for how long, an exchange may take place. */
-export interface ExchangeOptions {
+interface ExchangeOptions {
   /** Asked for when it is this exchange's turn: the limits begin to count then. */
   readonly limits: () => ExchangeLimits;
   readonly signal: AbortSignal;

@@ -59,7 +59,7 @@ export interface DaemonParts {
 }
 
 /** What a daemon is to a logical server. */
-export interface DaemonRole {
+interface DaemonRole {
   readonly server: string;
   /** Counted from 1. */
   readonly instance: number;

@@ -38,7 +38,7 @@ export interface DaemonInstanceConfig {
 }
 
 /** A logical server and its daemons, as configured. */
-export interface DaemonGroupConfig {
+interface DaemonGroupConfig {
   readonly name: string;
   readonly description: string;
   readonly instances: readonly DaemonInstanceConfig[];
@@ -47,7 +47,7 @@ export interface DaemonGroupConfig {
 }
 
 /** What the daemons of a group are reached with. */
-export interface DaemonGroupParts {
+interface DaemonGroupParts {
   /** Asked for each connection. */
   readonly tls: () => TlsMaterial;
   /** For the dates of certificates. */

@@ -8,7 +8,7 @@ import type { Revocation } from "../model/trust/revocation.ts";
 import { isValidAt } from "../model/trust/validity.ts";
 
 /** What a daemon's certificate is held against. */
-export interface PeerCheck {
+interface PeerCheck {
   /** Certificates the service trusts to name daemons, as PEM. */
   readonly anchors: readonly string[];
   /** What their authorities have revoked; absent: nobody asks. */

@@ -7,7 +7,7 @@ import { describeFailure, failure } from "./exchange.ts";
 import { parsePing, type PingReply } from "./parse_reply.ts";
 
 /** What a daemon said to one ping. */
-export type DaemonProbe =
+type DaemonProbe =
   | ({ readonly kind: "answered" } & PingReply)
   /** For the operator. */
   | { readonly kind: "failed"; readonly reason: string };

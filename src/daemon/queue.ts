@@ -2,7 +2,7 @@ import { type LaneLimits, Lanes, type Waiter } from "../model/lanes.ts";
 import { type Exchange, type Failure, failure } from "./exchange.ts";
 
 /** A request that waits for its turn. */
-export interface Turn<T> {
+interface Turn<T> {
   /** Whose request it is: lanes take turns, so that nobody's flood delays all others. */
   readonly lane: string;
   /** Milliseconds it may wait. */
@@ -18,7 +18,7 @@ export interface Turn<T> {
 }
 
 /** How many requests may wait for a daemon, and be under way. */
-export interface QueueLimits extends LaneLimits {
+interface QueueLimits extends LaneLimits {
   /** Requests that may be under way: with 2 one is served while the other stands ready. */
   readonly underWay: 1 | 2;
 }

@@ -34,7 +34,7 @@ const LINGER_MS = 2_000;
 const UNREAD: AskedBy = { method: undefined, headers: new HeaderList() };
 
 /** What an edge needs of the house. */
-export interface EdgeParts {
+interface EdgeParts {
   readonly answer: Answer;
   readonly log: Logger;
   /** Addresses that are taken for one client. @param address In canonical form. */

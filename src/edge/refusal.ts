@@ -6,7 +6,7 @@ import type { HttpResponse } from "../model/http_message.ts";
 import { ServiceError } from "../model/service_error.ts";
 
 /** A refusal and what it is about. */
-export interface Refused {
+interface Refused {
   readonly error: ServiceError;
   readonly requestId: string;
   /** As far as it could be read. */

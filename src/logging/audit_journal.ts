@@ -4,7 +4,7 @@ import { KeptLines } from "./kept_lines.ts";
 import type { Logger } from "./logger.ts";
 
 /** By what the journal tells audit lines from others: `journalctl -t authserver-audit`. */
-export const AUDIT_IDENTIFIER = "authserver-audit";
+const AUDIT_IDENTIFIER = "authserver-audit";
 
 /**
  * Where the journal takes lines from programs, as the standard output of services goes there too (sd_journal_stream_fd(3)).

@@ -3,7 +3,7 @@ import { asJsonLines } from "./line_forms.ts";
 import type { LineSink } from "./logger.ts";
 
 /** How lines are written: `time level message key=value …`, or a JSON object each. */
-export type LogFormat = "text" | "json";
+type LogFormat = "text" | "json";
 
 /** Takes whole lines, with their ends: one line, or many that came together. */
 export type Console = (text: string) => void;

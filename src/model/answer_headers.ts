@@ -15,7 +15,7 @@ export interface AnswerPolicy {
 }
 
 /** What scripts of other web sites may do (`container.httpServer.CORS_*`). */
-export interface CorsConfig {
+interface CorsConfig {
   /** `*` is every origin. */
   readonly origins: readonly string[];
   readonly methods: readonly string[];

@@ -1,5 +1,5 @@
 /** Attribute names every source may give, spelled as here whatever the case in a file (authentication.md 7.4). */
-export const STANDARD_ATTRIBUTES = [
+const STANDARD_ATTRIBUTES = [
   "role",
   "xlogin",
   "group",

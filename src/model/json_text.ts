@@ -14,7 +14,7 @@ export interface JsonMember {
 }
 
 /** A member with its piece of the text, `"name": value`. */
-export interface SourceMember extends JsonMember {
+interface SourceMember extends JsonMember {
   readonly source: string;
 }
 

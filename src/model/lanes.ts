@@ -6,7 +6,7 @@ export interface LaneLimits {
 }
 
 /** Why somebody leaves without having been called: patience or signal are over, or a shorter lane needed the room. */
-export type Leaving = "late" | "aborted" | "displaced";
+type Leaving = "late" | "aborted" | "displaced";
 
 /** Somebody who waits. Exactly one of `called` and `left` is called, once. */
 export interface Waiter {

@@ -1,5 +1,5 @@
 /** What a rate expression means. */
-export type Rate =
+type Rate =
   /** Bytes per second; 0 is no limit. */
   | { readonly kind: "rate"; readonly bytesPerSecond: number }
   | { readonly kind: "invalid"; readonly expected: string };

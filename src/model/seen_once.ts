@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 
 /** How many marks are kept. */
-export interface SeenOnceLimits {
+interface SeenOnceLimits {
   readonly all: number;
   /** Of one owner, so that nobody takes the room of others. */
   readonly perOwner: number;

@@ -26,7 +26,7 @@ export interface FailureRecord<S> {
 }
 
 /** How somebody stands who wants to make an attempt. */
-export interface Standing {
+interface Standing {
   /** Milliseconds until the next attempt; 0 is now. */
   readonly waitMs: number;
   /** Whether as many attempts are under way as may be. */

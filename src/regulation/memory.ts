@@ -27,7 +27,8 @@ const KNOWN_MS = 24 * 60 * 60_000;
 const UNDER_WAY = 32;
 
 /** What failures are counted by: user at address, address, user; and those of tokens and keys. */
-export const COUNTED = ["pairs", "addresses", "users", "tokens"] as const;
+const COUNTED = ["pairs", "addresses", "users", "tokens"] as const;
+/** One of them. */
 export type Counted = typeof COUNTED[number];
 
 /** What a regulator's memory is made with. */

@@ -3,7 +3,7 @@ import type { Ban, BanSubject } from "./ban.ts";
 import { tooManyFailures } from "./too_many_failures.ts";
 
 /** Who makes an attempt, as far as that is known. */
-export interface Attempted {
+interface Attempted {
   /** What counts as the user: name typed, account. */
   readonly users: readonly string[];
   /** The user's name in comparable form. */

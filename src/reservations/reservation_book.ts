@@ -28,7 +28,7 @@ export const NO_RESERVATIONS: ReservationBook = {
 };
 
 /** Where reservations come from, and what time it is. */
-export interface BookOptions {
+interface BookOptions {
   readonly file: string;
   /** Time zone of times without offset, such as `Europe/Berlin`; default the host's. */
   readonly zone?: string;

@@ -4,7 +4,7 @@ import type { Reservation } from "./reservation.ts";
 import { type ReadingContext, readReservationFile, type ReservationFile } from "./reservation_file.ts";
 
 /** A reservation as an operator enters it; texts as in the file. */
-export interface NewReservation {
+interface NewReservation {
   readonly name: string;
   readonly from: string;
   readonly to: string;

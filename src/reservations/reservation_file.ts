@@ -5,7 +5,7 @@ import type { Reservation } from "./reservation.ts";
 import { readTimes } from "./reservation_times.ts";
 
 /** Limit of the other users where a reservation names none (specification 2.4). */
-export const DEFAULT_LIMIT = "10m";
+const DEFAULT_LIMIT = "10m";
 
 /** What a reservations file says, and what in it cannot be read. */
 export interface ReservationFile {

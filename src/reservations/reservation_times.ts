@@ -6,7 +6,7 @@ type WrittenTime =
   | { readonly kind: "instant"; readonly at: Temporal.Instant };
 
 /** What a time may look like. */
-export const TIME_FORMATS = "expected a time such as 2026-01-05 20:00, 20:00 or 2026-01-05T20:00:00+0100";
+const TIME_FORMATS = "expected a time such as 2026-01-05 20:00, 20:00 or 2026-01-05T20:00:00+0100";
 
 /**
  * Reads the times of a reservation (specification 2.4, rest-api.md 3.6):

@@ -1,5 +1,5 @@
 /** A line for a terminal, and what it does. */
-export interface CommandLine {
+interface CommandLine {
   readonly what: string;
   readonly line: string;
 }

@@ -55,7 +55,7 @@ export class UnreadAnswers {
 }
 
 /** A text that is made while it is sent. */
-export interface LongText {
+interface LongText {
   /** Made one after the other, when there is somebody to take them. */
   readonly pieces: Iterable<string> | AsyncIterable<string>;
   readonly type: string;

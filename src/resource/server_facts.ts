@@ -11,7 +11,7 @@ export interface ServerFacts {
 }
 
 /** What reservations say about users of one server; see `src/reservations`. */
-export interface ServerReservations {
+interface ServerReservations {
   /** Limit on a session that begins now, in bytes per second; 0 is none. */
   limitFor(uid: string | undefined): number;
   /** Reservations that name the user, in words. */

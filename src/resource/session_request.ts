@@ -2,7 +2,7 @@ import { Secret } from "../model/secret.ts";
 import { invalidRequest } from "./invalid_request.ts";
 
 /** What a client asks for when it wants a transfer session (rest-api.md 1.10). */
-export interface SessionRequest {
+interface SessionRequest {
   /** As given, without the tag of older clients; tells a file from a directory by its last character. */
   readonly serverPath: string;
   /** Base directory, empty or ending in `/`. */

@@ -14,7 +14,7 @@ import type { SharingParts } from "./share/sharing_parts.ts";
 import { emptyResponse } from "./text_response.ts";
 
 /** What the page is made of. */
-export interface StatusParts {
+interface StatusParts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly facts: ServiceFacts;
   /** Absent if nobody shares anything. */

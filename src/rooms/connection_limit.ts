@@ -1,7 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 
 /** Connections at a time, where the operator chose no number. */
-export const MOST_CONNECTIONS = 4096;
+const MOST_CONNECTIONS = 4096;
 /** Open files for everything else: daemons, databases, logs, the operator. */
 const HEADROOM = 256;
 /** More are not tried out. */

@@ -7,7 +7,7 @@ const FIRST_PAUSE_MS = 1000;
 const LONG_LIFE_MS = 60_000;
 
 /** Whose place is kept, and how another takes it. */
-export interface KeeperParts {
+interface KeeperParts {
   /** The kind of room, for the log: `edge`, `core`. */
   readonly what: string;
   /** Has another take the place, unless somebody has it by then. */

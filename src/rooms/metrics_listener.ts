@@ -19,7 +19,7 @@ const LOG_LEVEL = "error";
 type Address = NonNullable<MetricsConfig["listen"]>;
 
 /** What the metrics listener is made with. */
-export interface MetricsParts {
+interface MetricsParts {
   /** Makes the page. */
   readonly page: () => Promise<string>;
   readonly log: Logger;

@@ -12,7 +12,7 @@ export interface Listening {
 }
 
 /** Who is asked, and who is told of silence. */
-export interface PortWatchParts<T extends Listening> {
+interface PortWatchParts<T extends Listening> {
   /** Who listens at present. */
   readonly current: () => T | undefined;
   /** Told of one that no longer takes connections. */

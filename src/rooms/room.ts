@@ -4,7 +4,7 @@ import type { RoomPermissions } from "./permissions.ts";
 import type { FromRoom } from "./room_message.ts";
 
 /** What a room does without being asked. */
-export interface RoomEvents {
+interface RoomEvents {
   /** Says something. */
   readonly said: (message: FromRoom) => void;
   /** Ends without being told to, or gives no sign of life any more. */

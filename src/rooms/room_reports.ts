@@ -14,7 +14,7 @@ import { AuditJournal } from "../logging/audit_journal.ts";
 const ROOMS = ["supervisor", "edge", "core"];
 
 /** Where reports are written. */
-export interface ReportsConfig {
+interface ReportsConfig {
   readonly logging: LoggingConfig;
   readonly audit: AuditConfig;
 }

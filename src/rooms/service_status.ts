@@ -6,7 +6,7 @@ import type { LastReload, ReloadRecord } from "./reload_record.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 /** How the service is, for its operator. Times are texts as in `2026-01-05T09:15:00.123Z`. */
-export interface ServiceStatus {
+interface ServiceStatus {
   readonly version: string;
   readonly pid: number;
   /** Absolute path of the main configuration file. */
@@ -31,7 +31,7 @@ export interface ServiceStatus {
 }
 
 /** Another system that a method asks, for the operator. */
-export interface IdentityProvider {
+interface IdentityProvider {
   readonly method: string;
   /** `host:port`. */
   readonly remote: string;

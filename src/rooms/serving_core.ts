@@ -16,7 +16,7 @@ const ADOPT_MS = 3000;
 const MODULE = new URL("./core_room.ts", import.meta.url);
 
 /** What a core is started with, and who is told of it. */
-export interface CoreParts {
+interface CoreParts {
   readonly generation: number;
   /** That clients connect to. */
   readonly port: number;

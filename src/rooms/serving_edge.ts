@@ -15,7 +15,7 @@ const CLOSE_MS = 10_000;
 const MODULE = new URL("./edge_room.ts", import.meta.url);
 
 /** What an edge is started with, and who is told of it. */
-export interface EdgeParts {
+interface EdgeParts {
   /** The port to listen on where the configuration leaves it to the system; 0 if that has not chosen one yet. */
   readonly port: number;
   readonly connections: ConnectionLimit;

@@ -31,7 +31,7 @@ export interface IdentityParts {
 }
 
 /** Who calls, and what they are. */
-export interface IdentifiedUser {
+interface IdentifiedUser {
   readonly caller: Caller;
   /** Name of a caller who showed name and password. */
   readonly userName?: string;

@@ -54,7 +54,7 @@ export interface CoreStatus {
 const MOST_BANS = 1000;
 
 /** What the desk can tell about. */
-export interface DeskParts {
+interface DeskParts {
   readonly groups: readonly DaemonGroup[];
   readonly methods: readonly Authenticator[];
   readonly attributes: AttributeSource;

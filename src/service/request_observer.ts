@@ -27,7 +27,7 @@ interface Tally {
 }
 
 /** What a method of authentication made of credentials of its kind. */
-export type Outcome = "accepted" | "refused" | "unavailable";
+type Outcome = "accepted" | "refused" | "unavailable";
 
 /** Counts requests and decisions, and hands the decisions to the audit stream. Costs a request next to nothing. */
 export class RequestObserver {

@@ -1,5 +1,5 @@
 /** What a share grants, from least to most (rest-api.md 2.2). `NONE` is only ever asked for: it removes the share. */
-export const ACCESS_LEVELS = ["NONE", "READ", "WRITE", "MODIFY"] as const;
+const ACCESS_LEVELS = ["NONE", "READ", "WRITE", "MODIFY"] as const;
 
 /** One of {@link ACCESS_LEVELS}. */
 export type AccessLevel = typeof ACCESS_LEVELS[number];

@@ -14,7 +14,7 @@ export class AdministrationError extends Error {
 }
 
 /** What an administrator can say of a share; a path that ends in a slash is a directory. */
-export type ShareAmendment = Partial<Pick<Share, "owner" | "target" | "uid" | "gid" | "path">>;
+type ShareAmendment = Partial<Pick<Share, "owner" | "target" | "uid" | "gid" | "path">>;
 
 /** What the operator can do about shares, whoever owns them: `authserver share …`. */
 export class ShareAdministration {

@@ -54,7 +54,7 @@ export function watchFile<T>(
 }
 
 /** Parses a file that is no text. */
-export type ParseBytes<T> = (bytes: Uint8Array, file: string) => T | Promise<T>;
+type ParseBytes<T> = (bytes: Uint8Array, file: string) => T | Promise<T>;
 
 /** As {@link watchFile}, for files that are no text. */
 export async function watchBytes<T>(

@@ -16,7 +16,7 @@ import { type MapFormat, readMapFile } from "./map_file.ts";
 import { createMapIndex, type Matching } from "./map_index.ts";
 
 /** A server that a map file speaks of. */
-export interface ServerMention {
+interface ServerMention {
   readonly server: string;
   readonly file: string;
   /** Of the first mention. */

@@ -2,7 +2,7 @@ import { InvalidName, parseName } from "../../model/distinguished_name.ts";
 import { parseStoredHash, type StoredHash } from "./stored_hash.ts";
 
 /** What a line of the password file says, without its line end. */
-export type PasswordLine =
+type PasswordLine =
   | { readonly kind: "nothing" }
   | { readonly kind: "entry"; readonly user: string; readonly hash: StoredHash; readonly dn: string }
   /** Names a user who cannot log in: an empty hash on purpose, without `expected`; else what should be there. */

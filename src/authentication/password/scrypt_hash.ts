@@ -19,7 +19,7 @@ export interface ScryptHash {
 }
 
 /** Cost of new hashes: 32 MiB, and on a current machine about a tenth of a second. */
-export const SCRYPT_COST: ScryptCost = { ln: 15, r: 8, p: 3 };
+const SCRYPT_COST: ScryptCost = { ln: 15, r: 8, p: 3 };
 
 /** Bytes one check may need. A file is no way to exhaust the memory of the service. */
 const MAX_MEMORY = 128 * 2 ** 20;

@@ -5,7 +5,7 @@ import { formatScrypt, matchesScrypt, parseScrypt, type ScryptHash } from "./scr
 export type StoredHash = Md5Hash | ScryptHash;
 
 /** The fields `hash` and `salt` of a line of the password file. */
-export interface HashFields {
+interface HashFields {
   readonly hash: string;
   readonly salt: string;
 }

@@ -6,7 +6,7 @@ import { WrongUsage } from "../arguments.ts";
 import type { CommandSpec } from "../command_spec.ts";
 
 /** What makes a completion script of the commands. */
-export type MakeCompletion = (commands: readonly CommandSpec[]) => string;
+type MakeCompletion = (commands: readonly CommandSpec[]) => string;
 
 /** The shells that are known. */
 export const SHELLS: ReadonlyMap<string, MakeCompletion> = new Map([

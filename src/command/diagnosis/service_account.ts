@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import type { Problem } from "../../model/problem.ts";
 
 /** An account of this machine, with its numbers. */
-export interface Account {
+interface Account {
   readonly name: string;
   readonly uid: number;
   /** Its own group and all others it is in. */
@@ -10,7 +10,7 @@ export interface Account {
 }
 
 /** Where the machine says who runs the service. */
-export interface AccountPlaces {
+interface AccountPlaces {
   /** Unit files of systemd; a later one adds to those before it. */
   readonly units: readonly string[];
   /** Folder of an installed configuration. */

@@ -7,7 +7,7 @@ import type { Given } from "../arguments.ts";
 import { usableConfiguration } from "../config_option.ts";
 
 /** The share store of a configuration, as the operator's commands work on it. */
-export interface ShareDatabase {
+interface ShareDatabase {
   readonly administration: ShareAdministration;
   /** Logical servers with sharing. */
   readonly servers: readonly string[];

@@ -1,14 +1,14 @@
 import type { CommandSpec, OptionSpec } from "../command_spec.ts";
 
 /** A page of the manual in man(7) form. */
-export interface ManualPage {
+interface ManualPage {
   /** Such as `authserver-ban.1`. */
   readonly file: string;
   readonly text: string;
 }
 
 /** What all pages say about the program. */
-export interface Program {
+interface Program {
   /** `YYYY-MM-DD` */
   readonly date: string;
   readonly version: string;

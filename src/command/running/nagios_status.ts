@@ -2,7 +2,7 @@ import { listAt, member, numberAt, textAt } from "./reply_value.ts";
 import { printable } from "../../model/printable.ts";
 
 /** Exit statuses of monitoring plugins (Monitoring Plugins Development Guidelines, "Plugin Return Codes"). */
-export type PluginStatus = 0 | 1 | 2 | 3;
+type PluginStatus = 0 | 1 | 2 | 3;
 
 /** What a monitoring plugin says: one line, with performance data behind the bar. */
 export interface PluginResult {

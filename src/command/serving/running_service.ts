@@ -24,7 +24,7 @@ import { watchConfiguration, type Watched } from "./watch_configuration.ts";
  * Exit status of a service that does not start because of its configuration (`EX_CONFIG` of sysexits.h): trying again
  * changes nothing, so the systemd unit does not.
  */
-export const CONFIGURATION_ERROR = 78;
+const CONFIGURATION_ERROR = 78;
 
 /** A running service that reads its files again when they change. */
 export interface RunningService {

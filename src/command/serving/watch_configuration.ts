@@ -9,7 +9,7 @@ export interface Watched {
 }
 
 /** What to do when files have changed. */
-export interface OnChange {
+interface OnChange {
   /** The configuration, or certificates that only a new core can use. */
   readonly reload: () => Promise<void> | void;
   /** Own or trusted certificates. */

@@ -4,7 +4,7 @@ import { privateKeyOfDer } from "./private_key.ts";
 import { UnusableStore } from "./unusable_store.ts";
 
 /** Content of a PKCS#12 key store with a key. */
-export interface KeyStoreContent {
+interface KeyStoreContent {
   readonly key: KeyObject;
   /** That of the key first. */
   readonly certificates: readonly X509Certificate[];

@@ -12,7 +12,7 @@ import { UnusableStore } from "./unusable_store.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 
 /** What was loaded, and everything wrong or doubtful about it. */
-export interface LoadedTlsMaterial {
+interface LoadedTlsMaterial {
   /** Absent if there are errors, or no credential is configured. */
   readonly material?: TlsMaterial;
   readonly problems: readonly Problem[];

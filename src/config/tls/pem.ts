@@ -1,5 +1,5 @@
 /** A block of a PEM text (RFC 7468). */
-export interface PemBlock {
+interface PemBlock {
   /** What stands behind `BEGIN`, such as `CERTIFICATE`. */
   readonly label: string;
   /** The whole block with its first and last line. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** What derived bytes are for (RFC 7292, B.3). */
-export type Purpose = "key" | "iv" | "mac";
+type Purpose = "key" | "iv" | "mac";
 
 const IDS: Readonly<Record<Purpose, number>> = { key: 1, iv: 2, mac: 3 };
 

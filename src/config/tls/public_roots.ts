@@ -12,7 +12,7 @@ const BUNDLES = [
 ] as const;
 
 /** The public authorities of the system, and what is wrong with them. */
-export interface LoadedRoots {
+interface LoadedRoots {
   /** PEM, one certificate each. */
   readonly roots: readonly string[];
   readonly problems: readonly Problem[];

@@ -14,7 +14,7 @@ import { pemBlocks } from "./pem.ts";
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /** Revocation lists, and where they came from. */
-export interface LoadedRevocation {
+interface LoadedRevocation {
   readonly revocation: Revocation;
   readonly files: readonly string[];
 }

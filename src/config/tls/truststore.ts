@@ -14,7 +14,7 @@ import { UnusableStore } from "./unusable_store.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 
 /** Trusted certificates, and where they came from. */
-export interface LoadedTruststore {
+interface LoadedTruststore {
   /** PEM, one certificate each, no two alike; none that is out of date. */
   readonly anchors: readonly string[];
   /** What their authorities have revoked; absent: nobody asks. */

@@ -13,7 +13,7 @@ import { nothingThere } from "./session_errors.ts";
 import type { SessionTimes } from "./session_times.ts";
 
 /** What a session is made from. */
-export interface SessionParts {
+interface SessionParts {
   readonly ports: DataPorts;
   readonly times: SessionTimes;
   /** Logs in once more, with the same rights, on a connection of its own. */

@@ -16,7 +16,7 @@ const MAX_REPLY = 64 * 1024;
 const LF = 10;
 
 /** Where the bytes come from. */
-export interface ReplySource {
+interface ReplySource {
   /** Reads what is there, at least one byte, within so many milliseconds; `null` at the end of the stream. */
   read(into: Uint8Array, ms: number): Promise<number | null>;
   /** Ends the connection. */

@@ -60,7 +60,7 @@ export interface SessionDaemons {
 }
 
 /** How sessions of the service itself are opened. */
-export interface SessionClientOptions {
+interface SessionClientOptions {
   /** Addresses the daemon is to expect (`share.clientIP`); none: the local end of the connection. */
   readonly clientAddresses?: readonly string[];
   readonly times?: SessionTimes;

@@ -6,7 +6,7 @@ import { describeValidity, isValidAt, type Validity, validityOf } from "./validi
 import { sortTrust, type Trusted } from "./trusted_certificates.ts";
 
 /** What a way from a certificate to an anchor must be. */
-export interface PathDemands {
+interface PathDemands {
   /** Trusted certificates as PEM; which of them may issue is told by {@link sortTrust}. */
   readonly anchors: readonly string[];
   readonly purpose: Purpose;

@@ -16,7 +16,7 @@ export interface Revocation {
 }
 
 /** A revocation list, read but not yet believed. */
-export interface RevocationList {
+interface RevocationList {
   /** When it was made, and until when it holds, in milliseconds since the epoch; `Infinity` if it does not say. */
   readonly from: number;
   readonly to: number;
@@ -26,7 +26,7 @@ export interface RevocationList {
 }
 
 /** A certificate that does not count, and why: what follows `the certificate of …`. */
-export interface Revoked {
+interface Revoked {
   readonly certificate: X509Certificate;
   readonly why: string;
 }

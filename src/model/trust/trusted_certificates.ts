@@ -10,7 +10,7 @@ export interface Trusted {
 }
 
 /** A truststore by what its certificates permit. */
-export interface SortedTrust {
+interface SortedTrust {
   /** Those that may issue: whatever they signed is trusted, and nobody else's signature is. */
   readonly issuers: readonly Trusted[];
   /** All others: trusted as themselves, they vouch for nobody. */
@@ -38,7 +38,7 @@ export function sortTrust(anchors: readonly string[]): SortedTrust {
 }
 
 /** Whether a certificate's signature under another counts. */
-export function mayIssue({ certificate, facts }: Pick<Trusted, "certificate" | "facts">): boolean {
+function mayIssue({ certificate, facts }: Pick<Trusted, "certificate" | "facts">): boolean {
   if (facts.version < 3) return isSelfSigned(certificate);
   return facts.authority === true && facts.signsCertificates !== false;
 }

@@ -15,7 +15,7 @@ export interface AccountReport {
 }
 
 /** A line of the account's `authorized_keys`; the key itself is not repeated. */
-export interface KeyReport {
+interface KeyReport {
   readonly type?: string;
   /** As `ssh-keygen -l` shows it. */
   readonly fingerprint?: string;

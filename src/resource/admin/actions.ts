@@ -20,7 +20,7 @@ export interface ActionParts {
 }
 
 /** What came of an action. */
-export interface ActionResult {
+interface ActionResult {
   readonly success: boolean;
   /** For people. */
   readonly message: string;
@@ -28,7 +28,7 @@ export interface ActionResult {
 }
 
 /** Something that an administrator can have done. */
-export interface Action {
+interface Action {
   readonly description: string;
   /** Names of parameters. */
   readonly required: readonly string[];

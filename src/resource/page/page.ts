@@ -4,7 +4,7 @@ import { type Content, Markup, markup } from "./markup.ts";
 import { PAGE_POLICY, STYLE } from "./style.ts";
 
 /** What a page consists of besides its frame. */
-export interface PageContent {
+interface PageContent {
   /** Shown in the window's title and as heading. */
   readonly title: string;
   /** Beside the heading, such as who is signed in. */
@@ -41,7 +41,7 @@ ${footer !== undefined && markup`<footer>${footer}</footer>`}
 }
 
 /** A page of this service. */
-export function pageText({ body, ...frame }: PageContent): string {
+function pageText({ body, ...frame }: PageContent): string {
   const { head, tail } = pageFrame(frame);
   return `${head}${markup`${body}`}${tail}`;
 }

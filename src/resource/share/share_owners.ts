@@ -9,7 +9,7 @@ import type { OwnerLimits } from "../../sharing/rules/owner_limits.ts";
 import type { Making, NamedOwner, Share } from "../../sharing/share.ts";
 
 /** The account of a share. */
-export type OwnersAccount = Pick<Share, "server" | "uid" | "gid">;
+type OwnersAccount = Pick<Share, "server" | "uid" | "gid">;
 
 /** What can be known about the owners of shares while they are not there. */
 export class ShareOwners {

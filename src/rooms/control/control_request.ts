@@ -5,7 +5,7 @@ import type { BanSubject } from "../../regulation/ban.ts";
  * Who the caller says that he is. Only the service's account and root can open the socket, and the runtime does not tell
  * which of them did; so this is for the record, and no proof.
  */
-export interface Claimed {
+interface Claimed {
   readonly operator?: string;
 }
 

@@ -27,7 +27,7 @@ export class AnotherService extends CannotStart {
 }
 
 /** What a control socket is made with. */
-export interface ControlParts {
+interface ControlParts {
   readonly operate: Operate;
   readonly log: Logger;
   /** How long a caller may take to send a line, in milliseconds; default 5 s. */

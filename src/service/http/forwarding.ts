@@ -5,7 +5,7 @@ import { refuse } from "../../model/service_error.ts";
 import { trimEndCharacters } from "../../model/trim.ts";
 
 /** Where a request really comes from, and under which address its client knows the service. */
-export interface Origin {
+interface Origin {
   /** Canonical address of the client. */
   readonly clientAddress: string;
   /** Base of links in the answer, without trailing slash. */

@@ -37,7 +37,7 @@ export interface Route {
 export type PublishedRoute = Route & { readonly doc: Operation };
 
 /** A route and what its placeholders stand for. */
-export interface RouteMatch {
+interface RouteMatch {
   readonly route: Route;
   readonly params: ReadonlyMap<string, string>;
 }

@@ -27,7 +27,7 @@ import type { PublishedRoute } from "./router.ts";
 import { shareRoutes } from "./share_routes.ts";
 
 /** What the resources are made of. */
-export interface ResourceParts {
+interface ResourceParts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly facts: ServiceFacts;
   /** Absent without a certificate to sign with. */

@@ -1,5 +1,5 @@
 /** A row of a CSV text, with the line it begins on, counted from 1. */
-export interface CsvRow {
+interface CsvRow {
   readonly line: number;
   readonly fields: readonly string[];
 }

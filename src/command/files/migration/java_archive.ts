@@ -6,7 +6,7 @@ import { MAIN_FILE } from "../../configuration_places.ts";
 import { tarEntries, type TarEntry } from "./tar_entries.ts";
 
 /** What was taken out of an archive. */
-export interface Unpacked {
+interface Unpacked {
   /** Folder with the main configuration file, relative to where it was unpacked to. */
   readonly conf: string;
   /** By which absolute path the configuration names it, if it does. */

@@ -3,13 +3,13 @@ import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:cry
 import { encodeElement } from "../../../model/der_element.ts";
 
 /** A certificate and its private key (PKCS#8, unencrypted), both as PEM. */
-export interface Credential {
+interface Credential {
   readonly certificate: string;
   readonly key: string;
 }
 
 /** What the certificates for a trial say. */
-export interface TrialNames {
+interface TrialNames {
   readonly organization: string;
   /** Host name of the service. */
   readonly host: string;
