@@ -1,7 +1,7 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { Caller, Identity } from "../model/identity.ts";
-import { refuse, type ServiceError } from "../model/service_error.ts";
+import { refuse, ServiceError } from "../model/service_error.ts";
 import type { Authenticator, StepUp, Verdict } from "./authenticator.ts";
 import { challengeHeader, type TokenProblem } from "./unauthenticated.ts";
 
@@ -53,9 +53,16 @@ export async function authenticate(
   return { kind: "anonymous" };
 }
 
+/** Seconds after which it may be worth while to ask again: what the system said, or has been given. */
+function retryAfter(cause: unknown): number {
+  const said = cause instanceof ServiceError ? Number(cause.headers["Retry-After"]) : NaN;
+  return said > 0 ? said : 5;
+}
+
 /** @param methods Names of those that are out of order. */
 function outOfOrder(methods: readonly string[], cause: unknown): ServiceError {
-  return refuse("ERR_AUTHENTICATION_UNAVAILABLE", `Out of order: ${methods.join(", ")}`, cause);
+  const reason = `Out of order: ${methods.join(", ")}`;
+  return refuse("ERR_AUTHENTICATION_UNAVAILABLE", { seconds: retryAfter(cause), reason }, cause);
 }
 
 /** Value of `WWW-Authenticate` for a chain: all ways that it knows. @param problem Of the token that was shown. */

@@ -43,7 +43,7 @@ export const ERRORS = {
   ERR_AUTHENTICATION_UNAVAILABLE: {
     status: 503,
     text: "Your credentials cannot be checked at the moment, please try again later",
-    headers: { "Retry-After": "5" },
+    headers: { "Retry-After": "{seconds}" },
     meaning: "A method that might have accepted the caller is out of order, and no other accepted.",
     remedy: "The log names the method and the reason, often an identity provider that does not answer.",
   },

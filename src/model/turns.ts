@@ -5,6 +5,11 @@ export class NoTurn extends Error {
   override readonly name = "NoTurn";
 }
 
+const WHY_NOT = {
+  late: "no turn in time, too many were before",
+  displaced: "others needed the room",
+} as const;
+
 /** How much work is done, and how much waits, at a time. */
 export interface TurnLimits extends LaneLimits {
   /** Pieces of work at the same time. */
@@ -13,6 +18,8 @@ export interface TurnLimits extends LaneLimits {
   readonly forKnown?: number;
   /** Of one lane; as many as there are, if left out. */
   readonly atOncePerLane?: number;
+  /** Longest time to wait for a turn, in milliseconds; for ever, if left out. */
+  readonly patienceMs?: number;
 }
 
 /** Whose turn it is to be. */
@@ -63,15 +70,17 @@ export class Turns {
   }
 
   #turn({ lane, known, signal }: TurnSeeker): Promise<void> {
+    const { patienceMs } = this.#limits;
     return new Promise((resolve, reject) => {
       const joined = (known ? this.#known : this.#strangers).join({
         lane,
         signal,
+        ...(patienceMs !== undefined && { patienceMs }),
         called: () => {
           this.#enter({ lane, known });
           resolve();
         },
-        left: (why) => reject(why === "aborted" ? signal.reason : new NoTurn("others needed the room")),
+        left: (why) => reject(why === "aborted" ? signal.reason : new NoTurn(WHY_NOT[why])),
       });
       if (!joined) reject(new NoTurn("too many are waiting"));
     });

@@ -3,6 +3,7 @@ import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
 import { NoTurn, Turns, type TurnSeeker } from "../model/turns.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
+import { retryAfterSeconds } from "./retry_after.ts";
 
 /** What real outcomes say about another system; for status pages and the operator. */
 export interface RemoteStatus {
@@ -38,8 +39,11 @@ export interface Asker extends TurnSeeker {
 /** Requests under way where the client does not say how many connections there are. */
 const AT_ONCE = 6;
 /** Those that wait: of strangers and of known users each, and of one lane. */
-const WAITING = 256;
-const WAITING_PER_LANE = 16;
+const WAITING = 512;
+/** A course behind one address, all of whom log in at once, is served. */
+const WAITING_PER_LANE = 256;
+/** How long one waits for a turn, in milliseconds. */
+const PATIENCE_MS = 5_000;
 
 /** So many credentials, from so many addresses, have to fail one after the other before the system counts as down. */
 const CREDENTIALS = 3;
@@ -69,6 +73,8 @@ interface Down {
  * a second, and the next request tries it again; each trial that fails doubles the pause, up to half a minute. Where
  * connections are made, addresses that have not failed need not wait for that: one of them may do better.
  *
+ * A system that answers 429 with `Retry-After` is left alone for so long, by everybody.
+ *
  * A caller who gives up says nothing about the system. Those who wait for a connection do so in lanes.
  */
 export class RemoteSystem {
@@ -90,7 +96,14 @@ export class RemoteSystem {
     const atOncePerLane = Math.ceil(atOnce / 2);
     // Or a few strangers, with tokens over which the provider thinks for long, would keep its users out.
     const forKnown = Math.floor(atOnce / 3);
-    this.#turns = new Turns({ atOnce, forKnown, atOncePerLane, waiting: WAITING, perLane: WAITING_PER_LANE });
+    this.#turns = new Turns({
+      atOnce,
+      forKnown,
+      atOncePerLane,
+      waiting: WAITING,
+      perLane: WAITING_PER_LANE,
+      patienceMs: PATIENCE_MS,
+    });
   }
 
   status(): RemoteStatus {
@@ -134,7 +147,9 @@ export class RemoteSystem {
     const trial = this.#admit(asker) === "trial";
     if (trial) this.#trial = true;
     try {
-      const result = await read(await this.#options.http.send(request, asker.signal));
+      const response = await this.#options.http.send(request, asker.signal);
+      this.#checkPace(response);
+      const result = await read(response);
       this.#succeeded();
       return result;
     } catch (error) {
@@ -143,6 +158,19 @@ export class RemoteSystem {
     } finally {
       if (trial) this.#trial = false;
     }
+  }
+
+  /** @throws {RemoteUnavailable} If the system asks to be left alone for a while (RFC 6585, 4; RFC 9110, 15.6.4). */
+  #checkPace(response: OutgoingResponse): void {
+    const { status } = response;
+    if (status !== 429 && status !== 503) return;
+    const seconds = retryAfterSeconds(response, this.#options.clock());
+    if (seconds === undefined) return;
+    throw new RemoteUnavailable(
+      this.#remote,
+      `unexpected status ${status}, with the request to wait ${seconds} s`,
+      { retryAfterSeconds: seconds, connected: true, throttled: status === 429 },
+    );
   }
 
   /** @throws {RemoteUnavailable} If the system is left alone. */
@@ -173,16 +201,16 @@ export class RemoteSystem {
     const [oldest] = this.#failures.keys();
     if (this.#failures.size > REMEMBERED && oldest !== undefined) this.#failures.delete(oldest);
 
-    const { connected } = error;
-    const isDown = !connected ||
+    const { connected, throttled, retryAfterSeconds: asked = 0 } = error;
+    const isDown = !connected || throttled ||
       (this.#failures.size >= CREDENTIALS && new Set(this.#failures.values()).size >= ADDRESSES);
-    if (this.#down === undefined ? !isDown : !trial) return;
+    if (this.#down === undefined ? !isDown : !trial && !throttled) return;
     if (this.#down === undefined) {
       this.#options.log.warn("remote system is down", { remote: this.#remote, error });
     }
     const pauseMs = Math.min(2 * (this.#down?.pauseMs ?? FIRST_PAUSE_MS / 2), LONGEST_PAUSE_MS);
-    const until = this.#elapsed() + pauseMs;
-    this.#down = { reason: error.reason, connects: connected, pauseMs, until };
+    const until = this.#elapsed() + (throttled ? asked * 1000 : Math.max(pauseMs, asked * 1000));
+    this.#down = { reason: error.reason, connects: connected && !throttled, pauseMs, until };
     this.#since = this.#options.clock();
   }
 }

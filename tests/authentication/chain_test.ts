@@ -5,6 +5,7 @@ import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import type { Caller } from "../../src/model/identity.ts";
 import { isRefusal } from "../../src/model/service_error.ts";
+import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { basic, bearer, MALFORMED, NO_CREDENTIALS, sshLegacy, unsignedJwt } from "./sample_credentials.ts";
 
 type Answer = Verdict | Error;
@@ -198,6 +199,15 @@ Deno.test("authenticate() says when to come back if it is unavailable, and who i
     assert.deepEqual(error.headers, { "Retry-After": "5" });
     assert.equal(error.cause, BROKEN);
     assert.doesNotMatch(error.publicMessage, /fire|\bM\b/);
+    return true;
+  });
+});
+
+Deno.test("authenticate() passes on when another system wants to be asked again", async () => {
+  const busy = new RemoteUnavailable("idp:1", "status 429", { retryAfterSeconds: 42 });
+  await assert.rejects(ask({ methods: [method(busy)] }, basic("ann", "x")), (error: unknown) => {
+    assert.ok(isRefusal(error, "ERR_AUTHENTICATION_UNAVAILABLE"));
+    assert.deepEqual(error.headers, { "Retry-After": "42" });
     return true;
   });
 });

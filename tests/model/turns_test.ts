@@ -55,6 +55,15 @@ Deno.test("Turns lets no more of a lane run than are allowed, however many have 
   await Promise.all(all);
 });
 
+Deno.test("Turns lets nobody wait longer than they are patient", async () => {
+  const setting = create({ atOnce: 1, patienceMs: 5 });
+  const first = setting.come("a1");
+  await assert.rejects(setting.come("a2"), /no turn in time/);
+  await setting.endAll();
+  assert.equal(await first, "a1");
+  assert.deepEqual(setting.begun, ["a1"]);
+});
+
 Deno.test("Turns gives known ones every other turn", async () => {
   const setting = create({ atOnce: 1 });
   const { come, begun } = setting;

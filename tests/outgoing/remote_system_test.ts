@@ -4,6 +4,7 @@ import type { OutgoingHttp, OutgoingResponse } from "../../src/outgoing/outgoing
 import { RemoteSystem } from "../../src/outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
+import { VirtualTime } from "../daemon/virtual_time.ts";
 
 const NEVER = new AbortController().signal;
 const REQUEST = { method: "GET", url: "https://idp.example:8443/x" } as const;
@@ -185,18 +186,86 @@ Deno.test("RemoteSystem learns nothing from a caller who gives up", async () => 
 
 Deno.test("RemoteSystem lets requests wait for connections in lanes, and turns away what is too much of one", async () => {
   const { system, ask, calls } = subject({ connectionsPerHost: 4 });
-  const flood = Array.from({ length: 19 }, (_, i) => ask(`${i}`, "192.0.2.1"));
+  const flood = Array.from({ length: 259 }, (_, i) => ask(`${i}`, "192.0.2.1"));
   assert.equal(calls.length, 2, "one address has half of the connections at most");
-  const [late, turned] = [ask("late", "192.0.2.1"), flood[18]];
+  const [late, turned] = [ask("late", "192.0.2.1"), flood[258]];
   assert.ok(turned);
   for (const one of [late, turned]) await assert.rejects(one, /too many are waiting/);
   const other = ask("other", "192.0.2.2");
   assert.equal(calls.length, 3);
   assert.equal(system.status().up, true);
-  for (const asked of [...flood.slice(0, 18), other]) {
+  for (const asked of [...flood.slice(0, 258), other]) {
     calls.forEach((call) => call.resolve(OK));
     assert.equal(await asked, 200);
   }
+});
+
+Deno.test("RemoteSystem serves 200 first logins at once, from one address, within 5 s if it answers in 70 ms", async () => {
+  const time = new VirtualTime();
+  const settle = async () => {
+    for (let i = 0; i < 20; i++) await Promise.resolve();
+  };
+  const system = new RemoteSystem({
+    address: REQUEST.url,
+    http: {
+      connectionsPerHost: 6,
+      send: () => new Promise((resolve) => void time.schedule(70, () => resolve(OK))),
+    },
+    clock: time.clock,
+    elapsed: time.clock,
+    log: SILENT,
+  });
+  const asker = { address: "192.0.2.1", lane: "192.0.2.1", known: false, signal: NEVER };
+  let answers = 0;
+  const asked = Array.from(
+    { length: 200 },
+    (_, i) => system.ask(REQUEST, { ...asker, credential: `${i}` }, () => answers++),
+  );
+  const settled = Promise.allSettled(asked);
+  await settle();
+  for (let passed = 0; passed < 5_000; passed += 70) {
+    await time.advance(70, settle);
+    await settle();
+  }
+  assert.equal(answers, 200);
+  assert.deepEqual((await settled).filter(({ status }) => status === "rejected"), []);
+});
+
+const WAIT: OutgoingResponse = { status: 429, headers: { "retry-after": "120" }, body: "" };
+
+Deno.test("RemoteSystem leaves a system alone as long as it asks to be, and tells callers how long that is", async () => {
+  const { outcome, ask, time, calls, system } = subject();
+  assert.equal(await outcome(WAIT, "a"), "unexpected status 429, with the request to wait 120 s");
+  assert.equal(system.status().up, false);
+  time.elapsed += 30_000;
+  await assert.rejects(ask("b", "192.0.2.9", { known: true }), (error) => {
+    assert.ok(error instanceof RemoteUnavailable);
+    assert.equal(error.headers["Retry-After"], "90");
+    return true;
+  });
+  time.elapsed += 89_999;
+  assert.match(String(await outcome(OK, "c")), /left alone/);
+  assert.equal(calls.length, 1);
+  time.elapsed += 1;
+  assert.equal(await outcome(OK, "c"), 200);
+  assert.equal(
+    await outcome({ ...WAIT, headers: { "retry-after": "1" } }, "d"),
+    "unexpected status 429, with the request to wait 1 s",
+  );
+  time.elapsed += 1000;
+  assert.equal(await outcome(OK, "d"), 200);
+});
+
+Deno.test("RemoteSystem passes on when to come back after a 503, and leaves others' credentials alone", async () => {
+  const { ask, calls, outcome } = subject();
+  const asked = ask("bad");
+  calls[0]?.resolve({ ...BROKEN, status: 503, headers: { "retry-after": "77" } });
+  await assert.rejects(asked, (error) => {
+    assert.ok(error instanceof RemoteUnavailable);
+    assert.equal(error.headers["Retry-After"], "77");
+    return true;
+  });
+  assert.equal(await outcome(OK, "good"), 200);
 });
 
 Deno.test("RemoteSystem has connections left for known users, over however many tokens of strangers it thinks for long", async () => {

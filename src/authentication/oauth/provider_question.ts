@@ -1,4 +1,5 @@
 import type { OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
+import { errorCode, errorText } from "../../outgoing/error_text.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
 import type { Variables } from "../expression/value.ts";
 import type { OAuthConfig } from "./keys.ts";
@@ -35,10 +36,12 @@ export async function askAbout(
     : introspectionRequest(url, token, introspection);
   return await provider.ask(request, asker, (response) => {
     const unusable = (reason: string, cause?: unknown) => provider.unusable(url, reason, cause);
+    const text = errorText(response, [token, introspection?.clientSecret ?? ""]);
+    const said = text === "" ? "" : `, ${text}`;
     if (speaksOfToken(sort, response)) {
-      return { kind: "refused", reason: `the provider answered with status ${response.status}` };
+      return { kind: "refused", reason: `the provider answered with status ${response.status}${said}` };
     }
-    const problem = responseProblem(response);
+    const problem = responseProblem(response, said);
     if (problem !== undefined) throw unusable(problem);
     const claims = read(response, unusable);
     const active = claims.get("active");
@@ -73,13 +76,22 @@ function introspectionRequest(
   };
 }
 
-/** RFC 6750, 3.1. An introspection endpoint answers 200 about bad tokens, and 401 to bad clients. */
-function speaksOfToken(sort: "userinfo" | "introspection", { status }: OutgoingResponse): boolean {
-  return sort === "userinfo" && [400, 401, 403].includes(status);
+/** What an introspection endpoint answers with 400 if it is the token that it cannot read, and not us. */
+const ABOUT_TOKEN: readonly string[] = ["invalid_request", "invalid_token", "invalid_grant"];
+
+/**
+ * RFC 6750, 3.1. An introspection endpoint answers 200 about bad tokens (RFC 7662, 2.2), and 401 to bad clients; but some
+ * answer 400 about what they do not take for a token at all.
+ */
+function speaksOfToken(sort: "userinfo" | "introspection", response: OutgoingResponse): boolean {
+  const { status } = response;
+  if (sort === "userinfo") return [400, 401, 403].includes(status);
+  return status === 400 && ABOUT_TOKEN.includes(errorCode(response));
 }
 
-function responseProblem({ status, headers }: OutgoingResponse): string | undefined {
-  if (status < 200 || status >= 300) return `unexpected status ${status}`;
+/** @param said What the provider says of the error, with a comma in front. */
+function responseProblem({ status, headers }: OutgoingResponse, said: string): string | undefined {
+  if (status < 200 || status >= 300) return `unexpected status ${status}${said}`;
   return headers["content-type"]?.startsWith("application/jwt")
     ? "signed userinfo replies (application/jwt) are not supported"
     : undefined;

@@ -425,6 +425,53 @@ Deno.test("OAuth is out of order if the provider does not know us as a client", 
     assert.equal(subject.status().up, true);
   }));
 
+for (const error of ["invalid_request", "invalid_token", "invalid_grant"]) {
+  Deno.test(`OAuth refuses a token about which the introspection endpoint says 400 and ${error}`, () =>
+    withProvider({ introspect: true }, async ({ ask, provider, subject }) => {
+      const body = JSON.stringify({ error, error_description: `what is ${GOOD_TOKEN}?` });
+      provider.fault = (_request, response) => response.writeHead(400).end(body);
+      assert.equal(
+        await ask(GOOD_TOKEN),
+        `the provider answered with status 400, ${error}: what is ***?`,
+      );
+      assert.equal(subject.status().up, true);
+    }));
+}
+
+for (const error of ["invalid_client", "unauthorized_client", undefined]) {
+  Deno.test(`OAuth is out of order if the introspection endpoint says 400 and ${error}, and the log says why`, () =>
+    withProvider({ introspect: true }, async ({ ask, provider }) => {
+      const body = JSON.stringify({ error, error_description: `who is ${CLIENT.clientSecret}?` });
+      provider.fault = (_request, response) => response.writeHead(400).end(body);
+      const why = error === undefined
+        ? /unexpected status 400, who is \*\*\*\?$/
+        : new RegExp(`400, ${error}: who is \\*\\*\\*`);
+      await assert.rejects(ask(GOOD_TOKEN), why);
+    }));
+}
+
+Deno.test("OAuth tells in the log what a userinfo endpoint says of a token", () =>
+  withProvider({}, async ({ ask, provider }) => {
+    const challenge = 'Bearer error="invalid_token", error_description="Token expired"';
+    provider.fault = (_request, response) => response.writeHead(401, { "WWW-Authenticate": challenge }).end();
+    assert.equal(await ask("late"), "the provider answered with status 401, invalid_token: Token expired");
+  }));
+
+Deno.test("OAuth leaves a provider alone that asks for it, and knows who it knew", () =>
+  withProvider({}, async ({ ask, provider, time }) => {
+    assert.equal(await ask(GOOD_TOKEN), "accepted");
+    provider.tokens.set("other", ANN);
+    provider.fault = (_request, response) => response.writeHead(429, { "Retry-After": "90" }).end();
+    await assert.rejects(ask("other"), { headers: { "Retry-After": "90" } });
+    provider.fault = undefined;
+    time.now += 30_000;
+    await assert.rejects(ask("other"), { headers: { "Retry-After": "60" } });
+    assert.equal(await ask(GOOD_TOKEN), "accepted");
+    assert.equal(provider.server.seen.length, 2);
+    time.now += 60_000;
+    assert.equal(await ask("other"), "accepted");
+  }));
+
 for (
   const [what, reply] of [["false", { active: false }], ["text", { active: "no" }], ["a list", {
     active: ["true"],
