@@ -1,7 +1,7 @@
 import type { Credentials } from "../model/credentials.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { Identity } from "../model/identity.ts";
-import type { CertificateDesk } from "./ssh_key/certificate/certificate_book.ts";
+import type { UploadOutcome } from "./ssh_key/certificate/certificate_book.ts";
 import type { AskStanding } from "./standing.ts";
 
 /** Who makes tokens for a method. */
@@ -26,6 +26,16 @@ export type Verdict =
   | { readonly kind: "skipped"; readonly reason?: string }
   /** Of this method's kind, but wrong; the reason is for the log only and names nothing secret. */
   | { readonly kind: "refused"; readonly reason: string; readonly stepUp?: StepUp };
+
+/** Where certificates are shown once, so that their keys count while they live. */
+export interface CertificateDesk {
+  /** @throws {ERR_RECORD_STORE} */
+  upload(line: string): Promise<UploadOutcome>;
+  /** Whether the certificate was there. @throws {UnusableKey | ERR_RECORD_STORE} */
+  forget(line: string): Promise<boolean>;
+  /** What a login by the key of this certificate would be, were the key proved; for operators. */
+  foresee(line: string, user: string, clientAddress: string): Verdict;
+}
 
 /** One way to find out who is calling. Serves several requests at once. */
 export interface Authenticator {

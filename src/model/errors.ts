@@ -72,7 +72,7 @@ export const ERRORS = {
     text: "The certificate is not accepted: {why}",
     meaning: "An OpenSSH certificate that does not count here, with the reason.",
     remedy:
-      "Have the authority make another one (`ssh-keygen -L -f id_ed25519-cert.pub` shows what this one says), or compare with `certificateAuthorities` and `revokedKeys`; `authserver whoami-test --certificate FILE` explains.",
+      "Have the authority make another one (`ssh-keygen -L -f id_ed25519-cert.pub` shows what this one says), or compare with `certificateAuthorities` and `revokedKeys`; `authserver whoami-test USER --certificate FILE` explains.",
   },
   ERR_CLIENT_GONE: {
     status: 400,

@@ -1,5 +1,4 @@
-import type { Authenticator } from "../authentication/authenticator.ts";
-import type { CertificateDesk } from "../authentication/ssh_key/certificate/certificate_book.ts";
+import type { Authenticator, CertificateDesk } from "../authentication/authenticator.ts";
 import type { UserCertificate } from "../authentication/ssh_key/certificate/user_certificate.ts";
 import { UnusableKey } from "../authentication/ssh_key/wire_reader.ts";
 import type { HttpResponse } from "../model/http_message.ts";

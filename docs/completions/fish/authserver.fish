@@ -50,6 +50,7 @@ complete -c authserver -n '__fish_use_subcommand' -a 'whoami-test' -d 'Explain s
 complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l key -r -F -d 'Sign in with a token signed by this private SSH key'
 complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l password -d 'Sign in with a password, which is asked for'
 complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l token -x -d 'Sign in with this bearer token; - reads it from standard input'
+complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l certificate -r -F -d 'Take the key of this OpenSSH certificate to be proved'
 complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l from -x -d 'Address the user comes from'
 complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l server -x -d 'The server that counts'
 complete -c authserver -n '__fish_seen_subcommand_from whoami-test' -l config -r -F -d 'Main configuration file; without it conf/container.properties, or else /etc/authserver/container.properties'

@@ -4,9 +4,8 @@ import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
-import { isRefusal, refuse, type ServiceError } from "../../model/service_error.ts";
+import { refuse, type ServiceError } from "../../model/service_error.ts";
 import type { TurnSeeker } from "../../model/turns.ts";
-import type { RecordStore } from "../../store/record_store.ts";
 import { watchBytes, type WatchedFile, watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
@@ -14,16 +13,19 @@ import { seekerOf } from "../asker_of.ts";
 import { InvalidToken, isSignedBy } from "../signed_token.ts";
 import type { NamedUser, Standing } from "../standing.ts";
 import { TokenVerifier } from "../token_verifier.ts";
-import { type AuthorizedKey, hindrance } from "./authorized_keys.ts";
-import { type AuthoritiesFile, parseAuthorities } from "./certificate/authorities_file.ts";
-import { CertificateBook } from "./certificate/certificate_book.ts";
+import {
+  type CertificateOptions,
+  type CertifiedUsers,
+  openCertifiedUsers,
+} from "./certificate/certified_users.ts";
 import { readRevokedKeys, type RevokedKeys } from "./certificate/revoked_keys.ts";
 import { checkTemplate, nameFromTemplate } from "./dn_template.ts";
 import { KeyDirectory } from "./key_directory.ts";
+import { KeyTrial, type Proof } from "./key_trial.ts";
 import { type KeysFile, parseKeysFile } from "./keys_file.ts";
 import { isLegacySignedBy, LegacyTokenUses, likelyKeyType, readLegacyToken } from "./legacy_token.ts";
 import { nobodysKey } from "./nobodys_key.ts";
-import type { SshKeyType, SshPublicKey } from "./public_key.ts";
+import type { SshKeyType } from "./public_key.ts";
 import type { KeyCacheTimes, KeySource } from "./server_keys.ts";
 import { readSshToken } from "./token.ts";
 
@@ -51,20 +53,6 @@ export interface SshKeyOptions {
   readonly log: Logger;
 }
 
-/** OpenSSH certificates that count, and lists of keys that do not. */
-export interface CertificateOptions {
-  /** Path of the file of authorities; absent: no certificate counts. */
-  readonly authorities: string | undefined;
-  /** Path of the list of revoked keys, if there is one. */
-  readonly revoked: string | undefined;
-  /** Name of users with a certificate, with `%principal%`; absent: that of users whose key a daemon reported. */
-  readonly identity: string | undefined;
-  /** Whether keys without a certificate count for nothing. */
-  readonly only: boolean;
-  /** Where certificates are kept. */
-  readonly records: () => RecordStore | undefined;
-}
-
 /**
  * Recognises users by their SSH keys, from the keys file and from the daemons. The file, if it names a user, is the only
  * source for that user (design decision "Keys file and daemon keys").
@@ -87,7 +75,9 @@ export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
   const revoked = options.certificates?.revoked === undefined
     ? undefined
     : await watchBytes(options.certificates.revoked, readRevokedKeys, { log: options.log });
-  return new SshKeyAuthenticator(options, { file, revoked, certificates: await openBook(options, revoked) });
+  const certified = options.certificates &&
+    await openCertifiedUsers(options.certificates, { ...options, revoked });
+  return new SshKeyAuthenticator(options, { file, revoked, certified });
 }
 
 /** The files that are watched for a method, and what it keeps. */
@@ -95,38 +85,7 @@ interface Opened {
   readonly file: WatchedFile<KeysFile> | undefined;
   readonly revoked: WatchedFile<RevokedKeys> | undefined;
   /** Present if certificates count. */
-  readonly certificates: CertificateBook | undefined;
-}
-
-async function openBook(
-  { certificates, clock, log }: SshKeyOptions,
-  revoked: WatchedFile<RevokedKeys> | undefined,
-): Promise<CertificateBook | undefined> {
-  const records = certificates?.records();
-  if (certificates?.authorities === undefined || records === undefined) return undefined;
-  const report = ({ problems }: AuthoritiesFile) => {
-    for (const { file, line, expected } of problems) {
-      log.warn("line of the authorities file not used", { file, line, reason: expected });
-    }
-  };
-  const authorities = await watchFile(certificates.authorities, wholeLines(parseAuthorities), {
-    log,
-    onChange: report,
-  });
-  report(authorities.current);
-  return new CertificateBook({ records, authorities, revoked, clock, log });
-}
-
-/** Something that only the owner of a key can have made, and for which user. */
-interface Proof {
-  readonly user: string;
-  /** Whether a key is of a type that can have made it. */
-  fits(key: SshPublicKey): boolean;
-  isMadeBy(key: SshPublicKey): Promise<boolean>;
-  /** Verifies it under a key that nobody has. */
-  tryInVain(): Promise<unknown>;
-  /** Whether it may be used, once it is verified; if not, why. */
-  admit?(): string | undefined;
+  readonly certified: CertifiedUsers | undefined;
 }
 
 class SshKeyAuthenticator implements Authenticator {
@@ -136,13 +95,13 @@ class SshKeyAuthenticator implements Authenticator {
   readonly #legacyUses: LegacyTokenUses;
 
   readonly file: WatchedFile<KeysFile> | undefined;
-  readonly certificates: CertificateBook | undefined;
+  readonly certificates: CertifiedUsers | undefined;
   readonly #revoked: WatchedFile<RevokedKeys> | undefined;
 
-  constructor(readonly options: SshKeyOptions, { file, revoked, certificates }: Opened) {
+  constructor(readonly options: SshKeyOptions, { file, revoked, certified }: Opened) {
     this.file = file;
     this.#revoked = revoked;
-    this.certificates = certificates;
+    this.certificates = certified;
     this.#directory = new KeyDirectory(options.sources, options.times, options);
     this.#legacyUses = new LegacyTokenUses(options.elapsed);
   }
@@ -175,7 +134,7 @@ class SshKeyAuthenticator implements Authenticator {
   /** The keys file, if it names the user, else the daemons: whoever has no key there any more is gone. */
   async standingOf({ dn, uid, login = uid }: NamedUser, signal: AbortSignal): Promise<Standing> {
     if (login === undefined) return this.#isNamedInFile(dn) ? { kind: "known" } : { kind: "cannot tell" };
-    if (await this.#isCertified(login, dn)) return { kind: "known" };
+    if (await this.certificates?.includes(login, dn)) return { kind: "known" };
     if (this.options.certificates?.only) return { kind: "gone" };
     const fromFile = this.file?.current.keys.get(login);
     if (fromFile !== undefined) {
@@ -192,16 +151,6 @@ class SshKeyAuthenticator implements Authenticator {
     if (confirmed.length > 0) return { kind: "known", servers: [...confirmed, ...failed] };
     if (failed.length > 0) throw notLookedUp(failed);
     return { kind: "gone" };
-  }
-
-  /** Whether a certificate that counts gives a user this name. */
-  async #isCertified(login: string, dn: string): Promise<boolean> {
-    const book = this.certificates;
-    if (book === undefined || !sameName(this.#certifiedName(login), dn)) return false;
-    return (await book.of(login)).some((certificate) => {
-      const verdict = book.judge(certificate);
-      return verdict.kind === "valid" && verdict.principals.includes(login);
-    });
   }
 
   #isNamedInFile(dn: string): boolean {
@@ -229,13 +178,11 @@ class SshKeyAuthenticator implements Authenticator {
 
   async #verify(trial: KeyTrial, seeker: TurnSeeker): Promise<Verdict> {
     const { user } = trial.proof;
-    const certified = await this.#certifiedKeys(trial);
-    if (await trial.find(certified.keys) !== undefined) return this.#acceptCertified(trial);
-    if (this.options.certificates?.only) {
-      await trial.finish();
-      if (certified.failure !== undefined) throw certified.failure;
-      return { kind: "refused", reason: trial.reason };
+    const certified = await this.certificates?.keysFor(trial);
+    if (certified !== undefined && await trial.find(certified.keys) !== undefined) {
+      return this.#accept(trial, certified.identity);
     }
+    if (this.options.certificates?.only) return await this.#refuse(trial, certified?.failure);
     const fromFile = this.file?.current.keys.get(user);
     if (fromFile !== undefined) {
       const key = await trial.find(fromFile);
@@ -255,54 +202,17 @@ class SshKeyAuthenticator implements Authenticator {
         throw notLookedUp(failed);
       }
     }
+    return await this.#refuse(trial, certified?.failure);
+  }
+
+  /** @param failure Why certificates could not be read: with them it might have gone otherwise. */
+  async #refuse(trial: KeyTrial, failure: unknown): Promise<Verdict> {
     await trial.finish();
-    if (certified.failure !== undefined) throw certified.failure;
+    if (failure !== undefined) throw failure;
     return { kind: "refused", reason: trial.reason };
   }
 
-  /** Keys for which certificates speak, now and from there. Where these cannot be read, other keys count all the same. */
-  async #certifiedKeys(
-    trial: KeyTrial,
-  ): Promise<{ readonly keys: readonly AuthorizedKey[]; readonly failure?: unknown }> {
-    const book = this.certificates;
-    if (book === undefined) return { keys: [] };
-    const { proof: { user }, clientAddress } = trial;
-    try {
-      const keys = (await book.of(user)).flatMap((certificate) => {
-        const verdict = book.judge(certificate, clientAddress);
-        if (verdict.kind === "valid" && verdict.principals.includes(user)) {
-          return [{ publicKey: certificate.publicKey, conditions: {} }];
-        }
-        if (verdict.kind === "refused") {
-          trial.note(`a certificate of the user does not count: ${verdict.reason}`);
-        }
-        return [];
-      });
-      return { keys };
-    } catch (failure) {
-      if (!isRefusal(failure, "ERR_RECORD_STORE")) throw failure;
-      return { keys: [], failure };
-    }
-  }
-
-  /** Name of a user who has a certificate. */
-  #certifiedName(user: string): string {
-    const { certificates, dnTemplate } = this.options;
-    const template = certificates?.identity;
-    return template === undefined
-      ? nameFromTemplate(dnTemplate, user)
-      : nameFromTemplate(template.replaceAll("%principal%", "%s"), user);
-  }
-
-  /** Where principals have names of their own, the sources of attributes alone know their accounts. */
-  #acceptCertified(trial: KeyTrial): Verdict {
-    const verdict = this.#accept(trial, { dn: this.#certifiedName(trial.proof.user) });
-    if (verdict.kind !== "accepted" || this.options.certificates?.identity === undefined) return verdict;
-    const { uid: _, ...identity } = verdict.identity;
-    return { kind: "accepted", identity };
-  }
-
-  #accept({ proof }: KeyTrial, name: Pick<Identity, "dn" | "uidServers">): Verdict {
+  #accept({ proof }: KeyTrial, name: Pick<Identity, "dn" | "uid" | "uidServers">): Verdict {
     const reason = proof.admit?.();
     if (reason !== undefined) return { kind: "refused", reason };
     const { user } = proof;
@@ -346,47 +256,6 @@ class SshKeyAuthenticator implements Authenticator {
         return undefined;
       },
     };
-  }
-}
-
-/** One attempt to find the key that made a proof. */
-class KeyTrial {
-  #worked = false;
-  #reason = "no key of the user made the signature";
-
-  constructor(
-    readonly proof: Proof,
-    readonly clientAddress: string,
-    readonly now: number,
-    readonly revoked: RevokedKeys | undefined,
-  ) {}
-
-  /** Why no key was found, for the log. */
-  get reason(): string {
-    return this.#reason;
-  }
-
-  /** Notes why no key may be found, for the log. */
-  note(reason: string): void {
-    this.#reason = reason;
-  }
-
-  /** The first key that made the proof and whose conditions are met. */
-  async find<K extends AuthorizedKey>(keys: readonly K[]): Promise<K | undefined> {
-    for (const key of keys) {
-      if (!this.proof.fits(key.publicKey)) continue;
-      this.#worked = true;
-      if (!await this.proof.isMadeBy(key.publicKey)) continue;
-      const reason = this.revoked?.revokesKey(key.publicKey) ? "the key was revoked" : hindrance(key, this);
-      if (reason === undefined) return key;
-      this.#reason = reason;
-    }
-    return undefined;
-  }
-
-  /** Does the work that a wrong key would have cost, if there was no key to try. */
-  async finish(): Promise<void> {
-    if (!this.#worked) await this.proof.tryInVain();
   }
 }
 

@@ -50,7 +50,7 @@ export const whoamiTestCommand = defineCommand({
   summary: "Explain step by step what the service makes of a user",
   details: [
     "Decides as the service does, with its configuration and files, and asks identity providers, attribute sources and daemons; the service need not run. Opens no session, and failures do not count as failed logins.",
-    "Without --key, --password and --token authentication is left out: the user is then a distinguished name, or a user name of a password or keys file.",
+    "Without --key, --certificate, --password and --token authentication is left out: the user is then a distinguished name, or a user name of a password or keys file.",
     "Exit status 0: a session would be opened, with --server on that server, otherwise on one of them; 1: none would.",
   ],
   examples: {
@@ -64,6 +64,7 @@ export const whoamiTestCommand = defineCommand({
     key: { value: "FILE", help: "Sign in with a token signed by this private SSH key" },
     password: { help: "Sign in with a password, which is asked for" },
     token: { value: "TEXT", help: "Sign in with this bearer token; - reads it from standard input" },
+    certificate: { value: "FILE", help: "Take the key of this OpenSSH certificate to be proved" },
     from: { value: "ADDRESS", default: "127.0.0.1", help: "Address the user comes from" },
     server: { value: "NAME", help: "The server that counts" },
   },
@@ -75,6 +76,7 @@ export const whoamiTestCommand = defineCommand({
   if (clientAddress === undefined) throw new WrongUsage(`--from: expected an IP address, found ${from}`);
   const proof = proofOf({
     key: given.text("key"),
+    certificate: given.text("certificate"),
     password: given.flag("password"),
     token: given.text("token"),
   });
@@ -102,25 +104,30 @@ export const whoamiTestCommand = defineCommand({
 /** By what the user is to be recognised. */
 type Proof =
   | { readonly kind: "key"; readonly file: string }
+  | { readonly kind: "certificate"; readonly file: string }
   | { readonly kind: "password" }
   | { readonly kind: "token"; readonly text: string }
   | { readonly kind: "none" };
 
 /** @throws {WrongUsage} */
 function proofOf(
-  { key, password, token }: {
+  { key, certificate, password, token }: {
     readonly key: string | undefined;
+    readonly certificate: string | undefined;
     readonly password: boolean;
     readonly token: string | undefined;
   },
 ): Proof {
   const proofs: Proof[] = [
     ...key === undefined ? [] : [{ kind: "key", file: key } as const],
+    ...certificate === undefined ? [] : [{ kind: "certificate", file: certificate } as const],
     ...password ? [{ kind: "password" } as const] : [],
     ...token === undefined ? [] : [{ kind: "token", text: token } as const],
   ];
   const [proof, other] = proofs;
-  if (other !== undefined) throw new WrongUsage("Expected only one of --key, --password and --token");
+  if (other !== undefined) {
+    throw new WrongUsage("Expected only one of --key, --certificate, --password and --token");
+  }
   return proof ?? { kind: "none" };
 }
 
@@ -132,6 +139,8 @@ async function credentialsOf(
   switch (proof.kind) {
     case "key":
       return { authorization: `Bearer ${signToken(user, await readKey(proof.file, io), Date.now())}` };
+    case "certificate":
+      return { login: user, certificate: await readText(proof.file, "certificate") };
     case "password": {
       if (user.includes(":")) throw new CommandFailed("no user name has a colon in it");
       const password = await secret("Password: ", io);
@@ -150,14 +159,18 @@ async function credentialsOf(
 }
 
 /** @throws {CommandFailed} */
-async function readKey(file: string, io: CommandIo): Promise<KeyObject> {
-  let text: string;
+async function readText(file: string, what: string): Promise<string> {
   try {
-    text = await Deno.readTextFile(file);
+    return await Deno.readTextFile(file);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CommandFailed(`The key in ${file} cannot be read: ${reason}`, { cause });
+    throw new CommandFailed(`The ${what} in ${file} cannot be read: ${reason}`, { cause });
   }
+}
+
+/** @throws {CommandFailed} */
+async function readKey(file: string, io: CommandIo): Promise<KeyObject> {
+  const text = await readText(file, "key");
   try {
     return await readPrivateKey(text);
   } catch (error) {

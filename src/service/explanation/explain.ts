@@ -22,6 +22,8 @@ export interface ExplainedCaller {
   readonly dn?: string;
   /** Name by which a user signs in; who that is, is taken for granted. */
   readonly login?: string;
+  /** Line of an OpenSSH certificate for `login`'s key, which is taken to be proved. */
+  readonly certificate?: string;
   /** Where the caller is, in canonical form. */
   readonly clientAddress: string;
 }
@@ -100,13 +102,16 @@ async function explainWith(
 async function identityOf(
   { chain }: ServiceParts,
   { headers, signal }: { readonly headers: HeaderList; readonly signal: AbortSignal },
-  { caller: { dn, login, clientAddress }, record, log }: {
+  { caller: { dn, login, certificate, clientAddress }, record, log }: {
     readonly caller: ExplainedCaller;
     readonly record: DecisionRecord;
     readonly log: Logger;
   },
 ): Promise<Identity> {
   if (dn !== undefined) return { dn, method: "ASSUMED", via: "ASSUMED" };
+  if (login !== undefined && certificate !== undefined) {
+    return certifiedIdentity(chain, certificate, { login, clientAddress });
+  }
   if (login !== undefined) {
     // Who is in a file is meant: any name could be that of an account whose keys a daemon has.
     const listing = chain.methods.filter((method) => method.lists?.(login));
@@ -125,6 +130,21 @@ async function identityOf(
   } finally {
     record.endMethods();
   }
+}
+
+/** Who a user is by a certificate, shown to the methods that take such. @throws 401 with the reason. */
+function certifiedIdentity(
+  chain: ServiceParts["chain"],
+  line: string,
+  { login, clientAddress }: { readonly login: string; readonly clientAddress: string },
+): Identity {
+  let reason = "no method takes certificates for SSH keys: certificateAuthorities is not set";
+  for (const { certificates } of chain.methods) {
+    const verdict = certificates?.foresee(line, login, clientAddress);
+    if (verdict?.kind === "accepted") return verdict.identity;
+    if (verdict?.kind === "refused") reason = `the certificate does not count: ${verdict.reason}`;
+  }
+  throw unauthenticated(chain, reason);
 }
 
 function onServer({ name, reservations }: ServerFacts, user: UserAttributes, log: Logger): ServerStep {

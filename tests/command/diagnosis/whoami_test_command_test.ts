@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { whoamiTestCommand } from "../../../src/command/diagnosis/whoami_test_command.ts";
 import { ALICE, ALICE_DN, createSite, ROLE_ONLY, STRANGER } from "../../system/running_service.ts";
+import { certificateLine } from "../../authentication/ssh_key/certificate/certificates.ts";
 import { recordedIo } from "../recorded_io.ts";
 
 const KEYS = new URL("../../fixtures/ssh_keys/", import.meta.url).pathname;
@@ -20,11 +21,14 @@ const site = await createSite({
   properties: {
     "container.security.rest.authentication.order": "SSHKEY PASSWORD",
     "container.security.rest.authentication.SSHKEY.file": "{folder}/conf/keys.txt",
+    "container.security.rest.authentication.SSHKEY.certificateAuthorities": "{folder}/conf/ssh_ca.pub",
+    "persistence.directory": "{folder}",
     "authservice.server.HPC.reservations.enable": "true",
     "authservice.server.HPC.reservations.file": "{folder}/conf/reservations.json",
   },
   files: {
     "conf/keys.txt": `alice:${publicLine("user_ed25519")}:${ALICE_DN}\n`,
+    "conf/ssh_ca.pub": `${certificateLine("ca_ed25519")}\n`,
     "conf/reservations.json": JSON.stringify({
       reservations: [{
         name: "for others",
@@ -248,3 +252,18 @@ Deno.test("whoami-test says which daemon gives no keys", async () => {
     site.daemon("TWO").fault = undefined;
   }
 });
+
+const CERTIFICATES = new URL("../../fixtures/ssh_certificates/", import.meta.url).pathname;
+const CERTIFICATE_CASES: [what: string, user: string, name: string, expected: RegExp][] = [
+  ["a certificate that counts", "ann", "for_ever", /CN=ann, ?OU=ssh-local-users/],
+  ["one of another authority", "ann", "by_other", /its authority is not among those that are trusted/],
+  ["one that has ended", "ann", "one_day", /does not count: it has ended/],
+  ["one of somebody else", "bob", "for_ever", /does not count: it names ann/],
+  ["a file that is none", "ann", "ca_ed25519", /expected an OpenSSH certificate/],
+];
+for (const [what, user, name, expected] of CERTIFICATE_CASES) {
+  Deno.test(`whoami-test --certificate explains ${what}`, async () => {
+    const { out, err } = await run([user, "--certificate", `${CERTIFICATES}${name}.pub`]);
+    assert.match(out + err, expected);
+  });
+}

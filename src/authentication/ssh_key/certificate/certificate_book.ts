@@ -15,14 +15,6 @@ export type UploadOutcome =
   /** The reason may be told to whoever showed it. */
   | { readonly kind: "refused"; readonly reason: string };
 
-/** Where certificates are shown once, so that their keys count while they live. */
-export interface CertificateDesk {
-  /** @throws {ERR_RECORD_STORE} */
-  upload(line: string): Promise<UploadOutcome>;
-  /** Whether the certificate was there. @throws {UnusableKey | ERR_RECORD_STORE} */
-  forget(line: string): Promise<boolean>;
-}
-
 /** Name of the records: one for each principal of a certificate, which owns it. */
 const KIND = "ssh-certificate";
 /** Most live certificates with the same principals; the one that ends first goes. */
@@ -31,7 +23,7 @@ const MOST_OF_A_SET = 20;
 const MOST_OF_A_PRINCIPAL = 1000;
 
 /** Certificates that were shown and have not ended. Each is judged anew when its key is used. */
-export class CertificateBook implements CertificateDesk {
+export class CertificateBook {
   constructor(
     readonly parts: {
       readonly records: RecordStore;
@@ -42,6 +34,7 @@ export class CertificateBook implements CertificateDesk {
     },
   ) {}
 
+  /** Keeps a certificate that counts. @throws {ERR_RECORD_STORE} */
   async upload(line: string): Promise<UploadOutcome> {
     let certificate: UserCertificate;
     try {
@@ -65,6 +58,7 @@ export class CertificateBook implements CertificateDesk {
     return { kind: "kept", certificate, principals };
   }
 
+  /** Whether the certificate was there. @throws {UnusableKey | ERR_RECORD_STORE} */
   async forget(line: string): Promise<boolean> {
     const certificate = readUserCertificate(line);
     let any = false;

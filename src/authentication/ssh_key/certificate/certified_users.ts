@@ -1,0 +1,148 @@
+import type { Logger } from "../../../logging/logger.ts";
+import type { Clock } from "../../../model/clock.ts";
+import { sameName } from "../../../model/distinguished_name.ts";
+import type { Identity } from "../../../model/identity.ts";
+import { isRefusal } from "../../../model/service_error.ts";
+import type { RecordStore } from "../../../store/record_store.ts";
+import { type WatchedFile, watchFile } from "../../../watch/watched_file.ts";
+import { wholeLines } from "../../../watch/whole_lines.ts";
+import type { CertificateDesk, Verdict } from "../../authenticator.ts";
+import type { AuthorizedKey } from "../authorized_keys.ts";
+import { nameFromTemplate } from "../dn_template.ts";
+import type { KeyTrial } from "../key_trial.ts";
+import { UnusableKey } from "../wire_reader.ts";
+import { type AuthoritiesFile, parseAuthorities } from "./authorities_file.ts";
+import { CertificateBook, type UploadOutcome } from "./certificate_book.ts";
+import type { RevokedKeys } from "./revoked_keys.ts";
+import { readUserCertificate } from "./user_certificate.ts";
+
+/** OpenSSH certificates that count, and lists of keys that do not. */
+export interface CertificateOptions {
+  /** Path of the file of authorities; absent: no certificate counts. */
+  readonly authorities: string | undefined;
+  /** Path of the list of revoked keys, if there is one. */
+  readonly revoked: string | undefined;
+  /** Name of users with a certificate, with `%principal%`; absent: that of users whose key a daemon reported. */
+  readonly identity: string | undefined;
+  /** Whether keys without a certificate count for nothing. */
+  readonly only: boolean;
+  /** Where certificates are kept. */
+  readonly records: () => RecordStore | undefined;
+}
+
+/** Keys for which certificates of a user speak. */
+interface CertifiedKeys {
+  readonly keys: readonly AuthorizedKey[];
+  /** Who the user is by them. */
+  readonly identity: Identity;
+  /** Why certificates could not be read, if so. */
+  readonly failure?: unknown;
+}
+
+/** Those whose keys count by certificates, and who they are. */
+export class CertifiedUsers implements CertificateDesk {
+  constructor(
+    readonly book: CertificateBook,
+    /** Name of the method, the template for the names of its users, with `%s`, and whether these are accounts. */
+    readonly naming: { readonly method: string; readonly template: string; readonly haveAccounts: boolean },
+  ) {}
+
+  upload(line: string): Promise<UploadOutcome> {
+    return this.book.upload(line);
+  }
+
+  forget(line: string): Promise<boolean> {
+    return this.book.forget(line);
+  }
+
+  foresee(line: string, user: string, clientAddress: string): Verdict {
+    try {
+      const verdict = this.book.judge(readUserCertificate(line), clientAddress);
+      if (verdict.kind === "refused") return verdict;
+      return verdict.principals.includes(user)
+        ? { kind: "accepted", identity: this.identityOf(user) }
+        : { kind: "refused", reason: `it names ${verdict.principals.join(", ")}` };
+    } catch (error) {
+      if (error instanceof UnusableKey) return { kind: "refused", reason: error.message };
+      throw error;
+    }
+  }
+
+  /** Where principals have names of their own, the sources of attributes alone know their accounts. */
+  identityOf(user: string): Identity {
+    const { method, haveAccounts } = this.naming;
+    const uid = haveAccounts ? user : undefined;
+    return { method: "SSHKEY", via: method, login: user, uid, role: "user", dn: this.#nameOf(user) };
+  }
+
+  /** Whether a certificate that counts gives a user this name. */
+  async includes(login: string, dn: string): Promise<boolean> {
+    if (!sameName(this.#nameOf(login), dn)) return false;
+    return (await this.book.of(login)).some((certificate) => {
+      const verdict = this.book.judge(certificate);
+      return verdict.kind === "valid" && verdict.principals.includes(login);
+    });
+  }
+
+  /** Keys for which certificates speak, now and from there; or why these cannot be read. */
+  async keysFor(
+    trial: KeyTrial,
+  ): Promise<CertifiedKeys> {
+    const { proof: { user }, clientAddress } = trial;
+    const identity = this.identityOf(user);
+    try {
+      const keys = (await this.book.of(user)).flatMap((certificate) => {
+        const verdict = this.book.judge(certificate, clientAddress);
+        if (verdict.kind === "valid" && verdict.principals.includes(user)) {
+          return [{ publicKey: certificate.publicKey, conditions: {} }];
+        }
+        if (verdict.kind === "refused") {
+          trial.note(`a certificate of the user does not count: ${verdict.reason}`);
+        }
+        return [];
+      });
+      return { keys, identity };
+    } catch (failure) {
+      if (!isRefusal(failure, "ERR_RECORD_STORE")) throw failure;
+      return { keys: [], identity, failure };
+    }
+  }
+
+  close(): void {
+    this.book.close();
+  }
+
+  #nameOf(user: string): string {
+    return nameFromTemplate(this.naming.template, user);
+  }
+}
+
+/** Reads the authorities and keeps watching them. @returns `undefined` if no certificates count. */
+export async function openCertifiedUsers(
+  { authorities, identity, records }: CertificateOptions,
+  { name, dnTemplate, revoked, clock, log }: {
+    readonly name: string;
+    readonly dnTemplate: string;
+    readonly revoked: WatchedFile<RevokedKeys> | undefined;
+    readonly clock: Clock;
+    readonly log: Logger;
+  },
+): Promise<CertifiedUsers | undefined> {
+  const kept = authorities === undefined ? undefined : records();
+  if (authorities === undefined || kept === undefined) return undefined;
+  const report = ({ problems }: AuthoritiesFile) => {
+    for (const { file, line, expected } of problems) {
+      log.warn("line of the authorities file not used", { file, line, reason: expected });
+    }
+  };
+  const watched = await watchFile(authorities, wholeLines(parseAuthorities), { log, onChange: report });
+  report(watched.current);
+  return new CertifiedUsers(
+    new CertificateBook({ records: kept, authorities: watched, revoked, clock, log }),
+    {
+      method: name,
+      template: identity?.replaceAll("%principal%", "%s") ?? dnTemplate,
+      haveAccounts: identity === undefined,
+    },
+  );
+}
