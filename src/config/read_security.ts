@@ -82,5 +82,26 @@ export function readOutgoing(reader: KeyReader): Parts | undefined {
       "any server with a certificate of a trusted authority can pose as your identity provider, expected FAIL";
     reader.warn("container.client.serverHostnameChecking", expected, keys.hostnameChecking);
   }
-  return keys && { outgoing: keys };
+  if (keys === undefined) return undefined;
+  const { proxyHost, proxyPort, proxyType: _, proxyUser, proxyPassword, nonProxyHosts, ...rest } = keys;
+  const prefix = "container.client.http.";
+  const proxy = proxyHost !== undefined && proxyPort !== undefined
+    ? {
+      host: proxyHost,
+      port: proxyPort,
+      user: proxyUser,
+      password: proxyPassword,
+      direct: nonProxyHosts,
+    }
+    : undefined;
+  if (proxyHost !== undefined && proxyPort === undefined) {
+    reader.error(`${prefix}proxyHost`, `expected ${prefix}proxyPort too`, proxyHost);
+  }
+  if (proxyHost === undefined && proxyPort !== undefined) {
+    reader.error(`${prefix}proxyPort`, `expected ${prefix}proxyHost too`, String(proxyPort));
+  }
+  if (proxyUser?.includes(":")) {
+    reader.error(`${prefix}proxy.user`, "expected a name without colon (RFC 7617)", proxyUser);
+  }
+  return { outgoing: { ...rest, ...(proxy && { proxy }) } };
 }

@@ -196,7 +196,25 @@ interface SharingConfig extends Omit<Values<typeof SHARE>, "clientAddresses">, V
 }
 
 /** HTTPS to identity providers and XUUDB. */
-export type OutgoingConfig = Values<typeof CLIENT>;
+export interface OutgoingConfig extends
+  Omit<
+    Values<typeof CLIENT>,
+    "proxyHost" | "proxyPort" | "proxyType" | "proxyUser" | "proxyPassword" | "nonProxyHosts"
+  > {
+  /** Absent: everything is reached directly. */
+  readonly proxy?: ProxyConfig;
+}
+
+/** An HTTP proxy on the way to other systems. */
+export interface ProxyConfig {
+  /** Name or address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  /** What is reached without it, see `goesThroughProxy()`. */
+  readonly direct: readonly string[];
+}
 
 /** Where log lines go, and which. */
 export interface LoggingConfig extends Omit<Values<typeof LOGGING>, "file"> {

@@ -14,8 +14,8 @@ import { VerifiedAgent } from "./verified_agent.ts";
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * {@link OutgoingHttp} over `node:https`, with connections of Deno's own TLS client: no redirects, no compression, no
- * proxies. Addresses with `http://` come from the configuration alone, which has seen to it that they may be (`requireHttps()`).
+ * {@link OutgoingHttp} over `node:https`, with connections of Deno's own TLS client: no redirects, no compression.
+ * Addresses with `http://` come from the configuration alone, which has seen to it that they may be (`requireHttps()`).
  */
 export class HttpsClient implements OutgoingHttp {
   readonly #config: OutgoingConfig;
@@ -46,11 +46,10 @@ export class HttpsClient implements OutgoingHttp {
 
   #createAgent(trust: HttpsTrust): VerifiedAgent {
     this.#trustsNobody = trustsNobody(trust);
-    const { hostnameChecking, connectTimeoutMs } = this.#config;
+    const { hostnameChecking, connectTimeoutMs, proxy } = this.#config;
     return new VerifiedAgent(
       this.#connections(),
-      { hostnameChecking, trust, log: this.#log },
-      connectTimeoutMs,
+      { hostnameChecking, trust, log: this.#log, proxy, connectTimeoutMs },
     );
   }
 

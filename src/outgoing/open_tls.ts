@@ -1,13 +1,14 @@
 import { once } from "node:events";
 import { isIP } from "node:net";
 import { checkServerIdentity, connect, type TLSSocket } from "node:tls";
-import type { OutgoingConfig } from "../config/service_config.ts";
+import type { OutgoingConfig, ProxyConfig } from "../config/service_config.ts";
 import { writeAll } from "../model/write_all.ts";
 import { describeValidity, validityOf } from "../model/trust/validity.ts";
 import type { Logger } from "../logging/logger.ts";
 import { provesKey } from "../model/trust/proof_of_key.ts";
 import { sortTrust, trustedAsItself } from "../model/trust/trusted_certificates.ts";
 import { authoritiesOf, type HttpsTrust } from "./https_trust.ts";
+import { goesThroughProxy, openTunnel } from "./proxy.ts";
 import { describeTlsFailure } from "./tls_failure.ts";
 
 /** An open TLS connection to a server that is who it should be. */
@@ -30,6 +31,10 @@ export interface TlsRules {
   readonly hostnameChecking: OutgoingConfig["hostnameChecking"];
   readonly trust: HttpsTrust;
   readonly log: Logger;
+  /** On the way to hosts that are not reached directly. */
+  readonly proxy?: ProxyConfig | undefined;
+  /** Longest wait for the proxy, in milliseconds. */
+  readonly connectTimeoutMs: number;
 }
 
 /**
@@ -43,36 +48,48 @@ export interface TlsRules {
 export async function openTls(target: TlsTarget, rules: TlsRules): Promise<TlsConnection> {
   const { hostnameChecking, trust, log } = rules;
   const authorities = authoritiesOf(trust);
+  const isTunnelled = proxyTo(target, rules) !== undefined;
   try {
-    if (authorities.length === 0) return await openPinned(target, rules);
-    return await openVerified(target, authorities, trust, hostnameChecking !== "NONE");
+    if (authorities.length === 0 && !isTunnelled) return await openPinned(target, rules);
+    return await openVerified(target, rules, hostnameChecking !== "NONE");
   } catch (error) {
     const failure = describeTlsFailure(error);
     if (failure.kind === "name" && hostnameChecking === "WARN") {
-      const connection = await openVerified(target, authorities, trust, false);
+      const connection = await openVerified(target, rules, false);
       warnOfName(log, target, failure.error);
       return connection;
     }
     const mayBePinned = failure.kind === "authority" ||
       (failure.kind === "issuer" && sortTrust(trust.anchors).entities.length > 0);
-    if (authorities.length === 0 || !mayBePinned) throw failure.error;
+    if (authorities.length === 0 || isTunnelled || !mayBePinned) throw failure.error;
     return await openPinned(target, rules);
   }
 }
 
+/** The proxy on the way to a host, if there is one. */
+function proxyTo({ host }: TlsTarget, { proxy }: Pick<TlsRules, "proxy">): ProxyConfig | undefined {
+  return proxy !== undefined && goesThroughProxy(host, proxy) ? proxy : undefined;
+}
+
 async function openVerified(
-  { host, port }: TlsTarget,
-  authorities: string[],
-  { clientCertificate }: HttpsTrust,
+  target: TlsTarget,
+  rules: TlsRules,
   checkName: boolean,
 ): Promise<TlsConnection> {
-  const connection = await Deno.connectTls({
-    hostname: host,
-    port,
-    caCerts: authorities,
+  const { clientCertificate } = rules.trust;
+  const options = {
+    hostname: target.host,
+    caCerts: authoritiesOf(rules.trust),
     unsafelyDisableHostnameVerification: !checkName,
-    ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
-  });
+  };
+  const proxy = proxyTo(target, rules);
+  const connection = proxy === undefined
+    ? await Deno.connectTls({
+      ...options,
+      port: target.port,
+      ...(clientCertificate && { cert: clientCertificate.certificate, key: clientCertificate.key }),
+    })
+    : await startTlsThrough(target, { ...rules, proxy }, options);
   try {
     await connection.handshake();
   } catch (error) {
@@ -80,6 +97,25 @@ async function openVerified(
     throw error;
   }
   return connectionOver(connection);
+}
+
+/** Deno 2.9.6 can begin TLS on an open connection, but shows no certificate of ours then. */
+async function startTlsThrough(
+  target: TlsTarget,
+  { proxy, trust, connectTimeoutMs }: TlsRules & { readonly proxy: ProxyConfig },
+  options: Deno.StartTlsOptions,
+): Promise<Deno.TlsConn> {
+  if (trust.clientCertificate !== undefined) {
+    throw new Error(
+      `our certificate cannot be shown through a proxy, expected ${target.host} in container.client.http.nonProxyHosts, or doTLSAuthn=false for its method (container.client.sslAuthnEnabled=false for an XUUDB)`,
+    );
+  }
+  if (options.caCerts?.length === 0) {
+    throw new Error(
+      "a certificate that is trusted as itself does not count through a proxy: no authority is trusted",
+    );
+  }
+  return await Deno.startTls(await openTunnel(target, { proxy, limitMs: connectTimeoutMs }), options);
 }
 
 /** A connection of Deno's as the HTTP clients take it. */

@@ -5,12 +5,13 @@ import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import { type HttpsTrust, trustsNobody } from "./https_trust.ts";
 import { openTls, type TlsTarget } from "./open_tls.ts";
+import { goesThroughProxy } from "./proxy.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 
 /**
  * Connects to an HTTPS server under the rules for requests, asks it for nothing, and leaves. Then looks at its
  * certificate over a second connection, since the one that verifies shows none.
- * @returns When its certificate ends, in milliseconds since the epoch.
+ * @returns When its certificate ends, in milliseconds since the epoch; `verified` behind a proxy, where it is not looked at.
  * @throws {RemoteUnavailable} If there is no connection, or none to be trusted.
  */
 export async function probeCertificate(
@@ -20,16 +21,18 @@ export async function probeCertificate(
     readonly trust: HttpsTrust;
     readonly log: Logger;
   },
-): Promise<number> {
+): Promise<number | "verified"> {
   const { hostname, port, host: remote } = new URL(address);
   if (trustsNobody(trust)) throw new RemoteUnavailable(remote, "no trust anchors are configured");
   const target = { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port || 443) };
   const { promise: late, reject } = Promise.withResolvers<never>();
   const limit = config.connectTimeoutMs;
   const timer = setTimeout(() => reject(new Error(`no TLS connection within ${limit} ms`)), limit);
-  const opening = openTls(target, { hostnameChecking: config.hostnameChecking, trust, log });
+  const { hostnameChecking, proxy, connectTimeoutMs } = config;
+  const opening = openTls(target, { hostnameChecking, trust, log, proxy, connectTimeoutMs });
   try {
     (await Promise.race([opening, late])).close();
+    if (proxy !== undefined && goesThroughProxy(target.host, proxy)) return "verified";
     return await Promise.race([lookAt(target), late]);
   } catch (cause) {
     opening.then((connection) => connection.close(), () => {});

@@ -6,16 +6,14 @@ import { TlsStream } from "./tls_stream.ts";
 /** Connections for `node:https` that are opened, and their servers judged, by {@link openTls}. */
 export class VerifiedAgent extends Agent {
   readonly #rules: TlsRules;
-  readonly #connectTimeoutMs: number;
 
-  constructor(options: AgentOptions, rules: TlsRules, connectTimeoutMs: number) {
+  constructor(options: AgentOptions, rules: TlsRules) {
     super(options);
     this.#rules = rules;
-    this.#connectTimeoutMs = connectTimeoutMs;
   }
 
   override createConnection({ host, port }: { host?: string | null; port?: string | number | null }): Duplex {
     const target = { host: (host ?? "").replace(/^\[|\]$/g, ""), port: Number(port ?? 443) };
-    return new TlsStream(() => openTls(target, this.#rules), this.#connectTimeoutMs);
+    return new TlsStream(() => openTls(target, this.#rules), this.#rules.connectTimeoutMs);
   }
 }

@@ -1,5 +1,6 @@
 import type { ServiceConfig } from "../config/service_config.ts";
 import { hostsOf } from "../model/host_list.ts";
+import { goesThroughProxy } from "../outgoing/proxy.ts";
 import { configuredKinds, KINDS } from "../service/kinds.ts";
 import { nameServers } from "./name_servers.ts";
 
@@ -79,9 +80,17 @@ function remoteEndpoints(config: ServiceConfig, kinds: typeof KINDS): Endpoint[]
     }
   }
   for (const { config: configured, kind } of configuredKinds(config, kinds)) {
-    for (const { address } of kind.remotes?.(configured) ?? []) endpoints.push(urlEndpoint(address));
+    for (const { address } of kind.remotes?.(configured) ?? []) endpoints.push(wayTo(address, config));
   }
   return endpoints;
+}
+
+/** What has to be reached for an address: itself, or the proxy in between. */
+function wayTo(address: string, { outgoing: { proxy } }: ServiceConfig): Endpoint {
+  const end = urlEndpoint(address);
+  const isTunnelled = proxy !== undefined && address.toLowerCase().startsWith("https:") &&
+    goesThroughProxy(end.host, proxy);
+  return isTunnelled ? proxy : end;
 }
 
 function urlEndpoint(address: string): Endpoint {

@@ -484,6 +484,39 @@ Deno.test("loadConfiguration() knows every documented key of the Java service", 
   assert.ok(config);
 });
 
+Deno.test("loadConfiguration() reads a proxy on the way out", async () => {
+  const lines = ["proxyHost=2001:db8::1", "proxyPort=3128", "proxy.user=ann", "proxy.password=hidden"];
+  const text = [...lines, "nonProxyHosts=localhost|*.example.org 10.0.0.0/8"]
+    .map((line) => `container.client.http.${line}\n`).join("");
+  const { config, errors } = await loadText(MINIMAL + text);
+  assert.deepEqual(errors, []);
+  assert.deepEqual(config?.outgoing.proxy, {
+    host: "2001:db8::1",
+    port: 3128,
+    user: "ann",
+    password: "hidden",
+    direct: ["localhost", "*.example.org", "10.0.0.0/8"],
+  });
+  assert.equal((await loadText(MINIMAL)).config?.outgoing.proxy, undefined);
+});
+
+const wrongProxies: readonly (readonly [lines: readonly string[], RegExp])[] = [
+  [["proxyHost=proxy"], /expected container\.client\.http\.proxyPort too/],
+  [["proxyPort=3128"], /expected container\.client\.http\.proxyHost too/],
+  [["proxyHost=http://proxy", "proxyPort=3128"], /expected a host name or an IP address/],
+  [["proxyHost=proxy", "proxyPort=0x1"], /expected a port number/],
+  [["proxyHost=proxy", "proxyPort=3128", "proxyType=SOCKS"], /SOCKS: expected one of HTTP/],
+  [["proxyHost=proxy", "proxyPort=3128", "proxy.user=a:b"], /expected a name without colon/],
+];
+for (const [lines, expected] of wrongProxies) {
+  Deno.test(`loadConfiguration() refuses ${lines.join(", ")}`, async () => {
+    const { errors } = await loadText(
+      MINIMAL + lines.map((line) => `container.client.http.${line}\n`).join(""),
+    );
+    assert.match(errors.join("\n"), expected);
+  });
+}
+
 Deno.test("loadConfiguration() passes over the keys of others", async () => {
   const { warnings } = await loadText(
     `${MINIMAL}coreServices.targetsystemfactory.tmpdir=/tmp\nXNJS.staging=1\n`,

@@ -34,7 +34,12 @@ async function serverIsBelieved(limbo: LimboCase): Promise<boolean> {
   await using server = await startServer(limbo);
   const host = limbo.peerName ?? "localhost";
   const hostnameChecking = limbo.peerName === undefined ? "NONE" : "FAIL";
-  const rules = { hostnameChecking, trust: { anchors: limbo.trusted }, log: SILENT } as const;
+  const rules = {
+    hostnameChecking,
+    trust: { anchors: limbo.trusted },
+    log: SILENT,
+    connectTimeoutMs: 10_000,
+  } as const;
   try {
     const connection = await inTime(
       toLoopback(server.port, () => openTls({ host, port: server.port }, rules)),

@@ -82,7 +82,11 @@ function checkRemotes(
     try {
       const ends = await outgoing.probeCertificate(address, shows);
       const { ok, found } = await probe({ http: outgoing.client(shows), log, now });
-      const certificate = ends === undefined ? "not encrypted" : validFor(ends - now());
+      const certificate = ends === undefined
+        ? "not encrypted"
+        : ends === "verified"
+        ? "certificate valid, seen through the proxy"
+        : validFor(ends - now());
       return [{ system, address, ok, found: `${certificate}; ${found}` }];
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;

@@ -1,4 +1,4 @@
-import { flag, integer, oneOf } from "../key.ts";
+import { flag, host, integer, list, oneOf, optional, port, secretText, text } from "../key.ts";
 import { section } from "../section.ts";
 
 /** Requests of this service to identity providers and XUUDB (rest-api.md 3.4, authentication.md 5.1). */
@@ -53,6 +53,24 @@ export const CLIENT = section({
       min: 1,
     }),
     maxConnections: integer({ name: "http.maxTotal", help: "Most connections in all", default: 20, min: 1 }),
+    proxyHost: optional(host({
+      name: "http.proxyHost",
+      help: "HTTP proxy through which systems with https:// addresses are reached, by CONNECT; never daemons",
+    })),
+    proxyPort: optional(port({ name: "http.proxyPort", help: "Port of the proxy" })),
+    proxyType: oneOf(["HTTP"], {
+      name: "http.proxyType",
+      help: "How the proxy is spoken to",
+      default: "HTTP",
+    }),
+    proxyUser: optional(text({ name: "http.proxy.user", help: "User name at the proxy (Basic)" })),
+    proxyPassword: optional(secretText({ name: "http.proxy.password", help: "Password at the proxy" })),
+    nonProxyHosts: list({
+      name: "http.nonProxyHosts",
+      help:
+        "Hosts that are reached without the proxy, as this machine always is: names with * and ?, domains (.example.org), addresses or ranges",
+      default: [],
+    }),
   },
   ignored: {
     httpAuthnEnabled: "the service shows no credentials of its own",
@@ -69,7 +87,5 @@ export const CLIENT = section({
     "http.connection-close": "connections are kept while they are useful",
     "http.allow-chunking": "requests are sent with their length",
     "http.enable-retries": "requests are not repeated",
-    "http.proxy*": "other systems are contacted directly, without a proxy",
-    "http.nonProxyHosts": "other systems are contacted directly, without a proxy",
   },
 });

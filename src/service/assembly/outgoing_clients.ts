@@ -22,7 +22,10 @@ export class OutgoingClients {
   };
 
   /** When the certificate of a server ends, as {@link probeCertificate}; one that is reached by `http://` has none. */
-  async probeCertificate(address: string, showCertificate: boolean): Promise<number | undefined> {
+  async probeCertificate(
+    address: string,
+    showCertificate: boolean,
+  ): Promise<number | "verified" | undefined> {
     if (new URL(address).protocol === "http:") return undefined;
     const { config, log } = this;
     return await probeCertificate(address, { config, trust: this.#trust(showCertificate), log });

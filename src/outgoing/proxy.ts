@@ -1,0 +1,100 @@
+import { Buffer } from "node:buffer";
+import type { ProxyConfig } from "../config/service_config.ts";
+import { addressInRange, canonicalAddress, isAddressRange } from "../model/address.ts";
+import { printable } from "../model/printable.ts";
+import { matchesWildcards } from "../model/wildcards.ts";
+import { writeAll } from "../model/write_all.ts";
+
+/** Most bytes of a proxy's answer that are read. */
+const MOST_BYTES = 16 * 1024;
+const END = "\r\n\r\n";
+
+/**
+ * Whether a host is reached through the proxy: all but this machine, and those that the operator names, by name with `*`
+ * and `?`, by domain (`.example.org`), or by address or range.
+ * @param host Name or address, without brackets.
+ */
+export function goesThroughProxy(host: string, { direct }: Pick<ProxyConfig, "direct">): boolean {
+  const name = host.toLowerCase().replace(/\.$/, "");
+  const address = canonicalAddress(name);
+  if (name === "localhost" || address === "::1") return false;
+  if (address !== undefined && addressInRange(address, "127.0.0.0/8")) return false;
+  return !direct.some((written) => {
+    const pattern = written.toLowerCase();
+    if (address !== undefined && isAddressRange(pattern)) return addressInRange(address, pattern);
+    if (pattern.startsWith(".")) return name === pattern.slice(1) || name.endsWith(pattern);
+    return matchesWildcards(name, pattern);
+  });
+}
+
+/**
+ * Opens a tunnel through a proxy (CONNECT, RFC 9110, 9.3.6). What goes through it is for its end alone: TLS is begun inside.
+ * @param target Name or address, without brackets.
+ * @param limitMs Longest wait for the proxy, in milliseconds.
+ * @throws {Error} That says what the proxy answered.
+ */
+export async function openTunnel(
+  { host, port }: { readonly host: string; readonly port: number },
+  { proxy, limitMs }: { readonly proxy: ProxyConfig; readonly limitMs: number },
+): Promise<Deno.TcpConn> {
+  const connection = await Deno.connect({ hostname: proxy.host, port: proxy.port });
+  const timer = setTimeout(() => connection.close(), limitMs);
+  try {
+    const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+    const head = [`CONNECT ${authority} HTTP/1.1`, `Host: ${authority}`, ...login(proxy), END.slice(2)];
+    await writeAll(connection, new TextEncoder().encode(head.join("\r\n")));
+    checkAnswer(await readHead(connection), proxy);
+    return connection;
+  } catch (error) {
+    close(connection);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** RFC 7617, 2.1: in UTF-8. */
+function login({ user, password }: ProxyConfig): readonly string[] {
+  if (user === undefined) return [];
+  return [`Proxy-Authorization: Basic ${Buffer.from(`${user}:${password ?? ""}`).toString("base64")}`];
+}
+
+/** The head of the answer: byte for byte from its beginning, for behind it the other end speaks. */
+async function readHead(connection: Deno.TcpConn): Promise<string> {
+  const buffer = new Uint8Array(MOST_BYTES);
+  let head = "";
+  while (head.length < MOST_BYTES) {
+    const length = await connection.read(buffer.subarray(head.length));
+    if (length === null) throw new Error("the proxy closed the connection");
+    head += Buffer.from(buffer.subarray(head.length, head.length + length)).toString("latin1");
+    const end = head.indexOf(END);
+    if (end === -1) continue;
+    // A TLS server waits for its client: whatever is here already, nobody asked for.
+    if (/^HTTP\/1\.[01] 2/.test(head) && end + END.length < head.length) {
+      throw new Error("the proxy sent more than an answer to CONNECT");
+    }
+    return head.slice(0, end);
+  }
+  throw new Error(`the answer of the proxy is longer than ${MOST_BYTES} bytes`);
+}
+
+function checkAnswer(head: string, proxy: ProxyConfig): void {
+  const [line = ""] = head.split("\r\n", 1);
+  const [, status] = /^HTTP\/1\.[01] ([0-9]{3})(?: |$)/.exec(line) ?? [];
+  if (status === undefined) throw new Error("what answers is no HTTP proxy");
+  if (status.startsWith("2")) return;
+  if (status === "407") {
+    const what = proxy.user === undefined ? "wants a user name and a password" : "does not accept our login";
+    throw new Error(`the proxy ${what} (status 407): see container.client.http.proxy.user`);
+  }
+  throw new Error(`the proxy refuses the connection: ${printable(line.slice(0, 200))}`);
+}
+
+/** It is closed already if the time was up. */
+function close(connection: Deno.TcpConn): void {
+  try {
+    connection.close();
+  } catch (error) {
+    if (!(error instanceof Deno.errors.BadResource)) throw error;
+  }
+}
