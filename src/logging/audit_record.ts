@@ -35,6 +35,8 @@ export interface AuditFacts {
   readonly renewable?: boolean;
   readonly limited?: boolean;
   readonly lifetime?: number;
+  /** To what a token is narrowed, such as `path=/data/run7/ activity=read`. */
+  readonly bounds?: string;
   /** Action of an administrator, such as `ModifyShare`, and whether it was carried out. */
   readonly task?: string;
   readonly done?: boolean;
@@ -101,6 +103,7 @@ const ORDER = [
   "renewable",
   "limited",
   "lifetime",
+  "bounds",
   "reason",
 ] as const satisfies readonly (keyof AuditRecord)[];
 

@@ -44,6 +44,14 @@ export function addressInRange(address: string, range: string): boolean {
     octets.every((octet, i) => ((octet ^ (parsed.octets[i] ?? 0)) & mask(parsed.prefix, i)) === 0);
 }
 
+/** Whether a range, or an address in its place, lies in another one; never so for what is no range. */
+export function rangeWithin(inner: string, outer: string): boolean {
+  const [narrow, wide] = [parseRange(inner), parseRange(outer)];
+  return narrow !== undefined && wide !== undefined && narrow.prefix >= wide.prefix &&
+    narrow.octets.length === wide.octets.length &&
+    narrow.octets.every((octet, i) => ((octet ^ (wide.octets[i] ?? 0)) & mask(wide.prefix, i)) === 0);
+}
+
 /** 4 or 16 numbers from 0 to 255; mapped addresses as the 4 of their IPv4 address. */
 type Octets = readonly number[];
 

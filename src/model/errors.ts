@@ -217,7 +217,8 @@ export const ERRORS = {
     status: 400,
     text: "{text}",
     meaning: "A query parameter for a token cannot be read.",
-    remedy: "Use `lifetime=<seconds>`, `renewable=true`, `limited=true`.",
+    remedy:
+      "Use `lifetime=<seconds>`, `renewable=true`, `limited=true`, `path=/directory/`, `activity=read`, `server=<name>`, `address=<range>`, `name=<text>`.",
   },
   ERR_KEY_LOOKUP_FAILED: {
     status: 503,
@@ -399,6 +400,13 @@ export const ERRORS = {
     headers: { "Retry-After": "60" },
     meaning: "The server's own certificate does not allow to issue tokens now.",
     remedy: "Configure a certificate, or renew the one that expired.",
+  },
+  ERR_TOKEN_BOUNDS: {
+    status: 403,
+    text: "Your token is good for less: {bounds}",
+    meaning:
+      "What was asked for lies outside of what the token is narrowed to, or a token was to be made that is good for more.",
+    remedy: "Ask for what the token is good for, or get another one with another login.",
   },
   ERR_TOKEN_LIFETIME: {
     status: 400,

@@ -1,3 +1,5 @@
+import type { TokenBounds } from "./token_bounds.ts";
+
 /** Who is calling, as a method of authentication established it. */
 export interface Identity {
   /** Distinguished name exactly as assigned; compare it with `sameName`, never as text. */
@@ -43,6 +45,8 @@ export interface IssuedTokenFacts {
   readonly preferences?: string;
   /** Moment beyond which no renewal reaches, in seconds since the epoch. */
   readonly renewableUntil?: number;
+  /** To what it is narrowed; a token got with it is narrowed at least as much. */
+  readonly bounds?: TokenBounds;
 }
 
 /** The caller that showed no credentials (rest-api.md 1.4). */

@@ -1,4 +1,5 @@
 import { readTokenRequest, type TokenIssuer } from "../authentication/issued_token/issue.ts";
+import { boundsInWords } from "../authentication/issued_token/bounds.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { refuse } from "../model/service_error.ts";
@@ -16,8 +17,8 @@ export async function issueToken(call: Call, tokens: TokenIssuer | undefined): P
     role,
     preferences,
   });
-  const { renewable, limited, lifetime } = request;
-  call.audit({ renewable, limited, lifetime });
+  const { renewable, limited, lifetime, bounds } = request;
+  call.audit({ renewable, limited, lifetime, ...(bounds && { bounds: boundsInWords(bounds) }) });
   return textResponse(token, PLAIN);
 }
 

@@ -6,13 +6,13 @@ import { refuse } from "../model/service_error.ts";
 import type { NameService } from "../outgoing/name_service.ts";
 import type { Call } from "./call.ts";
 import { invalidRequest } from "./invalid_request.ts";
-import { limitsWithin } from "./path_limits.ts";
 import { lowestLimit } from "./rate_limit.ts";
 import { readJson } from "./request_body.ts";
 import { existingServer } from "./requested_server.ts";
 import { statusText } from "./server_facts.ts";
 import { parseSessionRequest } from "./session_request.ts";
 import { jsonResponse } from "./text_response.ts";
+import { checkTokenAddresses, checkTokenServer, confinedSession } from "./token_limits.ts";
 
 /** The longest list of client addresses a request may name. */
 const MAX_ADDRESSES = 16;
@@ -21,36 +21,42 @@ const MAX_ADDRESSES = 16;
  * `POST /rest/auth/<server>[-<n>]`: has a daemon expect the caller, and tells them where to connect with which one-time
  * secret (rest-api.md 1.10).
  * @param names Looks up names among the addresses of the client; without it, they are dropped.
- * @throws {ERR_UNKNOWN_SERVER | ERR_SERVER_DOWN | ERR_INVALID_REQUEST | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS} and what attributes and daemons throw.
+ * @throws {ERR_UNKNOWN_SERVER | ERR_SERVER_DOWN | ERR_INVALID_REQUEST | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS | ERR_TOKEN_BOUNDS} and what attributes and daemons throw.
  */
 export async function openSession(call: Call, names: NameService | undefined): Promise<HttpResponse> {
   const { name, instance, facts } = existingServer(call.server);
   const request = parseSessionRequest(await readJson(call.request));
+  checkTokenServer(call, name);
   const clientAddresses = await addresses(request.client, call, names);
+  checkTokenAddresses(call, clientAddresses);
   const account = attributesOnServer(call.user, name, {
     requestedGroup: request.group,
     log: call.log,
   });
-  const limits = limitsWithin(request.file, account);
+  const { uid, gid } = account;
+  const session = await confinedSession(call, request.file, {
+    limits: account,
+    home: async () => {
+      const info = await facts.daemons.userInfo(uid, call.signal);
+      return info.kind === "known" ? info.home : undefined;
+    },
+  });
   const status = facts.daemons.status();
   if (instance === undefined && !status.worthTrying) {
     throw refuse("ERR_SERVER_DOWN", { status: statusText(status) });
   }
 
-  const { uid, gid } = account;
   call.audit({ uid, gid });
   const grant = await facts.daemons.openSession({
     user: uid,
     ...(gid !== undefined && { group: [gid, ...account.furtherGroups].join(":") }),
     clientAddresses,
-    file: request.file,
-    permission: "FULL",
     persistent: request.persistent,
     streams: request.streamCount,
     compress: request.compress,
     encryption: request.encryption,
     rateLimit: lowestLimit(account.rateLimit, facts.reservations.limitFor(uid)),
-    ...limits,
+    ...session,
   }, { instance, signal: call.signal });
   call.audit({ instance: grant.instance, daemon: `${grant.host}:${grant.port}` });
   return grantResponse(grant);

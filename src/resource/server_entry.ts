@@ -2,6 +2,7 @@ import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { UserAttributes } from "../attributes/user_attributes.ts";
 import type { Logger } from "../logging/logger.ts";
 import { ServiceError } from "../model/service_error.ts";
+import { includesServer, type TokenBounds } from "../model/token_bounds.ts";
 import { lowestLimit } from "./rate_limit.ts";
 import { type ServerFacts, statusText } from "./server_facts.ts";
 
@@ -29,11 +30,13 @@ export interface EntryAudience {
   readonly base: string;
   /** Absent for anonymous callers, who see less (design decision "Anonymous"). */
   readonly user: UserAttributes | undefined;
+  /** Of the token that was shown. */
+  readonly bounds: TokenBounds;
   readonly log: Logger;
 }
 
 /** The entry of one server for one caller. */
-export function serverEntry(server: ServerFacts, { base, user, log }: EntryAudience): ServerEntry {
+export function serverEntry(server: ServerFacts, { base, user, bounds, log }: EntryAudience): ServerEntry {
   const status = server.daemons.status();
   const sharing = server.sharing
     ? { enabled: true, href: `${base}/rest/share/${server.name}` }
@@ -49,7 +52,7 @@ export function serverEntry(server: ServerFacts, { base, user, log }: EntryAudie
     ...common,
     uftpdServerVersion: status.version ?? "n/a",
     sessionLimit: status.sessionLimit,
-    ...userFacts(server, user, log),
+    ...(includesServer(bounds, server.name) ? userFacts(server, user, log) : { reservations: [] }),
   };
 }
 

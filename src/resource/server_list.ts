@@ -1,5 +1,6 @@
 import type { HttpResponse } from "../model/http_message.ts";
 import { ANONYMOUS_DN } from "../model/identity.ts";
+import { boundsOf } from "../model/token_bounds.ts";
 import type { Call } from "./call.ts";
 import { existingServer } from "./requested_server.ts";
 import { type EntryAudience, serverEntry } from "./server_entry.ts";
@@ -28,7 +29,7 @@ export function serverDetail(call: Call): HttpResponse {
 
 /** What an entry shows depends on its reader. */
 export function entryAudience({ base, caller, user, log }: Call): EntryAudience {
-  return { base, user: caller.kind === "anonymous" ? undefined : user, log };
+  return { base, user: caller.kind === "anonymous" ? undefined : user, bounds: boundsOf(caller), log };
 }
 
 function client({ caller, user }: Call) {

@@ -2,11 +2,14 @@ import { createPrivateKey, type KeyObject } from "node:crypto";
 import { CompactSign } from "jose";
 import type { Clock } from "../../model/clock.ts";
 import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
+import { printable } from "../../model/printable.ts";
 import { refuse } from "../../model/service_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { isPersonalName } from "../personal_name.ts";
+import { isNarrow, narrowed, type TokenBounds } from "../../model/token_bounds.ts";
 import { namedUser } from "../standing.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
+import { boundsClaim, readBounds } from "./bounds.ts";
 import type { Issuer } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
 
@@ -17,7 +20,14 @@ export interface TokenRequest {
   readonly renewable: boolean;
   /** Whether the token is for this server only. */
   readonly limited: boolean;
+  /** To what it is to be narrowed; absent: to nothing. */
+  readonly bounds?: TokenBounds;
+  /** By which its owner knows it again. */
+  readonly name?: string;
 }
+
+/** Longest name of a token, in characters. */
+const MAX_NAME = 100;
 
 /** How long tokens last, in seconds. */
 export interface TokenLimits {
@@ -36,12 +46,28 @@ export function readTokenRequest(query: URLSearchParams): TokenRequest {
       text: "The token lifetime must be one whole number of seconds from 1",
     });
   }
+  const name = query.get("name") ?? undefined;
+  if (name !== undefined && (name === "" || name.length > MAX_NAME || printable(name) !== name)) {
+    throw refuse("ERR_INVALID_TOKEN_REQUEST", {
+      text: `name: expected 1 to ${MAX_NAME} characters that can be printed`,
+    });
+  }
+  const bounds = readBounds(query);
   const isTrue = (name: string) => query.getAll(name).some((value) => value.toLowerCase() === "true");
   return {
     lifetime: lifetime === undefined ? undefined : Number(lifetime),
     renewable: isTrue("renewable"),
     limited: isTrue("limited"),
+    ...(isNarrow(bounds) && { bounds }),
+    ...(name !== undefined && { name }),
   };
+}
+
+/** @throws {ERR_TOKEN_BOUNDS} If more is asked for than there was. */
+function boundsWithin(before: TokenBounds = {}, asked: TokenBounds = {}): TokenBounds {
+  const bounds = narrowed(before, asked);
+  if (typeof bounds !== "string") return bounds;
+  throw refuse("ERR_TOKEN_BOUNDS", { bounds: `it can be narrowed, and ${bounds} would widen it` });
 }
 
 /** Issues tokens that stand for a caller, signed with the server's private key. */
@@ -61,11 +87,12 @@ export class TokenIssuer {
 
   /**
    * A token for the caller. It carries what was decided about them, and who named them; one got for a token inherits its
-   * limits: server, account, preferences, end of renewal.
+   * limits: server, account, preferences, bounds, end of renewal. Whoever does not know bounds must not take a token that
+   * has some: it is for this server only.
    * @param maker.role The caller's at this moment; the token never gives more.
    * @param maker.preferences Of this request, in header syntax; frozen in the token.
    * @returns Compact JSON Web Signature.
-   * @throws {ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME | ERR_TOKENS_UNAVAILABLE}
+   * @throws {ERR_TOKEN_BOUNDS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME | ERR_TOKENS_UNAVAILABLE}
    */
   async issue(
     caller: Caller,
@@ -80,7 +107,9 @@ export class TokenIssuer {
     const renewableUntil = this.#renewableUntil(identity, now);
     const expires = now + this.#lifetime(request.lifetime, issuer, now, renewableUntil);
     const former = identity.issuedToken;
-    const limitedTo = former?.limitedTo ?? (request.limited ? issuer.name : undefined);
+    const bounds = boundsWithin(former?.bounds, request.bounds);
+    const limited = request.limited || isNarrow(bounds);
+    const limitedTo = former?.limitedTo ?? (limited ? issuer.name : undefined);
     const frozen = former?.preferences ?? preferences;
     // Text for truth values: that is what clients and other servers read. Members left undefined are not written.
     const claims = {
@@ -100,6 +129,8 @@ export class TokenIssuer {
       renewable: request.renewable ? "true" : undefined,
       renewableUntil: request.renewable ? renewableUntil : undefined,
       aud: limitedTo,
+      bounds: boundsClaim(bounds),
+      name: request.name,
     };
     return await this.#sign(JSON.stringify(claims), issuer);
   }
@@ -114,7 +145,7 @@ export class TokenIssuer {
    */
   async issueFor(
     subject: string,
-    { by, lifetime, renewable, preferences }: Omit<TokenRequest, "limited"> & {
+    { by, lifetime, renewable, preferences }: Omit<TokenRequest, "limited" | "bounds" | "name"> & {
       readonly by: string;
       readonly preferences?: string;
     },

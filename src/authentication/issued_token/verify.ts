@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import { Buffer } from "node:buffer";
 import type { Logger } from "../../logging/logger.ts";
+import { addressInRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
@@ -22,6 +23,7 @@ import {
 } from "../signed_token.ts";
 import { TokenVerifier } from "../token_verifier.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
+import { boundsFromClaim } from "./bounds.ts";
 import { type Issuer, trustedIssuerOf } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
 
@@ -67,12 +69,13 @@ class IssuedTokenAuthenticator implements Authenticator {
     }
   }
 
-  async authenticate({ authorization }: Credentials, signal: AbortSignal): Promise<Verdict> {
+  async authenticate({ authorization, clientAddress }: Credentials, signal: AbortSignal): Promise<Verdict> {
     if (authorization.kind !== "bearer" || authorization.route !== "issued") {
       return { kind: "skipped" };
     }
     try {
       const identity = await this.#identify(authorization.token.reveal());
+      checkAddress(identity, clientAddress);
       return { kind: "accepted", identity: await this.#stillThere(identity, signal) };
     } catch (error) {
       if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
@@ -105,6 +108,7 @@ class IssuedTokenAuthenticator implements Authenticator {
         limitedTo: token.claims.has("aud") ? own.name : undefined,
         preferences: token.claims.has("preferences") ? textClaim(token, "preferences") : undefined,
         renewableUntil: isOwn ? renewableUntil(token) : token.expires,
+        ...boundsIn(token),
       },
     };
   }
@@ -171,6 +175,22 @@ function decidedOf(token: SignedToken): Pick<Identity, "login" | "uid" | "uidSer
     ...(claims.has("role") && { role: textClaim(token, "role") }),
     groups,
   };
+}
+
+/** @throws {InvalidToken} If the token is not good for where the client is. */
+function checkAddress({ issuedToken }: Identity, clientAddress: string): void {
+  const address = issuedToken?.bounds?.address;
+  if (address !== undefined && !addressInRange(clientAddress, address)) {
+    throw new InvalidToken("shown from another address than it is for");
+  }
+}
+
+/** @throws {InvalidToken} If there are bounds that cannot be read. */
+function boundsIn({ claims }: SignedToken): Pick<IssuedTokenFacts, "bounds"> {
+  if (!claims.has("bounds")) return {};
+  const bounds = boundsFromClaim(claims.get("bounds"));
+  if (bounds === undefined) throw new InvalidToken("claim bounds cannot be read");
+  return { bounds };
 }
 
 /** Who named the token's user, and the most that the token may give. */

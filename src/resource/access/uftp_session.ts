@@ -18,6 +18,7 @@ import { membersOf, parseName, text } from "../share/share_fields.ts";
 import { type SharedServer, sharedServer } from "../share/shared_server.ts";
 import { refusal } from "../share/sharing_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
+import { checkTokenUse, tokenPermission } from "../token_limits.ts";
 import { checkOwner, checkUser } from "./opened_share.ts";
 import { useShare } from "./use_of_share.ts";
 
@@ -39,6 +40,7 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   );
   checkUser(call, share, wanted, parts);
   const path = isMeantBy(asked, share) ? share.path : asked;
+  checkTokenUse(call, path, wanted);
   const scope = grantedScope(path, await checkOwner(share, path, call.signal, parts));
   const status = server.facts.daemons.status();
   if (server.instance === undefined && !status.worthTrying) {
@@ -52,7 +54,10 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
       group: share.gid,
       clientAddresses: [call.clientAddress],
       ...scope,
-      permission: grants(share.access, "WRITE") && parts.allowWriteAccess ? "WRITE" : "READ",
+      permission: tokenPermission(
+        call,
+        grants(share.access, "WRITE") && parts.allowWriteAccess ? "WRITE" : "READ",
+      ),
       // A persistent secret would be worth many uses.
       persistent: request.persistent && share.usesLeft === undefined,
       streams: request.streamCount,

@@ -1,3 +1,4 @@
+import { boundsOf, isNarrow } from "../../model/token_bounds.ts";
 import { refuse } from "../../model/service_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
@@ -78,6 +79,7 @@ function outcome(
 }
 
 /** Without access control everybody may everything else, but not this. */
-function checkRole({ user }: Call): void {
+function checkRole({ user, caller }: Call): void {
+  if (isNarrow(boundsOf(caller))) throw refuse("ERR_FORBIDDEN", "a narrowed token administers nothing");
   if (user.role !== "admin") throw refuse("ERR_FORBIDDEN", `role ${user.role}`);
 }

@@ -10,6 +10,7 @@ import { type SharedServer, sharedServer } from "./shared_server.ts";
 import { refusal } from "./sharing_errors.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 import { emptyResponse } from "../text_response.ts";
+import { checkTokenShare, checkTokenUse, tokenSources } from "../token_limits.ts";
 
 /**
  * `POST /rest/share/<server>`: makes a share, gives the caller's existing one of the same path and target new terms, or
@@ -22,12 +23,14 @@ export async function createShare(call: Call, parts: SharingParts): Promise<Http
   if (fields.access === "NONE") return await removeShares(call, server, fields, parts);
   checkWritePolicy(fields.access, parts);
   const account = shareAccount(call, server.name, fields.group);
+  const sources = tokenSources(call, fields.sources);
   const path = await checkedPath(fields.path, {
     account,
     access: fields.access,
     server,
     signal: call.signal,
   });
+  checkTokenShare(call, { path, access: fields.access, sources });
   const share = await parts.store.put(server.name, {
     path,
     owner: nameOnServer(call, server.name),
@@ -38,7 +41,7 @@ export async function createShare(call: Call, parts: SharingParts): Promise<Http
     expires: endOfLife(fields.lifetime, parts),
     oneTime: fields.oneTime,
     usesLeft: fields.maxUses,
-    sources: fields.sources,
+    sources,
     made: await makingOf(call, { path, account, server }, parts),
   }, parts.maxPerUser);
   call.audit({
@@ -71,6 +74,7 @@ async function removeShares(
   const { name } = server;
   const owner = nameOnServer(call, name);
   const exact = await fullPath(path, () => shareAccount(call, name).uid, server, call.signal);
+  checkTokenUse(call, exact, "READ");
   const toggled = exact.endsWith("/") ? withoutSlash(exact) : `${exact}/`;
   const removed = await store.removeByPath(name, owner, exact, target) ||
     await store.removeByPath(name, owner, toggled, target);

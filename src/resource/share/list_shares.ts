@@ -5,6 +5,7 @@ import { invalidRequest } from "../invalid_request.ts";
 import { longTextResponse } from "../long_text.ts";
 import { statusText } from "../server_facts.ts";
 import { jsonResponse } from "../text_response.ts";
+import { tokenCoversShare } from "../token_limits.ts";
 import { nameOnServer } from "./names.ts";
 import { ownersView, targetsView } from "./share_json.ts";
 import { sharedServer } from "./shared_server.ts";
@@ -83,9 +84,10 @@ async function* answer(
         ? await store.ownedBy(server, caller, part)
         : await store.targetedAt(server, caller, part);
       const shares = read.slice(0, most);
+      const shown = shares.filter((share) => tokenCoversShare(call, share));
       const view = (share: Share) =>
         list === "shares" ? ownersView(share, call.base, clock()) : targetsView(share, call.base, clock());
-      for (const share of shares) {
+      for (const share of shown) {
         yield comma + JSON.stringify(view(share));
         comma = ",";
       }

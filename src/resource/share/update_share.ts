@@ -6,6 +6,7 @@ import type { Call } from "../call.ts";
 import { invalidRequest } from "../invalid_request.ts";
 import { readJson } from "../request_body.ts";
 import { jsonResponse } from "../text_response.ts";
+import { checkTokenShare } from "../token_limits.ts";
 import { checkedPath, shareAccount } from "./checked_path.ts";
 import { endOfLife } from "./create_share.ts";
 import { makingOf } from "./making.ts";
@@ -36,6 +37,7 @@ export async function updateShare(call: Call, parts: SharingParts): Promise<Http
     ...(lifetime !== undefined && { expires: endOfLife(lifetime, parts) }),
     sources,
   };
+  checkTokenShare(call, { ...share, ...change });
   if (await parts.store.change(server.name, share.id, change) === undefined) {
     throw refuse("ERR_SHARE_NOT_FOUND");
   }

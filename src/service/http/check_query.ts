@@ -18,6 +18,7 @@ export function checkQuery(
     }
   }
   for (const [name, schema] of Object.entries(declared)) {
+    if (schema.type === "array") continue; // each is checked where the meaning of all is known
     const [value, ...more] = query.getAll(name);
     if (more.length > 0) throw invalidRequest(`${name}: expected once in the query`);
     if (value !== undefined) checkValue(name, value, schema);

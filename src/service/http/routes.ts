@@ -22,7 +22,7 @@ import { jsonResponse } from "../../resource/text_response.ts";
 import { adminRoutes } from "./admin_routes.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import { OF_SESSIONS } from "./openapi/refusals.ts";
-import { flag, integer } from "./openapi/schema.ts";
+import { flag, integer, listOf, TEXT, text } from "./openapi/schema.ts";
 import type { PublishedRoute } from "./router.ts";
 import { shareRoutes } from "./share_routes.ts";
 
@@ -263,6 +263,23 @@ function certificateRoutes(parts: CertificateParts): PublishedRoute[] {
   ];
 }
 
+/** To what a token can be narrowed; one that is got with it is narrowed at least as much. */
+const TOKEN_BOUNDS = {
+  path: listOf(
+    TEXT,
+    "Directories, each absolute and with a slash at its end: sessions and shares lie in them",
+  ),
+  activity: text(
+    "What may be done there: read; write, which is to change as well; all, which is to delete as well",
+    {
+      enum: ["read", "write", "all"],
+    },
+  ),
+  server: listOf(TEXT, "Logical servers"),
+  address: text("Address or range, such as 192.0.2.0/24, from which token, sessions and shares can be used"),
+  name: text("By which its owner knows it again", { minLength: 1, maxLength: 100 }),
+} as const;
+
 /** Token and certificate, which stand below each service (rest-api.md 1.11). */
 function tokenRoutes(
   service: "auth" | "share" | "access",
@@ -285,6 +302,7 @@ function tokenRoutes(
           lifetime: integer("Seconds", { minimum: 1 }),
           renewable: flag("Whether it can be used to get another one"),
           limited: flag("Whether it is for this service only"),
+          ...TOKEN_BOUNDS,
         },
         answers: { 200: { description: "A JSON Web Token", content: { "text/plain": "text" } } },
       },

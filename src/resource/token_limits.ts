@@ -1,0 +1,153 @@
+import type { AccessPermission } from "../daemon/daemon_group.ts";
+import { absolutePath } from "../model/absolute_path.ts";
+import { rangeWithin } from "../model/address.ts";
+import { isRelativePattern, patternsOf } from "../model/pattern_list.ts";
+import { refuse, type ServiceError } from "../model/service_error.ts";
+import {
+  type Activity,
+  boundsOf,
+  includesActivity,
+  includesServer,
+  isWithinPaths,
+  type TokenBounds,
+} from "../model/token_bounds.ts";
+import { type AccessLevel, grants } from "../sharing/access_level.ts";
+import { hasWildcards, staysBelow } from "../sharing/rules/path_pattern.ts";
+import type { Share } from "../sharing/share.ts";
+import type { Call } from "./call.ts";
+import { limitsWithin, type PathLimits } from "./path_limits.ts";
+
+/** The daemon's word for what a token may do. */
+const PERMISSIONS: Readonly<Record<Activity, AccessPermission>> = {
+  read: "READ",
+  write: "WRITE",
+  all: "FULL",
+};
+
+/** Of a session with which the caller's token, if it is one, agrees: the daemon holds it to this. */
+export interface ConfinedSession extends PathLimits {
+  readonly file: string;
+  readonly permission: AccessPermission;
+}
+
+/** @throws {ERR_TOKEN_BOUNDS} If the caller's token is for other servers. */
+export function checkTokenServer({ caller }: Call, name: string): void {
+  const bounds = boundsOf(caller);
+  if (!includesServer(bounds, name)) throw outside(`servers ${bounds.servers?.join(", ")}`);
+}
+
+/**
+ * @param addresses From which a session may be used.
+ * @throws {ERR_TOKEN_BOUNDS} If the caller's token cannot be used from each of them.
+ */
+export function checkTokenAddresses({ caller }: Call, addresses: readonly string[]): void {
+  const { address } = boundsOf(caller);
+  if (address === undefined || addresses.every((each) => rangeWithin(each, address))) return;
+  throw outside(`addresses ${address}`);
+}
+
+/**
+ * A session as a user's limits and the caller's token have it. Narrowed to directories, it begins in one of them, so
+ * that the daemon lets nobody out, and may reach what is below and nothing else.
+ * @param file Where it is to begin, with its last slash; empty is the home directory.
+ * @param options.home The home directory; asked for if it matters.
+ * @throws {ERR_TOKEN_BOUNDS | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
+ */
+export async function confinedSession(
+  { caller }: Call,
+  file: string,
+  { limits, home }: { readonly limits: PathLimits; readonly home: () => Promise<string | undefined> },
+): Promise<ConfinedSession> {
+  const bounds = boundsOf(caller);
+  const permission = PERMISSIONS[bounds.activity ?? "all"];
+  if (bounds.paths === undefined) return { file, permission, ...limitsWithin(file, limits) };
+  const start = await absoluteStart(file, home);
+  if (start === undefined || !isWithinPaths(bounds, start)) throw outsidePaths(bounds);
+  if (hasWildcards(start) || start.includes(":") || /\s\//u.test(start)) {
+    throw refuse("ERR_TOKEN_BOUNDS", { bounds: "directories whose names patterns can express" });
+  }
+  const { includes = ALL, excludes } = limitsWithin(start, limits);
+  return {
+    file: start,
+    permission,
+    includes: patternsOf(includes).map((pattern) => below(pattern, start)).join(":"),
+    ...(excludes !== undefined && { excludes }),
+  };
+}
+
+/** All below the directory in which a session begins. */
+const ALL = "*";
+
+/** The daemon takes a pattern for one that matches anywhere from its first wildcard on: it has to begin below the start. */
+function below(pattern: string, start: string): string {
+  if (pattern === ALL) return `${start}*`;
+  if (isRelativePattern(pattern) || staysBelow(pattern, start)) return pattern;
+  throw refuse("ERR_OUTSIDE_LIMITS", "the user's includes cut across the directory of a narrowed token");
+}
+
+async function absoluteStart(
+  file: string,
+  home: () => Promise<string | undefined>,
+): Promise<string | undefined> {
+  const from = file.startsWith("/") ? "" : await home();
+  if (from === undefined) return undefined;
+  const path = absolutePath(from === "" ? file : `${from}/${file}`);
+  return path.endsWith("/") ? path : `${path}/`;
+}
+
+/** What of a share a token has to agree with. */
+type SharedThing = Pick<Share, "path" | "access" | "sources">;
+
+/** Whether the caller's token reaches all that a share gives: only then can it be made, shown, changed or removed with it. */
+export function tokenCoversShare(
+  { caller }: Pick<Call, "caller">,
+  { path, access, sources }: SharedThing,
+): boolean {
+  const bounds = boundsOf(caller);
+  const { address } = bounds;
+  return isWithinPaths(bounds, path) && includesActivity(bounds, activityOf(access)) &&
+    (address === undefined || (sources.length > 0 && sources.every((range) => rangeWithin(range, address))));
+}
+
+/** @throws {ERR_TOKEN_BOUNDS} Unless {@link tokenCoversShare}. */
+export function checkTokenShare(call: Pick<Call, "caller">, share: SharedThing): void {
+  if (!tokenCoversShare(call, share)) throw outside(inWords(boundsOf(call.caller)));
+}
+
+/** From where a share can be used that is made with the caller's token: as it was asked for, or as the token. */
+export function tokenSources({ caller }: Call, sources: readonly string[]): readonly string[] {
+  const { address } = boundsOf(caller);
+  return sources.length === 0 && address !== undefined ? [address] : sources;
+}
+
+/** @throws {ERR_TOKEN_BOUNDS} If the caller's token does not reach a path below a share in the way that is wanted. */
+export function checkTokenUse({ caller }: Call, path: string, wanted: AccessLevel): void {
+  const bounds = boundsOf(caller);
+  if (isWithinPaths(bounds, path) && includesActivity(bounds, activityOf(wanted))) return;
+  throw outside(inWords(bounds));
+}
+
+/** What a session for a share may do, if the caller's token may do as much. */
+export function tokenPermission({ caller }: Call, granted: "READ" | "WRITE"): "READ" | "WRITE" {
+  return includesActivity(boundsOf(caller), "write") ? granted : "READ";
+}
+
+function activityOf(access: AccessLevel): Activity {
+  return grants(access, "WRITE") ? "write" : "read";
+}
+
+function outsidePaths(bounds: TokenBounds): ServiceError {
+  return outside(`directories ${bounds.paths?.join(", ")}, and a session begins in one of them`);
+}
+
+function inWords({ paths, activity, address }: TokenBounds): string {
+  return [
+    ...(paths === undefined ? [] : [`directories ${paths.join(", ")}`]),
+    ...(activity === undefined ? [] : [`activity ${activity}`]),
+    ...(address === undefined ? [] : [`addresses ${address}`]),
+  ].join("; ");
+}
+
+function outside(bounds: string): ServiceError {
+  return refuse("ERR_TOKEN_BOUNDS", { bounds });
+}
