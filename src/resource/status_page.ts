@@ -1,4 +1,6 @@
-import { EVERYBODY } from "../sharing/share.ts";
+import { EVERYBODY, type Share } from "../sharing/share.ts";
+import { boundsOf, includesServer } from "../model/token_bounds.ts";
+import { tokenCoversShare } from "./token_limits.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { Call } from "./call.ts";
 import { commandLines } from "./command_lines.ts";
@@ -141,12 +143,13 @@ const SHOWN_SHARES = 100;
 
 async function shares(call: Call, server: string, { store, clock }: SharingParts): Promise<Content> {
   const caller = nameOnServer(call, server);
-  if (caller === EVERYBODY) return undefined;
+  if (caller === EVERYBODY || !includesServer(boundsOf(call.caller), server)) return undefined;
   const [own, accessible] = await Promise.all([
     store.ownedBy(server, caller, { most: SHOWN_SHARES + 1 }),
     store.targetedAt(server, caller, { most: SHOWN_SHARES + 1 }),
   ]);
   const all = markup`<a href="${call.base}/rest/share/${server}">all of them</a>`;
+  const covered = (share: Share) => tokenCoversShare(call, share);
   const upTo = (items: readonly Content[]) =>
     items.length > SHOWN_SHARES ? [...items.slice(0, SHOWN_SHARES), markup`and more: ${all}`] : items;
   const shown = (view: { path: string; access: string; http: string }, who: string) =>
@@ -154,16 +157,22 @@ async function shares(call: Call, server: string, { store, clock }: SharingParts
   return [
     list(
       "Your shares",
-      upTo(own.map((share) =>
-        shown(
-          ownersView(share, call.base, clock()),
-          share.target === EVERYBODY ? "for everybody" : `for ${share.target}`,
-        )
-      )),
+      upTo(
+        own.filter(covered).map((share) =>
+          shown(
+            ownersView(share, call.base, clock()),
+            share.target === EVERYBODY ? "for everybody" : `for ${share.target}`,
+          )
+        ),
+      ),
     ),
     list(
       "Shared with you",
-      upTo(accessible.map((share) => shown(targetsView(share, call.base, clock()), `by ${share.owner}`))),
+      upTo(
+        accessible.filter(covered).map((share) =>
+          shown(targetsView(share, call.base, clock()), `by ${share.owner}`)
+        ),
+      ),
     ),
   ];
 }

@@ -31,7 +31,7 @@ export interface ConfinedSession extends PathLimits {
 }
 
 /** @throws {ERR_TOKEN_BOUNDS} If the caller's token is for other servers. */
-export function checkTokenServer({ caller }: Call, name: string): void {
+export function checkTokenServer({ caller }: Pick<Call, "caller">, name: string): void {
   const bounds = boundsOf(caller);
   if (!includesServer(bounds, name)) throw outside(`servers ${bounds.servers?.join(", ")}`);
 }
@@ -40,7 +40,7 @@ export function checkTokenServer({ caller }: Call, name: string): void {
  * @param addresses From which a session may be used.
  * @throws {ERR_TOKEN_BOUNDS} If the caller's token cannot be used from each of them.
  */
-export function checkTokenAddresses({ caller }: Call, addresses: readonly string[]): void {
+export function checkTokenAddresses({ caller }: Pick<Call, "caller">, addresses: readonly string[]): void {
   const { address } = boundsOf(caller);
   if (address === undefined || addresses.every((each) => rangeWithin(each, address))) return;
   throw outside(`addresses ${address}`);
@@ -54,7 +54,7 @@ export function checkTokenAddresses({ caller }: Call, addresses: readonly string
  * @throws {ERR_TOKEN_BOUNDS | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS}
  */
 export async function confinedSession(
-  { caller }: Call,
+  { caller }: Pick<Call, "caller">,
   file: string,
   { limits, home }: { readonly limits: PathLimits; readonly home: () => Promise<string | undefined> },
 ): Promise<ConfinedSession> {
@@ -115,20 +115,26 @@ export function checkTokenShare(call: Pick<Call, "caller">, share: SharedThing):
 }
 
 /** From where a share can be used that is made with the caller's token: as it was asked for, or as the token. */
-export function tokenSources({ caller }: Call, sources: readonly string[]): readonly string[] {
+export function tokenSources(
+  { caller }: Pick<Call, "caller">,
+  sources: readonly string[],
+): readonly string[] {
   const { address } = boundsOf(caller);
   return sources.length === 0 && address !== undefined ? [address] : sources;
 }
 
 /** @throws {ERR_TOKEN_BOUNDS} If the caller's token does not reach a path below a share in the way that is wanted. */
-export function checkTokenUse({ caller }: Call, path: string, wanted: AccessLevel): void {
+export function checkTokenUse({ caller }: Pick<Call, "caller">, path: string, wanted: AccessLevel): void {
   const bounds = boundsOf(caller);
   if (isWithinPaths(bounds, path) && includesActivity(bounds, activityOf(wanted))) return;
   throw outside(inWords(bounds));
 }
 
 /** What a session for a share may do, if the caller's token may do as much. */
-export function tokenPermission({ caller }: Call, granted: "READ" | "WRITE"): "READ" | "WRITE" {
+export function tokenPermission(
+  { caller }: Pick<Call, "caller">,
+  granted: "READ" | "WRITE",
+): "READ" | "WRITE" {
   return includesActivity(boundsOf(caller), "write") ? granted : "READ";
 }
 

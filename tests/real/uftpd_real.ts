@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { createAuthority } from "../pki/authority.ts";
+import { SessionClient } from "../daemon_simulator/session_client.ts";
 import { passwordLine } from "../system/running_service.ts";
 import { runAuthserver, type ServiceProcess } from "../system/service_process.ts";
 import { hasProgram, lacking, run } from "./lacking.ts";
@@ -101,6 +102,7 @@ persistence.directory=${folder}/shares
     await ask("cp", `${folder}/down.txt`, `${target}/up.txt`);
     assert.equal(await Deno.readTextFile(`${data}/up.txt`), files["down.txt"]);
     assert.match(await ask("ls", `${target}/`), /up\.txt/);
+    await narrowToken({ base: `https://localhost:${servicePort}`, data, folder, pyuftp, env });
     await shareOneFile({ base: `https://localhost:${servicePort}`, data, folder, ask });
     await assert.rejects(
       run(pyuftp, ["ls", "-u", `${ANN[0]}:guess`, `${target}/`], { env }),
@@ -112,6 +114,73 @@ persistence.directory=${folder}/shares
     service?.kill("SIGTERM");
     await service?.ended;
     await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** A token for one directory and reading: what else is tried, the daemon refuses, or the service before it. */
+async function narrowToken({ base, data, folder, pyuftp, env }: {
+  readonly base: string;
+  readonly data: string;
+  readonly folder: string;
+  readonly pyuftp: string;
+  readonly env: Record<string, string>;
+}): Promise<void> {
+  const inside = `${data}/run7`;
+  await Deno.mkdir(inside, { recursive: true });
+  await Deno.writeTextFile(`${inside}/in.txt`, "inside\n");
+  if (Deno.uid() === 0) {
+    const { uid, gid } = sessionAccount();
+    for (const path of [inside, `${inside}/in.txt`]) await Deno.chown(path, uid, gid);
+  }
+  using client = Deno.createHttpClient({ caCerts: [await Deno.readTextFile(`${folder}/ca.pem`)] });
+  const Authorization = `Basic ${btoa(ANN.join(":"))}`;
+  const query = new URLSearchParams({ path: `${inside}/`, activity: "read", server: "HPC", name: "run7" });
+  const token =
+    await (await fetch(`${base}/rest/auth/token?${query}`, { client, headers: { Authorization } }))
+      .text();
+  const ask = (command: string, ...args: readonly string[]) =>
+    run(pyuftp, [command, "-A", token, ...args], { env, cwd: folder });
+  const target = `${base}/rest/auth/HPC:${data}`;
+  assert.match(await ask("ls", `${target}/run7/`), /in\.txt/);
+  await ask("cp", `${target}/run7/in.txt`, `${folder}/in.txt`);
+  assert.equal(await Deno.readTextFile(`${folder}/in.txt`), "inside\n");
+  await assert.rejects(ask("cp", `${folder}/down.txt`, `${target}/run7/up.txt`), /./, "the daemon");
+  await assert.rejects(ask("ls", `${target}/`), /good for less/, "the service");
+  const denied = await sessionReplies({ base, token, client, inside }, [
+    `RETR ${data}/there.txt`,
+    "RETR ../there.txt",
+    `SIZE ${data}/there.txt`,
+    `STOR ${inside}/up.txt`,
+    `DELE ${inside}/in.txt`,
+    `MKD ${inside}/new`,
+  ]);
+  for (const reply of denied) assert.match(reply, /^534/, denied.join("\n"));
+  assert.deepEqual([...Deno.readDirSync(inside)].map(({ name }) => name), ["in.txt"]);
+}
+
+/** What a real daemon replies to commands in a session that a token was good for. */
+async function sessionReplies(
+  { base, token, client, inside }: {
+    readonly base: string;
+    readonly token: string;
+    readonly client: Deno.HttpClient;
+    readonly inside: string;
+  },
+  commands: readonly string[],
+): Promise<string[]> {
+  const answer = await fetch(`${base}/rest/auth/HPC`, {
+    client,
+    method: "POST",
+    headers: { "Authorization": `Bearer ${token}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ serverPath: `${inside}/` }),
+  });
+  const { serverPort, secret } = await answer.json();
+  const session = await SessionClient.connect(serverPort);
+  try {
+    assert.match(await session.logIn(secret), /^230/);
+    return await session.commands(...commands);
+  } finally {
+    session.close();
   }
 }
 

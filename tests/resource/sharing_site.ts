@@ -4,6 +4,7 @@ import { HeaderList } from "../../src/model/header_list.ts";
 import type { HttpRequest } from "../../src/model/http_message.ts";
 import type { Caller } from "../../src/model/identity.ts";
 import { refuse, ServiceError } from "../../src/model/service_error.ts";
+import type { TokenBounds } from "../../src/model/token_bounds.ts";
 import type { Call } from "../../src/resource/call.ts";
 import { PathTurns } from "../../src/resource/access/path_turns.ts";
 import { UnreadAnswers } from "../../src/resource/long_text.ts";
@@ -38,6 +39,8 @@ export class SharingSite implements AsyncDisposable {
   limits: OwnerLimits = {};
   /** Attributes of alice on the server, beyond her account. */
   attributes: OwnerLimits & { readonly rateLimit?: string; readonly xlogin?: string } = {};
+  /** Those of the token that each caller shows; absent: they show something else. */
+  bounds: TokenBounds | undefined;
   /** What the audit line of the last request says besides who, what and when. */
   audited: Record<string, unknown> = {};
   readonly time = { ahead: 0 };
@@ -173,7 +176,14 @@ export class SharingSite implements AsyncDisposable {
   ): Call {
     const caller: Caller = who === "anonymous" ? { kind: "anonymous" } : {
       kind: "authenticated",
-      identity: { dn: `CN=${who}, O=Example`, method: "PASSWORD_FILE", via: "PASSWORD" },
+      identity: {
+        dn: `CN=${who}, O=Example`,
+        method: "PASSWORD_FILE",
+        via: "PASSWORD",
+        ...(this.bounds && {
+          issuedToken: { issuer: "CN=auth", renewable: true, bounds: this.bounds },
+        }),
+      },
     };
     const server = params.get("server");
     return {

@@ -1,3 +1,4 @@
+import { boundsInWords } from "../../authentication/issued_token/bounds.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
 import type { Identity } from "../../model/identity.ts";
 import type {
@@ -44,6 +45,7 @@ function callerFacts({ uid, uidServers, role, groups, issuedToken }: Identity): 
     role === undefined ? undefined : `role ${role}`,
     groups === undefined ? undefined : `groups ${groups.join(", ")}`,
     issuedToken === undefined ? undefined : `by a token of ${issuedToken.issuer}`,
+    issuedToken?.bounds === undefined ? undefined : `narrowed to ${boundsInWords(issuedToken.bounds)}`,
   ];
   return facts.flatMap((fact): Line[] => fact === undefined ? [] : [["", fact]]);
 }

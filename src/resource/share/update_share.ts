@@ -37,7 +37,8 @@ export async function updateShare(call: Call, parts: SharingParts): Promise<Http
     ...(lifetime !== undefined && { expires: endOfLife(lifetime, parts) }),
     sources,
   };
-  checkTokenShare(call, { ...share, ...change });
+  const { path: newer = share.path, sources: wider = share.sources } = change;
+  checkTokenShare(call, { path: newer, access: share.access, sources: wider });
   if (await parts.store.change(server.name, share.id, change) === undefined) {
     throw refuse("ERR_SHARE_NOT_FOUND");
   }
