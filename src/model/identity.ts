@@ -57,3 +57,8 @@ export type Caller = { readonly kind: "anonymous" } | {
   readonly kind: "authenticated";
   readonly identity: Identity;
 };
+
+/** The bounds of what a caller showed; none for whoever showed something else than a token. */
+export function boundsOf(caller: Caller): TokenBounds {
+  return caller.kind === "anonymous" ? {} : caller.identity.issuedToken?.bounds ?? {};
+}

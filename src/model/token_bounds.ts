@@ -1,5 +1,4 @@
 import { rangeWithin } from "./address.ts";
-import type { Caller } from "./identity.ts";
 
 /** What a token may do with files, from least to most: read, change as well, delete as well. */
 export const ACTIVITIES = ["read", "write", "all"] as const;
@@ -16,11 +15,6 @@ export interface TokenBounds {
   readonly servers?: readonly string[];
   /** Address or range from which token, sessions and shares can be used. */
   readonly address?: string;
-}
-
-/** The bounds of what a caller showed; none for whoever showed something else than a token. */
-export function boundsOf(caller: Caller): TokenBounds {
-  return caller.kind === "anonymous" ? {} : caller.identity.issuedToken?.bounds ?? {};
 }
 
 /** Whether anything is bounded. */

@@ -1,6 +1,5 @@
 import type { HttpResponse } from "../model/http_message.ts";
-import { ANONYMOUS_DN } from "../model/identity.ts";
-import { boundsOf } from "../model/token_bounds.ts";
+import { ANONYMOUS_DN, boundsOf } from "../model/identity.ts";
 import type { Call } from "./call.ts";
 import { existingServer } from "./requested_server.ts";
 import { type EntryAudience, serverEntry } from "./server_entry.ts";

@@ -1,5 +1,6 @@
+import { boundsOf } from "../model/identity.ts";
 import { EVERYBODY, type Share } from "../sharing/share.ts";
-import { boundsOf, includesServer } from "../model/token_bounds.ts";
+import { includesServer } from "../model/token_bounds.ts";
 import { tokenCoversShare } from "./token_limits.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { Call } from "./call.ts";

@@ -1,3 +1,4 @@
+import { boundsOf } from "../model/identity.ts";
 import type { AccessPermission } from "../daemon/daemon_group.ts";
 import { absolutePath } from "../model/absolute_path.ts";
 import { rangeWithin } from "../model/address.ts";
@@ -5,7 +6,6 @@ import { isRelativePattern, patternsOf } from "../model/pattern_list.ts";
 import { refuse, type ServiceError } from "../model/service_error.ts";
 import {
   type Activity,
-  boundsOf,
   includesActivity,
   includesServer,
   isWithinPaths,
@@ -25,7 +25,7 @@ const PERMISSIONS: Readonly<Record<Activity, AccessPermission>> = {
 };
 
 /** Of a session with which the caller's token, if it is one, agrees: the daemon holds it to this. */
-export interface ConfinedSession extends PathLimits {
+interface ConfinedSession extends PathLimits {
   readonly file: string;
   readonly permission: AccessPermission;
 }

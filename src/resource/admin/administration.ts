@@ -1,4 +1,5 @@
-import { boundsOf, isNarrow } from "../../model/token_bounds.ts";
+import { boundsOf } from "../../model/identity.ts";
+import { isNarrow } from "../../model/token_bounds.ts";
 import { refuse } from "../../model/service_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
