@@ -2,11 +2,14 @@ import type { AttributesConfig } from "../config/service_config.ts";
 import type { KindList } from "../config/kind.ts";
 import type { KindConfig } from "../config/kind_config.ts";
 import { kindOf } from "../config/kind.ts";
-import { AccountsOnly } from "./accounts_only.ts";
+import type { StandardAttribute } from "../model/attributes.ts";
 import { AttributeChain, type ChainLink, withAutomaticSource } from "./attribute_chain.ts";
 import type { AttributeSource } from "./attribute_source.ts";
 import type { AttributeSourceKind, SourceParts } from "./attribute_source_kind.ts";
 import type { CombiningPolicy } from "../config/keys/attribute_keys.ts";
+
+/** All that a dynamic source may decide: not who may do what, only as which account. */
+const DECIDED: readonly StandardAttribute[] = ["xlogin", "group", "supplementaryGroups"];
 
 /**
  * Makes the configured sources, and the chain that asks them.
@@ -30,10 +33,25 @@ export async function createAttributes(
   const last = combined("dynamicAttributes", dynamicLinks, dynamic.policy, parts);
   return new AttributeChain({
     name: "all attributes",
-    links: [{ source: chain, optional: false }, { source: new AccountsOnly(last), optional: false }],
+    links: [{ source: chain, optional: false }, { source: accountsOnly(last), optional: false }],
     policy: "MERGE_LAST_OVERRIDES",
     log,
   });
+}
+
+/** A source of which only accounts and groups count. */
+function accountsOnly(source: AttributeSource): AttributeSource {
+  return {
+    name: source.name,
+    async attributesOf(identity, signal) {
+      const { standard } = await source.attributesOf(identity, signal);
+      return {
+        standard: new Map([...standard].filter(([name]) => DECIDED.includes(name))),
+        extra: new Map(),
+      };
+    },
+    close: () => source.close(),
+  };
 }
 
 function combined(

@@ -66,13 +66,12 @@ export function tell(
   io.stdout(given.flag("json") ? `${JSON.stringify(value, undefined, 2)}\n` : text);
 }
 
+/** What every command says of itself. */
+type Described = Pick<CommandSpec, "name" | "summary" | "details" | "examples">;
+
 /** Makes a command of its table and what it does. What it says, it says with {@link tell}. */
 export function defineCommand<Option extends string, Operand extends string>(
-  { name, summary, details, examples, operands, options, json }: {
-    readonly name: string;
-    readonly summary: string;
-    readonly details?: readonly string[];
-    readonly examples?: CommandSpec["examples"];
+  { options, ...described }: Described & {
     readonly operands: Readonly<Record<Operand, string>>;
     /** Besides {@link COMMON_OPTIONS}; one of these may say more of itself. */
     readonly options: Readonly<Record<Option, OptionSpec>>;
@@ -80,73 +79,47 @@ export function defineCommand<Option extends string, Operand extends string>(
   },
   act: (given: Given<Option | CommonOption, Operand>, io: CommandIo) => Promise<number>,
 ): Command {
-  const spec: CommandSpec = {
-    name,
-    summary,
-    details,
-    examples,
-    operands,
-    options: { ...options, ...COMMON_OPTIONS, ...options },
-    json,
-    commands: [],
-  };
-  const usage = formatUsage(spec);
-  return {
-    name,
-    summary,
-    usage,
-    spec,
-    async run(args, io) {
-      let failed = (_message: string) => {};
-      return await explain(spec, io, async () => {
-        const given = readArguments(spec, args);
-        if (given === "help") return showHelp(usage, io);
-        failed = (error) => tell(given, io, { value: { error }, text: "" });
-        return await act(given, io);
-      }, (message) => failed(message));
-    },
-  };
+  const spec = { ...described, options: { ...options, ...COMMON_OPTIONS, ...options }, commands: [] };
+  return commandOf(spec, async (args, io, usage) => {
+    let failed = (_message: string) => {};
+    return await explain(spec, io, async () => {
+      const given = readArguments(spec, args);
+      if (given === "help") return showHelp(usage, io);
+      failed = (error) => tell(given, io, { value: { error }, text: "" });
+      return await act(given, io);
+    }, (message) => failed(message));
+  });
 }
 
 /** Makes one command of several, told apart by the first argument. */
 export function defineCommands(
-  { name, summary, details, examples, commands }: {
-    readonly name: string;
-    readonly summary: string;
-    readonly details?: readonly string[];
-    readonly examples?: CommandSpec["examples"];
+  { commands, ...described }: Described & {
     /** Their names begin with `name` and a blank. */
     readonly commands: readonly Command[];
   },
 ): Command {
+  const { name } = described;
   const specs = commands.map((command) => command.spec);
-  const spec: CommandSpec = {
-    name,
-    summary,
-    details,
-    examples,
-    operands: {},
-    options: { help: HELP_OPTION },
-    json: {},
-    commands: specs,
-  };
+  const spec = { ...described, operands: {}, options: { help: HELP_OPTION }, json: {}, commands: specs };
+  return commandOf(spec, (args, io, usage) =>
+    explain(spec, io, async () => {
+      const [word, ...rest] = args;
+      if (word === undefined) throw new WrongUsage("Expected a command");
+      if (asksForHelp(word)) {
+        const about = rest.length === 0 ? undefined : commandNamed(rest[0] ?? "", commands, name);
+        return showHelp(about?.usage ?? usage, io);
+      }
+      return await commandNamed(word, commands, name).run(rest, io);
+    }));
+}
+
+function commandOf(
+  spec: CommandSpec,
+  run: (args: readonly string[], io: CommandIo, usage: string) => Promise<number>,
+): Command {
+  const { name, summary } = spec;
   const usage = formatUsage(spec);
-  return {
-    name,
-    summary,
-    usage,
-    spec,
-    run: (args, io) =>
-      explain(spec, io, async () => {
-        const [word, ...rest] = args;
-        if (word === undefined) throw new WrongUsage("Expected a command");
-        if (asksForHelp(word)) {
-          const about = rest.length === 0 ? undefined : commandNamed(rest[0] ?? "", commands, name);
-          return showHelp(about?.usage ?? usage, io);
-        }
-        return await commandNamed(word, commands, name).run(rest, io);
-      }),
-  };
+  return { name, summary, usage, spec, run: (args, io) => run(args, io, usage) };
 }
 
 /** Whether a word in the place of a command asks for help. */

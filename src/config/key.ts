@@ -9,7 +9,7 @@ export class UnexpectedValue extends Error {
   override readonly name = "UnexpectedValue";
 
   /** @param secret Whether the value may hold something secret, so that it must not be shown. */
-  constructor(message: string, readonly secret: boolean = false) {
+  constructor(message: string, readonly secret: boolean) {
     super(message);
   }
 }

@@ -17,6 +17,13 @@ export interface EffectiveValue {
   readonly line?: number;
 }
 
+/** Keys whose value is another one than before, sorted; keys that came or went are among them. */
+export function changedKeys(before: readonly EffectiveValue[], after: readonly EffectiveValue[]): string[] {
+  const [old, now] = [before, after].map((values) => new Map(values.map(({ key, value }) => [key, value])));
+  const keys = new Set([...before, ...after].map(({ key }) => key));
+  return [...keys].filter((key) => old?.get(key) !== now?.get(key)).sort();
+}
+
 /**
  * Takes values out of properties, section by section, and collects what is wrong with them.
  * When all sections are read, {@link KeyReport.reportUnknown} tells which keys nobody asked for.

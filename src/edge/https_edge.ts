@@ -21,7 +21,7 @@ import { ConnectionWatch } from "./connection_watch.ts";
 import { Delivery } from "./delivery.ts";
 import { Discards } from "./discard_rest.ts";
 import type { EdgeOptions, EdgeTls } from "./edge_options.ts";
-import { bodyOf } from "./read_body.ts";
+import { bodyOf } from "./upload_stream.ts";
 import { rawRefusal, refusal } from "./refusal.ts";
 import { RefusalCount } from "./refusal_count.ts";
 import { RequestGate } from "./request_gate.ts";

@@ -1,5 +1,4 @@
-import { changedKeys } from "../../config/changed_keys.ts";
-import type { EffectiveValue } from "../../config/key_reader.ts";
+import { changedKeys, type EffectiveValue } from "../../config/key_reader.ts";
 import { resolve } from "node:path";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { type Console, LogFile, toConsole } from "../../logging/log_file.ts";

@@ -33,7 +33,7 @@ export async function loadTlsMaterial(
       "credential" | "truststore" | "clientTruststore" | "providerTruststore" | "servers"
     >
   >,
-  now: number = Date.now(),
+  now: number,
 ): Promise<LoadedTlsMaterial> {
   const own = credential === undefined ? undefined : await loadCredential(credential, now);
   const load = async (store: TruststoreConfig | undefined) =>

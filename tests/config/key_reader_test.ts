@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { changedKeys } from "../../src/config/changed_keys.ts";
-import type { EffectiveValue } from "../../src/config/key_reader.ts";
+import { changedKeys, type EffectiveValue } from "../../src/config/key_reader.ts";
 
 const values = (pairs: Record<string, string | undefined>): EffectiveValue[] =>
   Object.entries(pairs).map(([key, value]) => ({
