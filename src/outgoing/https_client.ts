@@ -1,8 +1,10 @@
 import { Buffer } from "node:buffer";
 import { type IncomingMessage, request as startPlainRequest } from "node:http";
 import { request as startRequest } from "node:https";
+import { gunzipSync } from "node:zlib";
 import type { OutgoingConfig } from "../config/service_config.ts";
 import type { Logger } from "../logging/logger.ts";
+import { printable } from "../model/printable.ts";
 import { type HttpsTrust, trustsNobody } from "./https_trust.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
 import { PlainAgent } from "./plain_agent.ts";
@@ -14,7 +16,7 @@ import { VerifiedAgent } from "./verified_agent.ts";
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * {@link OutgoingHttp} over `node:https`, with connections of Deno's own TLS client: no redirects, no compression.
+ * {@link OutgoingHttp} over `node:https`, with connections of Deno's own TLS client: no redirects; gzip is not asked for, and understood.
  * Addresses with `http://` come from the configuration alone, which has seen to it that they may be (`requireHttps()`).
  */
 export class HttpsClient implements OutgoingHttp {
@@ -80,6 +82,8 @@ export class HttpsClient implements OutgoingHttp {
         ? "given up by the caller"
         : limit.aborted
         ? `no complete answer within ${this.#config.timeoutMs} ms`
+        : stream !== undefined && !stream.opened && error instanceof Error
+        ? `no connection: ${error.message}`
         : "no answer";
       // Who had to wait for others until the time was up has learned nothing about connections.
       throw new RemoteUnavailable(url.host, reason, { cause: error, connected: stream?.opened ?? true });
@@ -112,6 +116,8 @@ export class HttpsClient implements OutgoingHttp {
         method: request.method,
         agent,
         headers: {
+          // Some proxies and providers compress whatever they are not asked to leave alone.
+          "Accept-Encoding": "identity",
           ...request.headers,
           ...(request.body === undefined ? {} : { "Content-Length": Buffer.byteLength(request.body) }),
         },
@@ -162,8 +168,13 @@ function parseAddress(text: string): URL {
 
 function readBody(response: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
-    const coding = response.headers["content-encoding"] ?? "identity";
-    if (coding !== "identity") return reject(new Error("the answer is compressed, which was not asked for"));
+    const coding = (response.headers["content-encoding"] ?? "identity").trim().toLowerCase();
+    const isPacked = coding === "gzip" || coding === "x-gzip";
+    if (!isPacked && coding !== "identity") {
+      return reject(
+        new Error(`the answer is in the coding ${printable(coding.slice(0, 40))}, which was not asked for`),
+      );
+    }
     const chunks: Uint8Array[] = [];
     let length = 0;
     response.on("data", (chunk: Buffer) => {
@@ -177,12 +188,30 @@ function readBody(response: IncomingMessage): Promise<string> {
     response.on("end", () => {
       if (!response.complete) return reject(new Error("the answer broke off"));
       try {
-        resolve(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));
+        const sent = Buffer.concat(chunks);
+        resolve(decode(isPacked && sent.length > 0 ? unpack(sent) : sent));
       } catch (error) {
-        reject(new Error("the answer is not UTF-8", { cause: error }));
+        reject(error);
       }
     });
   });
+}
+
+/** Never more than could have been sent as it is: the little that unpacks to gigabytes is refused. */
+function unpack(bytes: Uint8Array): Uint8Array {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: MAX_BODY_BYTES });
+  } catch (cause) {
+    throw new Error(`the answer is no gzip, or unpacked longer than ${MAX_BODY_BYTES} bytes`, { cause });
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new Error("the answer is not UTF-8", { cause });
+  }
 }
 
 function plainHeaders(response: IncomingMessage): Record<string, string> {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { rootCertificates } from "node:tls";
+import { gzipSync } from "node:zlib";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { OutgoingConfig } from "../../src/config/service_config.ts";
 import { HttpsClient } from "../../src/outgoing/https_client.ts";
@@ -154,6 +155,48 @@ for (const [what, how] of untrusted) {
 
 const alone = (ca: boolean, names = ["localhost"]) => createAuthority({ subject: "CN=idp", ca, names });
 
+const wrongs: readonly (readonly [what: string, Parameters<typeof ask>[1], RegExp])[] = [
+  ["expired", {
+    credential: authority.issue({ subject: "CN=x", names: ["localhost"], notAfter: new Date("2021-01-01") }),
+  }, /certificate of the server has expired/],
+  ["not valid yet", {
+    credential: authority.issue({ subject: "CN=x", names: ["localhost"], notBefore: new Date("2048-01-01") }),
+  }, /certificate of the server is not valid yet/],
+  ["for another purpose", {
+    credential: authority.issue({ subject: "CN=x", names: ["localhost"], extendedKeyUsage: ["clientAuth"] }),
+  }, /certificate of the server is not for TLS servers/],
+  ["for another name", { credential: withName("other.example") }, /is for another host .*other\.example/],
+  ["of an unknown authority", {
+    credential: createAuthority({ subject: "CN=Other" }).issue({ subject: "CN=x", names: ["localhost"] }),
+  }, /no trusted authority signed the certificate of the server/],
+  ["of an impostor", {
+    credential: authority.impostor().issue({ subject: "CN=x", names: ["localhost"] }),
+  }, /does not have the key of its certificate, or it is forged/],
+];
+for (const [what, how, reason] of wrongs) {
+  Deno.test(`HttpsClient says of a certificate that it is ${what}`, async () => {
+    for (const anchors of [trust.anchors, [...trust.anchors, alone(false).certificate]]) {
+      await assert.rejects(ask(hello, { ...how, anchors }), (error) => {
+        assert.ok(error instanceof RemoteUnavailable);
+        assert.match(error.reason, reason);
+        return true;
+      });
+    }
+  });
+}
+
+Deno.test("HttpsClient asks for no compression, and understands gzip all the same", async () => {
+  const seen: unknown[] = [];
+  for (const coding of ["gzip", "x-gzip", "GZIP"]) {
+    const { body } = await ask((request, response) => {
+      seen.push(request.headers["accept-encoding"]);
+      response.writeHead(200, { "Content-Encoding": coding }).end(gzipSync("grüezi"));
+    });
+    assert.equal(body, "grüezi");
+  }
+  assert.deepEqual(seen, ["identity", "identity", "identity"]);
+});
+
 Deno.test("HttpsClient takes a self-signed certificate that is itself trusted, marked as an authority's or not", async () => {
   for (const ca of [true, false]) {
     for (const anchors of [[], trust.anchors]) {
@@ -252,7 +295,31 @@ const faults: [string, Answer, Partial<OutgoingConfig>, RegExp][] = [
     /no answer/,
   ],
   [
-    "that compresses",
+    "that sends little which unpacks to much",
+    (_request, response) =>
+      void response.writeHead(200, { "Content-Encoding": "gzip" }).end(
+        gzipSync(new Uint8Array(64 * 1024 ** 2)),
+      ),
+    {},
+    /no answer/,
+  ],
+  [
+    "that sends half of a gzip",
+    (_request, response) =>
+      void response.writeHead(200, { "Content-Encoding": "gzip" }).end(
+        gzipSync("{}".repeat(99)).subarray(0, 20),
+      ),
+    {},
+    /no answer/,
+  ],
+  [
+    "that sends another coding",
+    (_request, response) => void response.writeHead(200, { "Content-Encoding": "br" }).end("x"),
+    {},
+    /no answer/,
+  ],
+  [
+    "that sends gzip which is none",
     (_request, response) => void response.writeHead(200, { "Content-Encoding": "gzip" }).end("x"),
     {},
     /no answer/,
