@@ -203,6 +203,48 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
     "OAUTH.clientID=uftp",
     ANY_AUDIENCE,
   ], ["4: OAUTH.validate = true: expected OAUTH.clientSecret too"]],
+  ["a client that signs, without key", [
+    "order=OAUTH",
+    "OAUTH.address=https://idp/",
+    "OAUTH.identityAssign=sub",
+    "OAUTH.validate=true",
+    "OAUTH.clientID=uftp",
+    "OAUTH.clientAuthentication=private_key_jwt",
+    ANY_AUDIENCE,
+  ], ["4: OAUTH.validate = true: expected OAUTH.clientKey too"]],
+  ["a client that signs with a key that is none", [
+    "order=OAUTH",
+    "OAUTH.address=https://idp/",
+    "OAUTH.identityAssign=sub",
+    "OAUTH.validate=true",
+    "OAUTH.clientID=uftp",
+    "OAUTH.clientAuthentication=private_key_jwt",
+    "OAUTH.clientKey=conf/expr",
+    ANY_AUDIENCE,
+  ], [
+    "7: OAUTH.clientKey = /conf/expr: it cannot be read, expected a private key, PEM without password",
+  ]],
+  ["a client that signs with a key that is not there", [
+    "order=OAUTH",
+    "OAUTH.address=https://idp/",
+    "OAUTH.identityAssign=sub",
+    "OAUTH.validate=true",
+    "OAUTH.clientID=uftp",
+    "OAUTH.clientAuthentication=private_key_jwt",
+    "OAUTH.clientKey=none.pem",
+    ANY_AUDIENCE,
+  ], [
+    "7: OAUTH.clientKey = /none.pem: there is no such file, expected a private key, PEM without password",
+  ]],
+  ["a login of clients that is none", [
+    "order=OAUTH",
+    "OAUTH.address=https://idp/",
+    "OAUTH.identityAssign=sub",
+    "OAUTH.clientAuthentication=basic",
+    ANY_AUDIENCE,
+  ], [
+    "4: OAUTH.clientAuthentication = basic: expected one of client_secret_post, client_secret_basic, private_key_jwt",
+  ]],
   ["an expression file that is not there", [
     "order=OAUTH",
     "OAUTH.address=https://idp/",

@@ -1,5 +1,6 @@
 // A provider of the npm package `oidc-provider` over HTTPS, for oidc_provider_real.ts: with one client and one user, and
 // tokens of theirs. Arguments: the package, and PEM files of certificate and key. Prints one line of JSON and serves until it is ended.
+import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import process from "node:process";
@@ -7,6 +8,7 @@ import process from "node:process";
 const [name, ...files] = process.argv.slice(2);
 const { Provider } = await import(name);
 const [cert, key] = files.map((file) => readFileSync(file));
+const signer = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const server = createServer({ cert, key });
 server.listen(0, "127.0.0.1", async () => {
   const { port } = server.address();
@@ -15,6 +17,12 @@ server.listen(0, "127.0.0.1", async () => {
     clients: [{
       client_id: "uftp-auth",
       client_secret: "a-secret-of-the-client-4711",
+      redirect_uris: ["https://localhost/never"],
+    }, {
+      client_id: "uftp-signs",
+      token_endpoint_auth_method: "private_key_jwt",
+      token_endpoint_auth_signing_alg: "ES256",
+      jwks: { keys: [{ ...signer.publicKey.export({ format: "jwk" }), kid: "k1", use: "sig" }] },
       redirect_uris: ["https://localhost/never"],
     }],
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["preferred_username"] },
@@ -42,5 +50,6 @@ server.listen(0, "127.0.0.1", async () => {
   const good = await token("openid email profile");
   const revoked = await token("openid email profile");
   await revoked.made.destroy();
-  console.log(JSON.stringify({ issuer, token: good.text, revoked: revoked.text }));
+  const clientKey = signer.privateKey.export({ type: "pkcs8", format: "pem" });
+  console.log(JSON.stringify({ issuer, token: good.text, revoked: revoked.text, clientKey }));
 });

@@ -27,6 +27,30 @@ if (folder !== undefined) {
       requiredClient: "uftp-auth",
     });
   });
+
+  Deno.test(`${PART} knows a client by its secret in the header, and by its signature`, async () => {
+    await using provider = await startProvider(folder);
+    const common = {
+      address: `${provider.issuer}/token/introspection`,
+      validate: "true",
+      identityAssign: '"UID=" + sub + "@example.org"',
+      requiredClient: "uftp-auth",
+    };
+    await knows(provider, {
+      ...common,
+      clientID: "uftp-auth",
+      clientSecret: "a-secret-of-the-client-4711",
+      clientAuthentication: "client_secret_basic",
+    });
+    await Deno.writeTextFile(`${folder}/client-key.pem`, provider.clientKey);
+    await knows(provider, {
+      ...common,
+      clientID: "uftp-signs",
+      clientAuthentication: "private_key_jwt",
+      clientKey: `${folder}/client-key.pem`,
+      clientKeyId: "k1",
+    });
+  });
 }
 
 /** A folder with the package; it goes when the tests have ended. */
@@ -66,12 +90,13 @@ async function startProvider(folder: string) {
     printed += text;
     if (/^\{.*\n/m.test(printed)) break; // behind warnings of its own
   }
-  const { issuer, token, revoked } = JSON.parse(/^\{.*/m.exec(printed)?.[0] ?? "{}");
+  const { issuer, token, revoked, clientKey } = JSON.parse(/^\{.*/m.exec(printed)?.[0] ?? "{}");
   return {
     authority,
     issuer: String(issuer),
     token: String(token),
     revoked: String(revoked),
+    clientKey: String(clientKey),
     async [Symbol.asyncDispose]() {
       process.kill("SIGKILL");
       await process.status;

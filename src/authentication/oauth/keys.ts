@@ -1,8 +1,23 @@
-import { flag, type Infer, integer, items, list, optional, secretText, text, url } from "../../config/key.ts";
+import { createPrivateKey } from "node:crypto";
+import {
+  flag,
+  type Infer,
+  integer,
+  items,
+  list,
+  oneOf,
+  optional,
+  path,
+  secretText,
+  text,
+  url,
+} from "../../config/key.ts";
 import type { ConfigRead, Place } from "../../config/kind.ts";
 import { isUserAccount } from "../../model/account_name.ts";
+import { readRegularFile } from "../../model/regular_file.ts";
 import { requireHttps } from "../../config/require_https.ts";
 import { ALLOW_PLAIN_HTTP, ASSIGNED, readAssignments, SHOW_CERTIFICATE } from "../provider_keys.ts";
+import { algorithmOf, type ClientLogin } from "./client_login.ts";
 import { templateProblem } from "./identity_template.ts";
 
 /** What is configured of it. */
@@ -29,6 +44,16 @@ export const KEYS = {
     text({ name: "clientID", help: "Name of this client at the OIDC server, for validate=true" }),
   ),
   clientSecret: optional(secretText({ help: "Secret of this client, for validate=true" })),
+  clientAuthentication: oneOf(["client_secret_post", "client_secret_basic", "private_key_jwt"], {
+    help: "How this client logs in: secret in the body or in the header, or a signature by clientKey",
+    default: "client_secret_post",
+    added: true,
+  }),
+  clientKey: optional(path({
+    help: "Private key of this client, PEM without password, for private_key_jwt",
+    added: true,
+  })),
+  clientKeyId: optional(text({ help: "Name of that key at the OIDC server (kid)", added: true })),
   askAlways: flag({
     help: "Ask the OIDC server about verified tokens, too: for further claims, and whether they were revoked",
     default: false,
@@ -131,7 +156,18 @@ const [NAME_BY_EMAIL, NAME_BY_ISSUER] = ["UID=%email", "CN=%sub%,O=%iss%"];
 
 /** Completes and checks the values. */
 export async function read(values: Infer<typeof KEYS>, place: Place) {
-  const { validate, clientId, clientSecret, identity, uid, role, groups, allowPlainHttp, ...rest } = values;
+  const {
+    validate: _,
+    clientId: _id,
+    clientSecret: _secret,
+    identity,
+    uid,
+    role,
+    groups,
+    allowPlainHttp,
+    ...given
+  } = values;
+  const { clientAuthentication: _how, clientKey: _key, clientKeyId: _kid, ...rest } = given;
   const { prefix } = place;
   for (const key of ["issuer", "address", "jwksUri"] as const) {
     if (rest[key] !== undefined) requireHttps(place, key, rest[key], allowPlainHttp);
@@ -140,9 +176,7 @@ export async function read(values: Infer<typeof KEYS>, place: Place) {
   checkWhose(values, place);
   const assignments = await readAssignments({ identity, uid, role, groups }, place);
   checkGroups(values, place);
-  const introspection = validate && clientId !== undefined && clientSecret !== undefined
-    ? { clientId, clientSecret }
-    : undefined;
+  const introspection = await readClientLogin(values, place);
   const naming = readNaming(values, place);
   const byEmail = namesEmail(
     assignments.identity?.text ?? naming.identityTemplate ?? naming.dnTemplate ?? "",
@@ -160,7 +194,7 @@ export async function read(values: Infer<typeof KEYS>, place: Place) {
 
 /** How the provider is found, and how it is asked. */
 function checkProvider(values: Infer<typeof KEYS>, { reader, prefix }: Place): void {
-  const { issuer, address, jwksUri, validate, clientId, clientSecret } = values;
+  const { issuer, address, jwksUri } = values;
   if (issuer === undefined && address === undefined) {
     reader.error(`${prefix}address`, `missing, expected ${prefix}issuer, or an endpoint of the OIDC server`);
   }
@@ -170,10 +204,53 @@ function checkProvider(values: Infer<typeof KEYS>, { reader, prefix }: Place): v
   for (const [key, given] of [["jwksUri", jwksUri !== undefined], ["askAlways", values.askAlways]] as const) {
     if (given && issuer === undefined) reader.error(`${prefix}${key}`, `expected ${prefix}issuer too`);
   }
-  if (validate && (clientId === undefined || clientSecret === undefined)) {
-    const missing = clientId === undefined ? "clientID" : "clientSecret";
-    reader.error(`${prefix}validate`, `expected ${prefix}${missing} too`, "true");
+}
+
+/** How we are the provider's client, if we are. */
+async function readClientLogin(
+  { validate, clientId, clientSecret, clientAuthentication, clientKey, clientKeyId }: Infer<typeof KEYS>,
+  { reader, prefix }: Place,
+): Promise<ClientLogin | undefined> {
+  const bySignature = clientAuthentication === "private_key_jwt";
+  const unused = Object.entries(bySignature ? { clientSecret } : { clientKey, clientKeyId });
+  for (const [name, value] of unused) {
+    if (value === undefined) continue;
+    reader.warn(`${prefix}${name}`, `not used with clientAuthentication=${clientAuthentication}`);
   }
+  if (!validate) return undefined;
+  const secret = bySignature ? clientKey : clientSecret;
+  if (clientId === undefined || secret === undefined) {
+    const missing = clientId === undefined ? "clientID" : bySignature ? "clientKey" : "clientSecret";
+    reader.error(`${prefix}validate`, `expected ${prefix}${missing} too`, "true");
+    return undefined;
+  }
+  if (!bySignature) {
+    const inHeader = clientAuthentication === "client_secret_basic";
+    return { clientId, clientSecret: secret, ...(inHeader && { inHeader }) };
+  }
+  const key = await readClientKey(secret, { reader, prefix });
+  return key === undefined ? undefined : { clientId, key, keyId: clientKeyId };
+}
+
+/** The key by which this client signs, as PEM. */
+async function readClientKey(
+  file: string,
+  { reader, prefix }: Pick<Place, "reader" | "prefix">,
+): Promise<string | undefined> {
+  reader.addSource(file);
+  try {
+    const pem = new TextDecoder().decode(await readRegularFile(file));
+    if (algorithmOf(createPrivateKey(pem)) !== undefined) return pem;
+    reader.error(
+      `${prefix}clientKey`,
+      "expected an RSA, an Ed25519 or an EC key (P-256, P-384, P-521)",
+      file,
+    );
+  } catch (error) {
+    const why = error instanceof Deno.errors.NotFound ? "there is no such file" : "it cannot be read";
+    reader.error(`${prefix}clientKey`, `${why}, expected a private key, PEM without password`, file);
+  }
+  return undefined;
 }
 
 /** Whose tokens count: with an issuer it must be said, older configurations are told. */

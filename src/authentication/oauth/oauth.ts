@@ -173,7 +173,12 @@ export class OAuth implements Authenticator {
 
   /** @throws {InvalidToken | RemoteUnavailable} */
   async #ask(text: string, token: ForeignToken | undefined, asker: Asker): Promise<Known> {
-    const reply = await askAbout(text, { provider: this.#provider, config: this.#config, asker });
+    const reply = await askAbout(text, {
+      provider: this.#provider,
+      config: this.#config,
+      now: this.#clock(),
+      asker,
+    });
     if (reply.kind === "refused") throw new InvalidToken(reply.reason);
     const claims = token && claimsOf(token);
     for (const said of [reply.claims, claims]) {

@@ -2,6 +2,7 @@ import type { OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing_
 import { errorCode, errorText } from "../../outgoing/error_text.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
 import type { Variables } from "../expression/value.ts";
+import { clientLogin } from "./client_login.ts";
 import type { OAuthConfig } from "./keys.ts";
 import type { Provider } from "./provider.ts";
 import { InvalidReply, parseReply } from "./reply_variables.ts";
@@ -22,21 +23,28 @@ export type ProviderReply =
  */
 export async function askAbout(
   token: string,
-  { provider, config, asker }: {
+  { provider, config, now, asker }: {
     readonly provider: Provider;
-    readonly config: Pick<OAuthConfig, "introspection">;
+    readonly config: Pick<OAuthConfig, "introspection" | "issuer">;
+    /** Milliseconds since the epoch. */
+    readonly now: number;
     readonly asker: Asker;
   },
 ): Promise<ProviderReply> {
   const { introspection } = config;
   const sort = introspection === undefined ? "userinfo" : "introspection";
   const url = await provider.tokenEndpoint(sort, asker);
-  const request = introspection === undefined
-    ? userinfoRequest(url, token)
-    : introspectionRequest(url, token, introspection);
+  const request = introspection === undefined ? userinfoRequest(url, token) : introspectionRequest(
+    url,
+    token,
+    await clientLogin(introspection, { audience: config.issuer ?? url, now }),
+  );
   return await provider.ask(request, asker, (response) => {
     const unusable = (reason: string, cause?: unknown) => provider.unusable(url, reason, cause);
-    const text = errorText(response, [token, introspection?.clientSecret ?? ""]);
+    const text = errorText(response, [
+      token,
+      introspection === undefined || "key" in introspection ? "" : introspection.clientSecret,
+    ]);
     const said = text === "" ? "" : `, ${text}`;
     if (speaksOfToken(sort, response)) {
       return { kind: "refused", reason: `the provider answered with status ${response.status}${said}` };
@@ -62,17 +70,17 @@ function userinfoRequest(url: string, token: string): OutgoingRequest {
 function introspectionRequest(
   url: string,
   token: string,
-  { clientId, clientSecret }: NonNullable<OAuthConfig["introspection"]>,
+  { headers, parameters }: Awaited<ReturnType<typeof clientLogin>>,
 ): OutgoingRequest {
   return {
     method: "POST",
     url,
     headers: {
+      ...headers,
       Accept: "application/json",
       "Content-Type": "application/x-www-form-urlencoded; charset=UTF-8",
     },
-    body: new URLSearchParams([["client_id", clientId], ["client_secret", clientSecret], ["token", token]])
-      .toString(),
+    body: new URLSearchParams([...parameters, ["token", token]]).toString(),
   };
 }
 

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { jwtVerify } from "jose";
 import { OAuth } from "../../../src/authentication/oauth/oauth.ts";
 import type { OAuthConfig } from "../../../src/authentication/oauth/keys.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
@@ -144,6 +146,57 @@ Deno.test("OAuth introspects with client id, secret and token in this order", ()
     assert.equal(seen?.headers.authorization, undefined);
     assert.equal(seen?.body, `client_id=uftp&client_secret=s%26cret+%2B%25&token=${GOOD_TOKEN}`);
   }));
+
+Deno.test("OAuth introspects with client id and secret in the header, encoded as RFC 6749 has it", () =>
+  withProvider(
+    { introspect: true, introspection: { ...CLIENT, clientId: "uf tp:ä", inHeader: true } },
+    async ({ ask, provider }) => {
+      provider.fault = (_request, response) => sendJson(response, { active: true, ...ANN });
+      assert.equal(await ask(GOOD_TOKEN), "accepted");
+      const [seen] = provider.server.seen;
+      assert.equal(seen?.headers.authorization, `Basic ${btoa("uf+tp%3A%C3%A4:s%26cret+%2B%25")}`);
+      assert.equal(seen?.body, `token=${GOOD_TOKEN}`);
+    },
+  ));
+
+const KEYS = {
+  RS256: generateKeyPairSync("rsa", { modulusLength: 2048 }),
+  ES256: generateKeyPairSync("ec", { namedCurve: "P-256" }),
+  ES384: generateKeyPairSync("ec", { namedCurve: "P-384" }),
+  EdDSA: generateKeyPairSync("ed25519"),
+};
+for (const [alg, { privateKey, publicKey }] of Object.entries(KEYS)) {
+  Deno.test(`OAuth introspects as a client that signs with ${alg}, each time anew`, () => {
+    const key = String(privateKey.export({ type: "pkcs8", format: "pem" }));
+    const login = { clientId: "uftp", key, keyId: "k1" };
+    return withProvider({ introspect: true, introspection: login }, async ({ ask, provider }) => {
+      provider.fault = (_request, response) => sendJson(response, { active: true, ...ANN });
+      assert.equal(await ask(GOOD_TOKEN), "accepted");
+      assert.equal(await ask("other"), "accepted");
+      const ids = await Promise.all(provider.server.seen.map(async ({ body, headers }) => {
+        assert.equal(headers.authorization, undefined);
+        const form = new URLSearchParams(body);
+        assert.equal(form.get("client_id"), "uftp");
+        assert.equal(
+          form.get("client_assertion_type"),
+          "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+        );
+        assert.equal(form.has("client_secret"), false);
+        const { payload, protectedHeader } = await jwtVerify(form.get("client_assertion") ?? "", publicKey, {
+          issuer: "uftp",
+          subject: "uftp",
+          audience: provider.introspection,
+          currentDate: new Date(NOW),
+          requiredClaims: ["jti", "exp", "iat"],
+        });
+        assert.deepEqual([protectedHeader.alg, protectedHeader.kid], [alg, "k1"]);
+        assert.equal((payload.exp ?? 0) - (payload.iat ?? 0), 60);
+        return payload.jti;
+      }));
+      assert.equal(new Set(ids).size, 2);
+    });
+  });
+}
 
 Deno.test("OAuth never sends what is not for the provider", () =>
   withProvider({}, async ({ subject, provider, ask }) => {

@@ -1,0 +1,96 @@
+import { Buffer } from "node:buffer";
+import { createPrivateKey, type KeyObject, randomUUID } from "node:crypto";
+import { SignJWT } from "jose";
+
+/** How this service says to a provider that it is its client (OIDC Core 1.0, 9). */
+export type ClientLogin =
+  | {
+    readonly clientId: string;
+    readonly clientSecret: string;
+    /** `client_secret_basic`; else the secret is in the body, `client_secret_post`. */
+    readonly inHeader?: true;
+  }
+  | {
+    readonly clientId: string;
+    /** `private_key_jwt`: private key as PEM. */
+    readonly key: string;
+    readonly keyId: string | undefined;
+  };
+
+/** How long an assertion counts, in seconds. */
+const ASSERTION_S = 60;
+
+/** Algorithms of elliptic curves (RFC 7518, 3.4). */
+const BY_CURVE: Readonly<Record<string, string>> = {
+  prime256v1: "ES256",
+  secp384r1: "ES384",
+  secp521r1: "ES512",
+};
+
+/** What a request has so that the provider knows us: headers, and parameters of the body. */
+export async function clientLogin(
+  login: ClientLogin,
+  { audience, now }: {
+    /** The provider's issuer, or the endpoint where that is not known (RFC 7523, 3). */
+    readonly audience: string;
+    /** Milliseconds since the epoch. */
+    readonly now: number;
+  },
+): Promise<{ readonly headers: Readonly<Record<string, string>>; readonly parameters: [string, string][] }> {
+  const { clientId } = login;
+  if ("key" in login) {
+    const parameters: [string, string][] = [
+      ["client_id", clientId],
+      ["client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"],
+      ["client_assertion", await assertion(login, audience, Math.floor(now / 1000))],
+    ];
+    return { headers: {}, parameters };
+  }
+  const { clientSecret, inHeader } = login;
+  if (!inHeader) {
+    return { headers: {}, parameters: [["client_id", clientId], ["client_secret", clientSecret]] };
+  }
+  // RFC 6749, 2.3.1: both are encoded as in a form, which Basic itself does not ask for.
+  const pair = [clientId, clientSecret].map(formEncoded).join(":");
+  return { headers: { Authorization: `Basic ${Buffer.from(pair).toString("base64")}` }, parameters: [] };
+}
+
+/** The algorithm that a key signs with; `undefined` if it is none that providers know. */
+export function algorithmOf(key: KeyObject): string | undefined {
+  switch (key.asymmetricKeyType) {
+    case "rsa":
+      return "RS256";
+    case "ec":
+      return BY_CURVE[key.asymmetricKeyDetails?.namedCurve ?? ""];
+    case "ed25519":
+      return "EdDSA";
+    default:
+      return undefined;
+  }
+}
+
+/** RFC 7523, 2.2 and 3. */
+async function assertion(
+  { clientId, key: pem, keyId }: Extract<ClientLogin, { readonly key: string }>,
+  audience: string,
+  nowS: number,
+): Promise<string> {
+  const key = createPrivateKey(pem);
+  return await new SignJWT()
+    .setProtectedHeader({
+      alg: algorithmOf(key) ?? "",
+      typ: "JWT",
+      ...(keyId !== undefined && { kid: keyId }),
+    })
+    .setIssuer(clientId)
+    .setSubject(clientId)
+    .setAudience(audience)
+    .setJti(randomUUID())
+    .setIssuedAt(nowS)
+    .setExpirationTime(nowS + ASSERTION_S)
+    .sign(key);
+}
+
+function formEncoded(text: string): string {
+  return new URLSearchParams([["", text]]).toString().slice(1);
+}
