@@ -6,6 +6,7 @@ import { CLIENT, startOidcProvider } from "../../identity_provider/oidc_provider
 import { startUnityProvider } from "../../identity_provider/unity_provider.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { createSite, type Site } from "../../system/running_service.ts";
+import { runAuthserver } from "../../system/service_process.ts";
 import { recordedIo } from "../recorded_io.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
@@ -60,12 +61,15 @@ Deno.test.afterAll(async () => {
 });
 
 /** Lines about other systems, without addresses. */
+function findings(printed: string): readonly string[] {
+  return printed.split("\n").filter((line) => /^(?:ok|failed) /.test(line))
+    .map((line) => line.replace(/ +/g, " ").replace(/ (?:https:\/\/)?[\w.]+:\d+\S*:/, ":"));
+}
+
 async function checkOnline({ main }: Site, ...more: string[]) {
   const io = recordedIo();
   const status = await check.run(["--online", "--config", main, ...more], io);
-  const lines = io.out.split("\n").filter((line) => /^(?:ok|failed) /.test(line))
-    .map((line) => line.replace(/ +/g, " ").replace(/ (?:https:\/\/)?[\w.]+:\d+\S*:/, ":"));
-  return { status, lines, out: io.out };
+  return { status, lines: findings(io.out), out: io.out };
 }
 
 const GOOD = [
@@ -87,6 +91,12 @@ Deno.test("check --online says of every other system what it found", async () =>
   assert.equal(status, 0);
   const requests = [...oidc.server.seen, ...unity.server.seen].slice(seen);
   assert(requests.every(({ headers }) => headers.authorization === undefined));
+});
+
+Deno.test("check --online says the same as the product, which knows no authorities of the system's", async () => {
+  const running = runAuthserver(["check", "--online", "--config", site.main]);
+  assert.equal(await running.ended, 0, running.printed);
+  assert.deepEqual(findings(running.printed), GOOD);
 });
 
 /** The finding that replaces the one of the same system while something is wrong. */
