@@ -184,10 +184,23 @@ export class FailureTable<S> {
     }
   }
 
-  /** Records whose wait is running. */
-  waiting(): FailureRecord<S>[] {
+  /** Records whose wait is running. @param most At most so many. */
+  waiting(most = Infinity): FailureRecord<S>[] {
     const now = this.#now();
-    return [...this.#waiting.values()].filter(({ until }) => until > now);
+    const found: FailureRecord<S>[] = [];
+    for (const record of this.#waiting.values()) {
+      if (found.length >= most) break;
+      if (record.until > now) found.push(record);
+    }
+    return found;
+  }
+
+  /** How many these are. */
+  get waitingCount(): number {
+    const now = this.#now();
+    let count = 0;
+    for (const { until } of this.#waiting.values()) if (until > now) count++;
+    return count;
   }
 
   #next<T>(before: FailureRecord<T> | undefined, subject: T, policy: WaitPolicy): FailureRecord<T> {

@@ -72,15 +72,27 @@ export class RegulationMemory {
     this.operator = new OperatorBans(now);
   }
 
-  /** Everybody who has to wait at the moment, until when by the clock of the machine. */
-  bans(): Ban[] {
+  /** Everybody who has to wait at the moment, until when by the clock of the machine. @param most At most so many. */
+  bans(most = Infinity): Ban[] {
     const ahead = this.#clock() - this.now();
-    const found = COUNTED.flatMap((counted): Ban[] =>
-      this.tables[counted].waiting().map(({ subject, failures, until }) => {
-        return { ...subject, reason: counted === "tokens" ? "tokens" : "passwords", failures, until };
-      })
-    );
-    return [...this.operator.list(), ...found].map((ban) => ({ ...ban, until: ban.until + ahead }));
+    const found: Ban[] = this.operator.list().slice(0, most);
+    for (const counted of COUNTED) {
+      const reason = counted === "tokens" ? "tokens" : "passwords";
+      for (const { subject, failures, until } of this.tables[counted].waiting(most - found.length)) {
+        found.push({ ...subject, reason, failures, until });
+      }
+    }
+    return found.map((ban) => ({ ...ban, until: ban.until + ahead }));
+  }
+
+  /** How many these are, by reason. No list is made of them: whoever has many addresses can fill the tables. */
+  banCounts(): Readonly<Record<Ban["reason"], number>> {
+    const { pairs, addresses, users, tokens } = this.tables;
+    return {
+      passwords: pairs.waitingCount + addresses.waitingCount + users.waitingCount,
+      tokens: tokens.waitingCount,
+      operator: this.operator.list().length,
+    };
   }
 
   /**

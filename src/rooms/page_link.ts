@@ -7,21 +7,28 @@ type Page = string | null;
 /** The end of the room that shows the page: asks for it as it is now. */
 export class PageCaller {
   readonly #port: MessagePort;
-  /** In the order in which they asked, which is that of the answers. */
-  readonly #waiting: ((page: Page) => void)[] = [];
+  #coming: PromiseWithResolvers<Page> | undefined;
 
   constructor(port: MessagePort) {
     this.#port = port;
-    port.onmessage = ({ data }: MessageEvent<Page>) => this.#waiting.shift()?.(data);
+    port.onmessage = ({ data }: MessageEvent<Page>) => {
+      this.#coming?.resolve(data);
+      this.#coming = undefined;
+    };
   }
 
-  /** @throws {Error} If it could not be made. */
+  /**
+   * Who asks while a page is on its way gets that one: however many ask and do not wait, one is made at a time, and none
+   * is made for those who have gone.
+   * @throws {Error} If it could not be made.
+   */
   async page(): Promise<string> {
-    const page = await new Promise<Page>((resolve) => {
-      this.#waiting.push(resolve);
+    if (this.#coming === undefined) {
+      this.#coming = Promise.withResolvers<Page>();
       const asked: Asked = null;
       this.#port.postMessage(asked);
-    });
+    }
+    const page = await this.#coming.promise;
     if (page === null) throw new Error("the page could not be made");
     return page;
   }

@@ -74,8 +74,12 @@ export class OperatorDesk {
       case "status":
         return { about: "status", status: await this.#status() };
       case "bans": {
-        const bans = regulator.memory.bans();
-        return { about: "bans", bans: bans.slice(0, MOST_BANS), total: bans.length };
+        const { passwords, tokens, operator } = regulator.memory.banCounts();
+        return {
+          about: "bans",
+          bans: regulator.memory.bans(MOST_BANS),
+          total: passwords + tokens + operator,
+        };
       }
       case "ban":
         regulator.memory.ban(question.subject, question.until);
@@ -94,8 +98,6 @@ export class OperatorDesk {
 
   async #status(): Promise<CoreStatus> {
     const { groups, methods, regulator, certificate, sharing } = this.parts;
-    const bans = { passwords: 0, tokens: 0, operator: 0 };
-    for (const { reason } of regulator.memory.bans()) bans[reason]++;
     const own = certificate();
     const count = await sharing?.store.count();
     return {
@@ -113,7 +115,7 @@ export class OperatorDesk {
         method.status === undefined ? [] : [{ method: method.name, ...method.status() }]
       ),
       certificate: own,
-      bans,
+      bans: regulator.memory.banCounts(),
       shares: count,
     };
   }

@@ -17,10 +17,11 @@ const account = (uid: number, key: string) => ({
   keyFiles: { ".ssh/authorized_keys": publicLine(key) },
 });
 const alice = { uid: 1000, home: data, groups: ["users", "hpc"] };
+const boss = account(1002, "user_ed25519");
 const system = await runService({
   servers: {
-    HPC: [{ users: { alice, dora: account(1001, "user_rsa2048") }, maxSessions: 1000 }],
-    TWO: [{ users: { alice, dora: account(2001, "other_ed25519") }, maxSessions: 1000 }],
+    HPC: [{ users: { alice, boss, dora: account(1001, "user_rsa2048") }, maxSessions: 1000 }],
+    TWO: [{ users: { alice, boss, dora: account(2001, "other_ed25519") }, maxSessions: 1000 }],
   },
   map: JSON.stringify({ ...MAP, [DORA]: { "uftpd.HPC.rateLimit": "1G" } }),
   properties: {
@@ -82,4 +83,30 @@ Deno.test("a name that the map file gives an account on the other server stands 
   await system.logged(/file read again/, lines);
   const reply = await system.ask(`/rest/access/HPC/${id}`, { headers: { ...stranger, Accept: "*/*" } });
   assert.equal(reply.text, "0123456789");
+});
+
+Deno.test("a name that is to administrate does so by a key that all servers have, and not by one daemon's word", async () => {
+  const lines = system.log.length;
+  const admin = { role: "admin", xlogin: "alice" };
+  const map = { ...MAP, [DORA]: admin, "CN=boss, OU=ssh-local-users": admin };
+  await system.replace("conf/mapfile.json", JSON.stringify(map));
+  await system.logged(/file read again/, lines);
+  const action = { body: { subject: "CN=Alice,O=Demo,C=EU" } };
+  for (const headers of [here, ...SAME_NAME.map(([, headers]) => headers)]) {
+    const client = JSON.parse((await system.ask("/rest/auth", { headers })).text).client;
+    assert.equal(client.dn, DORA);
+    assert.equal((await system.ask("/rest/admin", { headers })).status, 403);
+    assert.equal(
+      (await system.ask("/rest/admin/actions/IssueAPIToken", { method: "POST", headers, ...action })).status,
+      403,
+    );
+  }
+  const known = bearer(userToken("boss", "user_ed25519"));
+  assert.equal((await system.ask("/rest/admin", { headers: known })).status, 200);
+  const made = await system.ask("/rest/admin/actions/IssueAPIToken", {
+    method: "POST",
+    headers: known,
+    ...action,
+  });
+  assert.equal(JSON.parse(made.text).success, true, made.text);
 });

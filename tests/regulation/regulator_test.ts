@@ -541,6 +541,23 @@ Deno.test("Regulator lists waits of users, of addresses, of both together and of
   ]);
 });
 
+Deno.test("Regulator counts waits without a list of them, and lists as many as are wanted", () => {
+  const { regulator, fail, clock } = create();
+  for (let i = 0; i < 5; i++) fail(basic(`user${i}`, "x"), 6);
+  fail(bearer("x"), 101);
+  for (const user of ["carl", "dora"]) regulator.memory.ban({ user }, clock.now + 5000);
+  const all = regulator.memory.bans();
+  const count = (reason: string) => all.filter((ban) => ban.reason === reason).length;
+  const numbers = { passwords: count("passwords"), tokens: count("tokens"), operator: count("operator") };
+  assert.deepEqual(regulator.memory.banCounts(), numbers);
+  assert.deepEqual(numbers, { passwords: 5, tokens: 1, operator: 2 });
+  for (let most = 0; most <= all.length; most++) {
+    assert.deepEqual(regulator.memory.bans(most), all.slice(0, most));
+  }
+  clock.now += 10_000;
+  assert.deepEqual(regulator.memory.banCounts(), { passwords: 0, tokens: 0, operator: 0 });
+});
+
 Deno.test("Regulator tells the log of each wait, without secrets", () => {
   const lines: string[] = [];
   const { fail } = create({}, createLogger((line) => lines.push(line.slice(25)), { now: () => 0 }));

@@ -14,7 +14,7 @@ const SCRAPE = {
 };
 const NEVER = new AbortController().signal;
 
-Deno.test("nothing of what scrapers send reaches who makes the page, and each gets a page of its own", async () => {
+Deno.test("nothing of what scrapers send reaches who makes the page, and who asks meanwhile gets the page that is made", async () => {
   const { port1, port2 } = new MessageChannel();
   const asked: unknown[] = [];
   const failures: unknown[] = [];
@@ -31,11 +31,14 @@ Deno.test("nothing of what scrapers send reaches who makes the page, and each ge
   const caller = new PageCaller(port2);
   const answer = metricsAnswer(() => caller.page());
   try {
-    const replies = await Promise.allSettled([1, 2, 3].map(() => answer(SCRAPE, NEVER)));
-    assert.deepEqual(
-      replies.map((reply) => reply.status === "fulfilled" ? reply.value.body : "failed"),
-      ["page 1", "failed", "page 3"],
-    );
+    const replies: unknown[] = [];
+    for (let round = 0; round < 3; round++) {
+      const all = await Promise.allSettled(Array.from({ length: 1000 }, () => answer(SCRAPE, NEVER)));
+      replies.push(
+        ...new Set(all.map((reply) => reply.status === "fulfilled" ? reply.value.body : "failed")),
+      );
+    }
+    assert.deepEqual(replies, ["page 1", "failed", "page 3"]);
     assert.equal((await answer({ ...SCRAPE, path: "/" }, NEVER)).status, 404);
     assert.equal((await answer({ ...SCRAPE, method: "POST" }, NEVER)).status, 405);
     assert.deepEqual(asked, [null, null, null]);

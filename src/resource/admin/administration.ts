@@ -18,7 +18,7 @@ export interface AdminParts extends ActionParts {
 
 /** `GET /rest/admin`: how the service is, and which actions there are (rest-api.md 1.14). */
 export function describeAdministration(call: Call, { servers, facts }: AdminParts): HttpResponse {
-  checkRole(call);
+  checkRole(call, servers);
   const here = `${call.base}/rest/admin`;
   const links = Object.entries(ACTIONS).map(([name, { description }]) => [
     `action:${name}`,
@@ -46,7 +46,7 @@ export function describeAdministration(call: Call, { servers, facts }: AdminPart
  * @throws {ServiceError} 403, 404, 400 for what is no object of texts, and what the action throws.
  */
 export async function carryOut(call: Call, parts: AdminParts): Promise<HttpResponse> {
-  checkRole(call);
+  checkRole(call, parts.servers);
   const name = call.params.get("action") ?? "";
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
   if (action === undefined) throw refuse("ERR_NOT_FOUND", { where: "here" });
@@ -79,8 +79,15 @@ function outcome(
   return run((name) => parameters.get(name), { call, parts });
 }
 
-/** Without access control everybody may everything else, but not this. */
-function checkRole({ user, caller }: Call): void {
+/**
+ * Without access control everybody may everything else, but not this. Nor may those whom only some daemons vouch for: on
+ * other servers their name may be somebody else's, and what administrators do concerns all servers.
+ */
+function checkRole({ user: { role, restricted }, caller }: Call, servers: AdminParts["servers"]): void {
   if (isNarrow(boundsOf(caller))) throw refuse("ERR_FORBIDDEN", "a narrowed token administers nothing");
-  if (user.role !== "admin") throw refuse("ERR_FORBIDDEN", `role ${user.role}`);
+  if (role !== "admin") throw refuse("ERR_FORBIDDEN", `role ${role}`);
+  const other = restricted && [...servers.keys()].find((name) => !restricted.servers.includes(name));
+  if (other !== undefined) {
+    throw refuse("ERR_FORBIDDEN", `signed in by a key that is not the user's on ${other}`);
+  }
 }
