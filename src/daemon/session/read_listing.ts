@@ -6,8 +6,9 @@ import type { GuardedSocket } from "./guarded_socket.ts";
 const MOST_LINES = 100_000;
 const MOST_BYTES = 32 * 1024 * 1024;
 
-/** Bytes of a line without its end: a name has 255 at most. */
+/** Characters of a line without its end, and of a name: one has 255 bytes on most file systems. */
 const MOST_IN_LINE = 4096;
+const MOST_IN_NAME = 1024;
 
 /** For how long lines are read before others have their turn, in milliseconds. */
 const SLICE_MS = 10;
@@ -47,7 +48,7 @@ export async function readListing(
     for (const line of arrived) {
       if (line === "") continue;
       lines++;
-      const entry = parseEntry(line.endsWith("\r") ? line.slice(0, -1) : line);
+      const entry = parseEntry(apart(line.endsWith("\r") ? line.slice(0, -1) : line));
       if (entry !== undefined && isName(entry.name)) take(entry);
       else unreadable++;
       if (lines % 64 === 0 && performance.now() - since > SLICE_MS) {
@@ -62,5 +63,13 @@ export async function readListing(
 }
 
 function isName(name: string): boolean {
-  return name !== "." && name !== ".." && !name.includes("/");
+  return name !== "." && name !== ".." && !name.includes("/") && name.length <= MOST_IN_NAME;
+}
+
+/**
+ * The line as a text of its own, at most as long as a line may be: the engine makes no copy of a part, and so an entry that
+ * is kept would keep all that came in one read with it.
+ */
+function apart(line: string): string {
+  return ` ${line.slice(0, MOST_IN_LINE)}`.slice(1);
 }

@@ -10,6 +10,9 @@ const AT_A_TIME = 500;
 /** Characters of a name at most; a file system allows 255 bytes. */
 const MOST_IN_NAME = 1024;
 
+/** Characters of a name that are put in a form for people, which can be 18 times as long. */
+const MOST_IN_KEY = 255;
+
 /** The place of an entry in the order of a listing. */
 interface Place {
   readonly directory: boolean;
@@ -74,7 +77,7 @@ function parsePlace(after: string): Place {
 
 /** Letters count the same in either case, and numbers by their value: each is led by how long it is. */
 function placeOf(name: string, directory: boolean): Place {
-  const key = name.normalize("NFKD").toLowerCase().replace(/[0-9]+/g, (digits) => {
+  const key = name.slice(0, MOST_IN_KEY).normalize("NFKD").toLowerCase().replace(/[0-9]+/g, (digits) => {
     const number = digits.slice(leadingZeros(digits));
     return `0${String.fromCharCode(48 + number.length)}${number}`;
   });

@@ -386,14 +386,16 @@ Deno.test("download() says how many things of a directory it cannot show", async
     ...listingLines(["with\ttab", "and\u0085next"]),
     "no line of a listing",
     "size=1;type=file;perm=r;UNIX.mode=20666; tty",
+    ...listingLines(["n".repeat(1025)]),
+    `size=1;type=file;perm=r;${"x=y;".repeat(1500)} lengthy`,
   ];
   site.site.daemon.sessionFaults.always = { kind: "injected-directory", lines };
   const headers = { Accept: "application/json" };
   const listing = await (await site.ask("anonymous", "GET", `access/HPC/${id}`, { headers })).json();
-  assert.equal(listing.omitted, 4);
+  assert.equal(listing.omitted, 6);
   assert.deepEqual(listing.entries.map(({ name }: { name: string }) => name), ["x.dat"]);
   const page = await (await site.ask("anonymous", "GET", `access/HPC/${id}`)).text();
-  assert.match(page, /1 entry; 4 in this directory cannot be shown/);
+  assert.match(page, /1 entry; 6 in this directory cannot be shown/);
 });
 
 Deno.test("download() does not follow a daemon whose listing has no end", async () => {

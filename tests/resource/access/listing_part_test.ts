@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import process from "node:process";
 import fc from "fast-check";
 import { ListingPart } from "../../../src/resource/access/listing_part.ts";
 import type { Entry } from "../../../src/daemon/session/entry.ts";
@@ -53,4 +54,22 @@ Deno.test("ListingPart refuses a place that is no name", () => {
   for (const after of ["", "/", "a/b", "../", "a".repeat(2000)].filter((text) => text !== "../")) {
     assert.throws(() => new ListingPart(after), { code: "ERR_INVALID_REQUEST" }, after);
   }
+});
+
+Deno.test("ListingPart puts no more than the beginning of a name in order for people, and forgets nothing of the rest", () => {
+  /** Names of which each character is 18 in the form for people. */
+  const names = (length: number) => Array.from({ length: 3000 }, (_, i) => `${"\ufdfa".repeat(length)}${i}`);
+  const milliseconds = (names: readonly string[]) => {
+    const entries = names.map(entry);
+    const begun = process.cpuUsage();
+    const part = new ListingPart();
+    for (const each of entries) part.add(each);
+    assert.equal(part.finish().entries.length, names.length);
+    const { user, system } = process.cpuUsage(begun);
+    return (user + system) / 1000;
+  };
+  const least = (names: readonly string[]) => Math.min(...[1, 2, 3].map(() => milliseconds(names)));
+  const [short, long] = [names(252), names(1020)];
+  assert.ok(least(long) < 2.5 * least(short), "four times the length costs as much more");
+  assert.deepEqual(inParts(long.toReversed(), 500).names.toSorted(), long.toSorted());
 });
