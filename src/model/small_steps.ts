@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { setImmediate } from "node:timers";
 
 /** How long work in steps may hold the event loop at a time, in milliseconds. */
 const STEP_MS = 8;
@@ -17,9 +17,28 @@ export class SmallSteps {
 
   /** Lets all others have their turn. */
   async rest(): Promise<void> {
-    await setImmediate();
+    await nextStep();
     this.#restAt = performance.now() + STEP_MS;
   }
+}
+
+/** Those who rest, in their order. */
+const resting: (() => void)[] = [];
+
+/**
+ * One of those who rest goes on in each turn of the event loop: however many work at the same time, whoever else waits for
+ * the loop waits for one step.
+ */
+function nextStep(): Promise<void> {
+  return new Promise((resolve) => {
+    resting.push(resolve);
+    if (resting.length === 1) setImmediate(callNext);
+  });
+}
+
+function callNext(): void {
+  resting.shift()?.();
+  if (resting.length > 0) setImmediate(callNext);
 }
 
 /** The lines of a text one after the other, without line feeds; no list of them is made. */

@@ -66,8 +66,8 @@ const PROVIDERS: readonly Breakage[] = [
   {
     rows: ["the provider answers 500", "the provider answers 429", "the provider sends us elsewhere"],
     broken: "whatever status comes with an answer",
-    file: "src/authentication/oauth/oauth.ts",
-    change: instead("if (status < 200 || status >= 300)", "if (false)"),
+    file: "src/authentication/oauth/provider_question.ts",
+    change: instead("if (status < 200 || status >= 300) return", "if (status < 0) return"),
     tests: ["tests/faults/provider_test.ts", "tests/authentication/oauth"],
   },
   {

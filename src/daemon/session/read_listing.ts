@@ -1,5 +1,6 @@
 import { refuse } from "../../model/service_error.ts";
 import { type Entry, parseEntry } from "./entry.ts";
+import { SmallSteps } from "../../model/small_steps.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 
 /** Lines and bytes after which a listing is cut. */
@@ -9,9 +10,6 @@ const MOST_BYTES = 32 * 1024 * 1024;
 /** Characters of a line without its end, and of a name: one has 255 bytes on most file systems. */
 const MOST_IN_LINE = 4096;
 const MOST_IN_NAME = 1024;
-
-/** For how long lines are read before others have their turn, in milliseconds. */
-const SLICE_MS = 10;
 
 /** What of a listing was not handed on as entries. */
 export interface ListingRest {
@@ -33,6 +31,7 @@ export async function readListing(
 ): Promise<ListingRest> {
   const decoder = new TextDecoder();
   const buffer = new Uint8Array(64 * 1024);
+  const steps = new SmallSteps();
   let rest = "";
   let lines = 0;
   let unreadable = 0;
@@ -44,17 +43,14 @@ export async function readListing(
     if (rest.length > MOST_IN_LINE) {
       throw refuse("ERR_DAEMON_SESSION", "Daemon sent an endless line in a listing");
     }
-    let since = performance.now();
+    await steps.rest(); // others may have read at the same moment
     for (const line of arrived) {
       if (line === "") continue;
       lines++;
       const entry = parseEntry(apart(line.endsWith("\r") ? line.slice(0, -1) : line));
       if (entry !== undefined && isName(entry.name)) take(entry);
       else unreadable++;
-      if (lines % 64 === 0 && performance.now() - since > SLICE_MS) {
-        await new Promise((resolve) => setTimeout(resolve, 0));
-        since = performance.now();
-      }
+      if (lines % 16 === 0 && steps.isLong) await steps.rest();
     }
     if (count === null) return { complete: true, unreadable };
     bytes += count;
