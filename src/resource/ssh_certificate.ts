@@ -3,7 +3,7 @@ import type { UserCertificate } from "../authentication/ssh_key/certificate/user
 import { UnusableKey } from "../authentication/ssh_key/wire_reader.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { HeaderList } from "../model/header_list.ts";
-import { refuse } from "../model/service_error.ts";
+import { isRefusal, refuse } from "../model/service_error.ts";
 import type { Attempt, Regulator } from "../regulation/regulator.ts";
 import type { Call } from "./call.ts";
 import { readText } from "./request_body.ts";
@@ -56,21 +56,20 @@ export async function uploadCertificate(call: Call, parts: CertificateParts): Pr
  */
 export async function forgetCertificate(call: Call, parts: CertificateParts): Promise<HttpResponse> {
   const line = await readText(call.request);
-  const wasThere = await regulated(call, parts, async () => {
+  return await regulated(call, parts, async () => {
+    let wasThere = false;
     try {
-      let any = false;
-      for (const desk of parts.desks) any = await desk.forget(line) || any;
-      return any;
+      for (const desk of parts.desks) wasThere = await desk.forget(line) || wasThere;
     } catch (error) {
       if (error instanceof UnusableKey) throw refuse("ERR_CERTIFICATE_REFUSED", { why: error.message });
       throw error;
     }
+    if (!wasThere) throw refuse("ERR_NOT_FOUND", { where: "of this certificate" });
+    return { status: 204, headers: new HeaderList(), body: null };
   });
-  if (!wasThere) throw refuse("ERR_NOT_FOUND", { where: "of this certificate" });
-  return { status: 204, headers: new HeaderList(), body: null };
 }
 
-/** Whoever tries certificates that are refused waits as whoever tries keys. */
+/** Whoever tries certificates that are refused, or not there, waits as whoever tries keys; an outage counts for nobody. */
 async function regulated<T>(
   { clientAddress, signal }: Call,
   { admit }: CertificateParts,
@@ -82,7 +81,8 @@ async function regulated<T>(
     attempt.succeeded();
     return result;
   } catch (error) {
-    attempt.failed();
+    if (isRefusal(error, "ERR_CERTIFICATE_REFUSED") || isRefusal(error, "ERR_NOT_FOUND")) attempt.failed();
+    else attempt.undecided();
     throw error;
   }
 }

@@ -110,6 +110,17 @@ Deno.test("a certificate that does not count is refused with the reason, and who
   assert(statuses.includes(429), statuses.join());
 });
 
+Deno.test("whoever tries to have certificates forgotten that are not there waits, too", async () => {
+  const { properties, ...rest } = settings();
+  const maxFailures = { "container.security.regulation.maxFailures": "1" };
+  await using system = await runService({ ...rest, properties: { ...properties, ...maxFailures } });
+  const statuses: number[] = [];
+  for (let i = 0; i < 45; i++) {
+    statuses.push((await system.ask(PATH, { method: "DELETE", body: certificateLine("by_other") })).status);
+  }
+  assert(statuses[0] === 404 && statuses.includes(429), statuses.join());
+});
+
 Deno.test("without certificate no key counts where only=certificates, from whatever source it is", async () => {
   const { files, map, properties } = settings({ only: "certificates", file: "{folder}/conf/keys.txt" });
   await using system = await runService({

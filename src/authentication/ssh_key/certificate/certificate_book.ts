@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Logger } from "../../../logging/logger.ts";
+import { BoundedMap } from "../../../model/bounded_map.ts";
 import type { Clock } from "../../../model/clock.ts";
 import type { KeptRecord, RecordStore } from "../../../store/record_store.ts";
 import type { WatchedFile } from "../../../watch/watched_file.ts";
@@ -21,9 +22,14 @@ const KIND = "ssh-certificate";
 const MOST_OF_A_SET = 20;
 /** Most of one principal, whatever the others on them. */
 const MOST_OF_A_PRINCIPAL = 1000;
+/** Certificates whose signature was verified that are remembered; a principal that many share has a thousand. */
+const REMEMBERED = 5000;
 
 /** Certificates that were shown and have not ended. Each is judged anew when its key is used. */
 export class CertificateBook {
+  /** By their lines. Whoever claims to be a user has all of that user's looked at, before anything is known of them. */
+  readonly #verified = new BoundedMap<string, UserCertificate>(REMEMBERED);
+
   constructor(
     readonly parts: {
       readonly records: RecordStore;
@@ -46,7 +52,7 @@ export class CertificateBook {
     const verdict = this.judge(certificate);
     if (verdict.kind === "refused") return verdict;
     const { principals } = verdict;
-    await this.#makeRoom(certificate);
+    await this.#makeRoom(certificate, principals);
     const { records, clock } = this.parts;
     const made = Math.floor(clock() / 1000);
     const ends = Math.min(certificate.validBefore, Number.MAX_SAFE_INTEGER);
@@ -73,7 +79,7 @@ export class CertificateBook {
     const records = await this.parts.records.list(KIND, user);
     return records.flatMap((record) => {
       try {
-        return [readUserCertificate(contentOf(record).line)];
+        return [this.#stored(contentOf(record).line)];
       } catch (error) {
         if (!(error instanceof UnusableKey)) throw error;
         this.parts.log.error("stored certificate cannot be read", { error });
@@ -98,9 +104,20 @@ export class CertificateBook {
     this.parts.authorities.close();
   }
 
-  /** Lets go of what ends first, where there are many with the same principals. */
-  async #makeRoom(certificate: UserCertificate): Promise<void> {
-    const [principal = ""] = certificate.principals;
+  /** A certificate that was verified when it was shown. @throws {UnusableKey} If the store holds something else. */
+  #stored(line: string): UserCertificate {
+    const known = this.#verified.get(line);
+    if (known !== undefined) return known;
+    const certificate = readUserCertificate(line);
+    this.#verified.set(line, certificate);
+    return certificate;
+  }
+
+  /**
+   * Lets go of what ends first, where there are many with the same principals.
+   * @param admitted Principals for which it is kept.
+   */
+  async #makeRoom(certificate: UserCertificate, [principal = ""]: readonly string[]): Promise<void> {
     const set = setOf(certificate);
     const others = (await this.parts.records.list(KIND, principal))
       .filter((record) => contentOf(record).set === set && record.key !== keyOf(certificate, principal))
@@ -109,8 +126,8 @@ export class CertificateBook {
   }
 }
 
-function keyOf({ line }: UserCertificate, principal: string): string {
-  return createHash("sha256").update(`${line}\n${principal}`).digest("base64url");
+function keyOf({ digest }: UserCertificate, principal: string): string {
+  return createHash("sha256").update(`${digest}\n${principal}`).digest("base64url");
 }
 
 /** The same for certificates with the same principals. */

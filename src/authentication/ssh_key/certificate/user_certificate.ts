@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { hash } from "node:crypto";
 import { trimCharacters } from "../../../model/trim.ts";
 import {
   decodeBase64,
@@ -32,6 +33,8 @@ export interface UserCertificate {
   readonly extensions: ReadonlyMap<string, string>;
   /** Type and blob, as the line has them without its comment. */
   readonly line: string;
+  /** SHA-256 in base64url of all that is signed: one signature can be written in several forms, what it says cannot. */
+  readonly digest: string;
 }
 
 /** Longest line that is read, in UTF-16 units; OpenSSH takes up to 256 principals. */
@@ -82,6 +85,7 @@ export function readUserCertificate(line: string): UserCertificate {
     criticalOptions,
     extensions,
     line: `${type} ${base64}`,
+    digest: hash("sha256", signed, "base64url"),
   };
 }
 
@@ -143,6 +147,8 @@ const UTF_8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function text(reader: WireReader): string {
   const bytes = reader.string();
+  // For sshd these are C strings, which end there (sshbuf_get_cstring).
+  if (bytes.includes(0)) throw new UnusableKey("text in the certificate, such as a principal, holds a NUL");
   try {
     return UTF_8.decode(bytes);
   } catch {

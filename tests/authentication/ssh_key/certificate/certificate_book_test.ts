@@ -1,4 +1,8 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import process from "node:process";
+import { wireString } from "../user_keys.ts";
+import { otherForm, testAuthority } from "./signed_certificate.ts";
 import { CertificateBook } from "../../../../src/authentication/ssh_key/certificate/certificate_book.ts";
 import { parseAuthorities } from "../../../../src/authentication/ssh_key/certificate/authorities_file.ts";
 import { UnusableKey } from "../../../../src/authentication/ssh_key/wire_reader.ts";
@@ -111,3 +115,65 @@ Deno.test("CertificateBook keeps 20 certificates of the same principals, those t
     assert.equal(kept.length, 20);
     assert(kept.includes("for_ever") && kept.includes("many_20") && !kept.includes("one_day"));
   }));
+
+Deno.test("CertificateBook keeps no more of them where the first principal is one that its authority may not name", () =>
+  withBook(async ({ book, trust }) => {
+    const authority = testAuthority();
+    await trust(`principals="ann" ${authority.line}`);
+    for (let n = 1; n <= 25; n++) {
+      const outcome = await book.upload(authority.certify(["someone", "ann"], n));
+      assert.deepEqual(outcome.kind === "kept" && outcome.principals, ["ann"]);
+    }
+    assert.equal((await book.of("ann")).length, 20);
+  }));
+
+Deno.test("CertificateBook keeps a certificate once, in whatever form its signature is written", () =>
+  withBook(async ({ book, trust }) => {
+    const authority = testAuthority("ecdsa-sha2-nistp256");
+    await trust(authority.line);
+    let signature: Buffer = Buffer.alloc(0);
+    const line = authority.certify(["ann"], 1, (made) => signature = made);
+    const body = Buffer.from(line.split(" ")[1] ?? "", "base64");
+    const wire = wireString(
+      Buffer.concat([wireString("ecdsa-sha2-nistp256"), wireString(otherForm(signature))]),
+    );
+    const head = body.subarray(0, body.indexOf(signature) - 4 - 4 - "ecdsa-sha2-nistp256".length - 4);
+    const other = `${line.split(" ")[0]} ${Buffer.concat([head, wire]).toString("base64")}`;
+    assert.notEqual(other, line);
+    for (const shown of [line, other]) assert.equal((await book.upload(shown)).kind, "kept");
+    assert.equal((await book.of("ann")).length, 1);
+    assert.equal(await book.forget(line), true);
+    assert.deepEqual(await book.of("ann"), []);
+  }));
+
+Deno.test("CertificateBook keeps nothing of a certificate with a principal that no name can be", () =>
+  withBook(async ({ book, trust }) => {
+    const authority = testAuthority();
+    await trust(authority.line);
+    for (const odd of ["an\0n", "ann\0", "\0"]) {
+      const outcome = await book.upload(authority.certify(["ann", odd]));
+      assert(outcome.kind === "refused", JSON.stringify(odd));
+      assert.match(outcome.reason, /principal/);
+    }
+    assert.deepEqual(await book.of("ann"), []);
+  }));
+
+Deno.test("CertificateBook verifies the signature of what it keeps once, not whenever somebody claims the name", () =>
+  withBook(async ({ book, trust, reopened }) => {
+    const authority = testAuthority();
+    await trust(authority.line);
+    for (let n = 1; n <= 200; n++) await book.upload(authority.certify([`user${n}`, "all"], n));
+    const again = reopened();
+    const first = await costOf(() => again.of("all"));
+    const later: number[] = [];
+    for (let i = 0; i < 5; i++) later.push(await costOf(() => again.of("all")));
+    assert(Math.min(...later) < first / 3, `${later} after ${first}`);
+  }));
+
+/** Processor time, in milliseconds. */
+async function costOf(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
