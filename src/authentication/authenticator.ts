@@ -10,6 +10,8 @@ export interface TokenIssuer {
   readonly url: string;
   /** Scopes that its tokens must have. */
   readonly scopes: readonly string[];
+  /** Whether it is asked about its tokens, besides what can be seen of them here. */
+  readonly asked: boolean;
 }
 
 /** How a user would have to log in instead (RFC 9470, 3). */

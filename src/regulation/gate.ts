@@ -1,4 +1,3 @@
-import type { BearerRoute } from "../model/credentials.ts";
 import type { BanSubject } from "./ban.ts";
 import type { FailureTable } from "./failure_table.ts";
 import type { Counted, RegulationMemory } from "./memory.ts";
@@ -50,16 +49,19 @@ export function passwordGate(memory: RegulationMemory, user: string, address: st
   return { places: known ? [own] : [own, ...others], pair, known };
 }
 
-/** Of a token or a key. @param claimant The same for all of one user; absent if it names none. */
+/**
+ * Of a token or a key.
+ * @param shown.claimant The same for all of one user; absent if it names none.
+ * @param shown.asked Whether somebody else has to be asked about it.
+ */
 export function tokenGate(
   memory: RegulationMemory,
   address: string,
-  route: BearerRoute,
-  claimant: string | undefined,
+  { claimant, asked }: { readonly claimant: string | undefined; readonly asked: boolean },
 ): Gate {
   const pair = claimant === undefined ? undefined : `tokens ${address}\0${claimant}`;
   const known = pair !== undefined && memory.known.has(pair);
-  if (known && route !== "provider") return { places: [], pair, known };
+  if (known && !asked) return { places: [], pair, known };
   const place: Place = {
     counted: "tokens",
     scope: known ? "tokens of user at address" : "tokens from address",

@@ -49,11 +49,14 @@ export class Regulator {
   readonly #log: Logger;
   readonly #enabled: boolean;
   readonly #patienceMs: number;
+  readonly #issuers: ReadonlySet<string>;
   readonly #learned: (news: RegulationNews) => void;
 
   constructor(
-    { log, patienceMs = PATIENCE_MS, learned = () => {}, ...parts }: MemoryParts & {
+    { log, patienceMs = PATIENCE_MS, issuers = new Set(), learned = () => {}, ...parts }: MemoryParts & {
       readonly log: Logger;
+      /** Identity providers whose tokens are verified here, and who are not asked about them; default: none. */
+      readonly issuers?: ReadonlySet<string>;
       readonly patienceMs?: number;
       /** Told of each failure that counts, and of each success that changes something, before its caller knows of it. */
       readonly learned?: (news: RegulationNews) => void;
@@ -61,6 +64,7 @@ export class Regulator {
   ) {
     this.memory = new RegulationMemory(parts);
     this.#patienceMs = patienceMs;
+    this.#issuers = issuers;
     this.#learned = learned;
     this.#log = log;
     this.#enabled = parts.config.enabled;
@@ -85,13 +89,16 @@ export class Regulator {
       }
       case "bearer":
         return this.#enter(
-          tokenGate(this.memory, address, authorization.route, authorization.claimant),
+          tokenGate(this.memory, address, {
+            claimant: authorization.claimant,
+            asked: authorization.route === "provider" && !this.#issuers.has(authorization.issuer ?? ""),
+          }),
           signal,
         );
       case "ssh-legacy": {
         const user = userKey(authorization.user);
         this.memory.operator.admit({ users: [user], address });
-        return this.#enter(tokenGate(this.memory, address, "ssh-key", user), signal);
+        return this.#enter(tokenGate(this.memory, address, { claimant: user, asked: false }), signal);
       }
     }
   }
@@ -102,7 +109,8 @@ export class Regulator {
    * @throws As {@link admit}.
    */
   admitKey(clientAddress: string, signal?: AbortSignal): Attempt | Promise<Attempt> {
-    return this.#enter(tokenGate(this.memory, addressGroup(clientAddress), "ssh-key", undefined), signal);
+    const place = addressGroup(clientAddress);
+    return this.#enter(tokenGate(this.memory, place, { claimant: undefined, asked: false }), signal);
   }
 
   /**

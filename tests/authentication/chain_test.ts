@@ -158,7 +158,10 @@ Deno.test("authenticate() gives every refusal the same face, but for a word abou
 
 Deno.test("authenticate() shows a token to the method of its issuer alone", async () => {
   const token = unsignedJwt({ iss: "https://b.example", sub: "ann" });
-  const of = (url: string, answer: Answer) => ({ ...method(answer), issuer: { url, scopes: [] } });
+  const of = (url: string, answer: Answer) => ({
+    ...method(answer),
+    issuer: { url, scopes: [], asked: false },
+  });
   const [a, b, any] = [
     of("https://a.example", ACCEPT("CN=a")),
     of("https://b.example", REFUSE),

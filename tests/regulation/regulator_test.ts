@@ -24,13 +24,18 @@ const CONFIG = {
 };
 const HERE = "192.0.2.17";
 
-function create(config: Partial<typeof CONFIG> = {}, log = SILENT, patienceMs = 60_000) {
+function create(
+  config: Partial<typeof CONFIG> = {},
+  log = SILENT,
+  { patienceMs = 60_000, issuers = new Set<string>() } = {},
+) {
   const clock = { now: 1_700_000_000_000 };
   const regulator = new Regulator({
     config: { ...CONFIG, ...config },
     log,
     now: () => clock.now,
     patienceMs,
+    issuers,
   });
   /** An attempt that needs not wait for others. */
   const admit = (credentials: Credentials): Attempt => {
@@ -188,6 +193,18 @@ Deno.test("Regulator never holds back whose tokens are known at an address for t
   fail(bearer("x"));
   fail(bearer("x"), 100);
   assert.ok(wait(jwt(ann)) > 0, "known for a day");
+});
+
+Deno.test("Regulator keeps nobody out who passed with a token that is verified here, whatever is forged in their name", () => {
+  const [una, eve] = [{ sub: "una", iss: "https://idp.example" }, { sub: "eve", iss: "https://idp.example" }];
+  const jwt = (claims: object) => bearer(unsignedJwt(claims));
+  const { wait, fail, succeed } = create({}, SILENT, { issuers: new Set(["https://idp.example"]) });
+  succeed(jwt(una));
+  fail(jwt({ ...una, exp: 1 }), 300);
+  assert.equal(wait(jwt(una)), 0);
+  fail(jwt(eve), 101);
+  assert.equal(wait(jwt(eve)), 1000, "who never passed waits");
+  assert.equal(wait(jwt(una)), 0);
 });
 
 for (const seed of [1, 2, 3]) {
@@ -378,7 +395,7 @@ Deno.test("Regulator lets many users of one address in, each in turn", async () 
 });
 
 Deno.test("Regulator refuses who had no turn for too long", async () => {
-  const { regulator } = create({}, SILENT, 1);
+  const { regulator } = create({}, SILENT, { patienceMs: 1 });
   const { underWay, turns } = crowd(regulator, basic("ann", "x"), 2);
   for (const turn of turns) {
     await assert.rejects(turn, {

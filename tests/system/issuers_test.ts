@@ -128,6 +128,18 @@ Deno.test("a thousand first logins cost their issuer no request", async () => {
   assert.equal(one.server.seen.length, before);
 });
 
+Deno.test("tokens that are forged in a user's name keep the user out nowhere", async () => {
+  assert.equal((await show(annToken())).status, 200);
+  const forger = createSigner("EdDSA", "1");
+  const forged = Array.from(
+    { length: 105 },
+    (_, jti) => forger.sign({ ...annClaims(), jti: `forged ${jti}` }, { typ: "at+jwt" }),
+  );
+  const statuses = await Promise.all(forged.map(async (token) => (await show(token)).status));
+  assert.deepEqual(new Set(statuses), new Set([401]));
+  assert.equal((await show(annToken({ jti: "after" }))).status, 200);
+});
+
 Deno.test("a token is shown to its own issuer alone, an opaque one where such tokens are made", async () => {
   two.tokens.set("opaque", { ...bobClaims(), client_id: "portal", token_type: "Bearer" });
   const before = one.server.seen.length;

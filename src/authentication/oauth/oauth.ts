@@ -83,7 +83,9 @@ export class OAuth implements Authenticator {
   ) {
     this.name = config.name;
     this.challenges = config.issuer === undefined ? ["Bearer"] : ["Bearer", "DPoP"];
-    if (config.issuer !== undefined) this.issuer = { url: config.issuer, scopes: config.requiredScope };
+    if (config.issuer !== undefined) {
+      this.issuer = { url: config.issuer, scopes: config.requiredScope, asked: config.askAlways };
+    }
     this.#config = config;
     this.#clock = clock;
     const own = log.child({ method: config.name });
@@ -255,8 +257,18 @@ function knownOf(
     claims,
     said: (path) => claimAt(claims, path) ?? (token && claimAt(token, path)),
     endsAt: Math.min(...ends),
-    confirmation: cnf.map(readConfirmation).reduce((all, one) => ({ ...all, ...one })),
+    confirmation: cnf.map(readConfirmation).reduce(joined),
   };
+}
+
+/** What token and provider say together. @throws {InvalidToken} If that cannot be true of one. */
+function joined(one: Confirmation, other: Confirmation): Confirmation {
+  for (const way of ["jkt", "certificate"] as const) {
+    if (one[way] !== undefined && other[way] !== undefined && one[way] !== other[way]) {
+      throw new InvalidToken("the provider says that it is bound to another key or certificate");
+    }
+  }
+  return { ...one, ...other };
 }
 
 /** `exp` in milliseconds; none is no end, and one that cannot be read is at once. */

@@ -140,8 +140,15 @@ async function open(
   });
   const servers = await openServers(config, groups, { log, now, keep });
   const sharing = startSharing(config, { servers, attributes, standing, chain, observer, log, now, keep });
-  const regulator = new Regulator({ config: config.regulation, log, now: steadyClock, clock: now, learned });
   const { methods } = chain;
+  const regulator = new Regulator({
+    config: config.regulation,
+    log,
+    now: steadyClock,
+    clock: now,
+    issuers: silentIssuers(methods),
+    learned,
+  });
   return {
     config,
     externalUrl,
@@ -173,6 +180,13 @@ async function open(
     },
     close,
   };
+}
+
+/** Issuers whom no method asks about their tokens. */
+function silentIssuers(methods: readonly Authenticator[]): ReadonlySet<string> {
+  const issuers = methods.flatMap(({ issuer }) => issuer ?? []);
+  const asked = new Set(issuers.filter(({ asked }) => asked).map(({ url }) => url));
+  return new Set(issuers.map(({ url }) => url).filter((url) => !asked.has(url)));
 }
 
 /** Data sharing, if some server has it; the database is made when it is not there. */
