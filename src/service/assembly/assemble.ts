@@ -141,14 +141,7 @@ async function open(
   const servers = await openServers(config, groups, { log, now, keep });
   const sharing = startSharing(config, { servers, attributes, standing, chain, observer, log, now, keep });
   const { methods } = chain;
-  const regulator = new Regulator({
-    config: config.regulation,
-    log,
-    now: steadyClock,
-    clock: now,
-    issuers: silentIssuers(methods),
-    learned,
-  });
+  const regulator = openRegulator(config, methods, { log, now, learned });
   return {
     config,
     externalUrl,
@@ -180,6 +173,15 @@ async function open(
     },
     close,
   };
+}
+
+function openRegulator(
+  { regulation }: ServiceConfig,
+  methods: readonly Authenticator[],
+  { log, now, learned }: Pick<Surroundings, "log" | "now" | "learned">,
+): Regulator {
+  const issuers = silentIssuers(methods);
+  return new Regulator({ config: regulation, log, now: steadyClock, clock: now, issuers, learned });
 }
 
 /** Issuers whom no method asks about their tokens. */
