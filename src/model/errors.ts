@@ -243,6 +243,13 @@ export const ERRORS = {
     meaning: "No connection to the daemon's listen socket.",
     remedy: "Check `host` of the server, and firewalls between this service and the daemon.",
   },
+  ERR_LOGIN_TOO_NARROW: {
+    status: 403,
+    text: "Your token permits transfers in some directories only, and not this",
+    meaning:
+      "Tokens and shares are for callers who logged in without limits; this one did with a token whose scopes limit it.",
+    remedy: "Log in otherwise, or by a token of another method, one without `capabilities`.",
+  },
   ERR_METHOD_NOT_ALLOWED: {
     status: 405,
     text: "This method is not allowed here",
@@ -295,6 +302,14 @@ export const ERRORS = {
     text: "You have no account on this server",
     meaning: "Somebody, but without Unix account on the server.",
     remedy: "Give the user an `xlogin` in an attribute source, for all servers or for this one.",
+  },
+  ERR_OUTSIDE_CAPABILITIES: {
+    status: 403,
+    text: "Your token permits no session in this directory",
+    meaning:
+      "A session that begins elsewhere than in a directory that a scope of the token names, or what daemons cannot enforce.",
+    remedy:
+      "Ask for a directory as `serverPath` that `GET /rest/auth` lists as `capabilities`; the log says what was wrong.",
   },
   ERR_OUTSIDE_LIMITS: {
     status: 403,

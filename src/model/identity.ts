@@ -19,8 +19,18 @@ export interface Identity {
    * on that daemon's servers only (design decision "Account names across daemons").
    */
   readonly uidServers?: readonly string[];
+  /** Present if the login permits no more than this: sessions within these, and nothing else. */
+  readonly capabilities?: readonly Capability[];
   /** Present if the caller showed a token that this or a trusted service issued. */
   readonly issuedToken?: IssuedTokenFacts;
+}
+
+/** What a login permits below a directory. */
+export interface Capability {
+  /** Absolute, with trailing slash. */
+  readonly path: string;
+  /** `all`: reading, and all that one may do to files. */
+  readonly access: "read" | "all";
 }
 
 /**

@@ -5,6 +5,7 @@ import type { HttpResponse } from "../model/http_message.ts";
 import { refuse } from "../model/service_error.ts";
 import type { NameService } from "../outgoing/name_service.ts";
 import type { Call } from "./call.ts";
+import { capabilitiesOf, scopeWithin } from "./capability_scope.ts";
 import { invalidRequest } from "./invalid_request.ts";
 import { lowestLimit } from "./rate_limit.ts";
 import { readJson } from "./request_body.ts";
@@ -21,7 +22,7 @@ const MAX_ADDRESSES = 16;
  * `POST /rest/auth/<server>[-<n>]`: has a daemon expect the caller, and tells them where to connect with which one-time
  * secret (rest-api.md 1.10).
  * @param names Looks up names among the addresses of the client; without it, they are dropped.
- * @throws {ERR_UNKNOWN_SERVER | ERR_SERVER_DOWN | ERR_INVALID_REQUEST | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS | ERR_TOKEN_BOUNDS} and what attributes and daemons throw.
+ * @throws {ERR_UNKNOWN_SERVER | ERR_SERVER_DOWN | ERR_INVALID_REQUEST | ERR_LIMITS_FROM_HOME | ERR_OUTSIDE_LIMITS | ERR_OUTSIDE_CAPABILITIES | ERR_TOKEN_BOUNDS} and what attributes and daemons throw.
  */
 export async function openSession(call: Call, names: NameService | undefined): Promise<HttpResponse> {
   const { name, instance, facts } = existingServer(call.server);
@@ -34,13 +35,16 @@ export async function openSession(call: Call, names: NameService | undefined): P
     log: call.log,
   });
   const { uid, gid } = account;
-  const session = await confinedSession(call, request.file, {
-    limits: account,
-    home: async () => {
-      const info = await facts.daemons.userInfo(uid, call.signal);
-      return info.kind === "known" ? info.home : undefined;
-    },
-  });
+  const capabilities = capabilitiesOf(call.caller);
+  const session = capabilities !== undefined
+    ? { file: request.file, ...scopeWithin(capabilities, request.file, account) }
+    : await confinedSession(call, request.file, {
+      limits: account,
+      home: async () => {
+        const info = await facts.daemons.userInfo(uid, call.signal);
+        return info.kind === "known" ? info.home : undefined;
+      },
+    });
   const status = facts.daemons.status();
   if (instance === undefined && !status.worthTrying) {
     throw refuse("ERR_SERVER_DOWN", { status: statusText(status) });

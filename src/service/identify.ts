@@ -50,7 +50,7 @@ const NOBODY: IdentifiedUser = {
  */
 export async function identify(
   { method, headers }: HttpRequest,
-  { service, permission }: Route,
+  { service, permission, heedsCapabilities }: Route,
   parts: IdentityParts,
   { facts, url, claimed, known, log, signal }: {
     readonly facts: Omit<Credentials, "authorization" | "proof">;
@@ -90,6 +90,9 @@ export async function identify(
   const { role } = identified.user;
   if (parts.accessControl && !mayAccess(service, permission ?? method, role)) {
     throw refusalFor(caller, role, parts.chain);
+  }
+  if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !heedsCapabilities) {
+    throw refuse("ERR_LOGIN_TOO_NARROW", "what was asked for does not keep to the capabilities of the token");
   }
   return identified;
 }

@@ -6,6 +6,7 @@ export const OAUTH_DEFAULTS = {
   requiredClient: [],
   acceptAnyAudience: false,
   requiredScope: [],
+  capabilities: false,
   certificateBound: false,
   requiredAcr: [],
   emailVerified: false,

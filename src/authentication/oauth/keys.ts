@@ -116,6 +116,15 @@ export const KEYS = {
     min: 1,
     added: true,
   })),
+  capabilities: flag({
+    help: "Limit sessions to what the token permits by scopes such as storage.read:/path (WLCG, SciTokens)",
+    default: false,
+    added: true,
+  }),
+  capabilitiesBase: optional(text({
+    help: "Directory that the paths in such scopes start from; without it the root of the file system",
+    added: true,
+  })),
   certificateBound: flag({
     help:
       "Ask clients for a certificate, since tokens are bound to it (RFC 8705); browsers ask people for one",
@@ -176,6 +185,7 @@ export async function read(values: Infer<typeof KEYS>, place: Place) {
   checkWhose(values, place);
   const assignments = await readAssignments({ identity, uid, role, groups }, place);
   checkGroups(values, place);
+  checkCapabilities(values, place);
   const introspection = await readClientLogin(values, place);
   const naming = readNaming(values, place);
   const byEmail = namesEmail(
@@ -290,6 +300,19 @@ function checkGroups(values: Infer<typeof KEYS>, { reader, prefix }: Place): voi
     ...(mapped === undefined ? [] : [`groupsMap.${mapped.name}`]),
   ];
   for (const key of given) reader.error(prefix + key, `expected ${prefix}groupsClaim too`);
+}
+
+/** What the paths in scopes start from. */
+function checkCapabilities(
+  { capabilities, capabilitiesBase: base }: Infer<typeof KEYS>,
+  { reader, prefix }: Place,
+): void {
+  if (base === undefined) return;
+  if (!capabilities) reader.error(`${prefix}capabilitiesBase`, `expected ${prefix}capabilities=true too`);
+  if (!/^(?:\/[^/*?[\]:%]+)+$/.test(base) || /\/\.{1,2}(?:\/|$)/.test(base)) {
+    const expected = "expected an absolute path without last slash, wildcards and colons";
+    reader.error(`${prefix}capabilitiesBase`, expected, base);
+  }
 }
 
 /** Which of the ways to name users is used; each excludes the others, but for the two of the Java service. */

@@ -14,6 +14,7 @@ import { type ForeignToken, NO_JWT, readForeignToken } from "../foreign_token.ts
 import { tokenForProvider } from "../provider_token.ts";
 import { InvalidToken } from "../signed_token.ts";
 import { speaksOfOtherToken, verifyAccessToken } from "./access_token.ts";
+import { readCapabilities } from "./capabilities.ts";
 import { claimAt, type Said } from "./claims.ts";
 import { type Confirmation, PossessionCheck, readConfirmation } from "./confirmation.ts";
 import { Groups } from "./groups.ts";
@@ -208,9 +209,17 @@ export class OAuth implements Authenticator {
     const dn = this.#identity(claims, said);
     const attributes = this.#assignments.attributes(claims);
     const groups = this.#groups.areClaimed ? this.#groups.unixGroups(said) : [];
+    const { capabilities, capabilitiesBase = "" } = this.#config;
     return {
       kind: "accepted",
-      identity: { dn, method: "OAUTH", via: this.name, ...attributes, ...(groups.length > 0 && { groups }) },
+      identity: {
+        dn,
+        method: "OAUTH",
+        via: this.name,
+        ...attributes,
+        ...(groups.length > 0 && { groups }),
+        ...(capabilities && { capabilities: readCapabilities(said, capabilitiesBase) }),
+      },
     };
   }
 

@@ -20,6 +20,8 @@ export interface Route {
   readonly service: RouteService;
   /** Method whose permission it takes; absent: the request's own. */
   readonly permission?: "POST";
+  /** Whether it is for callers whose login permits some paths only, and keeps to these. */
+  readonly heedsCapabilities?: true;
   /** Media type that a body must have; absent: any, or none. */
   readonly consumes?: "application/json";
   /** Media types on offer; absent: whatever the data is. */

@@ -4,6 +4,7 @@ import type { ShareAdministration } from "../../sharing/administration.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { NameService } from "../../outgoing/name_service.ts";
 import type { Call } from "../../resource/call.ts";
+import { capabilitiesOf } from "../../resource/capability_scope.ts";
 import { liveness, readiness } from "../../resource/health.ts";
 import { certificate, issueToken } from "../../resource/issued_token.ts";
 import { openSession } from "../../resource/open_session.ts";
@@ -148,7 +149,13 @@ function authRoutes(
     service: "auth",
     produces: HTML_OR_JSON,
     answer: (call: Call) => serverList(call, servers, section),
-    page: (call: Call) => statusPage(call, { servers, facts, sharing }),
+    heedsCapabilities: true,
+    page: (call: Call) =>
+      statusPage(call, {
+        servers,
+        facts,
+        sharing: capabilitiesOf(call.caller) === undefined ? sharing : undefined,
+      }),
   } as const;
   return [
     {
@@ -197,6 +204,7 @@ function serverRoutes(nameService: NameService | undefined): PublishedRoute[] {
       method: "GET",
       path: "/rest/auth/:server",
       service: "auth",
+      heedsCapabilities: true,
       produces: JSON_TYPE,
       doc: {
         id: "showServer",
@@ -211,6 +219,7 @@ function serverRoutes(nameService: NameService | undefined): PublishedRoute[] {
       method: "POST",
       path: "/rest/auth/:server",
       service: "auth",
+      heedsCapabilities: true,
       consumes: "application/json",
       produces: JSON_TYPE,
       audit: "session",

@@ -20,6 +20,8 @@ export const OAUTH_CONFIG: OAuthConfig = {
   requiredClient: [],
   acceptAnyAudience: false,
   requiredScope: [],
+  capabilities: false,
+  capabilitiesBase: undefined,
   certificateBound: false,
   requiredAcr: [],
   maxAuthAge: undefined,

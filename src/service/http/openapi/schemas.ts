@@ -135,6 +135,13 @@ export const SCHEMAS = {
       }),
       role: object({ selected: TEXT, "availableRoles?": listOf(TEXT) }),
       "authenticationMethod?": TEXT,
+      "capabilities?": listOf(
+        object({
+          path: text("Absolute, with trailing slash"),
+          access: { type: "string", enum: ["read", "all"] },
+        }),
+        "What the token permits, and no more; absent: no limit",
+      ),
     }),
     server: object({
       siteName: TEXT,
