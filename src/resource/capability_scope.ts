@@ -5,7 +5,7 @@ import { grantedScope } from "../sharing/rules/session_scope.ts";
 import { limitsWithin, type PathLimits } from "./path_limits.ts";
 
 /** What a session may do, and where. */
-export interface CapabilityScope extends PathLimits {
+interface CapabilityScope extends PathLimits {
   readonly permission: AccessPermission;
 }
 

@@ -18,8 +18,12 @@ export interface Confirmation {
 /** Proofs that are remembered: of one key, and of all. */
 const PROOFS = { all: 200_000, perOwner: 5_000 };
 
+/** What else a token may be bound by (RFC 7800, 3; RFC 8747, 3), and is not verified here. */
+const OTHER_BINDINGS: ReadonlySet<string> = new Set(["jwk", "jwe", "kid", "jku", "x5c", "x5u", "osc"]);
+
 /**
- * Reads `cnf` of a token or of what a provider says about one.
+ * Reads `cnf` of a token or of what a provider says about one. Beside a binding that is verified, members that bind nothing
+ * are left alone (RFC 7800, 3.1), as Keycloak's `kc-jkt-type` is.
  * @throws {InvalidToken} If it binds the token in a way that is not verified here, or cannot be read.
  */
 export function readConfirmation(cnf: unknown): Confirmation {
@@ -28,14 +32,21 @@ export function readConfirmation(cnf: unknown): Confirmation {
   if (members === undefined || members.length === 0) throw new InvalidToken("its cnf cannot be read");
   const confirmation: { jkt?: string; certificate?: string } = {};
   for (const [name, value] of members) {
-    if (typeof value !== "string" || !/^[A-Za-z0-9_-]{43}$/.test(value)) {
-      throw new InvalidToken("it is bound in a way that is not verified here");
-    }
-    if (name === "jkt") confirmation.jkt = value;
-    else if (name === "x5t#S256") confirmation.certificate = value;
-    else throw new InvalidToken("it is bound in a way that is not verified here");
+    if (OTHER_BINDINGS.has(name)) throw new InvalidToken(UNVERIFIED);
+    if (name === "jkt") confirmation.jkt = thumbprintOf(value);
+    if (name === "x5t#S256") confirmation.certificate = thumbprintOf(value);
   }
+  if (Object.keys(confirmation).length === 0) throw new InvalidToken(UNVERIFIED);
   return confirmation;
+}
+
+/** For the log. */
+const UNVERIFIED = "it is bound in a way that is not verified here";
+
+/** SHA-256 in base64url. */
+function thumbprintOf(value: unknown): string {
+  if (typeof value === "string" && /^[A-Za-z0-9_-]{43}$/.test(value)) return value;
+  throw new InvalidToken("its cnf cannot be read");
 }
 
 /** Sees to it that who shows a bound token is whom it is bound to. */

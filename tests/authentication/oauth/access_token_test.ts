@@ -326,13 +326,15 @@ const REFUSED: readonly [rule: string, what: string, make: Make][] = [
   ["RFC 8705, 3", "bound to a certificate, shown without", by(EC, { cnf: { "x5t#S256": "A".repeat(43) } })],
   ["RFC 7800, 3.2", "bound to a key in it", by(EC, { cnf: { jwk: EC.jwk } })],
   ["RFC 7800, 3.4", "bound to the name of a key", by(EC, { cnf: { kid: "ec" } })],
+  ["RFC 7800, 3.1", "bound in an unknown way", by(EC, { cnf: { "kc-jkt-type": "DPoP" } })],
+  ["RFC 9449, 6.1", "bound to a key that is a number", by(EC, { cnf: { jkt: 1 } })],
   ["RFC 7800, 3.1", "bound to nothing", by(EC, { cnf: {} })],
   ["RFC 7800, 3.1", "bound to a text", by(EC, { cnf: "key" })],
   ["RFC 7800, 3.1", "bound to null", by(EC, { cnf: null })],
   [
     "RFC 9449, 6.1",
-    "bound to a key and in an unknown way",
-    by(EC, { cnf: { jkt: "A".repeat(43), x: "A".repeat(43) } }),
+    "bound to a key, and by name to another",
+    by(EC, { cnf: { jkt: "A".repeat(43), kid: "ec" } }),
   ],
 ];
 
