@@ -43,6 +43,7 @@ async function quickStart(uftpd: string, pyuftp: string): Promise<void> {
     "users.txt": passwordLine(ANN, "CN=Ann Example,O=Example"),
     "mapfile.json": JSON.stringify({
       "CN=Ann Example,O=Example": { role: "user", xlogin: account.username },
+      "CN=ann,OU=ssh-certificates": { role: "user", xlogin: account.username },
     }),
     "container.properties": `container.host=localhost
 container.port=${servicePort}
@@ -53,7 +54,10 @@ container.security.truststore.directoryLocations.1=${folder}/ca.pem
 authservice.servers=HPC
 authservice.server.HPC.host=127.0.0.1
 authservice.server.HPC.commandHost=127.0.0.1
-container.security.rest.authentication.order=PASSWORD
+container.security.rest.authentication.order=PASSWORD SSHKEY
+container.security.rest.authentication.SSHKEY.certificateAuthorities=${folder}/ssh_ca.pub
+container.security.rest.authentication.SSHKEY.revokedKeys=${folder}/revoked
+container.security.rest.authentication.SSHKEY.certificateIdentity=CN=%principal%,OU=ssh-certificates
 container.security.rest.authentication.PASSWORD.file=${folder}/users.txt
 container.security.attributes.order=FILE
 container.security.attributes.FILE.file=${folder}/mapfile.json
@@ -61,11 +65,14 @@ share.servers=HPC
 share.clientIP=127.0.0.1
 persistence.directory=${folder}/shares
 `,
+    "revoked": "# none\n",
     "down.txt": "from the service's side\n",
   };
   for (const [name, text] of Object.entries(files)) {
     await Deno.writeTextFile(`${folder}/${name}`, text, { mode: 0o600 });
   }
+  await sshKeygen(folder, "-f", "ssh_ca", "-t", "ed25519", "-N", "");
+  await sshKeygen(folder, "-f", "ann_key", "-t", "ed25519", "-N", "");
   // What sessions may see and write.
   const data = `${folder}/data`;
   await Deno.mkdir(data);
@@ -108,6 +115,7 @@ persistence.directory=${folder}/shares
       run(pyuftp, ["ls", "-u", `${ANN[0]}:guess`, `${target}/`], { env }),
       /401|[Aa]uthent/,
     );
+    await signInByCertificate({ base: `https://localhost:${servicePort}`, pyuftp, env, folder, target });
     // Nobody of ours was in the middle of anything: the daemon answers as before.
     assert.match(await ask("ls", `${target}/`), /there\.txt/);
   } finally {
@@ -182,6 +190,48 @@ async function sessionReplies(
   } finally {
     session.close();
   }
+}
+
+async function sshKeygen(folder: string, ...args: readonly string[]): Promise<void> {
+  await run("ssh-keygen", ["-q", ...args], { cwd: folder });
+}
+
+/** A plain client and a plain key; the certificate was shown once by `curl -T`. */
+async function signInByCertificate({ base, pyuftp, env, folder, target }: {
+  readonly base: string;
+  readonly pyuftp: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly folder: string;
+  readonly target: string;
+}): Promise<void> {
+  const show = async (...how: readonly string[]) => {
+    await Deno.remove(`${folder}/ann_key-cert.pub`).catch(() => {});
+    await sshKeygen(folder, "-s", "ssh_ca", "-I", "ann's", ...how, "ann_key.pub");
+    const url = `${base}/rest/auth/ssh-certificate`;
+    const answer = ["--output", "-", "--cacert", `${folder}/ca.pem`, "--silent", "--fail-with-body"];
+    return await run("curl", [...answer, "-T", `${folder}/ann_key-cert.pub`, url]);
+  };
+  const forget = () =>
+    run("curl", [
+      ...["--cacert", `${folder}/ca.pem`, "--silent", "--fail", "-X", "DELETE"],
+      ...["--data-binary", `@${folder}/ann_key-cert.pub`, `${base}/rest/auth/ssh-certificate`],
+    ]);
+  const ask = (command: string, user: string, ...args: readonly string[]) =>
+    run(pyuftp, [command, "-u", user, "-i", `${folder}/ann_key`, ...args], { env, cwd: folder });
+
+  await assert.rejects(ask("ls", "ann", `${target}/`), /401|[Aa]uthent/);
+  assert.match(await show("-n", "ann", "-V", "+1h"), /"principals":\["ann"\]/);
+  assert.match(await ask("ls", "ann", `${target}/`), /there\.txt/);
+  await ask("cp", "ann", `${target}/there.txt`, `${folder}/by_certificate.txt`);
+  assert.equal(await Deno.readTextFile(`${folder}/by_certificate.txt`), "already there\n");
+  await assert.rejects(ask("ls", "bob", `${target}/`), /401|[Aa]uthent/, "another principal");
+  await forget();
+  await assert.rejects(ask("ls", "ann", `${target}/`), /401|[Aa]uthent/, "forgotten");
+  await show("-n", "ann", "-V", "+1h", "-O", "source-address=192.0.2.0/24");
+  await assert.rejects(ask("ls", "ann", `${target}/`), /401|[Aa]uthent/, "from elsewhere");
+  await show("-n", "ann", "-V", "+3s");
+  await new Promise((resolve) => setTimeout(resolve, 4000)); // OpenSSH has no certificates for less than a second
+  await assert.rejects(ask("ls", "ann", `${target}/`), /401|[Aa]uthent/, "after its end");
 }
 
 /** A single file, by the address that the service shows for it: `pyuftp` asks for the folder. */
