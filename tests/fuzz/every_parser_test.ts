@@ -28,7 +28,6 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
     "the caller's own key, in the caller's own process",
   ],
   ["model/duration.ts: parseDuration", "a word of the operator's command line"],
-  ["config/key.ts: splitList", "one value of parseProperties(), cut at commas"],
   ["config/properties.ts: decodeProperties", "bytes to text, before parseProperties()"],
   ["model/name_value_encoding.ts: decodeText", "parseName()"],
   ["model/edit_file.ts: readText", "reads a file, and leaves the text as it is"],
