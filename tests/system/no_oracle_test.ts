@@ -38,6 +38,7 @@ const password = (user: string, text: string): Question => ({ as: [user, text] }
 const token = (user: string, key = "other_ed25519"): Question => ({
   headers: { Authorization: `Bearer ${userToken(user, key)}` },
 });
+const TOKEN: Question = { headers: { Authorization: "Bearer x" } };
 const KINDS: Record<string, () => Question> = {
   "an unknown user": () => password("nobody", "guess"),
   "a wrong password": () => password("alice", "guess"),
@@ -51,7 +52,7 @@ const KINDS: Record<string, () => Question> = {
   "a token of a user whose line cannot be used": () => token("spoilt"),
   "a token of an unknown user": () => token("nobody"),
   "a token of root": () => token("root"),
-  "a token that is none": () => ({ headers: { Authorization: "Bearer x" } }),
+  "a token that is none": () => TOKEN,
   "credentials that cannot be read": () => ({ headers: { Authorization: "Basic ???" } }),
 };
 
@@ -78,10 +79,19 @@ for (const [what, { path = "/rest/auth", accept = "application/json", body }] of
           headers: { Accept: accept, ...question.headers },
         }),
       );
-    const expected = await ask(password("nobody", "x"));
-    assert.equal(expected.status, 401);
+    const refused = await ask(password("nobody", "x"));
+    // Who showed a token is told that it counts for nothing (RFC 6750, 3.1), and that of every token alike.
+    const refusedToken = await ask(TOKEN);
+    assert.deepEqual([refused.status, refusedToken.status], [401, 401]);
+    const challenge = `${refused.headers["www-authenticate"]}, error="invalid_token"`;
+    assert.deepEqual(refusedToken, {
+      ...refused,
+      headers: { ...refused.headers, "www-authenticate": challenge },
+    });
     for (const [kind, question] of Object.entries(KINDS)) {
-      assert.deepEqual(await ask(question()), expected, kind);
+      const asked = question();
+      const hasToken = asked.headers?.["Authorization"]?.startsWith("Bearer ") === true;
+      assert.deepEqual(await ask(asked), hasToken ? refusedToken : refused, kind);
     }
   });
 }
