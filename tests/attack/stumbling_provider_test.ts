@@ -26,8 +26,11 @@ const STUMBLES: Readonly<Record<string, Answer>> = {
     response.writeHead(200, { ...JSON_TYPE, "Content-Length": "1000" });
     response.write('{"email":', () => response.destroy());
   },
-  "gzipped": (_, response) =>
-    response.writeHead(200, { ...JSON_TYPE, "Content-Encoding": "gzip" }).end(gzipSync('{"email":"x"}')),
+  "gzipped and damaged": (_, response) =>
+    response.writeHead(200, { ...JSON_TYPE, "Content-Encoding": "gzip" })
+      .end(gzipSync('{"email":"x"}').fill(0xff, 12)),
+  "in another coding": (_, response) =>
+    response.writeHead(200, { ...JSON_TYPE, "Content-Encoding": "br" }).end('{"email":"x"}'),
   "not UTF-8": (_, response) => response.writeHead(200, JSON_TYPE).end(Uint8Array.of(0x7b, 0xff, 0x7d)),
   "no answer but the end": (_, response) => response.destroy(),
 };
