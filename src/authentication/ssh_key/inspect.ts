@@ -3,14 +3,29 @@ import type { KindConfig } from "../../config/kind_config.ts";
 import { InvalidName } from "../../model/distinguished_name.ts";
 import { inspectFile } from "../../model/inspect_file.ts";
 import type { Problem } from "../../model/problem.ts";
+import { parseAuthorities } from "./certificate/authorities_file.ts";
+import { readRevokedKeys } from "./certificate/revoked_keys.ts";
 import { checkTemplate } from "./dn_template.ts";
 import { parseKeysFile } from "./keys_file.ts";
+import { UnusableKey } from "./wire_reader.ts";
 
-/** Looks for an operator through the keys file, and at the template for the names of other users. */
+/** What is looked at of a method with keys. */
+interface InspectedKeys extends KindConfig {
+  readonly file: string | undefined;
+  readonly dnTemplate: string;
+  readonly certificateAuthorities: string | undefined;
+  readonly revokedKeys: string | undefined;
+}
+
+/** Looks for an operator through the files of keys, authorities and what is revoked, and at the template for names. */
 export async function inspectKeys(
-  { name, file, dnTemplate }: KindConfig & { readonly file: string | undefined; readonly dnTemplate: string },
+  { name, file, dnTemplate, certificateAuthorities, revokedKeys }: InspectedKeys,
 ): Promise<KindInspection> {
-  const template = inspectTemplate(name, dnTemplate);
+  const template = [
+    ...inspectTemplate(name, dnTemplate),
+    ...await inspectAuthorities(certificateAuthorities),
+    ...await inspectRevoked(revokedKeys),
+  ];
   if (file === undefined) return { problems: template };
   const users: KnownUser[] = [];
   const problems = await inspectFile(file, async (text) => {
@@ -19,6 +34,23 @@ export async function inspectKeys(
     return problems;
   });
   return { problems: [...template, ...problems], users };
+}
+
+async function inspectAuthorities(file: string | undefined): Promise<readonly Problem[]> {
+  if (file === undefined) return [];
+  return await inspectFile(file, async (text) => (await parseAuthorities(text, file)).problems);
+}
+
+/** A list of which a part cannot be read keeps the service from starting. */
+async function inspectRevoked(file: string | undefined): Promise<readonly Problem[]> {
+  if (file === undefined) return [];
+  try {
+    await readRevokedKeys(await Deno.readFile(file));
+    return [];
+  } catch (error) {
+    if (error instanceof UnusableKey) return [{ severity: "error", file, expected: error.message }];
+    return []; // what cannot be opened is told where files are expected
+  }
 }
 
 function inspectTemplate(method: string, template: string): readonly Problem[] {

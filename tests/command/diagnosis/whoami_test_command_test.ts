@@ -259,6 +259,7 @@ const CERTIFICATE_CASES: [what: string, user: string, name: string, expected: Re
   ["one of another authority", "ann", "by_other", /its authority is not among those that are trusted/],
   ["one that has ended", "ann", "one_day", /does not count: it has ended/],
   ["one of somebody else", "bob", "for_ever", /does not count: it names ann/],
+  ["one for root", "root", "for_ever", /does not count: the user name cannot be a user's account/],
   ["a file that is none", "ann", "ca_ed25519", /expected an OpenSSH certificate/],
 ];
 for (const [what, user, name, expected] of CERTIFICATE_CASES) {

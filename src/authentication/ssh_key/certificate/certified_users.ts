@@ -1,5 +1,6 @@
 import type { Logger } from "../../../logging/logger.ts";
 import type { Clock } from "../../../model/clock.ts";
+import { isUserAccount } from "../../../model/account_name.ts";
 import { sameName } from "../../../model/distinguished_name.ts";
 import type { Identity } from "../../../model/identity.ts";
 import { isRefusal } from "../../../model/service_error.ts";
@@ -56,6 +57,7 @@ export class CertifiedUsers implements CertificateDesk {
   }
 
   foresee(line: string, user: string, clientAddress: string): Verdict {
+    if (!isUserAccount(user)) return { kind: "refused", reason: "the user name cannot be a user's account" };
     try {
       const verdict = this.book.judge(readUserCertificate(line), clientAddress);
       if (verdict.kind === "refused") return verdict;
