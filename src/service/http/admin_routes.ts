@@ -1,8 +1,7 @@
 import { type AdminParts, carryOut, describeAdministration } from "../../resource/admin/administration.ts";
+import { jsonAnswer } from "./openapi/operation.ts";
 import { text } from "./openapi/schema.ts";
-import type { PublishedRoute } from "./router.ts";
-
-const JSON_TYPE = ["application/json"] as const;
+import { JSON_TYPE, type PublishedRoute } from "./router.ts";
 
 /** What users with the role `admin` can do (rest-api.md 1.14). */
 export function adminRoutes(parts: AdminParts): PublishedRoute[] {
@@ -17,7 +16,7 @@ export function adminRoutes(parts: AdminParts): PublishedRoute[] {
         summary: "State of the service, and the actions there are",
         query: { fields: text("Members that are wanted, with commas between; without it all") },
         answers: {
-          200: { description: "State and actions", content: { "application/json": "Administration" } },
+          200: jsonAnswer("State and actions", "Administration"),
         },
       },
       answer: (call) => describeAdministration(call, parts),
@@ -33,7 +32,7 @@ export function adminRoutes(parts: AdminParts): PublishedRoute[] {
         summary: "Carry out one of the actions: ShowUserInfo, ModifyShare, IssueAPIToken",
         details: "What cannot be carried out is an answer, too: success is then false, and message says why.",
         body: "AdminRequest",
-        answers: { 200: { description: "What came of it", content: { "application/json": "AdminResult" } } },
+        answers: { 200: jsonAnswer("What came of it", "AdminResult") },
         refusals: [404],
       },
       answer: (call) => carryOut(call, parts),

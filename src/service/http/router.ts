@@ -12,6 +12,9 @@ export function isHealth(path: string): boolean {
   return path.startsWith("/health/");
 }
 
+/** What a resource produces that has nothing but data. */
+export const JSON_TYPE = ["application/json"] as const;
+
 /** One method of one resource. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";

@@ -10,12 +10,11 @@ import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { updateShare } from "../../resource/share/update_share.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { Call } from "../../resource/call.ts";
-import type { Operation } from "./openapi/operation.ts";
+import { jsonAnswer, type Operation } from "./openapi/operation.ts";
 import { OF_SESSIONS } from "./openapi/refusals.ts";
 import { text } from "./openapi/schema.ts";
-import type { PublishedRoute } from "./router.ts";
+import { JSON_TYPE, type PublishedRoute } from "./router.ts";
 
-const JSON_TYPE = ["application/json"] as const;
 const SHARE = "/rest/share/:server/:id";
 const SHARED = "/rest/access/:server/:id";
 
@@ -37,7 +36,7 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
       doc: {
         id: "listSharedServers",
         summary: "The servers with sharing",
-        answers: { 200: { description: "The servers", content: { "application/json": "SharedServers" } } },
+        answers: { 200: jsonAnswer("The servers", "SharedServers") },
       },
       answer: (call) => listSharedServers(call, parts),
     },
@@ -50,7 +49,7 @@ function ownersRoutes(parts: SharingParts): PublishedRoute[] {
         summary: "What the caller shares, and what is shared with the caller",
         details: `An answer has up to ${MOST_SHARES} shares; next leads to those behind them.`,
         query: { after: text("From the link to the next part") },
-        answers: { 200: { description: "The shares", content: { "application/json": "ShareList" } } },
+        answers: { 200: jsonAnswer("The shares", "ShareList") },
         refusals: [404],
       },
       answer: (call) => listShares(call, parts),
@@ -87,7 +86,7 @@ function ownShareRoutes(parts: SharingParts): PublishedRoute[] {
       doc: {
         id: "showShare",
         summary: "One of the caller's shares, and who used it",
-        answers: { 200: { description: "The share", content: { "application/json": "Share" } } },
+        answers: { 200: jsonAnswer("The share", "Share") },
         refusals: [404],
       },
       answer: (call) => readShare(call, parts),
@@ -101,7 +100,7 @@ function ownShareRoutes(parts: SharingParts): PublishedRoute[] {
         summary: "Change path or lifetime of a share",
         body: "ShareChange",
         answers: {
-          200: { description: "What became of each member", content: { "application/json": "ShareChanged" } },
+          200: jsonAnswer("What became of each member", "ShareChanged"),
         },
         refusals: [...OF_SESSIONS, 409],
       },
@@ -191,7 +190,7 @@ const SESSION: Operation = {
   details:
     "Of several owners who share the path with the caller, one whose home directory it is in comes first, then the earliest; the request may name the owner or the share.",
   body: "SharedSessionRequest",
-  answers: { 200: { description: "The session", content: { "application/json": "SessionGrant" } } },
+  answers: { 200: jsonAnswer("The session", "SessionGrant") },
   refusals: OF_SESSIONS,
 };
 

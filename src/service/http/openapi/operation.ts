@@ -26,3 +26,8 @@ export interface AnswerContent {
   /** Name of a header -> what it says. */
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+/** An answer in JSON. */
+export function jsonAnswer(description: string, schema: SchemaName): AnswerContent {
+  return { description, content: { "application/json": schema } };
+}

@@ -1,0 +1,171 @@
+import type { NameService } from "../../outgoing/name_service.ts";
+import type { Call } from "../../resource/call.ts";
+import { capabilitiesOf } from "../../resource/capability_scope.ts";
+import { openSession } from "../../resource/open_session.ts";
+import type { ServerFacts } from "../../resource/server_facts.ts";
+import { serverDetail, serverList } from "../../resource/server_list.ts";
+import { type ServiceFacts, ServiceSection } from "../../resource/service_section.ts";
+import type { SharingParts } from "../../resource/share/sharing_parts.ts";
+import {
+  type CertificateParts,
+  forgetCertificate,
+  uploadCertificate,
+} from "../../resource/ssh_certificate.ts";
+import { signIn, statusPage } from "../../resource/status_page.ts";
+import { jsonAnswer } from "./openapi/operation.ts";
+import { OF_SESSIONS } from "./openapi/refusals.ts";
+import { JSON_TYPE, type PublishedRoute } from "./router.ts";
+
+/** What servers and their sessions are made of. */
+export interface AuthParts {
+  readonly servers: ReadonlyMap<string, ServerFacts>;
+  readonly facts: ServiceFacts;
+  /** Absent: no method takes certificates for SSH keys. */
+  readonly certificates: CertificateParts | undefined;
+  /** Absent: data sharing is off. */
+  readonly sharing: SharingParts | undefined;
+  /** Absent: names of hosts that clients give are dropped. */
+  readonly nameService: NameService | undefined;
+  /** The error that asks a caller for credentials; the reason is for the log. */
+  readonly unauthenticated: (reason: string) => Error;
+}
+
+/** The servers, their sessions, and what serves the login alone. */
+export function authRoutes(parts: AuthParts): PublishedRoute[] {
+  const { certificates, nameService } = parts;
+  return [
+    ...listRoutes(parts),
+    ...serverRoutes(nameService),
+    ...(certificates === undefined ? [] : certificateRoutes(certificates)),
+  ];
+}
+
+/** All servers, as data and as a page. */
+function listRoutes({ servers, facts, sharing, unauthenticated }: AuthParts): PublishedRoute[] {
+  const section = new ServiceSection(facts);
+  const list = {
+    method: "GET",
+    service: "auth",
+    produces: [...JSON_TYPE, "text/html"],
+    answer: (call: Call) => serverList(call, servers, section),
+    heedsCapabilities: true,
+    page: (call: Call) =>
+      statusPage(call, {
+        servers,
+        facts,
+        sharing: capabilitiesOf(call.caller) === undefined ? sharing : undefined,
+      }),
+  } as const;
+  return [
+    {
+      ...list,
+      path: "/rest/auth",
+      doc: {
+        id: "listServers",
+        summary: "All servers, and what the caller may do on each",
+        details:
+          "One member for each server, besides client and server. Anonymous callers see less. Browsers get a page.",
+        answers: {
+          200: jsonAnswer("The list", "ServerList"),
+        },
+      },
+    },
+    {
+      ...list,
+      path: "/",
+      doc: {
+        id: "listServersAtRoot",
+        summary: "The same",
+        answers: {
+          200: jsonAnswer("The list", "ServerList"),
+        },
+      },
+    },
+    {
+      method: "GET",
+      path: "/login",
+      service: "auth",
+      doc: {
+        id: "signIn",
+        summary: "Has a browser ask for user name and password",
+        answers: { 303: { description: "Signed in", headers: { Location: "The status page" } } },
+      },
+      answer: (call) => signIn(call, unauthenticated),
+    },
+  ];
+}
+
+/** One server, and sessions of it. */
+function serverRoutes(nameService: NameService | undefined): PublishedRoute[] {
+  return [
+    {
+      method: "GET",
+      path: "/rest/auth/:server",
+      service: "auth",
+      heedsCapabilities: true,
+      produces: JSON_TYPE,
+      doc: {
+        id: "showServer",
+        summary: "One server, or one instance of it",
+        details: "An instance is addressed by <server>-<number>, counted from 1.",
+        answers: { 200: jsonAnswer("Its entry", "Server") },
+        refusals: [404],
+      },
+      answer: serverDetail,
+    },
+    {
+      method: "POST",
+      path: "/rest/auth/:server",
+      service: "auth",
+      heedsCapabilities: true,
+      consumes: "application/json",
+      produces: JSON_TYPE,
+      audit: "session",
+      doc: {
+        id: "openSession",
+        summary: "Get a transfer session",
+        details: "Has a daemon expect the caller, and says where to connect with which one-time password.",
+        body: "SessionRequest",
+        answers: { 200: jsonAnswer("The session", "SessionGrant") },
+        refusals: OF_SESSIONS,
+      },
+      answer: (call) => openSession(call, nameService),
+    },
+  ];
+}
+
+/** Certificates for SSH keys, which are shown once. */
+function certificateRoutes(parts: CertificateParts): PublishedRoute[] {
+  const common = { path: "/rest/auth/ssh-certificate", service: "open", audit: "certificate" } as const;
+  return [
+    {
+      ...common,
+      method: "PUT",
+      produces: JSON_TYPE,
+      doc: {
+        id: "uploadSshCertificate",
+        summary: "Show an OpenSSH certificate, so that its key signs in while it lives",
+        details: "The body is the line of a …-cert.pub file, as curl -T sends it. No login is needed.",
+        body: "bytes",
+        answers: {
+          200: jsonAnswer("What counts from now on", "SshCertificate"),
+        },
+        refusals: [403],
+      },
+      answer: (call) => uploadCertificate(call, parts),
+    },
+    {
+      ...common,
+      method: "DELETE",
+      doc: {
+        id: "forgetSshCertificate",
+        summary: "Forget an OpenSSH certificate that was shown",
+        details: "The body is that of the upload.",
+        body: "bytes",
+        answers: { 204: { description: "Its key counts no more" } },
+        refusals: [403, 404],
+      },
+      answer: (call) => forgetCertificate(call, parts),
+    },
+  ];
+}

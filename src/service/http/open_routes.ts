@@ -1,0 +1,69 @@
+import type { TokenIssuer } from "../../authentication/authenticator.ts";
+import { liveness, readiness } from "../../resource/health.ts";
+import { METADATA_PATH, protectedResource } from "../../resource/protected_resource.ts";
+import type { ServerFacts } from "../../resource/server_facts.ts";
+import { jsonAnswer } from "./openapi/operation.ts";
+import { JSON_TYPE, type PublishedRoute } from "./router.ts";
+
+/** What is told without a login. */
+export interface OpenParts {
+  readonly servers: ReadonlyMap<string, ServerFacts>;
+  readonly generation: number;
+  readonly facts: { readonly siteName: string };
+  /** Who makes tokens for this service. */
+  readonly issuers: readonly TokenIssuer[];
+}
+
+/** What whoever watches the service, or has not logged in yet, may ask. */
+export function openRoutes(parts: OpenParts): PublishedRoute[] {
+  return [...healthRoutes(parts), ...(parts.issuers.length > 0 ? [metadataRoute(parts)] : [])];
+}
+
+function healthRoutes({ servers, generation }: OpenParts): PublishedRoute[] {
+  return [
+    {
+      method: "GET",
+      path: "/health/live",
+      service: "open",
+      produces: JSON_TYPE,
+      doc: {
+        id: "isAlive",
+        summary: "Whether the service answers",
+        answers: { 200: jsonAnswer("It does", "Live") },
+      },
+      answer: () => liveness(),
+    },
+    {
+      method: "GET",
+      path: "/health/ready",
+      service: "open",
+      produces: JSON_TYPE,
+      doc: {
+        id: "isReady",
+        summary: "Whether a session can be created on some server",
+        answers: {
+          200: jsonAnswer("It can", "Ready"),
+          503: jsonAnswer("It cannot", "NotReady"),
+        },
+      },
+      answer: ({ requestId }) => readiness(servers, generation, requestId),
+    },
+  ];
+}
+
+function metadataRoute({ facts, issuers }: OpenParts): PublishedRoute {
+  return {
+    method: "GET",
+    path: METADATA_PATH,
+    service: "open",
+    produces: JSON_TYPE,
+    doc: {
+      id: "describeTokens",
+      summary: "Who makes tokens for this service (RFC 9728)",
+      answers: {
+        200: jsonAnswer("The metadata", "ProtectedResource"),
+      },
+    },
+    answer: ({ base }) => protectedResource({ base, name: facts.siteName }, issuers),
+  };
+}

@@ -1,0 +1,75 @@
+import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";
+import { certificate, issueToken } from "../../resource/issued_token.ts";
+import { flag, integer, listOf, TEXT, text } from "./openapi/schema.ts";
+import type { PublishedRoute } from "./router.ts";
+
+/** What tokens are made with. */
+export interface TokenParts {
+  /** Absent without a certificate to sign with. */
+  readonly tokens: TokenIssuer | undefined;
+  /** Own certificate as PEM. */
+  readonly certificate: () => string | undefined;
+}
+
+/** To what a token can be narrowed; one that is got with it is narrowed at least as much. */
+const TOKEN_BOUNDS = {
+  path: listOf(
+    TEXT,
+    "Directories, each absolute and with a slash at its end: sessions and shares lie in them",
+  ),
+  activity: text(
+    "What may be done there: read; write, which is to change as well; all, which is to delete as well",
+    {
+      enum: ["read", "write", "all"],
+    },
+  ),
+  server: listOf(TEXT, "Logical servers"),
+  address: text("Address or range, such as 192.0.2.0/24, from which token, sessions and shares can be used"),
+  name: text("By which its owner knows it again", { minLength: 1, maxLength: 100 }),
+} as const;
+
+/** Token and certificate, which stand below each service (rest-api.md 1.11). */
+export function tokenRoutes(
+  service: "auth" | "share" | "access",
+  { tokens, certificate: own }: TokenParts,
+): PublishedRoute[] {
+  const named = service[0]?.toUpperCase() + service.slice(1);
+  return [
+    {
+      method: "GET",
+      path: `/rest/${service}/token`,
+      // Whoever may not open a session gets nothing that lasts.
+      service: "auth",
+      permission: "POST",
+      produces: ["text/plain"],
+      audit: "token",
+      doc: {
+        id: `issue${named}Token`,
+        summary: "A token that stands for the caller",
+        query: {
+          lifetime: integer("Seconds", { minimum: 1 }),
+          renewable: flag("Whether it can be used to get another one"),
+          limited: flag("Whether it is for this service only"),
+          ...TOKEN_BOUNDS,
+        },
+        answers: { 200: { description: "A JSON Web Token", content: { "text/plain": "text" } } },
+      },
+      answer: (call) => issueToken(call, tokens),
+    },
+    {
+      method: "GET",
+      path: `/rest/${service}/certificate`,
+      service: "auth",
+      produces: ["text/plain"],
+      doc: {
+        id: `show${named}Certificate`,
+        summary: "The certificate of the service",
+        answers: {
+          200: { description: "The certificate, PEM", content: { "text/plain": "text" } },
+          204: { description: "The service has none" },
+        },
+      },
+      answer: () => certificate(own()),
+    },
+  ];
+}
