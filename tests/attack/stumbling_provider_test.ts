@@ -1,7 +1,7 @@
 /** Tokens at which an identity provider stumbles keep nobody out but who shows them. */
 import assert from "node:assert/strict";
 import { gzipSync } from "node:zlib";
-import type { OAuthConfig } from "../../src/authentication/oauth/keys.ts";
+import type { OAuthConfig } from "../../src/authentication/oauth/oauth_config.ts";
 import { OAuth } from "../../src/authentication/oauth/oauth.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";

@@ -1,6 +1,7 @@
 import type { ProbedRemote } from "../../outgoing/probed_kind.ts";
 import { authenticatorKind } from "../authenticator_kind.ts";
-import { KEYS, type OAuthConfig, read } from "./keys.ts";
+import { KEYS } from "./keys.ts";
+import { type OAuthConfig, read } from "./oauth_config.ts";
 
 /** OAuth bearer tokens (specification 5). */
 export const oauth = authenticatorKind({

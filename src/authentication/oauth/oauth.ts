@@ -20,7 +20,7 @@ import { type Confirmation, PossessionCheck, readConfirmation } from "./confirma
 import { Groups } from "./groups.ts";
 import { fillIdentityTemplate } from "./identity_template.ts";
 import { KeySet } from "./key_set.ts";
-import type { OAuthConfig } from "./keys.ts";
+import type { OAuthConfig } from "./oauth_config.ts";
 import { fillNameTemplate } from "./name_template.ts";
 import { Provider } from "./provider.ts";
 import { askAbout } from "./provider_question.ts";

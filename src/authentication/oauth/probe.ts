@@ -7,7 +7,7 @@ import {
   probeWithoutCredentials,
 } from "../../outgoing/probed_kind.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
-import type { OAuthConfig } from "./keys.ts";
+import type { OAuthConfig } from "./oauth_config.ts";
 import { OAuth } from "./oauth.ts";
 import { Provider } from "./provider.ts";
 

@@ -3,7 +3,7 @@ import { errorCode, errorText } from "../../outgoing/error_text.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
 import type { Variables } from "../expression/value.ts";
 import { clientLogin } from "./client_login.ts";
-import type { OAuthConfig } from "./keys.ts";
+import type { OAuthConfig } from "./oauth_config.ts";
 import type { Provider } from "./provider.ts";
 import { InvalidReply, parseReply } from "./reply_variables.ts";
 

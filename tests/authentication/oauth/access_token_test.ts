@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { createHmac, sign } from "node:crypto";
 import { OAuth } from "../../../src/authentication/oauth/oauth.ts";
-import type { OAuthConfig } from "../../../src/authentication/oauth/keys.ts";
+import type { OAuthConfig } from "../../../src/authentication/oauth/oauth_config.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { type OidcProvider, startOidcProvider } from "../../identity_provider/oidc_provider.ts";
 import { createSigner, encode, type TokenSigner } from "../../identity_provider/token_issuer.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { OAuth } from "../../../src/authentication/oauth/oauth.ts";
-import type { OAuthConfig } from "../../../src/authentication/oauth/keys.ts";
+import type { OAuthConfig } from "../../../src/authentication/oauth/oauth_config.ts";
 import { createLogger } from "../../../src/logging/logger.ts";
 import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
 import { type OidcProvider, startOidcProvider } from "../../identity_provider/oidc_provider.ts";

@@ -1,4 +1,4 @@
-import type { OAuthConfig } from "../../../src/authentication/oauth/keys.ts";
+import type { OAuthConfig } from "../../../src/authentication/oauth/oauth_config.ts";
 import { assignments } from "../remote_subject.ts";
 
 /** What a method has of whose key nothing is written but an address. */

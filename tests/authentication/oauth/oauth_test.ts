@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { jwtVerify } from "jose";
 import { OAuth } from "../../../src/authentication/oauth/oauth.ts";
-import type { OAuthConfig } from "../../../src/authentication/oauth/keys.ts";
+import type { OAuthConfig } from "../../../src/authentication/oauth/oauth_config.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
 import type { Identity } from "../../../src/model/identity.ts";
 import { InvalidFile } from "../../../src/model/problem.ts";

@@ -1,0 +1,199 @@
+import { createPrivateKey } from "node:crypto";
+import type { Infer } from "../../config/key.ts";
+import type { ConfigRead, Place } from "../../config/kind.ts";
+import { requireHttps } from "../../config/require_https.ts";
+import { isUserAccount } from "../../model/account_name.ts";
+import { readRegularFile } from "../../model/regular_file.ts";
+import { readAssignments } from "../provider_keys.ts";
+import { algorithmOf, type ClientLogin } from "./client_login.ts";
+import { templateProblem } from "./identity_template.ts";
+import type { KEYS } from "./keys.ts";
+
+type Values = Infer<typeof KEYS>;
+
+/** The identity provider's address, how it is asked, and what its answer must name and makes of a user. */
+export type OAuthConfig = ConfigRead<typeof read>;
+
+/** Names of users where nothing is said about them: as in the Java service, and with an issuer. */
+const [NAME_BY_EMAIL, NAME_BY_ISSUER] = ["UID=%email", "CN=%sub%,O=%iss%"];
+
+/** Completes and checks the values. */
+export async function read(values: Values, place: Place) {
+  const {
+    validate: _,
+    clientId: _id,
+    clientSecret: _secret,
+    identity,
+    uid,
+    role,
+    groups,
+    allowPlainHttp,
+    ...given
+  } = values;
+  const { clientAuthentication: _how, clientKey: _key, clientKeyId: _kid, ...rest } = given;
+  const { prefix } = place;
+  for (const key of ["issuer", "address", "jwksUri"] as const) {
+    if (rest[key] !== undefined) requireHttps(place, key, rest[key], allowPlainHttp);
+  }
+  checkProvider(values, place);
+  checkWhose(values, place);
+  const assignments = await readAssignments({ identity, uid, role, groups }, place);
+  checkGroups(values, place);
+  checkCapabilities(values, place);
+  const introspection = await readClientLogin(values, place);
+  const naming = readNaming(values, place);
+  const byEmail = namesEmail(
+    assignments.identity?.text ?? naming.identityTemplate ?? naming.dnTemplate ?? "",
+  );
+  return {
+    ...rest,
+    ...naming,
+    prefix,
+    opaqueTokens: rest.opaqueTokens ?? rest.issuer === undefined,
+    emailVerified: rest.emailVerified ?? (rest.issuer !== undefined && byEmail),
+    introspection,
+    assignments,
+  };
+}
+
+/** How the provider is found, and how it is asked. */
+function checkProvider(values: Values, { reader, prefix }: Place): void {
+  const { issuer, address, jwksUri } = values;
+  if (issuer === undefined && address === undefined) {
+    reader.error(`${prefix}address`, `missing, expected ${prefix}issuer, or an endpoint of the OIDC server`);
+  }
+  if (issuer !== undefined && new URL(issuer).search !== "") {
+    reader.error(`${prefix}issuer`, "expected a URL without query", issuer);
+  }
+  for (const [key, given] of [["jwksUri", jwksUri !== undefined], ["askAlways", values.askAlways]] as const) {
+    if (given && issuer === undefined) reader.error(`${prefix}${key}`, `expected ${prefix}issuer too`);
+  }
+}
+
+/** How we are the provider's client, if we are. */
+async function readClientLogin(
+  { validate, clientId, clientSecret, clientAuthentication, clientKey, clientKeyId }: Values,
+  { reader, prefix }: Place,
+): Promise<ClientLogin | undefined> {
+  const bySignature = clientAuthentication === "private_key_jwt";
+  const unused = Object.entries(bySignature ? { clientSecret } : { clientKey, clientKeyId });
+  for (const [name, value] of unused) {
+    if (value === undefined) continue;
+    reader.warn(`${prefix}${name}`, `not used with clientAuthentication=${clientAuthentication}`);
+  }
+  if (!validate) return undefined;
+  const secret = bySignature ? clientKey : clientSecret;
+  if (clientId === undefined || secret === undefined) {
+    const missing = clientId === undefined ? "clientID" : bySignature ? "clientKey" : "clientSecret";
+    reader.error(`${prefix}validate`, `expected ${prefix}${missing} too`, "true");
+    return undefined;
+  }
+  if (!bySignature) {
+    const inHeader = clientAuthentication === "client_secret_basic";
+    return { clientId, clientSecret: secret, ...(inHeader && { inHeader }) };
+  }
+  const key = await readClientKey(secret, { reader, prefix });
+  return key === undefined ? undefined : { clientId, key, keyId: clientKeyId };
+}
+
+/** The key by which this client signs, as PEM. */
+async function readClientKey(
+  file: string,
+  { reader, prefix }: Pick<Place, "reader" | "prefix">,
+): Promise<string | undefined> {
+  reader.addSource(file);
+  try {
+    const pem = new TextDecoder().decode(await readRegularFile(file));
+    if (algorithmOf(createPrivateKey(pem)) !== undefined) return pem;
+    reader.error(
+      `${prefix}clientKey`,
+      "expected an RSA, an Ed25519 or an EC key (P-256, P-384, P-521)",
+      file,
+    );
+  } catch (error) {
+    const why = error instanceof Deno.errors.NotFound ? "there is no such file" : "it cannot be read";
+    reader.error(`${prefix}clientKey`, `${why}, expected a private key, PEM without password`, file);
+  }
+  return undefined;
+}
+
+/** Whose tokens count: with an issuer it must be said, older configurations are told. */
+function checkWhose(values: Values, { reader, prefix }: Place): void {
+  const { issuer, requiredAudience, requiredClient, acceptAnyAudience } = values;
+  const said = requiredAudience.length > 0 || requiredClient.length > 0;
+  if (said && acceptAnyAudience) {
+    reader.error(
+      `${prefix}acceptAnyAudience`,
+      "expected either this or requiredAudience and requiredClient",
+      "true",
+    );
+  }
+  if (said || acceptAnyAudience) return;
+  const expected =
+    `tokens that others got from this provider log in here, expected ${prefix}requiredAudience, ` +
+    `${prefix}requiredClient, or ${prefix}acceptAnyAudience=true if that is meant`;
+  if (issuer !== undefined) reader.error(`${prefix}issuer`, expected, issuer);
+  else reader.warn(`${prefix}address`, expected);
+}
+
+/** How groups are taken from claims. */
+function checkGroups(values: Values, { reader, prefix }: Place): void {
+  const { groups, groupsClaim, groupsPrefix, groupsMap, requiredGroups } = values;
+  if (groups !== undefined && groupsClaim.length > 0) {
+    reader.error(`${prefix}groupsClaim`, `expected either this or ${prefix}groupsAssign`);
+  }
+  for (const { name, value } of groupsMap) {
+    if (isUserAccount(value)) continue;
+    reader.error(`${prefix}groupsMap.${name}`, "expected the name of a Unix group", value);
+  }
+  if (groupsClaim.length > 0) return;
+  const [mapped] = groupsMap;
+  const given = [
+    ...(groupsPrefix === undefined ? [] : ["groupsPrefix"]),
+    ...(requiredGroups.length === 0 ? [] : ["requiredGroups"]),
+    ...(mapped === undefined ? [] : [`groupsMap.${mapped.name}`]),
+  ];
+  for (const key of given) reader.error(prefix + key, `expected ${prefix}groupsClaim too`);
+}
+
+/** What the paths in scopes start from. */
+function checkCapabilities(
+  { capabilities, capabilitiesBase: base }: Values,
+  { reader, prefix }: Place,
+): void {
+  if (base === undefined) return;
+  if (!capabilities) reader.error(`${prefix}capabilitiesBase`, `expected ${prefix}capabilities=true too`);
+  if (!/^(?:\/[^/*?[\]:%]+)+$/.test(base) || /\/\.{1,2}(?:\/|$)/.test(base)) {
+    const expected = "expected an absolute path without last slash, wildcards and colons";
+    reader.error(`${prefix}capabilitiesBase`, expected, base);
+  }
+}
+
+/** Which of the ways to name users is used; each excludes the others, but for the two of the Java service. */
+function readNaming(
+  { issuer, identity, identityTemplate, dnTemplate }: Values,
+  { reader, prefix }: Place,
+): { readonly identityTemplate: string | undefined; readonly dnTemplate: string | undefined } {
+  if (dnTemplate !== undefined) {
+    reader.warn(`${prefix}dnTemplate`, `deprecated, expected ${prefix}identityAssign`, dnTemplate);
+  }
+  if (identityTemplate !== undefined && (identity !== undefined || dnTemplate !== undefined)) {
+    const other = identity === undefined ? "dnTemplate" : "identityAssign";
+    reader.error(`${prefix}identityTemplate`, `expected either this or ${prefix}${other}`, identityTemplate);
+  }
+  const problem = identityTemplate === undefined ? undefined : templateProblem(identityTemplate);
+  if (problem !== undefined) reader.error(`${prefix}identityTemplate`, problem, identityTemplate);
+  if (identity !== undefined || identityTemplate !== undefined || dnTemplate !== undefined) {
+    return { identityTemplate, dnTemplate: identityTemplate === undefined ? dnTemplate : undefined };
+  }
+  if (issuer !== undefined) return { identityTemplate: NAME_BY_ISSUER, dnTemplate: undefined };
+  const expected =
+    `users are known by the e-mail address that the server tells, expected ${prefix}identityAssign="UID="+email`;
+  reader.warn(`${prefix}address`, expected);
+  return { identityTemplate: undefined, dnTemplate: NAME_BY_EMAIL };
+}
+
+/** Whether users are named by their e-mail address. */
+function namesEmail(naming: string): boolean {
+  return /\bemail\b/.test(naming);
+}
