@@ -12,6 +12,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["command"],
   ["rooms"],
   ["edge", "service"],
+  ["pages"],
   ["resource"],
   ["authentication", "attributes", "reservations", "regulation", "sharing"],
   ["daemon"],

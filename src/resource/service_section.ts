@@ -66,7 +66,7 @@ function asMember(value: unknown): string {
 }
 
 /** `2026-01-05T09:15:00+0100`: local time, offset without colon. */
-export function timestamp(at: number): string {
+function timestamp(at: number): string {
   const offset = -new Date(at).getTimezoneOffset();
   const local = new Date(at + offset * 60_000).toISOString().slice(0, 19);
   const two = (n: number) => String(Math.trunc(n)).padStart(2, "0");

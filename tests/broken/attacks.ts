@@ -162,9 +162,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Requests by other web sites, scripts in pages"],
     broken: "texts in pages are not escaped",
-    file: "src/resource/page/markup.ts",
+    file: "src/pages/markup.ts",
     change: instead("(c) => `&#${c.charCodeAt(0)};`", "(c) => c"),
-    tests: ["tests/resource/page"],
+    tests: ["tests/pages"],
   },
   {
     rows: ["Secrets in logs and errors"],

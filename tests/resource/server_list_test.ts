@@ -6,7 +6,7 @@ import type { Call } from "../../src/resource/call.ts";
 import type { ServerFacts } from "../../src/resource/server_facts.ts";
 import { serverDetail, serverList } from "../../src/resource/server_list.ts";
 import { type ServiceFacts, ServiceSection } from "../../src/resource/service_section.ts";
-import { statusPage } from "../../src/resource/status_page.ts";
+import { statusPage } from "../../src/pages/status_page.ts";
 import { requestedServer } from "../../src/resource/requested_server.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 

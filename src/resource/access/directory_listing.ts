@@ -6,41 +6,34 @@ import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
 import { invalidRequest } from "../invalid_request.ts";
 import { longTextResponse } from "../long_text.ts";
-import { PAGE_POLICY } from "../page/style.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
-import { type Listing, type ListingEntry, listingJson, listingPage } from "./listing_page.ts";
+import { JSON_LISTING, type Listing, type ListingEntry, type ListingForm } from "./listing.ts";
 import { ListingPart } from "./listing_part.ts";
 import type { OpenedShare } from "./opened_share.ts";
 import type { UseOfShare } from "./use_of_share.ts";
 
-const JSON_TYPE = "application/json";
-const PAGE_TYPE = "text/html; charset=utf-8";
-
 /**
- * Answers with the entries of a directory that the share covers: as a page, or as JSON if that is asked for. Long listings
+ * Answers with the entries of a directory that the share covers: in the form for people, or as JSON if that is asked for. Long listings
  * come in parts, of which each names the next; `after` in the query says behind which entry a part begins.
  */
 export async function directoryListing(
   call: Call,
   { share, path, limits }: OpenedShare,
-  { session, use }: { readonly session: DaemonSession; readonly use: UseOfShare | undefined },
+  { session, use, people }: {
+    readonly session: DaemonSession;
+    readonly use: UseOfShare | undefined;
+    readonly people: ListingForm;
+  },
   { unread }: SharingParts,
 ): Promise<HttpResponse> {
-  const json = prefersJson(call.request.headers.get("Accept"));
+  const form = prefersJson(call.request.headers.get("Accept")) ? JSON_LISTING : people;
   const [after, again] = call.query.getAll("after");
   if (again !== undefined) throw invalidRequest("after: expected once in the query");
   const part = new ListingPart(after);
-  const headers = {
-    "Cache-Control": "private, no-cache",
-    "Vary": "Accept",
-    "Content-Security-Policy": PAGE_POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-  };
+  const headers = { ...form.headers, "Cache-Control": "private, no-cache" };
   if (use === undefined) {
     session.close();
-    const type = json ? JSON_TYPE : PAGE_TYPE;
-    return { status: 200, headers: HeaderList.of({ ...headers, "Content-Type": type }), body: null };
+    return { status: 200, headers: HeaderList.of({ ...headers, "Content-Type": form.type }), body: null };
   }
   const directory = path.endsWith("/") ? path : `${path}/`;
   let omitted = 0;
@@ -59,8 +52,8 @@ export async function directoryListing(
   });
   return await longTextResponse(
     {
-      pieces: json ? listingJson(listing) : listingPage(listing),
-      type: json ? JSON_TYPE : PAGE_TYPE,
+      pieces: form.pieces(listing),
+      type: form.type,
       bytes: entries.reduce((sum, { name }) => sum + 200 + 2 * name.length, 0),
       done: async (result) => {
         try {

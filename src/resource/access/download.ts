@@ -10,6 +10,7 @@ import type { SharingParts } from "../share/sharing_parts.ts";
 import { parseByteRange } from "./byte_range.ts";
 import { contentDisposition } from "./content_disposition.ts";
 import { directoryListing } from "./directory_listing.ts";
+import type { ListingForm } from "./listing.ts";
 import { type OpenedShare, openedShare } from "./opened_share.ts";
 import { type UseOfShare, useShare } from "./use_of_share.ts";
 import {
@@ -23,8 +24,13 @@ import {
 /**
  * `GET` and `HEAD` of `/rest/access/<server>/<id>[/<path>]`: a file, whole or in part, or the listing of a directory
  * (rest-api.md 1.13, 2.7, 2.8). A use counts once data is on its way; `HEAD`, 304, 412 and 416 do not count.
+ * @param people How people see listings.
  */
-export async function download(call: Call, parts: SharingParts): Promise<HttpResponse> {
+export async function download(
+  call: Call,
+  parts: SharingParts,
+  people: ListingForm,
+): Promise<HttpResponse> {
   const opened = await openedShare(call, "READ", parts);
   const head = call.request.method === "HEAD";
   // Claimed before a daemon is asked: of many requests for the last use only one costs a session.
@@ -39,7 +45,7 @@ export async function download(call: Call, parts: SharingParts): Promise<HttpRes
       throw nothingThere("not a file or directory as asked for");
     }
     return entry.kind === "directory"
-      ? await directoryListing(call, opened, { session, use }, parts)
+      ? await directoryListing(call, opened, { session, use, people }, parts)
       : await fileResponse(call, opened, entry, { session, use }, parts);
   } catch (error) {
     session?.close();

@@ -11,7 +11,7 @@ import {
   forgetCertificate,
   uploadCertificate,
 } from "../../resource/ssh_certificate.ts";
-import { signIn, statusPage } from "../../resource/status_page.ts";
+import { signIn, statusPage } from "../../pages/status_page.ts";
 import { jsonAnswer } from "./openapi/operation.ts";
 import { OF_SESSIONS } from "./openapi/refusals.ts";
 import { JSON_TYPE, type PublishedRoute } from "./router.ts";

@@ -1,8 +1,9 @@
 import type { ErrorBody } from "../../model/error_body.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { refuse, ServiceError } from "../../model/service_error.ts";
-import { markup } from "../../resource/page/markup.ts";
-import { pageResponse } from "../../resource/page/page.ts";
+import { markup } from "../../pages/markup.ts";
+import { pageResponse } from "../../pages/page.ts";
+import { TEXTS } from "../../pages/texts.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
 import type { Acceptance } from "./acceptance.ts";
 
@@ -24,11 +25,12 @@ function errorPage(
   { status, errorMessage, code, requestId }: ErrorBody,
   headers: Readonly<Record<string, string>>,
 ): HttpResponse {
+  const says = TEXTS.failure;
   return pageResponse({
     title: errorMessage,
-    body: markup`${status === 401 && markup`<p><a href="">Sign in</a></p>`}
-<dl><dt>Status</dt><dd>${status}</dd><dt>Code</dt><dd><code>${code}</code></dd>
-<dt>Request</dt><dd><code>${requestId}</code></dd></dl>
-<p class="quiet">If you ask for help, name the request.</p>`,
+    body: markup`${status === 401 && markup`<p><a href="">${says.signIn}</a></p>`}
+<dl><dt>${says.status}</dt><dd>${status}</dd><dt>${says.code}</dt><dd><code>${code}</code></dd>
+<dt>${says.request}</dt><dd><code>${requestId}</code></dd></dl>
+<p class="quiet">${says.help}</p>`,
   }, { status, headers });
 }

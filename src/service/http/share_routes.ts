@@ -1,3 +1,4 @@
+import { LISTING_PAGE } from "../../pages/listing_page.ts";
 import { download } from "../../resource/access/download.ts";
 import { MOST_ENTRIES } from "../../resource/access/listing_part.ts";
 import { sharedUftpSession } from "../../resource/access/uftp_session.ts";
@@ -125,7 +126,11 @@ function ownShareRoutes(parts: SharingParts): PublishedRoute[] {
 /** How shared files are reached (rest-api.md 1.13). */
 function usersRoutes(parts: SharingParts): PublishedRoute[] {
   const common = { service: "access", audit: "share" } as const;
-  const downloads = { ...common, method: "GET", answer: (call: Call) => download(call, parts) } as const;
+  const downloads = {
+    ...common,
+    method: "GET",
+    answer: (call: Call) => download(call, parts, LISTING_PAGE),
+  } as const;
   const sessions = {
     ...common,
     method: "POST",

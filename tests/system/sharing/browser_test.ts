@@ -28,9 +28,9 @@ Deno.test({
     await using sharing = await SharingSystem.open();
     const hostile = await listing(sharing, "hostile", NAMES, "<b>bold");
     const harmless = await listing(sharing, "harmless", NAMES.map((_, i) => `name${i}`), "bold");
-    const shown = [...hostile.matchAll(/<a href="[^"]*">([^<]*)<\/a>/g)].map(([, text]) =>
-      unescape(text ?? "")
-    );
+    const shown = [...hostile.matchAll(/<a href="[^"]*"><bdi>([^<]*)<\/bdi>(\/?)<\/a>/g)].map((
+      [, text, slash],
+    ) => unescape(text ?? "") + slash);
     for (const name of [...NAMES, "<b>bold/"]) {
       assert.ok(shown.includes(name), `${name} is not shown as it is`);
     }

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { DOMParser } from "@xmldom/xmldom";
 import fc from "fast-check";
-import { type Listing, listingPage } from "../../../src/resource/access/listing_page.ts";
-import { PAGE_POLICY } from "../../../src/resource/page/style.ts";
+import { LISTING_PAGE } from "../../src/pages/listing_page.ts";
+import type { Listing } from "../../src/resource/access/listing.ts";
 
 const HOSTILE = [
   "<script>alert(1)</script>",
@@ -20,7 +20,7 @@ const HOSTILE = [
   "{{constructor.constructor('alert(1)')()}}",
 ];
 
-const textOf = (listing: Listing) => [...listingPage(listing)].join("");
+const textOf = (listing: Listing) => [...LISTING_PAGE.pieces(listing)].join("");
 
 function page(names: readonly string[], path = ""): string {
   return textOf({
@@ -39,7 +39,7 @@ function page(names: readonly string[], path = ""): string {
 
 /** The page's element names in order, and the texts of its links. */
 function read(html: string): { elements: string[]; links: string[]; attributes: string[] } {
-  const text = html.replace(/^<!doctype html>\n/, "").replace(/<meta ([^>]*)>/g, "<meta $1/>")
+  const text = html.replace(/^<!doctype html>\n/, "").replace(/<(meta|link) ([^>]*)>/g, "<$1 $2/>")
     .replace(/<style>.*<\/style>/s, "");
   const root = new DOMParser({
     errorHandler: (level: string, message: string) => {
@@ -54,7 +54,7 @@ function read(html: string): { elements: string[]; links: string[]; attributes: 
   };
 }
 
-Deno.test("listingPage() shows hostile names as text and adds no element or attribute for them", () => {
+Deno.test("LISTING_PAGE shows hostile names as text and adds no element or attribute for them", () => {
   const harmless = read(page(HOSTILE.map((_, i) => `file${i}`), "sub/"));
   const hostile = read(page(HOSTILE, `${HOSTILE[0]}/`));
   assert.deepEqual(hostile.links, HOSTILE);
@@ -62,7 +62,7 @@ Deno.test("listingPage() shows hostile names as text and adds no element or attr
   assert.deepEqual(hostile.attributes, harmless.attributes);
 });
 
-Deno.test("listingPage() shows any name as text", () => {
+Deno.test("LISTING_PAGE shows any name as text", () => {
   const name = fc.string({
     unit: fc.oneof(fc.constantFrom(..."<>&\"'`/=;!-"), fc.constantFrom(..."abä\u{1F600}")),
   });
@@ -71,16 +71,18 @@ Deno.test("listingPage() shows any name as text", () => {
   }));
 });
 
-Deno.test("listingPage() has no script, and its policy admits its own style sheet only", () => {
+Deno.test("LISTING_PAGE has no script, and its policy admits its own style sheet only", () => {
   const html = page(["x"]);
   assert.doesNotMatch(html, /<script|\son\w+=|javascript:/i);
   const style = /<style>(.*)<\/style>/s.exec(html)?.[1] ?? "";
   const hash = createHash("sha256").update(style).digest("base64");
-  assert.ok(PAGE_POLICY.includes(`style-src 'sha256-${hash}'`));
-  assert.ok(PAGE_POLICY.startsWith("default-src 'none'"));
+  const policy = LISTING_PAGE.headers["Content-Security-Policy"] ?? "";
+  assert.ok(policy.includes(`style-src 'sha256-${hash}'`));
+  assert.ok(policy.startsWith("default-src 'none'"));
+  assert.doesNotMatch(policy, /script-src|connect-src|'self'|unsafe/);
 });
 
-Deno.test("listingPage() marks directories, sizes, times, the way up and what is missing", () => {
+Deno.test("LISTING_PAGE marks directories, sizes, times, the way up and what is missing", () => {
   const html = textOf({
     path: "sub/",
     shown: 2,
@@ -93,9 +95,9 @@ Deno.test("listingPage() marks directories, sizes, times, the way up and what is
     ],
     complete: false,
   });
-  assert.match(html, /<a href="https:\/\/auth\/d\/">d\/<\/a>/);
+  assert.match(html, /<a href="https:\/\/auth\/d\/"><bdi>d<\/bdi>\/<\/a>/);
   assert.match(html, /<time datetime="2026-03-04T05:06:07">2026-03-04 05:06<\/time>/);
-  assert.match(html, /<td class="number">12<\/td>/);
+  assert.match(html, /<td class="number">12 B<\/td>/);
   assert.match(html, /<a href="https:\/\/auth\/up\/">/);
   assert.match(html, /2 entries, and more that are not shown; 3 in this directory cannot be shown/);
   assert.match(html, /<a rel="next" href="https:\/\/auth\/d\/\?after=f">/);

@@ -1,4 +1,7 @@
-/** Markup whose texts are escaped. Made by {@link markup} (and for style sheets {@link Markup.style}) only, so that no text becomes markup by accident. */
+/**
+ * Markup whose texts are escaped. Made by {@link markup} (and for style sheets and scripts by {@link Markup.style} and
+ * {@link Markup.script}) only, so that no text becomes markup by accident.
+ */
 export class Markup {
   readonly #text: string;
 
@@ -16,6 +19,14 @@ export class Markup {
     return new Markup(`<style>${text}</style>`);
   }
 
+  /** A `script` element with exactly this text, for the end of a page. */
+  static script(text: string): Markup {
+    if (/<[!/s]/i.test(text)) {
+      throw new TypeError("A script must not hold what could end or nest its element");
+    }
+    return new Markup(`<script>${text}</script>`);
+  }
+
   /** @internal For {@link markup}, which has escaped every value. */
   static join(strings: readonly string[], values: readonly Content[]): Markup {
     return new Markup(strings.map((text, i) => text + (i < values.length ? render(values[i]) : "")).join(""));
@@ -28,6 +39,11 @@ export type Content = string | number | Markup | readonly Content[] | undefined 
 /** A template whose values are escaped, for elements and quoted attributes alike. */
 export function markup(strings: TemplateStringsArray, ...values: readonly Content[]): Markup {
   return Markup.join(strings, values);
+}
+
+/** A name that somebody chose: whatever its writing direction, the text around it keeps its own (HTML, 4.5.24). */
+export function isolated(name: string): Markup {
+  return markup`<bdi>${name}</bdi>`;
 }
 
 function render(content: Content): string {

@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-
 /** The one style sheet of all pages: readable in light and dark, on a phone, enlarged, and on paper. */
 export const STYLE = `
 :root {
@@ -40,13 +38,11 @@ code { font: .875rem/1.5 ui-monospace, monospace }
 table { border-collapse: collapse; width: 100% }
 caption { text-align: left; color: var(--quiet); padding-bottom: .5rem }
 th, td { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--line) }
-td:first-child { unicode-bidi: isolate; min-width: 8rem }
+td:first-child { min-width: 8rem }
+bdi { overflow-wrap: anywhere }
+.time { white-space: nowrap }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 @media (max-width: 36rem) { dl { grid-template-columns: 1fr; gap: 0 } dd { margin-bottom: .5rem } }
+@media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; scroll-behavior: auto !important } }
 @media print { section { break-inside: avoid } }
 `;
-
-/** Content security policy of the pages: their style sheet, known by its hash, and nothing else. */
-export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${
-  createHash("sha256").update(STYLE).digest("base64")
-}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

@@ -1,20 +1,21 @@
 import { boundsOf } from "../model/identity.ts";
 import { EVERYBODY, type Share } from "../sharing/share.ts";
 import { includesServer } from "../model/token_bounds.ts";
-import { tokenCoversShare } from "./token_limits.ts";
+import { tokenCoversShare } from "../resource/token_limits.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import type { Call } from "./call.ts";
-import { commandLines } from "./command_lines.ts";
-import { type Content, type Markup, markup } from "./page/markup.ts";
-import { pageResponse } from "./page/page.ts";
-import { type ServerEntry, serverEntry } from "./server_entry.ts";
-import type { ServerFacts } from "./server_facts.ts";
-import { entryAudience } from "./server_list.ts";
-import { type ServiceFacts, timestamp } from "./service_section.ts";
-import { callerName, nameOnServer } from "./share/names.ts";
-import { ownersView, targetsView } from "./share/share_json.ts";
-import type { SharingParts } from "./share/sharing_parts.ts";
-import { emptyResponse } from "./text_response.ts";
+import type { Call } from "../resource/call.ts";
+import { commandLines } from "../resource/command_lines.ts";
+import { type Content, type Markup, markup } from "./markup.ts";
+import { pageResponse } from "./page.ts";
+import { moment, size } from "./quantities.ts";
+import { type ServerEntry, serverEntry } from "../resource/server_entry.ts";
+import type { ServerFacts } from "../resource/server_facts.ts";
+import { entryAudience } from "../resource/server_list.ts";
+import type { ServiceFacts } from "../resource/service_section.ts";
+import { callerName, nameOnServer } from "../resource/share/names.ts";
+import { ownersView, targetsView } from "../resource/share/share_json.ts";
+import type { SharingParts } from "../resource/share/sharing_parts.ts";
+import { emptyResponse } from "../resource/text_response.ts";
 
 /** What the page is made of. */
 interface StatusParts {
@@ -48,8 +49,8 @@ export async function statusPage(
       servers.size === 0 && markup`<p>No transfer server is configured.</p>`,
     ],
     footer: [
-      known && markup`<p>authserver ${facts.version}, up since ${time(facts.upSince)}</p>`,
-      markup`<p>As of ${time(facts.now())}</p>`,
+      known && markup`<p>authserver ${facts.version}, up since ${moment(facts.upSince)}</p>`,
+      markup`<p>As of ${moment(facts.now())}</p>`,
     ],
   });
 }
@@ -68,11 +69,6 @@ function wayToRoot({ request: { path }, base }: Call, { supposedUrl }: ServiceFa
   if (base !== supposedUrl) return `${base}/`;
   if (path.endsWith("/rest/auth")) return "../";
   return path.endsWith("/rest/auth/") ? "../../" : "";
-}
-
-function time(at: number): Markup {
-  const text = timestamp(at);
-  return markup`<time datetime="${text}">${text.replace("T", " ")}</time>`;
 }
 
 function overview(servers: readonly ServerFacts[]): Markup | undefined {
@@ -125,7 +121,7 @@ ${
       ["Account", entry.uid],
       ["Group", entry.gid],
       ["Groups", entry.availableGroups?.join(", ")],
-      ["Speed limit", entry.rateLimit !== undefined && speed(entry.rateLimit)],
+      ["Speed limit", entry.rateLimit !== undefined && `${size(entry.rateLimit)}/s`],
       ["Allowed paths", paths(entry.allowed)],
       ["Forbidden paths", paths(entry.forbidden)],
       ["Sessions at a time", entry.sessionLimit],
@@ -206,16 +202,4 @@ function paths(patterns: string | undefined): Content {
   if (patterns === undefined) return undefined;
   const parts = patterns.split(":").filter((part) => part !== "");
   return parts.map((part, i) => markup`${i > 0 && ", "}<code>${part}</code>`);
-}
-
-/** Bytes per second in the largest unit that leaves a short number; units count by 1024, as in the attributes. */
-function speed(bytes: number): string {
-  const units = ["B/s", "KiB/s", "MiB/s", "GiB/s"];
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1024 && unit < units.length - 1) {
-    value /= 1024;
-    unit++;
-  }
-  return `${Number(value.toFixed(1))} ${units[unit]}`;
 }

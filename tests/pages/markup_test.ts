@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Markup, markup } from "../../../src/resource/page/markup.ts";
+import { Markup, markup } from "../../src/pages/markup.ts";
 
 Deno.test("markup`` escapes texts and numbers, keeps markup, joins lists and leaves out what is absent", () => {
   const inner = markup`<b>${"a<b"}</b>`;
@@ -22,4 +22,11 @@ Deno.test("markup`` lets no character of a value be markup", () => {
 Deno.test("Markup.style() refuses a text that could end the element", () => {
   assert.equal(Markup.style("a > b {}").toString(), "<style>a > b {}</style>");
   assert.throws(() => Markup.style("</style>"), TypeError);
+});
+
+Deno.test("Markup.script() refuses a text that could end its element or nest another", () => {
+  assert.equal(Markup.script("if (a < b) go()").toString(), "<script>if (a < b) go()</script>");
+  for (const text of ["'</script>'", "'<!--'", "'<SCRIPT>'"]) {
+    assert.throws(() => Markup.script(text), TypeError, text);
+  }
 });

@@ -1,0 +1,81 @@
+import type { HttpResponse } from "../model/http_message.ts";
+import { type ResponseFacts, textResponse } from "../resource/text_response.ts";
+import { type Content, Markup, markup } from "./markup.ts";
+import { type PageNeeds, policyOf } from "./policy.ts";
+import { STYLE } from "./style.ts";
+import { TEXTS } from "./texts.ts";
+
+/** What a page consists of besides its frame. */
+interface PageContent {
+  /** Shown in the window's title, and as heading unless there is another one. */
+  readonly title: string;
+  /** Heading, where it is more than text. */
+  readonly heading?: Content;
+  /** Beside the heading, such as who is signed in. */
+  readonly aside?: Content;
+  readonly body: Content;
+  readonly footer?: Content;
+  /** What the page does besides being read. */
+  readonly needs?: PageNeeds;
+}
+
+/** Media type of pages. */
+export const PAGE_TYPE = "text/html; charset=utf-8";
+
+/** Two arrows of which one comes and one goes. Part of each page, so that no request is made for it. */
+const ICON = `data:image/svg+xml,${
+  encodeURIComponent(
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b57a4"/>' +
+      '<path d="M5 13V4M2.5 6.5 5 4l2.5 2.5M11 3v9M8.5 9.5 11 12l2.5-2.5" fill="none" stroke="#fff" stroke-width="1.5"/></svg>',
+  )
+}`;
+
+/** What stands before and behind the body of a page. */
+export function pageFrame(
+  { title, heading = title, aside, footer, needs = {} }: Omit<PageContent, "body">,
+): { readonly head: string; readonly tail: string } {
+  const head = markup`<!doctype html>
+<html lang="${TEXTS.language}" dir="${TEXTS.direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<link rel="icon" href="${ICON}">
+<title>${title}</title>
+${Markup.style(STYLE)}
+</head>
+<body>
+<header><h1>${heading}</h1>${aside !== undefined && markup`<p>${aside}</p>`}</header>
+<main>
+`;
+  const tail = markup`
+</main>
+${footer !== undefined && markup`<footer>${footer}</footer>`}
+${needs.script !== undefined && Markup.script(needs.script)}</body>
+</html>
+`;
+  return { head: head.toString(), tail: tail.toString() };
+}
+
+/** Headers that every page has. */
+export function pageHeaders(needs?: PageNeeds): Readonly<Record<string, string>> {
+  return {
+    "Content-Security-Policy": policyOf(needs),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Vary": "Accept",
+  };
+}
+
+/** A page of this service, as an answer. */
+export function pageResponse(
+  { body, ...frame }: PageContent,
+  { status, headers }: ResponseFacts = {},
+): HttpResponse {
+  const { head, tail } = pageFrame(frame);
+  return textResponse(`${head}${markup`${body}`}${tail}`, PAGE_TYPE, {
+    status,
+    headers: { ...headers, ...pageHeaders(frame.needs) },
+  });
+}

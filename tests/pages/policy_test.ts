@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { policyOf } from "../../src/pages/policy.ts";
+
+Deno.test("policyOf() permits a page what it needs, and nothing else", () => {
+  const plain = policyOf();
+  assert.match(plain, /^default-src 'none'; style-src 'sha256-[^ ]+='; img-src data:; require-trusted/);
+  for (
+    const end of ["form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'", "trusted-types 'none'"]
+  ) {
+    assert(plain.split("; ").includes(end), end);
+  }
+  assert.doesNotMatch(plain, /script-src|connect-src|'self'|unsafe/);
+  assert.match(policyOf({ forms: true }), /; form-action 'self';/);
+  assert.match(policyOf({ images: true }), /; img-src data: 'self';/);
+  const hash = createHash("sha256").update("go()").digest("base64");
+  assert.match(policyOf({ script: "go()" }), /; connect-src 'self';/);
+  assert(policyOf({ script: "go()" }).includes(`; script-src 'sha256-${hash}';`));
+});
