@@ -1,4 +1,6 @@
-import type { Fields, Logger } from "../logging/logger.ts";
+import type { Fields } from "../logging/logger.ts";
+import type { RoomChanges } from "./room_changes.ts";
+import type { RoomReports } from "./room_reports.ts";
 
 /** Longest pause between two attempts, in milliseconds. */
 const LONGEST_PAUSE_MS = 30_000;
@@ -8,13 +10,12 @@ const LONG_LIFE_MS = 60_000;
 
 /** Whose place is kept, and how another takes it. */
 interface KeeperParts {
-  /** The kind of room, for the log: `edge`, `core`. */
-  readonly what: string;
-  /** Has another take the place, unless somebody has it by then. */
+  /** The kind of room, for log and metrics. */
+  readonly what: "edge" | "core";
+  /** Has another take the place; when it is its turn, and nobody has it by then. */
   readonly start: () => Promise<void>;
-  readonly log: Logger;
-  /** Told when somebody has taken the place of one that died. */
-  readonly replaced: () => void;
+  readonly changes: RoomChanges;
+  readonly reports: Pick<RoomReports, "log"> & { readonly counters: Pick<RoomReports["counters"], "count"> };
   /** Waits for so many milliseconds. */
   readonly pause?: (ms: number) => Promise<void>;
 }
@@ -33,10 +34,7 @@ export class Keeper<T extends object> {
   #closed = false;
 
   constructor(parts: KeeperParts) {
-    this.#parts = {
-      pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-      ...parts,
-    };
+    this.#parts = { pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)), ...parts };
   }
 
   /** Who has the place; nobody while the next one starts. */
@@ -57,7 +55,7 @@ export class Keeper<T extends object> {
     if (this.#current !== dead || this.#closed) return;
     this.#current = undefined;
     if (performance.now() - this.#takenAt > LONG_LIFE_MS) this.#pauseMs = 0;
-    this.#parts.log.error(`${this.#parts.what} died, starting another`, particulars);
+    this.#parts.reports.log.error(`${this.#parts.what} died, starting another`, particulars);
     void this.#replace();
   }
 
@@ -69,21 +67,21 @@ export class Keeper<T extends object> {
   async #replace(): Promise<void> {
     if (this.#trying) return;
     this.#trying = true;
-    const { what, start, log, replaced, pause } = this.#parts;
+    const { what, start, changes, reports: { log, counters }, pause } = this.#parts;
     while (!this.#closed && this.#current === undefined) {
       const pauseMs = this.#pauseMs;
       this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, pauseMs * 2));
       await pause(pauseMs);
       if (this.#closed) break;
       try {
-        await start();
+        await changes.inTurn(async () => this.#current === undefined ? await start() : undefined);
       } catch (error) {
         log.error("room could not be replaced, trying again", { what, error });
         continue;
       }
       if (this.#current === undefined) continue; // died already
       log.warn("room replaced", { what });
-      replaced();
+      counters.count("authserver_rooms_replaced_total", { room: what });
     }
     this.#trying = false;
   }

@@ -4,10 +4,12 @@ import { BREAKAGES } from "./breakages.ts";
 import { brokenPage } from "./broken_page.ts";
 import { rowsOf } from "./promises.ts";
 
-Deno.test("each breakage finds its place in the code", async () => {
-  for (const { file, broken, change } of BREAKAGES) {
-    const text = await Deno.readTextFile(new URL(`../../${file}`, import.meta.url));
+Deno.test("each breakage finds its place in the code, and its tests are there", async () => {
+  const root = new URL("../../", import.meta.url);
+  for (const { file, broken, change, tests } of BREAKAGES) {
+    const text = await Deno.readTextFile(new URL(file, root));
     assert.notEqual(change(text), text, broken);
+    for (const test of tests) await Deno.stat(new URL(test, root)); // what is not there fails, too, and notices nothing
   }
 });
 

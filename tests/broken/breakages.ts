@@ -323,7 +323,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
     broken: "nobody looks whether the session lives after the login",
     file: "src/daemon/session/log_in.ts",
     change: instead("await checkAlive(control);", ""),
-    tests: [SHARED, "tests/sharing/session_client"],
+    tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: ["a daemon closes at once", "a daemon does not end a reply"],
@@ -333,7 +333,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
       'if (count === null) throw new SessionEnded("Daemon ended the session instead of a reply");',
       'if (count === null) return "226 ";',
     ),
-    tests: [SHARED, "tests/sharing/session_client"],
+    tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: [
@@ -347,28 +347,28 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
       'if (bytes < length) throw refuse("ERR_DAEMON_SESSION", `Daemon sent ${bytes} of ${length} bytes`);',
       "",
     ),
-    tests: [SHARED, "tests/sharing/session_client"],
+    tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: ["a daemon does not know the account"],
     broken: "a refused login is a login",
     file: "src/daemon/session/log_in.ts",
     change: instead('if (reply.code !== 230) throw refusal("PASS", reply);', ""),
-    tests: [SHARED, "tests/sharing/session_client"],
+    tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: ["a daemon has too many sessions"],
     broken: "too many sessions are a refusal like any other",
     file: "src/daemon/session/log_in.ts",
     change: instead("if (reply.code === 500 && /already running|too many/i.test(reply.text))", "if (false)"),
-    tests: [SHARED, "tests/sharing/session_client"],
+    tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: ["a daemon injects lines into a listing"],
     broken: "lines in a reply may be anything",
     file: "src/daemon/session/reply_reader.ts",
     change: instead('if (!line.startsWith(" ")) throw this.#broken("a line out of place in a reply");', ""),
-    tests: [SHARED, "tests/sharing/session_client"],
+    tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: ["a daemon names a data port on which nobody listens"],
@@ -378,7 +378,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
       "ERR_LISTEN_SOCKET_UNREACHABLE: { status: 503,",
       "ERR_LISTEN_SOCKET_UNREACHABLE: { status: 500,",
     ),
-    tests: [SHARED, "tests/sharing/session_client"],
+    tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: ["a daemon never answers a question", "a daemon never greets", "a daemon never sends a byte"],
@@ -388,28 +388,28 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
       'setTimeout( () => this.fail(refuse("ERR_DAEMON_SESSION_TIMEOUT", `No progress for ${ms} ms`)), ms, )',
       "undefined",
     ),
-    tests: [SHARED, "tests/sharing/session_client"],
+    tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: ["a daemon never says that it is done"],
     broken: "the daemon's word that it is done is not waited for",
     file: "src/daemon/session/download_stream.ts",
     change: instead("await confirm(); controller.close();", "controller.close();"),
-    tests: [SHARED, "tests/sharing/session_client"],
+    tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: ["a daemon refuses the data connection"],
     broken: "any reply to `EPSV` names a port",
     file: "src/daemon/session/data_ports.ts",
     change: instead('if (!isPort(port)) throw refusal("EPSV", reply);', ""),
-    tests: [SHARED, "tests/sharing/session_client"],
+    tests: [SHARED, "tests/daemon/session"],
   },
   {
     rows: ["a daemon refuses to read the file"],
     broken: "whom the daemon refuses a file is told that it failed",
     file: "src/daemon/session/reply_reader.ts",
     change: instead("code === 534 || code === 550", "false"),
-    tests: [SHARED, "tests/sharing/session_client"],
+    tests: [SHARED, "tests/daemon/session"],
   },
 ];
 
@@ -417,8 +417,8 @@ const PROCESS: readonly Breakage[] = [
   {
     rows: ["Reloads by the hundred", "reloads and changes of files at once"],
     broken: "a core whose place another takes is ended with its requests under way",
-    file: "src/rooms/supervisor.ts",
-    change: instead("if (before !== undefined) this.#leavingCores.add(before);", "before?.end();"),
+    file: "src/rooms/cores.ts",
+    change: instead("if (before !== undefined) this.#leaving.add(before);", "before?.end();"),
     tests: ["tests/attack/reload_storm_test.ts", "tests/system/room_deaths_test.ts", "tests/rooms"],
   },
   {
@@ -426,8 +426,8 @@ const PROCESS: readonly Breakage[] = [
     broken: "the core ends before requests under way have their answers",
     file: "src/rooms/supervisor.ts",
     change: instead(
-      "await this.#edge.current?.drain(); await this.#core.current?.close();",
-      "await this.#core.current?.close();",
+      "await this.#edges.current?.drain(); await this.#cores.finish();",
+      "await this.#cores.finish();",
     ),
     tests: ["tests/system/process_test.ts", "tests/faults/process_test.ts"],
   },

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createLogger } from "../../src/logging/logger.ts";
 import { Keeper } from "../../src/rooms/keeper.ts";
+import { RoomChanges } from "../../src/rooms/room_changes.ts";
 
 interface Scene {
   readonly keeper: Keeper<object>;
@@ -22,8 +23,11 @@ function scene(failing: number): Scene {
       keeper.put({});
       return Promise.resolve();
     },
-    log: createLogger((line) => lines.push(line.slice(25))),
-    replaced: () => done.resolve(),
+    changes: new RoomChanges(),
+    reports: {
+      log: createLogger((line) => lines.push(line.slice(25))),
+      counters: { count: () => done.resolve() },
+    },
     pause: (ms) => {
       pauses.push(ms);
       return Promise.resolve();
