@@ -92,6 +92,7 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
         name: "UNITY",
         address: "https://unity.site-a.example:2443/soapidp/saml2idp-soap/AuthenticationService",
         validate: true,
+        nameIdFormat: "X509SubjectName",
         assignments: {},
         showCertificate: false,
       },

@@ -352,6 +352,27 @@ const BAD: [what: string, lines: string[], errors: string[]][] = [
   ["Unity without address", ["order=UNITY", "UNITY.uidAssign=x"], [
     "2: UNITY.address: missing, expected a URL that begins with https:// or http://",
   ]],
+  ["names at Unity that are no distinguished ones", [
+    "order=UNITY",
+    "UNITY.address=https://idp/",
+    "UNITY.nameIdFormat=persistent",
+  ], [
+    "3: UNITY.nameIdFormat = persistent: expected UNITY.identityTemplate too, such as CN=%NameID%,O=%Issuer%",
+  ]],
+  ["a format of names that is not for keeps", [
+    "order=UNITY",
+    "UNITY.address=https://idp/",
+    "UNITY.nameIdFormat=transient",
+  ], [
+    "3: UNITY.nameIdFormat = transient: expected one of X509SubjectName, persistent, emailAddress, unspecified",
+  ]],
+  ["one name for all at Unity", [
+    "order=UNITY",
+    "UNITY.address=https://idp/",
+    "UNITY.identityTemplate=CN=all",
+  ], [
+    "3: UNITY.identityTemplate = CN=all: expected a claim such as %NameID%, or all users would have one name",
+  ]],
 ];
 
 for (const [what, lines, errors] of BAD) {

@@ -1,6 +1,7 @@
 /** Responses of identity providers, signed and then spoiled. */
 import assert from "node:assert/strict";
 import { InvalidResponse } from "../../src/authentication/unity/invalid_response.ts";
+import { NAME_ID_FORMATS } from "../../src/authentication/unity/saml_names.ts";
 import { readSamlResponse } from "../../src/authentication/unity/saml_response.ts";
 import { exactly } from "../../src/authentication/unity/signers.ts";
 import { samlMessage } from "../identity_provider/saml_message.ts";
@@ -14,7 +15,15 @@ const SERVICE = "https://auth.example";
 const provider = createAuthority({ subject: "CN=IdP", keyType: "rsa-2048" });
 const signer = provider.issue({ subject: "CN=unity", keyType: "rsa-2048" });
 const MESSAGE = await samlMessage({ requestId: "_r1", url: SERVICE, now: NOW }, signer);
-const EXPECTED = { requestId: "_r1", identifiers: [SERVICE], serverDn: undefined, now: NOW, strict: true };
+const EXPECTED = {
+  requestId: "_r1",
+  identifiers: [SERVICE],
+  serverDn: undefined,
+  nameIdFormat: NAME_ID_FORMATS.X509SubjectName,
+  identityTemplate: undefined,
+  now: NOW,
+  strict: true,
+};
 const ISSUERS = exactly([signer.certificate], NOW);
 fuzz({
   name: "readSamlResponse()",

@@ -1,7 +1,7 @@
 import { compactVerify, type CryptoKey, errors } from "jose";
 import type { ForeignToken } from "../foreign_token.ts";
 import { CLOCK_TOLERANCE, InvalidToken, SIGNATURE_ALGORITHMS } from "../signed_token.ts";
-import { type Said, textsOf } from "./claims.ts";
+import { type Said, textsOf } from "../claims.ts";
 
 /** Public keys of an issuer. */
 export interface IssuerKeys {

@@ -2,7 +2,7 @@ import { absolutePath } from "../../model/absolute_path.ts";
 import type { Capability } from "../../model/identity.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { scopesOf } from "./token_requirements.ts";
-import type { Said } from "./claims.ts";
+import type { Said } from "../claims.ts";
 
 /** What a scope permits, by its name: WLCG Common JWT Profiles 1.2, and SciTokens. */
 const ACTIVITIES: ReadonlyMap<string, "read" | "modify"> = new Map([

@@ -1,6 +1,6 @@
 import type { Logger } from "../../logging/logger.ts";
 import { isUserAccount } from "../../model/account_name.ts";
-import { type Said, textsOf } from "./claims.ts";
+import { type Said, textsOf } from "../claims.ts";
 
 /** How a provider's groups become Unix groups. */
 export interface GroupRules {

@@ -1,5 +1,5 @@
 import type { StepUp } from "../authenticator.ts";
-import { type Said, textsOf } from "./claims.ts";
+import { type Said, textsOf } from "../claims.ts";
 
 /** What a token must be made for, and how its user must have logged in. Empty lists require nothing. */
 export interface TokenRequirements {

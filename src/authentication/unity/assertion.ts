@@ -1,7 +1,7 @@
 import { sameName } from "../../model/distinguished_name.ts";
 import type { Variable, Variables } from "../expression/value.ts";
 import { InvalidResponse } from "./invalid_response.ts";
-import { ASSERTION, BEARER, NAME_FORMAT_ENTITY } from "./saml_names.ts";
+import { ASSERTION, BEARER, NAME_FORMAT_ENTITY, NAME_FORMAT_UNSPECIFIED } from "./saml_names.ts";
 import type { XmlElement } from "./xml_element.ts";
 
 /** Who we are and what we asked, to compare an assertion with. */
@@ -12,6 +12,10 @@ export interface Expectation {
   readonly identifiers: readonly string[];
   /** Subject of our certificate, by which we may be named as audience. */
   readonly serverDn: string | undefined;
+  /** Format of names that we asked for. */
+  readonly nameIdFormat: string;
+  /** What makes a distinguished name of it and of attributes; without it it is one. */
+  readonly identityTemplate: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** Both passes of authentication.md 5.4, or the first alone. */
@@ -49,9 +53,9 @@ export class Assertion {
     return readIssuer(this.#element.one(ASSERTION, "Issuer"));
   }
 
-  get nameId(): { readonly format: string | undefined; readonly text: string } {
+  get nameId(): { readonly format: string; readonly text: string } {
     const nameId = this.#element.one(ASSERTION, "Subject").one(ASSERTION, "NameID");
-    return { format: nameId.attribute("Format"), text: nameId.exactText };
+    return { format: nameId.attribute("Format") ?? NAME_FORMAT_UNSPECIFIED, text: nameId.exactText };
   }
 
   /** Whether it says that the user has authenticated. */

@@ -1,12 +1,17 @@
-import { ASSERTION, NAME_FORMAT_ENTITY, NAME_FORMAT_X509, PROTOCOL, SOAP } from "./saml_names.ts";
+import { ASSERTION, NAME_FORMAT_ENTITY, PROTOCOL, SOAP } from "./saml_names.ts";
 
 /**
  * The SOAP message that asks an identity provider who a user is (authentication.md 5.4). Not signed.
  * @param id 128 random bits or more, as an XML name.
  * @param url Own URL: issuer of the request, and where the assertion is consumed.
+ * @param nameIdFormat In which the user is to be named.
  * @param at Milliseconds since the epoch.
  */
-export function authnRequest(id: string, url: string, at: number): string {
+export function authnRequest(id: string, { url, nameIdFormat, at }: {
+  readonly url: string;
+  readonly nameIdFormat: string;
+  readonly at: number;
+}): string {
   const instant = new Date(at).toISOString().replace(/\.[0-9]+Z$/, "Z");
   const here = escapeXml(url);
   return `<soap:Envelope xmlns:soap="${SOAP}"><soap:Body>` +
@@ -15,7 +20,7 @@ export function authnRequest(id: string, url: string, at: number): string {
     }" Version="2.0" IssueInstant="${instant}"` +
     ` AssertionConsumerServiceURL="${here}">` +
     `<saml:Issuer xmlns:saml="${ASSERTION}" Format="${NAME_FORMAT_ENTITY}">${here}</saml:Issuer>` +
-    `<samlp:NameIDPolicy Format="${NAME_FORMAT_X509}" AllowCreate="true"/>` +
+    `<samlp:NameIDPolicy Format="${nameIdFormat}" AllowCreate="true"/>` +
     `</samlp:AuthnRequest></soap:Body></soap:Envelope>`;
 }
 

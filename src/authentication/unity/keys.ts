@@ -1,7 +1,8 @@
-import { flag, type Infer, url } from "../../config/key.ts";
+import { flag, type Infer, oneOf, optional, text, url } from "../../config/key.ts";
 import type { ConfigRead, Place } from "../../config/kind.ts";
 import { TRUSTED_ASSERTION_ISSUERS } from "../../config/keys/tls_keys.ts";
 import { requireHttps } from "../../config/require_https.ts";
+import { templateProblem } from "../identity_template.ts";
 import { ALLOW_PLAIN_HTTP, ASSIGNED, readAssignments, SHOW_CERTIFICATE } from "../provider_keys.ts";
 
 /** What is configured of it. */
@@ -12,6 +13,16 @@ export const KEYS = {
     help: "Check the signature of assertions, see container.security.trustedAssertionIssuers",
     default: true,
   }),
+  nameIdFormat: oneOf(["X509SubjectName", "persistent", "emailAddress", "unspecified"], {
+    help: "Format in which the provider is asked to name users; other ones are refused",
+    default: "X509SubjectName",
+    added: true,
+  }),
+  identityTemplate: optional(text({
+    help:
+      "The user's name, with %NameID%, %Issuer% or attributes between percent signs; without it the NameID itself",
+    added: true,
+  })),
   ...ASSIGNED,
   showCertificate: SHOW_CERTIFICATE,
 };
@@ -23,6 +34,7 @@ export type UnityConfig = ConfigRead<typeof read>;
 export async function read({ uid, role, groups, allowPlainHttp, ...rest }: Infer<typeof KEYS>, place: Place) {
   const { reader, name, prefix } = place;
   requireHttps(place, "address", rest.address, allowPlainHttp);
+  checkNaming(rest, place);
   const issuers = TRUSTED_ASSERTION_ISSUERS.prefix;
   if (!rest.validate) {
     const expected = "assertions are believed without a valid signature, expected true";
@@ -33,4 +45,19 @@ export async function read({ uid, role, groups, allowPlainHttp, ...rest }: Infer
   }
   // The assertion's subject names the user.
   return { ...rest, assignments: await readAssignments({ identity: undefined, uid, role, groups }, place) };
+}
+
+/** How users are named: only an X.509 name is a distinguished one as it is. */
+function checkNaming(
+  { nameIdFormat, identityTemplate }: Pick<Infer<typeof KEYS>, "nameIdFormat" | "identityTemplate">,
+  { reader, prefix }: Place,
+): void {
+  if (identityTemplate === undefined) {
+    if (nameIdFormat === "X509SubjectName") return;
+    const expected = `expected ${prefix}identityTemplate too, such as CN=%NameID%,O=%Issuer%`;
+    reader.error(`${prefix}nameIdFormat`, expected, nameIdFormat);
+    return;
+  }
+  const problem = templateProblem(identityTemplate, "NameID");
+  if (problem !== undefined) reader.error(`${prefix}identityTemplate`, problem, identityTemplate);
 }

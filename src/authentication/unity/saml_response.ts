@@ -1,8 +1,9 @@
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import type { Variables } from "../expression/value.ts";
+import { fillIdentityTemplate } from "../identity_template.ts";
 import { Assertion, checkHead, type Expectation, readIssuer } from "./assertion.ts";
 import { InvalidResponse } from "./invalid_response.ts";
-import { ASSERTION, NAME_FORMAT_X509, PROTOCOL, SIGNATURE, SOAP, SUCCESS } from "./saml_names.ts";
+import { ASSERTION, PROTOCOL, SIGNATURE, SOAP, SUCCESS } from "./saml_names.ts";
 import { type SignedElement, type Signers, verifySignature } from "./signed_element.ts";
 import { parseXml, type XmlElement } from "./xml_element.ts";
 
@@ -124,13 +125,23 @@ function combine(
     assertion.checkAttributes(authentication, expected);
     attributes = new Map([...attributes, ...assertion.attributes]);
   }
-  return { dn: readName(authentication), attributes, usableUntil: authentication.usableUntil };
+  const dn = readName(authentication, attributes, expected);
+  return { dn, attributes, usableUntil: authentication.usableUntil };
 }
 
-function readName({ nameId: { format, text } }: Assertion): string {
-  if (format !== NAME_FORMAT_X509) throw new InvalidResponse("the subject is not named by an X.509 name");
+function readName(
+  { nameId: { format, text }, issuer }: Assertion,
+  attributes: Variables,
+  { nameIdFormat, identityTemplate }: Expectation,
+): string {
+  if (format !== nameIdFormat) {
+    throw new InvalidResponse(`the subject is named as ${format}, expected ${nameIdFormat}`);
+  }
+  const own = new Map([["NameID", text], ["Issuer", issuer]]);
   try {
-    return checkIdentity(text);
+    return identityTemplate === undefined
+      ? checkIdentity(text)
+      : fillIdentityTemplate(identityTemplate, (name) => own.get(name) ?? attributes.get(name));
   } catch (error) {
     if (error instanceof NoIdentity) throw new InvalidResponse(error.message, { cause: error });
     throw error;

@@ -98,13 +98,26 @@ function checkForm(signature: XmlElement, id: string) {
   if (!DIGEST_METHODS.has(digest) || digestMethod?.children.length !== 0) {
     throw new InvalidResponse(`the digest method ${digest} is not accepted`);
   }
-  const used = children(transforms, ["Transform", "Transform"]);
-  // A prefix list, as other products than Unity add it, would be a child of the second.
-  const inOrder = used.every((transform, at) =>
-    transform.attribute("Algorithm") === [ENVELOPED, EXCLUSIVE_C14N][at] && transform.children.length === 0
-  );
+  const [enveloped, exclusive] = children(transforms, ["Transform", "Transform"]);
+  const inOrder = enveloped?.attribute("Algorithm") === ENVELOPED && enveloped.children.length === 0 &&
+    exclusive?.attribute("Algorithm") === EXCLUSIVE_C14N && exclusive.children.every(isPrefixList) &&
+    exclusive.children.length <= 1;
   if (!inOrder) throw new InvalidResponse("the signature has transforms that are not accepted");
   return { uri, ...method };
+}
+
+/** Most prefixes of a list, each of which is looked for at each element. */
+const MOST_PREFIXES = 16;
+
+/**
+ * Whether an element names prefixes whose declarations are signed although no name has them, such as `xs` in the value of
+ * `xsi:type` (xml-exc-c14n 2.1): OpenSAML writes it. The signature library does not know `#default`.
+ */
+function isPrefixList(element: XmlElement): boolean {
+  const prefixes = element.attribute("PrefixList")?.split(" ") ?? [];
+  return element.is(EXCLUSIVE_C14N, "InclusiveNamespaces") && element.children.length === 0 &&
+    prefixes.length > 0 && prefixes.length <= MOST_PREFIXES &&
+    prefixes.every((prefix) => /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/.test(prefix));
 }
 
 /** The children of an element of a signature, which must have these names in this order. */

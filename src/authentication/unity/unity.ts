@@ -11,6 +11,7 @@ import { type Answer, CredentialCache } from "../credential_cache.ts";
 import { authnRequest } from "./authn_request.ts";
 import { InvalidResponse } from "./invalid_response.ts";
 import type { UnityConfig } from "./keys.ts";
+import { NAME_ID_FORMATS } from "./saml_names.ts";
 import { readSamlResponse } from "./saml_response.ts";
 import { anchored, exactly } from "./signers.ts";
 
@@ -121,7 +122,11 @@ export class Unity implements Authenticator {
           "Content-Type": "text/xml; charset=UTF-8",
           SOAPAction: '"http://www.oasis-open.org/committees/security"',
         },
-        body: authnRequest(requestId, this.#parts.url, this.#parts.clock()),
+        body: authnRequest(requestId, {
+          url: this.#parts.url,
+          nameIdFormat: NAME_ID_FORMATS[this.#config.nameIdFormat],
+          at: this.#parts.clock(),
+        }),
       },
       asker,
       (response) => this.#read(response, requestId),
@@ -150,6 +155,7 @@ export class Unity implements Authenticator {
 
   async #accept(body: string, requestId: string): Promise<Answer<Verdict>> {
     const { url, additionalIdentifiers, serverDn, clock, issuers, anchors } = this.#parts;
+    const { nameIdFormat, identityTemplate, validate: strict } = this.#config;
     const now = clock();
     const { dn, attributes, usableUntil } = await readSamlResponse(
       body,
@@ -157,8 +163,10 @@ export class Unity implements Authenticator {
         requestId,
         identifiers: [url, ...additionalIdentifiers],
         serverDn,
+        nameIdFormat: NAME_ID_FORMATS[nameIdFormat],
+        identityTemplate,
         now,
-        strict: this.#config.validate,
+        strict,
       },
       { issuers: exactly(issuers(), now), anchored: anchored(issuers(), anchors(), now) },
     );

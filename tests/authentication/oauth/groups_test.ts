@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { claimAt } from "../../../src/authentication/oauth/claims.ts";
+import { claimAt } from "../../../src/authentication/claims.ts";
 import { type GroupRules, Groups, namesOfGroup } from "../../../src/authentication/oauth/groups.ts";
 import { parseReply } from "../../../src/authentication/oauth/reply_variables.ts";
 import { createLogger } from "../../../src/logging/logger.ts";

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import fc from "fast-check";
+import type { Expectation } from "../../../src/authentication/unity/assertion.ts";
 import { InvalidResponse } from "../../../src/authentication/unity/invalid_response.ts";
+import { NAME_ID_FORMATS } from "../../../src/authentication/unity/saml_names.ts";
 import { readSamlResponse } from "../../../src/authentication/unity/saml_response.ts";
 import { anchored, exactly } from "../../../src/authentication/unity/signers.ts";
 import {
@@ -35,15 +37,17 @@ const expired = authority.issue({ subject: "CN=unity", keyType: "rsa-2048", notA
 const early = authority.issue({ subject: "CN=unity", keyType: "rsa-2048", notBefore: new Date(NOW + 1000) });
 const ISSUERS = [unity, unityEc, unityEd, expired, early].map(({ certificate }) => certificate);
 
-const EXPECTED = {
+const EXPECTED: Expectation = {
   requestId: OPTIONS.requestId,
   identifiers: [URL_OF_SERVICE, "urn:our:other:name"],
   serverDn: SERVER_DN,
+  nameIdFormat: NAME_ID_FORMATS.X509SubjectName,
+  identityTemplate: undefined,
   now: NOW,
   strict: true,
 };
 
-function read(message: string, expected: Partial<typeof EXPECTED> = {}) {
+function read(message: string, expected: Partial<Expectation> = {}) {
   const now = expected.now ?? NOW;
   return readSamlResponse(message, { ...EXPECTED, ...expected }, {
     issuers: exactly(ISSUERS, now),
@@ -144,6 +148,56 @@ Deno.test("readSamlResponse() says of a signer's RSA key above 4096 bits that it
   );
 });
 
+Deno.test("readSamlResponse() reads what OpenSAML's library has signed, with a list of prefixes", async () => {
+  const file = (name: string) => Deno.readTextFile(new URL(`fixtures/${name}`, import.meta.url));
+  const message = await file("signed_by_java.saml");
+  assert.match(message, /<ds:InclusiveNamespaces [^>]*PrefixList="xs"/);
+  const expected = {
+    ...EXPECTED,
+    nameIdFormat: NAME_ID_FORMATS.persistent,
+    identityTemplate: "CN=%NameID%,UID=%urn:oid:0.9.2342.19200300.100.1.1%,O=%Issuer%",
+  };
+  const issuers = exactly([await file("signer.pem")], NOW);
+  const { dn } = await readSamlResponse(message, expected, { issuers, anchored: issuers });
+  assert.equal(dn, "CN=K7YCRKTJ\\, O\\=x,UID=ann,O=https://idp.example.org/idp");
+  // The list is part of what is signed: without it, or for another declaration of xs, nothing verifies.
+  const spoiled = [
+    replace(/<ds:InclusiveNamespaces[^>]*>/, ""),
+    replace('http://www.w3.org/2001/XMLSchema"', 'urn:other"'),
+  ];
+  for (const spoil of spoiled) {
+    await assert.rejects(
+      readSamlResponse(spoil(message), expected, { issuers, anchored: issuers }),
+      /signature of Assertion does not verify/,
+    );
+  }
+});
+
+Deno.test("readSamlResponse() names users by a template, in the format that was asked for", async () => {
+  const format = (name: string) => `nameid-format:${name}`;
+  const other = (name: keyof typeof NAME_ID_FORMATS) => ({
+    nameIdFormat: NAME_ID_FORMATS[name],
+    identityTemplate: "CN=%NameID%,OU=%preferredUsername%,O=%Issuer%",
+  });
+  const named = (nameId: string, to: string) =>
+    make({ nameId, edit: replace(/nameid-format:X509SubjectName/, to) });
+  const O = "O=https://unity.site-a.example:2443/idp";
+  const mail = await named("ann@site-a.example", format("emailAddress"));
+  assert.equal((await read(mail, other("emailAddress"))).dn, `CN=ann@site-a.example,OU=ann,${O}`);
+  const unspecified = await named("ann,O=root", format("unspecified"));
+  assert.equal((await read(unspecified, other("unspecified"))).dn, `CN=ann\\,O\\=root,OU=ann,${O}`);
+  const without = await make({ nameId: "ann", edit: replace(/ Format="[^"]*X509SubjectName"/, "") });
+  assert.equal((await read(without, other("unspecified"))).dn, `CN=ann,OU=ann,${O}`);
+  await assert.rejects(read(mail, other("unspecified")), /named as .*:emailAddress, expected .*:unspecified/);
+  await assert.rejects(read(unspecified), /expected .*:X509SubjectName/);
+  await assert.rejects(
+    read(unspecified, { ...other("unspecified"), identityTemplate: "CN=%memberOf%" }),
+    /claim memberOf is no text/,
+  );
+  const mallory = await named("\u{ff41}nn", format("unspecified"));
+  await assert.rejects(read(mallory, other("unspecified")), InvalidResponse);
+});
+
 Deno.test("readSamlResponse() keeps no assertion that is for one use", async () => {
   const edit = replace("</saml:Conditions>", "<saml:OneTimeUse/></saml:Conditions>");
   assert.equal((await read(await make({ edit }))).usableUntil, 0);
@@ -188,6 +242,15 @@ const tampered = (tamper: (message: string) => string) => () => make({ tamper })
 /** A message signed in another way. */
 const signed = (options: Partial<Parameters<typeof signElement>[1]>) => () =>
   make({ sign: (xml) => signElement(xml, { signer: unity, ...options }) });
+
+/** Puts lists of prefixes into the second transform. */
+const prefixed = (attributes: string, count = 1, namespace = EXCLUSIVE) => {
+  const list = `<ec:InclusiveNamespaces xmlns:ec="${namespace}" ${attributes}></ec:InclusiveNamespaces>`;
+  return replace(
+    `<ds:Transform Algorithm="${EXCLUSIVE}"/>`,
+    `<ds:Transform Algorithm="${EXCLUSIVE}">${list.repeat(count)}</ds:Transform>`,
+  );
+};
 
 const CONDITIONS_END = "</saml:Conditions>";
 const C14N = "http://www.w3.org/TR/2001/REC-xml-c14n-20010315";
@@ -559,7 +622,33 @@ const FORGERIES: [string, () => string | Promise<string>, RegExp][] = [
     /in another place/,
   ],
   ["an ID with a quote", tampered((xml) => xml.replaceAll("_a9001", "_a'or'")), /ID that is none/],
-  ["a prefix list", signed({ inclusivePrefixes: ["saml"] }), /transforms that are not accepted/],
+  ["a prefix list without prefixes", tampered(prefixed('PrefixList=""')), /transforms that are not accepted/],
+  ["no prefixes at all", tampered(prefixed("")), /transforms that are not accepted/],
+  ["blanks in a prefix list", tampered(prefixed('PrefixList="a  b"')), /transforms that are not accepted/],
+  ["the default namespace in it", tampered(prefixed('PrefixList="#default"')), /that are not accepted/],
+  [
+    "17 prefixes",
+    tampered(prefixed(`PrefixList="${Array.from({ length: 17 }, (_, i) => `p${i}`).join(" ")}"`)),
+    /transforms that are not accepted/,
+  ],
+  ["two prefix lists", tampered(prefixed('PrefixList="a"', 2)), /transforms that are not accepted/],
+  ["a prefix list of another namespace", tampered(prefixed('PrefixList="a"', 1, "urn:x")), /not accepted/],
+  ["more in a prefix list", tampered(prefixed('PrefixList="a"><x/', 1)), /transforms that are not accepted/],
+  [
+    "a prefix list that was not signed",
+    tampered(prefixed('PrefixList="soap"')),
+    /signature of Assertion does not verify/,
+  ],
+  [
+    "a prefix list for the signature itself",
+    tampered(
+      replace(
+        `<ds:CanonicalizationMethod Algorithm="${EXCLUSIVE}"/>`,
+        `<ds:CanonicalizationMethod Algorithm="${EXCLUSIVE}"><ec:InclusiveNamespaces xmlns:ec="${EXCLUSIVE}" PrefixList="a"/></ds:CanonicalizationMethod>`,
+      ),
+    ),
+    /not canonicalized exclusively/,
+  ],
   ["no ID", tampered(replace(' ID="_a9001"', "")), /no ID/],
   // XML
   ["a document type", tampered((xml) => `<!DOCTYPE x>${xml}`), /document type/],
@@ -747,7 +836,7 @@ const FORGERIES: [string, () => string | Promise<string>, RegExp][] = [
   [
     "a name of another format",
     edited(replace("nameid-format:X509SubjectName", "nameid-format:unspecified")),
-    /not named by an X.509 name/,
+    /named as .*:unspecified, expected .*:X509SubjectName/,
   ],
   ["a name that is none", edited(replace("CN=Ann Example,O=Site-A,C=DE", "ann")), /no distinguished name/],
   ["an empty name", edited(replace("CN=Ann Example,O=Site-A,C=DE", "")), /empty/],

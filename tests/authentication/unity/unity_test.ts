@@ -57,6 +57,8 @@ async function start(
     name: "SUBJECT",
     address: provider.address,
     validate: true,
+    nameIdFormat: "X509SubjectName",
+    identityTemplate: undefined,
     assignments: assignments({ uid: "preferredUsername", groups: "memberOf" }),
     showCertificate: false,
     ...config,
@@ -184,6 +186,22 @@ Deno.test("unitySaml() sends the request as Unity expects it", () =>
         "</samlp:AuthnRequest></soap:Body></soap:Envelope>",
     );
   }));
+
+Deno.test("unitySaml() asks for names in the configured format, and makes a name of them", () =>
+  within(
+    start({ nameIdFormat: "unspecified", identityTemplate: "CN=%NameID%,O=%Issuer%" }),
+    async ({ identity, provider }) => {
+      provider.lie = {
+        nameId: "ann",
+        edit: (xml) => xml.replace("nameid-format:X509SubjectName", "nameid-format:unspecified"),
+      };
+      assert.equal((await identity(ANN)).dn, "CN=ann,O=https://unity.site-a.example:2443/idp");
+      assert.match(
+        provider.server.seen[0]?.body ?? "",
+        /<samlp:NameIDPolicy Format="urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified"/,
+      );
+    },
+  ));
 
 Deno.test("unitySaml() asks under a new ID each time", () =>
   within(start(), async ({ ask, provider, time }) => {

@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { NoIdentity } from "../../../src/authentication/check_identity.ts";
-import { claimAt } from "../../../src/authentication/oauth/claims.ts";
-import {
-  fillIdentityTemplate,
-  templateProblem,
-} from "../../../src/authentication/oauth/identity_template.ts";
-import { parseReply } from "../../../src/authentication/oauth/reply_variables.ts";
-import { parseName } from "../../../src/model/distinguished_name.ts";
+import { NoIdentity } from "../../src/authentication/check_identity.ts";
+import { claimAt } from "../../src/authentication/claims.ts";
+import { fillIdentityTemplate, templateProblem } from "../../src/authentication/identity_template.ts";
+import { parseReply } from "../../src/authentication/oauth/reply_variables.ts";
+import { parseName } from "../../src/model/distinguished_name.ts";
 
 const TEMPLATE = "CN=%sub%,OU=%a.b%,O=%iss%";
 const fill = (claims: object, template = TEMPLATE) => {
@@ -58,9 +55,9 @@ Deno.test("fillIdentityTemplate() gives names of the parts that the template has
 });
 
 Deno.test("templateProblem() takes any text", () => {
-  assert.equal(templateProblem(TEMPLATE), undefined);
+  assert.equal(templateProblem(TEMPLATE, "sub"), undefined);
   for (const template of ["CN=%sub", "CN=ann", "%sub%", "CN=%%", "CN=%a b%", "CN=%sub%,"]) {
-    assert.equal(typeof templateProblem(template), "string", template);
+    assert.equal(typeof templateProblem(template, "sub"), "string", template);
   }
-  fc.assert(fc.property(fc.string(), (text) => void templateProblem(text)));
+  fc.assert(fc.property(fc.string(), (text) => void templateProblem(text, "sub")));
 });

@@ -1,15 +1,16 @@
-import { escapeNameValue, InvalidName, parseName } from "../../model/distinguished_name.ts";
-import { checkIdentity, NoIdentity } from "../check_identity.ts";
+import { escapeNameValue, InvalidName, parseName } from "../model/distinguished_name.ts";
+import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { type Said, textsOf } from "./claims.ts";
 
 /**
  * Why no names can be made by an `identityTemplate`, in which `%claim%` stands for the claim of that name.
+ * @param example Of a claim, for the text.
  * @returns What was expected; `undefined` if it can be used.
  */
-export function templateProblem(template: string): string | undefined {
+export function templateProblem(template: string, example: string): string | undefined {
   const { claims, even } = takeApart(template);
-  if (!even) return "expected claims between two percent signs, such as %sub%";
-  if (claims.length === 0) return "expected a claim such as %sub%, or all users would have one name";
+  if (!even) return `expected claims between two percent signs, such as %${example}%`;
+  if (claims.length === 0) return `expected a claim such as %${example}%, or all users would have one name`;
   const odd = claims.find((claim) => !/^[A-Za-z0-9_.:\/-]{1,100}$/.test(claim));
   if (odd !== undefined) return `expected the name of a claim, found %${odd.slice(0, 100)}%`;
   try {

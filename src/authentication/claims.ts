@@ -1,4 +1,4 @@
-import type { Variable, Variables } from "../expression/value.ts";
+import type { Variable, Variables } from "./expression/value.ts";
 
 /** Gives the value of a claim, wherever it is told. */
 export type Said = (name: string) => Variable | undefined;
