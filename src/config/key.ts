@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
-import { isAddressRange } from "../model/address.ts";
+import { isAddressRange, isWideRange } from "../model/address.ts";
 import { InvalidName, parseName } from "../model/distinguished_name.ts";
 import { hostsOf } from "../model/host_list.ts";
 
@@ -280,6 +280,13 @@ export function addressRanges(options: Options<readonly string[]>): Key<readonly
     const ranges = splitList(found);
     const wrong = ranges.find((range) => !isAddressRange(range));
     return wrong === undefined ? ranges : refuse(`IP addresses or ranges such as 192.0.2.0/24, not ${wrong}`);
+  }, {
+    doubt(found) {
+      const wide = splitList(found).find(isWideRange);
+      return wide === undefined
+        ? undefined
+        : `${wide} trusts nearly everybody, expected addresses of your own`;
+    },
   });
 }
 

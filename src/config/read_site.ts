@@ -13,7 +13,7 @@ import type { AuditConfig, ControlConfig, HttpsConfig, LoggingConfig, SiteConfig
 export function readSite(reader: KeyReader, known: Known): Parts | undefined {
   const keys = reader.read(CONTAINER);
   if (keys === undefined) return undefined;
-  const { name, host, port, externalUrl, baseUrl, liveReload } = keys;
+  const { name, host, port, externalUrl, baseUrl, liveReload, drainSeconds } = keys;
   const fromBase = externalUrl === undefined && baseUrl !== undefined
     ? cutBaseUrl(reader, baseUrl)
     : undefined;
@@ -34,7 +34,7 @@ export function readSite(reader: KeyReader, known: Known): Parts | undefined {
     externalUrl: trimEndCharacters(given ?? derived(), "/"),
     externalUrlGiven: given !== undefined,
   };
-  return { site, liveReload };
+  return { site, liveReload, drainSeconds };
 }
 
 /** Where the service has resources below, in lower case. */
@@ -116,6 +116,7 @@ export function readHttps(reader: KeyReader, known: Known): Parts | undefined {
     maxTlsVersion,
     maxConnections: keys.maxConnections,
     maxIdleMs: keys.maxIdleMs,
+    proxyPeers: keys.proxyPeers,
     hsts: hstsOf(keys.hsts, keys.hstsMaxAge, { tls, gateway: gateway?.enabled === true }),
     frames: { policy: keys.framePolicy, allowed: keys.frameAllowed },
     cors: keys.cors

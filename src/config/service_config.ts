@@ -55,6 +55,7 @@ export interface ServiceConfig {
   readonly additionalServiceIdentifiers: readonly string[];
   /** Take over a changed main file while running. */
   readonly liveReload: boolean;
+  readonly drainSeconds: number;
 }
 
 /** Where the configuration was read from. */
@@ -78,7 +79,7 @@ type FeaturesConfig = Pick<Values<typeof FEATURES>, "auth" | "share" | "access" 
 
 /** The listener. */
 export interface HttpsConfig
-  extends AnswerPolicy, Pick<Values<typeof HTTP_SERVER>, "maxConnections" | "maxIdleMs"> {
+  extends AnswerPolicy, Pick<Values<typeof HTTP_SERVER>, "maxConnections" | "maxIdleMs" | "proxyPeers"> {
   /** `false`: plain HTTP, for tests or behind a proxy on the same host. */
   readonly tls: boolean;
   readonly clientCertificate: "none" | "requested" | "required";

@@ -1,6 +1,5 @@
 /** A connection as far as it matters here. */
 interface Connection {
-  readonly remoteAddress?: string | undefined;
   once(event: "close", told: () => void): unknown;
 }
 
@@ -11,33 +10,54 @@ interface Connection {
  */
 export class ConnectionShares {
   readonly #most: number;
-  readonly #groupOf: (address: string) => string | undefined;
   readonly #open = new Map<string, number>();
+  /** Whose each connection is. */
+  readonly #groups = new WeakMap<Connection, string | undefined>();
   #count = 0;
 
-  /**
-   * @param most Connections in all; 0 is no limit.
-   * @param groupOf Addresses that share; `undefined` for those that may have all there are, such as a gateway's.
-   */
-  constructor(most: number, groupOf: (address: string) => string | undefined) {
+  /** @param most Connections in all; 0 is no limit. */
+  constructor(most: number) {
     this.#most = most === 0 ? Infinity : most;
-    this.#groupOf = groupOf;
   }
 
-  /** @returns Whether the connection may stay; it counts until it is closed. */
-  admit(socket: Connection): boolean {
-    const group = this.#groupOf(socket.remoteAddress ?? "");
-    const free = this.#most - this.#count;
-    const own = group === undefined ? 0 : this.#open.get(group) ?? 0;
-    if (free <= own) return false;
+  /**
+   * @param group Addresses that share; `undefined` for those that may have all there are, such as a gateway's.
+   * @returns Whether the connection may stay; it counts until it is closed.
+   */
+  admit(socket: Connection, group: string | undefined): boolean {
+    if (!this.#hasRoom(group, this.#count)) return false;
     this.#count++;
-    if (group !== undefined) this.#open.set(group, own + 1);
-    socket.once("close", () => this.#leave(group));
+    this.#enter(socket, group);
+    socket.once("close", () => {
+      this.#count--;
+      this.#leave(socket);
+    });
     return true;
   }
 
-  #leave(group: string | undefined): void {
-    this.#count--;
+  /**
+   * It has turned out whose a connection is that was admitted.
+   * @returns Whether it may stay.
+   */
+  assign(socket: Connection, group: string | undefined): boolean {
+    this.#leave(socket);
+    const fits = this.#hasRoom(group, this.#count - 1);
+    this.#enter(socket, fits ? group : undefined);
+    return fits;
+  }
+
+  /** @param others Connections besides. */
+  #hasRoom(group: string | undefined, others: number): boolean {
+    return this.#most - others > (group === undefined ? 0 : this.#open.get(group) ?? 0);
+  }
+
+  #enter(socket: Connection, group: string | undefined): void {
+    this.#groups.set(socket, group);
+    if (group !== undefined) this.#open.set(group, (this.#open.get(group) ?? 0) + 1);
+  }
+
+  #leave(socket: Connection): void {
+    const group = this.#groups.get(socket);
     if (group === undefined) return;
     const left = (this.#open.get(group) ?? 1) - 1;
     if (left === 0) this.#open.delete(group);

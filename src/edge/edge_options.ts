@@ -28,6 +28,11 @@ export interface EdgeOptions {
   readonly maxConnections: number;
   /** Addresses and ranges whose connections stand for many clients, such as a gateway's: they may have all there are. */
   readonly proxies?: readonly string[];
+  /**
+   * Addresses and ranges whose connections begin with a header of the PROXY protocol, which says for whom they come; others
+   * must not. Absent: there are none.
+   */
+  readonly proxyPeers?: readonly string[];
   /** Headers of all answers; absent: the edge's own have such as no browser needs, the others what they come with. */
   readonly policy?: AnswerPolicy;
   readonly limits: EdgeLimits;

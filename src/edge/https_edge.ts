@@ -10,17 +10,16 @@ import { TLSSocket } from "node:tls";
 import type { Logger } from "../logging/logger.ts";
 import { Occasional } from "../logging/occasional.ts";
 import type { Increments } from "../metrics/counters.ts";
-import { addressInRange, peerAddress } from "../model/address.ts";
 import { addCommonHeaders, type AskedBy, PLAIN_POLICY } from "../model/answer_headers.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { Answer, HttpResponse } from "../model/http_message.ts";
 import type { Peer } from "../model/peer.ts";
 import { isRefusal, refuse, ServiceError } from "../model/service_error.ts";
-import { ConnectionShares } from "./connection_shares.ts";
 import { ConnectionWatch } from "./connection_watch.ts";
 import { Delivery } from "./delivery.ts";
 import { Discards } from "./discard_rest.ts";
 import type { EdgeOptions, EdgeTls } from "./edge_options.ts";
+import { Entrance, type EntranceParts } from "./entrance.ts";
 import { bodyOf } from "./upload_stream.ts";
 import { rawRefusal, refusal } from "./refusal.ts";
 import { RefusalCount } from "./refusal_count.ts";
@@ -34,11 +33,9 @@ const LINGER_MS = 2_000;
 const UNREAD: AskedBy = { method: undefined, headers: new HeaderList() };
 
 /** What an edge needs of the house. */
-interface EdgeParts {
+interface EdgeParts extends Pick<EntranceParts, "groupOf"> {
   readonly answer: Answer;
   readonly log: Logger;
-  /** Addresses that are taken for one client. @param address In canonical form. */
-  readonly groupOf: (address: string) => string;
 }
 
 /** The HTTPS server that faces the world: keeps the limits, hands requests on, writes the answers. */
@@ -49,6 +46,7 @@ export class HttpsEdge {
   /** For what strangers cause. */
   readonly #strangers: Occasional;
   readonly #options: EdgeOptions;
+  readonly #entrance: Entrance;
   readonly #connections: ConnectionWatch;
   readonly #gates = new WeakMap<Socket, RequestGate>();
   /** What is being answered. */
@@ -60,10 +58,11 @@ export class HttpsEdge {
   readonly #keepAlive: readonly string[];
   #tls: EdgeTls | undefined;
   #underWay = 0;
+  #leaving = false;
   #draining: (() => void) | undefined;
 
   private constructor(options: EdgeOptions, { answer, log, groupOf }: EdgeParts) {
-    const { tls, maxConnections, limits, proxies = [] } = options;
+    const { tls, limits } = options;
     this.#answer = answer;
     this.#log = log;
     this.#strangers = new Occasional(log, "info");
@@ -82,18 +81,14 @@ export class HttpsEdge {
       ? createHttpServer(settings)
       : createHttpsServer({ ...settings, handshakeTimeout: limits.handshakeMs, ...tlsServerOptions(tls) });
     this.#connections = new ConnectionWatch(limits, (socket) => {
-      this.#strangers.write("connection cut", { client: socket.remoteAddress, reason: "silent" });
-    });
-    const shares = new ConnectionShares(maxConnections, (shown) => {
-      const address = peerAddress(shown);
-      return proxies.some((range) => addressInRange(address, range)) ? undefined : groupOf(address);
-    });
-    server.prependListener("connection", (socket: Socket) => {
-      if (shares.admit(socket)) return;
-      this.#strangers.write("connection refused, there are too many", { client: socket.remoteAddress });
-      socket.destroy();
+      this.#strangers.write("connection cut", { client: this.#entrance.clientOf(socket), reason: "silent" });
     });
     server.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) => this.#guard(socket));
+    this.#entrance = new Entrance(options, {
+      groupOf,
+      refused: (message, fields) => this.#strangers.write(message, fields),
+    });
+    this.#entrance.guard(server);
     server.on("request", (request, response) => void this.#serve(request, response));
     server.on("checkContinue", (request, response) => void this.#serve(request, response));
     server.on("checkExpectation", (request, response) => void this.#serve(request, response));
@@ -102,11 +97,14 @@ export class HttpsEdge {
       if (this.#tls?.clientCertificate !== "require" || this.#peerOf(socket).certificate !== undefined) {
         return;
       }
-      this.#strangers.write("client without a certificate of an authority", { client: socket.remoteAddress });
+      this.#strangers.write("client without a certificate of an authority", {
+        client: this.#entrance.clientOf(socket),
+      });
       socket.destroy();
     });
     server.on("tlsClientError", (error: Error, socket: Socket) => {
-      this.#log.debug("TLS handshake failed", { client: socket.remoteAddress, error: error.message });
+      const client = this.#entrance.clientOf(socket);
+      this.#log.debug("TLS handshake failed", { client, error: error.message });
       socket.destroy();
     });
   }
@@ -138,6 +136,11 @@ export class HttpsEdge {
     this.#tls = tls; // not before: what cannot be used changes nothing
   }
 
+  /** From now on each answer ends its connection: clients are to come back elsewhere. New connections are taken. */
+  leave(): void {
+    this.#leaving = true;
+  }
+
   /**
    * Takes no more connections, lets the requests under way finish, then closes.
    * @param withinMs After that time whatever is left is cut.
@@ -145,6 +148,7 @@ export class HttpsEdge {
   async drain(withinMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const idle = new Promise<void>((resolve) => {
+      this.#leaving = true;
       this.#draining = resolve;
       if (this.#underWay === 0) resolve();
     });
@@ -161,6 +165,7 @@ export class HttpsEdge {
 
   #guard(socket: Socket): void {
     if (socket.destroyed) return;
+    this.#entrance.clientOf(socket); // known from now on, also when the connection is gone
     const gate = new RequestGate(
       socket,
       (error) => this.#refuse(error, socket),
@@ -206,7 +211,7 @@ export class HttpsEdge {
     response: ServerResponse,
     { gate, signal }: { readonly gate: RequestGate; readonly signal: AbortSignal },
   ): Promise<HttpResponse> {
-    if (this.#draining !== undefined) response.setHeader("Connection", "close");
+    if (this.#leaving) response.setHeader("Connection", "close");
     const { method = "" } = request;
     const headers = new HeaderList(request.rawHeaders);
     const { policy } = this.#options;
@@ -240,7 +245,12 @@ export class HttpsEdge {
   #peerOf(socket: Socket): Peer {
     const known = this.#peers.get(socket);
     if (known !== undefined) return known;
-    const peer = peerOf(socket, this.#tls);
+    const address = this.#entrance.clientOf(socket);
+    const tls = this.#tls;
+    const shown = socket instanceof TLSSocket && tls !== undefined && tls.clientCertificate !== "none"
+      ? clientCertificate(socket, tls, Date.now())
+      : undefined;
+    const peer = { address, ...shown };
     this.#peers.set(socket, peer);
     return peer;
   }
@@ -280,16 +290,9 @@ export class HttpsEdge {
     },
   ): void {
     this.#refusals.add(method, error.status);
-    const fields = { request: requestId, client: socket.remoteAddress, status: error.status, error };
+    const client = this.#entrance.clientOf(socket);
+    const fields = { request: requestId, client, status: error.status, error };
     if (isRefusal(error, "ERR_INTERNAL")) this.#log.error("request failed at the edge", fields);
     else this.#strangers.write("request refused at the edge", fields);
   }
-}
-
-function peerOf(socket: Socket, tls: EdgeTls | undefined): Peer {
-  const address = peerAddress(socket.remoteAddress ?? "");
-  const shown = socket instanceof TLSSocket && tls !== undefined && tls.clientCertificate !== "none"
-    ? clientCertificate(socket, tls, Date.now())
-    : undefined;
-  return { address, ...shown };
 }

@@ -33,6 +33,12 @@ export function isAddressRange(text: string): boolean {
   return parseRange(text) !== undefined;
 }
 
+/** Whether a range holds more than any network of one owner: of IPv4 more than a /8, of IPv6 than a /7. */
+export function isWideRange(text: string): boolean {
+  const range = parseRange(text);
+  return range !== undefined && range.prefix < (range.octets.length === 4 ? 8 : 7);
+}
+
 /**
  * Whether an address lies in a range, or is the one address that stands in its place. What is no address or no range
  * never matches: where a match forbids something, check {@link isAddressRange} first.

@@ -120,6 +120,14 @@ export const ERRORS = {
     remedy:
       "Check that the daemon runs and can be reached, and both sides' certificates; see [Troubleshooting](troubleshooting.md).",
   },
+  ERR_DRAINING: {
+    status: 503,
+    text: "The service is draining: it still serves, and ends soon",
+    headers: { "Retry-After": "10" },
+    meaning:
+      "Told to health checks only: the service was told to stop, and waits for `container.drainSeconds`.",
+    remedy: "Nothing: a load balancer sends clients to another instance, or to this one when it is back.",
+  },
   ERR_ENCRYPTION_NOT_SUPPORTED: {
     status: 501,
     text: "The transfer server does not encrypt data connections, please try without encryption",

@@ -9,21 +9,30 @@ export function liveness(): HttpResponse {
   return jsonResponse({ live: true });
 }
 
+/** What readiness is made of. */
+export interface ReadinessFacts {
+  readonly servers: ReadonlyMap<string, ServerFacts>;
+  readonly generation: number;
+  /** Whether the service was told to stop: clients are to go elsewhere. */
+  readonly draining: () => boolean;
+}
+
 /**
- * `GET /health/ready`: 200 if a session can be created on some logical server (or none is configured), else 503. Tells
- * numbers only: who asks is unknown.
+ * `GET /health/ready`: 200 if a session can be created on some logical server (or none is configured), and the service is
+ * to go on; else 503. Tells numbers only: who asks is unknown.
  */
 export function readiness(
-  servers: ReadonlyMap<string, ServerFacts>,
-  generation: number,
+  { servers, generation, draining }: ReadinessFacts,
   requestId: string,
 ): HttpResponse {
   const all = [...servers.values()];
   const usable = all.filter(({ daemons }) => daemons.status().usable).length;
-  const ready = usable > 0 || all.length === 0;
+  const ready = !draining() && (usable > 0 || all.length === 0);
   const facts = { ready, servers: { total: all.length, usable }, generation };
   if (ready) return jsonResponse(facts);
-  const { status, publicMessage: errorMessage, code, headers } = refuse("ERR_NOT_READY");
+  const { status, publicMessage: errorMessage, code, headers } = refuse(
+    draining() ? "ERR_DRAINING" : "ERR_NOT_READY",
+  );
   const error: ErrorBody = { status, errorMessage, code, requestId };
   return jsonResponse({ ...error, ...facts }, { status, headers });
 }

@@ -38,6 +38,9 @@ hear((message: ToCoreRoom) => {
     case "material":
       void core?.then((running) => running?.service.renewTls(message.material));
       break;
+    case "leave":
+      void core?.then((running) => running?.service.drain());
+      break;
     case "ping":
       tell({ kind: "pong" });
       break;

@@ -107,6 +107,7 @@ export class Cores {
   use(core: ServingCore): void {
     this.#next = undefined;
     const before = this.#keeper.put(core);
+    if (this.#parts.changes.endAnnounced) core.leave();
     this.#regulation.configure(this.#parts.setup().config.regulation);
     if (this.#parts.edges.current) core.link(this.#parts.edges.current);
     if (before !== undefined) this.#leaving.add(before);
@@ -152,6 +153,11 @@ export class Cores {
   /** Nobody is replaced any more. */
   close(): void {
     this.#keeper.close();
+  }
+
+  /** Health checks are told that the end is near. */
+  leave(): void {
+    this.#keeper.current?.leave();
   }
 
   /** What is under way with the daemons comes to its end. */

@@ -48,6 +48,9 @@ hear((message: ToEdgeRoom) => {
     case "log-level":
       logLevel = message.level;
       break;
+    case "leave":
+      void edge?.then((running) => running?.leave());
+      break;
     case "ping":
       tell({ kind: "pong" });
       break;

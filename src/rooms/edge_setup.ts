@@ -40,6 +40,11 @@ export function edgeProxies({ config: { https, gateway } }: Setup): string[] {
   return [...(https.tls ? [] : LOOPBACK), ...(gateway.enabled ? gateway.trustedPeers : [])];
 }
 
+/** Who has to say for whom it connects (PROXY protocol); absent: nobody. */
+export function proxyPeers({ config: { https: { proxyPeers } } }: Setup): readonly string[] | undefined {
+  return proxyPeers.length === 0 ? undefined : proxyPeers;
+}
+
 /** Whether two setups can be served by one listening edge: its address and limits hold for its life. */
 export function sameEdge(a: Setup, b: Setup): boolean {
   return isDeepStrictEqual(fixed(a), fixed(b));
@@ -58,5 +63,6 @@ function fixed(setup: Setup): unknown[] {
     https.maxTlsVersion,
     edgePolicy(setup),
     edgeProxies(setup),
+    https.proxyPeers,
   ];
 }

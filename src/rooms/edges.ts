@@ -82,6 +82,7 @@ export class Edges {
   use(edge: ServingEdge): void {
     const before = this.#keeper.put(edge);
     this.#port = edge.port;
+    if (this.#parts.changes.endAnnounced) edge.leave();
     this.#parts.used(edge);
     if (before !== undefined && !this.#leaving.has(before)) void this.#drain(before);
   }

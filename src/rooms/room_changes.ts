@@ -3,7 +3,18 @@ import { CannotStart } from "./cannot_start.ts";
 /** Changes of rooms, one after the other: each begins with what the one before left. */
 export class RoomChanges {
   #last: Promise<unknown> = Promise.resolve();
+  #announced = false;
   #over = false;
+
+  /** Whether the service is about to shut down, and serves on meanwhile. */
+  get endAnnounced(): boolean {
+    return this.#announced;
+  }
+
+  /** Rooms that are still replaced say so, too. */
+  announceEnd(): void {
+    this.#announced = true;
+  }
 
   /** Whether the service is shutting down. */
   get over(): boolean {

@@ -15,6 +15,8 @@ export type ToEdgeRoom =
   | { readonly kind: "core-lost"; readonly generation: number }
   | { readonly kind: "tls"; readonly tls: EdgeTls }
   | { readonly kind: "log-level"; readonly level: Level }
+  /** The service stops soon: clients are sent away, and served. */
+  | { readonly kind: "leave" }
   | { readonly kind: "ping" }
   | { readonly kind: "drain"; readonly withinMs: number };
 
@@ -26,6 +28,8 @@ export type ToCoreRoom =
   /** The operator's questions come by this port. */
   | { readonly kind: "desk"; readonly port: MessagePort }
   | { readonly kind: "material"; readonly material: TlsMaterial }
+  /** The service stops soon: health checks are told. */
+  | { readonly kind: "leave" }
   | { readonly kind: "ping" }
   | { readonly kind: "close" };
 

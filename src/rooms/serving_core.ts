@@ -104,6 +104,11 @@ export class ServingCore {
     this.#room.tell({ kind: "material", material });
   }
 
+  /** The service stops soon: health checks are told from now on. */
+  leave(): void {
+    this.#room.tell({ kind: "leave" });
+  }
+
   /** What is under way with the daemons comes to its end, then the core does. */
   async close(): Promise<void> {
     this.#room.tell({ kind: "close" });

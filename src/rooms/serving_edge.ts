@@ -2,7 +2,7 @@ import type { EdgeOptions } from "../edge/edge_options.ts";
 import type { Setup } from "../service/assembly/load_setup.ts";
 import { CannotStart } from "./cannot_start.ts";
 import type { ConnectionLimit } from "./connection_limit.ts";
-import { edgeLimits, edgePolicy, edgeProxies, edgeTls, sameEdge } from "./edge_setup.ts";
+import { edgeLimits, edgePolicy, edgeProxies, edgeTls, proxyPeers, sameEdge } from "./edge_setup.ts";
 import { edgePermissions, type Resolve } from "./permissions.ts";
 import { Room } from "./room.ts";
 import type { FromRoom, ToEdgeRoom } from "./room_message.ts";
@@ -47,7 +47,6 @@ export class ServingEdge {
     const { site, https, logging } = setup.config;
     const [address] = await parts.resolve(site.host);
     if (address === undefined) throw new CannotStart([`container.host = ${site.host}: no such host`]);
-    const tls = edgeTls(setup);
     const options: EdgeOptions = {
       address,
       port: site.port || parts.port,
@@ -55,7 +54,8 @@ export class ServingEdge {
       proxies: edgeProxies(setup),
       policy: edgePolicy(setup),
       limits: edgeLimits(setup),
-      tls,
+      tls: edgeTls(setup),
+      proxyPeers: proxyPeers(setup),
     };
     const edge = new ServingEdge(setup, options, parts);
     edge.#room.tell({ kind: "start", options, logLevel: logging.level });
@@ -98,6 +98,11 @@ export class ServingEdge {
     const tls = edgeTls(setup);
     if (tls) this.#room.tell({ kind: "tls", tls });
     this.#room.tell({ kind: "log-level", level: setup.config.logging.level });
+  }
+
+  /** The service stops soon: connections end with their next answer, so that clients come back elsewhere. */
+  leave(): void {
+    this.#room.tell({ kind: "leave" });
   }
 
   /** Refuses new connections; requests under way finish, then it ends. */

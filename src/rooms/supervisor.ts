@@ -140,6 +140,18 @@ export class Supervisor {
     });
   }
 
+  /**
+   * Announces the end to health checks, and serves on meanwhile, so that a load balancer sends no more clients.
+   * @param seconds Until it may {@link stop}.
+   */
+  async leave(seconds: number): Promise<void> {
+    this.log.info("draining, still serving", { seconds });
+    this.#changes.announceEnd();
+    this.#edges.current?.leave();
+    this.#cores.leave();
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+  }
+
   /** Lets requests under way finish (at most 20 s), then ends the rooms. */
   async stop(): Promise<void> {
     if (this.#changes.over) return;

@@ -33,6 +33,8 @@ export interface Service {
   counted(): Increments;
   /** Shows and trusts other certificates from now on. */
   renewTls(material: TlsMaterial): void;
+  /** Health checks are told from now on that the service is about to stop. */
+  drain(): void;
   /** Waits for what is under way with the daemons, then releases everything. */
   close(): Promise<void>;
 }
@@ -142,6 +144,10 @@ class RoutedService implements Service {
 
   renewTls(material: TlsMaterial): void {
     this.#parts.renewTls(material);
+  }
+
+  drain(): void {
+    this.#parts.drain();
   }
 
   async close(): Promise<void> {

@@ -297,6 +297,15 @@ const ERRORS: [added: string, message: string][] = [
     "expected IP addresses or ranges such as 192.0.2.0/24, not 10.0.0.0/33",
   ],
   [
+    "container.httpServer.proxyProtocol.trustedPeers=10.0.0.7/8",
+    "container.httpServer.proxyProtocol.trustedPeers = 10.0.0.7/8: " +
+    "expected IP addresses or ranges such as 192.0.2.0/24, not 10.0.0.7/8",
+  ],
+  [
+    "container.drainSeconds=3601",
+    "container.drainSeconds = 3601: expected a whole number from 0 to 3600 (seconds)",
+  ],
+  [
     "container.security.gateway.trustedPeers=gw.example",
     "container.security.gateway.trustedPeers = gw.example: " +
     "expected IP addresses or ranges such as 192.0.2.0/24, not gw.example",
@@ -425,6 +434,13 @@ const WARNINGS: [added: string, message: string][] = [
     "container.security.gateway.enable = true: expected container.security.gateway.trustedPeers too, " +
     "without it no gateway's headers count",
   ],
+  ...["0.0.0.0/0", "::/0", "192.0.2.1 128.0.0.0/1", "::ffff:0.0.0.0/96"].map((found): [string, string] => [
+    `container.httpServer.proxyProtocol.trustedPeers=${found}`,
+    `container.httpServer.proxyProtocol.trustedPeers = ${found}: ${
+      found.split(" ").at(-1)
+    } trusts nearly everybody, ` +
+    "expected addresses of your own",
+  ]),
   [
     "container.security.gateway.waitTime=10",
     "container.security.gateway.waitTime: ignored: the service does not wait for the gateway",

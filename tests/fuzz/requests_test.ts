@@ -1,7 +1,9 @@
 /** The rest of a request: addresses, headers, paths and bodies. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { Buffer } from "node:buffer";
 import { parsePreferences } from "../../src/attributes/preferences.ts";
+import { readProxyHeader } from "../../src/edge/proxy_header.ts";
 import { canonicalAddress } from "../../src/model/address.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import { ServiceError } from "../../src/model/service_error.ts";
@@ -30,6 +32,28 @@ fuzz({
   input: hostileText("192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "fe80::1%eth0"),
   parse: canonicalAddress,
   growth: { longest: 64 * KIB, forms: ["…", "fe80::1%…", "::…", "1.2.3.…"], input: asItIs },
+});
+fuzz({
+  name: "readProxyHeader()",
+  input: fc.oneof(
+    hostileText(
+      "PROXY TCP4 192.0.2.7 192.0.2.1 56324 9000\r\n",
+      "PROXY TCP6 ::1 2001:db8::1 1 2\r\n",
+      "PROXY UNKNOWN\r\n",
+    ),
+    hostileText("\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0cabcdefghijkl", "\r\n\r\n\0\r\nQUIT\n\x20\0\0\0"),
+  ),
+  parse: (text) => {
+    const header = readProxyHeader(Buffer.from(text, "latin1"));
+    if (header.kind !== "whole") return;
+    assert(header.length <= text.length && header.length <= 536);
+    assert(header.client === undefined || canonicalAddress(header.client) === header.client, header.client);
+  },
+  growth: {
+    longest: 536,
+    forms: ["…", "PROXY …\r\n", "PROXY UNKNOWN …", "PROXY TCP6 …", "\r\n\r\n\0\r\nQUIT\n\x21\x11\x02\x08…"],
+    input: asItIs,
+  },
 });
 fuzz({
   name: "parseByteRange()",

@@ -170,18 +170,24 @@ class SupervisedService implements RunningService {
     this.#stopping = true;
     this.#watch.close();
     this.#awaited?.close();
-    this.#manager.stopping();
-    void this.#operations.close().then(() => this.#supervisor.stop()).then(() => {
-      this.#endWatchdog();
-      this.#manager.close();
-      this.#done();
-    });
+    void this.#end();
   };
 
   readonly rejected = (error: unknown): void => {
     this.#supervisor.log.error("rejection that nobody handled", { error });
     this.#supervisor.reports.rejected("supervisor");
   };
+
+  async #end(): Promise<void> {
+    const { drainSeconds } = this.#watched.config;
+    this.#manager.stopping(drainSeconds);
+    if (drainSeconds > 0) await this.#supervisor.leave(drainSeconds);
+    await this.#operations.close();
+    await this.#supervisor.stop();
+    this.#endWatchdog();
+    this.#manager.close();
+    this.#done();
+  }
 
   #inTurn(change: () => Promise<void>): Promise<void> {
     const done = this.#reloading.then(change);
@@ -190,6 +196,7 @@ class SupervisedService implements RunningService {
   }
 
   async #reload(): Promise<void> {
+    if (this.#stopping) return this.#reloads.failed(["the service is shutting down"]);
     this.#manager.reloading();
     this.#awaited?.close();
     let dependsOn: readonly string[] = [];

@@ -13,7 +13,7 @@ export const serve = defineCommand({
   name: "serve",
   summary: "Run the service (the default command)",
   details: [
-    "SIGTERM and SIGINT end it: requests under way finish first, for at most 20 seconds.",
+    "SIGTERM and SIGINT end it: requests under way finish first, for at most 20 seconds; before that it goes on for container.drainSeconds.",
     "SIGHUP reads the configuration again; so does a change of one of its files.",
   ],
   operands: {},

@@ -6,11 +6,15 @@ export interface ServiceManager {
   ready(status: string): void;
   /** The configuration is being read again; {@link ready} follows, whatever comes of it. */
   reloading(): void;
-  stopping(): void;
+  /** @param afterSeconds The service goes on for so long before it really does. */
+  stopping(afterSeconds: number): void;
   /** The service still does its work. */
   alive(): void;
   close(): void;
 }
+
+/** What it may take to stop after that, as `TimeoutStopSec` of our unit. */
+const STOP_SECONDS = 60;
 
 /** A manager that wants to hear nothing: the service was started by hand or by a script. */
 export const NO_SERVICE_MANAGER: ServiceManager = {
@@ -79,8 +83,10 @@ class NotifySocket implements ServiceManager {
     this.#send("RELOADING=1", "STATUS=Reading the configuration again");
   }
 
-  stopping(): void {
-    this.#send("STOPPING=1", "STATUS=Requests under way finish");
+  stopping(afterSeconds: number): void {
+    if (afterSeconds === 0) return this.#send("STOPPING=1", "STATUS=Requests under way finish");
+    const within = (afterSeconds + STOP_SECONDS) * 1_000_000;
+    this.#send("STOPPING=1", `EXTEND_TIMEOUT_USEC=${within}`, `STATUS=Draining for ${afterSeconds} s`);
   }
 
   alive(): void {

@@ -1,4 +1,4 @@
-import { flag, host, oneOf, optional, port, text, url } from "../key.ts";
+import { flag, host, integer, oneOf, optional, port, text, url } from "../key.ts";
 import { section } from "../section.ts";
 
 /** Address of the service and general settings (specification 1; rest-api.md 3.3). */
@@ -28,6 +28,14 @@ export const CONTAINER = section({
       help:
         "Deprecated form of container.externalurl, with or without https://; all from /services on is cut off",
     })),
+    drainSeconds: integer({
+      help:
+        "How long the service goes on after it was told to stop, while GET /health/ready answers 503, so that a load balancer sends no more clients",
+      default: 0,
+      max: 3600,
+      unit: "seconds",
+      added: true,
+    }),
     liveReload: flag({
       name: "runtimeConfigurationUpdate",
       help: "Take over changes of this file while running",

@@ -1,4 +1,4 @@
-import { flag, integer, list, oneOf, optional, text } from "../key.ts";
+import { addressRanges, flag, integer, list, oneOf, optional, text } from "../key.ts";
 import { section } from "../section.ts";
 
 /** HTTPS listener (rest-api.md 3.4). */
@@ -29,6 +29,13 @@ export const HTTP_SERVER = section({
       default: 200_000,
       min: 1000,
       unit: "milliseconds",
+    }),
+    proxyPeers: addressRanges({
+      name: "proxyProtocol.trustedPeers",
+      help:
+        "Load balancers that forward TCP: from them each connection has to begin with a header of the PROXY protocol (version 1 or 2), which names the client; from others it must not",
+      default: [],
+      added: true,
     }),
     disabledProtocols: list({
       help: "TLS versions that are refused; versions before TLSv1.2 always are",

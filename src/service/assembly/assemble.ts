@@ -65,6 +65,8 @@ export interface ServiceParts extends IdentityParts {
   readonly challenge: string;
   readonly desk: OperatorDesk;
   renewTls(material: TlsMaterial): void;
+  /** Health checks are told from now on that the service is about to stop. */
+  drain(): void;
   close(): Promise<void>;
 }
 
@@ -123,6 +125,7 @@ async function open(
   const { config, material, assertionIssuers, port, daemons: known } = options;
   const own = new OwnCertificate(material);
   const externalUrl = externalUrlAt(config.site, port);
+  let draining = false;
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
   const daemons = new Daemons({ known, learned: daemonLearned });
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, now })));
@@ -158,6 +161,7 @@ async function open(
       tokens,
       certificate: own.pem,
       generation: options.generation,
+      draining: () => draining,
       sharing,
       shareAdministration: sharing && new ShareAdministration(sharing.store, now),
       features: config.features,
@@ -167,6 +171,7 @@ async function open(
       unauthenticated: (reason) => unauthenticated(chain, reason),
     }),
     desk: new OperatorDesk({ groups, methods, attributes, regulator, certificate: own.facts, sharing }),
+    drain: () => draining = true,
     renewTls: (renewed) => {
       own.renew(renewed);
       outgoing.renew();

@@ -1,14 +1,11 @@
 import type { TokenIssuer } from "../../authentication/authenticator.ts";
-import { liveness, readiness } from "../../resource/health.ts";
+import { liveness, readiness, type ReadinessFacts } from "../../resource/health.ts";
 import { METADATA_PATH, protectedResource } from "../../resource/protected_resource.ts";
-import type { ServerFacts } from "../../resource/server_facts.ts";
 import { jsonAnswer } from "./openapi/operation.ts";
 import { JSON_TYPE, type PublishedRoute } from "./router.ts";
 
 /** What is told without a login. */
-export interface OpenParts {
-  readonly servers: ReadonlyMap<string, ServerFacts>;
-  readonly generation: number;
+export interface OpenParts extends ReadinessFacts {
   readonly facts: { readonly siteName: string };
   /** Who makes tokens for this service. */
   readonly issuers: readonly TokenIssuer[];
@@ -19,7 +16,7 @@ export function openRoutes(parts: OpenParts): PublishedRoute[] {
   return [...healthRoutes(parts), ...(parts.issuers.length > 0 ? [metadataRoute(parts)] : [])];
 }
 
-function healthRoutes({ servers, generation }: OpenParts): PublishedRoute[] {
+function healthRoutes(facts: ReadinessFacts): PublishedRoute[] {
   return [
     {
       method: "GET",
@@ -40,13 +37,13 @@ function healthRoutes({ servers, generation }: OpenParts): PublishedRoute[] {
       produces: JSON_TYPE,
       doc: {
         id: "isReady",
-        summary: "Whether a session can be created on some server",
+        summary: "Whether a session can be created on some server, and the service is to go on",
         answers: {
           200: jsonAnswer("It can", "Ready"),
           503: jsonAnswer("It cannot", "NotReady"),
         },
       },
-      answer: ({ requestId }) => readiness(servers, generation, requestId),
+      answer: ({ requestId }) => readiness(facts, requestId),
     },
   ];
 }

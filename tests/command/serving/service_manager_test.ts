@@ -20,9 +20,11 @@ for (
     manager.ready("Serving\nREADY=0");
     manager.reloading();
     manager.alive();
-    manager.stopping();
+    manager.stopping(0);
+    manager.stopping(30);
     manager.close();
     assert.deepEqual([
+      await notified.next(),
       await notified.next(),
       await notified.next(),
       await notified.next(),
@@ -32,6 +34,7 @@ for (
       "RELOADING=1\nSTATUS=Reading the configuration again",
       "WATCHDOG=1",
       "STOPPING=1\nSTATUS=Requests under way finish",
+      "STOPPING=1\nEXTEND_TIMEOUT_USEC=90000000\nSTATUS=Draining for 30 s",
     ]);
     assert.deepEqual(failures, []);
   });

@@ -88,6 +88,11 @@ const SESSION_MEMBERS = {
   "send?": LENIENT_FLAG,
 } as const;
 
+const SERVER_COUNT = object({
+  total: integer("Configured"),
+  usable: integer("Those on which a session can be created"),
+});
+
 /** The named schemas of the API description. */
 export const SCHEMAS = {
   Error: object({
@@ -99,19 +104,16 @@ export const SCHEMAS = {
   Live: object({ live: { const: true } }),
   Ready: object({
     ready: { const: true },
-    servers: object({
-      total: integer("Configured"),
-      usable: integer("Those on which a session can be created"),
-    }),
+    servers: SERVER_COUNT,
     generation: integer("Counts the reloads of the configuration", { minimum: 1 }),
   }),
   NotReady: object({
     status: { const: 503 },
     errorMessage: TEXT,
-    code: { const: "ERR_NOT_READY" },
+    code: { type: "string", enum: ["ERR_NOT_READY", "ERR_DRAINING"] },
     requestId: TEXT,
     ready: { const: false },
-    servers: object({ total: integer("Configured"), usable: { const: 0 } }),
+    servers: SERVER_COUNT,
     generation: integer("Counts the reloads of the configuration", { minimum: 1 }),
   }),
   ProtectedResource: object({
