@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { canonicalAddress } from "../model/address.ts";
 
 /** What a connection begins with, as far as a header of the PROXY protocol goes. */
-export type ProxyHeader =
+type ProxyHeader =
   /** Bytes of one, or none at all yet; the rest is still to come. */
   | { readonly kind: "begun" }
   /** Something else. */

@@ -133,16 +133,11 @@ async function open(
   const attributes = keep(
     await createAttributes(config.attributes, config.dynamicAttributes, kinds.sources, asking),
   );
+  const here = { observer, log, now, keep };
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, kinds: kinds.methods };
-  const { chain, standing, tokens } = await openAuthentication(config, {
-    ...asked,
-    observer,
-    log,
-    now,
-    keep,
-  });
+  const { chain, standing, tokens } = await openAuthentication(config, { ...asked, ...here });
   const servers = await openServers(config, groups, { log, now, keep });
-  const sharing = startSharing(config, { servers, attributes, standing, chain, observer, log, now, keep });
+  const sharing = startSharing(config, { servers, attributes, standing, chain, ...here });
   const { methods } = chain;
   const regulator = openRegulator(config, methods, { log, now, learned });
   return {
