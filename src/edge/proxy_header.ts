@@ -16,7 +16,7 @@ type ProxyHeader =
      * Address of the client, in canonical form; absent where the proxy speaks for itself (`LOCAL`), or for something else
      * than TCP over IP: then the peer of the connection counts.
      */
-    readonly client?: string;
+    readonly client?: string | undefined;
   };
 
 /** The longest line of version 1, with its end (proxy-protocol.txt, 2.1). */
@@ -98,7 +98,7 @@ function readBinary(buffer: Buffer): ProxyHeader {
   }
   if (buffer.length < length) return { kind: "begun" };
   const client = command === 1 ? clientOf(family, buffer.subarray(FIXED_V2)) : undefined;
-  return { kind: "whole", length, ...(client !== undefined && { client }) };
+  return { kind: "whole", length, client };
 }
 
 function clientOf(family: number, addresses: Buffer): string | undefined {

@@ -3,6 +3,7 @@ import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { readProxyHeader } from "../../src/edge/proxy_header.ts";
 import { canonicalAddress } from "../../src/model/address.ts";
+import { assertAlike } from "../fixtures/assert_alike.ts";
 import { binaryHeader, IPV4, V1 } from "./proxy_headers.ts";
 
 const IPV6 = [
@@ -35,9 +36,9 @@ const whole: readonly [string, Buffer, string | undefined][] = [
 ];
 for (const [what, header, client] of whole) {
   Deno.test(`readProxyHeader() reads ${what}, and leaves what follows`, () => {
-    const expected = { kind: "whole", length: header.length, ...(client !== undefined && { client }) };
-    assert.deepEqual(readProxyHeader(header), expected);
-    assert.deepEqual(readProxyHeader(Buffer.concat([header, Buffer.alloc(70_000, 0x16)])), expected);
+    const expected = { kind: "whole", length: header.length, client };
+    assertAlike(readProxyHeader(header), expected);
+    assertAlike(readProxyHeader(Buffer.concat([header, Buffer.alloc(70_000, 0x16)])), expected);
   });
 
   Deno.test(`readProxyHeader() waits for the rest of ${what}`, () => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
+import { note } from "../faults/fault_table.ts";
 import { ask } from "./ask.ts";
 import { ALICE, createSite, runAt, runService, type Site, type SystemUnderTest } from "./running_service.ts";
 import { runAuthserver } from "./service_process.ts";
@@ -77,6 +78,15 @@ Deno.test("a service that drains tells health checks, and serves everybody else 
   const reload = runAuthserver(["reload", "--config", system.main]);
   assert.notEqual(await reload.ended, 0);
   assert.match(reload.printed, /shutting down/);
+  note({
+    section: "Process",
+    fault: "an instance behind a load balancer is told to stop, with `container.drainSeconds`",
+    caller:
+      "everybody is served meanwhile; health checks get 503 with `ERR_DRAINING`, and open connections end with their answer",
+    log: "`draining, still serving`",
+    after:
+      "a reload is refused; when the time has passed, requests under way are finished and the service ends",
+  });
   Deno.kill(system.service.pid, "SIGKILL");
   await assert.rejects(system.service.stopped);
   await site[Symbol.asyncDispose]();
