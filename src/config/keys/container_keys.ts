@@ -30,7 +30,7 @@ export const CONTAINER = section({
     })),
     drainSeconds: integer({
       help:
-        "How long the service goes on after it was told to stop, while GET /health/ready answers 503, so that a load balancer sends no more clients",
+        "How long the service goes on after it was told to stop, with 503 at GET /health/ready, so that load balancers go elsewhere",
       default: 0,
       max: 3600,
       unit: "seconds",
