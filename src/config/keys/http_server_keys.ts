@@ -33,7 +33,7 @@ export const HTTP_SERVER = section({
     proxyPeers: addressRanges({
       name: "proxyProtocol.trustedPeers",
       help:
-        "Load balancers that forward TCP: from them each connection has to begin with a header of the PROXY protocol (version 1 or 2), which names the client; from others it must not",
+        "Load balancers that forward TCP: their connections must begin with a PROXY protocol header (version 1 or 2), and no others",
       default: [],
       added: true,
     }),
