@@ -70,8 +70,8 @@ export class ByteStreamSender {
 }
 
 /**
- * What all streams into one room may have under way beyond one chunk each: many that are not read any more must not fill
- * the memory.
+ * Chunks that all streams into one room may have under way without being asked for: many that are not read any more must
+ * not fill the memory.
  */
 export class Ahead {
   #left = MOST_AHEAD;
@@ -89,9 +89,9 @@ export class Ahead {
 }
 
 /**
- * Receives a stream from the other room. The first read gives credit for one chunk; each chunk that is read gives it back
- * and, as long as all streams together leave room for it, one more, up to {@link MOST_CREDIT}: a reader that takes what
- * comes soon has a full pipe, and one that takes nothing costs next to no memory.
+ * Receives a stream from the other room. A read that finds nothing gives credit for one chunk. Each chunk that is read lets
+ * one more be under way unasked, as long as all streams together leave room for it, up to {@link MOST_CREDIT}: a reader
+ * that takes what comes soon has a full pipe, and one that takes nothing has nothing here but what it is busy with.
  */
 export class ByteStreamReceiver {
   readonly stream: ReadableStream<Uint8Array>;
@@ -99,31 +99,36 @@ export class ByteStreamReceiver {
   #arrived: Uint8Array[] = [];
   #ended = false;
   #wanted: (() => void) | undefined;
-  /** Chunks that may be on the way or wait here. */
-  #window = 0;
+  /** Chunks that are on the way or wait here. */
+  #underWay = 0;
+  /** Of these, how many may be there unasked. */
+  #unasked = 0;
   readonly #ahead: Ahead;
 
   constructor(id: number, send: Send, ahead: Ahead) {
     this.#ahead = ahead;
-    const credit = (returned: number) => {
-      const first = this.#window === 0;
-      const more = first || (this.#controller && this.#window < MOST_CREDIT && ahead.take()) ? 1 : 0;
-      this.#window += more;
-      if (returned + more > 0) send({ kind: "credit", id, chunks: returned + more });
+    const fillTo = (wanted: number) => {
+      const chunks = wanted - this.#underWay;
+      if (chunks <= 0) return;
+      this.#underWay = wanted;
+      send({ kind: "credit", id, chunks });
     };
     this.stream = new ReadableStream<Uint8Array>({
       start: (controller) => {
         this.#controller = controller;
       },
       pull: async (controller) => {
-        if (this.#window === 0 && !this.#ended) credit(0);
         if (this.#arrived.length === 0 && !this.#ended) {
+          fillTo(1);
           await new Promise<void>((resolve) => this.#wanted = resolve);
         }
         const bytes = this.#arrived.shift();
         if (bytes !== undefined) {
           controller.enqueue(bytes);
-          credit(1);
+          this.#underWay--;
+          if (this.#controller === undefined || this.#ended) return;
+          if (this.#unasked < MOST_CREDIT && ahead.take()) this.#unasked++;
+          fillTo(this.#unasked);
         } else if (this.#ended) {
           this.#close();
         }
@@ -164,6 +169,6 @@ export class ByteStreamReceiver {
     if (this.#controller === undefined) return;
     this.#controller = undefined;
     this.#arrived = [];
-    this.#ahead.giveBack(Math.max(0, this.#window - 1));
+    this.#ahead.giveBack(this.#unasked);
   }
 }

@@ -17,7 +17,8 @@ export interface TransferResult {
 
 /**
  * The data of a download as a stream. It ends cleanly only if exactly `length` bytes came and the daemon confirmed
- * them; everything else is an error, so that a file cut short never looks whole. Reads ahead by two chunks at most.
+ * them; everything else is an error, so that a file cut short never looks whole. Reads when it is asked for the next chunk: whoever sends it on
+ * knows how much may be under way.
  * @param confirm Waits for the daemon's confirmation after the last byte.
  * @param done Called once, whatever happens; releases the session.
  */
@@ -70,7 +71,7 @@ export function downloadStream(
     cancel(reason) {
       end(false, reason);
     },
-  }, { highWaterMark: 2 });
+  }, { highWaterMark: 0 });
 }
 
 /** Fills a chunk as far as data is flowing; undefined at the end. */
