@@ -41,7 +41,15 @@ export function downloadStream(
     data.close();
     done({ bytes, complete }, error);
   };
+  const awaitClient = (controller: ReadableStreamDefaultController) => {
+    clientTimer = setTimeout(() => {
+      const error = refuse("ERR_DAEMON_SESSION_TIMEOUT", "The client does not take the data");
+      controller.error(error);
+      end(false, error);
+    }, times.clientIdleMs);
+  };
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    start: awaitClient,
     async pull(controller) {
       clearTimeout(clientTimer);
       try {
@@ -52,11 +60,7 @@ export function downloadStream(
             throw refuse("ERR_DAEMON_SESSION", `Daemon sent more than the ${length} bytes asked for`);
           }
           controller.enqueue(chunk);
-          clientTimer = setTimeout(() => {
-            const error = refuse("ERR_DAEMON_SESSION_TIMEOUT", "The client does not take the data");
-            controller.error(error);
-            end(false, error);
-          }, times.clientIdleMs);
+          awaitClient(controller);
           return;
         }
         if (bytes < length) throw refuse("ERR_DAEMON_SESSION", `Daemon sent ${bytes} of ${length} bytes`);
