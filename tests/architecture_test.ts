@@ -160,6 +160,19 @@ Deno.test("no file is named by one that it names itself, not even for a type", a
   for (const file of edges.keys()) visit(file, []);
 });
 
+Deno.test("what tells the time is a `clock`, what tells durations `elapsed`, and a moment is `now`", async () => {
+  const wrong: string[] = [];
+  for await (const path of sources()) {
+    const text = await Deno.readTextFile(path);
+    for (
+      const [found] of text.matchAll(/\b(?:now\??: (?:Clock|Stopwatch|\(\) =>)|(?:clock|elapsed): number).*/g)
+    ) {
+      wrong.push(`${relative(SRC, path)}: ${found}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
 /** Rows of the table of doors on the architecture page: folder of `src/` and the tests that stand for its files. */
 async function doors(): Promise<Map<string, readonly string[]>> {
   const page = await Deno.readTextFile(new URL("../docs/architecture.md", import.meta.url));

@@ -11,7 +11,7 @@ import type { AttributeSource } from "./attribute_source.ts";
 /** What sources are made with besides their configuration. */
 export interface SourceParts {
   readonly log: Logger;
-  readonly now: Clock;
+  readonly clock: Clock;
   /** A client for other systems, which shows the server's certificate to those that ask if it is configured to. */
   readonly outgoing: () => OutgoingHttp;
   /** Told of the answer of each configured source; of a chain among them after those of its own sources. */

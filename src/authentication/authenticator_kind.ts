@@ -11,7 +11,7 @@ import type { KeySource } from "./ssh_key/server_keys.ts";
 /** What the methods are made with besides their configuration. */
 export interface MethodParts {
   readonly log: Logger;
-  readonly now: Clock;
+  readonly clock: Clock;
   /** The logical servers, whose daemons know users' own keys. */
   readonly keySources: readonly KeySource[];
   /** What is kept beside the shares; absent without `persistence.directory`. */

@@ -7,7 +7,7 @@ export const clientCertificate = authenticatorKind({
   keys: {},
   looksAtCertificates: () => true,
   read: (values) => values,
-  async create({ name }, { gateway, serverName, now: clock }) {
+  async create({ name }, { gateway, serverName, clock }) {
     const { x509 } = await import("./x509.ts");
     return x509({ name, gateway, serverName, clock });
   },

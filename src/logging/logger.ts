@@ -1,3 +1,4 @@
+import type { Clock } from "../model/clock.ts";
 import { printable } from "../model/printable.ts";
 
 /** Particulars of a log line. Values are printed with {@link formatLine}; a `Secret` prints as `***`. */
@@ -28,7 +29,7 @@ const ORDER: Readonly<Record<Level, number>> = { debug: 0, info: 1, warn: 2, err
 interface Output {
   readonly sink: LineSink;
   readonly threshold: () => Level;
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 /**
@@ -37,14 +38,14 @@ interface Output {
  */
 export function createLogger(
   sink: LineSink,
-  { threshold = "info", fields = {}, now = Date.now }: {
+  { threshold = "info", fields = {}, clock = Date.now }: {
     threshold?: Level | (() => Level);
     fields?: Fields;
-    now?: () => number;
+    clock?: Clock;
   } = {},
 ): Logger {
   const least = typeof threshold === "function" ? threshold : () => threshold;
-  return new LineLogger({ sink, threshold: least, now }, fields);
+  return new LineLogger({ sink, threshold: least, clock }, fields);
 }
 
 /** A class, and not functions in an object, since each request makes one. */
@@ -78,9 +79,9 @@ class LineLogger implements Logger {
   }
 
   #write(level: Level, message: string, fields: Fields = {}): void {
-    const { sink, threshold, now } = this.#output;
+    const { sink, threshold, clock } = this.#output;
     if (ORDER[level] < ORDER[threshold()]) return;
-    sink(formatLine(now(), level, message, this.#fields, fields), level);
+    sink(formatLine(clock(), level, message, this.#fields, fields), level);
   }
 }
 

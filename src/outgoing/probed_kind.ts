@@ -8,7 +8,7 @@ import type { OutgoingHttp } from "./outgoing_http.ts";
 /** What another system is tried with. */
 export interface ProbeParts {
   readonly http: OutgoingHttp;
-  readonly now: Clock;
+  readonly clock: Clock;
   readonly log: Logger;
 }
 

@@ -50,7 +50,7 @@ export async function statusPage(
     ],
     footer: [
       known && markup`<p>authserver ${facts.version}, up since ${moment(facts.upSince)}</p>`,
-      markup`<p>As of ${moment(facts.now())}</p>`,
+      markup`<p>As of ${moment(facts.clock())}</p>`,
     ],
   });
 }

@@ -54,7 +54,7 @@ const SHARED_MAX_MS = 10_000;
 export class FailureTable<S> {
   readonly #policy: WaitPolicy;
   readonly #capacity: number;
-  readonly #now: Stopwatch;
+  readonly #elapsed: Stopwatch;
   readonly #extraFree: (key: string) => number;
   /** Records without a running wait, the one idle longest first. */
   readonly #watched = new Map<string, FailureRecord<S>>();
@@ -68,16 +68,16 @@ export class FailureTable<S> {
   readonly #sharedKey = crypto.getRandomValues(new Uint8Array(16)).toHex();
 
   /** @param options.extraFree Failures that are free under a key besides those of the policy. */
-  constructor({ policy, capacity, now, extraFree = () => 0 }: {
+  constructor({ policy, capacity, elapsed, extraFree = () => 0 }: {
     policy: WaitPolicy;
     capacity: number;
-    now: Stopwatch;
+    elapsed: Stopwatch;
     extraFree?: (key: string) => number;
   }) {
     this.#policy = policy;
     this.#extraFree = extraFree;
     this.#capacity = capacity;
-    this.#now = now;
+    this.#elapsed = elapsed;
   }
 
   /** Number of records kept, shared ones left out. */
@@ -91,7 +91,7 @@ export class FailureTable<S> {
    */
   standing(key: string, { ownOnly = false }: { ownOnly?: boolean } = {}): Standing {
     const record = this.#recordOf(key) ?? (ownOnly ? undefined : this.#sharedOf(key)?.record);
-    const waitMs = record === undefined ? 0 : record.until - this.#now();
+    const waitMs = record === undefined ? 0 : record.until - this.#elapsed();
     if (waitMs > 0) return { waitMs, full: false };
     const failures = record?.failures ?? 0;
     const most = failures < this.#policy.free + this.#extraFree(key)
@@ -186,7 +186,7 @@ export class FailureTable<S> {
 
   /** Records whose wait is running. @param most At most so many. */
   waiting(most = Infinity): FailureRecord<S>[] {
-    const now = this.#now();
+    const now = this.#elapsed();
     const found: FailureRecord<S>[] = [];
     for (const record of this.#waiting.values()) {
       if (found.length >= most) break;
@@ -197,14 +197,14 @@ export class FailureTable<S> {
 
   /** How many these are. */
   get waitingCount(): number {
-    const now = this.#now();
+    const now = this.#elapsed();
     let count = 0;
     for (const { until } of this.#waiting.values()) if (until > now) count++;
     return count;
   }
 
   #next<T>(before: FailureRecord<T> | undefined, subject: T, policy: WaitPolicy): FailureRecord<T> {
-    const now = this.#now();
+    const now = this.#elapsed();
     const failures = (before?.failures ?? 0) + 1;
     const beyond = failures - policy.free;
     const wait = beyond > 0 ? Math.min(policy.baseMs * 2 ** (beyond - 1), policy.maxMs) : 0;
@@ -220,17 +220,17 @@ export class FailureTable<S> {
       this.forget(key);
       return undefined;
     }
-    if (record.until <= this.#now() && this.#waiting.has(key)) this.#put(key, record);
+    if (record.until <= this.#elapsed() && this.#waiting.has(key)) this.#put(key, record);
     return record;
   }
 
   #put(key: string, record: FailureRecord<S>): void {
     this.forget(key);
-    (record.until > this.#now() ? this.#waiting : this.#watched).set(key, record);
+    (record.until > this.#elapsed() ? this.#waiting : this.#watched).set(key, record);
   }
 
   #isForgotten({ at, until }: FailureRecord<unknown>): boolean {
-    return Math.max(at, until) + this.#policy.windowMs <= this.#now();
+    return Math.max(at, until) + this.#policy.windowMs <= this.#elapsed();
   }
 
   /** Whether there is room for one more record, now or by giving up one that has no wait running. */
@@ -242,7 +242,7 @@ export class FailureTable<S> {
   }
 
   #releaseEndedWaits(): void {
-    const now = this.#now();
+    const now = this.#elapsed();
     for (const [key, record] of this.#waiting) {
       if (record.until <= now) this.#put(key, record);
     }

@@ -35,7 +35,7 @@ export type Counted = typeof COUNTED[number];
 export interface MemoryParts {
   readonly config: RegulationConfig;
   /** For durations: goes on evenly, see `steadyClock`. */
-  readonly now: Clock;
+  readonly steady: Clock;
   /** Of the machine, for moments that people give and read; default: the same. */
   readonly clock?: Clock;
   readonly capacity?: number;
@@ -47,11 +47,11 @@ export class RegulationMemory {
   /** Users at addresses who passed not long ago. */
   readonly known: RecentKeys;
   readonly operator: OperatorBans;
-  readonly now: Clock;
+  readonly steady: Clock;
   readonly #clock: Clock;
 
-  constructor({ config, now, clock = now, capacity = CAPACITY }: MemoryParts) {
-    this.now = now;
+  constructor({ config, steady, clock = steady, capacity = CAPACITY }: MemoryParts) {
+    this.steady = steady;
     this.#clock = clock;
     const baseMs = config.baseDelaySeconds * 1000;
     const maxMs = config.maxDelaySeconds * 1000;
@@ -60,21 +60,21 @@ export class RegulationMemory {
       const free = config.maxFailures * spread;
       const underWay = UNDER_WAY * spread;
       const policy = { free, baseMs, maxMs: Math.min(maxMs, longestMs), windowMs, underWay };
-      return new FailureTable<BanSubject>({ policy, capacity, now, extraFree });
+      return new FailureTable<BanSubject>({ policy, capacity, elapsed: steady, extraFree });
     };
-    this.known = new RecentKeys({ lifetimeMs: KNOWN_MS, capacity, now });
+    this.known = new RecentKeys({ lifetimeMs: KNOWN_MS, capacity, elapsed: steady });
     this.tables = {
       pairs: table(1, maxMs),
       addresses: table(SPREAD, maxMs, (address) => this.known.countOf(address)),
       users: table(SPREAD, MAX_COLLATERAL_MS),
       tokens: table(TOKEN_SPREAD, MAX_COLLATERAL_MS),
     };
-    this.operator = new OperatorBans(now);
+    this.operator = new OperatorBans(steady);
   }
 
   /** Everybody who has to wait at the moment, until when by the clock of the machine. @param most At most so many. */
   bans(most = Infinity): Ban[] {
-    const ahead = this.#clock() - this.now();
+    const ahead = this.#clock() - this.steady();
     const found: Ban[] = this.operator.list().slice(0, most);
     for (const counted of COUNTED) {
       const reason = counted === "tokens" ? "tokens" : "passwords";
@@ -101,7 +101,7 @@ export class RegulationMemory {
    * with passwords before anybody looks at them, and with all else as soon as it has named them.
    */
   ban(subject: BanSubject, until: number): void {
-    this.operator.add({ ...asCounted(subject), names: subject.names }, until - this.#clock() + this.now());
+    this.operator.add({ ...asCounted(subject), names: subject.names }, until - this.#clock() + this.steady());
   }
 
   /**
@@ -122,7 +122,7 @@ export class RegulationMemory {
   state(): RegulationState {
     const { pairs, addresses, users, tokens } = this.tables;
     return {
-      asOf: this.now(),
+      asOf: this.steady(),
       pairs: pairs.entries(HANDED_OVER),
       addresses: addresses.entries(HANDED_OVER),
       users: users.entries(HANDED_OVER),
@@ -134,7 +134,7 @@ export class RegulationMemory {
 
   /** Takes over what a predecessor knew. Waits that run go on, also if the configuration makes shorter ones now. */
   adopt({ asOf, cleared = [], known = [], operator = [], ...news }: RegulationNews): void {
-    const later = this.now() - asOf;
+    const later = this.steady() - asOf;
     const moved = (records: RegulationState["pairs"]) =>
       later === 0 ? records : records.map(([key, record]) =>
         [key, {

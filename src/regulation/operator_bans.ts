@@ -13,11 +13,11 @@ interface Attempted {
 
 /** Bans imposed by hand. They hold also where automatic regulation is switched off. */
 export class OperatorBans {
-  readonly #now: Stopwatch;
+  readonly #elapsed: Stopwatch;
   #bans: readonly Ban[] = [];
 
-  constructor(now: Stopwatch) {
-    this.#now = now;
+  constructor(elapsed: Stopwatch) {
+    this.#elapsed = elapsed;
   }
 
   /** @throws {ERR_TOO_MANY_FAILURES} If the user, the address, or this user at this address is banned. */
@@ -27,7 +27,7 @@ export class OperatorBans {
       const isUser = ban.user === undefined || users.includes(ban.user) ||
         (name !== undefined && ban.names?.includes(name) === true);
       if (isUser && (ban.address === undefined || ban.address === address)) {
-        throw tooManyFailures(ban.until - this.#now(), "operator");
+        throw tooManyFailures(ban.until - this.#elapsed(), "operator");
       }
     }
   }
@@ -55,7 +55,7 @@ export class OperatorBans {
 
   /** Those that still hold. */
   list(): readonly Ban[] {
-    const now = this.#now();
+    const now = this.#elapsed();
     if (this.#bans.some(({ until }) => until <= now)) {
       this.#bans = this.#bans.filter(({ until }) => until > now);
     }

@@ -15,12 +15,14 @@ export class RecentKeys {
   readonly #groups = new Map<string, number>();
   readonly #lifetimeMs: number;
   readonly #capacity: number;
-  readonly #now: Stopwatch;
+  readonly #elapsed: Stopwatch;
 
-  constructor({ lifetimeMs, capacity, now }: { lifetimeMs: number; capacity: number; now: Stopwatch }) {
+  constructor(
+    { lifetimeMs, capacity, elapsed }: { lifetimeMs: number; capacity: number; elapsed: Stopwatch },
+  ) {
     this.#lifetimeMs = lifetimeMs;
     this.#capacity = capacity;
-    this.#now = now;
+    this.#elapsed = elapsed;
   }
 
   get size(): number {
@@ -29,7 +31,7 @@ export class RecentKeys {
 
   has(key: string): boolean {
     const at = this.#seen.get(key);
-    return at !== undefined && at + this.#lifetimeMs > this.#now();
+    return at !== undefined && at + this.#lifetimeMs > this.#elapsed();
   }
 
   /** How many keys of a group were seen; may count some whose time is over. */
@@ -39,7 +41,7 @@ export class RecentKeys {
 
   /** @returns The moment, unless it counts as seen before. */
   add(key: string): number | undefined {
-    const now = this.#now();
+    const now = this.#elapsed();
     const before = this.#seen.get(key);
     if (before !== undefined && now - before < this.#lifetimeMs * ONCE) return undefined;
     this.#forgetOldest((at) => at + this.#lifetimeMs <= now);

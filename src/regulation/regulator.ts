@@ -206,7 +206,7 @@ export class Regulator {
     const at = this.memory.known.add(pair);
     if (cleared || at !== undefined) {
       this.#learned({
-        asOf: this.memory.now(),
+        asOf: this.memory.steady(),
         cleared: [pair],
         ...(at !== undefined && { known: [[pair, at]] }),
       });
@@ -223,7 +223,7 @@ export class Regulator {
       this.#tell(scope, record);
       if (record !== undefined) news[counted] = [[key, record]];
     }
-    this.#learned({ asOf: this.memory.now(), ...news });
+    this.#learned({ asOf: this.memory.steady(), ...news });
   }
 
   #tell(scope: string, record: FailureRecord<BanSubject> | undefined): void {

@@ -1,3 +1,4 @@
+import type { Clock } from "../model/clock.ts";
 import type { Caller } from "../model/identity.ts";
 
 /** What `GET /rest/auth` says about the service itself. */
@@ -18,7 +19,7 @@ export interface ServiceFacts {
   /** Base of links that was made up of host and port: clients may know the service by another. Absent: one is configured. */
   readonly supposedUrl: string | undefined;
   /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 /**
@@ -35,8 +36,8 @@ export class ServiceSection {
 
   /** Callers that nobody knows learn the site's name and the time, and no more. */
   textFor(caller: Caller): string {
-    const { siteName, now } = this.#facts;
-    const at = now();
+    const { siteName, clock } = this.#facts;
+    const at = clock();
     if (caller.kind === "anonymous") return asMember({ siteName, currentTime: timestamp(at) });
     const second = Math.floor(at / 1000);
     if (second !== this.#made.second) this.#made = { second, text: asMember(this.#about(at)) };

@@ -1,3 +1,5 @@
+import { type Stopwatch, stopwatch } from "../model/clock.ts";
+
 /** How often a room is asked for a sign of life, in milliseconds. */
 export const PING_MS = 5000;
 
@@ -13,15 +15,14 @@ export const SILENT = `no sign of life for ${MOST_UNANSWERED * PING_MS / 1000} s
  * and none of them dead. The clock is monotonic, so that setting the time of day kills nobody.
  */
 export class Heartbeat {
-  readonly #now: () => number;
+  readonly #elapsed: Stopwatch;
   #tickedAt: number;
   #heard = true;
   #unanswered = 0;
 
-  /** @param now Milliseconds of a monotonic clock. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-    this.#tickedAt = now();
+  constructor(elapsed = stopwatch) {
+    this.#elapsed = elapsed;
+    this.#tickedAt = elapsed();
   }
 
   /** The room said something. */
@@ -31,7 +32,7 @@ export class Heartbeat {
 
   /** To be called each {@link PING_MS}, before the next ping. @returns Whether the room is dead. */
   tick(): boolean {
-    const now = this.#now();
+    const now = this.#elapsed();
     const late = now - this.#tickedAt > 2 * PING_MS;
     this.#tickedAt = now;
     this.#unanswered = this.#heard || late ? 0 : this.#unanswered + 1;

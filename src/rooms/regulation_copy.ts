@@ -15,13 +15,13 @@ const CAPACITY = 10_000;
 export class RegulationCopy {
   #config: RegulationConfig;
   #memory: RegulationMemory;
-  readonly #now: Clock;
+  readonly #steady: Clock;
 
-  /** @param now For durations. */
-  constructor(config: RegulationConfig, now: Clock = steadyClock) {
+  /** @param steady For durations. */
+  constructor(config: RegulationConfig, steady: Clock = steadyClock) {
     this.#config = config;
-    this.#now = now;
-    this.#memory = create(config, now);
+    this.#steady = steady;
+    this.#memory = create(config, steady);
   }
 
   get state(): RegulationState {
@@ -44,11 +44,11 @@ export class RegulationCopy {
     if (isDeepStrictEqual(config, this.#config)) return;
     const { state } = this;
     this.#config = config;
-    this.#memory = create(config, this.#now);
+    this.#memory = create(config, this.#steady);
     this.#memory.adopt(state);
   }
 }
 
-function create(config: RegulationConfig, now: Clock): RegulationMemory {
-  return new RegulationMemory({ config, now, clock: Date.now, capacity: CAPACITY });
+function create(config: RegulationConfig, steady: Clock): RegulationMemory {
+  return new RegulationMemory({ config, steady, clock: Date.now, capacity: CAPACITY });
 }

@@ -2,6 +2,7 @@ import type { DaemonKnowledge } from "../daemon/daemon.ts";
 import type { AuditFacts, AuditRecord } from "../logging/audit_record.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Increments } from "../metrics/counters.ts";
+import type { Clock } from "../model/clock.ts";
 import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
@@ -42,7 +43,7 @@ export interface Service {
 /** @throws If a file that the configuration names cannot be used; the message is for the operator. */
 export async function createService(
   options: ServiceOptions,
-  { log, audit = () => {}, learned, daemonLearned, now = Date.now, kinds = KINDS }: {
+  { log, audit = () => {}, learned, daemonLearned, clock = Date.now, kinds = KINDS }: {
     readonly log: Logger;
     /** Takes decisions, and who they were about. */
     readonly audit?: (record: AuditRecord) => void;
@@ -50,7 +51,7 @@ export async function createService(
     readonly learned?: (news: RegulationNews) => void;
     /** Takes what is learned of the daemon with this command address, for the service that follows. */
     readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
-    readonly now?: () => number;
+    readonly clock?: Clock;
     /** By default those there are. */
     readonly kinds?: ServiceKinds;
   },
@@ -58,7 +59,7 @@ export async function createService(
   const observer = new RequestObserver({ servers: options.config.servers.map(({ name }) => name), audit });
   const parts = await assemble(options, {
     log,
-    now,
+    clock,
     observer,
     kinds,
     learned,

@@ -23,7 +23,7 @@ Deno.test("tables full of failures forget no wait, and keep nobody out who is kn
   const regulator = new Regulator({
     config: CONFIG,
     log: SILENT,
-    now: () => clock.now,
+    steady: () => clock.now,
     ...(!LONG && { capacity: CAPACITY }),
   });
   /** Whether a password is looked at. */

@@ -226,7 +226,7 @@ Deno.test("authenticate() ends with the signal's reason when the caller has gone
 
 Deno.test("authenticate() logs each refusal with its reason and nothing secret", async () => {
   const lines: string[] = [];
-  const log = createLogger((line) => lines.push(line), { now: () => 0 });
+  const log = createLogger((line) => lines.push(line), { clock: () => 0 });
   const chain = { methods: [method(REFUSE)], failOnMissingCredentials: false, realm: "AUTH" };
   const { signal } = new AbortController();
   await assert.rejects(authenticate(chain, basic("ann", "hunter2"), { log, signal }), {

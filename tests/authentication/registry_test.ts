@@ -7,7 +7,7 @@ import { SILENT } from "../../src/logging/logger.ts";
 
 const PARTS: MethodParts = {
   log: SILENT,
-  now: Date.now,
+  clock: Date.now,
   keySources: [],
   records: () => undefined,
   serverName: () => "CN=auth",

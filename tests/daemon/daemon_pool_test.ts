@@ -59,7 +59,7 @@ class Setting implements AsyncDisposable {
       elapsed: this.time.clock,
       schedule: this.time.schedule,
       random: () => 0.5,
-      log: createLogger((line) => this.log.push(line.slice(25)), { now: this.time.clock }),
+      log: createLogger((line) => this.log.push(line.slice(25)), { clock: this.time.clock }),
       limits: { ...LONG_LIMITS, ...limits },
     });
   }
@@ -458,7 +458,7 @@ Deno.test("servers that share a daemon share its queue and what is known of it",
   const log: string[] = [];
   const parts = {
     ...PLAIN,
-    log: createLogger((line) => log.push(line.slice(25)), { now: Date.now }),
+    log: createLogger((line) => log.push(line.slice(25)), { clock: Date.now }),
     daemons: new Daemons(),
   };
   const [one, two] = [

@@ -24,7 +24,7 @@ async function withService(
   assert(setup !== undefined);
   let ahead = 0;
   const options = { ...setup, generation: 1, upSince: Date.now(), port: 9000 };
-  const service = await createService(options, { log: SILENT, now: () => Date.now() + ahead });
+  const service = await createService(options, { log: SILENT, clock: () => Date.now() + ahead });
   try {
     while (!(await (await ask(service, ALICE_BASIC)).text()).includes("3.5.3")) {
       await new Promise((resolve) => setTimeout(resolve, 10));

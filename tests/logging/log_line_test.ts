@@ -70,9 +70,9 @@ for (const [least, threshold] of LEVELS.entries()) {
 Deno.test("a logger writes from info on, asks for a level that changes each time, and has children with more fields", () => {
   const written: string[] = [];
   const sink = (text: string) => written.push(text.slice(25));
-  createLogger(sink, { now: () => AT }).debug("no");
+  createLogger(sink, { clock: () => AT }).debug("no");
   let threshold: Level = "error";
-  const child = createLogger(sink, { threshold: () => threshold, fields: { a: 1 }, now: () => AT }).child({
+  const child = createLogger(sink, { threshold: () => threshold, fields: { a: 1 }, clock: () => AT }).child({
     b: 2,
   });
   child.warn("no");

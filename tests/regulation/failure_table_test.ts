@@ -9,7 +9,7 @@ function create(capacity = 1000, policy: Partial<WaitPolicy> = {}) {
   const table = new FailureTable<string>({
     policy: { ...POLICY, ...policy },
     capacity,
-    now: () => clock.now,
+    elapsed: () => clock.now,
   });
   return {
     table,
@@ -194,7 +194,12 @@ Deno.test("FailureTable ends the waiting for a turn when the time is up", async 
 Deno.test("FailureTable grants further free failures where it is told to", () => {
   const clock = { now: 1_000_000 };
   const extraFree = (key: string) => key === "many users" ? 3 : 0;
-  const table = new FailureTable<string>({ policy: POLICY, capacity: 10, now: () => clock.now, extraFree });
+  const table = new FailureTable<string>({
+    policy: POLICY,
+    capacity: 10,
+    elapsed: () => clock.now,
+    extraFree,
+  });
   for (let i = 0; i < 5; i++) table.fail("many users", "");
   assert.deepEqual(table.standing("many users"), { waitMs: 0, full: false });
   table.fail("many users", "");

@@ -33,7 +33,7 @@ function create(
   const regulator = new Regulator({
     config: { ...CONFIG, ...config },
     log,
-    now: () => clock.now,
+    steady: () => clock.now,
     patienceMs,
     issuers,
   });
@@ -577,7 +577,7 @@ Deno.test("Regulator counts waits without a list of them, and lists as many as a
 
 Deno.test("Regulator tells the log of each wait, without secrets", () => {
   const lines: string[] = [];
-  const { fail } = create({}, createLogger((line) => lines.push(line.slice(25)), { now: () => 0 }));
+  const { fail } = create({}, createLogger((line) => lines.push(line.slice(25)), { clock: () => 0 }));
   fail(basic("ann", "hunter2"), 6);
   assert.deepEqual(lines, [
     'warn  too many failed attempts scope="user at address" user=ann address=192.0.2.17 failures=6 waitMs=1000',
@@ -702,7 +702,7 @@ Deno.test("Regulator has waits and bans last as long as they should, however the
   const regulator = new Regulator({
     config: CONFIG,
     log: SILENT,
-    now: () => time.elapsed,
+    steady: () => time.elapsed,
     clock: () => time.clock,
   });
   const wait = (user: string) => {

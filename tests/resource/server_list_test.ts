@@ -49,7 +49,7 @@ const FACTS: ServiceFacts = {
   trustedSAMLIssuers: () => [],
   externalConnections: () => ({}),
   supposedUrl: undefined,
-  now: () => Date.UTC(2026, 0, 5),
+  clock: () => Date.UTC(2026, 0, 5),
 };
 
 const serversOf = (...all: readonly ServerFacts[]) => new Map(all.map((one) => [one.name, one]));

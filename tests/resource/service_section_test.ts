@@ -19,7 +19,7 @@ function setting() {
     trustedSAMLIssuers: () => [],
     externalConnections: () => states,
     supposedUrl: undefined,
-    now: () => clock.now,
+    clock: () => clock.now,
   };
   const section = new ServiceSection(facts);
   const read = (caller: Caller) => JSON.parse(`{\n  "server": ${section.textFor(caller)}\n}`).server;

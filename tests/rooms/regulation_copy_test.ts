@@ -22,7 +22,7 @@ function followed() {
   const regulator = new Regulator({
     config: CONFIG,
     log: SILENT,
-    now,
+    steady: now,
     learned: (news) => copy.adopt(structuredClone(news)),
   });
   return { copy, regulator };

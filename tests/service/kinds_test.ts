@@ -104,7 +104,7 @@ Deno.test("a kind that was made up is looked through by check, and tried by chec
   assert(config !== undefined && setup !== undefined);
   const problems = await inspectDataFiles(config, MORE_KINDS);
   assert.deepEqual(problems.map(formatProblem), [`${list}: at most 9 badges`]);
-  const findings = await checkOnline(setup, { log: SILENT, now: Date.now, kinds: MORE_KINDS });
+  const findings = await checkOnline(setup, { log: SILENT, clock: Date.now, kinds: MORE_KINDS });
   const found = findings.filter(({ system }) => system === "method BADGE");
   assert.deepEqual(found.map(({ address, ok }) => ({ address, ok })), [{ address: door, ok: true }]);
   assert.match(found[0]?.found ?? "", /; answers a request without credentials with status 401$/);

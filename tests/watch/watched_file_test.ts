@@ -26,7 +26,7 @@ function scene(name: string, run: (scene: Scene) => Promise<void>): void {
     const path = join(folder, "users.txt");
     const opened: WatchedFile<string>[] = [];
     const lines: string[] = [];
-    const log = createLogger((line) => lines.push(line.slice(25)), { now: () => 0 });
+    const log = createLogger((line) => lines.push(line.slice(25)), { clock: () => 0 });
     const write = (text: string | Uint8Array) =>
       Deno.writeFile(path, typeof text === "string" ? new TextEncoder().encode(text) : text);
     try {

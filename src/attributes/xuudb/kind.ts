@@ -40,7 +40,7 @@ function read({ host, port, allowPlainHttp, ...rest }: Infer<typeof KEYS>, place
 
 async function create(
   { kind, name, address, gcid, cache }: XuudbConfig,
-  { http, now: clock, log }: ProbeParts,
+  { http, clock, log }: ProbeParts,
 ) {
   const { XuudbSource } = await import("./xuudb_source.ts");
   const form = kind === "XUUDBJSONAttributeSource" ? "json" : "soap";
@@ -75,5 +75,5 @@ export const xuudb = attributeSourceKind({
     probe: (parts) => probe(config, parts),
   }],
   isOptional: ({ optional }) => optional,
-  create: (config, { outgoing, now, log }) => create(config, { http: outgoing(), now, log }),
+  create: (config, { outgoing, clock, log }) => create(config, { http: outgoing(), clock, log }),
 });

@@ -15,7 +15,7 @@ export const oauth = authenticatorKind({
   inspect: async ({ assignments }) => ({
     problems: (await import("../assignments.ts")).inspectAssignments(assignments),
   }),
-  async create(config, { outgoing, now: clock, log }) {
+  async create(config, { outgoing, clock, log }) {
     const { OAuth } = await import("./oauth.ts");
     const method = new OAuth(config, { http: outgoing(config.showCertificate), clock, log });
     await method.warmUp();

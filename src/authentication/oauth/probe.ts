@@ -19,7 +19,7 @@ const ASKER: Asker = { lane: "probe", known: true, credential: "probe", address:
 
 /** Reads the issuer's discovery document, and its keys and endpoints as far as they are needed of it. */
 export async function probeIssuer(config: OAuthConfig, parts: ProbeParts): Promise<ProbeAnswer> {
-  const provider = new Provider(config, { http: parts.http, clock: parts.now, log: parts.log });
+  const provider = new Provider(config, { http: parts.http, clock: parts.clock, log: parts.log });
   const found = config.jwksUri === undefined ? [await keysOf(provider)] : [];
   if ((config.opaqueTokens || config.askAlways) && config.address === undefined) {
     const sort = config.introspection === undefined ? "userinfo" : "introspection";
@@ -35,8 +35,8 @@ export async function probeIssuer(config: OAuthConfig, parts: ProbeParts): Promi
 }
 
 /** Reads the keys that are configured to be elsewhere. */
-export async function probeKeys(config: OAuthConfig, { http, now, log }: ProbeParts): Promise<ProbeAnswer> {
-  return { ok: true, found: await keysOf(new Provider(config, { http, clock: now, log })) };
+export async function probeKeys(config: OAuthConfig, { http, clock, log }: ProbeParts): Promise<ProbeAnswer> {
+  return { ok: true, found: await keysOf(new Provider(config, { http, clock, log })) };
 }
 
 /** @throws {RemoteUnavailable} */
@@ -56,7 +56,7 @@ export async function probeEndpoint(
     return await probeWithoutCredentials(address, parts, (status) => [400, 401, 403].includes(status));
   }
   const asked = { ...config, address, issuer: undefined, opaqueTokens: true };
-  const method = new OAuth(asked, { http: parts.http, clock: parts.now, log: parts.log });
+  const method = new OAuth(asked, { http: parts.http, clock: parts.clock, log: parts.log });
   const authorization = { kind: "bearer", token: new Secret(NOBODYS_TOKEN), route: "provider" } as const;
   const { kind } = await method.authenticate({ authorization, clientAddress: "" }, NEVER);
   method.close();

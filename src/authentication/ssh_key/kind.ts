@@ -90,7 +90,7 @@ export const sshKey = authenticatorKind({
       certificateIdentity: identity,
       only,
     },
-    { keySources, serverName, records, now: clock, log },
+    { keySources, serverName, records, clock, log },
   ) {
     const made = await import("./ssh_key.ts");
     return await made.sshKey({

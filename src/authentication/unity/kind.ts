@@ -22,7 +22,7 @@ export const unity = authenticatorKind({
   inspect: async ({ assignments }) => ({
     problems: (await import("../assignments.ts")).inspectAssignments(assignments),
   }),
-  async create(config, { assertions, outgoing, serverName, now: clock, log }) {
+  async create(config, { assertions, outgoing, serverName, clock, log }) {
     const create = config.kind === "UnitySAMLAuthenticator"
       ? (await import("./unity_saml.ts")).unitySaml
       : (await import("./unity_oauth.ts")).unityOAuth;

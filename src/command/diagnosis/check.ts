@@ -110,7 +110,7 @@ function findingLine({ system, address, ok, found }: Finding): string {
 /** Loads what asks other systems only now: the process that runs a service has the commands in memory, too. */
 async function lookAround(setup: Setup): Promise<readonly Finding[]> {
   const { checkOnline } = await import("./check_online.ts");
-  return await checkOnline(setup, { log: SILENT, now: Date.now });
+  return await checkOnline(setup, { log: SILENT, clock: Date.now });
 }
 
 const NOT_STRICTLY = "The service would start, but not without warnings";

@@ -23,7 +23,7 @@ interface Parts {
   readonly own: OwnCertificate;
   readonly outgoing: OutgoingClients;
   readonly log: Logger;
-  readonly now: Clock;
+  readonly clock: Clock;
 }
 
 const DAY_MS = 86_400_000;
@@ -34,11 +34,15 @@ const DAY_MS = 86_400_000;
  */
 export async function checkOnline(
   { config, material }: Setup,
-  { log, now, kinds = KINDS }: { readonly log: Logger; readonly now: Clock; readonly kinds?: typeof KINDS },
+  { log, clock, kinds = KINDS }: {
+    readonly log: Logger;
+    readonly clock: Clock;
+    readonly kinds?: typeof KINDS;
+  },
 ): Promise<readonly Finding[]> {
   const own = new OwnCertificate(material);
   const outgoing = new OutgoingClients(config.outgoing, own, log);
-  const parts = { own, outgoing, log, now };
+  const parts = { own, outgoing, log, clock };
   try {
     return (await Promise.all([
       ...config.servers.flatMap((server) => checkDaemons(server, parts)),
@@ -51,12 +55,12 @@ export async function checkOnline(
 
 function checkDaemons(
   { name, instances }: LogicalServerConfig,
-  { own, now }: Parts,
+  { own, clock }: Parts,
 ): Promise<readonly Finding[]>[] {
   return instances.map(async ({ expectedDn, ...instance }, i) => {
     const probe = await probeDaemon({ ...instance, expectedDn }, {
       tls: () => own.daemonMaterial(name),
-      clock: now,
+      clock,
     });
     const { commandHost, commandPort } = instance;
     const limit = probe.kind === "answered" && probe.sessionLimit !== undefined
@@ -74,19 +78,19 @@ function checkDaemons(
 /** Certificate first: what is wrong with it, the request would tell in fewer words. */
 function checkRemotes(
   { sort, config, kind }: OfKind<ProbedKind>,
-  { outgoing, log, now }: Parts,
+  { outgoing, log, clock }: Parts,
 ): Promise<readonly Finding[]>[] {
   const system = `${sort} ${config.name}`;
   return (kind.remotes?.(config) ?? []).map(async ({ address, showCertificate, probe }) => {
     const shows = showCertificate ?? outgoing.config.showCertificate;
     try {
       const ends = await outgoing.probeCertificate(address, shows);
-      const { ok, found } = await probe({ http: outgoing.client(shows), log, now });
+      const { ok, found } = await probe({ http: outgoing.client(shows), log, clock });
       const certificate = ends === undefined
         ? "not encrypted"
         : ends === "verified"
         ? "certificate valid, seen through the proxy"
-        : validFor(ends - now());
+        : validFor(ends - clock());
       return [{ system, address, ok, found: `${certificate}; ${found}` }];
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;

@@ -96,7 +96,7 @@ export const whoamiTestCommand = defineCommand({
   const explanation = await explain({ ...setup, generation: 1, upSince: Date.now(), port: site.port }, {
     caller: { ...credentials, clientAddress },
     server,
-  }, { log, now: Date.now });
+  }, { log, clock: Date.now });
   tell(given, io, { value: withoutMaps(explanation), text: explanationText(explanation) });
   return explanation.refusal === undefined ? 0 : 1;
 });

@@ -73,7 +73,7 @@ export interface ServiceParts extends IdentityParts {
 /** Who is told of what a service does, and what it goes by. */
 export interface Surroundings {
   readonly log: Logger;
-  readonly now: Clock;
+  readonly clock: Clock;
   /** Told of outcomes of methods and of transfers. */
   readonly observer?: RequestObserver;
   /** Told of what is learned of failed logins. */
@@ -119,7 +119,7 @@ export async function assemble(options: ServiceOptions, surroundings: Surroundin
 
 async function open(
   options: ServiceOptions,
-  { log, now, observer = UNOBSERVED, learned, daemonLearned, onAnswer, kinds = KINDS }: Surroundings,
+  { log, clock, observer = UNOBSERVED, learned, daemonLearned, onAnswer, kinds = KINDS }: Surroundings,
   { keep, close }: Kept,
 ): Promise<ServiceParts> {
   const { config, material, assertionIssuers, port, daemons: known } = options;
@@ -128,18 +128,18 @@ async function open(
   let draining = false;
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
   const daemons = new Daemons({ known, learned: daemonLearned });
-  const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, now })));
-  const asking = { log, now, outgoing: () => outgoing.client(config.outgoing.showCertificate), onAnswer };
+  const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
+  const asking = { log, clock, outgoing: () => outgoing.client(config.outgoing.showCertificate), onAnswer };
   const attributes = keep(
     await createAttributes(config.attributes, config.dynamicAttributes, kinds.sources, asking),
   );
-  const here = { observer, log, now, keep };
+  const here = { observer, log, clock, keep };
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, kinds: kinds.methods };
   const { chain, standing, tokens } = await openAuthentication(config, { ...asked, ...here });
-  const servers = await openServers(config, groups, { log, now, keep });
+  const servers = await openServers(config, groups, { log, clock, keep });
   const sharing = startSharing(config, { servers, attributes, standing, chain, ...here });
   const { methods } = chain;
-  const regulator = openRegulator(config, methods, { log, now, learned });
+  const regulator = openRegulator(config, methods, { log, clock, learned });
   return {
     config,
     externalUrl,
@@ -152,13 +152,13 @@ async function open(
     servers,
     routes: routesOf({
       servers,
-      facts: factsOf(options, { own, groups, methods, kinds, now, externalUrl }),
+      facts: factsOf(options, { own, groups, methods, kinds, clock, externalUrl }),
       tokens,
       certificate: own.pem,
       generation: options.generation,
       draining: () => draining,
       sharing,
-      shareAdministration: sharing && new ShareAdministration(sharing.store, now),
+      shareAdministration: sharing && new ShareAdministration(sharing.store, clock),
       features: config.features,
       nameService: config.resolveClientNames ? new NameService() : undefined,
       issuers: methods.flatMap(({ issuer }) => issuer ?? []),
@@ -178,10 +178,10 @@ async function open(
 function openRegulator(
   { regulation }: ServiceConfig,
   methods: readonly Authenticator[],
-  { log, now, learned }: Pick<Surroundings, "log" | "now" | "learned">,
+  { log, clock, learned }: Pick<Surroundings, "log" | "clock" | "learned">,
 ): Regulator {
   const issuers = silentIssuers(methods);
-  return new Regulator({ config: regulation, log, now: steadyClock, clock: now, issuers, learned });
+  return new Regulator({ config: regulation, log, steady: steadyClock, clock, issuers, learned });
 }
 
 /** Issuers whom no method asks about their tokens. */
@@ -194,14 +194,14 @@ function silentIssuers(methods: readonly Authenticator[]): ReadonlySet<string> {
 /** Data sharing, if some server has it; the database is made when it is not there. */
 function startSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, standing, chain, observer, log, now, keep }: {
+  { servers, attributes, standing, chain, observer, log, clock, keep }: {
     readonly servers: ReadonlyMap<string, ServerFacts>;
     readonly attributes: AttributeSource;
     readonly standing: AskStanding;
     readonly chain: AuthenticationChain;
     readonly observer: RequestObserver;
     readonly log: Logger;
-    readonly now: Clock;
+    readonly clock: Clock;
     readonly keep: Kept["keep"];
   },
 ): OpenSharing | undefined {
@@ -222,19 +222,19 @@ function startSharing(
     unauthenticated: (reason) => unauthenticated(chain, reason),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
     log,
-    clock: now,
+    clock,
   }));
 }
 
 /** What the service says about itself. */
 function factsOf(
   { config, assertionIssuers, upSince }: ServiceOptions,
-  { own, groups, methods, kinds, now, externalUrl }: {
+  { own, groups, methods, kinds, clock, externalUrl }: {
     readonly own: OwnCertificate;
     readonly groups: readonly DaemonGroup[];
     readonly methods: readonly Authenticator[];
     readonly kinds: ServiceKinds;
-    readonly now: Clock;
+    readonly clock: Clock;
     readonly externalUrl: string;
   },
 ): ServiceFacts {
@@ -246,7 +246,7 @@ function factsOf(
     supposedUrl: config.site.externalUrlGiven ? undefined : externalUrl,
     version: VERSION,
     upSince,
-    now,
+    clock,
     credential: own.facts,
     trustedCAs: own.trusted,
     trustedSAMLIssuers: () => assertionIssuers.map((issuer) => certificateSubject(issuer)),

@@ -33,7 +33,7 @@ export interface AuthenticationParts {
   readonly externalUrl: string;
   readonly observer: RequestObserver;
   readonly log: Logger;
-  readonly now: Clock;
+  readonly clock: Clock;
   /** Takes what is to be closed in the end. */
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
@@ -49,13 +49,13 @@ export interface OpenAuthentication {
 /** @throws If a file that the configuration names cannot be used. */
 export async function openAuthentication(
   config: ServiceConfig,
-  { own, outgoing, groups, kinds, assertionIssuers, externalUrl, observer, log, now, keep }:
+  { own, outgoing, groups, kinds, assertionIssuers, externalUrl, observer, log, clock, keep }:
     AuthenticationParts,
 ): Promise<OpenAuthentication> {
-  const records = keep(new Records(config.sharing.directory, now));
+  const records = keep(new Records(config.sharing.directory, clock));
   const created = await createMethods(config.authentication.methods, kinds, {
     log,
-    now,
+    clock,
     keySources: groups.map(keySource),
     records: records.open,
     serverName: () => own.name() ?? "",
@@ -70,7 +70,7 @@ export async function openAuthentication(
   });
   const methods = created.map((method) => keep(observed(method, observer)));
   const standing: AskStanding = (user, signal) => standingOf(methods, user, signal);
-  const { tokens, verifier } = await openIssued(config, own, { log, now, standing });
+  const { tokens, verifier } = await openIssued(config, own, { log, clock, standing });
   return {
     chain: {
       ...(verifier && { issuedTokens: observed(verifier, observer) }),
@@ -88,7 +88,7 @@ export async function openAuthentication(
 async function openIssued(
   { issuedTokens }: ServiceConfig,
   own: OwnCertificate,
-  { log, now, standing }: { readonly log: Logger; readonly now: Clock; readonly standing: AskStanding },
+  { log, clock, standing }: { readonly log: Logger; readonly clock: Clock; readonly standing: AskStanding },
 ): Promise<{ readonly tokens?: TokenIssuer; readonly verifier?: Authenticator }> {
   if (own.pem() === undefined) return {};
   const { lifetimeSeconds, maxLifetimeSeconds, hmacSecret, trustedIssuerFiles } = issuedTokens;
@@ -99,8 +99,8 @@ async function openIssued(
   };
   const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
   return {
-    tokens: new TokenIssuer({ tls: own.material, limits, clock: now }),
-    verifier: issuedToken({ tls: own.material, trustedIssuers, hmacSecret, standing, clock: now, log }),
+    tokens: new TokenIssuer({ tls: own.material, limits, clock }),
+    verifier: issuedToken({ tls: own.material, trustedIssuers, hmacSecret, standing, clock, log }),
   };
 }
 

@@ -9,17 +9,17 @@ import type { OwnCertificate } from "./own_certificate.ts";
 /** The daemons of a logical server. */
 export function openDaemons(
   { name, description, instances, truststore }: LogicalServerConfig,
-  { own, daemons, log, now }: {
+  { own, daemons, log, clock }: {
     readonly own: OwnCertificate;
     readonly daemons: Daemons;
     readonly log: Logger;
-    readonly now: Clock;
+    readonly clock: Clock;
   },
 ): DaemonGroup {
   const trust = truststore && { trust: name };
   return createDaemonGroup({ name, description, instances, ...trust }, {
     tls: () => own.daemonMaterial(name),
-    clock: now,
+    clock,
     log,
     daemons,
   });

@@ -12,7 +12,7 @@ import type { ServerFacts } from "../../resource/server_facts.ts";
 /** What the logical servers are opened with. */
 export interface ServerParts {
   readonly log: Logger;
-  readonly now: Clock;
+  readonly clock: Clock;
   /** Takes what is to be closed in the end. */
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
@@ -40,9 +40,9 @@ export async function openServers(
 
 async function openBook(
   reservations: ReservationsConfig | undefined,
-  { log, now }: ServerParts,
+  { log, clock }: ServerParts,
 ): Promise<ReservationBook> {
   if (reservations === undefined) return NO_RESERVATIONS;
   const { file, timeZone: zone } = reservations;
-  return await openReservationBook({ file, zone, clock: now, log });
+  return await openReservationBook({ file, zone, clock, log });
 }

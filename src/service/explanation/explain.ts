@@ -36,7 +36,7 @@ export interface ExplainedCaller {
 export async function explain(
   options: ServiceOptions,
   { caller, server }: { readonly caller: ExplainedCaller; readonly server?: string },
-  { log, now }: { readonly log: Logger; readonly now: Clock },
+  { log, clock }: { readonly log: Logger; readonly clock: Clock },
 ): Promise<Explanation> {
   const record = new DecisionRecord();
   const { config } = options;
@@ -44,7 +44,7 @@ export async function explain(
   const withoutSharing = { ...config, sharing: { ...config.sharing, servers: [] } };
   const parts = await assemble({ ...options, config: withoutSharing }, {
     log,
-    now,
+    clock,
     onAnswer: record.answer,
   });
   try {

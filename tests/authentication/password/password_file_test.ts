@@ -95,7 +95,7 @@ Deno.test("passwordFile() fails to start without its file", async () => {
 
 Deno.test("passwordFile() logs bad lines by number and nothing of them", async () => {
   const lines: string[] = [];
-  const log = createLogger((line) => lines.push(line), { now: () => 0 });
+  const log = createLogger((line) => lines.push(line), { clock: () => 0 });
   const method = await create(`${USERS}eve:0123456789abcdef0123456789abcde:salt:CN=Eve\n`, log);
   method.close();
   assert.equal(lines.length, 1);
