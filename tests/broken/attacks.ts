@@ -222,7 +222,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["All connections from one address"],
     broken: "one address may have every connection that is free",
     file: "src/edge/connection_shares.ts",
-    change: instead("if (free <= own) return false;", "if (free <= 0) return false;"),
+    change: instead("(group === undefined ? 0 : this.#open.get(group) ?? 0);", "0;"),
     tests: ["tests/edge/connection_shares_test.ts"],
   },
   {
