@@ -1,10 +1,6 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-
-/** A row as SQLite gives it. */
-export type Row = Record<string, unknown>;
-
-/** Values to bind, by the name of their parameter. */
-export type Values = Record<string, string | number | null>;
+import type { Clock } from "../model/clock.ts";
+import { checkValues, type Database, DatabaseFailure, type Row, type Values, type Work } from "./database.ts";
 
 /** What a database file is, and the steps from one version of its schema to the next. */
 export interface Schema {
@@ -16,9 +12,15 @@ export interface Schema {
   readonly steps: readonly string[];
 }
 
-/** A database file that this version must not touch: not ours, or from a newer version. */
+/** A database that this version must not touch: not ours, or from a newer version. */
 export class UnknownDatabase extends Error {
   override readonly name = "UnknownDatabase";
+}
+
+interface Prepared {
+  readonly run: StatementSync;
+  /** Which of the parameters `now` and `clock` it has. */
+  readonly time: readonly string[];
 }
 
 /** Milliseconds to wait for the lock of another process, such as the operator's command or a core being replaced. */
@@ -26,17 +28,21 @@ const LOCK_WAIT_MS = 5000;
 
 /**
  * A database in an SQLite file: write-ahead log with full synchronisation, so what was acknowledged survives a killed
- * process and a power cut.
+ * process and a power cut. Work on it is done at once, before the call returns.
  */
-export class SqliteDatabase {
+export class SqliteDatabase implements Database {
   readonly #database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
+  readonly #statements = new Map<string, Prepared>();
+  readonly #clock: Clock;
+  /** Counts our own changes, which SQLite's number leaves out. */
+  #changes = 0;
 
   /**
    * Opens a file, which is made if it is not there, and brings it to the newest schema.
    * @throws {UnknownDatabase} If the file is not of this schema, or newer than this service.
    */
-  constructor(file: string, schema: Schema) {
+  constructor(file: string, schema: Schema, clock: Clock) {
+    this.#clock = clock;
     // What is inside is secret: the file, and with it the log that SQLite puts beside it, is for the service's account only.
     Deno.openSync(file, { create: true, write: true, mode: 0o600 }).close();
     this.#database = new DatabaseSync(file, { timeout: LOCK_WAIT_MS, enableForeignKeyConstraints: true });
@@ -55,12 +61,39 @@ export class SqliteDatabase {
     return this.#database.isOpen;
   }
 
+  read<T>(work: () => Work<T>): Promise<T> {
+    return this.#settled(() => this.#walk(work()));
+  }
+
+  change<T>(work: () => Work<T>): Promise<T> {
+    return this.#settled(() => this.#transact(() => this.#walk(work())));
+  }
+
+  version(): number {
+    return Number(this.#rows("PRAGMA data_version", {})[0]?.["data_version"]) + this.#changes;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #settled<T>(action: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      try {
+        resolve(action());
+      } catch (error) {
+        reject(isOfSqlite(error) ? new DatabaseFailure(error.message, { cause: error }) : error);
+      }
+    });
+  }
+
   /** One transaction, which holds the write lock from its start. */
-  change<T>(action: () => T): T {
+  #transact<T>(action: () => T): T {
     this.#database.exec("BEGIN IMMEDIATE");
     try {
       const result = action();
       this.#database.exec("COMMIT");
+      this.#changes++;
       return result;
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
@@ -68,34 +101,35 @@ export class SqliteDatabase {
     }
   }
 
-  /** How many rows a statement changed. */
-  run(sql: string, values: Values): number {
-    return Number(this.#statement(sql).run(checked(values)).changes);
+  #walk<T>(work: Work<T>): T {
+    let step = work.next();
+    while (step.done !== true) step = work.next(this.#rows(step.value.sql, step.value.values));
+    return step.value;
   }
 
-  rows(sql: string, values: Values): Row[] {
-    return this.#statement(sql).all(checked(values));
+  #rows(sql: string, values: Values): Row[] {
+    const { run, time } = this.#statement(sql);
+    checkValues(values);
+    return run.all(time.length === 0 ? values : { ...values, ...this.#time(time) });
   }
 
-  row(sql: string, values: Values): Row | undefined {
-    return this.rows(sql, values)[0];
+  #time(names: readonly string[]): Values {
+    const clock = this.#clock();
+    return Object.fromEntries(names.map((name) => [name, name === "now" ? Math.floor(clock / 1000) : clock]));
   }
 
-  close(): void {
-    this.#database.close();
-  }
-
-  #statement(sql: string): StatementSync {
+  #statement(sql: string): Prepared {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
-    const statement = this.#database.prepare(sql);
+    const time = ["now", "clock"].filter((name) => new RegExp(`:${name}\\b`).test(sql));
+    const statement = { run: this.#database.prepare(sql), time };
     this.#statements.set(sql, statement);
     return statement;
   }
 
   /** Brings the database to the newest schema, in one transaction. */
   #migrate(file: string, { what, applicationId, steps }: Schema): void {
-    this.change(() => {
+    this.#transact(() => {
       const version = this.#pragma("user_version");
       const application = this.#pragma("application_id");
       const tables = Number(this.#database.prepare("SELECT count(*) AS n FROM sqlite_schema").get()?.n);
@@ -117,17 +151,6 @@ export class SqliteDatabase {
   }
 }
 
-/** Whether SQLite could not do what was asked: a full disk, a lock that nobody gave up. */
-export function isOfDatabase(error: unknown): error is Error {
+function isOfSqlite(error: unknown): error is Error {
   return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR";
-}
-
-/** `node:sqlite` reads text only up to the first NUL, so that a path could come back as another one: there are none. */
-function checked(values: Values): Values {
-  for (const value of Object.values(values)) {
-    if (typeof value === "string" && value.includes("\0")) {
-      throw new TypeError("NUL in a value for the database");
-    }
-  }
-  return values;
 }

@@ -116,7 +116,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a use is taken whether one is left or not",
     file: "src/sharing/store/share_sql.ts",
     change: instead(
-      "WHERE server = :server AND id = :id AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) RETURNING *`, putBack",
+      "WHERE server = :server AND id = :id AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) RETURNING *`, putBack",
       "WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`, putBack",
     ),
     tests: ["tests/sharing/store", "tests/resource/access"],
@@ -325,7 +325,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Sharing another's path"],
     broken: "a share over another owner's is taken",
-    file: "src/sharing/store/sqlite_share_store.ts",
+    file: "src/sharing/store/database_share_store.ts",
     change: instead(
       'if (above !== undefined || below !== undefined) throw refuse("ERR_SHARED_BY_ANOTHER");',
       "",
@@ -394,7 +394,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Filling the share store", "Filling the memory"],
     broken: "one user may make shares without number",
-    file: "src/sharing/store/sqlite_share_store.ts",
+    file: "src/sharing/store/database_share_store.ts",
     change: instead("most > 0 &&", "false &&"),
     tests: ["tests/sharing/store/sqlite_share_store_test.ts", "tests/resource/share/share_resource_test.ts"],
   },

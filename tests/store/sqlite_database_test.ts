@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DatabaseFailure, row, rows } from "../../src/store/database.ts";
 import { type Schema, SqliteDatabase, UnknownDatabase } from "../../src/store/sqlite_database.ts";
 
 const SCHEMA: Schema = {
@@ -8,28 +9,32 @@ const SCHEMA: Schema = {
 };
 const NEWER: Schema = { ...SCHEMA, steps: [...SCHEMA.steps, "ALTER TABLE note ADD COLUMN at INTEGER"] };
 
-async function inFolder(check: (file: string) => void): Promise<void> {
+const INSERT = "INSERT INTO note (text) VALUES (:text)";
+
+function open(file: string, schema = SCHEMA): SqliteDatabase {
+  return new SqliteDatabase(file, schema, () => 1_800_000_000_999);
+}
+
+async function inFolder(check: (file: string) => Promise<void> | void): Promise<void> {
   const folder = await Deno.makeTempDir();
   try {
-    check(`${folder}/notes.sqlite`);
+    await check(`${folder}/notes.sqlite`);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 }
 
 Deno.test("SqliteDatabase takes the steps that a file has not taken, and refuses one that took more", () =>
-  inFolder((file) => {
-    const old = new SqliteDatabase(file, SCHEMA);
-    assert.equal(old.run("INSERT INTO note (text) VALUES (:text)", { text: "kept" }), 1);
+  inFolder(async (file) => {
+    const old = open(file);
+    await old.change(() => rows(INSERT, { text: "kept" }));
     old.close();
-    const later = new SqliteDatabase(file, NEWER);
-    assert.deepEqual(later.rows("SELECT text, at FROM note", {}).map((row) => ({ ...row })), [{
-      text: "kept",
-      at: null,
-    }]);
+    const later = open(file, NEWER);
+    const found = await later.read(() => rows("SELECT text, at FROM note", {}));
+    assert.deepEqual(found.map((row) => ({ ...row })), [{ text: "kept", at: null }]);
     later.close();
     assert.throws(
-      () => new SqliteDatabase(file, SCHEMA),
+      () => open(file),
       (error) =>
         error instanceof UnknownDatabase &&
         /schema version 2, this service knows up to 1/.test(error.message),
@@ -38,25 +43,41 @@ Deno.test("SqliteDatabase takes the steps that a file has not taken, and refuses
 
 Deno.test("SqliteDatabase leaves files of others alone", () =>
   inFolder((file) => {
-    new SqliteDatabase(file, SCHEMA).close();
+    open(file).close();
     const other = { ...SCHEMA, what: "share database", applicationId: 78 };
     assert.throws(
-      () => new SqliteDatabase(file, other),
+      () => open(file, other),
       /not a share database of this service \(application_id 77\)/,
     );
   }));
 
 Deno.test("SqliteDatabase takes back what a change did before it failed", () =>
-  inFolder((file) => {
-    const database = new SqliteDatabase(file, SCHEMA);
-    const insert = "INSERT INTO note (text) VALUES (:text)";
-    assert.throws(() =>
-      database.change(() => {
-        database.run(insert, { text: "half" });
-        throw new Error("no");
-      }), /no/);
-    assert.deepEqual(database.rows("SELECT * FROM note", {}), []);
-    assert.throws(() => database.run(insert, { text: "a\0b" }), TypeError);
+  inFolder(async (file) => {
+    const database = open(file);
+    const before = database.version();
+    const failing = database.change(function* () {
+      yield* rows(INSERT, { text: "half" });
+      throw new Error("no");
+    });
+    await assert.rejects(failing, /no/);
+    assert.deepEqual(await database.read(() => rows("SELECT * FROM note", {})), []);
+    assert.equal(database.version(), before);
+    await assert.rejects(database.change(() => rows(INSERT, { text: "a\0b" })), TypeError);
     database.close();
     assert.equal(database.isOpen, false);
+  }));
+
+Deno.test("SqliteDatabase says what SQLite cannot do as a failure of the database", () =>
+  inFolder(async (file) => {
+    const database = open(file);
+    await assert.rejects(database.read(() => rows("SELECT * FROM elsewhere", {})), DatabaseFailure);
+    database.close();
+  }));
+
+Deno.test("SqliteDatabase binds the time by its clock", () =>
+  inFolder(async (file) => {
+    const database = open(file);
+    const time = await database.read(() => row("SELECT :now AS now, :clock AS clock", {}));
+    assert.deepEqual({ ...time }, { now: 1_800_000_000, clock: 1_800_000_000_999 });
+    database.close();
   }));

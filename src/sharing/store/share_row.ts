@@ -1,4 +1,4 @@
-import type { Row, Values } from "../../store/sqlite_database.ts";
+import type { Row, Values } from "../../store/database.ts";
 import { parseAccessLevel } from "../access_level.ts";
 import type { Making, Share, ShareTerms, Use, UseKind } from "../share.ts";
 

@@ -3,6 +3,9 @@ import { EVERYBODY } from "../share.ts";
 /** Use records kept per share; older ones go first. */
 const KEEP_USES = 1000;
 
+/** How long a used up share, with its record of uses, stays readable for its owner, in seconds: 30 days. */
+const KEEP_USED_UP = 30 * 24 * 3600;
+
 /** Shares deleted in one piece; each can have {@link KEEP_USES} records. */
 export const PURGED_AT_A_TIME = 20;
 
@@ -13,11 +16,11 @@ const MADE = `owner_dn = :ownerDn, owner_via = :ownerVia, owner_login = :ownerLo
 /** Usable shares of other owners from before a moment, with people in common. */
 const IN_THE_WAY = `owner <> :owner AND created < :before
      AND (:target = '${EVERYBODY}' OR target IN (:target, '${EVERYBODY}'))
-     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now)`;
+     AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now)`;
 
 /**
- * Statements by name; all values are bound. `:now` is in seconds. Without statistics SQLite takes the shares of a server
- * for a handful and reads them all, so each statement that looks for some of them names its index.
+ * Statements by name; all values are bound, `:now` and `:clock` by the database. Without statistics SQLite takes the shares
+ * of a server for a handful and reads them all, so each statement that looks for some of them names its index.
  */
 export const SQL = {
   insert:
@@ -25,40 +28,40 @@ export const SQL = {
        access_count, created, owner_dn, owner_via, owner_login, owner_uid, mapped_account, mapped_role,
        made_at_home, made_includes, made_excludes)
      VALUES (:server, :id, :path, :owner, :target, :uid, :gid, :access, :oneTime, :usesLeft, :expires, :sources,
-       :accessCount, :created, :ownerDn, :ownerVia, :ownerLogin, :ownerUid, :mappedAccount, :mappedRole,
+       :accessCount, coalesce(:created, :clock), :ownerDn, :ownerVia, :ownerLogin, :ownerUid, :mappedAccount, :mappedRole,
        :madeAtHome, :madeIncludes, :madeExcludes)
      ON CONFLICT DO NOTHING RETURNING *`,
   same: `SELECT id, created FROM share INDEXED BY share_by_path
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target
-     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created LIMIT 1`,
+     AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) ORDER BY created LIMIT 1`,
   terms:
     `UPDATE share SET path = :path, access = :access, one_time = :oneTime, uses_left = :usesLeft, expires = :expires,
        sources = :sources, renewals = renewals + 1, ${MADE},
-       mapped_account = CASE WHEN uid = :uid AND gid IS :gid THEN :mappedAccount ELSE ifnull(mapped_account, 0) END
+       mapped_account = CASE WHEN uid = :uid AND gid IS NOT DISTINCT FROM :gid THEN :mappedAccount ELSE coalesce(mapped_account, 0) END
      WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
   supersede: `UPDATE share INDEXED BY share_by_path SET renewals = renewals + 1
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target AND uses_left = 0`,
-  change: `UPDATE share SET path = ifnull(:path, path), expires = ifnull(:expires, expires),
-       sources = ifnull(:sources, sources)
+  change: `UPDATE share SET path = coalesce(:path, path), expires = coalesce(:expires, expires),
+       sources = coalesce(:sources, sources)
      WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
   remake: `UPDATE share SET ${MADE}, mapped_account = :mappedAccount
      WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
   get: `SELECT * FROM share WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now)`,
   ownedBy: `SELECT * FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :name
      AND (created, id) > (:created, :id)
-     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT :most`,
+     AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT :most`,
   crowded: `SELECT id FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :owner
-     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) LIMIT 1 OFFSET :before`,
+     AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) LIMIT 1 OFFSET :before`,
   targetedAt: `SELECT * FROM share INDEXED BY share_by_target WHERE server = :server AND target = :name
      AND (created, id) > (:created, :id)
-     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT :most`,
+     AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT :most`,
   withPaths: `SELECT * FROM share INDEXED BY share_by_path
      WHERE server = :server AND path IN (SELECT value FROM json_each(:paths))
      AND target IN (:target, '${EVERYBODY}')
-     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT 1000`,
+     AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT 1000`,
   anyWithPaths: `SELECT id FROM share INDEXED BY share_by_path
      WHERE server = :server AND path IN (SELECT value FROM json_each(:paths))
-     AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) LIMIT 1`,
+     AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) LIMIT 1`,
   above: `SELECT id FROM share INDEXED BY share_by_path
      WHERE server = :server AND path IN (SELECT value FROM json_each(:paths))
      AND (path = :path OR access <> 'READ') AND ${IN_THE_WAY} LIMIT 1`,
@@ -67,23 +70,25 @@ export const SQL = {
   all: `SELECT * FROM share WHERE (:server IS NULL OR server = :server)
      AND (expires = 0 OR expires >= :now) ORDER BY server, created, id`,
   count: `SELECT count(*) AS shares FROM share WHERE expires = 0 OR expires >= :now`,
-  remove: `DELETE FROM share WHERE server = :server AND id = :id`,
+  remove: `DELETE FROM share WHERE server = :server AND id = :id RETURNING id`,
   removeByPath: `DELETE FROM share INDEXED BY share_by_path
-     WHERE server = :server AND owner = :owner AND path = :path AND target = :target`,
+     WHERE server = :server AND owner = :owner AND path = :path AND target = :target RETURNING id`,
   amend: `UPDATE share SET owner = :owner, target = :target, uid = :uid, gid = :gid, path = :path,
      owner_dn = CASE WHEN owner = :owner AND uid = :uid AND path = :path THEN owner_dn END
      WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
   take: `UPDATE share SET uses_left = uses_left - 1, access_count = access_count + 1, last_used = :now
-     WHERE server = :server AND id = :id AND uses_left IS NOT 0 AND (expires = 0 OR expires >= :now) RETURNING *`,
-  putBack: `UPDATE share SET uses_left = uses_left + (renewals = :renewals), access_count = access_count - 1
+     WHERE server = :server AND id = :id AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) RETURNING *`,
+  putBack:
+    `UPDATE share SET uses_left = uses_left + CASE WHEN renewals = :renewals THEN 1 ELSE 0 END, access_count = access_count - 1
      WHERE server = :server AND id = :id`,
   record: `INSERT INTO share_use (server, id, at, who, address, kind, path)
-     VALUES (:server, :id, :at, :who, :address, :kind, :path) RETURNING key`,
+     VALUES (:server, :id, :clock, :who, :address, :kind, :path) RETURNING key`,
   trimUses: `DELETE FROM share_use WHERE key <= (SELECT key FROM share_use WHERE server = :server AND id = :id
      ORDER BY key DESC LIMIT 1 OFFSET ${KEEP_USES}) AND server = :server AND id = :id`,
-  unrecord: `DELETE FROM share_use WHERE key = :key`,
+  unrecord: `DELETE FROM share_use WHERE key = :key RETURNING key`,
   finish: `UPDATE share_use SET bytes = :bytes, complete = :complete WHERE key = :key`,
   uses: `SELECT * FROM share_use WHERE server = :server AND id = :id ORDER BY key DESC LIMIT :limit`,
   purge: `DELETE FROM share WHERE (server, id) IN (SELECT server, id FROM share
-       WHERE (expires > 0 AND expires < :now) OR (uses_left = 0 AND last_used < :usedUp) LIMIT ${PURGED_AT_A_TIME})`,
+       WHERE (expires > 0 AND expires < :now) OR (uses_left = 0 AND last_used < :now - ${KEEP_USED_UP}) LIMIT ${PURGED_AT_A_TIME})
+     RETURNING id`,
 } as const;

@@ -1,0 +1,226 @@
+import { refuse } from "../../model/service_error.ts";
+import { type Database, DatabaseFailure, type Row, type Values, type Work } from "../../store/database.ts";
+import { row, rows } from "../../store/database.ts";
+import { coveringPaths } from "../rules/applicable_share.ts";
+import type { Share, ShareDraft, Use, UseStart } from "../share.ts";
+import { newShareId } from "../share_id.ts";
+import { makingColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
+import { PURGED_AT_A_TIME, SQL } from "./share_sql.ts";
+import type { Claim, Part, ShareChange, ShareStore } from "./share_store.ts";
+
+type Statement = keyof typeof SQL;
+
+/** Shares in a database that has their tables. */
+export class DatabaseShareStore implements ShareStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  put(server: string, draft: ShareDraft, most = 0): Promise<Share> {
+    return this.#change(function* () {
+      const { owner, path, target } = draft;
+      const existing = yield* first("same", { server, owner, path, target });
+      yield* checkOthers(server, draft, existing && number(existing, "created"));
+      if (existing !== undefined) {
+        const renewed = yield* share("terms", {
+          server,
+          id: text(existing, "id"),
+          uid: draft.uid,
+          gid: draft.gid ?? null,
+          ...termColumns(draft),
+          ...makingColumns(draft.made),
+        });
+        if (renewed !== undefined) return renewed;
+      }
+      if (most > 0 && (yield* first("crowded", { server, owner, before: most - 1 })) !== undefined) {
+        throw refuse("ERR_TOO_MANY_SHARES", { most });
+      }
+      yield* all("supersede", { server, owner, path, target });
+      const made = yield* share("insert", newColumns(server, draft));
+      if (made === undefined) throw new Error("share id already taken");
+      return made;
+    }, server);
+  }
+
+  get(server: string, id: string): Promise<Share | undefined> {
+    return this.#read(() => share("get", { server, id }));
+  }
+
+  ownedBy(server: string, owner: string, part?: Part): Promise<readonly Share[]> {
+    return this.#read(() => shares("ownedBy", { server, name: owner, ...bounds(part) }));
+  }
+
+  targetedAt(server: string, target: string, part?: Part): Promise<readonly Share[]> {
+    return this.#read(() => shares("targetedAt", { server, name: target, ...bounds(part) }));
+  }
+
+  withPaths(server: string, paths: readonly string[], target: string): Promise<readonly Share[]> {
+    return this.#read(() => shares("withPaths", { server, paths: JSON.stringify(paths), target }));
+  }
+
+  anyWithPaths(server: string, paths: readonly string[]): Promise<boolean> {
+    return this.#read(function* () {
+      return (yield* first("anyWithPaths", { server, paths: JSON.stringify(paths) })) !== undefined;
+    });
+  }
+
+  change(
+    server: string,
+    id: string,
+    { path, expires, sources, made }: ShareChange,
+  ): Promise<Share | undefined> {
+    return this.#change(function* () {
+      const before = path === undefined ? undefined : yield* share("get", { server, id });
+      if (path !== undefined && before !== undefined) {
+        yield* checkOthers(server, { ...before, path, made: made ?? before.made }, before.created);
+      }
+      if (made !== undefined) yield* all("remake", { server, id, ...makingColumns(made) });
+      return yield* share("change", {
+        server,
+        id,
+        path: path ?? null,
+        expires: expires ?? null,
+        sources: sources === undefined ? null : JSON.stringify(sources),
+      });
+    }, server);
+  }
+
+  remove(server: string, id: string): Promise<boolean> {
+    return this.#change(function* () {
+      return (yield* all("remove", { server, id })).length > 0;
+    });
+  }
+
+  removeByPath(server: string, owner: string, path: string, target: string): Promise<number> {
+    return this.#change(function* () {
+      return (yield* all("removeByPath", { server, owner, path, target })).length;
+    });
+  }
+
+  claim(server: string, id: string, { who, address, kind, path }: UseStart): Promise<Claim | undefined> {
+    return this.#change(function* () {
+      const taken = yield* first("take", { server, id });
+      if (taken === undefined) return undefined;
+      const record = yield* first("record", { server, id, who, address, kind, path });
+      yield* all("trimUses", { server, id });
+      return { share: toShare(taken), use: number(record ?? {}, "key"), renewals: number(taken, "renewals") };
+    });
+  }
+
+  giveBack({ share: { server, id }, use, renewals }: Claim): Promise<void> {
+    return this.#change(function* () {
+      const gone = yield* first("unrecord", { key: use });
+      if (gone !== undefined) yield* all("putBack", { server, id, renewals });
+    });
+  }
+
+  finish({ use }: Claim, { bytes, complete }: { bytes: number; complete: boolean }): Promise<void> {
+    return this.#change(function* () {
+      yield* all("finish", { key: use, bytes, complete: complete ? 1 : 0 });
+    });
+  }
+
+  usesOf(server: string, id: string, limit: number): Promise<readonly Use[]> {
+    return this.#read(function* () {
+      return (yield* all("uses", { server, id, limit })).map(toUse);
+    });
+  }
+
+  all(server?: string): Promise<readonly Share[]> {
+    return this.#read(() => shares("all", { server: server ?? null }));
+  }
+
+  count(): Promise<number> {
+    return this.#read(function* () {
+      return number((yield* first("count", {})) ?? {}, "shares");
+    });
+  }
+
+  amend(
+    server: string,
+    id: string,
+    { owner, target, uid, gid, path }: Parameters<ShareStore["amend"]>[2],
+  ): Promise<Share | undefined> {
+    const to = { owner, target, uid, gid: gid ?? null, path };
+    return this.#change(() => share("amend", { server, id, ...to }), server);
+  }
+
+  add(share_: Share): Promise<boolean> {
+    return this.#change(function* () {
+      return (yield* first("insert", shareColumns(share_))) !== undefined;
+    }, share_.server);
+  }
+
+  async purge(): Promise<number> {
+    let ended = 0;
+    while (this.#database.isOpen) {
+      const deleted = await this.#change(() => all("purge", {}));
+      ended += deleted.length;
+      if (deleted.length < PURGED_AT_A_TIME) break;
+      await new Promise((resolve) => setTimeout(resolve, 0)); // requests come first
+    }
+    return ended;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  /** @throws {ERR_SHARE_STORE} If the database cannot do it. */
+  #read<T>(work: () => Work<T>): Promise<T> {
+    return this.#database.read(work).catch(refused);
+  }
+
+  /** One transaction. @throws {ERR_SHARE_STORE} As {@link #read}. */
+  #change<T>(work: () => Work<T>, server?: string): Promise<T> {
+    return this.#database.change(work, server && `shares of ${server}`).catch(refused);
+  }
+}
+
+function refused(error: unknown): never {
+  throw error instanceof DatabaseFailure ? refuse("ERR_SHARE_STORE", error.message, error) : error;
+}
+
+function all(name: Statement, values: Values): Work<readonly Row[]> {
+  return rows(SQL[name], values);
+}
+
+function first(name: Statement, values: Values): Work<Row | undefined> {
+  return row(SQL[name], values);
+}
+
+function* shares(name: Statement, values: Values): Work<Share[]> {
+  return (yield* all(name, values)).map(toShare);
+}
+
+function* share(name: Statement, values: Values): Work<Share | undefined> {
+  return (yield* shares(name, values))[0];
+}
+
+/** @param before Shares that were made later are not in the way; absent: all were made before. */
+function* checkOthers(
+  server: string,
+  { owner, path, target, made }: ShareDraft,
+  before = Number.MAX_SAFE_INTEGER,
+): Work<void> {
+  if (made?.atHome) return;
+  const others = { server, owner, path, target, before };
+  const above = yield* first("above", { ...others, paths: JSON.stringify(coveringPaths(path)) });
+  // What begins with `/d/` stands before `/d0`, as the slash comes before the zero.
+  const below = path.endsWith("/")
+    ? yield* first("below", { ...others, end: `${path.slice(0, -1)}0` })
+    : undefined;
+  if (above !== undefined || below !== undefined) throw refuse("ERR_SHARED_BY_ANOTHER");
+}
+
+/** Columns of a share that is made now, by the clock of the database. */
+function newColumns(server: string, draft: ShareDraft): Values {
+  const columns = shareColumns({ ...draft, server, id: newShareId(), accessCount: 0, created: 0 });
+  return { ...columns, created: null };
+}
+
+function bounds({ after = { created: Number.MIN_SAFE_INTEGER, id: "" }, most = 1000 }: Part = {}): Values {
+  return { created: after.created, id: after.id, most };
+}

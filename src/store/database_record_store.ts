@@ -1,0 +1,101 @@
+import { refuse } from "../model/service_error.ts";
+import { type Database, DatabaseFailure, type Row, row, rows, type Work } from "./database.ts";
+import type { KeptRecord, RecordStore } from "./record_store.ts";
+
+const TABLE = "record";
+
+const SQL = {
+  put: `INSERT INTO record (kind, key, owner, made, ends, content)
+        VALUES (:kind, :key, :owner, :made, :ends, :content)
+        ON CONFLICT (kind, key) DO UPDATE
+        SET owner = excluded.owner, made = excluded.made, ends = excluded.ends, content = excluded.content`,
+  trim: `DELETE FROM record WHERE kind = :kind AND key IN (
+           SELECT key FROM record WHERE kind = :kind AND owner = :owner AND key <> :key
+           ORDER BY ends DESC, made DESC, key LIMIT 1000000000 OFFSET :others)`,
+  get: `SELECT * FROM record WHERE kind = :kind AND key = :key AND ends > :now`,
+  all: `SELECT * FROM record WHERE kind = :kind AND ends > :now ORDER BY made, key`,
+  owned: `SELECT * FROM record WHERE kind = :kind AND owner = :owner AND ends > :now ORDER BY made, key`,
+  remove: `DELETE FROM record WHERE kind = :kind AND key = :key AND ends > :now RETURNING key`,
+  removeOf: `DELETE FROM record WHERE kind = :kind AND owner = :owner AND ends > :now RETURNING key`,
+  purge: `DELETE FROM record WHERE ends <= :now RETURNING key`,
+} as const;
+
+/** Records in a database that has their table. */
+export class DatabaseRecordStore implements RecordStore {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  version(): number {
+    return this.#database.version(TABLE);
+  }
+
+  put(kind: string, { key, owner, made, ends, content }: KeptRecord, most: number): Promise<void> {
+    return this.#change(function* () {
+      yield* rows(SQL.put, { kind, key, owner, made, ends, content: JSON.stringify(content) });
+      yield* rows(SQL.trim, { kind, key, owner, others: most - 1 });
+    }, `records of ${owner}`);
+  }
+
+  get(kind: string, key: string): Promise<KeptRecord | undefined> {
+    return this.#read(function* () {
+      const found = yield* row(SQL.get, { kind, key });
+      return found && toRecord(found);
+    });
+  }
+
+  list(kind: string, owner?: string): Promise<readonly KeptRecord[]> {
+    return this.#read(function* () {
+      const found = owner === undefined
+        ? yield* rows(SQL.all, { kind })
+        : yield* rows(SQL.owned, { kind, owner });
+      return found.map(toRecord);
+    });
+  }
+
+  remove(kind: string, key: string): Promise<boolean> {
+    return this.#change(function* () {
+      return (yield* rows(SQL.remove, { kind, key })).length > 0;
+    });
+  }
+
+  removeOf(kind: string, owner: string): Promise<number> {
+    return this.#change(function* () {
+      return (yield* rows(SQL.removeOf, { kind, owner })).length;
+    });
+  }
+
+  purge(): Promise<number> {
+    return this.#change(function* () {
+      return (yield* rows(SQL.purge, {})).length;
+    });
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
+    return this.#database.change(work, alone).catch(refused);
+  }
+
+  #read<T>(work: () => Work<T>): Promise<T> {
+    return this.#database.read(work).catch(refused);
+  }
+}
+
+function refused(error: unknown): never {
+  throw error instanceof DatabaseFailure ? refuse("ERR_RECORD_STORE", error.message, error) : error;
+}
+
+function toRecord(row: Row): KeptRecord {
+  return {
+    key: String(row["key"]),
+    owner: String(row["owner"]),
+    made: Number(row["made"]),
+    ends: Number(row["ends"]),
+    content: JSON.parse(String(row["content"])),
+  };
+}
