@@ -30,8 +30,8 @@ export interface Database {
    */
   change<T>(work: () => Work<T>, alone?: string): Promise<T>;
   /**
-   * A number that differs from what it was whenever something may have changed in a table, here, by another process or on
-   * another instance. Cheap enough for each request.
+   * A number that differs from what it was whenever others may have changed something in a table: another process, or
+   * another instance at most some moments ago. Cheap enough for each request.
    */
   version(table: string): number;
   close(): void;

@@ -23,13 +23,15 @@ const SQL = {
 /** Records in a database that has their table. */
 export class DatabaseRecordStore implements RecordStore {
   readonly #database: Database;
+  /** Counts our own changes: others' are known to the database. */
+  #changes = 0;
 
   constructor(database: Database) {
     this.#database = database;
   }
 
   version(): number {
-    return this.#database.version(TABLE);
+    return this.#database.version(TABLE) + this.#changes;
   }
 
   put(kind: string, { key, owner, made, ends, content }: KeptRecord, most: number): Promise<void> {
@@ -77,8 +79,14 @@ export class DatabaseRecordStore implements RecordStore {
     this.#database.close();
   }
 
-  #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
-    return this.#database.change(work, alone).catch(refused);
+  async #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
+    try {
+      return await this.#database.change(work, alone);
+    } catch (error) {
+      return refused(error);
+    } finally {
+      this.#changes++; // also where nobody knows whether it happened
+    }
   }
 
   #read<T>(work: () => Work<T>): Promise<T> {

@@ -19,8 +19,8 @@ export class UnknownDatabase extends Error {
 
 interface Prepared {
   readonly run: StatementSync;
-  /** Which of the parameters `now` and `clock` it has. */
-  readonly time: readonly string[];
+  readonly asksNow: boolean;
+  readonly asksClock: boolean;
 }
 
 /** Milliseconds to wait for the lock of another process, such as the operator's command or a core being replaced. */
@@ -34,8 +34,6 @@ export class SqliteDatabase implements Database {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, Prepared>();
   readonly #clock: Clock;
-  /** Counts our own changes, which SQLite's number leaves out. */
-  #changes = 0;
 
   /**
    * Opens a file, which is made if it is not there, and brings it to the newest schema.
@@ -70,7 +68,7 @@ export class SqliteDatabase implements Database {
   }
 
   version(): number {
-    return Number(this.#rows("PRAGMA data_version", {})[0]?.["data_version"]) + this.#changes;
+    return Number(this.#rows("PRAGMA data_version", {})[0]?.["data_version"]);
   }
 
   close(): void {
@@ -93,7 +91,6 @@ export class SqliteDatabase implements Database {
     try {
       const result = action();
       this.#database.exec("COMMIT");
-      this.#changes++;
       return result;
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
@@ -108,21 +105,21 @@ export class SqliteDatabase implements Database {
   }
 
   #rows(sql: string, values: Values): Row[] {
-    const { run, time } = this.#statement(sql);
+    const { run, asksNow, asksClock } = this.#statement(sql);
     checkValues(values);
-    return run.all(time.length === 0 ? values : { ...values, ...this.#time(time) });
-  }
-
-  #time(names: readonly string[]): Values {
+    if (!asksNow && !asksClock) return run.all(values);
     const clock = this.#clock();
-    return Object.fromEntries(names.map((name) => [name, name === "now" ? Math.floor(clock / 1000) : clock]));
+    const bound: Record<string, string | number | null> = { ...values };
+    if (asksNow) bound["now"] = Math.floor(clock / 1000);
+    if (asksClock) bound["clock"] = clock;
+    return run.all(bound);
   }
 
   #statement(sql: string): Prepared {
     const known = this.#statements.get(sql);
     if (known !== undefined) return known;
-    const time = ["now", "clock"].filter((name) => new RegExp(`:${name}\\b`).test(sql));
-    const statement = { run: this.#database.prepare(sql), time };
+    const [asksNow, asksClock] = [/:now\b/.test(sql), /:clock\b/.test(sql)];
+    const statement = { run: this.#database.prepare(sql), asksNow, asksClock };
     this.#statements.set(sql, statement);
     return statement;
   }

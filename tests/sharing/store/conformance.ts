@@ -30,19 +30,24 @@ export const MADE: Making = {
 
 const AT_HOME: Making = { ...MADE, atHome: true };
 
+interface Opened {
+  readonly store: ShareStore;
+  close(): Promise<void> | void;
+}
+
 /** What every share store must do. `create` opens an empty store on a clock that the test moves. */
-export function testShareStore(name: string, create: (clock: Clock) => { store: ShareStore; close(): void }) {
+export function testShareStore(name: string, create: (clock: Clock) => Promise<Opened> | Opened): void {
   const fact = (
     title: string,
     check: (store: ShareStore, time: { now: number }) => Promise<void>,
   ) => {
     Deno.test(`${name} ${title}`, async () => {
       const time = { now: 1_700_000_000_000 };
-      const { store, close } = create(() => time.now);
+      const { store, close } = await create(() => time.now);
       try {
         await check(store, time);
       } finally {
-        close();
+        await close();
       }
     });
   };
