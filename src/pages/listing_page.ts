@@ -1,31 +1,54 @@
+import { isViewable } from "../resource/access/file_view.ts";
 import type { Listing, ListingEntry, ListingForm } from "../resource/access/listing.ts";
-import { isolated, type Markup, markup } from "./markup.ts";
+import { listingQueryText, type Order } from "../resource/access/listing_query.ts";
+import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { PAGE_TYPE, pageFrame, pageHeaders } from "./page.ts";
-import { size } from "./quantities.ts";
+import { personName } from "./person_name.ts";
+import type { PageNeeds } from "./policy.ts";
+import { distance, moment, size, zone } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
+import { trailLinks } from "./trail_links.ts";
 
 const SAYS = TEXTS.listing;
+
+/** The search is a form. */
+const NEEDS: PageNeeds = { forms: true };
+
+/** Entries from which on a search is offered. */
+const MANY = 20;
 
 /** The listing of a shared directory as a page, in pieces. */
 export const LISTING_PAGE: ListingForm = {
   type: PAGE_TYPE,
-  headers: pageHeaders(),
+  headers: pageHeaders(NEEDS),
+  most: 1000,
   *pieces(listing) {
-    const { path, parent, entries, next } = listing;
+    const { trail, entries, share } = listing;
+    const folder = trail.at(-1)?.name ?? share.name;
     const { head, tail } = pageFrame({
-      title: path === "" ? SAYS.title : SAYS.titleBelow(path),
+      title: folder,
+      heading: isolated(folder),
+      aside: about(listing),
       footer: markup`<p>${SAYS.neverListed}</p>`,
+      needs: NEEDS,
     });
-    const more = next !== undefined && markup`<p><a rel="next" href="${next}">${SAYS.next}</a></p>`;
+    const more = parts(listing);
     yield head;
-    yield markup`${parent !== undefined && markup`<p><a href="${parent}">${SAYS.up}</a></p>`}
+    yield markup`${trail.length > 1 && trailLinks(trail)}
+<p>${SAYS.muchData}</p>
+<pre><code>${share.command}</code></pre>
+${search(listing)}
 ${more}
-<div class="wide"><table>
+<div class="wide"><table class="listing">
 <caption>${caption(listing)}</caption>
-<thead><tr><th scope="col">${SAYS.name}</th><th scope="col">${SAYS.modified}</th><th scope="col" class="number">${SAYS.size}</th></tr></thead>
+<thead><tr>${[
+      column(listing, "name", SAYS.name),
+      column(listing, "modified", SAYS.modified(listing.zone === undefined ? undefined : zone(listing.zone))),
+      column(listing, "size", SAYS.size),
+    ]}</tr></thead>
 <tbody>
 `.toString();
-    for (const entry of entries) yield row(entry).toString();
+    for (const entry of entries) yield row(entry, share.counted).toString();
     yield markup`</tbody>
 </table></div>
 ${more}`.toString();
@@ -33,16 +56,66 @@ ${more}`.toString();
   },
 };
 
-function caption({ shown, complete, omitted }: Listing): string {
-  return SAYS.entries(shown) + (complete ? "" : SAYS.notAll) + (omitted === 0 ? "" : SAYS.omitted(omitted));
+/** Who shares it, and until when. */
+function about({ share: { owner, expires }, now }: Listing): Markup {
+  const end = expires * 1000;
+  return markup`${SAYS.sharedBy} ${isolated(personName(owner))}${
+    expires > 0 && markup`, ${SAYS.until} ${moment(end)} (${distance(end, now)})`
+  }`;
 }
 
-function row({ name, directory, size: bytes, modified, href }: ListingEntry): Markup {
+function search({ query, shown, next }: Listing): Content {
+  if (query.find === "" && query.after === undefined && next === undefined && shown < MANY) return undefined;
+  return markup`<form method="get" role="search">
+<label for="find">${SAYS.find}</label> <input id="find" name="find" type="search" maxlength="255" value="${query.find}">
+${query.order !== "name" && markup`<input type="hidden" name="sort" value="${query.order}">`}
+${query.descending && markup`<input type="hidden" name="desc" value="">`}
+<button>${SAYS.search}</button>${query.find !== "" && markup` <a href="?">${SAYS.all}</a>`}
+</form>`;
+}
+
+function parts({ query, next }: Listing): Content {
+  const first = listingQueryText({ ...query, after: undefined });
+  return (query.after !== undefined || next !== undefined) &&
+    markup`<p class="parts">${
+      query.after !== undefined && markup`<a rel="first" href="?${first}">${SAYS.first}</a> `
+    }${next !== undefined && markup`<a rel="next" href="${next}">${SAYS.next}</a>`}</p>`;
+}
+
+/** Heading of a column, which puts the listing in its order, or the other way round. */
+function column({ query }: Listing, order: Order, says: string): Markup {
+  const chosen = query.order === order;
+  const descending = chosen && !query.descending;
+  const href = `?${listingQueryText({ order, descending, find: query.find })}`;
+  const sorted = chosen ? query.descending ? "descending" : "ascending" : "none";
+  return markup`<th scope="col" aria-sort="${sorted}" class="${
+    order === "size" && "number"
+  }"><a href="${href}">${says}</a>${
+    chosen && markup` <span aria-hidden="true">${query.descending ? "↓" : "↑"}</span>`
+  }</th>`;
+}
+
+function caption({ query, shown, complete, omitted }: Listing): Content {
+  return [
+    SAYS.entries(shown),
+    query.find !== "" && [SAYS.found, isolated(query.find)],
+    !complete && SAYS.notAll,
+    omitted > 0 && SAYS.omitted(omitted),
+  ];
+}
+
+function row({ name, directory, size: bytes, modified, href }: ListingEntry, counted: boolean): Markup {
   const time = modified !== undefined &&
-    markup`<time datetime="${modified}">${modified.slice(0, 16).replace("T", " ")}</time>`;
+    markup`<time datetime="${modified}">${modified.slice(0, 10)}<span class="clock"> ${
+      modified.slice(11, 16)
+    }</span></time>`;
+  const look = !directory && !counted && isViewable(name) &&
+    markup` <a class="look" href="${href}?view=preview">${SAYS.preview}<span class="hidden"> ${
+      isolated(name)
+    }</span></a>`;
   return markup`<tr><td><a href="${href}">${isolated(name)}${
     directory && "/"
-  }</a></td><td class="time">${time}</td>
+  }</a>${look}</td><td class="time">${time}</td>
 <td class="number">${bytes !== undefined && size(bytes)}</td></tr>
 `;
 }

@@ -40,7 +40,7 @@ export function pageFrame(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
+<meta name="referrer" content="${referrerPolicy(needs)}">
 <link rel="icon" href="${ICON}">
 <title>${title}</title>
 ${Markup.style(STYLE)}
@@ -58,11 +58,16 @@ ${needs.script !== undefined && Markup.script(needs.script)}</body>
   return { head: head.toString(), tail: tail.toString() };
 }
 
+/** Browsers that tell nobody where they come from say nothing of the origin of a form either (Fetch standard, 3.1). */
+function referrerPolicy({ forms }: PageNeeds): string {
+  return forms ? "same-origin" : "no-referrer";
+}
+
 /** Headers that every page has. */
-export function pageHeaders(needs?: PageNeeds): Readonly<Record<string, string>> {
+export function pageHeaders(needs: PageNeeds = {}): Readonly<Record<string, string>> {
   return {
     "Content-Security-Policy": policyOf(needs),
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": referrerPolicy(needs),
     "X-Content-Type-Options": "nosniff",
     "Vary": "Accept",
   };

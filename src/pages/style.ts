@@ -2,12 +2,12 @@
 export const STYLE = `
 :root {
   color-scheme: light dark;
-  --ink: #1c2430; --paper: #fbfbf9; --card: #fff; --line: #d5d9df; --quiet: #535d6b;
+  --ink: #1c2430; --paper: #fbfbf9; --card: #fff; --line: #d5d9df; --edge: #77808d; --quiet: #535d6b;
   --link: #0b57a4; --up: #176534; --up-paper: #e2f4e7; --down: #9c1c1c; --down-paper: #fde8e6; --code: #f0f1f3;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --ink: #e6e9ee; --paper: #14181e; --card: #1c222a; --line: #39424e; --quiet: #a9b3c0;
+    --ink: #e6e9ee; --paper: #14181e; --card: #1c222a; --line: #39424e; --edge: #8b95a3; --quiet: #a9b3c0;
     --link: #8cc2ff; --up: #8fdca8; --up-paper: #173423; --down: #ffb0a8; --down-paper: #45201d; --code: #11151a;
   }
 }
@@ -41,8 +41,18 @@ th, td { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0;
 td:first-child { min-width: 8rem }
 bdi { overflow-wrap: anywhere }
 .time { white-space: nowrap }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
+.trail { display: flex; flex-wrap: wrap; gap: .25rem .5rem; list-style: none; padding: 0; margin: 0 0 1rem }
+.trail li + li::before { content: "/"; color: var(--quiet); margin-right: .5rem }
+.look { font-size: .875rem; margin-left: .5rem; display: inline-block }
+.parts { display: flex; gap: 1rem }
+form { margin: 0 0 1rem; display: flex; flex-wrap: wrap; gap: .5rem; align-items: center }
+input, button, select, textarea { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--edge); border-radius: .25rem; padding: .375rem .625rem; min-height: 2.25rem; max-width: 100% }
+button { cursor: pointer; background: var(--link); color: var(--paper); border-color: var(--link); font-weight: 600 }
+img.preview { max-width: 100%; height: auto }
+pre.preview { max-height: 70vh; overflow: auto }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
-@media (max-width: 36rem) { dl { grid-template-columns: 1fr; gap: 0 } dd { margin-bottom: .5rem } }
+@media (max-width: 36rem) { .clock { display: none } .look { margin-left: 0 } .listing th, .listing td { padding-right: .5rem } dl { grid-template-columns: 1fr; gap: 0 } dd { margin-bottom: .5rem } }
 @media (prefers-reduced-motion: reduce) { * { animation: none !important; transition: none !important; scroll-behavior: auto !important } }
 @media print { section { break-inside: avoid } }
 `;

@@ -16,16 +16,31 @@ export const TEXTS = {
   },
 
   listing: {
-    title: "Shared files",
-    titleBelow: (path: string) => `Shared files: ${path}`,
-    up: "Up to the directory above",
+    sharedBy: "Shared by",
+    until: "until",
+    muchData: "For large files and many of them, on a command line:",
+    trail: "Directories above",
+    find: "Names with",
+    search: "Search",
+    all: "Show all",
+    first: "First part",
     next: "Next part",
     name: "Name",
-    modified: "Modified",
+    /** @param zone Such as `UTC+01:00`. */
+    modified: (zone: string | undefined) => zone === undefined ? "Modified" : `Modified (${zone})`,
     size: "Size",
+    preview: "Preview",
     entries: (count: number) => count === 1 ? "1 entry" : `${count} entries`,
+    found: " with ",
     notAll: ", and more that are not shown",
     omitted: (count: number) => `; ${count} in this directory cannot be shown`,
     neverListed: "Names that are not UTF-8, and links that lead nowhere, are never listed.",
+  },
+
+  preview: {
+    download: "Download",
+    picture: (name: string) => `The picture ${name}`,
+    beginning: "This is the beginning. Download the file to see the rest.",
+    nothing: "There is no preview: the file is neither a picture that browsers show nor text in UTF-8.",
   },
 } as const;

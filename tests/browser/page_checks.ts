@@ -1,3 +1,14 @@
+import axe from "axe-core";
+import type { Page } from "./chromium.ts";
+
+/** What axe-core finds serious or critical in a page by the rules for WCAG 2.2 A and AA and its own best practices, one line each. */
+export async function axeFindings(page: Page): Promise<unknown> {
+  await page.evaluate(`${axe.source}; true`);
+  return await page.evaluate(`axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+    violations.filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(({ id, help, nodes }) => id + ": " + help + ": " + nodes.map(({ html }) => html).join(" ")))`);
+}
+
 /**
  * What is asked of every page, after WCAG 2.2 A and AA as far as a machine can see: a function that runs in the page and
  * returns what is wrong, one line each.

@@ -4,7 +4,7 @@ import { startDaemon } from "../daemon_simulator/daemon.ts";
 import { DEMO_USER, writeDemoConfiguration } from "../demo/demo_configuration.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { Chromium, findChromium, type Page } from "./chromium.ts";
-import { PAGE_CHECKS } from "./page_checks.ts";
+import { axeFindings, PAGE_CHECKS } from "./page_checks.ts";
 
 const BROWSER = await findChromium();
 if (BROWSER === undefined) {
@@ -35,12 +35,18 @@ const ALL_VIEWS = [
 /** Each width and each scheme once, unless somebody wants to look. */
 const VIEWS = SCREENSHOTS === undefined ? ALL_VIEWS.slice(0, 2) : ALL_VIEWS;
 
+/** Two pixels by two. */
+const PICTURE = Uint8Array.fromBase64(
+  "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAE0lEQVR4nGPgDl8CRAwnwkWACAAeJwRz+dnXugAAAABJRU5ErkJggg==",
+);
+
 /** The service on plain HTTP on loopback, in front of one live and one dead server. */
 async function site() {
   const authority = createAuthority({ subject: "CN=Demo CA,O=authserver demo" });
   const folder = await Deno.makeTempDir({ prefix: "authserver-pages-" });
   await Deno.mkdir(`${folder}/home/results/figures`, { recursive: true });
   await Deno.writeTextFile(`${folder}/home/results/<b>bold & "quoted".txt`, "x");
+  await Deno.writeFile(`${folder}/home/results/plot.png`, PICTURE);
   await Deno.writeTextFile(`${folder}/home/results/table.csv`, "x".repeat(123456));
   const daemon = await startDaemon({
     tls: {
@@ -110,6 +116,7 @@ async function look(page: Page, name: string, { allowed = /^$/ }: { readonly all
     await Deno.writeFile(`${SCREENSHOTS}/${name}.png`, await page.screenshot());
   }
   assert.deepEqual(await page.evaluate(PAGE_CHECKS), [], name);
+  assert.deepEqual(await axeFindings(page), [], name);
   assert.deepEqual(page.complaints.filter((complaint) => !allowed.test(complaint)), [], name);
 }
 
@@ -148,6 +155,11 @@ Deno.test({
       const listing = await browser.open(`${at.base}${shared}/`, view);
       await look(listing, `listing-${name}`);
       assert.match(String(await listing.evaluate("document.body.innerText")), /<b>bold & "quoted"\.txt/);
+      const preview = await browser.open(`${at.base}${shared}/table.csv?view=preview`, view);
+      await look(preview, `preview-${name}`);
+      const picture = await browser.open(`${at.base}${shared}/plot.png?view=preview`, view);
+      await look(picture, `picture-${name}`);
+      assert.equal(await picture.evaluate("document.images[0].naturalWidth"), 2);
 
       // Whoever breaks signing in off reads why, and the browser notes the status.
       const refused = await browser.open(`${at.base}/login`, view);
@@ -171,11 +183,33 @@ Deno.test({
     await page.go(`${at.base}/rest/auth`);
     assert.match(String(await page.evaluate("document.body.innerText")), /Signed in as demouser/);
     await page.go(`${at.base}${shared}/`);
-    const links = await page.evaluate("[...document.links].map((link) => new URL(link.href).pathname)");
-    assert.deepEqual(links, [
-      `${shared}/figures/`,
-      `${shared}/${encodeURIComponent('<b>bold & "quoted".txt')}`,
+    const links = async () =>
+      await page.evaluate(
+        "[...document.querySelectorAll('tbody a')].map(({ href }) => new URL(href).pathname)",
+      );
+    const bold = `${shared}/${encodeURIComponent('<b>bold & "quoted".txt')}`;
+    const files = [
+      bold,
+      bold,
+      `${shared}/plot.png`,
+      `${shared}/plot.png`,
       `${shared}/table.csv`,
+      `${shared}/table.csv`,
+    ];
+    assert.deepEqual(await links(), [`${shared}/figures/`, ...files]);
+    await page.follow("Size");
+    await page.follow("Size");
+    assert.deepEqual(await links(), [
+      `${shared}/figures/`,
+      `${shared}/table.csv`,
+      `${shared}/table.csv`,
+      ...files.slice(2, 4),
+      bold,
+      bold,
     ]);
+    await page.go(`${at.base}${shared}/?find=BOLD`);
+    assert.deepEqual(await links(), [bold, bold]);
+    await page.follow("Show all");
+    assert.deepEqual(await links(), [`${shared}/figures/`, ...files]);
   },
 });

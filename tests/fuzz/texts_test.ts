@@ -7,6 +7,8 @@ import { asJsonLines, forJournal } from "../../src/logging/line_forms.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import { readTarget } from "../../src/model/request_target.ts";
 import { BadControlRequest, parseControlRequest } from "../../src/rooms/control/control_request.ts";
+import { ListingPart } from "../../src/resource/access/listing_part.ts";
+import { parseListingQuery } from "../../src/resource/access/listing_query.ts";
 import { checkQuery } from "../../src/service/http/check_query.ts";
 import { originOf } from "../../src/service/http/forwarding.ts";
 import { fuzz } from "./fuzz.ts";
@@ -62,6 +64,17 @@ fuzz({
   growth: {
     longest: 8 * KIB,
     forms: ["…", "limited=…", "lifetime=…", distinct((n) => `&k${n}=1`), distinct(() => "limited=true&")],
+    input: asItIs,
+  },
+});
+fuzz({
+  name: "parseListingQuery() and ListingPart",
+  input: hostileText("sort=size&desc=&find=a%20b&after=12:name/"),
+  parse: (query) => new ListingPart(parseListingQuery(new URLSearchParams(query))),
+  throws: ["ERR_INVALID_REQUEST"],
+  growth: {
+    longest: 8 * KIB,
+    forms: ["…", "sort=…", "find=…", "after=…", "sort=size&after=1:…", distinct(() => "find=&")],
     input: asItIs,
   },
 });

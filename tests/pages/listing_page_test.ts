@@ -22,25 +22,50 @@ const HOSTILE = [
 
 const textOf = (listing: Listing) => [...LISTING_PAGE.pieces(listing)].join("");
 
-function page(names: readonly string[], path = ""): string {
+const LISTING: Listing = {
+  path: "",
+  trail: [{ name: "results", href: "https://auth/rest/access/A/id/" }],
+  query: { order: "name", descending: false, find: "" },
+  entries: [],
+  shown: 0,
+  complete: true,
+  omitted: 0,
+  share: {
+    name: "results",
+    owner: "CN=Ann Example,O=Site",
+    expires: 0,
+    counted: false,
+    command: "pyuftp cp -r -u anonymous 'https://auth/rest/access/A/id:/data/results/*' .",
+  },
+  now: Date.UTC(2026, 0, 1),
+};
+
+/** @param folder Name of a directory below the shared one. */
+function page(names: readonly string[], folder = "sub"): string {
   return textOf({
-    path,
+    ...LISTING,
+    path: `${folder}/`,
+    trail: [...LISTING.trail, { name: folder, href: "https://auth/sub/" }],
+    query: { ...LISTING.query, find: names[0] ?? "" },
     shown: names.length,
-    omitted: 0,
+    share: {
+      ...LISTING.share,
+      owner: `CN=${folder.replace(/[<>"+,;=#\\]/g, "\\$&")}`,
+      command: names[0] ?? "",
+    },
     entries: names.map((name) => ({
       name,
       directory: false,
       size: 1,
       href: `https://auth/rest/access/A/id/${encodeURIComponent(name)}`,
     })),
-    complete: true,
   });
 }
 
 /** The page's element names in order, and the texts of its links. */
 function read(html: string): { elements: string[]; links: string[]; attributes: string[] } {
   const text = html.replace(/^<!doctype html>\n/, "").replace(/<(meta|link) ([^>]*)>/g, "<$1 $2/>")
-    .replace(/<style>.*<\/style>/s, "");
+    .replace(/<style>.*<\/style>/s, "").replace(/<(input [^>]*)>/g, "<$1/>");
   const root = new DOMParser({
     errorHandler: (level: string, message: string) => {
       throw new Error(`${level}: ${message}`);
@@ -49,14 +74,16 @@ function read(html: string): { elements: string[]; links: string[]; attributes: 
   const all = Array.from(root.getElementsByTagName("*"));
   return {
     elements: all.map(({ nodeName }) => nodeName),
-    links: all.filter(({ nodeName }) => nodeName === "a").map(({ textContent }) => textContent ?? ""),
+    links: all.filter(({ nodeName }) => nodeName === "tbody").flatMap((body) =>
+      Array.from(body.getElementsByTagName("a"), ({ textContent }) => textContent ?? "")
+    ),
     attributes: all.flatMap(({ attributes }) => Array.from(attributes, ({ name }) => name)),
   };
 }
 
 Deno.test("LISTING_PAGE shows hostile names as text and adds no element or attribute for them", () => {
-  const harmless = read(page(HOSTILE.map((_, i) => `file${i}`), "sub/"));
-  const hostile = read(page(HOSTILE, `${HOSTILE[0]}/`));
+  const harmless = read(page(HOSTILE.map((_, i) => `file${i}`)));
+  const hostile = read(page(HOSTILE, HOSTILE[0]));
   assert.deepEqual(hostile.links, HOSTILE);
   assert.deepEqual(hostile.elements, harmless.elements);
   assert.deepEqual(hostile.attributes, harmless.attributes);
@@ -79,27 +106,64 @@ Deno.test("LISTING_PAGE has no script, and its policy admits its own style sheet
   const policy = LISTING_PAGE.headers["Content-Security-Policy"] ?? "";
   assert.ok(policy.includes(`style-src 'sha256-${hash}'`));
   assert.ok(policy.startsWith("default-src 'none'"));
-  assert.doesNotMatch(policy, /script-src|connect-src|'self'|unsafe/);
+  assert.match(policy, /; form-action 'self';/);
+  assert.doesNotMatch(policy, /script-src|connect-src|img-src[^;]*self|unsafe/);
 });
 
-Deno.test("LISTING_PAGE marks directories, sizes, times, the way up and what is missing", () => {
-  const html = textOf({
-    path: "sub/",
-    shown: 2,
-    omitted: 3,
-    next: "https://auth/d/?after=f",
-    parent: "https://auth/up/",
-    entries: [
-      { name: "d", directory: true, modified: "2026-03-04T05:06:07", href: "https://auth/d/" },
-      { name: "f", directory: false, size: 12, href: "https://auth/f" },
-    ],
-    complete: false,
-  });
-  assert.match(html, /<a href="https:\/\/auth\/d\/"><bdi>d<\/bdi>\/<\/a>/);
-  assert.match(html, /<time datetime="2026-03-04T05:06:07">2026-03-04 05:06<\/time>/);
-  assert.match(html, /<td class="number">12 B<\/td>/);
-  assert.match(html, /<a href="https:\/\/auth\/up\/">/);
-  assert.match(html, /2 entries, and more that are not shown; 3 in this directory cannot be shown/);
-  assert.match(html, /<a rel="next" href="https:\/\/auth\/d\/\?after=f">/);
-  assert.match(html, /lang="en"/);
+const FULL: Listing = {
+  ...LISTING,
+  path: "sub/",
+  trail: [...LISTING.trail, { name: "sub", href: "https://auth/up/sub/" }],
+  shown: 2,
+  omitted: 3,
+  next: "https://auth/d/?after=f",
+  zone: 60,
+  share: { ...LISTING.share, expires: Date.UTC(2026, 0, 4) / 1000 },
+  entries: [
+    { name: "d", directory: true, modified: "2026-03-04T05:06:07", href: "https://auth/d/" },
+    { name: "f.txt", directory: false, size: 12, href: "https://auth/f.txt" },
+    { name: "g.bin", directory: false, size: 2048, href: "https://auth/g.bin" },
+  ],
+  complete: false,
+};
+
+Deno.test("LISTING_PAGE says who shares what until when, how to get it, and what each entry is", () => {
+  const html = textOf(FULL);
+  for (
+    const expected of [
+      /<title>sub<\/title>/,
+      /<h1><bdi>sub<\/bdi><\/h1>/,
+      /Shared by <bdi>Ann Example<\/bdi>, until <time datetime="2026-01-04T00:00:00.000Z">[^<]*UTC[^<]*<\/time> \(in 3 days\)/,
+      /<pre><code>pyuftp cp -r -u anonymous &#39;https:/,
+      /<a href="https:\/\/auth\/rest\/access\/A\/id\/"><bdi>results<\/bdi><\/a><\/li><li><span aria-current="page"><bdi>sub</,
+      /<a href="https:\/\/auth\/d\/"><bdi>d<\/bdi>\/<\/a><\/td>/,
+      /<time datetime="2026-03-04T05:06:07">2026-03-04<span class="clock"> 05:06<\/span><\/time>/,
+      />Modified \(UTC\+01:00\)</,
+      /<td class="number">12 B<\/td>/,
+      /<td class="number">2 KiB<\/td>/,
+      /href="https:\/\/auth\/f.txt\?view=preview"/,
+      /2 entries, and more that are not shown; 3 in this directory cannot be shown/,
+      /<a rel="next" href="https:\/\/auth\/d\/\?after=f">/,
+      /lang="en"/,
+    ]
+  ) assert.match(html, expected);
+  assert.doesNotMatch(html, /g\.bin\?view/);
+  const counted = textOf({ ...FULL, share: { ...FULL.share, counted: true } });
+  assert.doesNotMatch(counted, /view=preview/, "a look would be a use");
+});
+
+Deno.test("LISTING_PAGE puts each column in order by a link, and keeps the search", () => {
+  const links = (listing: Listing) =>
+    [...textOf(listing).matchAll(/<th scope="col" aria-sort="(\w+)"[^>]*><a href="([^"]*)"/g)]
+      .map(([, sorted, href]) => [sorted, href?.replaceAll("&#38;", "&")]);
+  assert.deepEqual(links(LISTING), [["ascending", "?desc="], ["none", "?sort=modified"], [
+    "none",
+    "?sort=size",
+  ]]);
+  const found = { order: "size", descending: true, find: "a b", after: "1:x" } as const;
+  assert.deepEqual(links({ ...LISTING, query: found }), [
+    ["none", "?find=a%20b"],
+    ["none", "?sort=modified&find=a%20b"],
+    ["descending", "?sort=size&find=a%20b"],
+  ]);
 });

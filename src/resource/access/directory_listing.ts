@@ -4,32 +4,36 @@ import type { Entry } from "../../daemon/session/entry.ts";
 import { HeaderList } from "../../model/header_list.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
-import { invalidRequest } from "../invalid_request.ts";
 import { longTextResponse } from "../long_text.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { JSON_LISTING, type Listing, type ListingEntry, type ListingForm } from "./listing.ts";
 import { ListingPart } from "./listing_part.ts";
+import { type ListingQuery, listingQueryText, parseListingQuery } from "./listing_query.ts";
 import type { OpenedShare } from "./opened_share.ts";
+import { encodePath, shareFacts, trailTo } from "./share_facts.ts";
 import type { UseOfShare } from "./use_of_share.ts";
 
 /**
- * Answers with the entries of a directory that the share covers: in the form for people, or as JSON if that is asked for. Long listings
- * come in parts, of which each names the next; `after` in the query says behind which entry a part begins.
+ * Answers with the entries of a directory that the share covers: in the form for people, or as JSON if that is asked for.
+ * Long listings come in parts, of which each names the next; see {@link ListingQuery} for what can be asked.
+ * @param zone Minutes from UTC to the time of the daemon's host.
  */
 export async function directoryListing(
   call: Call,
-  { share, path, limits }: OpenedShare,
-  { session, use, people }: {
+  opened: OpenedShare,
+  { session, use, people, zone }: {
     readonly session: DaemonSession;
     readonly use: UseOfShare | undefined;
     readonly people: ListingForm;
+    readonly zone: number | undefined;
   },
-  { unread }: SharingParts,
+  { unread, clock }: SharingParts,
 ): Promise<HttpResponse> {
-  const form = prefersJson(call.request.headers.get("Accept")) ? JSON_LISTING : people;
-  const [after, again] = call.query.getAll("after");
-  if (again !== undefined) throw invalidRequest("after: expected once in the query");
-  const part = new ListingPart(after);
+  const { share, path, limits } = opened;
+  const json = prefersJson(call.request.headers.get("Accept"));
+  const form = json ? JSON_LISTING : people;
+  const query = parseListingQuery(call.query);
+  const part = new ListingPart(query, json ? undefined : people.most);
   const headers = { ...form.headers, "Cache-Control": "private, no-cache" };
   if (use === undefined) {
     session.close();
@@ -45,11 +49,15 @@ export async function directoryListing(
   });
   session.close();
   const { entries, next } = part.finish();
-  const base = `${call.base}/rest/access/${share.server}/${share.id}/`;
-  const listing = listingOf(directory.slice(share.path.length), { base, entries, next }, {
-    complete,
+  const listing: Listing = {
+    ...partOf(trailTo(call, share, directory), query, { entries, next }),
+    path: directory.slice(share.path.length),
+    complete: complete && next === undefined,
     omitted: omitted + unreadable,
-  });
+    zone,
+    share: shareFacts(call, share, `${directory}*`),
+    now: clock(),
+  };
   return await longTextResponse(
     {
       pieces: form.pieces(listing),
@@ -68,26 +76,19 @@ export async function directoryListing(
   );
 }
 
-/** @param below Path of the directory below that of the share. */
-function listingOf(
-  below: string,
-  { base, entries, next }: {
-    readonly base: string;
-    readonly entries: readonly Entry[];
-    readonly next: string | undefined;
-  },
-  { complete, omitted }: Pick<Listing, "complete" | "omitted">,
-): Listing {
-  const here = base + encodePath(below);
-  const parent = base + encodePath(below.slice(0, below.slice(0, -1).lastIndexOf("/") + 1));
+/** What of a listing is by the part that is shown. */
+function partOf(
+  trail: Listing["trail"],
+  query: ListingQuery,
+  { entries, next }: { readonly entries: readonly Entry[]; readonly next: string | undefined },
+): Pick<Listing, "trail" | "query" | "entries" | "shown" | "next"> {
+  const here = trail.at(-1)?.href ?? "";
   return {
-    path: below,
-    ...(below !== "" && { parent }),
+    trail,
+    query,
     entries: lazily(entries, (entry) => listingEntry(entry, here)),
     shown: entries.length,
-    complete: complete && next === undefined,
-    omitted,
-    ...(next !== undefined && { next: `${here}?after=${encodeURIComponent(next)}` }),
+    next: next === undefined ? undefined : `${here}?${listingQueryText({ ...query, after: next })}`,
   };
 }
 
@@ -97,18 +98,20 @@ function* lazily<T, U>(items: readonly T[], make: (item: T) => U): Generator<U, 
 
 function listingEntry({ name, kind, size, modified }: Entry, base: string): ListingEntry {
   const directory = kind === "directory";
-  const time = /^(....)(..)(..)(..)(..)(..)$/.exec(modified ?? "");
+  const time = localTime(modified);
   return {
     name,
     directory,
     ...(!directory && { size }),
-    ...(time !== null && { modified: `${time[1]}-${time[2]}-${time[3]}T${time[4]}:${time[5]}:${time[6]}` }),
-    href: `${base}${encodeURIComponent(name)}${directory ? "/" : ""}`,
+    ...(time !== undefined && { modified: time }),
+    href: `${base}${encodePath(name)}${directory ? "/" : ""}`,
   };
 }
 
-function encodePath(path: string): string {
-  return path.split("/").map(encodeURIComponent).join("/");
+/** `YYYYMMDDhhmmss` as `YYYY-MM-DDThh:mm:ss`. */
+export function localTime(digits: string | undefined): string | undefined {
+  const time = /^(....)(..)(..)(..)(..)(..)$/.exec(digits ?? "");
+  return time === null ? undefined : `${time[1]}-${time[2]}-${time[3]}T${time[4]}:${time[5]}:${time[6]}`;
 }
 
 /** A page is what browsers and `curl` get; JSON is for those who ask for it and not for a page. */

@@ -9,8 +9,10 @@ import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { parseByteRange } from "./byte_range.ts";
 import { contentDisposition } from "./content_disposition.ts";
-import { directoryListing } from "./directory_listing.ts";
-import type { ListingForm } from "./listing.ts";
+import { imageType } from "./file_view.ts";
+import { directoryListing, localTime } from "./directory_listing.ts";
+import { filePreview } from "./file_preview.ts";
+import type { ShareViews } from "./listing.ts";
 import { type OpenedShare, openedShare } from "./opened_share.ts";
 import { type UseOfShare, useShare } from "./use_of_share.ts";
 import {
@@ -24,12 +26,12 @@ import {
 /**
  * `GET` and `HEAD` of `/rest/access/<server>/<id>[/<path>]`: a file, whole or in part, or the listing of a directory
  * (rest-api.md 1.13, 2.7, 2.8). A use counts once data is on its way; `HEAD`, 304, 412 and 416 do not count.
- * @param people How people see listings.
+ * @param views How people see it.
  */
 export async function download(
   call: Call,
   parts: SharingParts,
-  people: ListingForm,
+  views: ShareViews,
 ): Promise<HttpResponse> {
   const opened = await openedShare(call, "READ", parts);
   const head = call.request.method === "HEAD";
@@ -44,8 +46,12 @@ export async function download(
     if (entry.kind === "special" || (entry.kind === "file" && opened.path.endsWith("/"))) {
       throw nothingThere("not a file or directory as asked for");
     }
-    return entry.kind === "directory"
-      ? await directoryListing(call, opened, { session, use, people }, parts)
+    if (entry.kind === "directory") {
+      const zone = zoneOf(entry);
+      return await directoryListing(call, opened, { session, use, people: views.listing, zone }, parts);
+    }
+    return call.query.get("view") === "preview"
+      ? await filePreview(call, opened, entry, { session, use, preview: views.preview })
       : await fileResponse(call, opened, entry, { session, use }, parts);
   } catch (error) {
     session?.close();
@@ -75,6 +81,11 @@ async function fileResponse(
   const { size } = entry;
   const validators = validatorsOf(entry, clock());
   const headers = fileHeaders(path, validators);
+  const image = call.query.get("view") === "image" ? imageType(nameOf(path)) : undefined;
+  if (image !== undefined) {
+    headers.set("Content-Type", image);
+    headers.set("Content-Disposition", "inline");
+  }
   const requested = call.request.headers;
   const condition = evaluateConditions(requested, validators);
   const ranged = use !== undefined && rangeApplies(requested, validators);
@@ -111,6 +122,14 @@ async function fileResponse(
     },
   });
   return { status, headers, body };
+}
+
+/** Minutes from UTC to the time of the daemon's host, by the two ways in which it tells when a directory was changed. */
+function zoneOf({ modified, modifiedAt }: Entry & { readonly modifiedAt?: number }): number | undefined {
+  const local = localTime(modified);
+  if (local === undefined || modifiedAt === undefined) return undefined;
+  const minutes = Math.round((Date.parse(`${local}Z`) - modifiedAt) / 60_000);
+  return Math.abs(minutes) <= 15 * 60 ? minutes : undefined;
 }
 
 /** Whatever the file holds, no browser runs it in the service's name. */

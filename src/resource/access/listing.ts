@@ -1,21 +1,39 @@
+import type { HttpResponse } from "../../model/http_message.ts";
+import type { ListingQuery } from "./listing_query.ts";
+
 /** One line of a directory listing. */
 export interface ListingEntry {
   readonly name: string;
   readonly directory: boolean;
   /** Bytes; files only. */
   readonly size?: number;
-  /** Local time on the daemon's host, `YYYY-MM-DDThh:mm:ss`; its zone is not known. */
+  /** Local time on the daemon's host, `YYYY-MM-DDThh:mm:ss`. */
   readonly modified?: string;
   /** Absolute link, percent-encoded. */
   readonly href: string;
+}
+
+/** What people are told of a share beside its files. */
+export interface ShareFacts {
+  /** Name of the shared file or directory. */
+  readonly name: string;
+  /** Distinguished name of whoever shares it. */
+  readonly owner: string;
+  /** End of life in seconds since the epoch; 0 is never. */
+  readonly expires: number;
+  /** Whether each look at it counts, so that none is to be invited. */
+  readonly counted: boolean;
+  /** Command line by which `pyuftp` gets what is shown, for much data. */
+  readonly command: string;
 }
 
 /** A directory of a share, or a part of it, as shown to people and programs. */
 export interface Listing {
   /** Path below the share, such as `sub/dir/`; empty for the shared directory itself. */
   readonly path: string;
-  /** Link to the directory above, inside the share. */
-  readonly parent?: string;
+  /** Links to the shared directory and each below it down to this one. */
+  readonly trail: readonly { readonly name: string; readonly href: string }[];
+  readonly query: ListingQuery;
   readonly entries: Iterable<ListingEntry>;
   /** How many these are. */
   readonly shown: number;
@@ -25,6 +43,11 @@ export interface Listing {
   readonly omitted: number;
   /** Link to the next part. */
   readonly next?: string;
+  /** Minutes from UTC to the time of the daemon's host, as of the last change of the directory; absent if it does not say. */
+  readonly zone?: number;
+  readonly share: ShareFacts;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
 
 /** A form in which listings are shown. */
@@ -32,11 +55,35 @@ export interface ListingForm {
   /** Media type. */
   readonly type: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Entries of one part at most. */
+  readonly most: number;
   readonly pieces: (listing: Listing) => Iterable<string>;
 }
 
+/** A shared file as it is looked at before it is downloaded. */
+export interface FilePreview {
+  readonly name: string;
+  /** Bytes of the whole file. */
+  readonly size: number;
+  /** Links to the directories above it; none for a share of the file alone. */
+  readonly trail: Listing["trail"];
+  /** Link to the file. */
+  readonly href: string;
+  /** What of it can be shown: the picture behind a link, relative to that of this page; the text, or its beginning; nothing. */
+  readonly shown:
+    | { readonly kind: "image"; readonly href: string }
+    | { readonly kind: "text"; readonly text: string; readonly whole: boolean }
+    | { readonly kind: "nothing" };
+}
+
+/** How people see what is shared: handed down from where pages are made. */
+export interface ShareViews {
+  readonly listing: ListingForm;
+  readonly preview: (preview: FilePreview) => HttpResponse;
+}
+
 /** The listing as JSON, for programs. */
-export const JSON_LISTING: ListingForm = {
+export const JSON_LISTING: Omit<ListingForm, "most"> = {
   type: "application/json",
   headers: {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -44,9 +91,10 @@ export const JSON_LISTING: ListingForm = {
     "Referrer-Policy": "no-referrer",
     "Vary": "Accept",
   },
-  *pieces({ path, parent, entries, complete, omitted, next }) {
+  *pieces({ path, trail, entries, complete, omitted, next }) {
     yield `{"path":${JSON.stringify(path)},`;
-    if (parent !== undefined) yield `"parent":${JSON.stringify(parent)},`;
+    const parent = trail.at(-2);
+    if (parent !== undefined) yield `"parent":${JSON.stringify(parent.href)},`;
     yield '"entries":[';
     let comma = "";
     for (const entry of entries) {

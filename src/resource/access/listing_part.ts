@@ -1,5 +1,6 @@
 import type { Entry } from "../../daemon/session/entry.ts";
 import { invalidRequest } from "../invalid_request.ts";
+import type { ListingQuery, Order } from "./listing_query.ts";
 
 /** Entries of one part of a listing at most. */
 export const MOST_ENTRIES = 5000;
@@ -16,32 +17,42 @@ const MOST_IN_KEY = 255;
 /** The place of an entry in the order of a listing. */
 interface Place {
   readonly directory: boolean;
+  /** Size or time, by which the listing is in order before the names count; 0 where only these do. */
+  readonly value: number;
   readonly name: string;
   /** The name in a form whose order as text is the order for people. */
   readonly key: string;
 }
 
 /**
- * One part of a directory's listing: the first entries behind a place, in the order of their names and directories first,
- * whatever the order in which they come. Little more than the part is ever held.
+ * One part of a directory's listing: the first entries behind a place, directories first, whatever the order in which they
+ * come. Little more than the part is ever held.
+ *
+ * A place is the name of the entry before the part, with a slash behind a directory; where size or time count, these stand
+ * before it with a colon.
  */
 export class ListingPart {
+  readonly #query: ListingQuery;
   readonly #after: Place | undefined;
+  readonly #find: string;
   readonly #most: number;
   #held: { readonly place: Place; readonly entry: Entry }[] = [];
   /** The last entry of the part so far, once there are enough. */
   #last: Place | undefined;
 
-  /** @param after Name of the entry before the part, with a slash behind a directory; absent: from the start. */
-  constructor(after?: string, most = MOST_ENTRIES) {
-    this.#after = after === undefined ? undefined : parsePlace(after);
+  /** @throws {ERR_INVALID_REQUEST} If `after` is no place. */
+  constructor(query: ListingQuery, most = MOST_ENTRIES) {
+    this.#query = query;
+    this.#after = query.after === undefined ? undefined : parsePlace(query.after, query.order);
+    this.#find = forPeople(query.find);
     this.#most = most;
   }
 
   add(entry: Entry): void {
-    const place = placeOf(entry.name, entry.kind === "directory");
-    if (this.#after !== undefined && inOrder(place, this.#after) <= 0) return;
-    if (this.#last !== undefined && inOrder(place, this.#last) > 0) return;
+    const place = placeOf(entry, this.#query.order);
+    if (this.#find !== "" && !forPeople(place.name).includes(this.#find)) return;
+    if (this.#after !== undefined && this.#compare(place, this.#after) <= 0) return;
+    if (this.#last !== undefined && this.#compare(place, this.#last) > 0) return;
     this.#held.push({ place, entry });
     // One more than the part has tells that there is another part.
     if (this.#held.length > this.#most + AT_A_TIME) this.#cut(this.#most + 1);
@@ -50,38 +61,61 @@ export class ListingPart {
   /** The entries in order, and the `after` of the next part, if there is one. */
   finish(): { readonly entries: readonly Entry[]; readonly next?: string } {
     this.#cut(this.#most + 1);
-    const entries = this.#held.slice(0, this.#most).map(({ entry }) => entry);
-    const last = entries.at(-1);
+    const shown = this.#held.slice(0, this.#most);
+    const entries = shown.map(({ entry }) => entry);
+    const last = shown.at(-1)?.place;
     return this.#held.length > this.#most && last !== undefined
-      ? { entries, next: `${last.name}${last.kind === "directory" ? "/" : ""}` }
+      ? { entries, next: placeText(last, this.#query.order) }
       : { entries };
   }
 
   #cut(length: number): void {
-    this.#held.sort((a, b) => inOrder(a.place, b.place));
+    this.#held.sort((a, b) => this.#compare(a.place, b.place));
     if (this.#held.length < length) return;
     this.#held.length = length;
     this.#last = this.#held.at(-1)?.place;
   }
+
+  /** Directories come first, whichever way the rest goes. */
+  #compare(a: Place, b: Place): number {
+    if (a.directory !== b.directory) return a.directory ? -1 : 1;
+    return (this.#query.descending ? -1 : 1) * inOrder(a, b);
+  }
+}
+
+function placeOf({ name, kind, size, modified }: Entry, order: Order): Place {
+  const directory = kind === "directory";
+  const value = order === "modified" ? Number(modified ?? 0) : order === "size" && !directory ? size : 0;
+  return { directory, value, name, key: orderKey(name) };
+}
+
+function placeText({ directory, value, name }: Place, order: Order): string {
+  return `${order === "name" ? "" : `${value}:`}${name}${directory ? "/" : ""}`;
 }
 
 /** @throws {ERR_INVALID_REQUEST} */
-function parsePlace(after: string): Place {
+function parsePlace(after: string, order: Order): Place {
+  const value = order === "name" ? "" : /^\d{1,16}:/.exec(after)?.[0];
+  if (value === undefined) throw invalidRequest(`after: expected ${order} and name of an entry`);
   const directory = after.endsWith("/");
-  const name = directory ? after.slice(0, -1) : after;
+  const name = after.slice(value.length, directory ? -1 : undefined);
   if (name === "" || name.includes("/") || name.length > MOST_IN_NAME) {
     throw invalidRequest("after: expected the name of an entry");
   }
-  return placeOf(name, directory);
+  return { directory, value: Number(value.slice(0, -1)), name, key: orderKey(name) };
+}
+
+/** Letters in either case, and with what is added to them apart. */
+function forPeople(name: string): string {
+  return name.slice(0, MOST_IN_KEY).normalize("NFKD").toLowerCase();
 }
 
 /** Letters count the same in either case, and numbers by their value: each is led by how long it is. */
-function placeOf(name: string, directory: boolean): Place {
-  const key = name.slice(0, MOST_IN_KEY).normalize("NFKD").toLowerCase().replace(/[0-9]+/g, (digits) => {
+function orderKey(name: string): string {
+  return forPeople(name).replace(/[0-9]+/g, (digits) => {
     const number = digits.slice(leadingZeros(digits));
     return `0${String.fromCharCode(48 + number.length)}${number}`;
   });
-  return { directory, name, key };
 }
 
 function leadingZeros(digits: string): number {
@@ -91,7 +125,7 @@ function leadingZeros(digits: string): number {
 }
 
 function inOrder(a: Place, b: Place): number {
-  if (a.directory !== b.directory) return a.directory ? -1 : 1;
+  if (a.value !== b.value) return a.value - b.value;
   if (a.key !== b.key) return a.key < b.key ? -1 : 1;
   return a.name === b.name ? 0 : a.name < b.name ? -1 : 1;
 }

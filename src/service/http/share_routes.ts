@@ -1,5 +1,6 @@
-import { LISTING_PAGE } from "../../pages/listing_page.ts";
+import { SHARE_VIEWS } from "../../pages/share_views.ts";
 import { download } from "../../resource/access/download.ts";
+import { IMAGE_TYPES } from "../../resource/access/file_view.ts";
 import { MOST_ENTRIES } from "../../resource/access/listing_part.ts";
 import { sharedUftpSession } from "../../resource/access/uftp_session.ts";
 import { upload } from "../../resource/access/upload.ts";
@@ -129,7 +130,7 @@ function usersRoutes(parts: SharingParts): PublishedRoute[] {
   const downloads = {
     ...common,
     method: "GET",
-    answer: (call: Call) => download(call, parts, LISTING_PAGE),
+    answer: (call: Call) => download(call, parts, SHARE_VIEWS),
   } as const;
   const sessions = {
     ...common,
@@ -166,20 +167,21 @@ function usersRoutes(parts: SharingParts): PublishedRoute[] {
 }
 
 const FILE = { "application/octet-stream": "bytes" } as const;
+const IMAGE = Object.fromEntries(Array.from(IMAGE_TYPES.values(), (type) => [type, "bytes"] as const));
 
 const DOWNLOAD: Operation = {
   id: "download",
   summary: "Get a shared file, or the listing of a shared directory",
   details:
-    `A listing has up to ${MOST_ENTRIES} entries; next, also in the header Link, leads to those behind them, by the query parameter after.`,
+    `A listing has up to ${MOST_ENTRIES} entries; next, also in the header Link, leads to those behind them, by the query parameter after. Parameters sort (name, size, modified), desc and find put it in order and search in it; view=preview shows a picture or the beginning of a text.`,
   answers: {
     200: {
       description: "The file; a directory's listing as a page, or as JSON if that is asked for",
-      content: { ...FILE, "application/json": "Listing" },
+      content: { ...FILE, ...IMAGE, "application/json": "Listing" },
     },
     206: {
       description: "Part of the file",
-      content: FILE,
+      content: { ...FILE, ...IMAGE },
       headers: { "Content-Range": "Which part" },
     },
     304: { description: "Not modified", headers: { ETag: "Of the file" } },

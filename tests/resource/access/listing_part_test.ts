@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import fc from "fast-check";
 import { ListingPart } from "../../../src/resource/access/listing_part.ts";
+import type { ListingQuery } from "../../../src/resource/access/listing_query.ts";
 import type { Entry } from "../../../src/daemon/session/entry.ts";
+
+const PLAIN: ListingQuery = { order: "name", descending: false, find: "" };
 
 function entry(name: string): Entry {
   const directory = name.endsWith("/");
@@ -16,7 +19,7 @@ function inParts(names: readonly string[], most: number): { names: string[]; len
   const lengths: number[] = [];
   let next: string | undefined;
   do {
-    const part = new ListingPart(next, most);
+    const part = new ListingPart({ ...PLAIN, after: next }, most);
     for (const name of names) part.add(entry(name));
     const finished = part.finish();
     found.push(...finished.entries.map(({ name, kind }) => name + (kind === "directory" ? "/" : "")));
@@ -52,7 +55,7 @@ Deno.test("ListingPart gives every entry exactly once, whatever order they come 
 
 Deno.test("ListingPart refuses a place that is no name", () => {
   for (const after of ["", "/", "a/b", "../", "a".repeat(2000)].filter((text) => text !== "../")) {
-    assert.throws(() => new ListingPart(after), { code: "ERR_INVALID_REQUEST" }, after);
+    assert.throws(() => new ListingPart({ ...PLAIN, after }), { code: "ERR_INVALID_REQUEST" }, after);
   }
 });
 
@@ -62,7 +65,7 @@ Deno.test("ListingPart puts no more than the beginning of a name in order for pe
   const milliseconds = (names: readonly string[]) => {
     const entries = names.map(entry);
     const begun = process.cpuUsage();
-    const part = new ListingPart();
+    const part = new ListingPart(PLAIN);
     for (const each of entries) part.add(each);
     assert.equal(part.finish().entries.length, names.length);
     const { user, system } = process.cpuUsage(begun);
@@ -72,4 +75,35 @@ Deno.test("ListingPart puts no more than the beginning of a name in order for pe
   const [short, long] = [names(252), names(1020)];
   assert.ok(least(long) < 2.5 * least(short), "four times the length costs as much more");
   assert.deepEqual(inParts(long.toReversed(), 500).names.toSorted(), long.toSorted());
+});
+
+Deno.test("ListingPart puts entries in order by size or time, either way, part by part, directories first", () => {
+  const of = (name: string, size: number, modified: string): Entry => ({ ...entry(name), size, modified });
+  const all = [
+    of("b", 5, "20260101000000"),
+    of("a", 5, "20250101000000"),
+    of("d/", 9, "20270101000000"),
+    of("c:1", 7, "20240101000000"),
+  ];
+  const order = (query: Partial<ListingQuery>) => {
+    const found: string[] = [];
+    let after: string | undefined;
+    do {
+      const part = new ListingPart({ ...PLAIN, ...query, after }, 1);
+      for (const each of all) part.add(each);
+      const { entries, next } = part.finish();
+      found.push(...entries.map(({ name }) => name));
+      after = next;
+    } while (after !== undefined);
+    return found;
+  };
+  assert.deepEqual(order({ descending: true }), ["d", "c:1", "b", "a"]);
+  assert.deepEqual(order({ order: "size" }), ["d", "a", "b", "c:1"]);
+  assert.deepEqual(order({ order: "size", descending: true }), ["d", "c:1", "b", "a"]);
+  assert.deepEqual(order({ order: "modified" }), ["d", "c:1", "a", "b"]);
+  assert.deepEqual(order({ order: "modified", descending: true, find: "A" }), ["a"]);
+  for (const after of ["a", ":a", "x:a", "1:", "12345678901234567:a"]) {
+    const query: ListingQuery = { ...PLAIN, order: "size", after };
+    assert.throws(() => new ListingPart(query), { code: "ERR_INVALID_REQUEST" }, after);
+  }
 });

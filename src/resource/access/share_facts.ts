@@ -1,0 +1,44 @@
+import { EVERYBODY, isDirectory, type Share } from "../../sharing/share.ts";
+import { nameOf, withoutSlash } from "../../model/absolute_path.ts";
+import type { Call } from "../call.ts";
+import { shellWord } from "../command_lines.ts";
+import type { Listing, ShareFacts } from "./listing.ts";
+
+/** What people are told of a share. @param shown Path, or pattern of paths, that `pyuftp` is to get. */
+export function shareFacts({ base, userName }: Call, share: Share, shown: string): ShareFacts {
+  const { server, id, target, owner, made, expires, oneTime, usesLeft } = share;
+  const user = target === EVERYBODY
+    ? "-u anonymous"
+    : userName === undefined
+    ? "-u <user> -i ~/.ssh/id_ed25519"
+    : `-u ${shellWord(userName)} -P`;
+  // Named by its id, it is this share whatever else covers the path.
+  const address = shellWord(`${base}/rest/access/${server}/${id}:${shown}`);
+  return {
+    name: shareName(share),
+    owner: made?.owner.dn ?? owner,
+    expires,
+    counted: oneTime || usesLeft !== undefined,
+    command: `pyuftp cp ${isDirectory(share) ? "-r " : ""}${user} ${address} .`,
+  };
+}
+
+/** Name of what is shared: its last component, or the server's whose root it is. */
+function shareName({ server, path }: Share): string {
+  return nameOf(withoutSlash(path)) || server;
+}
+
+/** Links to a shared directory, and to each below it down to one. @param directory Absolute, with a slash at its end. */
+export function trailTo({ base }: Call, share: Share, directory: string): Listing["trail"] {
+  const below = directory.slice(share.path.length).split("/").slice(0, -1);
+  const trail = [{ name: shareName(share), href: `${base}/rest/access/${share.server}/${share.id}/` }];
+  for (const name of below) {
+    trail.push({ name, href: `${trail.at(-1)?.href ?? ""}${encodePath(name)}/` });
+  }
+  return trail;
+}
+
+/** A path as it stands in addresses. */
+export function encodePath(path: string): string {
+  return path.split("/").map(encodeURIComponent).join("/");
+}

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { LONG_AGO } from "../../sharing/site.ts";
+import { SharingSite } from "../sharing_site.ts";
+
+const PIXEL = Uint8Array.fromBase64(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+);
+
+async function siteWith(files: Readonly<Record<string, string | Uint8Array>>): Promise<SharingSite> {
+  const site = await SharingSite.open();
+  for (const [name, content] of Object.entries(files)) {
+    const path = `${site.root}/d/${name}`;
+    await (typeof content === "string" ? Deno.writeTextFile(path, content) : Deno.writeFile(path, content));
+    await Deno.utime(path, LONG_AGO, LONG_AGO);
+  }
+  return site;
+}
+
+const BIG = `${"0123456789abcde\n".repeat(4096)}the end`;
+
+Deno.test("a preview shows the beginning of a text as text, and says what it leaves out", async () => {
+  await using site = await siteWith({
+    "a.html": "<script>alert(1)</script>",
+    "big.txt": BIG,
+    "cut.txt": `${"a".repeat(65_535)}ä`,
+    "empty.txt": "",
+    "latin.txt": new Uint8Array([0x61, 0xe4, 0x62]),
+    "nul.txt": "a\0b",
+  });
+  const id = await site.share("d/");
+  const page = async (name: string) => {
+    const response = await site.ask("anonymous", "GET", `access/HPC/${id}/${name}?view=preview`);
+    assert.equal(response.status, 200);
+    assert.match(
+      response.headers.get("Content-Security-Policy") ?? "",
+      /^default-src 'none'.*trusted-types 'none'/,
+    );
+    return await response.text();
+  };
+  const html = await page("a.html");
+  assert.match(html, /<code>&#60;script&#62;alert\(1\)&#60;\/script&#62;<\/code>/);
+  assert.match(html, /<a href="[^"]*\/rest\/access\/HPC\/\w+\/a\.html">Download<\/a>/);
+  assert.match(html, /<a href="[^"]*\/rest\/access\/HPC\/\w+\/"><bdi>d<\/bdi><\/a>/);
+  const big = await page("big.txt");
+  assert.match(big, /This is the beginning/);
+  assert.doesNotMatch(big, /the end/);
+  assert.match(await page("cut.txt"), /a<\/code>/);
+  assert.match(await page("empty.txt"), /<code><\/code>/);
+  for (const name of ["latin.txt", "nul.txt"]) assert.match(await page(name), /There is no preview/);
+});
+
+Deno.test("a picture is shown by its own page alone: its type goes by its name, and scripts in it are none", async () => {
+  await using site = await siteWith({
+    "p.png": PIXEL,
+    "evil.png": "<script>alert(1)</script>",
+    "x.svg": "<svg/>",
+  });
+  const id = await site.share("d/");
+  const ask = (name: string) => site.ask("anonymous", "GET", `access/HPC/${id}/${name}`);
+  const page = await ask("p.png?view=preview");
+  assert.match(page.headers.get("Content-Security-Policy") ?? "", /img-src data: 'self'/);
+  assert.match(
+    await page.text(),
+    /<img class="preview" src="\?view=image" alt="The picture p.png">/,
+  );
+  for (const name of ["p.png", "evil.png"]) {
+    const image = await ask(`${name}?view=image`);
+    assert.equal(image.headers.get("Content-Type"), "image/png");
+    assert.equal(image.headers.get("X-Content-Type-Options"), "nosniff");
+    assert.equal(image.headers.get("Content-Security-Policy"), "default-src 'none'; sandbox");
+    await image.body?.cancel();
+  }
+  const svg = await ask("x.svg?view=image");
+  assert.equal(svg.headers.get("Content-Type"), "application/octet-stream");
+  assert.match(svg.headers.get("Content-Disposition") ?? "", /^attachment/);
+  await svg.body?.cancel();
+});
+
+Deno.test("a preview counts as the use that it is, and HEAD as none", async () => {
+  await using site = await siteWith({ "a.txt": "hello", "p.png": PIXEL });
+  const id = await site.share("d/a.txt", { maxUses: 2 });
+  const ask = async (method: string, query: string) => {
+    const response = await site.ask("anonymous", method, `access/HPC/${id}${query}`);
+    await response.arrayBuffer();
+    return response.status;
+  };
+  assert.equal(await ask("HEAD", "?view=preview"), 200);
+  assert.deepEqual([
+    await ask("GET", "?view=preview"),
+    await ask("GET", ""),
+    await ask("GET", "?view=preview"),
+  ], [
+    200,
+    200,
+    404,
+  ]);
+  const once = await site.share("d/p.png", { onetime: true });
+  const look = async (query: string) =>
+    (await site.ask("anonymous", "GET", `access/HPC/${once}${query}`)).status;
+  assert.deepEqual([await look("?view=preview"), await look("?view=image"), await look("")], [200, 200, 404]);
+});
