@@ -1,5 +1,6 @@
 import { printableLines } from "../model/printable.ts";
 import { ban } from "./running/ban.ts";
+import { token } from "./running/token.ts";
 import { check } from "./diagnosis/check.ts";
 import { asksForHelp, type Command, type CommandIo, commandNamed } from "./command.ts";
 import { WrongUsage } from "./arguments.ts";
@@ -29,6 +30,7 @@ export const COMMANDS: readonly Command[] = [
   config,
   whoamiTestCommand,
   ban,
+  token,
   user,
   passwd,
   share,

@@ -13,7 +13,7 @@ import type { Parts } from "./section_reader.ts";
 import type { DaemonInstanceConfig, LogicalServerConfig, ReservationsConfig } from "./service_config.ts";
 
 /** Keys of the answer of `GET /rest/auth`, and paths below it, that a server's name would hide (rest-api.md 1.9, 1.11). */
-const RESERVED_NAMES = ["client", "server", "token", "certificate"];
+const RESERVED_NAMES = ["client", "server", "token", "tokens", "certificate"];
 
 const PREFIX = "authservice.server.";
 

@@ -27,7 +27,7 @@ export interface AuditFacts {
   readonly who?: string;
   readonly address?: string;
   /**
-   * User that was banned, or whose bans were lifted; whom an administrator asked about, or had a token made for; of a failed
+   * User that was banned, whose bans were lifted or tokens taken back; whom an administrator asked about, or had a token made for; of a failed
    * login the user name, or `unknown-` and a digest.
    */
   readonly user?: string;
@@ -37,6 +37,9 @@ export interface AuditFacts {
   readonly lifetime?: number;
   /** To what a token is narrowed, such as `path=/data/run7/ activity=read`. */
   readonly bounds?: string;
+  /** Id of a token that was taken back; or how many were, all of a user. */
+  readonly token?: string;
+  readonly ended?: number;
   /** Action of an administrator, such as `ModifyShare`, and whether it was carried out. */
   readonly task?: string;
   readonly done?: boolean;
@@ -52,6 +55,7 @@ export interface AuditRecord extends AuditFacts {
     | "certificate"
     | "ban"
     | "lift"
+    | "revoke"
     | "reload"
     | "start"
     | "stop";
@@ -68,7 +72,7 @@ export interface AuditRecord extends AuditFacts {
   readonly method?: string;
   /** Code of the error, such as `ERR_FORBIDDEN`, or the reason in words for acts of the operator. */
   readonly reason?: string;
-  /** Account that banned or lifted, as the command told it. */
+  /** Account that banned, lifted or took tokens back, as the command told it. */
   readonly operator?: string;
   /** End of a ban: a moment as in `time`. */
   readonly until?: string;
@@ -104,6 +108,8 @@ const ORDER = [
   "limited",
   "lifetime",
   "bounds",
+  "token",
+  "ended",
   "reason",
 ] as const satisfies readonly (keyof AuditRecord)[];
 

@@ -417,6 +417,13 @@ export const ERRORS = {
     meaning: "A request line longer than this server reads (RFC 9110, 15.5.15).",
     remedy: "Shorten the address; parameters belong into the body of the request.",
   },
+  ERR_TOKENS_NOT_KEPT: {
+    status: 501,
+    text: "This service keeps no list of its tokens, each counts until it ends",
+    meaning:
+      "Without `persistence.directory` nothing of tokens is kept, so none can be listed or taken back.",
+    remedy: "Set `persistence.directory`; tokens that are there already are listed when they are used next.",
+  },
   ERR_TOKENS_UNAVAILABLE: {
     status: 503,
     text: "Tokens cannot be issued at the moment",

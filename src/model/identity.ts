@@ -1,4 +1,5 @@
 import type { TokenBounds } from "./token_bounds.ts";
+import type { TokenLineage } from "./token_lineage.ts";
 
 /** Who is calling, as a method of authentication established it. */
 export interface Identity {
@@ -57,6 +58,8 @@ export interface IssuedTokenFacts {
   readonly renewableUntil?: number;
   /** To what it is narrowed; a token got with it is narrowed at least as much. */
   readonly bounds?: TokenBounds;
+  /** What it was got with; absent if another service issued it. */
+  readonly lineage?: TokenLineage;
 }
 
 /** The caller that showed no credentials (rest-api.md 1.4). */

@@ -12,11 +12,8 @@ const PLAIN = "text/plain; charset=utf-8";
 export async function issueToken(call: Call, tokens: TokenIssuer | undefined): Promise<HttpResponse> {
   if (tokens === undefined) throw refuse("ERR_TOKENS_UNAVAILABLE", "the server has no certificate");
   const request = readTokenRequest(call.query);
-  const { preferences, user: { role } } = call;
-  const token = await tokens.issue(call.caller, request, {
-    role,
-    preferences,
-  });
+  const { preferences, clientAddress, user: { role } } = call;
+  const token = await tokens.issue(call.caller, request, { role, preferences, clientAddress });
   const { renewable, limited, lifetime, bounds } = request;
   call.audit({ renewable, limited, lifetime, ...(bounds && { bounds: boundsInWords(bounds) }) });
   return textResponse(token, PLAIN);

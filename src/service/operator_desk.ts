@@ -1,3 +1,4 @@
+import type { TokenBook } from "../authentication/issued_token/token_book.ts";
 import type { Authenticator } from "../authentication/authenticator.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
 import type { DaemonGroup, InstanceStatus } from "../daemon/daemon_group.ts";
@@ -7,6 +8,7 @@ import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { Regulator } from "../regulation/regulator.ts";
 import { type AccountReport, accountReport } from "../resource/admin/account_report.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
+import { type TokenEntry, tokenEntry } from "../resource/token_list.ts";
 import { type KnownNames, knownNames } from "./known_names.ts";
 import type { CertificateFacts } from "./assembly/own_certificate.ts";
 
@@ -20,6 +22,10 @@ export type DeskQuestion =
   /** A user as the operator names them: by login, account or distinguished name. */
   | { readonly about: "names"; readonly user: string }
   | { readonly about: "user"; readonly uid: string }
+  /** Of a user as the operator names them. */
+  | { readonly about: "tokens"; readonly user: string }
+  /** Absent id: all of the user. */
+  | { readonly about: "revoke"; readonly user: string; readonly id?: string }
   /** What other cores learned, before or meanwhile. */
   | { readonly about: "adopt"; readonly news: RegulationNews };
 
@@ -31,7 +37,19 @@ export type DeskAnswer =
   | { readonly about: "lift"; readonly lifted: number }
   | { readonly about: "names"; readonly names: KnownNames }
   | { readonly about: "user"; readonly accounts: readonly AccountReport[] }
+  /** Absent: nothing is kept of tokens. */
+  | { readonly about: "tokens"; readonly tokens?: readonly TokenEntry[] }
+  /** Absent: nothing is kept of tokens. */
+  | { readonly about: "revoke"; readonly revoked?: RevokedReport }
   | { readonly about: "adopt" };
+
+/** Tokens that were taken back. */
+interface RevokedReport {
+  /** Distinguished names of the user, in comparable form; without any nobody is known. */
+  readonly names: readonly string[];
+  /** How many were listed. */
+  readonly ended: number;
+}
 
 /** A core's state, for the operator only: it names addresses and reasons. */
 export interface CoreStatus {
@@ -62,6 +80,8 @@ interface DeskParts {
   readonly certificate: () => CertificateFacts | undefined;
   /** Absent without data sharing. */
   readonly sharing: Pick<SharingParts, "store"> | undefined;
+  /** Absent: nothing is kept of tokens. */
+  readonly book: TokenBook | undefined;
 }
 
 /** Where a core answers its operator. */
@@ -90,6 +110,10 @@ export class OperatorDesk {
         return { about: "names", names: await knownNames(question.user, this.parts) };
       case "user":
         return { about: "user", accounts: await this.#accounts(question.uid) };
+      case "tokens":
+        return { about: "tokens", tokens: await this.#tokens(question.user) };
+      case "revoke":
+        return { about: "revoke", revoked: await this.#revoke(question) };
       case "adopt":
         regulator.memory.adopt(question.news);
         return { about: "adopt" };
@@ -118,6 +142,30 @@ export class OperatorDesk {
       bans: regulator.memory.banCounts(),
       shares: count,
     };
+  }
+
+  async #tokens(user: string): Promise<readonly TokenEntry[] | undefined> {
+    const { book } = this.parts;
+    const names = await this.#names(user);
+    const lists = book && await Promise.all(names.map((dn) => book.list({ dn })));
+    return lists?.flat().map((token) => tokenEntry(token));
+  }
+
+  async #revoke(
+    { user, id }: DeskQuestion & { readonly about: "revoke" },
+  ): Promise<RevokedReport | undefined> {
+    const { book } = this.parts;
+    if (book === undefined) return undefined;
+    const names = await this.#names(user);
+    let ended = 0;
+    for (const dn of names) {
+      ended += id === undefined ? await book.revokeAll({ dn }) : Number(await book.revoke({ dn }, id));
+    }
+    return { names, ended };
+  }
+
+  async #names(user: string): Promise<readonly string[]> {
+    return [...new Set((await knownNames(user, this.parts)).names)];
   }
 
   async #accounts(uid: string): Promise<AccountReport[]> {

@@ -62,6 +62,8 @@ const TRIALS: readonly Trial[] = [
   { args: ["ban", "add", "--user", "mallory"], says: /mallory banned until/ },
   { args: ["ban", "list"], says: /mallory/ },
   { args: ["ban", "remove", "--user", "mallory"], says: /mallory/ },
+  { args: ["token", "list", "--user", ALICE[0]], says: /There is no token|laptop/ },
+  { args: ["token", "revoke", "--user", ALICE[0]], says: /User alice: \d tokens? taken back/ },
   { args: ["user", "show", ALICE[0]], says: /HPC/ },
   {
     args: ["passwd", "add", "bob", ...USERS, "--dn", "CN=Bob", "--stdin"],

@@ -241,6 +241,7 @@ Deno.test("no sequence of narrowing, renewing and sharing gives more than the lo
           try {
             const token = await issuer.issue(caller, { renewable: true, limited: false, bounds }, {
               role: "user",
+              clientAddress: "10.1.2.3",
             });
             const address = FROM.find((from) => {
               try {

@@ -1,17 +1,21 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { CompactSign } from "jose";
 import type { Clock } from "../../model/clock.ts";
-import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
+import { type Caller, decidedRole, type Identity, type IssuedTokenFacts } from "../../model/identity.ts";
 import { printable } from "../../model/printable.ts";
 import { refuse } from "../../model/service_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { isPersonalName } from "../personal_name.ts";
 import { isNarrow, narrowed, type TokenBounds } from "../../model/token_bounds.ts";
+import { lineageWith } from "../../model/token_lineage.ts";
 import { namedUser } from "../standing.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
+import { parseSignedToken } from "../signed_token.ts";
+import { lineageClaims, shownToken } from "./booked_token.ts";
 import { boundsClaim, readBounds } from "./bounds.ts";
 import type { Issuer } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
+import type { TokenBook } from "./token_book.ts";
 
 /** What a caller asks for (authentication.md 4.1). */
 export interface TokenRequest {
@@ -80,6 +84,8 @@ export class TokenIssuer {
       readonly tls: () => TlsMaterial;
       readonly limits: TokenLimits;
       readonly clock: Clock;
+      /** Takes what is made; absent: nothing of it is kept. */
+      readonly book?: TokenBook;
     },
   ) {
     this.#own = new OwnIssuer(options.tls);
@@ -91,13 +97,18 @@ export class TokenIssuer {
    * has some: it is for this server only.
    * @param maker.role The caller's at this moment; the token never gives more.
    * @param maker.preferences Of this request, in header syntax; frozen in the token.
+   * @param maker.clientAddress For the list of tokens.
    * @returns Compact JSON Web Signature.
-   * @throws {ERR_TOKEN_BOUNDS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME | ERR_TOKENS_UNAVAILABLE}
+   * @throws {ERR_TOKEN_BOUNDS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME | ERR_TOKENS_UNAVAILABLE | ERR_RECORD_STORE}
    */
   async issue(
     caller: Caller,
     request: TokenRequest,
-    { role, preferences }: { readonly role: string; readonly preferences?: string },
+    { role, preferences, clientAddress }: {
+      readonly role: string;
+      readonly preferences?: string;
+      readonly clientAddress: string;
+    },
   ): Promise<string> {
     if (caller.kind === "anonymous") throw refuse("ERR_TOKEN_NEEDS_IDENTITY");
     const { identity } = caller;
@@ -131,8 +142,9 @@ export class TokenIssuer {
       aud: limitedTo,
       bounds: boundsClaim(bounds),
       name: request.name,
+      ...this.#lineage(expires, former),
     };
-    return await this.#sign(JSON.stringify(claims), issuer);
+    return await this.#make(claims, issuer, clientAddress);
   }
 
   /**
@@ -154,18 +166,32 @@ export class TokenIssuer {
     if (!isPersonalName(subject, issuer.name)) throw refuse("ERR_TOKEN_SUBJECT");
     const now = Math.floor(this.options.clock() / 1000);
     const renewableUntil = this.#latestRenewal(now);
+    const expires = now + this.#lifetime(lifetime, issuer, now, renewableUntil);
     const claims = {
       sub: subject,
       iss: issuer.name,
       iat: now,
-      exp: now + this.#lifetime(lifetime, issuer, now, renewableUntil),
+      exp: expires,
       etd: "true",
       by,
       preferences: preferences === "" ? undefined : preferences,
       renewable: renewable ? "true" : undefined,
       renewableUntil: renewable ? renewableUntil : undefined,
+      ...this.#lineage(expires),
     };
-    return await this.#sign(JSON.stringify(claims), issuer);
+    return await this.#make(claims, issuer, undefined);
+  }
+
+  /** Claims of a token that is made now. @param former The token that it is got with. */
+  #lineage(expires: number, former?: IssuedTokenFacts): Record<string, unknown> {
+    const token = { id: crypto.randomUUID(), expires };
+    return lineageClaims(lineageWith(former?.lineage, token, this.options.clock()));
+  }
+
+  async #make(claims: object, issuer: Issuer, madeFrom: string | undefined): Promise<string> {
+    const token = await this.#sign(JSON.stringify(claims), issuer);
+    await this.options.book?.enter(shownToken(parseSignedToken(token)), madeFrom);
+    return token;
   }
 
   #issuer(): Issuer {

@@ -9,6 +9,7 @@ import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import type { Identity, IssuedTokenFacts } from "../../model/identity.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
+import type { TokenLineage } from "../../model/token_lineage.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { isPersonalName } from "../personal_name.ts";
@@ -23,9 +24,11 @@ import {
 } from "../signed_token.ts";
 import { TokenVerifier } from "../token_verifier.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
+import { shownToken } from "./booked_token.ts";
 import { boundsFromClaim } from "./bounds.ts";
 import { type Issuer, trustedIssuerOf } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
+import type { TokenBook } from "./token_book.ts";
 
 /** Whose tokens count. */
 export interface IssuedTokenOptions {
@@ -36,6 +39,8 @@ export interface IssuedTokenOptions {
   readonly hmacSecret?: string;
   /** Asks whether the user of a token still exists. */
   readonly standing: AskStanding;
+  /** Which of our own tokens there are, and which were taken back; absent: nothing of that is kept. */
+  readonly book?: TokenBook;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -74,8 +79,7 @@ class IssuedTokenAuthenticator implements Authenticator {
       return { kind: "skipped" };
     }
     try {
-      const identity = await this.#identify(authorization.token.reveal());
-      checkAddress(identity, clientAddress);
+      const identity = await this.#identify(authorization.token.reveal(), clientAddress);
       return { kind: "accepted", identity: await this.#stillThere(identity, signal) };
     } catch (error) {
       if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
@@ -85,32 +89,42 @@ class IssuedTokenAuthenticator implements Authenticator {
 
   close(): void {}
 
-  /** @throws {InvalidToken} */
-  async #identify(text: string): Promise<Identity> {
+  /** @throws {InvalidToken} What the book throws. */
+  async #identify(text: string, clientAddress: string): Promise<Identity> {
     const token = parseSignedToken(text);
-    if (!isTrue(token.claims.get("etd"))) throw new InvalidToken("not an issued token");
+    const { claims, expires } = token;
+    if (!isTrue(claims.get("etd"))) throw new InvalidToken("not an issued token");
     const [dn, issuer] = [textClaim(token, "sub"), textClaim(token, "iss")];
-    const own = this.#own.current;
-    checkClaims(token, { now: this.options.clock(), audience: own.name });
-    if (!isPersonalName(dn, own.name)) throw new InvalidToken("claim sub names no caller");
-    const signer = await this.#signer(token, issuer);
-    const isOwn = signer !== "secret" && signer.comparableName === own.comparableName;
-    if (isOwn && !["via", "by"].some((name) => token.claims.has(name))) this.#tellOld(token, dn);
-    return {
-      dn: isOwn ? dn : checkedName(dn),
-      method: "ETD",
-      via: this.name,
-      ...(isOwn ? decidedOf(token) : {}),
-      issuedToken: {
-        issuer,
-        ...(isOwn ? makerOf(token) : { namedBy: ISSUED_TOKENS }),
-        renewable: isTrue(token.claims.get("renewable")),
-        limitedTo: token.claims.has("aud") ? own.name : undefined,
-        preferences: token.claims.has("preferences") ? textClaim(token, "preferences") : undefined,
-        renewableUntil: isOwn ? renewableUntil(token) : token.expires,
-        ...boundsIn(token),
-      },
+    const { name: own } = this.#own.current;
+    const isForUs = !claims.has("aud") || [claims.get("aud")].flat(1).includes(own);
+    checkClaims(token, { now: this.options.clock(), audience: isForUs ? own : issuer });
+    if (!isPersonalName(dn, own)) throw new InvalidToken("claim sub names no caller");
+    const isOwn = await this.#signer(token, issuer) === "own";
+    if (!isForUs && !isOwn) throw new InvalidToken("meant for another server");
+    const facts: IssuedTokenFacts = {
+      issuer,
+      ...(isOwn ? makerOf(token) : { namedBy: ISSUED_TOKENS }),
+      renewable: isTrue(claims.get("renewable")),
+      limitedTo: claims.has("aud") ? own : undefined,
+      preferences: claims.has("preferences") ? textClaim(token, "preferences") : undefined,
+      renewableUntil: isOwn ? renewableUntil(token) : expires,
+      ...boundsIn(token),
     };
+    checkAddress(facts, clientAddress);
+    const identity = { method: "ETD", via: this.name };
+    if (!isOwn) return { dn: checkedName(dn), ...identity, issuedToken: facts };
+    if (!["via", "by"].some((name) => claims.has(name))) this.#tellOld(token, dn);
+    const lineage = await this.#lineage(token, clientAddress);
+    return { dn, ...identity, ...decidedOf(token), issuedToken: { ...facts, lineage } };
+  }
+
+  /** What a token of our own was got with. @throws {InvalidToken} If that, or it, was taken back. What the book throws. */
+  async #lineage(token: SignedToken, clientAddress: string): Promise<TokenLineage> {
+    const { book } = this.options;
+    const shown = shownToken(token);
+    if (await book?.isRevoked(shown)) throw new InvalidToken("it was taken back, or what it was got with");
+    book?.noteUse(shown, clientAddress);
+    return shown.lineage;
   }
 
   /**
@@ -133,23 +147,30 @@ class IssuedTokenAuthenticator implements Authenticator {
     this.options.log.warn("token from before tokens carried a role: honoured without one", { dn });
   }
 
-  /** Who signed: an issuer of that name whose certificate is in date, or a holder of the secret. */
-  async #signer(token: SignedToken, issuer: string): Promise<Issuer | "secret"> {
+  /**
+   * Who signed: an issuer of that name whose certificate is in date, or a holder of the secret. What we have in the list we
+   * signed ourselves, though it was with a certificate that is replaced.
+   */
+  async #signer(token: SignedToken, issuer: string): Promise<"own" | "other"> {
     if (token.algorithm.startsWith("HS")) {
       const secret = this.#secret;
       if (token.algorithm === "HS256" && secret !== undefined && await isSignedBy(token, secret)) {
-        return "secret";
+        return "other";
       }
       throw new InvalidToken("not signed with a shared secret of ours");
     }
     const name = readName(issuer);
     const now = this.options.clock();
-    for (const candidate of [this.#own.current, ...this.#trusted]) {
+    const own = this.#own.current;
+    for (const candidate of [own, ...this.#trusted]) {
       const { comparableName, algorithms, key, fingerprint } = candidate;
       if (comparableName !== name || !isValidAt(candidate.validity, now)) continue;
       if (!algorithms.includes(token.algorithm)) continue;
-      if (await this.#verifier.isSignedBy(token, key, fingerprint)) return candidate;
+      if (await this.#verifier.isSignedBy(token, key, fingerprint)) {
+        return comparableName === own.comparableName ? "own" : "other";
+      }
     }
+    if (await this.options.book?.isListed(shownToken(token))) return "own";
     throw new InvalidToken("not signed by an issuer that is trusted");
   }
 }
@@ -178,8 +199,8 @@ function decidedOf(token: SignedToken): Pick<Identity, "login" | "uid" | "uidSer
 }
 
 /** @throws {InvalidToken} If the token is not good for where the client is. */
-function checkAddress({ issuedToken }: Identity, clientAddress: string): void {
-  const address = issuedToken?.bounds?.address;
+function checkAddress({ bounds }: IssuedTokenFacts, clientAddress: string): void {
+  const address = bounds?.address;
   if (address !== undefined && !addressInRange(clientAddress, address)) {
     throw new InvalidToken("shown from another address than it is for");
   }

@@ -36,13 +36,16 @@ export const SHARE = section({
 
 const SQLITE = "shares are kept in a SQLite database in persistence.directory";
 
-/** Where shares are kept. */
+/** Where shares and records are kept. */
 export const PERSISTENCE = section({
   prefix: "persistence.",
   title: "Share store",
   unknown: "error",
   keys: {
-    directory: optional(path({ help: "Folder of the share database; required if servers share data" })),
+    directory: optional(path({
+      help:
+        "Folder of shares and of what is known of tokens; required if servers share data or certificates count",
+    })),
   },
   ignored: {
     "directory.*": "all shares are kept in one database in persistence.directory",

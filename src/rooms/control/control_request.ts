@@ -16,7 +16,10 @@ export type ControlRequest =
   | { readonly command: "ban list" }
   | { readonly command: "ban add"; readonly subject: BanSubject; readonly seconds: number } & Claimed
   | { readonly command: "ban remove"; readonly subject: BanSubject } & Claimed
-  | { readonly command: "user show"; readonly uid: string };
+  | { readonly command: "user show"; readonly uid: string }
+  | { readonly command: "token list"; readonly user: string }
+  /** Absent id: all of the user. */
+  | { readonly command: "token revoke"; readonly user: string; readonly id?: string } & Claimed;
 
 /** The answer, one line of JSON. */
 export type ControlReply =
@@ -33,6 +36,8 @@ export const LONGEST_BAN = 10 * 365 * 24 * 3600;
 
 /** Longest user name, as `parseCredentials` has it. */
 const MAX_USER = 256;
+/** Longest distinguished name, in characters. */
+const MAX_NAME = 1024;
 
 /** A line that is no request; the message says why. */
 export class BadControlRequest extends Error {
@@ -64,12 +69,14 @@ export function parseControlRequest(line: string): ControlRequest {
       };
     case "ban remove":
       return { command, subject: subjectOf(request), ...claimedIn(request) };
-    case "user show": {
-      const { uid } = request;
-      if (typeof uid !== "string" || uid === "" || uid.length > MAX_USER) {
-        throw new BadControlRequest("Expected an account name");
-      }
-      return { command, uid };
+    case "user show":
+      return { command, uid: textOf(request.uid, "an account name") };
+    case "token list":
+      return { command, user: textOf(request.user, "a user", MAX_NAME) };
+    case "token revoke": {
+      const user = textOf(request.user, "a user", MAX_NAME);
+      const id = request.id === undefined ? undefined : textOf(request.id, "the id of a token");
+      return { command, user, id, ...claimedIn(request) };
     }
     default:
       throw new BadControlRequest("The service does not know this command; it may be older than the command");
@@ -105,12 +112,13 @@ export function subjectOf(given: { readonly user?: unknown; readonly address?: u
   return { user, address: canonical };
 }
 
+function textOf(value: unknown, expected: string, longest = MAX_USER): string {
+  if (typeof value === "string" && value !== "" && value.length <= longest) return value;
+  throw new BadControlRequest(`Expected ${expected} of 1 to ${longest} characters`);
+}
+
 function claimedIn({ operator }: { readonly operator?: unknown }): Claimed {
-  if (operator === undefined) return {};
-  if (typeof operator !== "string" || operator === "" || operator.length > MAX_USER) {
-    throw new BadControlRequest(`Expected an operator's name of 1 to ${MAX_USER} characters`);
-  }
-  return { operator };
+  return operator === undefined ? {} : { operator: textOf(operator, "an operator's name") };
 }
 
 function secondsOf(value: unknown): number {

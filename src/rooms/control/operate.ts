@@ -75,9 +75,33 @@ async function operate(request: ControlRequest, parts: OperatedParts): Promise<u
       });
       return { lifted };
     }
+    case "token list": {
+      const { tokens } = await ask(supervisor, { about: "tokens", user: request.user }, CORE_MS);
+      return { tokens: kept(tokens) };
+    }
+    case "token revoke":
+      return await revoke(request, parts);
     case "user show":
       return (await ask(supervisor, { about: "user", uid: request.uid }, DAEMONS_MS)).accounts;
   }
+}
+
+async function revoke(
+  { user, id, operator }: ControlRequest & { readonly command: "token revoke" },
+  { supervisor }: OperatedParts,
+): Promise<unknown> {
+  const revoked = kept((await ask(supervisor, { about: "revoke", user, id }, CORE_MS)).revoked);
+  const { ended, names } = revoked;
+  if (names.length === 0 || (id !== undefined && ended === 0)) return revoked; // nothing was done
+  supervisor.log.warn("tokens taken back by the operator", { user, id, ended, operator });
+  supervisor.reports.audit({ event: "revoke", decision: "granted", user, token: id, ended, operator });
+  return revoked;
+}
+
+/** @throws {ControlFailed} */
+function kept<T>(found: T | undefined): T {
+  if (found !== undefined) return found;
+  throw new ControlFailed("the service keeps no list of its tokens: expected persistence.directory");
 }
 
 function withMoment({ until, ...ban }: Ban) {

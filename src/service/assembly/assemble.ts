@@ -84,6 +84,8 @@ export interface Surroundings {
   readonly onAnswer?: SourceParts["onAnswer"];
   /** By default those there are. */
   readonly kinds?: ServiceKinds;
+  /** Whether the service itself runs elsewhere: what it keeps is read, and not made. Default false. */
+  readonly lookingOn?: boolean;
 }
 
 const UNOBSERVED = new RequestObserver({ servers: [], audit: () => {} });
@@ -119,7 +121,8 @@ export async function assemble(options: ServiceOptions, surroundings: Surroundin
 
 async function open(
   options: ServiceOptions,
-  { log, clock, observer = UNOBSERVED, learned, daemonLearned, onAnswer, kinds = KINDS }: Surroundings,
+  { log, clock, observer = UNOBSERVED, learned, daemonLearned, onAnswer, kinds = KINDS, lookingOn = false }:
+    Surroundings,
   { keep, close }: Kept,
 ): Promise<ServiceParts> {
   const { config, material, assertionIssuers, port, daemons: known } = options;
@@ -134,8 +137,8 @@ async function open(
     await createAttributes(config.attributes, config.dynamicAttributes, kinds.sources, asking),
   );
   const here = { observer, log, clock, keep };
-  const asked = { own, outgoing, groups, assertionIssuers, externalUrl, kinds: kinds.methods };
-  const { chain, standing, tokens } = await openAuthentication(config, { ...asked, ...here });
+  const asked = { own, outgoing, groups, assertionIssuers, externalUrl, lookingOn, kinds: kinds.methods };
+  const { chain, standing, tokens, book } = await openAuthentication(config, { ...asked, ...here });
   const servers = await openServers(config, groups, { log, clock, keep });
   const sharing = startSharing(config, { servers, attributes, standing, chain, ...here });
   const { methods } = chain;
@@ -154,6 +157,7 @@ async function open(
       servers,
       facts: factsOf(options, { own, groups, methods, kinds, clock, externalUrl }),
       tokens,
+      book,
       certificate: own.pem,
       generation: options.generation,
       draining: () => draining,
@@ -165,7 +169,7 @@ async function open(
       certificates: certificateParts(methods, regulator),
       unauthenticated: (reason) => unauthenticated(chain, reason),
     }),
-    desk: new OperatorDesk({ groups, methods, attributes, regulator, certificate: own.facts, sharing }),
+    desk: new OperatorDesk({ groups, attributes, regulator, certificate: own.facts, sharing, book, methods }),
     drain: () => draining = true,
     renewTls: (renewed) => {
       own.renew(renewed);

@@ -2,6 +2,7 @@ import type { AuthenticatorKind, MethodParts } from "../../authentication/authen
 import type { Authenticator } from "../../authentication/authenticator.ts";
 import type { AuthenticationChain } from "../../authentication/chain.ts";
 import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
+import { TokenBook } from "../../authentication/issued_token/token_book.ts";
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { createMethods } from "../../authentication/registry.ts";
 import { type AskStanding, standingOf } from "../../authentication/standing.ts";
@@ -34,6 +35,8 @@ export interface AuthenticationParts {
   readonly observer: RequestObserver;
   readonly log: Logger;
   readonly clock: Clock;
+  /** Whether the service itself runs elsewhere: what it keeps is read, and not made. */
+  readonly lookingOn: boolean;
   /** Takes what is to be closed in the end. */
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
@@ -44,12 +47,14 @@ export interface OpenAuthentication {
   readonly standing: AskStanding;
   /** Absent without a certificate to sign with. */
   readonly tokens: TokenIssuer | undefined;
+  /** Absent if nothing is kept, or no tokens are made. */
+  readonly book: TokenBook | undefined;
 }
 
 /** @throws If a file that the configuration names cannot be used. */
 export async function openAuthentication(
   config: ServiceConfig,
-  { own, outgoing, groups, kinds, assertionIssuers, externalUrl, observer, log, clock, keep }:
+  { own, outgoing, groups, kinds, assertionIssuers, externalUrl, observer, log, clock, lookingOn, keep }:
     AuthenticationParts,
 ): Promise<OpenAuthentication> {
   const records = keep(new Records(config.sharing.directory, clock));
@@ -70,7 +75,8 @@ export async function openAuthentication(
   });
   const methods = created.map((method) => keep(observed(method, observer)));
   const standing: AskStanding = (user, signal) => standingOf(methods, user, signal);
-  const { tokens, verifier } = await openIssued(config, own, { log, clock, standing });
+  const issuing = { records, log, clock, standing, lookingOn };
+  const { tokens, verifier, book } = await openIssued(config, own, issuing);
   return {
     chain: {
       ...(verifier && { issuedTokens: observed(verifier, observer) }),
@@ -81,6 +87,7 @@ export async function openAuthentication(
     },
     standing,
     tokens,
+    book,
   };
 }
 
@@ -88,8 +95,12 @@ export async function openAuthentication(
 async function openIssued(
   { issuedTokens }: ServiceConfig,
   own: OwnCertificate,
-  { log, clock, standing }: { readonly log: Logger; readonly clock: Clock; readonly standing: AskStanding },
-): Promise<{ readonly tokens?: TokenIssuer; readonly verifier?: Authenticator }> {
+  { records, log, clock, standing, lookingOn }:
+    & Pick<AuthenticationParts, "log" | "clock" | "lookingOn">
+    & { readonly records: Records; readonly standing: AskStanding },
+): Promise<
+  { readonly tokens?: TokenIssuer; readonly verifier?: Authenticator; readonly book?: TokenBook }
+> {
   if (own.pem() === undefined) return {};
   const { lifetimeSeconds, maxLifetimeSeconds, hmacSecret, trustedIssuerFiles } = issuedTokens;
   const limits = {
@@ -97,11 +108,25 @@ async function openIssued(
     maxLifetime: maxLifetimeSeconds,
     renewalPeriod: RENEWAL_PERIOD,
   };
+  const longest = Math.max(maxLifetimeSeconds, RENEWAL_PERIOD);
+  const book = openBook(records, { log, clock, lookingOn, longest });
   const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
   return {
-    tokens: new TokenIssuer({ tls: own.material, limits, clock }),
-    verifier: issuedToken({ tls: own.material, trustedIssuers, hmacSecret, standing, clock, log }),
+    tokens: new TokenIssuer({ tls: own.material, limits, clock, book }),
+    verifier: issuedToken({ tls: own.material, trustedIssuers, hmacSecret, standing, book, clock, log }),
+    book,
   };
+}
+
+/** The service alone makes the database: one that somebody else made, it could not open. */
+function openBook(
+  { open, openPresent }: Records,
+  { lookingOn, ...parts }: Pick<TokenBook["parts"], "log" | "clock" | "longest"> & {
+    readonly lookingOn: boolean;
+  },
+): TokenBook | undefined {
+  const records = lookingOn ? openPresent() : open();
+  return records && new TokenBook({ records, keepsUses: !lookingOn, ...parts });
 }
 
 async function readGateway({ enabled, certificate }: GatewayConfig): Promise<MethodParts["gateway"]> {

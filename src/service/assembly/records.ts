@@ -27,6 +27,18 @@ export class Records {
     return this.#store;
   };
 
+  /** As {@link open}, for whoever looks on: undefined if nothing has been kept so far. */
+  readonly openPresent = (): RecordStore | undefined => {
+    if (this.directory === undefined || this.#store !== undefined) return this.#store;
+    try {
+      Deno.statSync(`${this.directory}/${RECORD_DATABASE}`);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return undefined;
+      throw error;
+    }
+    return this.open();
+  };
+
   close(): void {
     clearInterval(this.#timer);
     this.#store?.close();

@@ -46,6 +46,7 @@ export async function explain(
     log,
     clock,
     onAnswer: record.answer,
+    lookingOn: true,
   });
   try {
     return await explainWith(parts, { caller, server, record, log });

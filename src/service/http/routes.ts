@@ -8,7 +8,7 @@ import { openApiDocument } from "./openapi/document.ts";
 import { jsonAnswer } from "./openapi/operation.ts";
 import { JSON_TYPE, type PublishedRoute } from "./router.ts";
 import { shareRoutes } from "./share_routes.ts";
-import { type TokenParts, tokenRoutes } from "./token_routes.ts";
+import { tokenListRoutes, type TokenParts, tokenRoutes } from "./token_routes.ts";
 
 /** What the resources are made of. */
 interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
@@ -22,7 +22,7 @@ export function routesOf(parts: ResourceParts): PublishedRoute[] {
   const withTokens = (["auth", "share", "access"] as const).filter((service) => features[service]);
   const routes: PublishedRoute[] = [
     ...openRoutes(parts),
-    ...(features.auth ? authRoutes(parts) : []),
+    ...(features.auth ? [...authRoutes(parts), ...tokenListRoutes(parts)] : []),
     ...(sharing === undefined ? [] : shareRoutes(sharing, features)),
     ...(features.admin ? adminRoutes(parts) : []),
     ...withTokens.flatMap((service) => tokenRoutes(service, parts)),

@@ -1,12 +1,17 @@
 import type { TokenIssuer } from "../../authentication/issued_token/issue.ts";
+import type { TokenBook } from "../../authentication/issued_token/token_book.ts";
 import { certificate, issueToken } from "../../resource/issued_token.ts";
+import { listTokens, revokeToken, revokeTokens } from "../../resource/token_list.ts";
+import { jsonAnswer } from "./openapi/operation.ts";
 import { flag, integer, listOf, TEXT, text } from "./openapi/schema.ts";
-import type { PublishedRoute } from "./router.ts";
+import { JSON_TYPE, type PublishedRoute } from "./router.ts";
 
 /** What tokens are made with. */
 export interface TokenParts {
   /** Absent without a certificate to sign with. */
   readonly tokens: TokenIssuer | undefined;
+  /** Absent: nothing is kept of tokens. */
+  readonly book: TokenBook | undefined;
   /** Own certificate as PEM. */
   readonly certificate: () => string | undefined;
 }
@@ -70,6 +75,51 @@ export function tokenRoutes(
         },
       },
       answer: () => certificate(own()),
+    },
+  ];
+}
+
+/** A caller's own tokens; those who may ask for tokens may take theirs back. */
+export function tokenListRoutes({ book }: TokenParts): PublishedRoute[] {
+  const common = { path: "/rest/auth/tokens", service: "auth", permission: "POST" } as const;
+  const revoking = { ...common, method: "DELETE", audit: "token" } as const;
+  return [
+    {
+      ...common,
+      method: "GET",
+      produces: JSON_TYPE,
+      doc: {
+        id: "listTokens",
+        summary: "The caller's tokens that count",
+        details: "A narrowed token shows itself alone. At most 1,000 are listed, those that end last.",
+        answers: { 200: jsonAnswer("The list", "TokenList") },
+        refusals: [501],
+      },
+      answer: (call) => listTokens(call, book),
+    },
+    {
+      ...revoking,
+      produces: JSON_TYPE,
+      doc: {
+        id: "revokeTokens",
+        summary: "Take all of the caller's tokens back",
+        details: "Those that are not listed as well. Not with a narrowed token.",
+        answers: { 200: jsonAnswer("None counts any more", "TokensRevoked") },
+        refusals: [501],
+      },
+      answer: (call) => revokeTokens(call, book),
+    },
+    {
+      ...revoking,
+      path: "/rest/auth/tokens/:id",
+      doc: {
+        id: "revokeToken",
+        summary: "Take one of the caller's tokens back, and those that were got with it",
+        details: "A narrowed token can take back itself alone.",
+        answers: { 204: { description: "It counts no more" } },
+        refusals: [404, 501],
+      },
+      answer: (call) => revokeToken(call, book),
     },
   ];
 }

@@ -56,8 +56,10 @@ function service(tls: TlsMaterial = TLS, limits = LIMITS) {
       issuer.issue({ kind: "authenticated", identity }, { ...PLAIN, ...request }, {
         role: "user",
         preferences,
+        clientAddress: "192.0.2.1",
       }),
-    issueTo: (caller: Caller) => issuer.issue(caller, PLAIN, { role: "anonymous" }),
+    issueTo: (caller: Caller) =>
+      issuer.issue(caller, PLAIN, { role: "anonymous", clientAddress: "192.0.2.1" }),
     async accept(token: string): Promise<Identity> {
       const verdict = await check.authenticate(bearer(token), new AbortController().signal);
       assert.equal(verdict.kind, "accepted", verdict.kind === "refused" ? verdict.reason : "");
@@ -82,7 +84,9 @@ async function assertRefused(promise: Promise<unknown>, status: number, code: st
 Deno.test("TokenIssuer issues the documented claims, as clients expect them", async () => {
   const { issue } = service();
   const token = await issue(ANN, { lifetime: 3600, renewable: true, limited: true }, "group:proj2");
-  assert.deepEqual(contents(token), {
+  const { header, claims: { jti, ...claims } } = contents(token);
+  assert.match(String(jti), /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/);
+  assert.deepEqual({ header, claims }, {
     header: { alg: "ES256" },
     claims: {
       sub: "CN=ann, OU=ssh-local-users",
@@ -99,6 +103,7 @@ Deno.test("TokenIssuer issues the documented claims, as clients expect them", as
       renewable: "true",
       renewableUntil: NOW + 200_000,
       aud: SERVER,
+      since: NOW * 1000,
     },
   });
 });
@@ -107,7 +112,7 @@ Deno.test("TokenIssuer leaves out what there is not, and uses the default lifeti
   const { claims } = contents(
     await service().issue({ dn: "CN=Bob", method: "PASSWORD_FILE", via: "PASSWORD" }, {}, ""),
   );
-  const decided = { via: "PASSWORD", highestRole: "user" };
+  const decided = { via: "PASSWORD", highestRole: "user", jti: claims["jti"], since: NOW * 1000 };
   assert.deepEqual(claims, { sub: "CN=Bob", iss: SERVER, iat: NOW, exp: NOW + 300, etd: "true", ...decided });
 });
 
@@ -123,6 +128,7 @@ for (const [keyType, alg] of [["ec-p256", "ES256"], ["rsa-2048", "RS256"], ["ed2
     const { issue, accept } = service(material({ keyType }));
     const token = await issue(ANN);
     assert.deepEqual(contents(token).header, { alg });
+    const { jti } = contents(token).claims;
     assertAlike(await accept(token), {
       dn: ANN.dn,
       method: "ETD",
@@ -138,6 +144,7 @@ for (const [keyType, alg] of [["ec-p256", "ES256"], ["rsa-2048", "RS256"], ["ed2
         limitedTo: undefined,
         preferences: undefined,
         renewableUntil: NOW + 300,
+        lineage: { id: jti, expires: NOW + 300, since: NOW * 1000, root: jti, line: [] },
       },
     });
   });

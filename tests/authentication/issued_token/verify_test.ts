@@ -91,6 +91,10 @@ Deno.test("issuedToken() honours account, servers and limits in a token of our o
     aud: SERVER,
     preferences: "group:a",
     renewable: "true",
+    jti: "4",
+    since: NOW * 1000 - 1,
+    root: "1",
+    line: [["2", NOW], ["3", NOW + 1]],
   };
   assert.deepEqual(await accepted(own({ ...claims, renewableUntil: NOW + 9000 })), {
     dn: ANN,
@@ -109,8 +113,40 @@ Deno.test("issuedToken() honours account, servers and limits in a token of our o
       limitedTo: SERVER,
       preferences: "group:a",
       renewableUntil: NOW + 9000,
+      lineage: {
+        id: "4",
+        expires: NOW + 300,
+        since: NOW * 1000 - 1,
+        root: "1",
+        line: [{ id: "2", expires: NOW }, { id: "3", expires: NOW + 1 }],
+      },
     },
   });
+});
+
+Deno.test("issuedToken() refuses a token of our own that does not say clearly what it was got with", async () => {
+  const good = { jti: "2", since: NOW * 1000, root: "1", line: [["1", NOW]] };
+  assert.equal((await ask(own(good))).kind, "accepted");
+  const long = Array.from({ length: 17 }, (_, i) => [String(i), NOW]);
+  for (
+    const bad of [
+      { jti: 2 },
+      { jti: "" },
+      { since: undefined },
+      { since: "1" },
+      { root: 1 },
+      { line: "1" },
+      { line: [["1"]] },
+      { line: [["1", "2"]] },
+      { line: [["1", NOW, 1]] },
+      { line: [[1, NOW]] },
+      { line: ["1", NOW] },
+      { line: null },
+      { line: long },
+    ]
+  ) {
+    assert.equal((await ask(own({ ...good, ...bad }))).kind, "refused", JSON.stringify(bad));
+  }
 });
 
 Deno.test("issuedToken() honours no account in another's token, nor its idea of how long to renew", async () => {

@@ -15,7 +15,7 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   429: "Too many failed logins, or too many sessions; see Retry-After",
   431: "The request header fields are too large",
   500: "A defect, or attributes of this user that cannot be used; see the log",
-  501: "The transfer daemon does not encrypt data connections",
+  501: "The transfer daemon does not encrypt data connections, or the service keeps no list of tokens",
   502: "The transfer daemon refused, or answered with something unreadable",
   503: "A transfer daemon or another system does not answer now; see Retry-After",
   504: "The transfer daemon did not answer in time",

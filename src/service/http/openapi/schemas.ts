@@ -9,6 +9,7 @@ const STATUS = text("Begins with OK exactly when a session can be created", {
   pattern: "^(OK|DOWN) \\[.*\\]$",
   examples: ["OK [connected to daemon.example.org:64433]"],
 });
+const MOMENT = text("ISO 8601, UTC", { format: "date-time" });
 const HREF = text("Absolute URL", { pattern: "^https?://", format: "uri" });
 
 const SERVER_ENTRY = object({
@@ -57,7 +58,7 @@ const OWN_SHARE = {
 } satisfies Record<string, Schema>;
 
 const USE = object({
-  time: text("ISO 8601, UTC", { format: "date-time" }),
+  time: MOMENT,
   user: TEXT,
   client: text("Address"),
   via: TEXT,
@@ -247,11 +248,34 @@ export const SCHEMAS = {
     serial: text("Number that the authority gave it"),
     key: text("Fingerprint of the key", { examples: ["SHA256:tZBYnI0NQaDrkwbww1eMc1GE1VK1bnBq1wKhCSPbBeA"] }),
     authority: text("Fingerprint of the authority"),
-    "validAfter?": text("ISO 8601, UTC", { format: "date-time" }),
+    "validAfter?": MOMENT,
     "validBefore?": text("First moment at which it counts no more; absent: it never ends", {
       format: "date-time",
     }),
   }),
+  TokenList: object({
+    tokens: listOf(
+      object({
+        id: text("The token's jti; of one from before tokens had it, sha256- and a digest"),
+        "name?": text("As it was asked for"),
+        made: MOMENT,
+        ends: MOMENT,
+        "madeFrom?": text("Address of who asked for it"),
+        "madeBy?": text("Administrator who asked for it", DN),
+        "lastUsed?": text("Day, in UTC", { pattern: "^\\d{4}-\\d\\d-\\d\\d$" }),
+        "lastUsedFrom?": text("Address from which it came first on that day"),
+        renewable: flag("Whether another one can be got with it"),
+        limited: flag("Whether it is for this service only"),
+        "path?": listOf(TEXT),
+        "activity?": text("What may be done there", { enum: ["read", "write", "all"] }),
+        "server?": listOf(TEXT),
+        "address?": TEXT,
+        "current?": flag("true: it is the one that the caller shows"),
+      }),
+      "Oldest first",
+    ),
+  }),
+  TokensRevoked: object({ ended: integer("How many were listed", { minimum: 0 }) }),
   AdminResult: object({
     success: flag("Whether the action could be carried out"),
     message: text("For people"),

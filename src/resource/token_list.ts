@@ -1,0 +1,93 @@
+import { boundsClaim } from "../authentication/issued_token/bounds.ts";
+import type { ListedToken, TokenBook, TokenOwner } from "../authentication/issued_token/token_book.ts";
+import { boundsOf } from "../model/identity.ts";
+import type { HttpResponse } from "../model/http_message.ts";
+import { refuse } from "../model/service_error.ts";
+import { isNarrow } from "../model/token_bounds.ts";
+import type { Call } from "./call.ts";
+import { callerName } from "./share/names.ts";
+import { emptyResponse, jsonResponse } from "./text_response.ts";
+
+/** `GET /rest/auth/tokens`: the caller's tokens that count; with a narrowed one that one alone (rest-api.md 1.11). */
+export async function listTokens(call: Call, book: TokenBook | undefined): Promise<HttpResponse> {
+  const tokens = await kept(book).list(ownerOf(call));
+  const own = shownId(call);
+  const shown = isNarrowed(call) ? tokens.filter(({ id }) => id === own) : tokens;
+  return jsonResponse({ tokens: shown.map((token) => tokenEntry(token, own)) });
+}
+
+/**
+ * `DELETE /rest/auth/tokens/<id>`: takes one of the caller's tokens back, and what was got with it.
+ * @throws {ERR_TOKEN_BOUNDS} With a narrowed token, unless it is that one. {ERR_NOT_FOUND | ERR_TOKENS_NOT_KEPT}
+ */
+export async function revokeToken(call: Call, book: TokenBook | undefined): Promise<HttpResponse> {
+  const id = call.params.get("id") ?? "";
+  if (isNarrowed(call) && id !== shownId(call)) throw endsItselfOnly();
+  call.audit({ token: id.slice(0, LONGEST_ID) });
+  if (!await kept(book).revoke(ownerOf(call), id)) throw refuse("ERR_NOT_FOUND", { where: "of this id" });
+  return emptyResponse({ status: 204 });
+}
+
+/** `DELETE /rest/auth/tokens`: takes all of the caller's tokens back. @throws As {@link revokeToken}. */
+export async function revokeTokens(call: Call, book: TokenBook | undefined): Promise<HttpResponse> {
+  if (isNarrowed(call)) throw endsItselfOnly();
+  const ended = await kept(book).revokeAll(ownerOf(call));
+  call.audit({ ended });
+  return jsonResponse({ ended });
+}
+
+/** Members of a listed token, by their names in JSON. */
+export type TokenEntry = Readonly<Record<string, unknown>>;
+
+/** A token as its owner, or the operator, reads of it. @param own Id of the token that is shown with the request. */
+export function tokenEntry(
+  { id, name, made, expires, used, madeFrom, by, renewable, limited, bounds }: ListedToken,
+  own?: string,
+): TokenEntry {
+  return {
+    id,
+    name,
+    made: moment(made),
+    ends: moment(expires),
+    madeFrom,
+    madeBy: by,
+    lastUsed: used?.day,
+    lastUsedFrom: used?.address,
+    renewable,
+    limited,
+    ...boundsClaim(bounds),
+    current: id === own ? true : undefined,
+  };
+}
+
+/** Longest id in the audit log. */
+const LONGEST_ID = 64;
+
+function kept(book: TokenBook | undefined): TokenBook {
+  if (book === undefined) throw refuse("ERR_TOKENS_NOT_KEPT");
+  return book;
+}
+
+function ownerOf({ caller }: Call): TokenOwner {
+  return {
+    dn: callerName(caller),
+    servers: caller.kind === "anonymous" ? undefined : caller.identity.uidServers,
+  };
+}
+
+/** Id of the token of ours that the caller shows. */
+function shownId({ caller }: Call): string | undefined {
+  return caller.kind === "anonymous" ? undefined : caller.identity.issuedToken?.lineage?.id;
+}
+
+function isNarrowed({ caller }: Call): boolean {
+  return isNarrow(boundsOf(caller));
+}
+
+function endsItselfOnly(): Error {
+  return refuse("ERR_TOKEN_BOUNDS", { bounds: "ending itself, and no other token" });
+}
+
+function moment(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
+}
