@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HttpResponse } from "../model/http_message.ts";
 import { refuse } from "../model/service_error.ts";
+import { type AnswerText, sendText } from "./answer_text.ts";
 import type { Discards } from "./discard_rest.ts";
 import type { RequestGate } from "./request_gate.ts";
 
@@ -10,13 +11,13 @@ export class Delivery {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #keepAlive: readonly string[];
+  readonly #texts: AnswerText;
   readonly #gate: RequestGate;
   readonly #discards: Discards;
   /** Bytes that the answer says it has; a client that has them all may leave before the answer is seen to its end. */
   #announced = Infinity;
   #written = 0;
 
-  /** @param keepAlive Further header fields for where the connection is kept. */
   constructor(
     { request, response, gate, discards }: {
       readonly request: IncomingMessage;
@@ -24,13 +25,18 @@ export class Delivery {
       readonly gate: RequestGate;
       readonly discards: Discards;
     },
-    keepAlive: readonly string[],
+    { keepAlive, texts }: {
+      /** Further header fields for where the connection is kept. */
+      readonly keepAlive: readonly string[];
+      readonly texts: AnswerText;
+    },
   ) {
     this.#request = request;
     this.#gate = gate;
     this.#discards = discards;
     this.#response = response;
     this.#keepAlive = keepAlive;
+    this.#texts = texts;
   }
 
   /** Whether the client has all there is for it. */
@@ -39,7 +45,9 @@ export class Delivery {
   }
 
   /** @throws {ERR_CLIENT_GONE} If the client leaves before it has everything; what the body throws. */
-  async send({ status, headers, body }: HttpResponse): Promise<void> {
+  async send(answer: HttpResponse): Promise<void> {
+    if (this.#sentAtOnce(answer)) return;
+    const { status, headers, body } = answer;
     const response = this.#response;
     // Whether a client that waits for `100 Continue` sends its body after all, nobody can tell (RFC 9110, 10.1.1).
     if (!this.#request.complete && this.#request.headers.expect !== undefined) {
@@ -60,6 +68,16 @@ export class Delivery {
     // reset of it, which may overtake the answer (RFC 9112, 9.6). An answer of unknown length is whole only with its end.
     if (early) await this.#discards.discardRest(this.#request, this.#gate);
     response.end();
+  }
+
+  /** What most answers are: a text, for a client that has sent all it had to say and stays. */
+  #sentAtOnce(answer: HttpResponse): boolean {
+    const { method, httpVersion, complete } = this.#request;
+    const response = this.#response;
+    const stays = response.shouldKeepAlive && !response.hasHeader("Connection");
+    if (!stays || !complete || method === "HEAD" || httpVersion !== "1.1") return false;
+    const text = this.#texts.of(answer);
+    return text !== undefined && sendText(response, text);
   }
 
   /** Resolves when the client has taken what was written. */

@@ -15,6 +15,7 @@ import { HeaderList } from "../model/header_list.ts";
 import type { Answer, HttpResponse } from "../model/http_message.ts";
 import type { Peer } from "../model/peer.ts";
 import { isRefusal, refuse, ServiceError } from "../model/service_error.ts";
+import { AnswerText } from "./answer_text.ts";
 import { ConnectionWatch } from "./connection_watch.ts";
 import { Delivery } from "./delivery.ts";
 import { Discards } from "./discard_rest.ts";
@@ -54,8 +55,8 @@ export class HttpsEdge {
   readonly #peers = new WeakMap<Socket, Peer>();
   readonly #refusals = new RefusalCount();
   readonly #discards = new Discards();
-  /** Header that tells clients how long an idle connection is kept, where it is kept. */
-  readonly #keepAlive: readonly string[];
+  /** Header that tells clients how long an idle connection is kept, where it is kept, and what has it in it. */
+  readonly #kept: { readonly keepAlive: readonly string[]; readonly texts: AnswerText };
   #tls: EdgeTls | undefined;
   #underWay = 0;
   #leaving = false;
@@ -68,7 +69,8 @@ export class HttpsEdge {
     this.#strangers = new Occasional(log, "info");
     this.#options = options;
     this.#tls = tls;
-    this.#keepAlive = ["Keep-Alive", `timeout=${Math.floor(limits.keepAliveMs / 1000)}`];
+    const keepAlive = ["Keep-Alive", `timeout=${Math.floor(limits.keepAliveMs / 1000)}`];
+    this.#kept = { keepAlive, texts: new AnswerText(keepAlive) };
     const settings = {
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headersMs,
@@ -185,7 +187,7 @@ export class HttpsEdge {
     this.#responses.set(socket, response);
     this.#underWay++;
     const gone = new AbortController();
-    const delivery = new Delivery({ request, response, gate, discards: this.#discards }, this.#keepAlive);
+    const delivery = new Delivery({ request, response, gate, discards: this.#discards }, this.#kept);
     response.once("close", () => {
       this.#connections.end(socket);
       this.#responses.delete(socket);

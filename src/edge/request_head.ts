@@ -39,7 +39,8 @@ function checkLength(rawHeaders: readonly string[]): void {
   if (rawHeaders.length >= 2 * MOST_HEADERS) throw refuse("ERR_HEADERS_TOO_LARGE");
   let bytes = 0;
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    const [name = "", value = ""] = rawHeaders.slice(i, i + 2);
+    const name = rawHeaders[i] ?? "";
+    const value = rawHeaders[i + 1] ?? "";
     const isToken = name.length === 13 && name.toLowerCase() === "authorization";
     bytes += name.length + BETWEEN + (isToken ? 0 : value.length);
   }
