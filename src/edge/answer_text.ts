@@ -2,8 +2,8 @@ import { Buffer } from "node:buffer";
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { HttpResponse } from "../model/http_message.ts";
 
-/** What no value of a field may have (RFC 9110, 5.5). */
-const NOT_IN_VALUES = /[^\t\x20-\x7e\x80-\xff]/;
+/** What goes into values of fields (RFC 9110, 5.5) without a thought about encodings, and what does not. */
+const NOT_IN_VALUES = /[^\t\x20-\x7e]/;
 
 /**
  * Answers as one text, head and body, on connections that are kept. `node:http` makes the head field by field with a look
