@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
-import { hash, type KeyObject } from "node:crypto";
-import { compactVerify, errors } from "jose";
+import { hash } from "node:crypto";
 import { BoundedMap } from "../model/bounded_map.ts";
 import { parseJsonObject } from "./json_object.ts";
 
@@ -121,17 +120,6 @@ export function textClaim({ claims }: SignedToken, name: string): string {
     throw new InvalidToken(`claim ${name} is not a text`);
   }
   return value;
-}
-
-/** Whether the signature is right under this key. The caller must have bound the algorithm to the key. */
-export async function isSignedBy({ text, algorithm }: SignedToken, key: KeyObject): Promise<boolean> {
-  try {
-    await compactVerify(text, key, { algorithms: [algorithm] });
-    return true;
-  } catch (error) {
-    if (error instanceof errors.JWSSignatureVerificationFailed) return false;
-    throw error;
-  }
 }
 
 function decodeObject(part: string): ReadonlyMap<string, unknown> {

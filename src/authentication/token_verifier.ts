@@ -1,7 +1,8 @@
 import type { KeyObject } from "node:crypto";
 import { BoundedMap } from "../model/bounded_map.ts";
 import { SingleFlight } from "../model/single_flight.ts";
-import { isSignedBy, type SignedToken } from "./signed_token.ts";
+import { isSignedBy } from "./jws_signature.ts";
+import type { SignedToken } from "./signed_token.ts";
 
 /** A signature is verified in less time than anybody gives up in. */
 const NEVER = new AbortController().signal;

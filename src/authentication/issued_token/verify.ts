@@ -12,16 +12,10 @@ import type { TlsMaterial } from "../../model/tls_material.ts";
 import type { TokenLineage } from "../../model/token_lineage.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
+import { isSignedBy } from "../jws_signature.ts";
 import { isPersonalName } from "../personal_name.ts";
 import { type AskStanding, ISSUED_TOKENS, namedUser } from "../standing.ts";
-import {
-  checkClaims,
-  InvalidToken,
-  isSignedBy,
-  parseSignedToken,
-  type SignedToken,
-  textClaim,
-} from "../signed_token.ts";
+import { checkClaims, InvalidToken, parseSignedToken, type SignedToken, textClaim } from "../signed_token.ts";
 import { TokenVerifier } from "../token_verifier.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
 import { shownToken } from "./booked_token.ts";

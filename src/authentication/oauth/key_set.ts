@@ -1,3 +1,4 @@
+import { KeyObject } from "node:crypto";
 import { createLocalJWKSet, type CryptoKey, errors, type LocalJWKSet } from "jose";
 import type { Logger } from "../../logging/logger.ts";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
@@ -20,6 +21,8 @@ const WARM_UP_MS = 5_000;
 
 interface Held {
   readonly set: LocalJWKSet;
+  /** A key of the set in the form in which signatures are verified; the same one for the same key. */
+  readonly keyOf: (key: CryptoKey) => KeyObject;
   readonly body: string;
   /** As the stopwatch counts. */
   readonly since: number;
@@ -66,7 +69,7 @@ export class KeySet implements IssuerKeys {
   async matching(
     header: { readonly alg: string; readonly kid: string | undefined },
     signal: AbortSignal,
-  ): Promise<readonly CryptoKey[]> {
+  ): Promise<readonly KeyObject[]> {
     const known = await this.#matchingNow(header);
     if (known.length > 0) return known;
     if (this.#current() === undefined || this.#isDue()) await unlessAborted(this.#fetch(), signal);
@@ -93,14 +96,16 @@ export class KeySet implements IssuerKeys {
 
   async #matchingNow(
     header: { readonly alg: string; readonly kid: string | undefined },
-  ): Promise<CryptoKey[]> {
+  ): Promise<KeyObject[]> {
     const held = this.#current();
     if (held === undefined) return [];
     const { alg, kid } = header;
     try {
-      return [await held.set({ alg, ...(kid !== undefined && { kid }) })];
+      return [held.keyOf(await held.set({ alg, ...(kid !== undefined && { kid }) }))];
     } catch (error) {
-      if (error instanceof errors.JWKSMultipleMatchingKeys) return await Array.fromAsync(error);
+      if (error instanceof errors.JWKSMultipleMatchingKeys) {
+        return (await Array.fromAsync(error)).map(held.keyOf);
+      }
       if (error instanceof errors.JOSEError) return [];
       this.#log.warn("a key of the issuer cannot be used", { kid, error });
       return [];
@@ -130,7 +135,7 @@ export class KeySet implements IssuerKeys {
       this.#held = { ...this.#held, since };
       return;
     }
-    this.#held = { set: createLocalJWKSet(keys), body, since };
+    this.#held = { set: createLocalJWKSet(keys), keyOf: keyObjects(), body, since };
     const ids = keys.keys.map(({ kid = "(without name)", alg, kty }) => `${kid} ${alg ?? kty}`);
     this.#log.info("keys of the issuer", { keys: ids, ...(leftOut.length > 0 && { leftOut }) });
   }
@@ -150,4 +155,14 @@ export class KeySet implements IssuerKeys {
       });
     });
   }
+}
+
+/** Makes a key object of each key once. */
+function keyObjects(): (key: CryptoKey) => KeyObject {
+  const made = new WeakMap<CryptoKey, KeyObject>();
+  return (key) => {
+    const known = made.get(key) ?? KeyObject.from(key);
+    made.set(key, known);
+    return known;
+  };
 }

@@ -10,7 +10,8 @@ import { watchBytes, type WatchedFile, watchFile } from "../../watch/watched_fil
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
 import { seekerOf } from "../asker_of.ts";
-import { InvalidToken, isSignedBy } from "../signed_token.ts";
+import { isSignedBy } from "../jws_signature.ts";
+import { InvalidToken } from "../signed_token.ts";
 import type { NamedUser, Standing } from "../standing.ts";
 import { TokenVerifier } from "../token_verifier.ts";
 import {

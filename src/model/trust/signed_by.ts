@@ -1,6 +1,6 @@
-import { Buffer } from "node:buffer";
-import { createHash, verify, type X509Certificate } from "node:crypto";
+import { verify, type X509Certificate } from "node:crypto";
 import { type DerElement, readElement } from "../der_element.ts";
+import { isRsaSignature, type RsaHash, type RsaPublicKey, rsaPublicKey } from "./rsa_signature.ts";
 
 /** Whether a certificate's signature is of another's key. Never throws, whatever they hold. */
 export function isSignedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
@@ -42,64 +42,33 @@ export function isListSignedBy(list: Uint8Array, issuer: X509Certificate): boole
 
 const RSA = "2a864886f70d010101";
 
-/** Longest modulus in bytes: work grows with its cube. */
-const MAX_MODULUS = 1024;
-
-/** Hashes by signature algorithm, RSASSA-PKCS1-v1_5, with the head of their DigestInfo (RFC 8017, 9.2). */
-const HASHES: ReadonlyMap<string, readonly [name: string, head: string]> = new Map([
-  ["2a864886f70d01010b", ["sha256", "3031300d060960864801650304020105000420"]],
-  ["2a864886f70d01010c", ["sha384", "3041300d060960864801650304020205000430"]],
-  ["2a864886f70d01010d", ["sha512", "3051300d060960864801650304020305000440"]],
+/** RSASSA-PKCS1-v1_5 by signature algorithm. */
+const HASHES: ReadonlyMap<string, RsaHash> = new Map([
+  ["2a864886f70d01010b", "sha256"],
+  ["2a864886f70d01010c", "sha384"],
+  ["2a864886f70d01010d", "sha512"],
 ]);
 
-/** RFC 8017, 8.2.2. */
 function isSignedByRsa(certificate: Uint8Array, issuer: Uint8Array): boolean {
   const [signed, algorithm, signature] = readElement(certificate).children();
   const key = publicKeyOf(issuer);
-  const [name, head] = HASHES.get(idOf(algorithm)) ?? [];
-  if (signed === undefined || signature === undefined || key === undefined || name === undefined) {
+  const hash = HASHES.get(idOf(algorithm));
+  if (signed === undefined || signature === undefined || key === undefined || hash === undefined) {
     return false;
   }
-  const { modulus, exponent } = key;
-  const sealed = signature.content.subarray(1);
-  if (sealed.length !== modulus.length) return false;
-  const opened = power(toNumber(sealed), exponent, toNumber(modulus));
-  const digest = Buffer.concat([
-    Buffer.from(head ?? "", "hex"),
-    createHash(name).update(signed.whole).digest(),
-  ]);
-  const padding = Buffer.alloc(modulus.length - digest.length - 3, 0xff);
-  return opened === toNumber(Buffer.concat([Buffer.of(0, 1), padding, Buffer.of(0), digest]));
+  return isRsaSignature(hash, signed.whole, { signature: signature.content.subarray(1), key });
 }
 
-function publicKeyOf(
-  certificate: Uint8Array,
-): { readonly modulus: Buffer; readonly exponent: number } | undefined {
+function publicKeyOf(certificate: Uint8Array): RsaPublicKey | undefined {
   const fields = readElement(certificate).child(0).children();
   const info = fields[fields[0]?.tag === 0xa0 ? 6 : 5];
   const [algorithm, bits] = info === undefined ? [] : info.children();
   if (idOf(algorithm) !== RSA || bits === undefined) return undefined;
   const [modulus, exponent] = readElement(bits.content.subarray(1)).children().map(({ content }) => content);
-  if (modulus === undefined || exponent === undefined || exponent.length > 4) return undefined;
-  const significant = modulus[0] === 0 ? modulus.subarray(1) : modulus;
-  if (significant.length > MAX_MODULUS) return undefined;
-  return { modulus: significant, exponent: exponent.readUIntBE(0, exponent.length) };
+  return modulus === undefined || exponent === undefined ? undefined : rsaPublicKey(modulus, exponent);
 }
 
 function idOf(algorithm: DerElement | undefined): string {
   const [id] = algorithm === undefined ? [] : algorithm.children();
   return id?.content.toString("hex") ?? "";
-}
-
-function toNumber(bytes: Uint8Array): bigint {
-  return BigInt(`0x${Buffer.from(bytes).toString("hex")}`);
-}
-
-function power(base: bigint, exponent: number, modulus: bigint): bigint {
-  let result = 1n;
-  for (const bit of exponent.toString(2)) {
-    result = result * result % modulus;
-    if (bit === "1") result = result * base % modulus;
-  }
-  return result;
 }

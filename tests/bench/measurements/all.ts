@@ -1,4 +1,5 @@
 import type { Measurement } from "../figure.ts";
+import { accessTokens } from "./access_tokens.ts";
 import { connections } from "./connections.ts";
 import { footprint } from "./footprint.ts";
 import { connectionsWithLogin, freshTokens, password, token } from "./get.ts";
@@ -18,6 +19,7 @@ export const ALL: readonly Measurement[] = [
   password,
   token,
   freshTokens,
+  accessTokens,
   sessions,
   connections,
   connectionsWithLogin,
