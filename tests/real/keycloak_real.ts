@@ -3,6 +3,7 @@
  * a folder with its distribution, or from Maven Central (some 170 MB, kept in the cache of the user); Java 17 or later runs it.
  */
 import assert from "node:assert/strict";
+import { type Recipe, recipeOf } from "../docs/recipe.ts";
 import { createDpopClient } from "../identity_provider/dpop_client.ts";
 import { type Authority, createAuthority } from "../pki/authority.ts";
 import { methodProperties } from "../system/every_method.ts";
@@ -16,27 +17,53 @@ const DISTRIBUTION = "https://repo.maven.apache.org/maven2/org/keycloak/keycloak
 /** It starts in a minute or two, on a busy machine in ten. */
 const PATIENCE_MS = 15 * 60_000;
 
+/** Address of the service for clients, as the manual has it. */
+const EXTERNAL_URL = "https://uftp.example.org";
+
 const home = await installed();
 if (home !== undefined) {
-  Deno.test(`${PART} ${VERSION}: from its tokens to a session; bound, ended and foreign ones, other keys`, async () => {
+  Deno.test(`${PART} ${VERSION}, by the manual: from its tokens and passwords to a session; other tokens, other keys`, async () => {
     const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
     await using keycloak = await startKeycloak(home, authority);
     const issuer = `${keycloak.origin}/realms/hpc`;
-    await using verifying = await runService({ authority, properties: properties(issuer) });
+    const recipe = await recipeOf("Keycloak", { "https://idp.example.org": keycloak.origin });
+    const [byToken = {}, byPassword = {}] = recipe.settings;
+    await keycloak.type(recipe);
+    const clientSecret = await keycloak.type({
+      files: {},
+      commands: [
+        "kcadm.sh get clients -r hpc -q clientId=uftp --fields secret --format csv --noquotes",
+      ],
+    });
+
+    await using verifying = await runService({ authority, properties: byToken });
     await using asking = await runService({
       authority,
-      properties: properties(issuer, {
-        askAlways: "true",
-        validate: "true",
-        clientID: "uftp",
-        clientSecret: "uftp-secret-4711",
-        cacheSeconds: "0",
-      }),
+      properties: {
+        ...byToken,
+        ...methodProperties("OAUTH", {
+          askAlways: "true",
+          validate: "true",
+          clientID: "uftp",
+          clientSecret: clientSecret.trim(),
+          cacheSeconds: "0",
+        }),
+      },
     });
     const tokens = (client: string, headers = {}) => tokensFor(client, { issuer, authority, headers });
     await logsIn(verifying, tokens, issuer);
     await bound(verifying, tokens, issuer);
     await endsWithItsSession(asking, tokens, issuer, authority);
+    await using withPasswords = await runService({
+      authority,
+      properties: {
+        ...byPassword,
+        "container.externalurl": EXTERNAL_URL,
+        "container.security.trustedAssertionIssuers.directoryLocations.1": "{folder}/conf/idp-signing.pem",
+      },
+      files: { "conf/idp-signing.pem": await keycloak.made("idp-signing.pem") },
+    });
+    await passwords(withPasswords, issuer);
     await newKey(verifying, tokens, keycloak);
   });
 }
@@ -45,22 +72,6 @@ type Tokens = (
   client: string,
   headers?: Readonly<Record<string, string>>,
 ) => Promise<Readonly<Record<string, string>>>;
-
-function properties(issuer: string, more: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return {
-    "container.security.rest.authentication.order": "OAUTH",
-    ...methodProperties("OAUTH", {
-      issuer,
-      requiredAudience: "uftp",
-      identityTemplate: "CN=%preferred_username%,O=%iss%",
-      uidAssign: "preferred_username",
-      groupsClaim: "groups",
-      groupsPrefix: "/hpc/",
-      "groupsMap.projA": "proja",
-      ...more,
-    }),
-  };
-}
 
 /** Ann's tokens by her password. */
 async function tokensFor(
@@ -93,7 +104,7 @@ async function logsIn(system: SystemUnderTest, tokens: Tokens, issuer: string): 
   const headers = { Authorization: `Bearer ${token}` };
   const { client } = (await system.ask("/rest/auth", { headers })).json();
   assert.deepEqual(client, {
-    dn: `CN=ann,O=${issuer}`,
+    dn: `CN=${JSON.parse(atob((token ?? "").split(".")[1] ?? "")).sub},O=${issuer}`,
     xlogin: { UID: "ann", availableUIDs: ["ann"], group: "proja", availableGroups: ["proja"] },
     role: { selected: "user", availableRoles: ["user"] },
     authenticationMethod: "OAUTH",
@@ -122,6 +133,23 @@ async function bound(system: SystemUnderTest, tokens: Tokens, issuer: string): P
   assert.equal(await shown(holder), 200, "with proof");
   assert.equal(await shown(thief), 401, "with another's proof");
   assert.equal(await statusOf(system, token), 401, "without proof");
+}
+
+/** Ann logs in by her password, which is passed on, and opens a session; nobody does by another one. */
+async function passwords(system: SystemUnderTest, issuer: string): Promise<void> {
+  const basic = (password: string) => ({ Authorization: `Basic ${btoa(`ann:${password}`)}` });
+  const headers = basic("wonder-4711");
+  const reply = await system.ask("/rest/auth", { headers });
+  assert.equal(reply.status, 200, `${reply.text}\n${system.log.join("\n")}`);
+  assert.deepEqual(reply.json().client, {
+    dn: `CN=ann,O=${issuer}`,
+    xlogin: { UID: "ann", availableUIDs: ["ann"] },
+    role: { selected: "user", availableRoles: ["user"] },
+    authenticationMethod: "UNITY-SAML",
+  });
+  const session = await system.ask("/rest/auth/HPC", { headers, body: { serverPath: "" } });
+  assert.equal(session.status, 200, session.text);
+  assert.equal((await system.ask("/rest/auth", { headers: basic("wonder-4712") })).status, 401);
 }
 
 async function endsWithItsSession(
@@ -200,6 +228,7 @@ async function startKeycloak(home: string, authority: Authority) {
   const own = authority.issue({ subject: "CN=localhost", names: ["localhost", "127.0.0.1"] });
   await Deno.writeTextFile(`${folder}/cert.pem`, own.certificate);
   await Deno.writeTextFile(`${folder}/key.pem`, own.key);
+  await Deno.writeTextFile(`${folder}/ca.pem`, authority.certificate);
   const [port, management] = freePorts();
   const process = new Deno.Command(`${folder}/bin/kc.sh`, {
     args: [
@@ -249,7 +278,26 @@ async function startKeycloak(home: string, authority: Authority) {
     await stop();
     throw error;
   }
-  return { origin, administrate, [Symbol.asyncDispose]: stop };
+  /** What the recipe says to type, in a folder with its files; the administrator's password is in the environment. */
+  const type = async ({ files, commands }: Pick<Recipe, "files" | "commands">) => {
+    for (const [name, text] of Object.entries(files)) await Deno.writeTextFile(`${folder}/${name}`, text);
+    const store =
+      `keytool -importcert -noprompt -alias ca -file ca.pem -keystore ca.p12 -storepass trusted 2>&1 &&
+      kcadm.sh config truststore --trustpass trusted $PWD/ca.p12`;
+    if (!await Deno.stat(`${folder}/ca.p12`).then(() => true, () => false)) await shell(store);
+    return await shell(["set -eu", ...commands].join("\n"));
+  };
+  const shell = (commands: string) =>
+    run("bash", ["-o", "pipefail", "-c", commands], {
+      cwd: folder,
+      env: {
+        PATH: `${folder}/bin:${Deno.env.get("PATH")}`,
+        HOME: folder,
+        KC_CLI_PASSWORD: "admin-4711",
+      },
+    });
+  const made = (name: string) => Deno.readTextFile(`${folder}/${name}`);
+  return { origin, administrate, type, made, [Symbol.asyncDispose]: stop };
 }
 
 /** Two ports of the loopback that nobody uses. */
