@@ -45,6 +45,8 @@ export interface Authenticator {
   readonly name: string;
   /** Schemes to offer in `WWW-Authenticate`, such as `Basic`. */
   readonly challenges: readonly ("Basic" | "Bearer" | "DPoP")[];
+  /** Whether a certificate on the connection is all that it needs, which browsers can show. */
+  readonly looksAtCertificates?: true;
   /** Whose tokens it alone is shown, by the `iss` that they claim; absent: it has no issuer of its own. */
   readonly issuer?: TokenIssuer;
   /** @throws {ServiceError} Only if the method itself is out of order, say its provider is down. */

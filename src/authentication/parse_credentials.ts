@@ -84,17 +84,20 @@ function parseBasic(encoded: string, signed: string | null): Authorization {
   if (octets === undefined) return malformed("Basic credentials are not base64");
   const text = decodeUtf8(octets);
   if (text === undefined) return malformed("Basic credentials are not UTF-8");
-  if (/[\0\r\n]/.test(text)) return malformed("NUL, CR or LF in Basic credentials");
-
   const colon = text.indexOf(":");
   if (colon === -1) return malformed("no colon in Basic credentials");
-  const user = text.slice(0, colon);
-  const password = text.slice(colon + 1);
+  const authorization = passwordLogin(text.slice(0, colon), text.slice(colon + 1));
+  return signed === null || authorization.kind !== "basic"
+    ? authorization
+    : parseLegacy(authorization.user, authorization.password.reveal(), signed);
+}
+
+/** Name and password, however they came; `malformed` where no user can have them. */
+export function passwordLogin(user: string, password: string): Authorization {
+  if (/[\0\r\n]/.test(user + password)) return malformed("NUL, CR or LF in name or password");
   if (user === "") return malformed("empty user name");
   if (user.length > MAX_USER) return malformed(`user name longer than ${MAX_USER} characters`);
-  return signed === null
-    ? { kind: "basic", user, password: new Secret(password) }
-    : parseLegacy(user, password, signed);
+  return { kind: "basic", user, password: new Secret(password) };
 }
 
 function parseLegacy(user: string, signature: string, signed: string): Authorization {

@@ -51,6 +51,23 @@ export function namedUser({ dn, via, login, uid, issuedToken }: Identity): Named
 }
 
 /**
+ * The identity with what is left of it today; `undefined` if its user is gone.
+ * @throws {ServiceError} What the source throws that named them.
+ */
+export async function whatIsLeft<T extends Identity>(
+  identity: T,
+  ask: AskStanding,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  const standing = await ask(namedUser(identity), signal);
+  if (standing.kind === "gone") return undefined;
+  if (standing.kind === "cannot tell" || standing.servers === undefined) return identity;
+  const { servers } = standing;
+  const { uidServers = servers } = identity;
+  return { ...identity, uidServers: uidServers.filter((name) => servers.includes(name)) };
+}
+
+/**
  * Whether a user still exists in the source that named them, as it would say within its cache time.
  *
  * A method that is configured no longer knows nobody. Where it was not remembered who named the user, one that knows them

@@ -30,6 +30,7 @@ export function x509(options: X509Options): Authenticator {
   return {
     name: options.name,
     challenges: [],
+    looksAtCertificates: true,
     authenticate: (credentials) => Promise.resolve(judge(options, credentials)),
     close() {},
   };

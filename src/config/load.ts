@@ -5,6 +5,7 @@ import { loadProperties } from "./load_properties.ts";
 import { readAttributes, readDynamicAttributes } from "./read_attributes.ts";
 import { readAuthentication } from "./read_authentication.ts";
 import {
+  readBrowsers,
   readGateway,
   readIssuedTokens,
   readOutgoing,
@@ -101,6 +102,7 @@ const READERS: readonly SectionReader[] = [
   readAttributes,
   readDynamicAttributes,
   readIssuedTokens,
+  readBrowsers,
   readRegulation,
   readSharing,
   readOutgoing,
@@ -134,6 +136,7 @@ const SECTIONS = [
   "additionalServiceIdentifiers",
   "gateway",
   "issuedTokens",
+  "browsers",
   "regulation",
   "sharing",
   "outgoing",

@@ -1,6 +1,6 @@
 import type { KeyReader } from "./key_reader.ts";
 import { CLIENT } from "./keys/client_keys.ts";
-import { GATEWAY, ISSUED_TOKENS, REGULATION, SECURITY } from "./keys/security_keys.ts";
+import { BROWSERS, GATEWAY, ISSUED_TOKENS, REGULATION, SECURITY } from "./keys/security_keys.ts";
 import type { Parts } from "./section_reader.ts";
 
 /** TLS, access rules and further names of the service (rest-api.md 3.5). */
@@ -61,6 +61,16 @@ export function readIssuedTokens(reader: KeyReader): Parts | undefined {
   }
   const trustedIssuerFiles = [...trustedIssuerCert, ...trustedLocalIssuer].map(({ value }) => value);
   return { issuedTokens: { ...rest, trustedIssuerFiles } };
+}
+
+/** How long browsers stay signed in. */
+export function readBrowsers(reader: KeyReader): Parts | undefined {
+  const keys = reader.read(BROWSERS);
+  if (keys !== undefined && keys.idleSeconds > keys.maxSeconds) {
+    const expected = `expected at most ${BROWSERS.prefix}maxTime, which is ${keys.maxSeconds}`;
+    reader.error(`${BROWSERS.prefix}idleTime`, expected, String(keys.idleSeconds));
+  }
+  return keys && { browsers: keys };
 }
 
 /** How failed logins are slowed down. */

@@ -5,7 +5,7 @@ import type { AUTHENTICATION } from "./keys/authentication_keys.ts";
 import type { CLIENT } from "./keys/client_keys.ts";
 import type { CONTAINER, FEATURES, LOGGING } from "./keys/container_keys.ts";
 import type { HTTP_SERVER } from "./keys/http_server_keys.ts";
-import type { GATEWAY, ISSUED_TOKENS, REGULATION } from "./keys/security_keys.ts";
+import type { BROWSERS, GATEWAY, ISSUED_TOKENS, REGULATION } from "./keys/security_keys.ts";
 import type { SERVER_INSTANCE } from "./keys/server_keys.ts";
 import type { PERSISTENCE, SHARE } from "./keys/sharing_keys.ts";
 import type { CREDENTIAL } from "./keys/tls_keys.ts";
@@ -44,6 +44,7 @@ export interface ServiceConfig {
   readonly accessControl: AccessControlConfig;
   readonly gateway: GatewayConfig;
   readonly issuedTokens: IssuedTokensConfig;
+  readonly browsers: BrowsersConfig;
   readonly regulation: RegulationConfig;
   readonly sharing: SharingConfig;
   readonly outgoing: OutgoingConfig;
@@ -186,6 +187,9 @@ interface IssuedTokensConfig
   /** PEM files of further issuers whose tokens count. */
   readonly trustedIssuerFiles: readonly string[];
 }
+
+/** How long browsers stay signed in. */
+type BrowsersConfig = Values<typeof BROWSERS>;
 
 /** How guessing is slowed down. */
 export type RegulationConfig = Values<typeof REGULATION>;

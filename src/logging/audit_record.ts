@@ -53,6 +53,7 @@ export interface AuditRecord extends AuditFacts {
     | "share"
     | "admin"
     | "certificate"
+    | "login"
     | "ban"
     | "lift"
     | "revoke"

@@ -148,6 +148,14 @@ export const ERRORS = {
     meaning: "An authenticated caller who may not do this.",
     remedy: "Give the user the role `user` in an attribute source; `banned` is refused everything.",
   },
+  ERR_FOREIGN_PAGE: {
+    status: 403,
+    text: "This came from a page of another site",
+    meaning:
+      "A form that no page of this service has sent, as the browser says (`Sec-Fetch-Site`, `Origin`): another site may want something done in a user's name.",
+    remedy:
+      "Use the pages of the service. Behind a proxy see to it that `container.externalurl` is the address that browsers have, and that `Host` or `Origin` stay as they are.",
+  },
   ERR_GROUP_NOT_AVAILABLE: {
     status: 400,
     text: "The requested group is not available to you",
@@ -324,6 +332,13 @@ export const ERRORS = {
     text: "Your allowed and forbidden paths leave nothing of this directory",
     meaning: "A session where the user's limits leave nothing to be had.",
     remedy: "Compare `includes` and `excludes` of the user with the `serverPath` that was asked for.",
+  },
+  ERR_PAGE_OUTDATED: {
+    status: 403,
+    text: "The page was too old. Please try again",
+    meaning:
+      "A form of a page that was made for another browser, or before the browser was signed in or out; or the browser keeps no cookies.",
+    remedy: "Load the page again. Cookies of the service must be allowed; it needs no others.",
   },
   ERR_PRECONDITION_FAILED: {
     status: 412,

@@ -38,6 +38,14 @@ export class HeaderList {
     this.set(name, before === null ? value : `${before}, ${value}`);
   }
 
+  /**
+   * Adds a field of its own, whether there are others of that name, as `Set-Cookie` needs it (RFC 9110, 5.3).
+   * @throws {TypeError} As {@link append}.
+   */
+  add(name: string, value: string): void {
+    this.fields.push(name, checked(name, value));
+  }
+
   delete(name: string): void {
     for (let at = 0; (at = this.#find(name, at)) !== -1;) this.fields.splice(at, 2);
   }

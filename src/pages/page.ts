@@ -46,7 +46,7 @@ export function pageFrame(
 ${Markup.style(STYLE)}
 </head>
 <body>
-<header><h1>${heading}</h1>${aside !== undefined && markup`<p>${aside}</p>`}</header>
+<header><h1>${heading}</h1>${aside !== undefined && markup`<div>${aside}</div>`}</header>
 <main>
 `;
   const tail = markup`

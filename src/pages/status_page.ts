@@ -5,17 +5,18 @@ import { tokenCoversShare } from "../resource/token_limits.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { Call } from "../resource/call.ts";
 import { commandLines } from "../resource/command_lines.ts";
-import { type Content, type Markup, markup } from "./markup.ts";
+import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { moment, size } from "./quantities.ts";
+import { TEXTS } from "./texts.ts";
+import { FORM_TOKEN } from "../resource/form.ts";
 import { type ServerEntry, serverEntry } from "../resource/server_entry.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
 import { entryAudience } from "../resource/server_list.ts";
 import type { ServiceFacts } from "../resource/service_section.ts";
-import { callerName, nameOnServer } from "../resource/share/names.ts";
+import { nameOnServer } from "../resource/share/names.ts";
 import { ownersView, targetsView } from "../resource/share/share_json.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
-import { emptyResponse } from "../resource/text_response.ts";
 
 /** What the page is made of. */
 interface StatusParts {
@@ -23,6 +24,8 @@ interface StatusParts {
   readonly facts: ServiceFacts;
   /** Absent if nobody shares anything. */
   readonly sharing: SharingParts | undefined;
+  /** Whether there is a way for browsers to sign in. */
+  readonly canSignIn: boolean;
 }
 
 /**
@@ -31,7 +34,7 @@ interface StatusParts {
  */
 export async function statusPage(
   call: Call,
-  { servers, facts, sharing }: StatusParts,
+  { servers, facts, sharing, canSignIn }: StatusParts,
 ): Promise<HttpResponse> {
   const known = call.caller.kind === "authenticated";
   const sections = await Promise.all(
@@ -40,8 +43,9 @@ export async function statusPage(
   return pageResponse({
     title: `${facts.siteName}: UFTP file transfer`,
     aside: known
-      ? markup`Signed in as <strong>${call.userName ?? callerName(call.caller)}</strong>`
-      : markup`<a href="${wayToRoot(call, facts)}login">Sign in</a>`,
+      ? whoIsSignedIn(call)
+      : canSignIn && markup`<a href="${call.root}login">${TEXTS.signIn.button}</a>`,
+    needs: call.signIn === undefined ? {} : { forms: true },
     body: [
       overview([...servers.values()]),
       known && account(call),
@@ -55,20 +59,17 @@ export async function statusPage(
   });
 }
 
-/** `GET /login`: leads a browser to show credentials, and then back to the status page (RFC 9110, 15.4.4). */
-export function signIn({ caller }: Call, unauthenticated: (reason: string) => Error): HttpResponse {
-  if (caller.kind === "anonymous") throw unauthenticated("a browser is to sign in");
-  return emptyResponse({ status: 303, headers: { Location: "./" } });
-}
-
-/**
- * From the address by which clients know the service, if that is known: relative to that of a gateway without a slash at
- * its end (`https://gateway/SITE`) the way would lead out of it. Else relative to whatever the client typed.
- */
-function wayToRoot({ request: { path }, base }: Call, { supposedUrl }: ServiceFacts): string {
-  if (base !== supposedUrl) return `${base}/`;
-  if (path.endsWith("/rest/auth")) return "../";
-  return path.endsWith("/rest/auth/") ? "../../" : "";
+/** With the way out, where there is one. */
+function whoIsSignedIn({ caller, userName, signIn, root }: Call): Content {
+  const says = TEXTS.signIn;
+  return [
+    markup`${says.signedInAs} <strong>${
+      isolated(userName ?? (caller.kind === "anonymous" ? "" : caller.identity.dn))
+    }</strong>`,
+    signIn !== undefined && markup`<form method="post" action="${root}logout">
+<input type="hidden" name="${FORM_TOKEN}" value="${signIn.formToken}">
+<button class="plain">${says.signOut}</button></form>`,
+  ];
 }
 
 function overview(servers: readonly ServerFacts[]): Markup | undefined {
@@ -83,7 +84,7 @@ function overview(servers: readonly ServerFacts[]): Markup | undefined {
 }
 
 /** Who the caller is, whatever the server. */
-function account({ caller, user }: Call): Markup {
+function account({ caller, user, signIn }: Call): Markup {
   const { uid, role, availableGroups } = user;
   return markup`<section aria-labelledby="you">
 <header><h2 id="you">You</h2></header>
@@ -96,7 +97,7 @@ ${
       ["Known by", caller.kind === "authenticated" && caller.identity.method],
     ])
   }
-<p class="quiet">To sign out, close the browser.</p>
+${signIn === undefined && markup`<p class="quiet">${TEXTS.signIn.closeBrowser}</p>`}
 </section>
 `;
 }

@@ -25,6 +25,7 @@ a { color: var(--link) }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
 section { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; margin: 0 0 1rem }
 section > header { border: 0; padding: 0; margin: 0 0 .5rem; justify-content: flex-start }
+.problem { border-left: .25rem solid var(--down); color: var(--down); background: var(--down-paper); padding: .5rem .75rem; margin: 0 0 1rem }
 .state { border-radius: 1rem; padding: .125rem .75rem; font-weight: 600 }
 .up { color: var(--up); background: var(--up-paper) }
 .down { color: var(--down); background: var(--down-paper) }
@@ -49,6 +50,11 @@ bdi { overflow-wrap: anywhere }
 form { margin: 0 0 1rem; display: flex; flex-wrap: wrap; gap: .5rem; align-items: center }
 input, button, select, textarea { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--edge); border-radius: .25rem; padding: .375rem .625rem; min-height: 2.25rem; max-width: 100% }
 button { cursor: pointer; background: var(--link); color: var(--paper); border-color: var(--link); font-weight: 600 }
+button.plain { background: none; color: var(--link) }
+header form { display: inline }
+.fields { display: block }
+.fields label { display: block; font-weight: 600 }
+.fields input, .fields select, .fields textarea { width: 24rem }
 img.preview { max-width: 100%; height: auto }
 pre.preview { max-height: 70vh; overflow: auto }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }

@@ -15,6 +15,22 @@ export const TEXTS = {
     help: "If you ask for help, name the request.",
   },
 
+  signIn: {
+    title: (site: string) => `${site}: sign in`,
+    user: "User name",
+    password: "Password",
+    button: "Sign in",
+    certificate: "This browser shows the certificate of",
+    byCertificate: "Go on with it",
+    noCertificate:
+      "Who has a certificate in this browser can sign in with that, too. The browser has shown none.",
+    wrong: "This is not right. Please try again.",
+    signedInAs: "Signed in as",
+    until: "until",
+    signOut: "Sign out",
+    closeBrowser: "To sign out, close the browser.",
+  },
+
   listing: {
     sharedBy: "Shared by",
     until: "until",

@@ -11,6 +11,8 @@ import { sameName } from "../model/distinguished_name.ts";
 import type { HeaderList } from "../model/header_list.ts";
 import type { Caller, Identity } from "../model/identity.ts";
 import type { HttpRequest } from "../model/http_message.ts";
+import type { IdentifiedUser } from "../resource/call.ts";
+import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
 import { refuse } from "../model/service_error.ts";
 import { regulate } from "../regulation/regulate.ts";
 import type { Regulator } from "../regulation/regulator.ts";
@@ -24,18 +26,27 @@ export interface IdentityParts {
   readonly chain: AuthenticationChain;
   readonly regulator: Regulator;
   readonly attributes: AttributeSource;
+  /** Absent: there is no way for browsers to sign in. */
+  readonly signIns: SignIns | undefined;
   /** `false`: everybody may do everything (tests only). */
   readonly accessControl: boolean;
   /** The service's own name, if it has one. */
   readonly serverName: () => string | undefined;
 }
 
-/** Who calls, and what they are. */
-interface IdentifiedUser {
-  readonly caller: Caller;
-  /** Name of a caller who showed name and password. */
-  readonly userName?: string;
-  readonly user: UserAttributes;
+/** What a request says besides its credentials, and who is told what comes out of them. */
+export interface Identifying {
+  readonly facts: Omit<Credentials, "authorization" | "proof">;
+  /** Base of links for the caller. */
+  readonly base: string;
+  /** Of the request, as its client sees it. */
+  readonly url: string;
+  /** Told who the credentials claim to be, see {@link claimedUser}, before anything is known of them. */
+  readonly claimed: (user: string) => void;
+  /** Told who calls as soon as that is known, for the log: what follows may fail. */
+  readonly known: (caller: Caller) => void;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
 }
 
 const NOBODY: IdentifiedUser = {
@@ -50,22 +61,36 @@ const NOBODY: IdentifiedUser = {
  */
 export async function identify(
   { method, headers }: HttpRequest,
-  { service, permission, heedsCapabilities }: Route,
+  { service, permission, heedsCapabilities, signedIn }: Route,
   parts: IdentityParts,
-  { facts, url, claimed, known, log, signal }: {
-    readonly facts: Omit<Credentials, "authorization" | "proof">;
-    /** Of the request, as its client sees it. */
-    readonly url: string;
-    /** Told who the credentials claim to be, see {@link claimedUser}, before anything is known of them. */
-    readonly claimed: (user: string) => void;
-    /** Told who calls as soon as that is known, for the log: what follows may fail. */
-    readonly known: (caller: Caller) => void;
-    readonly log: Logger;
-    readonly signal: AbortSignal;
-  },
+  given: Identifying,
 ): Promise<IdentifiedUser> {
   if (service === "open") return NOBODY;
-  const credentials = parseCredentials(headers, facts, { method, url });
+  const credentials = parseCredentials(headers, given.facts, { method, url: given.url });
+  const byCookie = signedIn && credentials.authorization.kind === "none"
+    ? await browserOf(headers, parts, given)
+    : undefined;
+  const identified = byCookie ?? await recognise(credentials, headers, parts, given);
+  const { caller, user: { role } } = identified;
+  if (parts.accessControl && !mayAccess(service, permission ?? method, role)) {
+    throw refusalFor(caller, role, parts.chain);
+  }
+  if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !heedsCapabilities) {
+    throw refuse("ERR_LOGIN_TOO_NARROW", "what was asked for does not keep to the capabilities of the token");
+  }
+  return identified;
+}
+
+/**
+ * Who shows these credentials, and what they are.
+ * @throws {ERR_UNAUTHENTICATED | ERR_TOO_MANY_FAILURES | ERR_AUTHENTICATION_UNAVAILABLE} What attributes throw.
+ */
+export async function recognise(
+  credentials: Credentials,
+  headers: HeaderList,
+  parts: IdentityParts,
+  { claimed, known, log, signal }: Identifying,
+): Promise<IdentifiedUser> {
   const { authorization } = credentials;
   const user = claimedUser(authorization);
   if (user !== undefined) claimed(user);
@@ -82,19 +107,36 @@ export async function identify(
     signal,
   );
   known(caller);
-  const identified = caller.kind === "anonymous" ? NOBODY : {
+  if (caller.kind === "anonymous") return NOBODY;
+  return {
     caller,
     userName: authorization.kind === "basic" ? authorization.user : undefined,
     user: await attributesOf(caller.identity, { headers, signal }, parts),
   };
-  const { role } = identified.user;
-  if (parts.accessControl && !mayAccess(service, permission ?? method, role)) {
-    throw refusalFor(caller, role, parts.chain);
+}
+
+/**
+ * Who is signed in with the browser, if anybody is.
+ * @throws {ERR_TOO_MANY_FAILURES} If the operator has banned the user, who is signed out with that. What attributes throw.
+ */
+async function browserOf(
+  headers: HeaderList,
+  parts: IdentityParts,
+  { facts, base, known, signal }: Identifying,
+): Promise<IdentifiedUser | undefined> {
+  const token = signInCookie(base).valueIn(headers.get("Cookie"));
+  const signIn = token === undefined ? undefined : await parts.signIns?.find(token, signal);
+  if (token === undefined || signIn === undefined) return undefined;
+  const { identity, userName } = signIn;
+  try {
+    parts.regulator.admitCaller(identity, facts.clientAddress);
+  } catch (error) {
+    await parts.signIns?.end(token);
+    throw error;
   }
-  if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !heedsCapabilities) {
-    throw refuse("ERR_LOGIN_TOO_NARROW", "what was asked for does not keep to the capabilities of the token");
-  }
-  return identified;
+  const caller: Caller = { kind: "authenticated", identity };
+  known(caller);
+  return { caller, userName, user: await attributesOf(identity, { headers, signal }, parts), signIn };
 }
 
 /**

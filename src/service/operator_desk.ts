@@ -1,5 +1,6 @@
 import type { TokenBook } from "../authentication/issued_token/token_book.ts";
 import type { Authenticator } from "../authentication/authenticator.ts";
+import type { SignIns } from "../authentication/sign_in/sign_ins.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
 import type { DaemonGroup, InstanceStatus } from "../daemon/daemon_group.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
@@ -77,6 +78,7 @@ interface DeskParts {
   readonly methods: readonly Authenticator[];
   readonly attributes: AttributeSource;
   readonly regulator: Regulator;
+  readonly signIns: SignIns;
   readonly certificate: () => CertificateFacts | undefined;
   /** Absent without data sharing. */
   readonly sharing: Pick<SharingParts, "store"> | undefined;
@@ -103,6 +105,7 @@ export class OperatorDesk {
       }
       case "ban":
         regulator.memory.ban(question.subject, question.until);
+        await this.#signOut(question.subject);
         return { about: "ban" };
       case "lift":
         return { about: "lift", lifted: regulator.memory.lift(question.subject) };
@@ -118,6 +121,12 @@ export class OperatorDesk {
         regulator.memory.adopt(question.news);
         return { about: "adopt" };
     }
+  }
+
+  /** Signs out the browsers of a user who is banned wherever they are; one of whom no name is known, when it is used next. */
+  async #signOut({ names = [], address }: BanSubject): Promise<void> {
+    if (address !== undefined) return;
+    for (const name of names) await this.parts.signIns.endAllOf(name);
   }
 
   async #status(): Promise<CoreStatus> {

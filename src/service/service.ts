@@ -12,15 +12,16 @@ import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceOptions, type ServiceParts } from "./assembly/assemble.ts";
 import { checkQuery } from "./http/check_query.ts";
 import { asServiceError, errorResponse } from "./http/error_response.ts";
+import { checkOwnOrigin } from "./http/own_origin.ts";
 import { originOf } from "./http/forwarding.ts";
 import { Acceptance } from "./http/acceptance.ts";
 import { claimedName } from "./claimed_name.ts";
 import { KINDS, type ServiceKinds } from "./kinds.ts";
 import type { OperatorDesk } from "./operator_desk.ts";
 import { RequestObserver } from "./request_observer.ts";
-import { isHealth, type Route, Router } from "./http/router.ts";
+import { type Asked, FORM_TYPE, isHealth, type Route, Router } from "./http/router.ts";
 import { checkHeaderLengths } from "./http/header_limits.ts";
-import { identify, PREFERENCES_HEADER } from "./identify.ts";
+import { identify, type Identifying, PREFERENCES_HEADER, recognise } from "./identify.ts";
 import type { Call } from "../resource/call.ts";
 import { requestedServer } from "../resource/requested_server.ts";
 
@@ -71,6 +72,7 @@ export async function createService(
 /** What is known of a request, as far as it got; for the log. */
 interface Trace {
   route?: Route;
+  asked?: Asked;
   client?: string;
   dn?: string;
   /** The user name that was shown. */
@@ -107,7 +109,8 @@ class RoutedService implements Service {
       response = await this.#route(request, { requestId, log, trace, accepted, signal });
     } catch (error) {
       failure = asServiceError(error);
-      response = errorResponse(failure, requestId, accepted);
+      const page = accepted.prefersHtml && trace.asked && trace.route?.failed?.(failure, trace.asked);
+      response = page || errorResponse(failure, requestId, accepted);
       if (trace.dn === undefined && trace.claimed !== undefined) {
         const user = claimedName(trace.claimed, this.#parts.chain.methods);
         trace.particulars = { ...trace.particulars, user };
@@ -168,18 +171,19 @@ class RoutedService implements Service {
     if (method === "OPTIONS") return this.#options(path);
     const { route, params } = this.#router.match(method, path);
     trace.route = route;
+    const query = new URLSearchParams(request.query);
+    const root = config.site.externalUrlGiven || base !== externalUrl ? `${base}/` : wayUp(path);
+    const asked = trace.asked = { request, query, base, root, requestId };
     const segment = params.get("server");
     const server = segment === undefined ? undefined : requestedServer(segment, servers);
     if (server !== undefined) trace.particulars = { server: server.name };
     negotiate(headers, route, accepted);
 
-    const { caller, userName, user } = await identify(request, route, this.#parts, {
-      facts: {
-        clientAddress,
-        certificate,
-        unusableCertificate,
-        consignor,
-      },
+    if (route.consumes === FORM_TYPE) checkOwnOrigin(headers, base);
+    const facts = { clientAddress, certificate, unusableCertificate, consignor };
+    const given: Identifying = {
+      facts,
+      base,
       url: base + path,
       claimed: (user) => trace.claimed = user,
       known: (known) => {
@@ -188,23 +192,22 @@ class RoutedService implements Service {
       },
       log,
       signal,
-    });
-    const query = new URLSearchParams(request.query);
+    };
+    const identified = await identify(request, route, this.#parts, given);
     checkQuery(query, route.doc?.query);
     const preferences = headers.get(PREFERENCES_HEADER);
     const call: Call = {
-      request,
+      ...asked,
+      ...identified,
+      recognise: (authorization) => {
+        const shown = authorization.kind === "none" ? facts : { clientAddress };
+        return recognise({ ...shown, authorization }, headers, this.#parts, given);
+      },
       params,
-      query,
       server,
-      caller,
-      userName,
-      user,
       preferences: preferences ?? undefined,
       clientAddress,
-      base,
       audit: (particulars) => Object.assign(trace.particulars, particulars),
-      requestId,
       log,
       signal,
     };
@@ -235,6 +238,11 @@ interface Handling {
 function withoutSite(path: string, siteName: string): string {
   const prefix = path.slice(0, siteName.length + 2).toLowerCase();
   return prefix === `/${siteName.toLowerCase()}/` ? path.slice(siteName.length + 1) : path;
+}
+
+/** From a page to the root, wherever that is. */
+function wayUp(path: string): string {
+  return "../".repeat(path.split("/").length - 2) || "./";
 }
 
 /** Of a request whose own wish is not known. */

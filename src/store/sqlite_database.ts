@@ -22,6 +22,8 @@ interface Prepared {
   readonly asksNow: boolean;
   readonly asksClock: boolean;
 }
+/** Name of a database without a file: it is gone when it is closed. */
+export const IN_MEMORY = ":memory:";
 
 /** Milliseconds to wait for the lock of another process, such as the operator's command or a core being replaced. */
 const LOCK_WAIT_MS = 5000;
@@ -36,13 +38,13 @@ export class SqliteDatabase implements Database {
   readonly #clock: Clock;
 
   /**
-   * Opens a file, which is made if it is not there, and brings it to the newest schema.
+   * Opens a file, which is made if it is not there, or {@link IN_MEMORY}, and brings it to the newest schema.
    * @throws {UnknownDatabase} If the file is not of this schema, or newer than this service.
    */
   constructor(file: string, schema: Schema, clock: Clock) {
     this.#clock = clock;
     // What is inside is secret: the file, and with it the log that SQLite puts beside it, is for the service's account only.
-    Deno.openSync(file, { create: true, write: true, mode: 0o600 }).close();
+    if (file !== IN_MEMORY) Deno.openSync(file, { create: true, write: true, mode: 0o600 }).close();
     this.#database = new DatabaseSync(file, { timeout: LOCK_WAIT_MS, enableForeignKeyConstraints: true });
     try {
       this.#database.exec(

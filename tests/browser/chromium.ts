@@ -163,6 +163,18 @@ export class Page {
     await loaded;
   }
 
+  /** Fills in fields of a form by their names, and sends it by the button with this text, as a person does. */
+  async send(button: string, fields: Readonly<Record<string, string>> = {}): Promise<void> {
+    const loaded = new Promise<void>((resolve) => this.#loaded = resolve);
+    const [text, values] = [button, fields].map((value) => JSON.stringify(value));
+    await this.evaluate(`(() => {
+      const button = [...document.querySelectorAll("button")].find((each) => each.textContent === ${text});
+      for (const [name, value] of Object.entries(${values})) button.form.elements[name].value = value;
+      button.click();
+    })()`);
+    await loaded;
+  }
+
   /** Value of an expression in the page; it must be JSON. */
   async evaluate(expression: string): Promise<unknown> {
     const { result, exceptionDetails } = await this.#send("Runtime.evaluate", {

@@ -14,7 +14,6 @@ if (BROWSER === undefined) {
 /** Where screenshots go, if they are wanted: `AUTHSERVER_SCREENSHOTS=folder`. */
 const SCREENSHOTS = Deno.env.get("AUTHSERVER_SCREENSHOTS");
 
-const CREDENTIALS = { username: DEMO_USER.name, password: DEMO_USER.password };
 const mapOf = (folder: string) => ({
   "CN=Demo User, O=authserver demo": {
     role: "user",
@@ -133,9 +132,13 @@ Deno.test({
       await look(anonymous, `anonymous-${name}`);
       assert.doesNotMatch(String(await anonymous.evaluate("document.body.innerText")), /demouser|night run/);
 
-      const known = await browser.open(`${at.base}/rest/auth`, { ...view, credentials: CREDENTIALS });
+      const known = await browser.open(`${at.base}/rest/auth`, view);
       await known.follow("Sign in");
-      await look(known, `signed-in-${name}`);
+      await look(known, `sign-in-${name}`);
+      await known.send("Sign in", { user: DEMO_USER.name, password: "wrong" });
+      await look(known, `wrong-password-${name}`, { allowed: /status of 403/ });
+      await known.send("Sign in", { user: DEMO_USER.name, password: DEMO_USER.password });
+      await look(known, `signed-in-${name}`, { allowed: /status of 403/ });
       const text = String(await known.evaluate("document.body.innerText"));
       for (
         const expected of [
@@ -161,9 +164,6 @@ Deno.test({
       await look(picture, `picture-${name}`);
       assert.equal(await picture.evaluate("document.images[0].naturalWidth"), 2);
 
-      // Whoever breaks signing in off reads why, and the browser notes the status.
-      const refused = await browser.open(`${at.base}/login`, view);
-      await look(refused, `refused-${name}`, { allowed: /status of 401/ });
       const missing = await browser.open(`${at.base}/nothing`, view);
       await look(missing, `missing-${name}`, { allowed: /status of 404/ });
     }
@@ -177,11 +177,12 @@ Deno.test({
     await using at = await site();
     const shared = await at.share(`${at.folder}/home/results/`);
     await using browser = await Chromium.start(BROWSER ?? "");
-    const page = await browser.open(`${at.base}/`, { ...ALL_VIEWS[0], credentials: CREDENTIALS });
+    const page = await browser.open(`${at.base}/`, ALL_VIEWS[0]);
     await page.follow("Sign in");
+    await page.send("Sign in", { user: DEMO_USER.name, password: DEMO_USER.password });
     assert.equal(await page.evaluate("location.pathname"), "/");
-    await page.go(`${at.base}/rest/auth`);
     assert.match(String(await page.evaluate("document.body.innerText")), /Signed in as demouser/);
+    assert.equal(await page.evaluate("document.cookie"), "", "scripts see nothing of it");
     await page.go(`${at.base}${shared}/`);
     const links = async () =>
       await page.evaluate(

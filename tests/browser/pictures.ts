@@ -22,8 +22,8 @@ export async function takePicture(browserPath: string): Promise<Uint8Array> {
   await using demo = await startDemo();
   const link = await shareDirectory(demo);
   await using browser = await Chromium.start(browserPath, ["--ignore-certificate-errors"]);
-  const credentials = { username: DEMO_USER.name, password: DEMO_USER.password };
-  const status = await browser.open(`https://localhost:${demo.port}/login`, { ...VIEW, credentials });
+  const status = await browser.open(`https://localhost:${demo.port}/login`, VIEW);
+  await status.send("Sign in", { user: DEMO_USER.name, password: DEMO_USER.password });
   const listing = await browser.open(link, VIEW);
   assert.match(String(await status.evaluate("document.body.innerText")), /Signed in as demouser/);
   assert.match(String(await listing.evaluate("document.body.innerText")), /velocity\.h5/);

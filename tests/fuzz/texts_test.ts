@@ -4,8 +4,10 @@ import { LinearPattern } from "../../src/attributes/file/linear_pattern.ts";
 import { readTokenRequest } from "../../src/authentication/issued_token/issue.ts";
 import { readBearer } from "../../src/authentication/route_bearer.ts";
 import { asJsonLines, forJournal } from "../../src/logging/line_forms.ts";
+import { readCookie } from "../../src/model/cookie.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import { readTarget } from "../../src/model/request_target.ts";
+import { parseForm } from "../../src/resource/form.ts";
 import { BadControlRequest, parseControlRequest } from "../../src/rooms/control/control_request.ts";
 import { ListingPart } from "../../src/resource/access/listing_part.ts";
 import { parseListingQuery } from "../../src/resource/access/listing_query.ts";
@@ -23,6 +25,19 @@ fuzz({
   input: hostileText("eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhbm4iLCJpc3MiOiJhbm4ifQ.AAAA"),
   parse: readBearer,
   growth: { longest: 16 * KIB, forms: ["…", "e30.….AAAA", "….e30.AAAA"], input: asItIs },
+});
+fuzz({
+  name: "readCookie()",
+  input: hostileText("__Host-a=AbCd_-; b=2"),
+  parse: (text) => readCookie(text, "__Host-a"),
+  growth: { longest: 32 * KIB, forms: ["…", "__Host-a=…", "…=1", "a=1;…"], input: asItIs },
+});
+fuzz({
+  name: "parseForm()",
+  input: hostileText("user=ann&password=a%20b+c&token=AbCd"),
+  parse: parseForm,
+  throws: ["ERR_INVALID_REQUEST"],
+  growth: { longest: 64 * KIB, forms: ["…", "a=…", "a=1&…", "%…"], input: asItIs },
 });
 fuzz({
   name: "readTarget()",

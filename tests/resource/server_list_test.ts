@@ -82,6 +82,8 @@ function call(segment?: string, servers: ReadonlyMap<string, ServerFacts> = new 
     user: USER,
     clientAddress: "192.0.2.1",
     base: "https://h",
+    root: "../",
+    recognise: () => Promise.reject(new Error("nobody shows other credentials")),
     audit: () => {},
     requestId: "1",
     log: SILENT,
@@ -121,7 +123,9 @@ const STATES: readonly (readonly [readonly boolean[], string])[] = [
 for (const [states, text] of STATES) {
   Deno.test(`statusPage() says "${text}" of ${states}, and of each server whether it is up`, async () => {
     const servers = serversOf(...states.map((up, i) => server(`S${i}`, { up })));
-    const page = String((await statusPage(call(), { servers, facts: FACTS, sharing: undefined })).body);
+    const page = String(
+      (await statusPage(call(), { servers, facts: FACTS, sharing: undefined, canSignIn: true })).body,
+    );
     assert(page.includes(text));
     const shown = [...page.matchAll(/<p class="state (up|down)">(Up|Down)<\/p>/g)];
     assert.deepEqual(shown.map(([, style]) => style === "up"), states);

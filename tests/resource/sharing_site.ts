@@ -195,6 +195,8 @@ export class SharingSite implements AsyncDisposable {
       user: this.#user(who),
       clientAddress: request.client.address,
       base: BASE,
+      root: "../../",
+      recognise: () => Promise.reject(new Error("nobody shows other credentials")),
       requestId: "r1",
       log: SILENT,
       audit: (facts) => Object.assign(this.audited, facts),

@@ -102,11 +102,11 @@ Deno.test("mountService() answers below a path, with links there, and every answ
     const html = { Accept: "text/html,*/*;q=0.5" };
     assert.match((await asked("/uftp/", { headers: html })).text, /<h1>DEMO: UFTP/);
     const page = (await asked("/uftp/rest/auth", { headers: { ...html, ...known } })).text;
-    assert.match(page, /Signed in as <strong>demouser<[^]* -u demouser -P /);
+    assert.match(page, /Signed in as <strong><bdi>demouser<[^]* -u demouser -P /);
     const { text: token } = await asked("/uftp/rest/auth/token", { headers: known });
     const bearer = { ...html, Authorization: `Bearer ${token}` };
     const other = (await asked("/uftp/rest/auth", { headers: bearer })).text;
-    assert.match(other, /Signed in as <strong>cn=[^]* -u &#60;user&#62; -i /i, "a token is no password");
+    assert.match(other, /Signed in as <strong><bdi>cn=[^]* -u &#60;user&#62; -i /i, "a token is no password");
     assert.equal((await asked("/uftp/rest/auth", { headers: { Authorization: "Basic eDp5" } })).status, 401);
     assert.equal((await asked("/uftp/login", { headers: known })).status, 303);
     assert.equal((await asked("/uftp/rest/auth/NONE", { headers: known })).status, 404);

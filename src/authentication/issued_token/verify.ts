@@ -14,7 +14,7 @@ import type { Authenticator, Verdict } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { isSignedBy } from "../jws_signature.ts";
 import { isPersonalName } from "../personal_name.ts";
-import { type AskStanding, ISSUED_TOKENS, namedUser } from "../standing.ts";
+import { type AskStanding, ISSUED_TOKENS, whatIsLeft } from "../standing.ts";
 import { checkClaims, InvalidToken, parseSignedToken, type SignedToken, textClaim } from "../signed_token.ts";
 import { TokenVerifier } from "../token_verifier.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
@@ -74,7 +74,9 @@ class IssuedTokenAuthenticator implements Authenticator {
     }
     try {
       const identity = await this.#identify(authorization.token.reveal(), clientAddress);
-      return { kind: "accepted", identity: await this.#stillThere(identity, signal) };
+      const left = await whatIsLeft(identity, this.options.standing, signal);
+      if (left === undefined) throw new InvalidToken("its user does not exist any more");
+      return { kind: "accepted", identity: left };
     } catch (error) {
       if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
       throw error;
@@ -119,19 +121,6 @@ class IssuedTokenAuthenticator implements Authenticator {
     if (await book?.isRevoked(shown)) throw new InvalidToken("it was taken back, or what it was got with");
     book?.noteUse(shown, clientAddress);
     return shown.lineage;
-  }
-
-  /**
-   * The identity with what is left of it today.
-   * @throws {InvalidToken} If the user is gone. What the source throws that named them.
-   */
-  async #stillThere(identity: Identity, signal: AbortSignal): Promise<Identity> {
-    const standing = await this.options.standing(namedUser(identity), signal);
-    if (standing.kind === "gone") throw new InvalidToken("its user does not exist any more");
-    const { uidServers } = identity;
-    if (standing.kind === "cannot tell" || standing.servers === undefined) return identity;
-    const { servers } = standing;
-    return { ...identity, uidServers: uidServers?.filter((name) => servers.includes(name)) ?? servers };
   }
 
   /** Once for each token, as clients show them again and again. */

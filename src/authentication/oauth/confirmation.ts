@@ -1,7 +1,7 @@
-import { Buffer } from "node:buffer";
-import { hash, timingSafeEqual, X509Certificate } from "node:crypto";
+import { hash, X509Certificate } from "node:crypto";
 import type { Credentials } from "../../model/credentials.ts";
 import type { Clock } from "../../model/clock.ts";
+import { sameSecret } from "../../model/same_secret.ts";
 import { SeenOnce } from "../../model/seen_once.ts";
 import { isJsonObject } from "../json_object.ts";
 import { InvalidToken } from "../signed_token.ts";
@@ -80,7 +80,9 @@ export class PossessionCheck {
       url: proof.url,
       now: this.clock(),
     });
-    if (!same(thumbprint, jkt)) throw new InvalidToken("it is bound to another key than the proof shows");
+    if (!sameSecret(thumbprint, jkt)) {
+      throw new InvalidToken("it is bound to another key than the proof shows");
+    }
     const mark = hash("sha256", id, "base64");
     if (!this.#seen.note(jkt, mark, endsAt)) throw new InvalidToken("the proof was shown before");
   }
@@ -91,12 +93,7 @@ function checkCertificate(thumbprint: string, { certificate }: Credentials): voi
     throw new InvalidToken("it is bound to a certificate, and the client showed none");
   }
   const shown = hash("sha256", new X509Certificate(certificate.pem).raw, "base64url");
-  if (!same(shown, thumbprint)) {
+  if (!sameSecret(shown, thumbprint)) {
     throw new InvalidToken("it is bound to another certificate than the client's");
   }
-}
-
-function same(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }

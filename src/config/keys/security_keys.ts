@@ -98,6 +98,31 @@ export const ISSUED_TOKENS = section({
   },
 });
 
+/** People who sign in with a browser. */
+export const BROWSERS = section({
+  prefix: "container.security.browser.",
+  title: "Browsers that are signed in",
+  unknown: "error",
+  keys: {
+    idleSeconds: integer({
+      name: "idleTime",
+      help: "A browser is signed out that has not been used for so long",
+      default: 1800,
+      min: 60,
+      unit: "seconds",
+      added: true,
+    }),
+    maxSeconds: integer({
+      name: "maxTime",
+      help: "A browser is signed out that was signed in so long ago",
+      default: 28_800,
+      min: 60,
+      unit: "seconds",
+      added: true,
+    }),
+  },
+});
+
 /** How guessing of passwords is slowed down. */
 export const REGULATION = section({
   prefix: "container.security.regulation.",

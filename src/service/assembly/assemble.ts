@@ -6,6 +6,8 @@ import type { Authenticator } from "../../authentication/authenticator.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import type { ServiceFacts } from "../../resource/service_section.ts";
 import { type OpenSharing, openSharing } from "../../resource/share/open_sharing.ts";
+import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
+import type { SignInParts } from "../../pages/sign_in_page.ts";
 import type { AskStanding } from "../../authentication/standing.ts";
 import { kindOf } from "../../config/kind.ts";
 import { externalUrlAt } from "../../config/read_site.ts";
@@ -138,11 +140,13 @@ async function open(
   );
   const here = { observer, log, clock, keep };
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, lookingOn, kinds: kinds.methods };
-  const { chain, standing, tokens, book } = await openAuthentication(config, { ...asked, ...here });
+  const { chain, standing, tokens, book, signIns } = await openAuthentication(config, { ...asked, ...here });
   const servers = await openServers(config, groups, { log, clock, keep });
   const sharing = startSharing(config, { servers, attributes, standing, chain, ...here });
   const { methods } = chain;
   const regulator = openRegulator(config, methods, { log, clock, learned });
+  const desk = { groups, methods, attributes, regulator, signIns, sharing, book };
+  const ofMethods = partsOfMethods(chain, { regulator, signIns });
   return {
     config,
     externalUrl,
@@ -150,6 +154,7 @@ async function open(
     challenge: challengeOf(chain),
     regulator,
     attributes,
+    signIns: ofMethods.signIn?.signIns,
     accessControl: config.accessControl.enabled,
     serverName: own.name,
     servers,
@@ -165,11 +170,9 @@ async function open(
       shareAdministration: sharing && new ShareAdministration(sharing.store, clock),
       features: config.features,
       nameService: config.resolveClientNames ? new NameService() : undefined,
-      issuers: methods.flatMap(({ issuer }) => issuer ?? []),
-      certificates: certificateParts(methods, regulator),
-      unauthenticated: (reason) => unauthenticated(chain, reason),
+      ...ofMethods,
     }),
-    desk: new OperatorDesk({ groups, attributes, regulator, certificate: own.facts, sharing, book, methods }),
+    desk: new OperatorDesk({ ...desk, certificate: own.facts }),
     drain: () => draining = true,
     renewTls: (renewed) => {
       own.renew(renewed);
@@ -186,6 +189,24 @@ function openRegulator(
 ): Regulator {
   const issuers = silentIssuers(methods);
   return new Regulator({ config: regulation, log, steady: steadyClock, clock, issuers, learned });
+}
+
+/** What resources go by that depends on the methods. */
+function partsOfMethods(
+  chain: AuthenticationChain,
+  { regulator, signIns }: { readonly regulator: Regulator; readonly signIns: SignIns },
+) {
+  const { methods, realm: siteName } = chain;
+  const password = methods.some(({ challenges }) => challenges.includes("Basic"));
+  const certificate = methods.some(({ looksAtCertificates }) => looksAtCertificates);
+  const signIn: SignInParts = { signIns, ways: { password, certificate }, siteName };
+  return {
+    issuers: methods.flatMap(({ issuer }) => issuer ?? []),
+    certificates: certificateParts(methods, regulator),
+    unauthenticated: (reason: string) => unauthenticated(chain, reason),
+    /** Absent: browsers cannot show what any method takes. */
+    signIn: password || certificate ? signIn : undefined,
+  };
 }
 
 /** Issuers whom no method asks about their tokens. */

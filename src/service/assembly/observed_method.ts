@@ -8,6 +8,7 @@ export function observed(method: Authenticator, observer: RequestObserver): Auth
   return {
     name,
     challenges,
+    looksAtCertificates: method.looksAtCertificates,
     issuer,
     status,
     standingOf: method.standingOf?.bind(method),

@@ -4,6 +4,7 @@ import type { AuthenticationChain } from "../../authentication/chain.ts";
 import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { TokenBook } from "../../authentication/issued_token/token_book.ts";
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
+import { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { createMethods } from "../../authentication/registry.ts";
 import { type AskStanding, standingOf } from "../../authentication/standing.ts";
 import type { KindList } from "../../config/kind.ts";
@@ -49,6 +50,7 @@ export interface OpenAuthentication {
   readonly tokens: TokenIssuer | undefined;
   /** Absent if nothing is kept, or no tokens are made. */
   readonly book: TokenBook | undefined;
+  readonly signIns: SignIns;
 }
 
 /** @throws If a file that the configuration names cannot be used. */
@@ -88,6 +90,7 @@ export async function openAuthentication(
     standing,
     tokens,
     book,
+    signIns: new SignIns({ records: records.openAnyway, standing, limits: config.browsers, clock }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from "../../model/clock.ts";
 import type { RecordStore } from "../../store/record_store.ts";
+import { IN_MEMORY } from "../../store/sqlite_database.ts";
 import { openRecordStore } from "../../store/sqlite_record_store.ts";
 
 /** Name of the database in `persistence.directory`. */
@@ -17,15 +18,20 @@ export class Records {
   constructor(readonly directory: string | undefined, readonly clock: Clock) {}
 
   /** @throws {UnknownDatabase} and what the file system throws. */
-  readonly open = (): RecordStore | undefined => {
-    if (this.directory === undefined) return undefined;
+  readonly open = (): RecordStore | undefined =>
+    this.directory === undefined ? undefined : this.#opened(`${this.directory}/${RECORD_DATABASE}`);
+
+  /** The same; where nothing is kept, records that last as long as this part. @throws As {@link open}. */
+  readonly openAnyway = (): RecordStore => this.open() ?? this.#opened(IN_MEMORY);
+
+  #opened(file: string): RecordStore {
     if (this.#store === undefined) {
-      const store = openRecordStore(`${this.directory}/${RECORD_DATABASE}`, this.clock);
+      const store = openRecordStore(file, this.clock);
       this.#store = store;
       this.#timer = setInterval(() => void store.purge().catch(() => {}), PURGE_INTERVAL); // the next one tries again
     }
     return this.#store;
-  };
+  }
 
   /** As {@link open}, for whoever looks on: undefined if nothing has been kept so far. */
   readonly openPresent = (): RecordStore | undefined => {

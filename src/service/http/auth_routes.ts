@@ -1,3 +1,4 @@
+import type { ServiceError } from "../../model/service_error.ts";
 import type { NameService } from "../../outgoing/name_service.ts";
 import type { Call } from "../../resource/call.ts";
 import { capabilitiesOf } from "../../resource/capability_scope.ts";
@@ -11,10 +12,12 @@ import {
   forgetCertificate,
   uploadCertificate,
 } from "../../resource/ssh_certificate.ts";
-import { signIn, statusPage } from "../../pages/status_page.ts";
+import { type SignInParts, toSignIn } from "../../pages/sign_in_page.ts";
+import { statusPage } from "../../pages/status_page.ts";
 import { jsonAnswer } from "./openapi/operation.ts";
 import { OF_SESSIONS } from "./openapi/refusals.ts";
-import { JSON_TYPE, type PublishedRoute } from "./router.ts";
+import { type Asked, JSON_TYPE, type PublishedRoute } from "./router.ts";
+import { loginRoute } from "./sign_in_routes.ts";
 
 /** What servers and their sessions are made of. */
 export interface AuthParts {
@@ -26,22 +29,25 @@ export interface AuthParts {
   readonly sharing: SharingParts | undefined;
   /** Absent: names of hosts that clients give are dropped. */
   readonly nameService: NameService | undefined;
+  /** Absent: there is no way for browsers to sign in. */
+  readonly signIn: SignInParts | undefined;
   /** The error that asks a caller for credentials; the reason is for the log. */
   readonly unauthenticated: (reason: string) => Error;
 }
 
 /** The servers, their sessions, and what serves the login alone. */
 export function authRoutes(parts: AuthParts): PublishedRoute[] {
-  const { certificates, nameService } = parts;
+  const { certificates, nameService, signIn, unauthenticated } = parts;
   return [
     ...listRoutes(parts),
+    ...(signIn === undefined ? [] : [loginRoute(signIn, unauthenticated)]),
     ...serverRoutes(nameService),
     ...(certificates === undefined ? [] : certificateRoutes(certificates)),
   ];
 }
 
 /** All servers, as data and as a page. */
-function listRoutes({ servers, facts, sharing, unauthenticated }: AuthParts): PublishedRoute[] {
+function listRoutes({ servers, facts, sharing, signIn }: AuthParts): PublishedRoute[] {
   const section = new ServiceSection(facts);
   const list = {
     method: "GET",
@@ -54,6 +60,7 @@ function listRoutes({ servers, facts, sharing, unauthenticated }: AuthParts): Pu
         servers,
         facts,
         sharing: capabilitiesOf(call.caller) === undefined ? sharing : undefined,
+        canSignIn: signIn !== undefined,
       }),
   } as const;
   return [
@@ -73,6 +80,8 @@ function listRoutes({ servers, facts, sharing, unauthenticated }: AuthParts): Pu
     {
       ...list,
       path: "/",
+      signedIn: true,
+      failed: (failure: ServiceError, asked: Asked) => signIn && toSignIn(failure, asked, ""),
       doc: {
         id: "listServersAtRoot",
         summary: "The same",
@@ -80,17 +89,6 @@ function listRoutes({ servers, facts, sharing, unauthenticated }: AuthParts): Pu
           200: jsonAnswer("The list", "ServerList"),
         },
       },
-    },
-    {
-      method: "GET",
-      path: "/login",
-      service: "auth",
-      doc: {
-        id: "signIn",
-        summary: "Has a browser ask for user name and password",
-        answers: { 303: { description: "Signed in", headers: { Location: "The status page" } } },
-      },
-      answer: (call) => signIn(call, unauthenticated),
     },
   ];
 }

@@ -1,5 +1,5 @@
 import type { HttpResponse } from "../../model/http_message.ts";
-import { refuse } from "../../model/service_error.ts";
+import { refuse, type ServiceError } from "../../model/service_error.ts";
 import type { Call } from "../../resource/call.ts";
 import { invalidRequest } from "../../resource/invalid_request.ts";
 import type { Operation } from "./openapi/operation.ts";
@@ -12,8 +12,14 @@ export function isHealth(path: string): boolean {
   return path.startsWith("/health/");
 }
 
+/** What browsers send of a page's form. */
+export const FORM_TYPE = "application/x-www-form-urlencoded";
+
 /** What a resource produces that has nothing but data. */
 export const JSON_TYPE = ["application/json"] as const;
+
+/** A request as far as it is known before anything is known of its caller. */
+export type Asked = Pick<Call, "request" | "query" | "base" | "root" | "requestId">;
 
 /** One method of one resource. */
 export interface Route {
@@ -22,18 +28,22 @@ export interface Route {
   readonly path: string;
   readonly service: RouteService;
   /** Method whose permission it takes; absent: the request's own. */
-  readonly permission?: "POST";
+  readonly permission?: "GET" | "POST";
+  /** Whether browsers that are signed in are known here; nowhere below `/rest/`. */
+  readonly signedIn?: true;
   /** Whether it is for callers whose login permits some paths only, and keeps to these. */
   readonly heedsCapabilities?: true;
-  /** Media type that a body must have; absent: any, or none. */
-  readonly consumes?: "application/json";
+  /** Media type that a body must have; absent: any, or none. A form counts only if a page of ours has sent it. */
+  readonly consumes?: "application/json" | typeof FORM_TYPE;
   /** Media types on offer; absent: whatever the data is. */
   readonly produces?: readonly string[];
   /** What is decided here; each decision gets a line in the log that says who, from where, what and why. */
-  readonly audit?: "session" | "token" | "share" | "admin" | "certificate";
+  readonly audit?: "session" | "token" | "share" | "admin" | "certificate" | "login";
   readonly answer: (call: Call) => Promise<HttpResponse> | HttpResponse;
   /** Answers in place of `answer` whoever would rather have a page. */
   readonly page?: (call: Call) => Promise<HttpResponse> | HttpResponse;
+  /** Answers whoever would rather have a page than read of a failure; `undefined`: they read of it. */
+  readonly failed?: (failure: ServiceError, asked: Asked) => HttpResponse | undefined;
   /** What the API description says about it. */
   readonly doc?: Operation;
 }

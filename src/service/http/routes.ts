@@ -6,9 +6,10 @@ import { type AuthParts, authRoutes } from "./auth_routes.ts";
 import { type OpenParts, openRoutes } from "./open_routes.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import { jsonAnswer } from "./openapi/operation.ts";
-import { JSON_TYPE, type PublishedRoute } from "./router.ts";
+import { JSON_TYPE, type PublishedRoute, type Route } from "./router.ts";
 import { shareRoutes } from "./share_routes.ts";
 import { tokenListRoutes, type TokenParts, tokenRoutes } from "./token_routes.ts";
+import { signInRoutes } from "./sign_in_routes.ts";
 
 /** What the resources are made of. */
 interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
@@ -17,8 +18,8 @@ interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
 }
 
 /** Every resource of the service, and who answers it. */
-export function routesOf(parts: ResourceParts): PublishedRoute[] {
-  const { features, sharing } = parts;
+export function routesOf(parts: ResourceParts): Route[] {
+  const { features, sharing, signIn } = parts;
   const withTokens = (["auth", "share", "access"] as const).filter((service) => features[service]);
   const routes: PublishedRoute[] = [
     ...openRoutes(parts),
@@ -39,5 +40,5 @@ export function routesOf(parts: ResourceParts): PublishedRoute[] {
       answer: ({ base }) => jsonResponse(openApiDocument(routes, base)),
     },
   ];
-  return routes;
+  return [...routes, ...(features.auth && signIn !== undefined ? signInRoutes(signIn) : [])];
 }

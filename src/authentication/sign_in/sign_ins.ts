@@ -1,0 +1,138 @@
+import { createHmac, hash, randomBytes } from "node:crypto";
+import type { Clock } from "../../model/clock.ts";
+import { HostCookie } from "../../model/cookie.ts";
+import { comparableForm } from "../../model/distinguished_name.ts";
+import type { RecordStore } from "../../store/record_store.ts";
+import { isJsonObject } from "../json_object.ts";
+import { type AskStanding, whatIsLeft } from "../standing.ts";
+import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
+
+/** A browser that somebody has signed in with. */
+export interface SignIn {
+  readonly identity: KeptIdentity;
+  /** Name of a user who typed it with a password. */
+  readonly userName: string | undefined;
+  /** In seconds since the epoch, however much it is used. */
+  readonly ends: number;
+  /** What forms of its pages carry, so that nobody else can have the browser send them. */
+  readonly formToken: string;
+}
+
+/** How long browsers stay signed in, in seconds. */
+interface SignInLimits {
+  /** Without a request. */
+  readonly idleSeconds: number;
+  readonly maxSeconds: number;
+}
+
+/** What is said of somebody who has just proved who they are. */
+interface Proved {
+  readonly identity: KeptIdentity;
+  readonly userName?: string;
+  /** Moment from which on the proof counts no more, in seconds since the epoch. */
+  readonly until?: number;
+}
+
+/** Kinds of records: that somebody has signed in, and that the browser was heard of not long ago. Either alone is nothing. */
+const [SIGNED_IN, HEARD_OF] = ["sign-in", "sign-in-heard-of"];
+/** Browsers of one user; of more, the one goes that was not heard of for longest. */
+const MOST_OF_A_USER = 20;
+/** What part of the idle time may go by before it is noted that a browser was heard of. */
+const NOTED = 1 / 30;
+
+/**
+ * Browsers that are signed in. Each shows 128 random bits, of which the store has a digest: whoever reads the store cannot
+ * sign in. They end when they are idle, after their longest time, when they sign out, and when their user is gone or banned.
+ */
+export class SignIns {
+  constructor(
+    readonly parts: {
+      /** Opened when first needed. */
+      readonly records: () => RecordStore;
+      readonly standing: AskStanding;
+      readonly limits: SignInLimits;
+      readonly clock: Clock;
+    },
+  ) {}
+
+  /** @returns What the browser has to show from now on. @throws {ERR_RECORD_STORE} */
+  async begin({ identity, userName, until = Infinity }: Proved): Promise<string> {
+    const token = randomBytes(16).toString("base64url");
+    const made = this.#now();
+    const ends = Math.min(made + this.parts.limits.maxSeconds, Math.floor(until));
+    const record = { key: digestOf(token), owner: comparableForm(identity.dn), made };
+    const content = { identity, userName };
+    await this.parts.records().put(SIGNED_IN, { ...record, ends, content }, MOST_OF_A_USER);
+    await this.#hear(record);
+    return token;
+  }
+
+  /**
+   * Whose browser shows this.
+   * @throws {ERR_RECORD_STORE} What the source throws that knows the user.
+   */
+  async find(token: string, signal: AbortSignal): Promise<SignIn | undefined> {
+    if (!/^[A-Za-z0-9_-]{22}$/.test(token)) return undefined;
+    const records = this.parts.records();
+    const key = digestOf(token);
+    const [signedIn, heardOf] = [await records.get(SIGNED_IN, key), await records.get(HEARD_OF, key)];
+    if (signedIn === undefined || heardOf === undefined) return undefined;
+    const { content, owner, made, ends } = signedIn;
+    const { identity, userName } = isJsonObject(content) ? content : {};
+    const left = isKeptIdentity(identity)
+      ? await whatIsLeft(identity, this.parts.standing, signal)
+      : undefined;
+    if (left === undefined) {
+      await this.end(token);
+      return undefined;
+    }
+    const { idleSeconds } = this.parts.limits;
+    if (heardOf.ends - this.#now() < idleSeconds * (1 - NOTED)) await this.#hear({ key, owner, made });
+    return {
+      identity: left,
+      userName: typeof userName === "string" ? userName : undefined,
+      ends,
+      formToken: formTokenOf(token),
+    };
+  }
+
+  /** Signs the browser out. @throws {ERR_RECORD_STORE} */
+  async end(token: string): Promise<void> {
+    const records = this.parts.records();
+    await records.remove(SIGNED_IN, digestOf(token));
+    await records.remove(HEARD_OF, digestOf(token));
+  }
+
+  /** Signs out all browsers of a user. @param owner Name in comparable form. @throws {ERR_RECORD_STORE} */
+  async endAllOf(owner: string): Promise<void> {
+    const records = this.parts.records();
+    await records.removeOf(SIGNED_IN, owner);
+    await records.removeOf(HEARD_OF, owner);
+  }
+
+  /** Apart from the other record: one that were written again here would bring back a browser that has just signed out. */
+  async #hear(
+    record: { readonly key: string; readonly owner: string; readonly made: number },
+  ): Promise<void> {
+    const ends = this.#now() + this.parts.limits.idleSeconds;
+    await this.parts.records().put(HEARD_OF, { ...record, ends, content: {} }, MOST_OF_A_USER);
+  }
+
+  #now(): number {
+    return Math.floor(this.parts.clock() / 1000);
+  }
+}
+
+function digestOf(token: string): string {
+  return hash("sha256", token, "base64url");
+}
+
+/** For forms: nothing needs to be kept of it, and it does not tell what it is made of. */
+function formTokenOf(token: string): string {
+  return createHmac("sha256", token).update("form").digest("base64url");
+}
+
+/** Where browsers have what they show. @param base Base of links for the caller. */
+export function signInCookie(base: string): HostCookie {
+  return new HostCookie("sign-in", base);
+}

@@ -1,0 +1,184 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { mayAccess } from "../attributes/access_rules.ts";
+import { passwordLogin } from "../authentication/parse_credentials.ts";
+import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
+import { HostCookie } from "../model/cookie.ts";
+import type { Authorization } from "../model/credentials.ts";
+import type { HttpResponse } from "../model/http_message.ts";
+import { refuse, type ServiceError } from "../model/service_error.ts";
+import type { Call, IdentifiedUser } from "../resource/call.ts";
+import { checkFormToken, FORM_TOKEN, readForm, readOwnForm } from "../resource/form.ts";
+import { emptyResponse } from "../resource/text_response.ts";
+import { type Content, isolated, markup } from "./markup.ts";
+import { pageResponse } from "./page.ts";
+import { TEXTS } from "./texts.ts";
+
+/** How people can sign in with a browser; at least one way there is. */
+interface WaysToSignIn {
+  readonly password: boolean;
+  /** By the certificate that the browser shows on its connections. */
+  readonly certificate: boolean;
+}
+
+/** What signing in is made of. */
+export interface SignInParts {
+  readonly signIns: SignIns;
+  readonly ways: WaysToSignIn;
+  readonly siteName: string;
+}
+
+/** What a page is made from, whoever calls. */
+type Asked = Pick<Call, "request" | "query" | "base" | "root">;
+
+/** How long a sign-in page can be left open. */
+const VISIT_SECONDS = 3600;
+
+/** Name of the field that tells by which way. */
+const WAY = "way";
+
+/** `GET /login` of a browser: who is signed in goes on, everybody else sees the ways to do that. */
+export function signInPage(call: Call, parts: SignInParts): HttpResponse {
+  const { caller, request, signIn } = call;
+  if (signIn !== undefined || (caller.kind !== "anonymous" && request.headers.has("Authorization"))) {
+    return emptyResponse({ status: 303, headers: { Location: call.root + wantedPage(call) } });
+  }
+  return formsPage(call, parts, {
+    certificate: caller.kind === "anonymous" ? undefined : caller.identity.dn,
+  });
+}
+
+/** The page again, after a failure: why, and another try. */
+export function signInFailed(
+  failure: ServiceError,
+  asked: Asked,
+  parts: SignInParts,
+): HttpResponse | undefined {
+  if (asked.request.method === "GET") {
+    // Where callers without credentials are refused, this one page is for them.
+    return failure.code === "ERR_UNAUTHENTICATED" && !asked.request.headers.has("Authorization")
+      ? formsPage(asked, parts, {})
+      : undefined;
+  }
+  const says = TEXTS.signIn;
+  const isWrong = failure.code === "ERR_UNAUTHENTICATED";
+  const page = formsPage(asked, parts, { problem: isWrong ? says.wrong : failure.publicMessage });
+  for (const [name, value] of Object.entries(failure.headers)) {
+    if (name !== "WWW-Authenticate") page.headers.set(name, value);
+  }
+  // Not 401: the challenge that belongs to it makes browsers ask for the password in a window of their own.
+  return { ...page, status: isWrong ? 403 : failure.status };
+}
+
+/** `POST /login`: signs the browser in, by name and password or by its certificate. */
+export async function signInByForm(call: Call, parts: SignInParts): Promise<HttpResponse> {
+  const visit = visitOf(call);
+  if (visit === undefined) throw refuse("ERR_PAGE_OUTDATED", "no cookie of the sign-in page");
+  const form = await readForm(call);
+  checkFormToken(form, visitFormToken(visit));
+  const authorization: Authorization = form.get(WAY) === "certificate"
+    ? { kind: "none" }
+    : passwordLogin(form.get("user") ?? "", form.get("password") ?? "");
+  return await signedIn(call, await call.recognise(authorization), parts);
+}
+
+/** The browser is signed in from now on, and goes where it wanted to. */
+async function signedIn(
+  call: Call,
+  { caller, userName, user: { role } }: IdentifiedUser,
+  { signIns }: SignInParts,
+): Promise<HttpResponse> {
+  if (caller.kind === "anonymous") throw refuse("ERR_PAGE_OUTDATED", "the browser shows no certificate");
+  if (!mayAccess("auth", "GET", role)) throw refuse("ERR_FORBIDDEN", `role ${role}`);
+  const cookie = signInCookie(call.base);
+  const former = cookie.valueIn(call.request.headers.get("Cookie"));
+  const token = await signIns.begin({ identity: caller.identity, userName });
+  if (former !== undefined) await signIns.end(former);
+  const response = emptyResponse({ status: 303, headers: { Location: call.root + wantedPage(call) } });
+  response.headers.add("Set-Cookie", cookie.set(token));
+  response.headers.add("Set-Cookie", visitCookie(call).set("", 0));
+  return response;
+}
+
+/** `POST /logout`: the browser is signed in no more. */
+export async function signOut(call: Call, { signIns }: SignInParts): Promise<HttpResponse> {
+  const cookie = signInCookie(call.base);
+  const token = cookie.valueIn(call.request.headers.get("Cookie"));
+  if (call.signIn !== undefined && token !== undefined) {
+    await readOwnForm(call);
+    await signIns.end(token);
+  }
+  const response = emptyResponse({ status: 303, headers: { Location: call.root } });
+  response.headers.add("Set-Cookie", cookie.set("", 0));
+  return response;
+}
+
+/** Leads whoever is not signed in to the page for it, and from there back. */
+export function toSignIn(
+  failure: ServiceError,
+  { request, root }: Asked,
+  path: string,
+): HttpResponse | undefined {
+  if (failure.code !== "ERR_UNAUTHENTICATED" || request.headers.has("Authorization")) return undefined;
+  const location = `${root}login?to=${encodeURIComponent(path)}`;
+  return emptyResponse({ status: 303, headers: { Location: location } });
+}
+
+/**
+ * Page to which a browser goes once it is signed in, relative to the root: one of ours. Without colon and backslash and with
+ * a letter at its begin it can name no other host.
+ */
+function wantedPage({ query }: Pick<Asked, "query">): string {
+  const wanted = query.get("to") ?? "";
+  return wanted.length <= 1000 && /^[A-Za-z][\w.~%/?=&-]*$/.test(wanted) ? wanted : "";
+}
+
+/** Cookie of a browser that looks at the page, before anybody has signed in: its forms belong to it. */
+function visitCookie({ base }: Pick<Asked, "base">): HostCookie {
+  return new HostCookie("visit", base);
+}
+
+/** What the browser shows as its visit; `undefined` if that is nothing of ours. */
+function visitOf(asked: Asked): string | undefined {
+  const visit = visitCookie(asked).valueIn(asked.request.headers.get("Cookie"));
+  return visit !== undefined && /^[A-Za-z0-9_-]{22}$/.test(visit) ? visit : undefined;
+}
+
+function visitFormToken(visit: string): string {
+  return createHmac("sha256", visit).update("form").digest("base64url");
+}
+
+function formsPage(
+  asked: Asked,
+  { ways, siteName }: SignInParts,
+  { certificate, problem }: { readonly certificate?: string; readonly problem?: string },
+): HttpResponse {
+  const says = TEXTS.signIn;
+  const visit = visitOf(asked) ?? randomBytes(16).toString("base64url");
+  const to = wantedPage(asked);
+  const form = (content: Content) =>
+    markup`<form class="fields" method="post" action="${asked.root}login${
+      to !== "" && `?to=${encodeURIComponent(to)}`
+    }">
+<input type="hidden" name="${FORM_TOKEN}" value="${visitFormToken(visit)}">
+${content}
+</form>
+`;
+  const page = pageResponse({
+    title: says.title(siteName),
+    body: [
+      problem !== undefined && markup`<p role="alert" class="problem">${problem}</p>`,
+      ways.password && form(markup`<p><label for="user">${says.user}</label>
+<input id="user" name="user" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="256"></p>
+<p><label for="password">${says.password}</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required></p>
+<p><button>${says.button}</button></p>`),
+      ways.certificate && certificate !== undefined &&
+      form(markup`<p>${says.certificate} ${isolated(certificate)}</p>
+<p><button name="${WAY}" value="certificate">${says.byCertificate}</button></p>`),
+      ways.certificate && certificate === undefined && markup`<p class="quiet">${says.noCertificate}</p>`,
+    ],
+    needs: { forms: true },
+  });
+  page.headers.add("Set-Cookie", visitCookie(asked).set(visit, VISIT_SECONDS));
+  return page;
+}

@@ -1,0 +1,18 @@
+import type { HeaderList } from "../../model/header_list.ts";
+import { refuse } from "../../model/service_error.ts";
+
+/**
+ * Whether a page of this service has sent a request, as browsers say on their own account, whatever the script or form was:
+ * by `Sec-Fetch-Site` (Fetch Metadata), else by `Origin` (RFC 6454, 7; Fetch standard, 3.1). What says neither is no browser.
+ * @param base Base of links for the caller, as far as it is known; the name that the caller used is `Host`.
+ * @throws {ERR_FOREIGN_PAGE}
+ */
+export function checkOwnOrigin(headers: HeaderList, base: string): void {
+  const site = headers.get("Sec-Fetch-Site");
+  if (site === "same-origin") return;
+  if (site !== null) throw refuse("ERR_FOREIGN_PAGE", "Sec-Fetch-Site is not same-origin");
+  const origin = headers.get("Origin");
+  const { origin: own, protocol } = new URL(base);
+  if (origin !== null && (origin === own || origin === `${protocol}//${headers.get("Host")}`)) return;
+  throw refuse("ERR_FOREIGN_PAGE", origin === null ? "neither Sec-Fetch-Site nor Origin" : "another Origin");
+}

@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import type { Standing } from "../../../src/authentication/standing.ts";
+import { SignIns } from "../../../src/authentication/sign_in/sign_ins.ts";
+import { IN_MEMORY } from "../../../src/store/sqlite_database.ts";
+import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
+
+const ANN = { dn: "CN=Ann, O=Example", method: "PASSWORD_FILE", via: "PASSWORD", login: "ann" };
+const NOW = 1_800_000_000;
+
+/** Browsers that are signed out after 30 minutes without a request, and after eight hours. */
+function opened(standing: () => Standing = () => ({ kind: "known" })) {
+  let now = NOW;
+  const clock = () => now * 1000;
+  const records = openRecordStore(IN_MEMORY, clock);
+  const signIns = new SignIns({
+    records: () => records,
+    standing: () => Promise.resolve(standing()),
+    limits: { idleSeconds: 1800, maxSeconds: 28_800 },
+    clock,
+  });
+  const { signal } = new AbortController();
+  return {
+    records,
+    signIns,
+    later: (seconds: number) => now += seconds,
+    find: (token: string) => signIns.find(token, signal),
+    [Symbol.dispose]: () => records.close(),
+  };
+}
+
+Deno.test("SignIns find again whom they have seen sign in, by 128 random bits that the store does not have", async () => {
+  using at = opened();
+  const token = await at.signIns.begin({ identity: { ...ANN, groups: ["hpc"] }, userName: "ann" });
+  assert.match(token, /^[A-Za-z0-9_-]{22}$/);
+  assert.notEqual(token, await at.signIns.begin({ identity: ANN }));
+  const found = await at.find(token);
+  assert.deepEqual(found?.identity, { ...ANN, groups: ["hpc"] });
+  assert.deepEqual([found?.userName, found?.ends], ["ann", NOW + 28_800]);
+  const kept = JSON.stringify([await at.records.list("sign-in"), await at.records.list("sign-in-heard-of")]);
+  assert(!kept.includes(token) && !kept.includes(found?.formToken ?? token), kept);
+  for (const other of ["", "A".repeat(22), `${token}=`, token.toLowerCase(), `${token} `]) {
+    if (other !== token) assert.equal(await at.find(other), undefined, other);
+  }
+});
+
+Deno.test("SignIns let go of a browser that is idle, and of one that is used, in the end", async () => {
+  using at = opened();
+  const [idle, used] = [await at.signIns.begin({ identity: ANN }), await at.signIns.begin({ identity: ANN })];
+  at.later(1740);
+  assert(await at.find(used));
+  at.later(61);
+  assert.equal(await at.find(idle), undefined);
+  for (let i = 0; i < 15; i++) {
+    assert(await at.find(used), `after ${i} times`);
+    at.later(1739);
+  }
+  assert(await at.find(used));
+  at.later(1000);
+  assert.equal(await at.find(used), undefined, "eight hours are over");
+});
+
+Deno.test("SignIns note at most once a minute that a browser was heard of", async () => {
+  using at = opened();
+  const token = await at.signIns.begin({ identity: ANN });
+  const before = at.records.version();
+  for (let i = 0; i < 59; i++, at.later(1)) await at.find(token);
+  assert.equal(at.records.version(), before);
+  at.later(10);
+  await at.find(token);
+  assert.notEqual(at.records.version(), before);
+});
+
+Deno.test("SignIns end with the proof by which they began", async () => {
+  using at = opened();
+  const token = await at.signIns.begin({ identity: ANN, until: NOW + 90 });
+  at.later(89);
+  assert(await at.find(token));
+  at.later(1);
+  assert.equal(await at.find(token), undefined);
+});
+
+Deno.test("a browser that signs out while another request of it is under way stays signed out", async () => {
+  let during: () => Promise<void> = () => Promise.resolve();
+  const clock = () => NOW * 1000;
+  let ahead = 0;
+  const records = openRecordStore(IN_MEMORY, () => clock() + ahead);
+  const signIns = new SignIns({
+    records: () => records,
+    standing: async () => {
+      await during();
+      return { kind: "known" };
+    },
+    limits: { idleSeconds: 1800, maxSeconds: 28_800 },
+    clock: () => clock() + ahead,
+  });
+  const token = await signIns.begin({ identity: ANN });
+  ahead = 600_000;
+  during = () => signIns.end(token);
+  const { signal } = new AbortController();
+  await signIns.find(token, signal);
+  during = () => Promise.resolve();
+  assert.equal(await signIns.find(token, signal), undefined);
+  records.close();
+});
+
+Deno.test("SignIns let go of users who are gone, and take away accounts that are no longer proved", async () => {
+  let standing: Standing = { kind: "known", servers: ["HPC"] };
+  using at = opened(() => standing);
+  const token = await at.signIns.begin({ identity: { ...ANN, uid: "ann", uidServers: ["HPC", "VIZ"] } });
+  assert.deepEqual((await at.find(token))?.identity.uidServers, ["HPC"]);
+  standing = { kind: "gone" };
+  assert.equal(await at.find(token), undefined);
+  standing = { kind: "known" };
+  assert.equal(await at.find(token), undefined, "who comes back signs in again");
+});
+
+Deno.test("SignIns keep twenty browsers of a user, those that were heard of last, and end all of one user", async () => {
+  using at = opened();
+  const tokens: string[] = [];
+  for (let i = 0; i < 25; i++, at.later(1)) tokens.push(await at.signIns.begin({ identity: ANN }));
+  const bob = await at.signIns.begin({ identity: { ...ANN, dn: "CN=Bob,O=Example" } });
+  const found = await Promise.all(tokens.map(at.find));
+  assert.deepEqual(found.map((one) => one !== undefined), tokens.map((_, i) => i >= 5));
+  await at.signIns.endAllOf("cn=ann,o=example");
+  assert.equal(await at.find(tokens[24] ?? ""), undefined);
+  assert(await at.find(bob));
+});
+
+Deno.test("SignIns believe no record with a member that they do not know, or that is of another type", async () => {
+  using at = opened();
+  const token = await at.signIns.begin({ identity: ANN });
+  const [record] = await at.records.list("sign-in");
+  assert(record !== undefined);
+  const wrong = [
+    {},
+    { identity: null },
+    { identity: { ...ANN, uid: 0 } },
+    { identity: { ...ANN, groups: ["a", 1] } },
+    { identity: { ...ANN, capabilities: [{ path: "/", access: "everything" }] } },
+    { identity: { ...ANN, limitedToSomething: true } },
+    { identity: { ...ANN, dn: undefined } },
+  ];
+  for (const content of wrong) {
+    await at.records.put("sign-in", { ...record, content }, 9);
+    assert.equal(await at.find(token), undefined, JSON.stringify(content));
+    await at.records.put("sign-in-heard-of", { ...record, content: {} }, 9);
+  }
+  const capabilities = [{ path: "/data/", access: "read" }];
+  await at.records.put("sign-in", { ...record, content: { identity: { ...ANN, capabilities } } }, 9);
+  assert.deepEqual((await at.find(token))?.identity.capabilities, capabilities);
+});

@@ -1,0 +1,53 @@
+import { ask, type Question, type Reply } from "./ask.ts";
+import type { SystemUnderTest } from "./running_service.ts";
+
+/** What a browser sends with a form of a page that it has from us. */
+export const OWN_PAGE: Readonly<Record<string, string>> = { "Sec-Fetch-Site": "same-origin" };
+
+/** Somebody who looks at pages: keeps cookies as browsers do, sends forms, and goes where answers lead only when asked to. */
+export class Visitor {
+  /** By name. */
+  readonly cookies = new Map<string, string>();
+  /** `Set-Cookie` fields as they came, the last one last. */
+  readonly settings: string[] = [];
+
+  constructor(readonly system: Pick<SystemUnderTest, "port" | "authority">, readonly base = "") {}
+
+  /** @param question Headers come beside those of the browser. */
+  async get(path: string, question: Question = {}): Promise<Reply> {
+    const { port, authority } = this.system;
+    const cookie = [...this.cookies].map((pair) => pair.join("=")).join("; ");
+    const reply = await ask(`https://localhost:${port}${path}`, authority.certificate, {
+      ...question,
+      headers: { Accept: "text/html", ...(cookie !== "" && { Cookie: cookie }), ...question.headers },
+    });
+    for (const setting of reply.headers["set-cookie"] ?? []) {
+      this.settings.push(setting);
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(setting) ?? [];
+      if (/; Max-Age=0\b/.test(setting)) this.cookies.delete(name);
+      else this.cookies.set(name, value);
+    }
+    return reply;
+  }
+
+  /** Sends fields as a form of one of our pages. */
+  post(path: string, fields: Readonly<Record<string, string>>, question: Question = {}): Promise<Reply> {
+    return this.get(path, {
+      ...question,
+      method: "POST",
+      headers: { ...OWN_PAGE, "Content-Type": "application/x-www-form-urlencoded", ...question.headers },
+      body: new URLSearchParams(fields).toString(),
+    });
+  }
+
+  /** Signs in by the form. */
+  async signIn([user, password]: readonly [string, string], question: Question = {}): Promise<Reply> {
+    const page = await this.get("/login", question);
+    return await this.post("/login", { token: formToken(page), user, password }, question);
+  }
+}
+
+/** The hidden field of a page's forms. */
+export function formToken({ text }: Pick<Reply, "text">): string {
+  return /name="token" value="([^"]+)"/.exec(text)?.[1] ?? "";
+}
