@@ -37,6 +37,7 @@ export const LISTING_PAGE: ListingForm = {
     yield markup`${trail.length > 1 && trailLinks(trail)}
 <p>${SAYS.muchData}</p>
 <pre><code>${share.command}</code></pre>
+<p><a href="?view=zip" rel="nofollow">${SAYS.zip}</a></p>
 ${search(listing)}
 ${more}
 <div class="wide"><table class="listing">

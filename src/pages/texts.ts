@@ -35,6 +35,7 @@ export const TEXTS = {
     sharedBy: "Shared by",
     until: "until",
     muchData: "For large files and many of them, on a command line:",
+    zip: "Download all as one .zip file",
     trail: "Directories above",
     find: "Names with",
     search: "Search",

@@ -78,15 +78,17 @@ export class DaemonSession {
   }
 
   /**
-   * The bytes of a regular file from `first` on, as a stream; when it has ended or was cancelled, so has the session.
+   * The bytes of a regular file from `first` on, as a stream; when it has ended or was cancelled, so has the session,
+   * unless it stays: then it goes on after a stream that was whole.
    * Call {@link entry} before: opening anything but a regular file can block the daemon for good.
    * @param done Told what became of the transfer, once the stream has begun.
    */
   async download(
     path: string,
-    { first, length, done }: {
+    { first, length, stays = false, done }: {
       readonly first: number;
       readonly length: number;
+      readonly stays?: boolean;
       readonly done: (result: TransferResult, error?: unknown) => void;
     },
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
@@ -101,7 +103,7 @@ export class DaemonSession {
         times: this.#parts.times,
         confirm: async () => expect226("RETR", await this.#control.readReply()),
         done: (result, error) => {
-          this.close();
+          if (!stays || !result.complete) this.close();
           done(result, error);
         },
       });

@@ -8,6 +8,7 @@ import { nothingThere } from "../../daemon/session/session_errors.ts";
 import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { parseByteRange } from "./byte_range.ts";
+import { directoryArchive } from "./archive/directory_archive.ts";
 import { contentDisposition } from "./content_disposition.ts";
 import { imageType } from "./file_view.ts";
 import { directoryListing, localTime } from "./directory_listing.ts";
@@ -33,7 +34,7 @@ export async function download(
   parts: SharingParts,
   views: ShareViews,
 ): Promise<HttpResponse> {
-  const opened = await openedShare(call, "READ", parts);
+  const opened = asDirectory(await openedShare(call, "READ", parts), call);
   const head = call.request.method === "HEAD";
   // Claimed before a daemon is asked: of many requests for the last use only one costs a session.
   const use = head
@@ -47,6 +48,7 @@ export async function download(
       throw nothingThere("not a file or directory as asked for");
     }
     if (entry.kind === "directory") {
+      if (call.query.get("view") === "zip") return directoryArchive(call, opened, { session, use });
       const zone = zoneOf(entry);
       return await directoryListing(call, opened, { session, use, people: views.listing, zone }, parts);
     }
@@ -58,6 +60,12 @@ export async function download(
     await use?.giveBack();
     throw error;
   }
+}
+
+/** Only a directory can be had as an archive: a session for its path reads what is below it. */
+function asDirectory(opened: OpenedShare, { query }: Call): OpenedShare {
+  const { path } = opened;
+  return query.get("view") === "zip" && !path.endsWith("/") ? { ...opened, path: `${path}/` } : opened;
 }
 
 /** A session that can read this one path. */

@@ -173,11 +173,11 @@ const DOWNLOAD: Operation = {
   id: "download",
   summary: "Get a shared file, or the listing of a shared directory",
   details:
-    `A listing has up to ${MOST_ENTRIES} entries; next, also in the header Link, leads to those behind them, by the query parameter after. Parameters sort (name, size, modified), desc and find put it in order and search in it; view=preview shows a picture or the beginning of a text.`,
+    `A listing has up to ${MOST_ENTRIES} entries; next, also in the header Link, leads to those behind them, by the query parameter after. Parameters sort (name, size, modified), desc and find put it in order and search in it; view=preview shows a picture or the beginning of a text, view=zip is a directory with all below as one archive.`,
   answers: {
     200: {
       description: "The file; a directory's listing as a page, or as JSON if that is asked for",
-      content: { ...FILE, ...IMAGE, "application/json": "Listing" },
+      content: { ...FILE, ...IMAGE, "application/zip": "bytes", "application/json": "Listing" },
     },
     206: {
       description: "Part of the file",

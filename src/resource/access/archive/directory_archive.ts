@@ -1,0 +1,79 @@
+import { HeaderList } from "../../../model/header_list.ts";
+import type { HttpResponse } from "../../../model/http_message.ts";
+import { nameOf, withoutSlash } from "../../../model/absolute_path.ts";
+import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
+import type { Call } from "../../call.ts";
+import { contentDisposition } from "../content_disposition.ts";
+import type { OpenedShare } from "../opened_share.ts";
+import type { UseOfShare } from "../use_of_share.ts";
+import { SharedTree } from "./shared_tree.ts";
+import { zipArchive } from "./zip_archive.ts";
+
+/**
+ * `GET` of a directory with `view=zip`: it and all below as one archive, made while it is sent. What fails underway breaks
+ * it off, so that an archive that ends well has all that its last file does not name.
+ * @param session Can read the directory and all below.
+ */
+export function directoryArchive(
+  call: Call,
+  { server, path, limits }: OpenedShare,
+  { session, use }: { readonly session: DaemonSession; readonly use: UseOfShare | undefined },
+): HttpResponse {
+  const name = nameOf(withoutSlash(path)) || server.name;
+  const headers = HeaderList.of({
+    "Content-Type": "application/zip",
+    "Content-Disposition": contentDisposition(`${name}.zip`),
+    "Accept-Ranges": "none",
+    "Cache-Control": "private, no-store",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+  });
+  if (use === undefined) {
+    session.close();
+    return { status: 200, headers, body: null };
+  }
+  const pieces = zipArchive(new SharedTree(session, limits).entries(path, name));
+  const body = streamOf(pieces, (bytes, complete, error) => {
+    session.close();
+    if (!complete) call.log.warn("archive of a share ended early", { bytes, error });
+    use.finish({ bytes, complete }).catch((failure) =>
+      call.log.error("share use not recorded", { error: failure })
+    );
+  });
+  return { status: 200, headers, body };
+}
+
+/** The pieces as somebody takes them. @param done Told once how many bytes were taken, and whether these are all. */
+function streamOf(
+  pieces: AsyncGenerator<Uint8Array<ArrayBuffer>, void>,
+  done: (bytes: number, complete: boolean, error?: unknown) => void,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let bytes = 0;
+  let over = false;
+  const end = (complete: boolean, error?: unknown) => {
+    if (!over) done(bytes, complete, error);
+    over = true;
+  };
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      try {
+        const { done: ended, value } = await pieces.next();
+        if (over) return;
+        if (ended === true) {
+          end(true);
+          return controller.close();
+        }
+        bytes += value.length;
+        controller.enqueue(value);
+      } catch (error) {
+        if (!over) controller.error(error);
+        end(false, error);
+      }
+    },
+    cancel(reason) {
+      end(false, reason); // and with it the session, which is what a piece may be waiting for
+      void pieces.return().catch(() => {});
+    },
+  }, { highWaterMark: 0 });
+}

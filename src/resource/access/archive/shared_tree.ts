@@ -1,0 +1,125 @@
+import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
+import { type Entry, isReadable } from "../../../daemon/session/entry.ts";
+import { type OwnerLimits, withinAll } from "../../../sharing/rules/owner_limits.ts";
+import type { ArchiveEntry } from "./zip_archive.ts";
+
+/** Bounds of one archive: whoever may write a directory can make it endless, with a link to itself for one. */
+export const ARCHIVE_BOUNDS = { entries: 50_000, depth: 64 } as const;
+
+/** File in an archive that tells what is not in it. */
+const MISSING = "NOT COMPLETE.txt";
+
+/** A directory that waits for its turn. */
+interface Waiting {
+  /** Absolute, with a slash at its end. */
+  readonly path: string;
+  /** In the archive, with a slash at its end. */
+  readonly name: string;
+  readonly depth: number;
+}
+
+/** What is in a shared directory and below it, as it goes into an archive; asked of the daemon as listings are. */
+export class SharedTree {
+  readonly #session: DaemonSession;
+  readonly #limits: readonly OwnerLimits[];
+  readonly #bounds: { readonly entries: number; readonly depth: number };
+  readonly #waiting: Waiting[] = [];
+  #room: number;
+  /** How often something was left out, by the reason. */
+  readonly #missing = new Map<string, number>();
+
+  /**
+   * @param session Can read the directory and all below; it is closed by none of this.
+   * @param limits What the owner may reach; all of them hold.
+   */
+  constructor(
+    session: DaemonSession,
+    limits: readonly OwnerLimits[],
+    bounds: { readonly entries: number; readonly depth: number } = ARCHIVE_BOUNDS,
+  ) {
+    this.#session = session;
+    this.#limits = limits;
+    this.#bounds = bounds;
+    this.#room = bounds.entries;
+  }
+
+  /** @param path Absolute, with a slash at its end. @param name Of the one directory in the archive that holds all. */
+  async *entries(path: string, name: string): AsyncGenerator<ArchiveEntry, void> {
+    const top = `${safePart(name)}/`;
+    this.#waiting.push({ path, name: top, depth: 1 });
+    let hasNote = false;
+    for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
+      yield { name: next.name, size: 0 };
+      const found = await this.#list(next);
+      hasNote ||= next.depth === 1 && found.some(({ part }) => part === MISSING);
+      for (const { entry, part } of found) {
+        if (entry.kind === "directory") {
+          this.#enter({
+            path: `${next.path}${entry.name}/`,
+            name: `${next.name}${part}/`,
+            depth: next.depth + 1,
+          });
+        } else yield this.#file(`${next.path}${entry.name}`, `${next.name}${part}`, entry);
+      }
+    }
+    if (this.#missing.size > 0) yield this.#note(`${top}${hasNote ? `(2) ${MISSING}` : MISSING}`);
+  }
+
+  /** Entries of a directory that go in, each with its name there. */
+  async #list({ path }: Waiting): Promise<readonly { readonly entry: Entry; readonly part: string }[]> {
+    const found: Entry[] = [];
+    const { complete, unreadable } = await this.#session.list(path, (entry) => {
+      const { name, kind } = entry;
+      if (!withinAll(this.#limits, `${path}${name}${kind === "directory" ? "/" : ""}`)) return;
+      if (kind === "special") this.#miss("neither file nor directory");
+      else if (!isReadable(entry)) this.#miss("not readable");
+      else if (this.#room === 0) this.#miss(`more than ${this.#bounds.entries} files and directories`);
+      else {
+        this.#room--;
+        found.push(entry);
+      }
+    });
+    if (unreadable > 0) this.#miss("names with control characters", unreadable);
+    if (!complete) this.#miss("directories that are too long");
+    const taken = new Set(found.map(({ name }) => name));
+    return found.map((entry) => {
+      let part = safePart(entry.name);
+      while (part !== entry.name && taken.has(part)) part += "_";
+      taken.add(part);
+      return { entry, part };
+    });
+  }
+
+  #enter(directory: Waiting): void {
+    if (directory.depth <= this.#bounds.depth) this.#waiting.push(directory);
+    else this.#miss(`more than ${this.#bounds.depth} directories deep`);
+  }
+
+  #file(path: string, name: string, { size, modified }: Entry): ArchiveEntry {
+    const open = () => this.#session.download(path, { first: 0, length: size, stays: true, done: () => {} });
+    return { name, size, modified, ...(size > 0 && { open }) };
+  }
+
+  #miss(reason: string, times = 1): void {
+    this.#missing.set(reason, (this.#missing.get(reason) ?? 0) + times);
+  }
+
+  #note(name: string): ArchiveEntry {
+    const reasons = Array.from(this.#missing, ([reason, times]) => `${times} x ${reason}\n`);
+    const text = new TextEncoder().encode(`Not in this archive:\n\n${reasons.join("")}`);
+    return { name, size: text.length, open: () => chunks(text) };
+  }
+}
+
+/**
+ * Part of a name that leads nowhere else, whoever unpacks it: some take a backslash for a slash, and a colon behind a
+ * letter for a drive.
+ */
+function safePart(name: string): string {
+  const safe = name.replaceAll("\\", "_").replaceAll("/", "_").replace(/^([A-Za-z]):/, "$1_");
+  return /^\.{0,2}$/.test(safe) ? "_" : safe;
+}
+
+async function* chunks(bytes: Uint8Array<ArrayBuffer>): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+  yield await Promise.resolve(bytes);
+}

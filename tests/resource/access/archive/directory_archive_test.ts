@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { LONG_AGO } from "../../../sharing/site.ts";
+import { ARCHIVE_BOUNDS, SharedTree } from "../../../../src/resource/access/archive/shared_tree.ts";
+import { SharingSite } from "../../sharing_site.ts";
+
+/** Takes an archive apart by its central directory, as every program does that unpacks. */
+function membersOf(archive: Uint8Array): Map<string, string> {
+  const view = new DataView(archive.buffer, archive.byteOffset, archive.length);
+  const end = archive.length - 22;
+  assert.equal(view.getUint32(end, true), 0x06054b50, "no end of the archive");
+  const members = new Map<string, string>();
+  let at = view.getUint32(end + 16, true);
+  for (let i = view.getUint16(end + 10, true); i > 0; i--) {
+    const [size, name, more, local] = [
+      view.getUint32(at + 24, true),
+      view.getUint16(at + 28, true),
+      view.getUint16(at + 30, true),
+      view.getUint32(at + 42, true),
+    ];
+    const text = (from: number, length: number) =>
+      new TextDecoder().decode(archive.subarray(from, from + length));
+    const start = local + 30 + view.getUint16(local + 26, true) + view.getUint16(local + 28, true);
+    members.set(text(at + 46, name), text(start, size));
+    at += 46 + name + more;
+  }
+  return members;
+}
+
+async function archiveOf(site: SharingSite, path: string): Promise<Map<string, string>> {
+  const response = await site.ask("anonymous", "GET", `access/HPC/${path}view=zip`);
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get("Content-Type"), "application/zip");
+  return membersOf(new Uint8Array(await response.arrayBuffer()));
+}
+
+Deno.test("a directory is one archive, from wherever in the share, as one use", async () => {
+  await using site = await SharingSite.open();
+  await Deno.writeTextFile(`${site.root}/d/sub/empty`, "");
+  const id = await site.share("d/", { maxUses: 4 });
+  const all = [["d/", ""], ["d/ten.txt", "0123456789"], ["d/sub/", ""], ["d/sub/empty", ""], [
+    "d/sub/x.dat",
+    "x",
+  ]];
+  assert.deepEqual([...await archiveOf(site, `${id}?`)].toSorted(), all.toSorted());
+  assert.deepEqual([...await archiveOf(site, `${id}/?`)].toSorted(), all.toSorted());
+  const below = [["sub/", ""], ["sub/empty", ""], ["sub/x.dat", "x"]];
+  for (const path of [`${id}/sub?`, `${id}/sub/?`]) {
+    assert.deepEqual([...await archiveOf(site, path)].toSorted(), below.toSorted());
+  }
+  const over = await site.ask("anonymous", "GET", `access/HPC/${id}?view=zip`);
+  assert.equal(over.status, 404);
+  await over.text();
+  await site.site.allClosed();
+});
+
+Deno.test("an archive has its name in the header, HEAD has no body and counts as no use", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { onetime: true });
+  const head = await site.ask("anonymous", "HEAD", `access/HPC/${id}?view=zip`);
+  assert.equal(head.headers.get("Content-Disposition"), 'attachment; filename="d.zip"');
+  assert.equal(await head.text(), "");
+  assert.equal((await archiveOf(site, `${id}?`)).size, 4);
+});
+
+Deno.test("a file is no archive", async () => {
+  await using site = await SharingSite.open();
+  const file = await site.share("d/ten.txt");
+  const directory = await site.share("d/");
+  for (const path of [`${file}?view=zip`, `${directory}/ten.txt?view=zip`]) {
+    const response = await site.ask("anonymous", "GET", `access/HPC/${path}`);
+    assert.equal(response.status, 404, path);
+    await response.text();
+  }
+});
+
+Deno.test("names in an archive lead nowhere else, whoever unpacks it, and none is there twice", async () => {
+  await using site = await SharingSite.open();
+  await Deno.mkdir(`${site.root}/d/evil`);
+  for (
+    const name of ["..\\..\\run.bat", ".._.._run.bat", "C:boot.ini", "C_boot.ini", "a:b:c", "-rf", "..."]
+  ) {
+    await Deno.writeTextFile(`${site.root}/d/evil/${name}`, name);
+  }
+  const members = await archiveOf(site, `${await site.share("d/evil/")}?`);
+  assert.deepEqual(
+    [...members].toSorted(),
+    [
+      ["evil/", ""],
+      ["evil/-rf", "-rf"],
+      ["evil/...", "..."],
+      ["evil/.._.._run.bat", ".._.._run.bat"],
+      ["evil/.._.._run.bat_", "..\\..\\run.bat"],
+      ["evil/C_boot.ini", "C_boot.ini"],
+      ["evil/C_boot.ini_", "C:boot.ini"],
+      ["evil/a_b:c", "a:b:c"],
+    ].toSorted(),
+  );
+  assert.equal(members.size, 8);
+});
+
+Deno.test("an archive ends where links run in a circle", async () => {
+  await using site = await SharingSite.open();
+  await Deno.mkdir(`${site.root}/loop`);
+  await Deno.symlink(".", `${site.root}/loop/again`);
+  await Deno.writeTextFile(`${site.root}/loop/a`, "a");
+  const members = await archiveOf(site, `${await site.share("loop/")}?`);
+  assert.equal(members.get("loop/again/again/a"), "a");
+  assert(members.size <= 3 * ARCHIVE_BOUNDS.depth);
+});
+
+Deno.test("SharedTree keeps to its bounds, and names in a last file what it leaves out", async () => {
+  await using site = await SharingSite.open();
+  await Deno.mkdir(`${site.root}/tree/1/2/3`, { recursive: true });
+  for (const name of ["a", "b", "1/c", "1/2/d", "NOT COMPLETE.txt"]) {
+    await Deno.writeTextFile(`${site.root}/tree/${name}`, name);
+  }
+  const namesWithin = async (bounds: { readonly entries: number; readonly depth: number }) => {
+    const session = await site.site.session("tree/");
+    const entries = await Array.fromAsync(
+      new SharedTree(session, [], bounds).entries(`${site.root}/tree/`, "tree"),
+    );
+    session.close();
+    const note = entries.find(({ name }) => name === "tree/(2) NOT COMPLETE.txt");
+    const text = (await Array.fromAsync(await note?.open?.() ?? [])).map((bytes) =>
+      new TextDecoder().decode(bytes)
+    );
+    return { names: entries.length, text: text.join("") };
+  };
+  assert.deepEqual(await namesWithin({ entries: 9, depth: 9 }), { names: 9, text: "" });
+  assert.deepEqual(await namesWithin({ entries: 9, depth: 2 }), {
+    names: 7,
+    text: "Not in this archive:\n\n1 x more than 2 directories deep\n",
+  });
+  const { names, text } = await namesWithin({ entries: 6, depth: 9 });
+  assert.deepEqual([names, text], [8, "Not in this archive:\n\n2 x more than 6 files and directories\n"]);
+});
+
+Deno.test("an archive has of a directory what the owner may reach and read", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/");
+  site.limits = { excludes: "*/sub" };
+  assert.deepEqual([...(await archiveOf(site, `${id}?`)).keys()].toSorted(), ["d/", "d/ten.txt"]);
+});
+
+Deno.test("an archive breaks off when the daemon does, and the use is told as it was", async () => {
+  await using site = await SharingSite.open();
+  await Deno.writeFile(`${site.root}/d/big`, new Uint8Array(300_000));
+  await Deno.utime(`${site.root}/d/big`, LONG_AGO, LONG_AGO);
+  const id = await site.share("d/");
+  site.site.daemon.sessionFaults.always = { kind: "cut-data", after: 5, then: "close" };
+  const response = await site.ask("anonymous", "GET", `access/HPC/${id}?view=zip`);
+  await assert.rejects(response.arrayBuffer());
+  const shown = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
+  assert.equal(shown.share.uses[0].complete, false);
+});
+
+Deno.test("an archive whose reader goes away lets the daemon go", async () => {
+  await using site = await SharingSite.open();
+  await Deno.writeFile(`${site.root}/d/big`, new Uint8Array(5_000_000));
+  const id = await site.share("d/");
+  const response = await site.ask("anonymous", "GET", `access/HPC/${id}?view=zip`);
+  const reader = response.body?.getReader();
+  await reader?.read();
+  await reader?.cancel();
+  await site.site.allClosed();
+  const shown = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
+  assert.equal(shown.share.uses[0].complete, false);
+});
