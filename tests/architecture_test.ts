@@ -173,6 +173,28 @@ Deno.test("what tells the time is a `clock`, what tells durations `elapsed`, and
   assert.deepEqual(wrong, []);
 });
 
+/** Where a spread leaves out what is absent, since what is made there tells that from `undefined`. */
+const TELLS_ABSENT: Readonly<Record<string, string>> = {
+  "authentication/issued_token/bounds.ts": "claims are compared by their members",
+  "authentication/issued_token/issue.ts": "claims are compared by their members",
+  "authentication/oauth/key_set.ts": "options of a package",
+  "authentication/unauthenticated.ts": "members are printed one by one",
+  "command/arguments.ts": "options of the platform",
+  "outgoing/open_tls.ts": "options of the platform",
+  "resource/access/directory_listing.ts": "members are printed one by one",
+  "service/http/openapi/document.ts": "a document with a form of its own",
+};
+
+Deno.test("what is absent is passed on as `undefined`, no spread leaves it out", async () => {
+  const found = new Set<string>();
+  for await (const path of sources()) {
+    if (/\.\.\.\(\w+(?: !== undefined)? && \{/.test(await Deno.readTextFile(path))) {
+      found.add(relative(SRC, path));
+    }
+  }
+  assert.deepEqual([...found].sort(), Object.keys(TELLS_ABSENT).sort());
+});
+
 /** Rows of the table of doors on the architecture page: folder of `src/` and the tests that stand for its files. */
 async function doors(): Promise<Map<string, readonly string[]>> {
   const page = await Deno.readTextFile(new URL("../docs/architecture.md", import.meta.url));

@@ -87,7 +87,7 @@ export function unauthenticated(
 /** What is said of a token, if one was shown. */
 function problemOf(authorization: Authorization, stepUp: StepUp | undefined): TokenProblem | undefined {
   if (authorization.kind !== "bearer") return undefined;
-  return { scheme: authorization.scheme ?? "Bearer", ...(stepUp && { stepUp }) };
+  return { scheme: authorization.scheme ?? "Bearer", stepUp };
 }
 
 interface Listening {
@@ -140,7 +140,7 @@ async function askMethods(
       stepUp = verdict.stepUp ?? stepUp;
     }
   }
-  return { refused, failed, failure, skipped, ...(stepUp && { stepUp }) };
+  return { refused, failed, failure, skipped, stepUp };
 }
 
 /** The methods that may see the credentials: a token of an issuer whom some of them know is shown to nobody else. */

@@ -37,7 +37,7 @@ export function parseCredentials(
   }
   // A repeated header comes joined with a comma, which no proof has in it.
   const text = headers.get(PROOF_HEADER);
-  return { ...facts, authorization, ...(text !== null && { proof: { text, ...request } }) };
+  return { ...facts, authorization, proof: text === null ? undefined : { text, ...request } };
 }
 
 function parseAuthorization(headers: HeaderList): Authorization {

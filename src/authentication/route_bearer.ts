@@ -28,9 +28,9 @@ export function readBearer(token: string): BearerClaims {
   const whose = subject === undefined ? token : JSON.stringify([route, claims?.iss, subject]);
   return {
     route,
-    ...(typeof claims?.iss === "string" && { issuer: claims.iss }),
+    issuer: typeof claims?.iss === "string" ? claims.iss : undefined,
     claimant: hash("sha256", whose, "base64url"),
-    ...(subject !== undefined && subject !== "" && subject.length <= MAX_SUBJECT && { subject }),
+    subject: subject && subject.length <= MAX_SUBJECT ? subject : undefined,
   };
 }
 

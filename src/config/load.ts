@@ -79,14 +79,7 @@ export async function loadConfiguration(
   reader.reportUnknown(unknownKeys);
   problems.sort(byPlace(mainFile));
   const { effective, dependsOn } = reader;
-  const loaded = {
-    readable,
-    ...(serverNames && { serverNames }),
-    unreadable,
-    problems,
-    effective,
-    dependsOn,
-  };
+  const loaded = { readable, serverNames, unreadable, problems, effective, dependsOn };
   return !isWhole(readable) || problems.some(isError) ? loaded : { ...loaded, config: readable };
 }
 

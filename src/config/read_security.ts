@@ -113,5 +113,5 @@ export function readOutgoing(reader: KeyReader): Parts | undefined {
   if (proxyUser?.includes(":")) {
     reader.error(`${prefix}proxy.user`, "expected a name without colon (RFC 7617)", proxyUser);
   }
-  return { outgoing: { ...rest, ...(proxy && { proxy }) } };
+  return { outgoing: { ...rest, proxy } };
 }

@@ -171,10 +171,10 @@ export class Daemon {
     const reason = this.#trouble ? describeFailure(this.#trouble) : this.#checked ? undefined : NOT_CHECKED;
     return {
       up: this.up,
-      ...(!this.#checked && { unchecked: true }),
+      unchecked: this.#checked ? undefined : true,
       reason,
       latencyMs: this.#latencyMs,
-      ...(this.parts.socket.tls?.allowUnverifiable === true && { unverifiable: true }),
+      unverifiable: this.parts.socket.tls?.allowUnverifiable || undefined,
     };
   }
 

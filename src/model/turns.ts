@@ -75,7 +75,7 @@ export class Turns {
       const joined = (known ? this.#known : this.#strangers).join({
         lane,
         signal,
-        ...(patienceMs !== undefined && { patienceMs }),
+        patienceMs,
         called: () => {
           this.#enter({ lane, known });
           resolve();

@@ -208,7 +208,7 @@ export class Regulator {
       this.#learned({
         asOf: this.memory.steady(),
         cleared: [pair],
-        ...(at !== undefined && { known: [[pair, at]] }),
+        known: at === undefined ? undefined : [[pair, at]],
       });
     }
   }

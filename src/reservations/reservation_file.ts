@@ -63,7 +63,7 @@ function readEntry(entry: JsonNode, index: number, context: ReadingContext): Res
     file: context.file,
     line: member?.line ?? entry.line,
     key: member === undefined ? `'${name}'` : `'${name}' ${member.name}`,
-    ...(member?.value.kind === "string" ? { found: member.value.text.slice(0, 100) } : {}),
+    found: member?.value.kind === "string" ? member.value.text.slice(0, 100) : undefined,
     expected,
   });
   if (entry.kind !== "object") return problem("expected an object");

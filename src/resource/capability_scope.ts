@@ -33,9 +33,9 @@ export function scopeWithin(
   }
   const permission = permitted.some(({ access }) => access === "all") ? "FULL" : "READ";
   try {
-    const { includes } = grantedScope(file, [{ ...(own !== undefined && { includes: own }) }]);
-    const { excludes } = limitsWithin(file, { ...(forbidden !== undefined && { excludes: forbidden }) });
-    return { permission, includes, ...(excludes !== undefined && { excludes }) };
+    const { includes } = grantedScope(file, [{ includes: own }]);
+    const { excludes } = limitsWithin(file, { excludes: forbidden });
+    return { permission, includes, excludes };
   } catch (error) {
     if (!isRefusal(error, "ERR_SCOPE_NOT_EXPRESSIBLE")) throw error;
     throw refuse("ERR_OUTSIDE_CAPABILITIES", error.message, error);

@@ -15,7 +15,7 @@ export async function issueToken(call: Call, tokens: TokenIssuer | undefined): P
   const { preferences, clientAddress, user: { role } } = call;
   const token = await tokens.issue(call.caller, request, { role, preferences, clientAddress });
   const { renewable, limited, lifetime, bounds } = request;
-  call.audit({ renewable, limited, lifetime, ...(bounds && { bounds: boundsInWords(bounds) }) });
+  call.audit({ renewable, limited, lifetime, bounds: bounds && boundsInWords(bounds) });
   return textResponse(token, PLAIN);
 }
 

@@ -53,7 +53,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
   call.audit({ uid, gid });
   const grant = await facts.daemons.openSession({
     user: uid,
-    ...(gid !== undefined && { group: [gid, ...account.furtherGroups].join(":") }),
+    group: gid === undefined ? undefined : [gid, ...account.furtherGroups].join(":"),
     clientAddresses,
     persistent: request.persistent,
     streams: request.streamCount,

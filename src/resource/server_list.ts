@@ -46,6 +46,6 @@ function client({ caller, user }: Call) {
     xlogin,
     role: { selected: role, availableRoles },
     authenticationMethod: caller.identity.method,
-    ...(caller.identity.capabilities && { capabilities: caller.identity.capabilities }),
+    capabilities: caller.identity.capabilities,
   };
 }

@@ -71,7 +71,7 @@ export async function confinedSession(
     file: start,
     permission,
     includes: patternsOf(includes).map((pattern) => below(pattern, start)).join(":"),
-    ...(excludes !== undefined && { excludes }),
+    excludes,
   };
 }
 

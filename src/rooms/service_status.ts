@@ -95,13 +95,11 @@ function knownToCore({ servers, providers, certificate, shares, bans }: CoreStat
       state: since === undefined ? "unknown" : up ? "up" : "down",
       reason,
     })),
-    ...(certificate && {
-      certificate: {
-        dn: certificate.dn,
-        expires: iso(certificate.expires),
-        daysLeft: Math.floor((certificate.expires - now) / DAY_MS),
-      },
-    }),
+    certificate: certificate && {
+      dn: certificate.dn,
+      expires: iso(certificate.expires),
+      daysLeft: Math.floor((certificate.expires - now) / DAY_MS),
+    },
     shares,
     bans,
   };

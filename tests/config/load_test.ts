@@ -116,7 +116,7 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
         prefix: "container.security.rest.authentication.INTROSPECT.",
         name: "INTROSPECT",
         address: "https://idp.site-a.example/introspect",
-        introspection: { clientId: "uftp", clientSecret: "client secret" },
+        introspection: { clientId: "uftp", clientSecret: "client secret", inHeader: false },
         assignments: {
           identity: {
             text: 'return "UID=" + sub;\n',

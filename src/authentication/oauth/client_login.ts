@@ -8,7 +8,7 @@ export type ClientLogin =
     readonly clientId: string;
     readonly clientSecret: string;
     /** `client_secret_basic`; else the secret is in the body, `client_secret_post`. */
-    readonly inHeader?: true;
+    readonly inHeader?: boolean;
   }
   | {
     readonly clientId: string;
@@ -77,11 +77,7 @@ async function assertion(
 ): Promise<string> {
   const key = createPrivateKey(pem);
   return await new SignJWT()
-    .setProtectedHeader({
-      alg: algorithmOf(key) ?? "",
-      typ: "JWT",
-      ...(keyId !== undefined && { kid: keyId }),
-    })
+    .setProtectedHeader({ alg: algorithmOf(key) ?? "", typ: "JWT", kid: keyId })
     .setIssuer(clientId)
     .setSubject(clientId)
     .setAudience(audience)

@@ -37,15 +37,10 @@ export function readMetadata(body: string, issuer: string): ProviderMetadata {
       `the discovery document is of ${printable(found)}, expected ${issuer}`,
     );
   }
-  const [jwksUri, introspectionEndpoint, userinfoEndpoint] = [
-    endpoint(document, "jwks_uri"),
-    endpoint(document, "introspection_endpoint"),
-    endpoint(document, "userinfo_endpoint"),
-  ];
   return {
-    ...(jwksUri !== undefined && { jwksUri }),
-    ...(introspectionEndpoint !== undefined && { introspectionEndpoint }),
-    ...(userinfoEndpoint !== undefined && { userinfoEndpoint }),
+    jwksUri: endpoint(document, "jwks_uri"),
+    introspectionEndpoint: endpoint(document, "introspection_endpoint"),
+    userinfoEndpoint: endpoint(document, "userinfo_endpoint"),
   };
 }
 

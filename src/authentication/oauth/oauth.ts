@@ -93,12 +93,7 @@ export class OAuth implements Authenticator {
     this.#assignments = new Assignments(config.assignments, own);
     this.#groups = new Groups(config, own);
     this.#provider = new Provider(config, { http, clock, elapsed, log: own });
-    this.#keys = new KeySet({
-      provider: this.#provider,
-      elapsed,
-      ...(schedule && { schedule }),
-      log: own,
-    });
+    this.#keys = new KeySet({ provider: this.#provider, elapsed, schedule, log: own });
     this.#possession = new PossessionCheck(clock);
     this.#cache = new CredentialCache({ clock, elapsed });
   }
@@ -155,7 +150,7 @@ export class OAuth implements Authenticator {
       if (!(error instanceof InvalidToken || error instanceof NoIdentity)) throw error;
       const { message: reason } = error;
       const stepUp = error instanceof Refused ? error.stepUp : undefined;
-      const verdict: Verdict = { kind: "refused", reason, ...(stepUp && { stepUp }) };
+      const verdict: Verdict = { kind: "refused", reason, stepUp };
       return { value: { verdict, confirmation: {} }, good: false, lifetimeMs: BAD_MS };
     }
   }
@@ -218,7 +213,7 @@ export class OAuth implements Authenticator {
         via: this.name,
         ...attributes,
         ...(groups.length > 0 && { groups }),
-        ...(capabilities && { capabilities: readCapabilities(said, capabilitiesBase) }),
+        capabilities: capabilities ? readCapabilities(said, capabilitiesBase) : undefined,
       },
     };
   }

@@ -89,8 +89,7 @@ async function readClientLogin(
     return undefined;
   }
   if (!bySignature) {
-    const inHeader = clientAuthentication === "client_secret_basic";
-    return { clientId, clientSecret: secret, ...(inHeader && { inHeader }) };
+    return { clientId, clientSecret: secret, inHeader: clientAuthentication === "client_secret_basic" };
   }
   const key = await readClientKey(secret, { reader, prefix });
   return key === undefined ? undefined : { clientId, key, keyId: clientKeyId };

@@ -67,10 +67,7 @@ function weakLogin(
   said: Said,
   now: number,
 ): Unmet | undefined {
-  const stepUp: StepUp = {
-    ...(requiredAcr.length > 0 && { acrValues: requiredAcr }),
-    ...(maxAuthAge !== undefined && { maxAge: maxAuthAge }),
-  };
+  const stepUp: StepUp = { acrValues: requiredAcr.length > 0 ? requiredAcr : undefined, maxAge: maxAuthAge };
   const [acr = "", other] = textsOf(said("acr"));
   if (requiredAcr.length > 0 && (other !== undefined || !requiredAcr.includes(acr))) {
     return { reason: "the user has not logged in by the required class (acr)", stepUp };

@@ -53,7 +53,7 @@ export const serve = defineCommand({
     service = await startService(
       file,
       (problem) => io.stderr(`${problem.severity}: ${formatProblem(problem)}\n`),
-      { manager, surroundings, ...(asJson && { console: (lines: string) => toConsole(asJsonLines(lines)) }) },
+      { manager, surroundings, console: asJson ? (lines) => toConsole(asJsonLines(lines)) : undefined },
     );
     await giveUpSurroundings();
     const name = given.text("name");

@@ -58,7 +58,7 @@ export class DaemonSession {
     if (facts === undefined) throw refuse("ERR_DAEMON_SESSION", "No reply to MLST");
     const line = status?.code === 211 && status.inner.length === 1 ? status.inner[0] ?? "" : "";
     const milliseconds = /^[-d][-rwx]{3} \d+ (\d{1,15}) /.exec(line)?.[1];
-    return { ...entryOf(facts), ...(milliseconds !== undefined && { modifiedAt: Number(milliseconds) }) };
+    return { ...entryOf(facts), modifiedAt: milliseconds === undefined ? undefined : Number(milliseconds) };
   }
 
   /** Hands on the entries of a directory as they come, in no order. @throws {ERR_NOT_FOUND} */

@@ -43,12 +43,11 @@ export function parseEntry(line: string): Entry | undefined {
   const kind = entryKind(facts.get("type"), facts.get("unix.mode"));
   const size = facts.get("size") ?? "0";
   if (kind === undefined || !/^\d{1,16}$/.test(size) || !Number.isSafeInteger(Number(size))) return undefined;
-  const modified = facts.get("modify");
   return {
     name,
     kind,
     size: Number(size),
-    ...(modified !== undefined && /^\d{14}$/.test(modified) && { modified }),
+    modified: /^\d{14}$/.exec(facts.get("modify") ?? "")?.[0],
     permissions: facts.get("perm") ?? "",
   };
 }

@@ -67,13 +67,10 @@ export function certificateFacts({ raw }: X509Certificate): CertificateFacts {
   const bits = usage === undefined ? undefined : readElement(usage).content[1] ?? 0;
   return {
     version,
-    ...(constraints !== undefined &&
-      { authority: isAuthority?.tag === 0x01 && isAuthority.content[0] !== 0 }),
-    ...(pathLength !== undefined && { pathLength: pathLength.content.at(-1) ?? 0 }),
-    ...(bits !== undefined && { signsCertificates: (bits & 0x04) !== 0 }),
-    ...(purposes !== undefined && {
-      purposes: readElement(purposes).children().map(({ content }) => content.toString("hex")),
-    }),
+    authority: constraints && isAuthority?.tag === 0x01 && isAuthority.content[0] !== 0,
+    pathLength: pathLength && (pathLength.content.at(-1) ?? 0),
+    signsCertificates: bits === undefined ? undefined : (bits & 0x04) !== 0,
+    purposes: purposes && readElement(purposes).children().map(({ content }) => content.toString("hex")),
     hasUnknownDemands: new Set(extensions.map(({ id }) => id)).size < extensions.length ||
       extensions.some(({ id, critical }) => (critical && !UNDERSTOOD.has(id)) || id === NAME_CONSTRAINTS),
     hasWellFormedKey: key !== undefined && isWellFormedKey(key),

@@ -93,10 +93,7 @@ function parseChoice({ params }: Call, body: unknown): Choice {
   const member = membersOf(body);
   const id = params.get("id") ?? text("share", member("share"));
   const owner = text("owner", member("owner"));
-  return {
-    id,
-    ...(owner !== undefined && { owner: parseName("owner", owner) }),
-  };
+  return { id, owner: owner === undefined ? undefined : parseName("owner", owner) };
 }
 
 /** @throws {ERR_SHARE_NOT_FOUND} or a refusal, if all that cover the path are for others. */

@@ -69,7 +69,7 @@ async function showUserInfo(
 ): Promise<ActionResult> {
   const uid = parameter("uid") ?? "";
   const server = parameter("serverName");
-  call.audit({ user: uid.slice(0, 64), ...(server !== undefined && { server: nameOf(server) }) });
+  call.audit({ user: uid.slice(0, 64), server: server === undefined ? undefined : nameOf(server) });
   const asked = server === undefined ? [...parts.servers.values()] : [parts.servers.get(nameOf(server))];
   const known = asked.filter((facts) => facts !== undefined);
   if (known.length < asked.length) return refused("No such server");

@@ -33,7 +33,7 @@ export function parseShareFields(body: unknown): ShareFields {
     path: required("path", member("path")),
     target: parseName("user", required("user", member("user"))),
     access,
-    ...(group !== undefined && group !== "" && { group }),
+    group: group || undefined,
     lifetime: parseLifetime(member("lifetime")) ?? 0,
     oneTime: parseFlag("onetime", member("onetime")),
     maxUses,

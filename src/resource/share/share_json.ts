@@ -41,6 +41,7 @@ export function useView({ at, who, address, kind, path, bytes, complete }: Use) 
     client: address,
     via: kind,
     path,
-    ...(bytes !== undefined && { bytes, complete }),
+    bytes,
+    complete,
   };
 }

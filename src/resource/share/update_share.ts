@@ -34,7 +34,7 @@ export async function updateShare(call: Call, parts: SharingParts): Promise<Http
   if (path !== undefined && typeof path !== "string") throw invalidRequest("path: expected text");
   const change: ShareChange = {
     ...(path !== undefined && await newPath(path, { call, share, server }, parts)),
-    ...(lifetime !== undefined && { expires: endOfLife(lifetime, parts) }),
+    expires: lifetime === undefined ? undefined : endOfLife(lifetime, parts),
     sources,
   };
   const { path: newer = share.path, sources: wider = share.sources } = change;

@@ -65,9 +65,7 @@ export async function loadSetup(
   };
   return {
     ...loaded,
-    ...(config && !all.some(isError) && {
-      setup: { config, material, assertionIssuers: issuers.anchors },
-    }),
+    setup: config && !all.some(isError) ? { config, material, assertionIssuers: issuers.anchors } : undefined,
     problems: all,
     files,
     dependsOn: [...dependsOn, ...Object.values(files).flat()],

@@ -81,7 +81,7 @@ export async function openAuthentication(
   const { tokens, verifier, book } = await openIssued(config, own, issuing);
   return {
     chain: {
-      ...(verifier && { issuedTokens: observed(verifier, observer) }),
+      issuedTokens: verifier && observed(verifier, observer),
       methods,
       failOnMissingCredentials: config.authentication.failOnMissingCredentials,
       realm: config.site.name,

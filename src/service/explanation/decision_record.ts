@@ -51,7 +51,7 @@ export class DecisionRecord {
     return {
       name,
       challenges,
-      ...(issuer && { issuer }),
+      issuer,
       authenticate: async (credentials, signal) => {
         try {
           const verdict = await method.authenticate(credentials, signal);

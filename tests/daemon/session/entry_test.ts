@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type Entry, isWritable, parseEntry } from "../../../src/daemon/session/entry.ts";
+import { assertAlike } from "../../fixtures/assert_alike.ts";
 import { CHARACTER } from "../../fixtures/character.ts";
 
 const LINES: [string, Entry | undefined][] = [
@@ -48,7 +49,7 @@ const LINES: [string, Entry | undefined][] = [
 ];
 
 for (const [line, expected] of LINES) {
-  Deno.test(`parseEntry() of ${JSON.stringify(line)}`, () => assert.deepEqual(parseEntry(line), expected));
+  Deno.test(`parseEntry() of ${JSON.stringify(line)}`, () => assertAlike(parseEntry(line), expected));
 }
 
 Deno.test("parseEntry() takes any text without failing", () => {
