@@ -173,6 +173,30 @@ Deno.test("what tells the time is a `clock`, what tells durations `elapsed`, and
   assert.deepEqual(wrong, []);
 });
 
+/** Errors whose text is shown as it is, and thus begins as a sentence does. Others say what stands behind something else. */
+const SENTENCES =
+  /^(?:new (?:WrongUsage|CommandFailed|ServiceRefused|InvalidControlRequest|ControlFailed|FileNotChanged|AdministrationError|SessionEnded)|invalidRequest)$/;
+
+/** Of a text: what begins it is a name (of a member, of an algorithm), which is written as it is. */
+const NAME_FIRST = /^(?:[A-Z]+[\dA-Z]|Ed25519|\w+(?: is missing)?:|[^A-Za-z])/;
+
+Deno.test("texts of errors begin with a capital letter where they are shown alone, and else with a small one", async () => {
+  const wrong: string[] = [];
+  for await (const path of sources()) {
+    const text = await Deno.readTextFile(path);
+    const made =
+      /\b(new [\w.]*(?:Error|Failed|Refused|Usage|Invalid\w*|Unus\w+|Unknown|NotChanged|Ended|NotFound)|invalidRequest)\(\s*(?:[\w.]+, )*(["`])(.+?)\2/g;
+    const expected = /()\bexpected: (["`])(.+?)\2/g;
+    for (const [, by = "", , said = ""] of [...text.matchAll(made), ...text.matchAll(expected)]) {
+      const capital = /^[A-Z]/.test(said);
+      if (!NAME_FIRST.test(said) && capital !== SENTENCES.test(by)) {
+        wrong.push(`${relative(SRC, path)}: ${said.slice(0, 80)}`);
+      }
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
+
 /** Where a spread leaves out what is absent, since what is made there tells that from `undefined`. */
 const TELLS_ABSENT: Readonly<Record<string, string>> = {
   "authentication/issued_token/bounds.ts": "claims are compared by their members",

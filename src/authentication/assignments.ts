@@ -3,7 +3,7 @@ import { isUserAccount } from "../model/account_name.ts";
 import { InvalidFile, type Problem } from "../model/problem.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { compileExpression, type Expression } from "./expression/expression.ts";
-import { ExpressionError } from "./expression/expression_error.ts";
+import { InvalidExpression } from "./expression/invalid_expression.ts";
 import type { Variables } from "./expression/value.ts";
 import type { AssignmentsConfig, ExpressionConfig } from "./provider_keys.ts";
 
@@ -37,7 +37,7 @@ export class Assignments {
       try {
         return expression === undefined ? undefined : compileExpression(expression.text);
       } catch (error) {
-        if (!(error instanceof ExpressionError) || expression === undefined) throw error;
+        if (!(error instanceof InvalidExpression) || expression === undefined) throw error;
         const { file, line, key } = expression.origin;
         const expected = `Expected an expression as the manual describes: ${error.message}`;
         problems.push({ severity: "error", file, line, key, found: expression.text.slice(0, 200), expected });
@@ -66,7 +66,7 @@ export class Assignments {
       if (name === undefined) throw new NoIdentity("identityAssign gives nothing");
       return checkIdentity(name);
     } catch (error) {
-      if (error instanceof ExpressionError) throw new NoIdentity(`identityAssign fails: ${error.message}`);
+      if (error instanceof InvalidExpression) throw new NoIdentity(`identityAssign fails: ${error.message}`);
       throw error;
     }
   }
@@ -115,7 +115,7 @@ export class Assignments {
     try {
       return evaluate();
     } catch (error) {
-      if (!(error instanceof ExpressionError || error instanceof UnusableResult)) throw error;
+      if (!(error instanceof InvalidExpression || error instanceof UnusableResult)) throw error;
       this.#log.warn("assignment failed", { property, error });
       return fallback;
     }
@@ -130,7 +130,7 @@ export function inspectAssignments(config: AssignmentsConfig): readonly Problem[
       compileExpression(expression.text);
       return [];
     } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error;
+      if (!(error instanceof InvalidExpression)) throw error;
       return [{ severity: "error", ...expression.origin, expected: error.message }];
     }
   });

@@ -17,5 +17,5 @@ export async function createMethods(
   const methods = made.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
   if (failures.length === 0) return methods;
   methods.forEach((method) => method.close());
-  throw failures.length === 1 ? failures[0] : new AggregateError(failures, "Several methods cannot start");
+  throw failures.length === 1 ? failures[0] : new AggregateError(failures, "several methods cannot start");
 }

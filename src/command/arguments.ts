@@ -32,7 +32,7 @@ export function readArguments(spec: CommandSpec, args: readonly string[]): "help
     },
     operand(name) {
       const operand = positionals[names.indexOf(name)];
-      if (operand === undefined) throw new TypeError(`The command has no operand ${name}`);
+      if (operand === undefined) throw new TypeError(`the command has no operand ${name}`);
       return operand;
     },
   };

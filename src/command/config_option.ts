@@ -38,7 +38,7 @@ export async function configFile(
   if (folder !== undefined) return join(folder, MAIN_FILE);
   const places = folders.map((folder) => join(folder, MAIN_FILE)).join(" nor ");
   throw new CommandFailed(
-    `there is neither ${places}; expected --config FILE, or authserver init to make one`,
+    `There is neither ${places}; expected --config FILE, or authserver init to make one`,
   );
 }
 

@@ -86,5 +86,5 @@ function subjectOf(certificate: Uint8Array): DerElement {
 }
 
 function malformed(): TypeError {
-  return new TypeError("The certificate's subject is not well-formed");
+  return new TypeError("the certificate's subject is not well-formed");
 }

@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 
 /** Bytes that are not what they should be in DER. */
-export class MalformedDer extends TypeError {
-  override readonly name = "MalformedDer";
+export class InvalidDer extends TypeError {
+  override readonly name = "InvalidDer";
 
   constructor() {
     super("The bytes are not well-formed DER");
@@ -14,7 +14,7 @@ const MAX_OBJECT_ID = 256;
 /** Octet strings in parts inside each other; every one would copy all in it. */
 const MAX_DEPTH = 8;
 
-/** One DER element (X.690, 8.1). Every method throws {@link MalformedDer} if the element is not what is asked for. */
+/** One DER element (X.690, 8.1). Every method throws {@link InvalidDer} if the element is not what is asked for. */
 export class DerElement {
   /**
    * @param tag Identifier octet, such as 0x30 for a sequence.
@@ -35,26 +35,26 @@ export class DerElement {
 
   child(index: number): DerElement {
     const found = this.children()[index];
-    if (found === undefined) throw new MalformedDer();
+    if (found === undefined) throw new InvalidDer();
     return found;
   }
 
   /** Octets of an octet string, also of one in parts. */
   octets(depth = 0): Buffer {
     if ((this.tag & 0x20) === 0) return this.content;
-    if (depth >= MAX_DEPTH) throw new MalformedDer();
+    if (depth >= MAX_DEPTH) throw new InvalidDer();
     return Buffer.concat(this.children().map((part) => part.octets(depth + 1)));
   }
 
   /** A whole number that is not negative. */
   integer(): number {
-    if (this.tag !== 0x02 || this.content.length === 0 || this.content.length > 5) throw new MalformedDer();
+    if (this.tag !== 0x02 || this.content.length === 0 || this.content.length > 5) throw new InvalidDer();
     return this.content.reduce((sum, octet) => sum * 256 + octet, 0);
   }
 
   /** An object identifier in dotted form, such as `2.5.4.5` (X.690, 8.19); a longer one than anybody uses is refused. */
   objectId(): string {
-    if (this.tag !== 0x06 || this.content.length > MAX_OBJECT_ID) throw new MalformedDer();
+    if (this.tag !== 0x06 || this.content.length > MAX_OBJECT_ID) throw new InvalidDer();
     const numbers: bigint[] = [];
     let number = 0n;
     for (const byte of this.content) {
@@ -76,7 +76,7 @@ export class DerElement {
 
 /**
  * The first element of the bytes, such as a certificate, whatever follows it.
- * @throws {MalformedDer} If they begin with none.
+ * @throws {InvalidDer} If they begin with none.
  */
 export function readElement(bytes: Uint8Array): DerElement {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -84,10 +84,10 @@ export function readElement(bytes: Uint8Array): DerElement {
   const size = short < 0x80 ? 0 : short - 0x80;
   const start = 2 + size;
   if (tag === undefined || (tag & 0x1f) === 0x1f || short === 0x80 || size > 4 || start > buffer.length) {
-    throw new MalformedDer();
+    throw new InvalidDer();
   }
   const end = start + (size === 0 ? short : buffer.readUIntBE(2, size));
-  if (end > buffer.length) throw new MalformedDer();
+  if (end > buffer.length) throw new InvalidDer();
   return new DerElement(tag, buffer.subarray(start, end), buffer.subarray(0, end));
 }
 

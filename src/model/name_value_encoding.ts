@@ -1,4 +1,4 @@
-import { type DerElement, encodeElement, MalformedDer, readElement } from "./der_element.ts";
+import { type DerElement, encodeElement, InvalidDer, readElement } from "./der_element.ts";
 import type { Comparison } from "./name_attribute_types.ts";
 
 const UTF8_STRING = 0x0c;
@@ -44,7 +44,7 @@ export function elementOf(der: string): DerElement | undefined {
     const element = readElement(bytes);
     return element.whole.length === bytes.length && element.hasShortestLength() ? element : undefined;
   } catch (error) {
-    if (error instanceof MalformedDer) return undefined;
+    if (error instanceof InvalidDer) return undefined;
     throw error;
   }
 }

@@ -15,14 +15,14 @@ export class Markup {
 
   /** A `style` element with exactly this text, so that its hash is that of the text. */
   static style(text: string): Markup {
-    if (text.includes("<")) throw new TypeError("A style sheet must not hold <");
+    if (text.includes("<")) throw new TypeError("a style sheet must not hold <");
     return new Markup(`<style>${text}</style>`);
   }
 
   /** A `script` element with exactly this text, for the end of a page. */
   static script(text: string): Markup {
     if (/<[!/s]/i.test(text)) {
-      throw new TypeError("A script must not hold what could end or nest its element");
+      throw new TypeError("a script must not hold what could end or nest its element");
     }
     return new Markup(`<script>${text}</script>`);
   }

@@ -35,7 +35,7 @@ export class OperatorBans {
   /** @param until Like all moments here as the clock counts that was given. */
   add(subject: BanSubject, until: number): void {
     if (subject.user === undefined && subject.address === undefined) {
-      throw new TypeError("Expected a user, an address, or both to ban");
+      throw new TypeError("expected a user, an address, or both to ban");
     }
     this.remove(({ user, address }) => user === subject.user && address === subject.address);
     this.#bans = [...this.#bans, { ...subject, reason: "operator", failures: 0, until }];

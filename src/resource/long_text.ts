@@ -108,7 +108,7 @@ function streamOf(
     await done?.({ bytes: taken, complete });
   };
   const drop = () => {
-    controller?.error(new Error("Not read for too long, and the memory is needed"));
+    controller?.error(new Error("not read for too long, and the memory is needed"));
     void end(false);
   };
   const held: Unread = { bytes: bytes + start.length * 2, drop };

@@ -97,7 +97,7 @@ async function firstVersion<T>(
     return { content: await parse(bytes, path), digest: await digestOf(bytes) };
   }
   if (options.missing !== undefined) return { content: options.missing, digest: ABSENT };
-  throw new Deno.errors.NotFound(`There is no file ${path}`);
+  throw new Deno.errors.NotFound(`there is no file ${path}`);
 }
 
 class PolledFile<T> implements WatchedFile<T> {
@@ -216,7 +216,7 @@ class PolledFile<T> implements WatchedFile<T> {
 
   #contentOf(bytes: Uint8Array<ArrayBuffer> | undefined): T | Promise<T> {
     if (bytes !== undefined) return this.#parse(bytes, this.path);
-    if (this.#options.missing === undefined) throw new Deno.errors.NotFound(`The file ${this.path} is gone`);
+    if (this.#options.missing === undefined) throw new Deno.errors.NotFound(`the file ${this.path} is gone`);
     return this.#options.missing;
   }
 

@@ -85,7 +85,7 @@ const PROVIDERS: readonly Breakage[] = [
     broken: "a value that the provider left out is an empty text",
     file: "src/authentication/expression/evaluator.ts",
     change: instead(
-      "if (value === undefined) throw this.#error(expression.at, `No value is named ${expression.name}`);",
+      "if (value === undefined) throw this.#error(expression.at, `no value is named ${expression.name}`);",
       'if (value === undefined) return toValue("");',
     ),
     tests: ["tests/faults/provider_test.ts", "tests/authentication/expression"],
@@ -145,7 +145,7 @@ const XUUDB: readonly Breakage[] = [
     rows: ["the XUUDB answers SOAP with a fault", "the XUUDB answers SOAP with a page"],
     broken: "an answer of the XUUDB without the expected element is empty",
     file: "src/attributes/xuudb/soap_form.ts",
-    change: instead('if (!found) throw new UnreadableAnswer("the answer is no CheckDNResponse");', ""),
+    change: instead('if (!found) throw new InvalidAnswer("the answer is no CheckDNResponse");', ""),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {
@@ -153,7 +153,7 @@ const XUUDB: readonly Breakage[] = [
     broken: "broken XML of the XUUDB fails otherwise",
     file: "src/attributes/xuudb/soap_form.ts",
     change: instead(
-      'if (error instanceof InvalidXml) throw new UnreadableAnswer("the answer is not XML", { cause: error });',
+      'if (error instanceof InvalidXml) throw new InvalidAnswer("the answer is not XML", { cause: error });',
       "if (error instanceof InvalidXml) return recordOf(() => undefined);",
     ),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
@@ -162,14 +162,14 @@ const XUUDB: readonly Breakage[] = [
     rows: ["the XUUDB answers with a page", "the XUUDB answers with half an object"],
     broken: "what is not JSON is an empty answer",
     file: "src/attributes/xuudb/json_form.ts",
-    change: instead('throw new UnreadableAnswer("the answer is not JSON", { cause });', "return {};"),
+    change: instead('throw new InvalidAnswer("the answer is not JSON", { cause });', "return {};"),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {
     rows: ["the XUUDB answers with numbers for names"],
     broken: "a number is taken for no name",
     file: "src/attributes/xuudb/json_form.ts",
-    change: instead("throw new UnreadableAnswer(`${name} is no text`);", "return undefined;"),
+    change: instead("throw new InvalidAnswer(`${name} is no text`);", "return undefined;"),
     tests: ["tests/faults/xuudb_test.ts", "tests/attributes/xuudb"],
   },
   {

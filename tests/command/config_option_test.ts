@@ -28,7 +28,7 @@ Deno.test("configFile() says where it looked", async () => {
     assert(error instanceof CommandFailed);
     assert.equal(
       error.message,
-      `there is neither ${own.path}/container.properties nor /nowhere/container.properties; ` +
+      `There is neither ${own.path}/container.properties nor /nowhere/container.properties; ` +
         "expected --config FILE, or authserver init to make one",
     );
     return true;

@@ -123,7 +123,7 @@ const LIES: readonly Lie[] = [
     what: "leaves out who it is",
     tell: ({ oidc }) => oidc.fault = (_, response) => sendJson(response, { preferred_username: "ann7" }),
     asks: "token",
-    reason: /identityAssign fails: .* No value is named email/,
+    reason: /identityAssign fails: .* no value is named email/,
   },
   {
     what: "names somebody with line breaks in the name",

@@ -4,7 +4,7 @@ import { X509Certificate } from "node:crypto";
 import { certificatesOfPem } from "../../src/config/tls/certificates.ts";
 import { UnusableStore } from "../../src/config/tls/unusable_store.ts";
 import { certificateSubject } from "../../src/model/certificate_subject.ts";
-import { type DerElement, MalformedDer, readElement } from "../../src/model/der_element.ts";
+import { type DerElement, InvalidDer, readElement } from "../../src/model/der_element.ts";
 import { certificateFacts } from "../../src/model/trust/certificate_facts.ts";
 import { readRevocationList } from "../../src/model/trust/revocation.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -23,7 +23,7 @@ function walk(element: DerElement): void {
     try {
       ask();
     } catch (error) {
-      if (!(error instanceof MalformedDer)) throw error;
+      if (!(error instanceof InvalidDer)) throw error;
     }
   }
   if ((element.tag & 0x20) !== 0) element.children();
@@ -42,7 +42,7 @@ fuzz({
   name: "readElement(), DerElement",
   input: hostileBytes(raw),
   parse: (bytes) => walk(readElement(bytes)),
-  throws: [MalformedDer],
+  throws: [InvalidDer],
   growth: { longest: FILE, forms: DER_FORMS, input: latin1 },
 });
 fuzz({

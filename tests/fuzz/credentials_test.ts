@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { compileExpression } from "../../src/authentication/expression/expression.ts";
-import { ExpressionError } from "../../src/authentication/expression/expression_error.ts";
+import { InvalidExpression } from "../../src/authentication/expression/invalid_expression.ts";
 import { parseJsonObject } from "../../src/authentication/json_object.ts";
 import { InvalidReply, parseReply } from "../../src/authentication/oauth/reply_variables.ts";
 import { parseCredentials } from "../../src/authentication/parse_credentials.ts";
@@ -136,7 +136,7 @@ fuzz({
     expression.name(variables);
     expression.list(variables);
   },
-  throws: [ExpressionError],
+  throws: [InvalidExpression],
   growth: {
     longest: 64 * KIB,
     forms: [

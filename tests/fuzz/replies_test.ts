@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { JSON_FORM } from "../../src/attributes/xuudb/json_form.ts";
 import { SOAP_FORM } from "../../src/attributes/xuudb/soap_form.ts";
-import { UnreadableAnswer } from "../../src/attributes/xuudb/wire_form.ts";
+import { InvalidAnswer } from "../../src/attributes/xuudb/wire_form.ts";
 import { parsePing, parseSession, parseUserInfo } from "../../src/daemon/parse_reply.ts";
 import { parseEntry } from "../../src/daemon/session/entry.ts";
 import { ReplyReader } from "../../src/daemon/session/reply_reader.ts";
@@ -99,7 +99,7 @@ fuzz({
     "<s:Envelope xmlns:s='s'><s:Body><x:CheckDNResponse xmlns:x='x'><x:xlogin>a</x:xlogin></x:CheckDNResponse></s:Body></s:Envelope>",
   ),
   parse: (body) => body.startsWith("<") ? SOAP_FORM.read(body) : JSON_FORM.read(body),
-  throws: [UnreadableAnswer],
+  throws: [InvalidAnswer],
   growth: {
     longest: FILE,
     forms: [

@@ -8,7 +8,7 @@ import { readCookie } from "../../src/model/cookie.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import { readTarget } from "../../src/model/request_target.ts";
 import { parseForm } from "../../src/resource/form.ts";
-import { BadControlRequest, parseControlRequest } from "../../src/rooms/control/control_request.ts";
+import { InvalidControlRequest, parseControlRequest } from "../../src/rooms/control/control_request.ts";
 import { ListingPart } from "../../src/resource/access/listing_part.ts";
 import { parseListingQuery } from "../../src/resource/access/listing_query.ts";
 import { checkQuery } from "../../src/service/http/check_query.ts";
@@ -97,7 +97,7 @@ fuzz({
   name: "parseControlRequest()",
   input: hostileText('{"command":"ban add","user":"ann","address":"192.0.2.1","seconds":60,"operator":"op"}'),
   parse: parseControlRequest,
-  throws: [BadControlRequest],
+  throws: [InvalidControlRequest],
   growth: {
     longest: 16 * KIB,
     forms: [...JSON_FORMS, '{"command":"…"}', '{"command":"user show","uid":"…"}'],

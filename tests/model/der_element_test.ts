@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { encodeElement, MalformedDer, readElement } from "../../src/model/der_element.ts";
+import { encodeElement, InvalidDer, readElement } from "../../src/model/der_element.ts";
 
 const der = (hex: string) => readElement(Uint8Array.fromHex(hex.replaceAll(" ", "")));
-const refused = (act: () => unknown) => assert.throws(act, MalformedDer);
+const refused = (act: () => unknown) => assert.throws(act, InvalidDer);
 
 for (
   const [hex, expected] of [

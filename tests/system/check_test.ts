@@ -172,7 +172,7 @@ const facts: [string, (site: Site) => Promise<unknown>, 0 | 1, RegExp][] = [
       await site.replace("conf/users.txt", `${text}bob:123\n`);
     },
     0,
-    /^warning: \S+users\.txt:4: Expected username:hash:salt:DN: without all four fields nobody can log in/m,
+    /^warning: \S+users\.txt:4: expected username:hash:salt:DN: without all four fields nobody can log in/m,
   ],
 ];
 /** An entry of the map, and what is said of it. */

@@ -70,7 +70,7 @@ Deno.test("a bad configuration is told whole, with file and line, and status 78"
       `conf/container.properties:${line}: container.prt`,
       `conf/container.properties:${line + 1}: authservice.server.HPC.ssl = maybe`,
       `conf/container.properties:${line + 2}: container.externalurl = ftp://x`,
-      "the configuration in",
+      "The configuration in",
     ]
   ) assert(service.printed.includes(expected), `${expected} in\n${service.printed}`);
   assert.doesNotMatch(service.printed, /\n {4}at /, "no stack");

@@ -1,4 +1,4 @@
-import { recordOf, UnreadableAnswer, type WireForm } from "./wire_form.ts";
+import { InvalidAnswer, recordOf, type WireForm } from "./wire_form.ts";
 
 /** The REST interface: an object of texts, empty for an unknown user. */
 export const JSON_FORM: WireForm = {
@@ -11,7 +11,7 @@ export const JSON_FORM: WireForm = {
     const members = new Map(Object.entries(parseObject(body)));
     return recordOf((name) => {
       const value: unknown = members.get(name) ?? undefined;
-      if (value !== undefined && typeof value !== "string") throw new UnreadableAnswer(`${name} is no text`);
+      if (value !== undefined && typeof value !== "string") throw new InvalidAnswer(`${name} is no text`);
       return value;
     });
   },
@@ -22,10 +22,10 @@ function parseObject(body: string): object {
   try {
     value = JSON.parse(body);
   } catch (cause) {
-    throw new UnreadableAnswer("the answer is not JSON", { cause });
+    throw new InvalidAnswer("the answer is not JSON", { cause });
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new UnreadableAnswer("the answer is no object");
+    throw new InvalidAnswer("the answer is no object");
   }
   return value;
 }

@@ -1,5 +1,5 @@
 import { InvalidXml, XmlReader } from "../../model/xml_text.ts";
-import { recordOf, UnreadableAnswer, type WireForm } from "./wire_form.ts";
+import { InvalidAnswer, recordOf, type WireForm } from "./wire_form.ts";
 
 /** SOAP 1.1, document/literal: `CheckDN`, answered by `CheckDNResponse`, which is empty for an unknown user. */
 export const SOAP_FORM: WireForm = {
@@ -38,10 +38,10 @@ function readResponse(body: string): ReadonlyMap<string, string> {
       }
     }
   } catch (error) {
-    if (error instanceof InvalidXml) throw new UnreadableAnswer("the answer is not XML", { cause: error });
+    if (error instanceof InvalidXml) throw new InvalidAnswer("the answer is not XML", { cause: error });
     throw error;
   }
-  if (!found) throw new UnreadableAnswer("the answer is no CheckDNResponse");
+  if (!found) throw new InvalidAnswer("the answer is no CheckDNResponse");
   return members;
 }
 

@@ -11,13 +11,13 @@ export interface XuudbRecord {
 export interface WireForm {
   /** @param address Such as `https://xuudb.example:34463`. */
   request(address: string, gcid: string, dn: string): OutgoingRequest;
-  /** @throws {UnreadableAnswer} */
+  /** @throws {InvalidAnswer} */
   read(body: string): XuudbRecord;
 }
 
 /** An answer that is not of the expected form. */
-export class UnreadableAnswer extends Error {
-  override readonly name = "UnreadableAnswer";
+export class InvalidAnswer extends Error {
+  override readonly name = "InvalidAnswer";
 }
 
 /** The record with those of the texts that are there. */

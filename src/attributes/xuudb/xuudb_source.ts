@@ -12,7 +12,7 @@ import type { AttributeSource } from "../attribute_source.ts";
 import { AnswerCache } from "./answer_cache.ts";
 import { JSON_FORM } from "./json_form.ts";
 import { SOAP_FORM } from "./soap_form.ts";
-import { UnreadableAnswer, type WireForm, type XuudbRecord } from "./wire_form.ts";
+import { InvalidAnswer, type WireForm, type XuudbRecord } from "./wire_form.ts";
 
 /** Which XUUDB is asked, and as which site. */
 export interface XuudbOptions {
@@ -97,24 +97,24 @@ export class XuudbSource implements AttributeSource {
     try {
       return this.#form.read(body);
     } catch (error) {
-      throw error instanceof UnreadableAnswer ? this.#remote.unusable("not understood", error) : error;
+      throw error instanceof InvalidAnswer ? this.#remote.unusable("not understood", error) : error;
     }
   }
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof UnreadableAnswer) return "not understood";
+  if (error instanceof InvalidAnswer) return "not understood";
   return error instanceof RemoteUnavailable && error.connected ? error.reason : "the XUUDB cannot be reached";
 }
 
-/** @throws {UnreadableAnswer} */
+/** @throws {InvalidAnswer} */
 function attributesOfRecord({ xlogin, role, projects }: XuudbRecord): AttributeSet {
   const standard = new Map<StandardAttribute, AttributeValues>();
   for (const [name, text] of [["xlogin", xlogin], ["role", role], ["group", projects]] as const) {
     const values = (text ?? "").split(":").filter((value) => !/^ *$/.test(value));
     // Nothing is trimmed: it would become another account, or a ban that does not count would look like one.
     const reason = values.map(disguise).find((reason) => reason !== undefined);
-    if (reason !== undefined) throw new UnreadableAnswer(`${name} has ${reason}`);
+    if (reason !== undefined) throw new InvalidAnswer(`${name} has ${reason}`);
     if (values.length > 0) standard.set(name, attributeValues(name, values));
   }
   return { standard, extra: new Map() };

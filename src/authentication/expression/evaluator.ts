@@ -1,4 +1,4 @@
-import { ExpressionError } from "./expression_error.ts";
+import { InvalidExpression } from "./invalid_expression.ts";
 import { MAX_STEPS, MAX_TEXT } from "./limits.ts";
 import { callMethod, itemAt, MethodError, sameScalar } from "./methods.ts";
 import type { AccessStep, Block, Expression, Statement, TypeName } from "./syntax.ts";
@@ -9,7 +9,7 @@ import { describeKind, List, scalarText, toValue, type Value, type Variables } f
  * Runs a parsed program (authentication.md 6.3). Nothing but the variables can be reached, and nothing is changed.
  * @param asName Whether the result is to become a distinguished name, see {@link Text.asName}.
  * @returns The value returned, or that of the last expression.
- * @throws {ExpressionError} Also if it takes too long or makes too much text.
+ * @throws {InvalidExpression} Also if it takes too long or makes too much text.
  */
 export function evaluate(source: string, program: Block, variables: Variables, asName: boolean): Value {
   return new Evaluator(source, variables, asName).run(program);
@@ -72,7 +72,7 @@ class Evaluator {
 
   #for({ at, name, list, body }: Statement & { kind: "for" }): Outcome {
     const items = this.#value(list);
-    if (!(items instanceof List)) throw this.#error(at, `Expected a list, found ${describeKind(items)}`);
+    if (!(items instanceof List)) throw this.#error(at, `expected a list, found ${describeKind(items)}`);
     for (const item of [...items.items]) {
       this.#step(at);
       this.#known.set(name, item);
@@ -94,7 +94,7 @@ class Evaluator {
         return expression.value;
       case "variable": {
         const value = this.#variable(expression.name);
-        if (value === undefined) throw this.#error(expression.at, `No value is named ${expression.name}`);
+        if (value === undefined) throw this.#error(expression.at, `no value is named ${expression.name}`);
         return value;
       }
       case "list":
@@ -138,7 +138,7 @@ class Evaluator {
     if (typeof value === "boolean") return value;
     const text = value instanceof Text ? value.raw : undefined;
     if (text === "true" || text === "false") return text === "true";
-    throw this.#error(expression.at, `Expected true or false, found ${describeKind(value)}`);
+    throw this.#error(expression.at, `expected true or false, found ${describeKind(value)}`);
   }
 
   #same({ at, left, right }: Expression & { kind: "comparison" }): boolean {
@@ -150,7 +150,7 @@ class Evaluator {
     const b = isNull(left) ? presence(right) : this.#value(right);
     for (const value of [a, b]) {
       const comparable = value === null || scalarText(value) !== undefined || a === null || b === null;
-      if (!comparable) throw this.#error(at, `Expected a text to compare, found ${describeKind(value)}`);
+      if (!comparable) throw this.#error(at, `expected a text to compare, found ${describeKind(value)}`);
     }
     return sameScalar(a, b);
   }
@@ -158,7 +158,7 @@ class Evaluator {
   /** From left to right: numbers add, lists grow, everything else is joined as text. */
   #sum(at: number, terms: readonly Expression[]): Value {
     const [first, ...others] = terms.map((term) => ({ value: this.#value(term), at: term.at }));
-    if (first === undefined) throw this.#error(at, "Expected a term");
+    if (first === undefined) throw this.#error(at, "expected a term");
     return others.reduce((sum, term) => this.#plus(sum, first.at, term.value, term.at), first.value);
   }
 
@@ -177,7 +177,7 @@ class Evaluator {
     const text = scalarText(only);
     if (text !== undefined) return text;
     const found = value instanceof List ? `a list of ${value.items.length}` : describeKind(value);
-    throw this.#error(at, `Expected a text to join, found ${found}`);
+    throw this.#error(at, `expected a text to join, found ${found}`);
   }
 
   #access(value: Value, step: AccessStep): Value {
@@ -212,18 +212,18 @@ class Evaluator {
 
   #step(at: number, count = 1): void {
     this.#steps += count;
-    if (this.#steps > MAX_STEPS) throw this.#error(at, `Takes more than ${MAX_STEPS} steps`);
+    if (this.#steps > MAX_STEPS) throw this.#error(at, `takes more than ${MAX_STEPS} steps`);
   }
 
   /** Text is paid for by its length too, so that all of it together stays small. */
   #made(at: number, text: Text): Text {
-    if (text.length > MAX_TEXT) throw this.#error(at, `Makes a text longer than ${MAX_TEXT} characters`);
+    if (text.length > MAX_TEXT) throw this.#error(at, `makes a text longer than ${MAX_TEXT} characters`);
     this.#step(at, text.length >> 6);
     return text;
   }
 
-  #error(at: number, reason: string): ExpressionError {
-    return new ExpressionError(this.source, at, reason);
+  #error(at: number, reason: string): InvalidExpression {
+    return new InvalidExpression(this.source, at, reason);
   }
 }
 

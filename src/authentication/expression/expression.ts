@@ -1,5 +1,5 @@
 import { evaluate } from "./evaluator.ts";
-import { ExpressionError } from "./expression_error.ts";
+import { InvalidExpression } from "./invalid_expression.ts";
 import { parse } from "./parser.ts";
 import { describeKind, List, scalarText, type Value, type Variables } from "./value.ts";
 import type { Text } from "./text.ts";
@@ -8,18 +8,18 @@ import type { Text } from "./text.ts";
 export interface Expression {
   /**
    * The result as one text, of a list the first item; `undefined` if it is null, an empty list or blank.
-   * @throws {ExpressionError}
+   * @throws {InvalidExpression}
    */
   text(variables: Variables): string | undefined;
   /** As {@link text}, with what comes from outside escaped where it stands within a value of the name. */
   name(variables: Variables): string | undefined;
-  /** The result as a list, of a single value a list of one; null is no list. @throws {ExpressionError} */
+  /** The result as a list, of a single value a list of one; null is no list. @throws {InvalidExpression} */
   list(variables: Variables): readonly string[] | undefined;
 }
 
 /**
  * Reads an expression.
- * @throws {ExpressionError} If it does not keep to the grammar of authentication.md 6.2.
+ * @throws {InvalidExpression} If it does not keep to the grammar of authentication.md 6.2.
  */
 export function compileExpression(source: string): Expression {
   const program = parse(source);
@@ -43,7 +43,7 @@ export function compileExpression(source: string): Expression {
 function asText(source: string, value: Value): Text {
   const text = scalarText(value);
   if (text === undefined) {
-    throw new ExpressionError(source, 0, `Expected a text as result, found ${describeKind(value)}`);
+    throw new InvalidExpression(source, 0, `expected a text as result, found ${describeKind(value)}`);
   }
   return text;
 }

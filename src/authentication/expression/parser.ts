@@ -1,4 +1,4 @@
-import { ExpressionError } from "./expression_error.ts";
+import { InvalidExpression } from "./invalid_expression.ts";
 import { MAX_NESTING } from "./limits.ts";
 import type { AccessStep, Block, Expression, Statement, TypeName } from "./syntax.ts";
 import { type Token, tokenize } from "./tokenizer.ts";
@@ -6,7 +6,7 @@ import { type Token, tokenize } from "./tokenizer.ts";
 /**
  * Reads an assignment expression, or a program of statements whose last expression is the result
  * (authentication.md 6.2, both levels).
- * @throws {ExpressionError}
+ * @throws {InvalidExpression}
  */
 export function parse(source: string): Block {
   return new Parser(source).program();
@@ -30,7 +30,7 @@ class Parser {
 
   program(): Block {
     const statements = this.#statements(() => this.#peek().kind === "end");
-    if (statements.length === 0) throw this.#error("Expected an expression");
+    if (statements.length === 0) throw this.#error("expected an expression");
     return statements;
   }
 
@@ -141,7 +141,7 @@ class Parser {
   #typeName(): TypeName {
     const { text, at } = this.#name("String, List or Map");
     const type = TYPE_NAMES.get(text);
-    if (type === undefined) throw new ExpressionError(this.source, at, "Expected String, List or Map");
+    if (type === undefined) throw new InvalidExpression(this.source, at, "expected String, List or Map");
     return type;
   }
 
@@ -213,7 +213,7 @@ class Parser {
         }
     }
     this.#next--;
-    throw this.#error("Expected a value");
+    throw this.#error("expected a value");
   }
 
   #parenthesized(): Expression {
@@ -256,18 +256,18 @@ class Parser {
   }
 
   #expect(text: string): void {
-    if (!this.#take(text)) throw this.#error(`Expected ${text}`);
+    if (!this.#take(text)) throw this.#error(`expected ${text}`);
   }
 
   #name(what: string): Token & { kind: "name" } {
     const token = this.#peek();
-    if (token.kind !== "name") throw this.#error(`Expected ${what}`);
+    if (token.kind !== "name") throw this.#error(`expected ${what}`);
     this.#next++;
     return token;
   }
 
   #nested<T>(read: () => T): T {
-    if (this.#nesting >= MAX_NESTING) throw this.#error(`Nested deeper than ${MAX_NESTING} levels`);
+    if (this.#nesting >= MAX_NESTING) throw this.#error(`nested deeper than ${MAX_NESTING} levels`);
     this.#nesting++;
     const result = read();
     this.#nesting--;
@@ -275,9 +275,9 @@ class Parser {
   }
 
   /** An error at the token that comes next. */
-  #error(reason: string): ExpressionError {
+  #error(reason: string): InvalidExpression {
     const token = this.#peek();
     const found = token.kind === "end" ? "the end" : this.source.slice(token.at, this.#peek(1).at).trim();
-    return new ExpressionError(this.source, token.at, `${reason}, found ${found.slice(0, 40)}`);
+    return new InvalidExpression(this.source, token.at, `${reason}, found ${found.slice(0, 40)}`);
   }
 }

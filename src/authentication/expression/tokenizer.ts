@@ -1,4 +1,4 @@
-import { ExpressionError } from "./expression_error.ts";
+import { InvalidExpression } from "./invalid_expression.ts";
 import { MAX_TEXT } from "./limits.ts";
 
 /** One word or sign of an expression; `at` is its offset in the source. */
@@ -33,10 +33,10 @@ const SINGLE_QUOTED = /'((?:[^'\\\r\n]|\\[\\"'nt]|\\u[0-9A-Fa-f]{4})*)'/y;
 /**
  * Takes an expression apart. Comments in the manner of C count as blanks.
  * @returns The tokens, the last of them of kind `end`.
- * @throws {ExpressionError}
+ * @throws {InvalidExpression}
  */
 export function tokenize(source: string): readonly Token[] {
-  if (source.length > MAX_TEXT) throw new ExpressionError(source, 0, `Longer than ${MAX_TEXT} characters`);
+  if (source.length > MAX_TEXT) throw new InvalidExpression(source, 0, `longer than ${MAX_TEXT} characters`);
   const tokens: Token[] = [];
   let at = 0;
   const take = (pattern: RegExp): RegExpExecArray | null => {
@@ -47,7 +47,7 @@ export function tokenize(source: string): readonly Token[] {
     at = skipBlanks(source, at);
     if (at >= source.length) break;
     const found = take(WORD) ?? take(INTEGER) ?? take(DOUBLE_QUOTED) ?? take(SINGLE_QUOTED) ?? take(SIGN);
-    if (found === null) throw new ExpressionError(source, at, describeStray(source, at));
+    if (found === null) throw new InvalidExpression(source, at, describeStray(source, at));
     tokens.push(toToken(source, at, found));
     at += found[0].length;
   }
@@ -79,7 +79,7 @@ function toToken(source: string, at: number, [all, quoted]: RegExpExecArray): To
 
 function parseInteger(source: string, at: number, digits: string): number {
   if (!/^(?:0|[1-9][0-9]{0,14})$/.test(digits)) {
-    throw new ExpressionError(source, at, "Expected an integer of up to 15 digits without leading zero");
+    throw new InvalidExpression(source, at, "expected an integer of up to 15 digits without leading zero");
   }
   return Number(digits);
 }
@@ -97,8 +97,8 @@ function unescape(quoted: string): string {
 function describeStray(source: string, at: number): string {
   const sign = String.fromCodePoint(source.codePointAt(at) ?? 0);
   if (sign === '"' || sign === "'") {
-    return `A text that does not end on its line, or an escape other than \\\\ \\" \\' \\n \\t \\uXXXX`;
+    return `a text that does not end on its line, or an escape other than \\\\ \\" \\' \\n \\t \\uXXXX`;
   }
-  if (source.startsWith("/*", at)) return "A comment that does not end";
-  return `Unexpected ${JSON.stringify(sign)}`;
+  if (source.startsWith("/*", at)) return "a comment that does not end";
+  return `unexpected ${JSON.stringify(sign)}`;
 }

@@ -33,7 +33,7 @@ export function issuerOf(certificate: string): Issuer {
   const x509 = readCertificate(certificate);
   const name = certificateName(x509);
   const key = usableKeyOf(x509);
-  if (key === undefined) throw new TypeError(`The key of ${name} signs no tokens: expected ${USABLE_KEYS}`);
+  if (key === undefined) throw new TypeError(`the key of ${name} signs no tokens: expected ${USABLE_KEYS}`);
   return {
     name,
     comparableName: comparableForm(name),
@@ -53,7 +53,7 @@ export function trustedIssuerOf(certificate: string): Issuer {
   const issuer = issuerOf(certificate);
   if (issuer.algorithms.length > 0) return issuer;
   throw new TypeError(
-    `The key of ${issuer.name} signs no tokens: expected RSA of 2048 to ${MOST_RSA_BITS} bits, P-256/384/521, Ed25519`,
+    `the key of ${issuer.name} signs no tokens: expected RSA of 2048 to ${MOST_RSA_BITS} bits, P-256/384/521, Ed25519`,
   );
 }
 
@@ -61,7 +61,7 @@ function readCertificate(pem: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch (cause) {
-    throw new TypeError("Not a certificate in PEM form", { cause });
+    throw new TypeError("not a certificate in PEM form", { cause });
   }
 }
 

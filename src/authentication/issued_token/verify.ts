@@ -242,7 +242,7 @@ function readName(text: string): string {
 
 function readSecret(text: string): KeyObject {
   const bytes = Buffer.from(text, "utf8");
-  if (bytes.length < 32) throw new RangeError("The HMAC secret must be of at least 32 bytes");
+  if (bytes.length < 32) throw new RangeError("the HMAC secret must be of at least 32 bytes");
   return createSecretKey(bytes);
 }
 

@@ -19,11 +19,11 @@ export function parsePasswordLine(line: string): PasswordLine {
   if (user === undefined || hash === undefined || salt === undefined || rest.length === 0) {
     const missing = salt === undefined ? "all four fields" : "the distinguished name at the end";
     const expected =
-      `Expected username:hash:salt:DN: without ${missing} nobody can log in by this line, append what is missing ` +
+      `expected username:hash:salt:DN: without ${missing} nobody can log in by this line, append what is missing ` +
       "or let authserver passwd write the line";
     return { kind: "unusable", expected };
   }
-  if (user === "") return { kind: "unusable", expected: "Expected a user name before the first colon" };
+  if (user === "") return { kind: "unusable", expected: "expected a user name before the first colon" };
   if (hash === "") return { kind: "disabled", user };
   const stored = parseStoredHash({ hash, salt });
   if ("expected" in stored) return { kind: "disabled", user, expected: stored.expected };
@@ -31,7 +31,7 @@ export function parsePasswordLine(line: string): PasswordLine {
   const problem = nameProblem(dn);
   return problem === undefined
     ? { kind: "entry", user, hash: stored, dn }
-    : { kind: "disabled", user, expected: `Expected a distinguished name after the third colon: ${problem}` };
+    : { kind: "disabled", user, expected: `expected a distinguished name after the third colon: ${problem}` };
 }
 
 /** Why a text is no name of a user, or `undefined` if it is one. */

@@ -47,13 +47,13 @@ export async function parsePasswordFile(text: string, file: string): Promise<Pas
       continue;
     }
     const earlier = lineOf.get(parsed.user);
-    if (earlier !== undefined) report(`Expected each user once: this line replaces line ${earlier}`);
+    if (earlier !== undefined) report(`expected each user once: this line replaces line ${earlier}`);
     lineOf.set(parsed.user, line);
     entries.delete(parsed.user);
     if (parsed.kind === "disabled") {
       if (parsed.expected !== undefined) report(parsed.expected);
     } else if (!admitCost(costs, parsed.hash)) {
-      report(`Expected at most ${MAX_COSTS} different scrypt costs in one file`);
+      report(`expected at most ${MAX_COSTS} different scrypt costs in one file`);
     } else {
       entries.set(parsed.user, { hash: parsed.hash, dn: parsed.dn });
     }

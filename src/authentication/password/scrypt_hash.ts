@@ -43,7 +43,7 @@ export function parseScrypt(text: string): ScryptHash | { readonly expected: str
   const match = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(
     text,
   );
-  if (match === null) return { expected: "Expected $scrypt$ln=…,r=…,p=…$<salt>$<key>" };
+  if (match === null) return { expected: "expected $scrypt$ln=…,r=…,p=…$<salt>$<key>" };
   const [, ln, r, p, salt, key] = match;
   const cost = { ln: Number(ln), r: Number(r), p: Number(p) };
   const problem = costProblem(cost);
@@ -51,20 +51,20 @@ export function parseScrypt(text: string): ScryptHash | { readonly expected: str
   const saltBytes = decode(salt);
   const keyBytes = decode(key);
   if (saltBytes === undefined || saltBytes.length < 8 || saltBytes.length > 64) {
-    return { expected: "Expected a scrypt salt of 8 to 64 bytes in base64 without padding" };
+    return { expected: "expected a scrypt salt of 8 to 64 bytes in base64 without padding" };
   }
   if (keyBytes === undefined || keyBytes.length < 16 || keyBytes.length > 64) {
-    return { expected: "Expected a scrypt key of 16 to 64 bytes in base64 without padding" };
+    return { expected: "expected a scrypt key of 16 to 64 bytes in base64 without padding" };
   }
   return { kind: "scrypt", cost, salt: saltBytes, key: keyBytes };
 }
 
 function costProblem({ ln, r, p }: ScryptCost): string | undefined {
-  if (ln < 10 || r < 1 || p < 1) return "Expected a scrypt cost of at least ln=10, r=1, p=1";
+  if (ln < 10 || r < 1 || p < 1) return "expected a scrypt cost of at least ln=10, r=1, p=1";
   if (128 * r * 2 ** ln > MAX_MEMORY) {
-    return "Expected a scrypt cost of at most 128 MiB (128 · r · 2^ln bytes)";
+    return "expected a scrypt cost of at most 128 MiB (128 · r · 2^ln bytes)";
   }
-  if (r * p * 2 ** ln > MAX_WORK) return "Expected a scrypt cost of at most 2^20 (r · p · 2^ln)";
+  if (r * p * 2 ** ln > MAX_WORK) return "expected a scrypt cost of at most 2^20 (r · p · 2^ln)";
   return undefined;
 }
 

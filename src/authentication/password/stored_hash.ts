@@ -13,10 +13,10 @@ interface HashFields {
 /** @returns What was expected, if the fields hold no hash that can be checked. */
 export function parseStoredHash({ hash, salt }: HashFields): StoredHash | { readonly expected: string } {
   if (hash.startsWith("$scrypt$")) {
-    return salt === "" ? parseScrypt(hash) : { expected: "Expected an empty salt field beside $scrypt$…" };
+    return salt === "" ? parseScrypt(hash) : { expected: "expected an empty salt field beside $scrypt$…" };
   }
   if (!/^[0-9A-Fa-f]{32}$/.test(hash)) {
-    return { expected: "Expected a hash of 32 hexadecimal digits or $scrypt$…" };
+    return { expected: "expected a hash of 32 hexadecimal digits or $scrypt$…" };
   }
   return { kind: "md5", salt, digest: hash.toLowerCase() };
 }

@@ -206,6 +206,6 @@ export class ServerKeys {
   }
 
   #unknown(cause?: unknown): never {
-    throw new KeysUnknown(`No keys from server ${this.source.server}`, { cause });
+    throw new KeysUnknown(`no keys from server ${this.source.server}`, { cause });
   }
 }

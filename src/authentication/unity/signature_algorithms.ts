@@ -63,7 +63,7 @@ export function signatureClass(uri: string, { keyType, hash }: SignatureMethod, 
   return class {
     getAlgorithmName = () => uri;
     getSignature = (): string => {
-      throw new TypeError("Signatures are verified here, not made");
+      throw new TypeError("signatures are verified here, not made");
     };
     verifySignature = (material: string, _key: unknown, value: string): boolean => {
       const signature = Buffer.from(value, "base64");

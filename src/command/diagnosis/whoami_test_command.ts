@@ -86,7 +86,7 @@ export const whoamiTestCommand = defineCommand({
   const { servers, site } = setup.config;
   if (server !== undefined && !servers.some(({ name }) => name === server)) {
     throw new CommandFailed(
-      `there is no server ${server}, expected one of ${servers.map(({ name }) => name)}`,
+      `There is no server ${server}, expected one of ${servers.map(({ name }) => name)}`,
     );
   }
   const credentials = await credentialsOf(user, proof, io);
@@ -142,7 +142,7 @@ async function credentialsOf(
     case "certificate":
       return { login: user, certificate: await readText(proof.file, "certificate") };
     case "password": {
-      if (user.includes(":")) throw new CommandFailed("no user name has a colon in it");
+      if (user.includes(":")) throw new CommandFailed("No user name has a colon in it");
       const password = await secret("Password: ", io);
       return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
     }

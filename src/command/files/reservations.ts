@@ -122,7 +122,7 @@ async function fileOf(given: Pick<Given<"config" | "server", never>, "text">): P
   const { config } = await usableConfiguration(given);
   const wanted = given.text("server");
   if (wanted !== undefined && !config.servers.some(({ name }) => name === wanted)) {
-    throw new CommandFailed(`there is no server ${wanted}, expected one of ${names(config.servers)}`);
+    throw new CommandFailed(`There is no server ${wanted}, expected one of ${names(config.servers)}`);
   }
   const reserving = config.servers.filter(({ name, reservations }) =>
     reservations !== undefined && (wanted === undefined || name === wanted)
@@ -131,7 +131,7 @@ async function fileOf(given: Pick<Given<"config" | "server", never>, "text">): P
   if (only?.reservations === undefined) {
     const server = wanted ?? "<name>";
     throw new CommandFailed(
-      `no reservations there, expected authservice.server.${server}.reservations.enable=true`,
+      `No reservations there, expected authservice.server.${server}.reservations.enable=true`,
     );
   }
   if (another !== undefined) throw new WrongUsage(`Expected --server NAME, one of ${names(reserving)}`);

@@ -129,7 +129,7 @@ const importShares = defineCommand({
     const file = given.operand("file");
     const server = serverOf(given, servers);
     const text = await readText(file);
-    if (text === undefined) throw new CommandFailed(`there is no file ${file}`);
+    if (text === undefined) throw new CommandFailed(`There is no file ${file}`);
     const { added, present } = await administration.import(text, {
       file,
       servers,
@@ -162,7 +162,7 @@ interface Options {
 function serverOf(given: Options, servers: readonly string[]): string | undefined {
   const server = given.text("server");
   if (server !== undefined && !servers.includes(server)) {
-    throw new CommandFailed(`no sharing on ${JSON.stringify(server)}, only on ${servers.join(", ")}`);
+    throw new CommandFailed(`No sharing on ${JSON.stringify(server)}, only on ${servers.join(", ")}`);
   }
   return server;
 }

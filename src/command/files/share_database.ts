@@ -56,12 +56,12 @@ async function readSharing(
 async function checkOwner(file: string, directory: string, create: boolean): Promise<void> {
   const present = await unlessAbsent(Deno.stat(file));
   if (present === undefined && !create) {
-    throw new CommandFailed(`there is no share database yet, the service makes it: ${file}`);
+    throw new CommandFailed(`There is no share database yet, the service makes it: ${file}`);
   }
   const owned = present ?? await unlessAbsent(Deno.stat(directory));
-  if (owned === undefined) throw new CommandFailed(`there is no folder ${directory}`);
+  if (owned === undefined) throw new CommandFailed(`There is no folder ${directory}`);
   if (owned.uid !== null && owned.uid !== Deno.uid()) {
-    throw new CommandFailed(`run this as the account that the service runs as, with user id ${owned.uid}`);
+    throw new CommandFailed(`Run this as the account that the service runs as, with user id ${owned.uid}`);
   }
 }
 

@@ -66,7 +66,7 @@ async function configuredSockets(file: string, where: typeof controlSockets): Pr
 
 function notKnown(problems: readonly Problem[]): CommandFailed {
   return new CommandFailed(
-    `the control socket is not known, expected --socket PATH or a configuration that can be read\n${
+    `The control socket is not known, expected --socket PATH or a configuration that can be read\n${
       problems.map(formatProblem).join("\n")
     }`,
   );

@@ -1,4 +1,4 @@
-import { BadControlRequest, LONGEST_BAN, subjectOf } from "../../rooms/control/control_request.ts";
+import { InvalidControlRequest, LONGEST_BAN, subjectOf } from "../../rooms/control/control_request.ts";
 import type { BanSubject } from "../../regulation/ban.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
 import { type Given, WrongUsage } from "../arguments.ts";
@@ -130,7 +130,7 @@ function subjectIn(given: Given<"user" | "address", never>): BanSubject {
   try {
     return subjectOf({ user: given.text("user"), address: given.text("address") });
   } catch (error) {
-    if (error instanceof BadControlRequest) throw new WrongUsage(error.message, { cause: error });
+    if (error instanceof InvalidControlRequest) throw new WrongUsage(error.message, { cause: error });
     throw error;
   }
 }

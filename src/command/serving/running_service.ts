@@ -55,7 +55,7 @@ export async function startService(
   const { setup, problems, files, effective } = await inspect(file, surroundings);
   if (setup === undefined) {
     problems.forEach(report);
-    throw new CommandFailed(`the configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
+    throw new CommandFailed(`The configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
   }
   const logFile = new LogFile(setup.config.logging.file, console, setup.config.logging.format);
   const supervisor = await Supervisor.start(setup, { logFile }).catch((error: unknown) => {

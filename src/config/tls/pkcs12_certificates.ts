@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createDecipheriv, createHmac, pbkdf2Sync, timingSafeEqual, type X509Certificate } from "node:crypto";
 import { certificateOfDer } from "./certificates.ts";
-import { type DerElement, MalformedDer, readElement } from "../../model/der_element.ts";
+import { type DerElement, InvalidDer, readElement } from "../../model/der_element.ts";
 import { derivePkcs12 } from "./pkcs12_key_derivation.ts";
 import { decryptRc2Cbc } from "./rc2.ts";
 import { UnusableStore } from "./unusable_store.ts";
@@ -73,14 +73,14 @@ export function readPkcs12(pfx: Uint8Array, password: string): Pkcs12Content {
   } catch (cause) {
     // What "no password" is differs: an empty one for most, none at all for others.
     if (password === "" && cause instanceof WrongPassword) return readStore(pfx, undefined);
-    if (!(cause instanceof MalformedDer)) throw cause;
+    if (!(cause instanceof InvalidDer)) throw cause;
     throw new UnusableStore("expected a PKCS#12 key store, this file cannot be read as one", { cause });
   }
 }
 
 function readStore(pfx: Uint8Array, password: string | undefined): Pkcs12Content {
   const [version, authSafe, mac] = readElement(pfx).children();
-  if (version?.tag !== 0x02) throw new MalformedDer();
+  if (version?.tag !== 0x02) throw new InvalidDer();
   if (authSafe === undefined) throw unsupported("format");
   const content = contentOf(authSafe, DATA);
   if (mac !== undefined) checkMac(mac, content, password);
@@ -163,7 +163,7 @@ function decrypt(algorithm: DerElement, data: DerElement, password: string | und
   try {
     return decipher(algorithm, id, data.octets(), password);
   } catch (cause) {
-    if (cause instanceof UnusableStore || cause instanceof MalformedDer) throw cause;
+    if (cause instanceof UnusableStore || cause instanceof InvalidDer) throw cause;
     throw new WrongPassword({ cause });
   }
 }

@@ -27,7 +27,7 @@ function removePadding(bytes: Uint8Array): Uint8Array {
   const count = bytes.at(-1) ?? 0;
   const padding = bytes.subarray(bytes.length - count);
   if (count < 1 || count > 8 || padding.length !== count || padding.some((octet) => octet !== count)) {
-    throw new RangeError("Bad padding");
+    throw new RangeError("bad padding");
   }
   return bytes.subarray(0, bytes.length - count);
 }

@@ -93,7 +93,7 @@ function readExtensions(list: DerElement): Extension[] {
   return (sequence === undefined ? [] : sequence.children()).map((extension) => {
     const [id, ...rest] = extension.children();
     const value = rest.at(-1);
-    if (id === undefined || value === undefined) throw new TypeError("An extension is not well-formed");
+    if (id === undefined || value === undefined) throw new TypeError("an extension is not well-formed");
     const critical = rest.length > 1 && rest[0]?.content[0] !== 0;
     return { id: id.content.toString("hex"), critical, value: value.content };
   });

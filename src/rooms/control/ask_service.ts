@@ -1,5 +1,5 @@
 import { type ControlRequest, formatControlRequest, MAX_REPLY } from "./control_request.ts";
-import { BadLine, readLine, writeLine } from "./line_reader.ts";
+import { InvalidLine, readLine, writeLine } from "./line_reader.ts";
 
 /** No service listens where it was looked for. */
 export class NotRunning extends Error {
@@ -38,7 +38,7 @@ export async function askService(
     return resultOf(await readLine(connection, MAX_REPLY));
   } catch (error) {
     if (error instanceof ServiceRefused) throw error;
-    const reason = error instanceof BadLine ? error.message : `no answer within ${withinMs / 1000} s`;
+    const reason = error instanceof InvalidLine ? error.message : `no answer within ${withinMs / 1000} s`;
     throw new ServiceRefused(`The service gave no answer: ${reason}`, { cause: error });
   } finally {
     clearTimeout(timer);

@@ -40,8 +40,8 @@ const MAX_USER = 256;
 const MAX_NAME = 1024;
 
 /** A line that is no request; the message says why. */
-export class BadControlRequest extends Error {
-  override readonly name = "BadControlRequest";
+export class InvalidControlRequest extends Error {
+  override readonly name = "InvalidControlRequest";
 }
 
 /** A request as its line, without line end. */
@@ -51,7 +51,7 @@ export function formatControlRequest(request: ControlRequest): string {
   return JSON.stringify({ ...rest, ...subject });
 }
 
-/** @throws {BadControlRequest} */
+/** @throws {InvalidControlRequest} */
 export function parseControlRequest(line: string): ControlRequest {
   const request = parseObject(line);
   const { command } = request;
@@ -79,7 +79,9 @@ export function parseControlRequest(line: string): ControlRequest {
       return { command, user, id, ...claimedIn(request) };
     }
     default:
-      throw new BadControlRequest("The service does not know this command; it may be older than the command");
+      throw new InvalidControlRequest(
+        "The service does not know this command; it may be older than the command",
+      );
   }
 }
 
@@ -88,33 +90,33 @@ function parseObject(line: string): Readonly<Record<string, unknown>> {
   try {
     value = JSON.parse(line);
   } catch {
-    throw new BadControlRequest("Expected a line of JSON");
+    throw new InvalidControlRequest("Expected a line of JSON");
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new BadControlRequest("Expected a JSON object");
+    throw new InvalidControlRequest("Expected a JSON object");
   }
   return { ...value };
 }
 
-/** Whom a ban is about. @throws {BadControlRequest} If it is nobody, or everybody. */
+/** Whom a ban is about. @throws {InvalidControlRequest} If it is nobody, or everybody. */
 export function subjectOf(given: { readonly user?: unknown; readonly address?: unknown }): BanSubject {
   const { user, address } = given;
   if (user === undefined && address === undefined) {
-    throw new BadControlRequest("Expected a user, an address, or both");
+    throw new InvalidControlRequest("Expected a user, an address, or both");
   }
   if (user !== undefined && (typeof user !== "string" || user === "" || user.length > MAX_USER)) {
-    throw new BadControlRequest(`Expected a user name of 1 to ${MAX_USER} characters`);
+    throw new InvalidControlRequest(`Expected a user name of 1 to ${MAX_USER} characters`);
   }
   const canonical = typeof address === "string" ? canonicalAddress(address) : undefined;
   if (address !== undefined && canonical === undefined) {
-    throw new BadControlRequest("Expected an IP address such as 192.0.2.7 or 2001:db8::1");
+    throw new InvalidControlRequest("Expected an IP address such as 192.0.2.7 or 2001:db8::1");
   }
   return { user, address: canonical };
 }
 
 function textOf(value: unknown, expected: string, longest = MAX_USER): string {
   if (typeof value === "string" && value !== "" && value.length <= longest) return value;
-  throw new BadControlRequest(`Expected ${expected} of 1 to ${longest} characters`);
+  throw new InvalidControlRequest(`Expected ${expected} of 1 to ${longest} characters`);
 }
 
 function claimedIn({ operator }: { readonly operator?: unknown }): Claimed {
@@ -123,7 +125,7 @@ function claimedIn({ operator }: { readonly operator?: unknown }): Claimed {
 
 function secondsOf(value: unknown): number {
   if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > LONGEST_BAN) {
-    throw new BadControlRequest(`Expected a whole number of seconds from 1 to ${LONGEST_BAN}`);
+    throw new InvalidControlRequest(`Expected a whole number of seconds from 1 to ${LONGEST_BAN}`);
   }
   return value;
 }

@@ -3,13 +3,13 @@ import { dirname } from "node:path";
 import type { Logger } from "../../logging/logger.ts";
 import { CannotStart } from "../cannot_start.ts";
 import {
-  BadControlRequest,
   type ControlReply,
   type ControlRequest,
+  InvalidControlRequest,
   MAX_REQUEST,
   parseControlRequest,
 } from "./control_request.ts";
-import { BadLine, readLine, writeLine } from "./line_reader.ts";
+import { InvalidLine, readLine, writeLine } from "./line_reader.ts";
 
 /** Carries out a request. What it throws becomes the error of the reply if it is a {@link ControlFailed}. */
 export type Operate = (request: ControlRequest) => Promise<unknown>;
@@ -146,7 +146,10 @@ export class ControlSocket {
     try {
       return { ok: true, result: await this.#operate(parseControlRequest(await read())) };
     } catch (error) {
-      if (error instanceof BadControlRequest || error instanceof BadLine || error instanceof ControlFailed) {
+      if (
+        error instanceof InvalidControlRequest || error instanceof InvalidLine ||
+        error instanceof ControlFailed
+      ) {
         return { ok: false, error: error.message };
       }
       if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) throw error;

@@ -1,28 +1,28 @@
 import { writeAll } from "../../model/write_all.ts";
 
 /** The other side sent no complete line: too long, cut off, or not UTF-8. */
-export class BadLine extends Error {
-  override readonly name = "BadLine";
+export class InvalidLine extends Error {
+  override readonly name = "InvalidLine";
 }
 
 /**
  * Reads one line of UTF-8, without its end.
  * @param maxBytes The longest that is read.
- * @throws {BadLine} If there is none, or it is longer.
+ * @throws {InvalidLine} If there is none, or it is longer.
  */
 export async function readLine(connection: Pick<Deno.Conn, "read">, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   const buffer = new Uint8Array(64 * 1024);
   for (let length = 0; length <= maxBytes;) {
     const count = await connection.read(buffer);
-    if (count === null) throw new BadLine("The line is cut off");
+    if (count === null) throw new InvalidLine("the line is cut off");
     const end = buffer.subarray(0, count).indexOf(0x0a);
     const taken = buffer.slice(0, end < 0 ? count : end);
     chunks.push(taken);
     length += taken.length;
     if (end >= 0 && length <= maxBytes) return decode(chunks);
   }
-  throw new BadLine(`The line is longer than ${maxBytes} bytes`);
+  throw new InvalidLine(`the line is longer than ${maxBytes} bytes`);
 }
 
 function decode(chunks: readonly Uint8Array[]): string {
@@ -30,7 +30,7 @@ function decode(chunks: readonly Uint8Array[]): string {
   try {
     return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode();
   } catch {
-    throw new BadLine("The line is not UTF-8");
+    throw new InvalidLine("the line is not UTF-8");
   }
 }
 

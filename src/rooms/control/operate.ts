@@ -101,7 +101,7 @@ async function revoke(
 /** @throws {ControlFailed} */
 function kept<T>(found: T | undefined): T {
   if (found !== undefined) return found;
-  throw new ControlFailed("the service keeps no list of its tokens: expected persistence.directory");
+  throw new ControlFailed("The service keeps no list of its tokens: expected persistence.directory");
 }
 
 function withMoment({ until, ...ban }: Ban) {

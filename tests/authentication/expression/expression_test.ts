@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { compileExpression } from "../../../src/authentication/expression/expression.ts";
-import { ExpressionError } from "../../../src/authentication/expression/expression_error.ts";
+import { InvalidExpression } from "../../../src/authentication/expression/invalid_expression.ts";
 import type { Variable, Variables } from "../../../src/authentication/expression/value.ts";
 
 const ANN: Variables = new Map<string, Variable>([
@@ -223,61 +223,61 @@ for (const [source, x, reason] of FOLDED) {
 Deno.test("text() does not escape", () => assert.equal(text(`"UID="+tuples[0]`), "UID=a1,ALPHA,phys"));
 
 const UNREADABLE: [string, string][] = [
-  ["", "line 1, column 1: Expected an expression, found the end"],
-  [";", "line 1, column 2: Expected an expression, found the end"],
-  ["// nothing", "line 1, column 11: Expected an expression, found the end"],
-  ["a b", "line 1, column 3: Expected ;, found b"],
-  ["'a' 'b'", "line 1, column 5: Expected ;, found 'b'"],
-  ["new java.util.ArrayList()", "line 1, column 5: Expected ;, found java"],
-  ["import java.util.List", "line 1, column 8: Expected ;, found java"],
-  ["a\n  + * b", 'line 2, column 5: Unexpected "*"'],
-  ["a +", "line 1, column 4: Expected a value, found the end"],
-  ["a ? b", "line 1, column 6: Expected :, found the end"],
-  ["[1, 2", "line 1, column 6: Expected ], found the end"],
-  ["[1,]", "line 1, column 4: Expected a value, found ]"],
-  ["(a", "line 1, column 3: Expected ), found the end"],
-  ["a[0", "line 1, column 4: Expected ], found the end"],
-  ["a.", "line 1, column 3: Expected the name of a method or member, found the end"],
-  ["a.'b'", "line 1, column 3: Expected the name of a method or member, found 'b'"],
-  ["a.if", "line 1, column 3: Expected the name of a method or member, found if"],
-  ["'abc", `line 1, column 1: A text that does not end`],
-  ["'a\nb'", `line 1, column 1: A text that does not end`],
-  [String.raw`'\x41'`, `line 1, column 1: A text that does not end`],
-  [String.raw`'\u12'`, `line 1, column 1: A text that does not end`],
-  ["/* x", "line 1, column 1: A comment that does not end"],
-  ["007", "line 1, column 1: Expected an integer"],
-  ["1234567890123456", "line 1, column 1: Expected an integer"],
-  ["1.5", "line 1, column 3: Expected the name of a method or member, found 5"],
-  ["-1", 'line 1, column 1: Unexpected "-"'],
-  ["a < b", 'line 1, column 3: Unexpected "<"'],
-  ["a = = b", "line 1, column 5: Expected a value, found ="],
-  ["a == b == c", "line 1, column 8: Expected ;, found =="],
-  ["a = b = c", "line 1, column 7: Expected ;, found ="],
-  ["null = 1", "line 1, column 6: Expected ;, found ="],
+  ["", "line 1, column 1: expected an expression, found the end"],
+  [";", "line 1, column 2: expected an expression, found the end"],
+  ["// nothing", "line 1, column 11: expected an expression, found the end"],
+  ["a b", "line 1, column 3: expected ;, found b"],
+  ["'a' 'b'", "line 1, column 5: expected ;, found 'b'"],
+  ["new java.util.ArrayList()", "line 1, column 5: expected ;, found java"],
+  ["import java.util.List", "line 1, column 8: expected ;, found java"],
+  ["a\n  + * b", 'line 2, column 5: unexpected "*"'],
+  ["a +", "line 1, column 4: expected a value, found the end"],
+  ["a ? b", "line 1, column 6: expected :, found the end"],
+  ["[1, 2", "line 1, column 6: expected ], found the end"],
+  ["[1,]", "line 1, column 4: expected a value, found ]"],
+  ["(a", "line 1, column 3: expected ), found the end"],
+  ["a[0", "line 1, column 4: expected ], found the end"],
+  ["a.", "line 1, column 3: expected the name of a method or member, found the end"],
+  ["a.'b'", "line 1, column 3: expected the name of a method or member, found 'b'"],
+  ["a.if", "line 1, column 3: expected the name of a method or member, found if"],
+  ["'abc", `line 1, column 1: a text that does not end`],
+  ["'a\nb'", `line 1, column 1: a text that does not end`],
+  [String.raw`'\x41'`, `line 1, column 1: a text that does not end`],
+  [String.raw`'\u12'`, `line 1, column 1: a text that does not end`],
+  ["/* x", "line 1, column 1: a comment that does not end"],
+  ["007", "line 1, column 1: expected an integer"],
+  ["1234567890123456", "line 1, column 1: expected an integer"],
+  ["1.5", "line 1, column 3: expected the name of a method or member, found 5"],
+  ["-1", 'line 1, column 1: unexpected "-"'],
+  ["a < b", 'line 1, column 3: unexpected "<"'],
+  ["a = = b", "line 1, column 5: expected a value, found ="],
+  ["a == b == c", "line 1, column 8: expected ;, found =="],
+  ["a = b = c", "line 1, column 7: expected ;, found ="],
+  ["null = 1", "line 1, column 6: expected ;, found ="],
   ["attr = 1", "line 1, column 1: attr cannot be assigned, found attr"],
-  ["a instanceof Number", "line 1, column 14: Expected String, List or Map"],
-  ["if a) b", "line 1, column 4: Expected (, found a"],
-  ["if (a) b c", "line 1, column 10: Expected ;, found c"],
-  ["if (a) { b", "line 1, column 11: Expected ;, found the end"],
-  ["else a", "line 1, column 1: Expected a value, found else"],
-  ["for (a, b) c", "line 1, column 7: Expected :, found ,"],
-  ["for (String a : b) c", "line 1, column 13: Expected :, found a"],
-  ["return", "line 1, column 7: Expected a value, found the end"],
-  ["a }", "line 1, column 3: Expected ;, found }"],
-  ["{ a", "line 1, column 4: Expected }, found the end"],
-  ["groups contains", "line 1, column 16: Expected a value, found the end"],
-  ["äpfel", 'line 1, column 1: Unexpected "ä"'],
-  ["a &  b", 'line 1, column 3: Unexpected "&"'],
-  ["\u{1f600}", 'line 1, column 1: Unexpected "\u{1f600}"'],
-  ["(".repeat(40) + "1" + ")".repeat(40), "line 1, column 32: Nested deeper than 32 levels"],
-  ["if(true)".repeat(40) + "1", "Nested deeper than 32 levels"],
-  ["x = ".padEnd(70_000, "'"), "line 1, column 1: Longer than 65536 characters"],
+  ["a instanceof Number", "line 1, column 14: expected String, List or Map"],
+  ["if a) b", "line 1, column 4: expected (, found a"],
+  ["if (a) b c", "line 1, column 10: expected ;, found c"],
+  ["if (a) { b", "line 1, column 11: expected ;, found the end"],
+  ["else a", "line 1, column 1: expected a value, found else"],
+  ["for (a, b) c", "line 1, column 7: expected :, found ,"],
+  ["for (String a : b) c", "line 1, column 13: expected :, found a"],
+  ["return", "line 1, column 7: expected a value, found the end"],
+  ["a }", "line 1, column 3: expected ;, found }"],
+  ["{ a", "line 1, column 4: expected }, found the end"],
+  ["groups contains", "line 1, column 16: expected a value, found the end"],
+  ["äpfel", 'line 1, column 1: unexpected "ä"'],
+  ["a &  b", 'line 1, column 3: unexpected "&"'],
+  ["\u{1f600}", 'line 1, column 1: unexpected "\u{1f600}"'],
+  ["(".repeat(40) + "1" + ")".repeat(40), "line 1, column 32: nested deeper than 32 levels"],
+  ["if(true)".repeat(40) + "1", "nested deeper than 32 levels"],
+  ["x = ".padEnd(70_000, "'"), "line 1, column 1: longer than 65536 characters"],
 ];
 
 for (const [source, message] of UNREADABLE) {
   Deno.test(`compileExpression() refuses ${JSON.stringify(source.slice(0, 40))}`, () => {
     assert.throws(() => compileExpression(source), (error) => {
-      assert.ok(error instanceof ExpressionError);
+      assert.ok(error instanceof InvalidExpression);
       assert.ok(error.message.includes(message), error.message);
       return true;
     });
@@ -285,19 +285,19 @@ for (const [source, message] of UNREADABLE) {
 }
 
 const FAILING: [string, string][] = [
-  ["missing", "line 1, column 1: No value is named missing"],
-  ["'a' +\n missing", "line 2, column 2: No value is named missing"],
-  ["'a' + null", "line 1, column 7: Expected a text to join, found null"],
-  ["null + 'a'", "line 1, column 1: Expected a text to join, found null"],
-  ["'a' + groups", "line 1, column 7: Expected a text to join, found a list of 2"],
-  ["groups + 'a'", "line 1, column 1: Expected a text to join, found a list of 2"],
+  ["missing", "line 1, column 1: no value is named missing"],
+  ["'a' +\n missing", "line 2, column 2: no value is named missing"],
+  ["'a' + null", "line 1, column 7: expected a text to join, found null"],
+  ["null + 'a'", "line 1, column 1: expected a text to join, found null"],
+  ["'a' + groups", "line 1, column 7: expected a text to join, found a list of 2"],
+  ["groups + 'a'", "line 1, column 1: expected a text to join, found a list of 2"],
   ["'a' + none", "found a list of 0"],
   ["'a' + address", "found a map"],
-  ["missing == 'a'", "No value is named missing"],
-  ["groups == 'hpc'", "line 1, column 8: Expected a text to compare, found a list"],
-  ["'a' ? 1 : 2", "line 1, column 1: Expected true or false, found a text"],
-  ["groups ? 1 : 2", "Expected true or false, found a list"],
-  ["!null", "Expected true or false, found null"],
+  ["missing == 'a'", "no value is named missing"],
+  ["groups == 'hpc'", "line 1, column 8: expected a text to compare, found a list"],
+  ["'a' ? 1 : 2", "line 1, column 1: expected true or false, found a text"],
+  ["groups ? 1 : 2", "expected true or false, found a list"],
+  ["!null", "expected true or false, found null"],
   ["groups[2]", "line 1, column 7: no item 2 in a list of 2"],
   ["groups.get(9)", "no item 9 in a list of 2"],
   ["email[0]", "a text has nothing at a number"],
@@ -323,15 +323,15 @@ const FAILING: [string, string][] = [
   ["name.split('')", "split() expects a separator"],
   ["name.replace('', 'x')", "replace() expects a text to look for"],
   ["i = none.iterator(); i.next()", "next() at the end of the list"],
-  ["for (x : email) x", "Expected a list, found a text"],
-  ["address", "Expected a text as result, found a map"],
-  ["[groups]", "Expected a text as result, found a list"],
-  ["groups.iterator()", "Expected a text as result, found an iterator"],
-  ["x += 1", "No value is named x"],
-  ["while (true) 1", "Takes more than 10000 steps"],
-  ["while (true) {}", "Takes more than 10000 steps"],
-  ["x = [1]; while (true) x = x + x", "Takes more than 10000 steps"],
-  ["x = 'aaaaaaaa'; while (true) x = x + x", "Makes a text longer than 65536 characters"],
+  ["for (x : email) x", "expected a list, found a text"],
+  ["address", "expected a text as result, found a map"],
+  ["[groups]", "expected a text as result, found a list"],
+  ["groups.iterator()", "expected a text as result, found an iterator"],
+  ["x += 1", "no value is named x"],
+  ["while (true) 1", "takes more than 10000 steps"],
+  ["while (true) {}", "takes more than 10000 steps"],
+  ["x = [1]; while (true) x = x + x", "takes more than 10000 steps"],
+  ["x = 'aaaaaaaa'; while (true) x = x + x", "makes a text longer than 65536 characters"],
   ["x = 'a'.replace('a', 'aaaaaaaaaaaaaaaa'); while (true) x = x.replace('a', x)", "makes a text longer"],
 ];
 
@@ -339,7 +339,7 @@ for (const [source, message] of FAILING) {
   Deno.test(`text() refuses ${source.slice(0, 60)}`, () => {
     const expression = compileExpression(source);
     assert.throws(() => expression.text(ANN), (error) => {
-      assert.ok(error instanceof ExpressionError);
+      assert.ok(error instanceof InvalidExpression);
       assert.ok(error.message.includes(message), error.message);
       return true;
     });
@@ -348,7 +348,7 @@ for (const [source, message] of FAILING) {
 
 for (const inherited of ["__proto__", "constructor", "toString", "hasOwnProperty", "attr['__proto__'].x"]) {
   Deno.test(`text() finds nothing behind ${inherited}`, () =>
-    assert.throws(() => text(inherited), ExpressionError));
+    assert.throws(() => text(inherited), InvalidExpression));
 }
 
 Deno.test("messages hold nothing from outside", () => {
@@ -379,7 +379,7 @@ Deno.test("compileExpression() and what it makes fail in one way only, and end",
         const expression = compileExpression(source);
         for (const run of [expression.text, expression.name, expression.list]) run(ANN);
       } catch (error) {
-        assert.ok(error instanceof ExpressionError, `${source}: ${error}`);
+        assert.ok(error instanceof InvalidExpression, `${source}: ${error}`);
       }
     }),
     { numRuns: 2000 },
@@ -397,7 +397,7 @@ Deno.test("compileExpression() is quick about the longest sources", () => {
       filled("a;"),
     ]
   ) {
-    assert.throws(() => compileExpression(source).text(ANN), ExpressionError);
+    assert.throws(() => compileExpression(source).text(ANN), InvalidExpression);
   }
 });
 

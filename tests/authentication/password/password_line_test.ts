@@ -44,7 +44,7 @@ for (const [line, user, hash, salt, dn] of ENTRIES) {
 }
 
 const BAD: [string, "unusable" | "disabled", RegExp][] = [
-  ["ann", "unusable", /^Expected username:hash:salt:DN: without all four fields nobody can log in/],
+  ["ann", "unusable", /^expected username:hash:salt:DN: without all four fields nobody can log in/],
   [`ann:${MD5}`, "unusable", /username:hash:salt:DN/],
   [
     `ann:${MD5}:s`,

@@ -33,8 +33,8 @@ Deno.test("parsePasswordFile() reports bad lines by number and reads on", async 
     users: ["bob CN=Bob"],
     costs: [],
     problems: [
-      "users.txt:1: Expected username:hash:salt:DN: without all four fields nobody can log in by this line, append what is missing or let authserver passwd write the line",
-      "users.txt:3: Expected a hash of 32 hexadecimal digits or $scrypt$…",
+      "users.txt:1: expected username:hash:salt:DN: without all four fields nobody can log in by this line, append what is missing or let authserver passwd write the line",
+      "users.txt:3: expected a hash of 32 hexadecimal digits or $scrypt$…",
     ],
   });
 });
@@ -43,7 +43,7 @@ Deno.test("parsePasswordFile() lets the last line for a user count", async () =>
   assert.deepEqual(await read(`ann:${MD5}:s:CN=1`, `bob:${MD5}:s:CN=b`, `ann:${MD5}:s:CN=2`), {
     users: ["bob CN=b", "ann CN=2"],
     costs: [],
-    problems: ["users.txt:3: Expected each user once: this line replaces line 1"],
+    problems: ["users.txt:3: expected each user once: this line replaces line 1"],
   });
 });
 
@@ -58,7 +58,7 @@ Deno.test("parsePasswordFile() bounds the different scrypt costs", async () => {
   const { users, costs, problems } = await read(...lines);
   assert.deepEqual(users, ["u0 CN=0", "u1 CN=1", "u2 CN=2", "u3 CN=3", "u5 CN=5"]);
   assert.equal(costs.length, 4);
-  assert.deepEqual(problems, ["users.txt:5: Expected at most 4 different scrypt costs in one file"]);
+  assert.deepEqual(problems, ["users.txt:5: expected at most 4 different scrypt costs in one file"]);
 });
 
 Deno.test("parsePasswordFile() gives the event loop its turn in a long file", async () => {

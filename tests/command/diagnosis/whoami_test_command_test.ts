@@ -201,7 +201,7 @@ const WRONG: [string, string[], Parameters<typeof recordedIo>[0], number, RegExp
     ["CN=x", "--server", "NONE"],
     {},
     1,
-    /there is no server NONE, expected one of HPC/,
+    /There is no server NONE, expected one of HPC/,
   ],
   ["a key that is not there", ["alice", "--key", "/no/such/key"], {}, 1, /\/no\/such\/key cannot be read/],
   ["a public key", ["alice", "--key", `${KEYS}user_ed25519.pub`], {}, 1, /cannot be used: not a private key/],
@@ -237,7 +237,7 @@ Deno.test("whoami-test takes a user name of the password file, and says if nothi
 Deno.test("whoami-test says what is wrong with a configuration that cannot be used", async () => {
   const io = recordedIo();
   assert.equal(await whoamiTestCommand.run(["CN=x", "--config", "/no/such/file"], io), 1);
-  assert.match(io.err, /the configuration in \/no\/such\/file cannot be used\n.*no\/such\/file/);
+  assert.match(io.err, /The configuration in \/no\/such\/file cannot be used\n.*no\/such\/file/);
 });
 
 Deno.test("whoami-test says which daemon gives no keys", async () => {

@@ -138,8 +138,8 @@ scene(
       status: 0,
       out: "ann\tmd5\tCN=Ann Example, O=Site\noff\tdisabled\nbad\\u001b[2J\tdisabled\n",
       err:
-        `${file}:6: Expected username:hash:salt:DN: without all four fields nobody can log in by this line, append what is missing or let authserver passwd write the line\n` +
-        `${file}:7: Expected a hash of 32 hexadecimal digits or $scrypt$…\n`,
+        `${file}:6: expected username:hash:salt:DN: without all four fields nobody can log in by this line, append what is missing or let authserver passwd write the line\n` +
+        `${file}:7: expected a hash of 32 hexadecimal digits or $scrypt$…\n`,
     });
   },
   `${USERS}eve\nbad\x1b[2J:447abe:s:CN=x\n`,

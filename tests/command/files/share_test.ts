@@ -133,7 +133,7 @@ const BAD: [what: string, args: string[], status: number, message: RegExp][] = [
   ["an unknown id", ["show", "nope"], 1, /There is no share nope/],
   ["an unknown id to remove", ["remove", "nope"], 1, /There is no share nope/],
   ["an id on another server", ["show", "--server", "B", "ID"], 1, /There is no share/],
-  ["a server without sharing", ["list", "--server", "C"], 1, /no sharing on "C", only on A, B/],
+  ["a server without sharing", ["list", "--server", "C"], 1, /No sharing on "C", only on A, B/],
   ["an owner that is no name", ["list", "--owner", "bob"], 1, /[Nn]ame/],
   [
     "a new owner without account",
@@ -144,7 +144,7 @@ const BAD: [what: string, args: string[], status: number, message: RegExp][] = [
   ["a new owner that is no name", ["chown", "ID", "--owner", "b", "--uid", "b"], 1, /[Nn]ame/],
   ["root as account", ["chown", "ID", "--owner", "CN=b", "--uid", "root"], 1, /unprivileged account/],
   ["an account that is none", ["chown", "ID", "--owner", "CN=b", "--uid", "b\nx"], 1, /unprivileged account/],
-  ["a dump that is not there", ["import", "/nowhere/dump.csv"], 1, /there is no file/],
+  ["a dump that is not there", ["import", "/nowhere/dump.csv"], 1, /There is no file/],
   [
     "a dump of an unknown server",
     ["import", "DUMP"],
@@ -185,7 +185,7 @@ Deno.test("share says what is missing for it", async () => {
   unused.file("container.properties", "authservice.servers=A\n");
   assert.match(
     (await unused.run("list")).err,
-    /the configuration in .* cannot be used\n.*authservice\.server\.A/s,
+    /The configuration in .* cannot be used\n.*authservice\.server\.A/s,
   );
 });
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { CommandFailed } from "../../../src/command/command.ts";
 import { tarEntries } from "../../../src/command/files/migration/tar_entries.ts";
 
 /** An archive of one file, as ustar has it. */

@@ -19,7 +19,7 @@ Deno.test("usableKeyOf() finds keys with which signatures can be verified here",
 Deno.test("an issuer of tokens, or a signer of assertions, with an RSA key above 4096 bits is refused clearly", () => {
   assert.throws(
     () => trustedIssuerOf(text(5120)),
-    /The key of CN=.* signs no tokens: .* RSA with 2048 to 4096 bits/,
+    /the key of CN=.* signs no tokens: .* RSA with 2048 to 4096 bits/,
   );
   const signer = new X509Certificate(text(8192));
   assert.equal(mayUse(signer, { keyType: "rsa", hash: "sha256" }), false);

@@ -5,9 +5,9 @@ import { createLogger, SILENT } from "../../../src/logging/logger.ts";
 import { CannotStart } from "../../../src/rooms/cannot_start.ts";
 import { askService, NotRunning, ServiceRefused } from "../../../src/rooms/control/ask_service.ts";
 import {
-  BadControlRequest,
   type ControlRequest,
   formatControlRequest,
+  InvalidControlRequest,
   LONGEST_BAN,
   MAX_REQUEST,
   parseControlRequest,
@@ -281,7 +281,7 @@ Deno.test("parseControlRequest() reads what formatControlRequest() writes, and t
     try {
       parseControlRequest(line);
     } catch (error) {
-      assert.ok(error instanceof BadControlRequest);
+      assert.ok(error instanceof InvalidControlRequest);
     }
   }));
 });

@@ -68,6 +68,6 @@ for (const [setting, read] of Object.entries(READERS)) {
 Deno.test("readTrustedIssuer() refuses a key that signs no tokens", async () => {
   const weak = createAuthority({ subject: "CN=Weak", keyType: "rsa-1024" });
   await withFile(weak.certificate, async (file) => {
-    await assert.rejects(readTrustedIssuer(file), /The key of CN=Weak signs no tokens/);
+    await assert.rejects(readTrustedIssuer(file), /the key of CN=Weak signs no tokens/);
   });
 });

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { dirname, join, resolve } from "node:path";
 import { compileExpression } from "../../../authentication/expression/expression.ts";
-import { ExpressionError } from "../../../authentication/expression/expression_error.ts";
+import { InvalidExpression } from "../../../authentication/expression/invalid_expression.ts";
 import { decodeProperties, parseProperties, type PropertyEntry } from "../../../config/properties.ts";
 import { conversionOf, isJavaKeyStore } from "../../../config/tls/key_store.ts";
 import { pemBlocks } from "../../../config/tls/pem.ts";
@@ -77,7 +77,7 @@ function expressions(entries: readonly PropertyEntry[]): HandWork[] {
       compileExpression(value);
       return [];
     } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error;
+      if (!(error instanceof InvalidExpression)) throw error;
       return [{ topic: "MVEL", what: [`conf/container.properties:${line}: ${key}: ${error.message}`] }];
     }
   });

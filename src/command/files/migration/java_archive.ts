@@ -45,7 +45,7 @@ const MAX_UNPACKED = 1024 * 1024 * 1024;
 async function entriesOf(archive: string): Promise<readonly TarEntry[]> {
   try {
     const { size } = await Deno.stat(archive);
-    if (size > MAX_UNPACKED) throw new CommandFailed(`it is larger than ${MAX_UNPACKED} bytes`);
+    if (size > MAX_UNPACKED) throw new TypeError(`it is larger than ${MAX_UNPACKED} bytes`);
     const packed = await Deno.readFile(archive);
     return [...tarEntries(gunzipSync(packed, { maxOutputLength: MAX_UNPACKED }))];
   } catch (error) {
@@ -60,7 +60,7 @@ function outermost(archive: string, folders: readonly string[]): string {
   const [folder, another] = folders.toSorted((a, b) => depth(a) - depth(b));
   if (folder === undefined) {
     throw new CommandFailed(
-      `expected ${MAIN_FILE} in ${archive}, as in an archive of the Java service's folder`,
+      `Expected ${MAIN_FILE} in ${archive}, as in an archive of the Java service's folder`,
     );
   }
   if (another === undefined || depth(another) > depth(folder)) return folder;

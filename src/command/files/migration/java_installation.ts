@@ -62,7 +62,7 @@ async function findInFolder(root: string): Promise<JavaInstallation> {
     return { ...places, conf, formerConf: conf, shown: (path) => path };
   }
   throw new CommandFailed(
-    `expected ${MAIN_FILE} in ${root} or in ${join(root, "conf")}: ` +
+    `Expected ${MAIN_FILE} in ${root} or in ${join(root, "conf")}: ` +
       "the folder of the Java service, that of its configuration, or a .tar.gz of one of them",
   );
 }

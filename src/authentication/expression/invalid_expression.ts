@@ -1,6 +1,6 @@
 /** An expression that cannot be read or evaluated. The message gives the place and names no value from outside. */
-export class ExpressionError extends Error {
-  override readonly name = "ExpressionError";
+export class InvalidExpression extends Error {
+  override readonly name = "InvalidExpression";
   /** Both counted from 1. */
   readonly line: number;
   readonly column: number;
