@@ -1,5 +1,5 @@
 /** The environment of the process; `Deno.env` is one. */
-export interface Environment {
+interface Environment {
   get(name: string): string | undefined;
   set(name: string, value: string): void;
   delete(name: string): void;

@@ -13,7 +13,7 @@ const NAME = /^(?:[A-Za-z0-9_][A-Za-z0-9_-]{0,62}\.){0,126}[A-Za-z][A-Za-z0-9_-]
 const MAX_LENGTH = 253;
 
 /** Asks the name service for the records of one type; rejected if there are none. */
-export type AskNameService = (
+type AskNameService = (
   name: string,
   type: "A" | "AAAA",
   signal: AbortSignal,
@@ -22,7 +22,7 @@ export type AskNameService = (
 const askSystem: AskNameService = (name, type, signal) => Deno.resolveDns(name, type, { signal });
 
 /** Who wants to know. */
-export interface NameQuestion {
+interface NameQuestion {
   /** Address of the caller: callers take turns. */
   readonly caller: string;
   readonly signal: AbortSignal;

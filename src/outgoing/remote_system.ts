@@ -17,7 +17,7 @@ export interface RemoteStatus {
 }
 
 /** What another system is reached with. */
-export interface RemoteSystemOptions {
+interface RemoteSystemOptions {
   /** Address of the system; only its host and port are used here. */
   readonly address: string;
   readonly http: OutgoingHttp;

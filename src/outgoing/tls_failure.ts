@@ -1,5 +1,5 @@
 /** Why there is no TLS connection. */
-export interface TlsFailure {
+interface TlsFailure {
   /**
    * `name`: the certificate is another host's. `issuer`: nobody trusted signed it. `authority`: it is marked as an
    * authority's, as self-signed ones often are.

@@ -118,7 +118,7 @@ const CLAIMS_OF_ID_TOKENS = ["nonce", "at_hash", "c_hash", "s_hash"] as const;
  * else a scope or client.
  * @returns For the log; `undefined` if it is an access token.
  */
-export function otherKind(
+function otherKind(
   header: ReadonlyMap<string, unknown>,
   claims: ReadonlyMap<string, unknown>,
 ): string | undefined {

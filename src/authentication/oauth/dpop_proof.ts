@@ -9,13 +9,13 @@ const MAX_LENGTH = 4096;
 /** Longest `jti`, in characters. */
 const MAX_ID = 512;
 /** How old a proof may be, in seconds (RFC 9449, 11.1): clients make one for each request. */
-export const MAX_AGE = 120;
+const MAX_AGE = 120;
 
 /** Members that only secret keys have. */
 const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
 /** What a proof was shown with. */
-export interface ProvenRequest {
+interface ProvenRequest {
   /** The access token. */
   readonly token: string;
   readonly method: string;
@@ -26,7 +26,7 @@ export interface ProvenRequest {
 }
 
 /** Whose proof it is, and which one. */
-export interface Proof {
+interface Proof {
   /** Of the key that made it, as in `jkt` (RFC 7638). */
   readonly thumbprint: string;
   /** `jti`. */

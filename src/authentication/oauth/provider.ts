@@ -13,7 +13,7 @@ import {
 import { InvalidKeys, type KeyDocument, readKeys } from "./key_document.ts";
 
 /** Where a provider is, as far as it is configured. */
-export interface ProviderAddresses {
+interface ProviderAddresses {
   /** Absent: only `address` is asked. */
   readonly issuer: string | undefined;
   readonly jwksUri: string | undefined;
@@ -24,7 +24,7 @@ export interface ProviderAddresses {
 }
 
 /** What a provider is reached with. */
-export interface ProviderParts {
+interface ProviderParts {
   readonly http: OutgoingHttp;
   readonly clock: Clock;
   readonly elapsed?: Stopwatch;

@@ -8,7 +8,7 @@ import type { Provider } from "./provider.ts";
 import { InvalidReply, parseReply } from "./reply_variables.ts";
 
 /** What the provider says about a token. */
-export type ProviderReply =
+type ProviderReply =
   | { readonly kind: "said"; readonly claims: Variables }
   /** The reason is for the log. */
   | { readonly kind: "refused"; readonly reason: string };

@@ -2,7 +2,7 @@ import type { StepUp } from "../authenticator.ts";
 import { type Said, textsOf } from "../claims.ts";
 
 /** What a token must be made for, and how its user must have logged in. Empty lists require nothing. */
-export interface TokenRequirements {
+interface TokenRequirements {
   /** One of them must be in `aud` (RFC 7519, 4.1.3). */
   readonly requiredAudience: readonly string[];
   /** `client_id` (RFC 7662; RFC 9068), `azp` and `appid` must be one of them; of several that are there, each. */
@@ -18,7 +18,7 @@ export interface TokenRequirements {
 }
 
 /** What is missing. */
-export interface Unmet {
+interface Unmet {
   /** For the log. */
   readonly reason: string;
   /** Present if another login would do. */

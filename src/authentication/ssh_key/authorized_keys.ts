@@ -12,7 +12,7 @@ export interface AuthorizedKey {
 }
 
 /** What a line of an `authorized_keys` file holds. */
-export type KeyLine =
+type KeyLine =
   | { readonly kind: "key"; readonly key: AuthorizedKey }
   /** Blank, or a comment. */
   | { readonly kind: "empty" }

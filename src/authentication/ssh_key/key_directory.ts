@@ -6,7 +6,7 @@ import type { AuthorizedKey } from "./authorized_keys.ts";
 import { type KeyCacheTimes, type KeySource, KeysUnknown, ServerKeys } from "./server_keys.ts";
 
 /** On which servers a user's key was found. */
-export interface Confirmation {
+interface Confirmation {
   /** Logical servers that report a key which passes the test. */
   readonly confirmed: readonly string[];
   /** Logical servers that gave no answer. */
@@ -14,7 +14,7 @@ export interface Confirmation {
 }
 
 /** Whether one of a server's keys is the one that is looked for. */
-export type KeyTest = (keys: readonly AuthorizedKey[]) => Promise<boolean>;
+type KeyTest = (keys: readonly AuthorizedKey[]) => Promise<boolean>;
 
 /** The keys that the transfer daemons report, server by server: an account on one is not the same one on another. */
 export class KeyDirectory {

@@ -5,7 +5,7 @@ import { linesOf, SmallSteps } from "../../model/small_steps.ts";
 import { type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
 
 /** A key from the keys file, with the name that its owner gets. */
-export interface NamedKey extends AuthorizedKey {
+interface NamedKey extends AuthorizedKey {
   readonly dn: string;
 }
 

@@ -6,7 +6,7 @@ import type { SshKeyType, SshPublicKey } from "./public_key.ts";
 import { ECDSA, isEcdsaSigned } from "./wire_signature.ts";
 
 /** What old Java clients send instead of a token: a signature over bytes of their choice (authentication.md 3.8). */
-export interface LegacyToken {
+interface LegacyToken {
   readonly user: string;
   readonly signed: Uint8Array;
   readonly signature: Buffer;

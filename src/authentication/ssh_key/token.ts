@@ -24,7 +24,7 @@ const KEY_TYPES: ReadonlyMap<string, SshKeyType> = new Map<string, SshKeyType>([
 ]);
 
 /** A token that a user made with an own key; who signed it is not verified yet. */
-export interface SshToken extends SignedToken {
+interface SshToken extends SignedToken {
   readonly user: string;
   /** The type of key that makes signatures of the token's algorithm. */
   readonly keyType: SshKeyType;

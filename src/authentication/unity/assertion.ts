@@ -23,7 +23,7 @@ export interface Expectation {
 }
 
 /** By how much clocks may differ in the first pass, and how old a statement of attributes may be; milliseconds. */
-export const TOLERANCE_MS = 3 * 60_000;
+const TOLERANCE_MS = 3 * 60_000;
 
 /**
  * By how much clocks may differ where both passes hold; milliseconds. The Java service has none, so that a provider whose

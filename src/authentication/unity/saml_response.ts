@@ -8,7 +8,7 @@ import { type SignedElement, type Signers, verifySignature } from "./signed_elem
 import { parseXml, type XmlElement } from "./xml_element.ts";
 
 /** What an identity provider said in answer to our request. */
-export interface SamlIdentity {
+interface SamlIdentity {
   readonly dn: string;
   readonly attributes: Variables;
   /** Milliseconds since the epoch; `Infinity` if the assertion names no end. */
@@ -16,7 +16,7 @@ export interface SamlIdentity {
 }
 
 /** Whose signatures count: on assertions in strict mode, and on everything else that is signed. */
-export interface TrustedSigners {
+interface TrustedSigners {
   readonly issuers: Signers;
   readonly anchored: Signers;
 }

@@ -34,7 +34,7 @@ export interface UnityParts {
 }
 
 /** Credentials in the form in which they are passed on. */
-export interface PassedOn {
+interface PassedOn {
   /** What makes them different from others. */
   readonly key: readonly string[];
   /** Value of the header `Authorization`. */

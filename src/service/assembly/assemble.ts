@@ -73,7 +73,7 @@ export interface ServiceParts extends IdentityParts {
 }
 
 /** Who is told of what a service does, and what it goes by. */
-export interface Surroundings {
+interface Surroundings {
   readonly log: Logger;
   readonly clock: Clock;
   /** Told of outcomes of methods and of transfers. */

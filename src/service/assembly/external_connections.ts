@@ -3,13 +3,13 @@ import type { Remote } from "../../config/kind.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 
 /** How another system is; `UNKNOWN` before its first answer. */
-export type ConnectionState = "OK" | "DOWN" | "UNKNOWN";
+type ConnectionState = "OK" | "DOWN" | "UNKNOWN";
 
 /** Of several methods that ask one system, the one with the worst news is shown: the others just have not asked lately. */
 const NEWS: readonly ConnectionState[] = ["UNKNOWN", "OK", "DOWN"];
 
 /** The systems that a configured method asks, and what runs of it. */
-export type ConfiguredMethod = readonly [
+type ConfiguredMethod = readonly [
   remotes: readonly Pick<Remote, "shownAs" | "address">[],
   method: Pick<Authenticator, "status"> | undefined,
 ];

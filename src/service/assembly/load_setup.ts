@@ -12,7 +12,7 @@ import type { ServiceOptions } from "./assemble.ts";
 export type Setup = Pick<ServiceOptions, "config" | "material" | "assertionIssuers">;
 
 /** What became of reading configuration and certificates. */
-export interface LoadedSetup {
+interface LoadedSetup {
   /** Absent if the configuration itself cannot be used. */
   readonly config?: ServiceConfig;
   /** The parts that could be read. */

@@ -25,7 +25,7 @@ import { Records } from "./records.ts";
 const RENEWAL_PERIOD = 30 * 24 * 3600;
 
 /** What authentication is opened with. */
-export interface AuthenticationParts {
+interface AuthenticationParts {
   readonly own: OwnCertificate;
   readonly outgoing: OutgoingClients;
   readonly groups: readonly DaemonGroup[];
@@ -43,7 +43,7 @@ export interface AuthenticationParts {
 }
 
 /** Who is calling: the methods in their order, tokens of our own before them, and who else knows users. */
-export interface OpenAuthentication {
+interface OpenAuthentication {
   readonly chain: AuthenticationChain;
   readonly standing: AskStanding;
   /** Absent without a certificate to sign with. */

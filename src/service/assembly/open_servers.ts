@@ -10,7 +10,7 @@ import {
 import type { ServerFacts } from "../../resource/server_facts.ts";
 
 /** What the logical servers are opened with. */
-export interface ServerParts {
+interface ServerParts {
   readonly log: Logger;
   readonly clock: Clock;
   /** Takes what is to be closed in the end. */

@@ -64,7 +64,7 @@ export async function parseAuthorities(text: string, file: string): Promise<Auth
 }
 
 /** An authority out of a line of `authorized_keys` with the option `cert-authority`. @throws {UnusableKey} */
-export function parseAuthorityOptions(options: string, publicKey: SshPublicKey): CertificateAuthority {
+function parseAuthorityOptions(options: string, publicKey: SshPublicKey): CertificateAuthority {
   return { publicKey, ...readOptions(options) };
 }
 

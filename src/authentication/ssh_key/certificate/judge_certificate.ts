@@ -6,10 +6,10 @@ import type { RevokedKeys } from "./revoked_keys.ts";
 import type { UserCertificate } from "./user_certificate.ts";
 
 /** Extension by which an authority of the EuroHPC federation says for which site a certificate was made. */
-export const DOMAIN_GRANT = "ssh-domain-grant@core.aai.geant.org";
+const DOMAIN_GRANT = "ssh-domain-grant@core.aai.geant.org";
 
 /** What is known when a certificate is shown, or used to sign in. */
-export interface Circumstances {
+interface Circumstances {
   readonly authorities: ReadonlyMap<string, CertificateAuthority>;
   readonly revoked: RevokedKeys | undefined;
   /** Seconds since the epoch. */

@@ -59,7 +59,7 @@ export class RevokedKeys {
 }
 
 /** Certificates of one authority that count no more. */
-export interface RevokedCertificates {
+interface RevokedCertificates {
   readonly serials: SerialRanges;
   readonly keyIds: Set<string>;
 }
@@ -100,7 +100,7 @@ export class SerialRanges {
 
 const MAGIC = Buffer.from("SSHKRL\n\0", "latin1");
 /** Bytes of the largest list that is read. */
-export const MAX_REVOKED_BYTES = 32 * 1024 * 1024;
+const MAX_REVOKED_BYTES = 32 * 1024 * 1024;
 /** Bits of the longest bitmap of serials, as in OpenSSH. */
 const MAX_BITMAP_BITS = 0x400_0000;
 

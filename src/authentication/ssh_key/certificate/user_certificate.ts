@@ -38,7 +38,7 @@ export interface UserCertificate {
 }
 
 /** Longest line that is read, in UTF-16 units; OpenSSH takes up to 256 principals. */
-export const MAX_CERTIFICATE_LINE = 16_384;
+const MAX_CERTIFICATE_LINE = 16_384;
 
 const MOST_PRINCIPALS = 256;
 const TYPE_SUFFIX = "-cert-v01@openssh.com";

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { decodeProperties } from "../../../config/properties.ts";
 import { CommandFailed } from "../../command.ts";
 import { MAIN_FILE } from "../../configuration_places.ts";
-import { tarEntries, type TarEntry } from "./tar_entries.ts";
+import { InvalidArchive, tarEntries, type TarEntry } from "./tar_entries.ts";
 
 /** What was taken out of an archive. */
 interface Unpacked {
@@ -45,7 +45,7 @@ const MAX_UNPACKED = 1024 * 1024 * 1024;
 async function entriesOf(archive: string): Promise<readonly TarEntry[]> {
   try {
     const { size } = await Deno.stat(archive);
-    if (size > MAX_UNPACKED) throw new TypeError(`it is larger than ${MAX_UNPACKED} bytes`);
+    if (size > MAX_UNPACKED) throw new InvalidArchive(`it is larger than ${MAX_UNPACKED} bytes`);
     const packed = await Deno.readFile(archive);
     return [...tarEntries(gunzipSync(packed, { maxOutputLength: MAX_UNPACKED }))];
   } catch (error) {

@@ -1,3 +1,8 @@
+/** Bytes that are no tar archive, or not a whole one; the text is for the operator. */
+export class InvalidArchive extends Error {
+  override readonly name = "InvalidArchive";
+}
+
 /** A file in an archive. */
 export interface TarEntry {
   /** As in the archive, without `./` in front. */
@@ -11,7 +16,7 @@ const BLOCK = 512;
 /**
  * The files of an archive, one after the other (POSIX.1-2017, pax, "ustar Interchange Format"; long names of GNU tar).
  * Folders and links are left out.
- * @throws {TypeError} If it is none, or is cut off.
+ * @throws {InvalidArchive} If it is none, or is cut off.
  */
 export function* tarEntries(archive: Uint8Array): Generator<TarEntry> {
   let longName: string | undefined;
@@ -35,22 +40,22 @@ export function* tarEntries(archive: Uint8Array): Generator<TarEntry> {
   }
 }
 
-/** @throws {TypeError} If there are fewer bytes. */
+/** @throws {InvalidArchive} If there are fewer bytes. */
 function part(archive: Uint8Array, at: number, length: number): Uint8Array {
-  if (at + length > archive.length) throw new TypeError("it is cut off");
+  if (at + length > archive.length) throw new InvalidArchive("it is cut off");
   return archive.subarray(at, at + length);
 }
 
-/** @throws {TypeError} If it is not what the header says: this is no archive. */
+/** @throws {InvalidArchive} If it is not what the header says: this is no archive. */
 function checkSum(header: Uint8Array): void {
   const sum = header.reduce((sum, byte, at) => sum + (at >= 148 && at < 156 ? 32 : byte), 0);
-  if (sum !== octal(header, 148, 8)) throw new TypeError("it holds no tar archive");
+  if (sum !== octal(header, 148, 8)) throw new InvalidArchive("it holds no tar archive");
 }
 
-/** A number in octal digits; @throws {TypeError} also for sizes of 8 GiB and more, which have another form. */
+/** A number in octal digits; @throws {InvalidArchive} also for sizes of 8 GiB and more, which have another form. */
 function octal(header: Uint8Array, at: number, length: number): number {
   const digits = text(header.subarray(at, at + length)).trim();
-  if (!/^[0-7]{1,12}$/.test(digits)) throw new TypeError("it holds no tar archive");
+  if (!/^[0-7]{1,12}$/.test(digits)) throw new InvalidArchive("it holds no tar archive");
   return parseInt(digits, 8);
 }
 
@@ -73,7 +78,7 @@ function paxPath(content: Uint8Array): string | undefined {
     const blank = content.indexOf(32, at);
     const length = blank < 0 ? NaN : Number(new TextDecoder().decode(content.subarray(at, blank)));
     if (!(length > blank - at + 1 && at + length <= content.length)) {
-      throw new TypeError("a name in it is damaged");
+      throw new InvalidArchive("a name in it is damaged");
     }
     const record = new TextDecoder().decode(content.subarray(blank + 1, at + length - 1));
     if (record.startsWith("path=")) path = record.slice("path=".length);
