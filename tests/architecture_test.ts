@@ -185,7 +185,7 @@ Deno.test("texts of errors begin with a capital letter where they are shown alon
   for await (const path of sources()) {
     const text = await Deno.readTextFile(path);
     const made =
-      /\b(new [\w.]*(?:Error|Failed|Refused|Usage|Invalid\w*|Unus\w+|Unknown|NotChanged|Ended|NotFound)|invalidRequest)\(\s*(?:[\w.]+, )*(["`])(.+?)\2/g;
+      /\b(new [\w.]*(?:Error|Failed|Refused|Usage|Invalid\w*|Unus\w+|Unknown|NotChanged|Ended|NotFound)|invalidRequest)\(\s*(?:[\w.]+, |\[)*(["`])(.+?)\2/g;
     const expected = /()\bexpected: (["`])(.+?)\2/g;
     for (const [, by = "", , said = ""] of [...text.matchAll(made), ...text.matchAll(expected)]) {
       const capital = /^[A-Z]/.test(said);

@@ -55,5 +55,5 @@ export async function usableConfiguration(
 /** What a command says that needs a configuration without these errors. */
 export function unusableConfiguration(file: string, problems: readonly Problem[]): CommandFailed {
   const errors = problems.filter(isError).map(formatProblem);
-  return new CommandFailed([`the configuration in ${file} cannot be used`, ...errors].join("\n"));
+  return new CommandFailed([`The configuration in ${file} cannot be used`, ...errors].join("\n"));
 }

@@ -16,7 +16,6 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["authentication/password/scrypt_hash.ts: parseScrypt", "parsePasswordFile()"],
   ["authentication/ssh_key/key_options.ts: parseKeyOptions", "parseKeyLine()"],
   ["authentication/ssh_key/source_addresses.ts: parseSourceAddresses", "parseKeyLine()"],
-  ["authentication/ssh_key/certificate/authorities_file.ts: parseAuthorityOptions", "parseAuthorities()"],
   ["authentication/ssh_key/line_words.ts: splitWord", "parseKeyLine()"],
   ["authentication/ssh_key/line_words.ts: splitOptions", "parseKeyLine()"],
   ["authentication/ssh_key/public_key.ts: decodeKeyBlob", "decodePublicKey()"],

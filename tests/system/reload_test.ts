@@ -30,7 +30,7 @@ Deno.test("authserver reload fails with every problem of a configuration that ca
   await system.replace("conf/container.properties", `${main}container.prt=1\ncontainer.host=\0\n`);
   const { status, said } = await reload(system.main);
   assert.equal(status, 1);
-  assert.match(said, /^authserver reload: the configuration before stays in use$/m);
+  assert.match(said, /^authserver reload: The configuration before stays in use$/m);
   assert.match(said, /container\.properties:\d+: container\.prt/);
   assert.equal((await system.ask("/rest/auth")).status, 200);
 });

@@ -239,7 +239,7 @@ scene(
     await file.check();
     await file.check();
     assert.equal(file.current, "first");
-    assert.equal(file.problem, `The file ${path} is gone`);
+    assert.equal(file.problem, `the file ${path} is gone`);
     assert.equal(lines.length, 1);
     await write("first");
     await file.check();

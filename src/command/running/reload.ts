@@ -21,7 +21,7 @@ export const reload = defineCommand({
   const outcome = await requireRunning(given, { command: "reload" });
   if (member(outcome, "ok") !== true) {
     const problems = listAt(outcome, "problems").map((problem) => printable(String(problem)));
-    throw new CommandFailed(["the configuration before stays in use", ...problems].join("\n"));
+    throw new CommandFailed(["The configuration before stays in use", ...problems].join("\n"));
   }
   const generation = numberAt(outcome, "generation");
   tell(given, io, {

@@ -163,7 +163,7 @@ for (
     [
       "one without a configuration",
       () => gzipSync(new Uint8Array(1024)),
-      /expected container\.properties in/,
+      /Expected container\.properties in/,
     ],
   ] as readonly [string, (packed: Uint8Array) => Uint8Array, RegExp][]
 ) {
@@ -256,7 +256,7 @@ Deno.test("migrate says where it looked for a configuration", async () => {
   await using at = await site("variant_a");
   const { code, printed } = await at.run("migrate", "..");
   assert.equal(code, 1);
-  assert.match(printed, /^authserver migrate: expected container\.properties in \S+ or in \S+\/conf: /);
+  assert.match(printed, /^authserver migrate: Expected container\.properties in \S+ or in \S+\/conf: /);
 });
 
 Deno.test("convertProperties() leaves comments and all that is not of the old place as it is", () => {

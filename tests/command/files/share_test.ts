@@ -176,7 +176,7 @@ Deno.test("share says what is missing for it", async () => {
   );
   await using unused = new Place();
   const { status, err } = await unused.run("list");
-  assert.deepEqual([status, /there is no share database yet/.test(err)], [1, true], err);
+  assert.deepEqual([status, /There is no share database yet/.test(err)], [1, true], err);
   unused.file(
     "data/shares.sqlite",
     "something else, long enough to be looked at by SQLite, as no header is this",
