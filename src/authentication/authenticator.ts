@@ -1,5 +1,5 @@
-import type { Credentials } from "../model/credentials.ts";
-import type { RemoteStatus } from "../outgoing/remote_system.ts";
+import type { Authorization, Credentials } from "../model/credentials.ts";
+import type { Asker, RemoteStatus } from "../outgoing/remote_system.ts";
 import type { Identity } from "../model/identity.ts";
 import type { UploadOutcome } from "./ssh_key/certificate/certificate_book.ts";
 import type { AskStanding } from "./standing.ts";
@@ -19,6 +19,33 @@ export interface StepUp {
   readonly acrValues?: readonly string[];
   /** Seconds. */
   readonly maxAge?: number;
+}
+
+/** What belongs to one attempt of one browser to sign in at a provider; whoever does not know it cannot go on with it. */
+export interface BrowserVisit {
+  /** Where the provider sends the browser back to. */
+  readonly redirectUri: string;
+  readonly state: string;
+  readonly nonce: string;
+  /** RFC 7636, 4.1. */
+  readonly verifier: string;
+}
+
+/** What came of it. */
+export type LoginOutcome =
+  /** What the browser's user is known by, and until when that counts at most, in seconds since the epoch. */
+  | { readonly kind: "token"; readonly authorization: Authorization; readonly until: number | undefined }
+  /** The reason is for the log. */
+  | { readonly kind: "refused"; readonly reason: string };
+
+/** A provider where people sign in with their browsers, and from where they come back. */
+export interface BrowserLogin {
+  /** What people know it by. */
+  readonly title: string;
+  /** Where the browser is to go. @throws {RemoteUnavailable} */
+  begin(visit: BrowserVisit, asker: Asker): Promise<string>;
+  /** @param answer Query with which the browser came back. @throws {RemoteUnavailable} */
+  finish(answer: URLSearchParams, visit: BrowserVisit, asker: Asker): Promise<LoginOutcome>;
 }
 
 /** What one method made of the caller's credentials. */
@@ -47,6 +74,8 @@ export interface Authenticator {
   readonly challenges: readonly ("Basic" | "Bearer" | "DPoP")[];
   /** Whether a certificate on the connection is all that it needs, which browsers can show. */
   readonly looksAtCertificates?: true;
+  /** Where people sign in with their browsers to get a token for this method. */
+  readonly browserLogin?: BrowserLogin;
   /** Whose tokens it alone is shown, by the `iss` that they claim; absent: it has no issuer of its own. */
   readonly issuer?: TokenIssuer;
   /** @throws {ServiceError} Only if the method itself is out of order, say its provider is down. */

@@ -1,8 +1,6 @@
-import { createHmac, randomBytes } from "node:crypto";
 import { mayAccess } from "../attributes/access_rules.ts";
 import { passwordLogin } from "../authentication/parse_credentials.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
-import { HostCookie } from "../model/cookie.ts";
 import type { Authorization } from "../model/credentials.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { refuse, type ServiceError } from "../model/service_error.ts";
@@ -12,26 +10,27 @@ import { emptyResponse } from "../resource/text_response.ts";
 import { type Content, isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
+import { type Asked, Visit, wantedPage } from "./visit.ts";
+import type { BrowserLogin } from "../authentication/authenticator.ts";
+import type { RegulatedParts } from "../resource/regulated.ts";
 
 /** How people can sign in with a browser; at least one way there is. */
 interface WaysToSignIn {
   readonly password: boolean;
   /** By the certificate that the browser shows on its connections. */
   readonly certificate: boolean;
+  /** Other places where they sign in, by the name of the method. */
+  readonly providers: ReadonlyMap<string, BrowserLogin>;
 }
 
 /** What signing in is made of. */
-export interface SignInParts {
+export interface SignInParts extends RegulatedParts {
   readonly signIns: SignIns;
   readonly ways: WaysToSignIn;
   readonly siteName: string;
+  /** The error that asks a caller for credentials; the reason is for the log. */
+  readonly unauthenticated: (reason: string) => Error;
 }
-
-/** What a page is made from, whoever calls. */
-type Asked = Pick<Call, "request" | "query" | "base" | "root">;
-
-/** How long a sign-in page can be left open. */
-const VISIT_SECONDS = 3600;
 
 /** Name of the field that tells by which way. */
 const WAY = "way";
@@ -40,25 +39,28 @@ const WAY = "way";
 export function signInPage(call: Call, parts: SignInParts): HttpResponse {
   const { caller, request, signIn } = call;
   if (signIn !== undefined || (caller.kind !== "anonymous" && request.headers.has("Authorization"))) {
-    return emptyResponse({ status: 303, headers: { Location: call.root + wantedPage(call) } });
+    return emptyResponse({
+      status: 303,
+      headers: { Location: call.root + wantedPage(call.query.get("to")) },
+    });
   }
   return formsPage(call, parts, {
     certificate: caller.kind === "anonymous" ? undefined : caller.identity.dn,
   });
 }
 
-/** The page again, after a failure: why, and another try. */
-export function signInFailed(
-  failure: ServiceError,
+/** Where callers without credentials are refused, this one page is for them all the same. */
+export function pageForStrangers(
+  { code }: ServiceError,
   asked: Asked,
   parts: SignInParts,
 ): HttpResponse | undefined {
-  if (asked.request.method === "GET") {
-    // Where callers without credentials are refused, this one page is for them.
-    return failure.code === "ERR_UNAUTHENTICATED" && !asked.request.headers.has("Authorization")
-      ? formsPage(asked, parts, {})
-      : undefined;
-  }
+  const isStranger = code === "ERR_UNAUTHENTICATED" && !asked.request.headers.has("Authorization");
+  return isStranger ? formsPage(asked, parts, {}) : undefined;
+}
+
+/** The page again, after a failure: why, and another try. */
+export function signInFailed(failure: ServiceError, asked: Asked, parts: SignInParts): HttpResponse {
   const says = TEXTS.signIn;
   const isWrong = failure.code === "ERR_UNAUTHENTICATED";
   const page = formsPage(asked, parts, { problem: isWrong ? says.wrong : failure.publicMessage });
@@ -71,31 +73,33 @@ export function signInFailed(
 
 /** `POST /login`: signs the browser in, by name and password or by its certificate. */
 export async function signInByForm(call: Call, parts: SignInParts): Promise<HttpResponse> {
-  const visit = visitOf(call);
-  if (visit === undefined) throw refuse("ERR_PAGE_OUTDATED", "no cookie of the sign-in page");
+  const visit = Visit.shownBy(call);
   const form = await readForm(call);
-  checkFormToken(form, visitFormToken(visit));
+  checkFormToken(form, visit.derive("form"));
   const authorization: Authorization = form.get(WAY) === "certificate"
     ? { kind: "none" }
     : passwordLogin(form.get("user") ?? "", form.get("password") ?? "");
-  return await signedIn(call, await call.recognise(authorization), parts);
+  return await signedIn(call, await call.recognise(authorization), parts, {
+    to: wantedPage(call.query.get("to")),
+  });
 }
 
 /** The browser is signed in from now on, and goes where it wanted to. */
-async function signedIn(
+export async function signedIn(
   call: Call,
   { caller, userName, user: { role } }: IdentifiedUser,
   { signIns }: SignInParts,
+  { to, until }: { readonly to: string; readonly until?: number | undefined },
 ): Promise<HttpResponse> {
   if (caller.kind === "anonymous") throw refuse("ERR_PAGE_OUTDATED", "the browser shows no certificate");
   if (!mayAccess("auth", "GET", role)) throw refuse("ERR_FORBIDDEN", `role ${role}`);
   const cookie = signInCookie(call.base);
   const former = cookie.valueIn(call.request.headers.get("Cookie"));
-  const token = await signIns.begin({ identity: caller.identity, userName });
+  const token = await signIns.begin({ identity: caller.identity, userName, until });
   if (former !== undefined) await signIns.end(former);
-  const response = emptyResponse({ status: 303, headers: { Location: call.root + wantedPage(call) } });
+  const response = emptyResponse({ status: 303, headers: { Location: call.root + to } });
   response.headers.add("Set-Cookie", cookie.set(token));
-  response.headers.add("Set-Cookie", visitCookie(call).set("", 0));
+  Visit.of(call).end(response);
   return response;
 }
 
@@ -123,43 +127,18 @@ export function toSignIn(
   return emptyResponse({ status: 303, headers: { Location: location } });
 }
 
-/**
- * Page to which a browser goes once it is signed in, relative to the root: one of ours. Without colon and backslash and with
- * a letter at its begin it can name no other host.
- */
-function wantedPage({ query }: Pick<Asked, "query">): string {
-  const wanted = query.get("to") ?? "";
-  return wanted.length <= 1000 && /^[A-Za-z][\w.~%/?=&-]*$/.test(wanted) ? wanted : "";
-}
-
-/** Cookie of a browser that looks at the page, before anybody has signed in: its forms belong to it. */
-function visitCookie({ base }: Pick<Asked, "base">): HostCookie {
-  return new HostCookie("visit", base);
-}
-
-/** What the browser shows as its visit; `undefined` if that is nothing of ours. */
-function visitOf(asked: Asked): string | undefined {
-  const visit = visitCookie(asked).valueIn(asked.request.headers.get("Cookie"));
-  return visit !== undefined && /^[A-Za-z0-9_-]{22}$/.test(visit) ? visit : undefined;
-}
-
-function visitFormToken(visit: string): string {
-  return createHmac("sha256", visit).update("form").digest("base64url");
-}
-
 function formsPage(
   asked: Asked,
   { ways, siteName }: SignInParts,
   { certificate, problem }: { readonly certificate?: string; readonly problem?: string },
 ): HttpResponse {
   const says = TEXTS.signIn;
-  const visit = visitOf(asked) ?? randomBytes(16).toString("base64url");
-  const to = wantedPage(asked);
+  const visit = Visit.of(asked);
+  const to = wantedPage(asked.query.get("to"));
+  const query = to === "" ? "" : `?to=${encodeURIComponent(to)}`;
   const form = (content: Content) =>
-    markup`<form class="fields" method="post" action="${asked.root}login${
-      to !== "" && `?to=${encodeURIComponent(to)}`
-    }">
-<input type="hidden" name="${FORM_TOKEN}" value="${visitFormToken(visit)}">
+    markup`<form class="fields" method="post" action="${asked.root}login${query}">
+<input type="hidden" name="${FORM_TOKEN}" value="${visit.derive("form")}">
 ${content}
 </form>
 `;
@@ -172,6 +151,11 @@ ${content}
 <p><label for="password">${says.password}</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required></p>
 <p><button>${says.button}</button></p>`),
+      [...ways.providers].map(([name, { title }]) =>
+        markup`<p><a class="button" href="${asked.root}login/${encodeURIComponent(name)}${query}">${
+          says.byProvider(title)
+        }</a></p>`
+      ),
       ways.certificate && certificate !== undefined &&
       form(markup`<p>${says.certificate} ${isolated(certificate)}</p>
 <p><button name="${WAY}" value="certificate">${says.byCertificate}</button></p>`),
@@ -179,6 +163,6 @@ ${content}
     ],
     needs: { forms: true },
   });
-  page.headers.add("Set-Cookie", visitCookie(asked).set(visit, VISIT_SECONDS));
+  visit.keep(page);
   return page;
 }

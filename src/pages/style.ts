@@ -50,6 +50,7 @@ bdi { overflow-wrap: anywhere }
 form { margin: 0 0 1rem; display: flex; flex-wrap: wrap; gap: .5rem; align-items: center }
 input, button, select, textarea { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--edge); border-radius: .25rem; padding: .375rem .625rem; min-height: 2.25rem; max-width: 100% }
 button { cursor: pointer; background: var(--link); color: var(--paper); border-color: var(--link); font-weight: 600 }
+a.button { display: inline-block; border: 1px solid var(--link); border-radius: .25rem; padding: .375rem .625rem; font-weight: 600 }
 button.plain { background: none; color: var(--link) }
 header form { display: inline }
 .fields { display: block }

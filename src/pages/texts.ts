@@ -21,6 +21,7 @@ export const TEXTS = {
     password: "Password",
     button: "Sign in",
     certificate: "This browser shows the certificate of",
+    byProvider: (title: string) => `Sign in with ${title}`,
     byCertificate: "Go on with it",
     noCertificate:
       "Who has a certificate in this browser can sign in with that, too. The browser has shown none.",

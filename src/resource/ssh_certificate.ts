@@ -3,18 +3,17 @@ import type { UserCertificate } from "../authentication/ssh_key/certificate/user
 import { UnusableKey } from "../authentication/ssh_key/wire_reader.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { HeaderList } from "../model/header_list.ts";
-import { isRefusal, refuse } from "../model/service_error.ts";
-import type { Attempt, Regulator } from "../regulation/regulator.ts";
+import { refuse } from "../model/service_error.ts";
+import type { Regulator } from "../regulation/regulator.ts";
 import type { Call } from "./call.ts";
+import { regulated, type RegulatedParts } from "./regulated.ts";
 import { readText } from "./request_body.ts";
 import { jsonResponse } from "./text_response.ts";
 
 /** Where certificates are shown, and who slows down those who try. */
-export interface CertificateParts {
+export interface CertificateParts extends RegulatedParts {
   /** Those of the methods that take certificates; the first that accepts one keeps it. */
   readonly desks: readonly CertificateDesk[];
-  /** Leave for an address to have one looked at. @throws {ERR_TOO_MANY_FAILURES} */
-  readonly admit: (clientAddress: string, signal: AbortSignal) => Attempt | Promise<Attempt>;
 }
 
 /** What the routes of certificates need; absent if no method takes any. */
@@ -67,24 +66,6 @@ export async function forgetCertificate(call: Call, parts: CertificateParts): Pr
     if (!wasThere) throw refuse("ERR_NOT_FOUND", { where: "of this certificate" });
     return { status: 204, headers: new HeaderList(), body: null };
   });
-}
-
-/** Whoever tries certificates that are refused, or not there, waits as whoever tries keys; an outage counts for nobody. */
-async function regulated<T>(
-  { clientAddress, signal }: Call,
-  { admit }: CertificateParts,
-  work: () => Promise<T>,
-): Promise<T> {
-  const attempt = await admit(clientAddress, signal);
-  try {
-    const result = await work();
-    attempt.succeeded();
-    return result;
-  } catch (error) {
-    if (isRefusal(error, "ERR_CERTIFICATE_REFUSED") || isRefusal(error, "ERR_NOT_FOUND")) attempt.failed();
-    else attempt.undecided();
-    throw error;
-  }
 }
 
 function described({ authority, keyId, serial, publicKey, validAfter, validBefore }: UserCertificate) {

@@ -35,20 +35,48 @@ const LONGEST: Readonly<Record<string, number>> = {
   azp: 1024,
 };
 
+/** By what a token is verified. */
+interface TokenRules {
+  readonly issuer: string;
+  readonly keys: IssuerKeys;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Verifies a JWT access token of one issuer (RFC 9068, 4; RFC 8725): what sort of token it is, who issued it, when it is
  * valid, and last the signature. For whom it is made is another question.
- * @param rules.now Milliseconds since the epoch.
  * @throws {InvalidToken} What the keys throw.
  */
 export async function verifyAccessToken(
   token: ForeignToken,
-  { issuer, keys, now, signal }: {
-    readonly issuer: string;
-    readonly keys: IssuerKeys;
-    readonly now: number;
-    readonly signal: AbortSignal;
-  },
+  rules: TokenRules,
+): Promise<void> {
+  const { header, claims } = token;
+  await verifyToken(token, rules, () => {
+    checkForms(claims);
+    const other = otherKind(header, claims);
+    if (other !== undefined) throw new InvalidToken(other);
+  });
+}
+
+/**
+ * Verifies an ID token of one issuer as far as all tokens are verified, and that it names somebody (OIDC Core 1.0, 3.1.3.7).
+ * For whom it is made, and for which visit, is another question.
+ * @throws {InvalidToken} What the keys throw.
+ */
+export async function verifyIdToken(token: ForeignToken, rules: TokenRules): Promise<void> {
+  await verifyToken(token, rules, () => {
+    if (textOr(token.claims, "sub") === undefined) throw new InvalidToken("no subject");
+  });
+}
+
+/** @param checkClaims What is special to a kind of token, before the signature is looked at. */
+async function verifyToken(
+  token: ForeignToken,
+  { issuer, keys, now, signal }: TokenRules,
+  checkClaims: () => void,
 ): Promise<void> {
   const { header, claims } = token;
   const alg = header.get("alg");
@@ -58,9 +86,7 @@ export async function verifyAccessToken(
   checkHeader(header);
   if (claims.get("iss") !== issuer) throw new InvalidToken("of another issuer");
   checkTimes(claims, now / 1000);
-  checkForms(claims);
-  const other = otherKind(header, claims);
-  if (other !== undefined) throw new InvalidToken(other);
+  checkClaims();
   const kid = textOr(header, "kid");
   await checkSignature(token.text, alg, await keys.matching({ alg, kid }, signal));
 }

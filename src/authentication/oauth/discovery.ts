@@ -6,6 +6,12 @@ export interface ProviderMetadata {
   readonly jwksUri?: string;
   readonly introspectionEndpoint?: string;
   readonly userinfoEndpoint?: string;
+  readonly authorizationEndpoint?: string;
+  readonly tokenEndpoint?: string;
+  /** How it takes challenges (RFC 7636); absent: it does not say. */
+  readonly challengeMethods?: readonly unknown[];
+  /** Whether it says in each answer whose that is (RFC 9207, 3). */
+  readonly namesItself: boolean;
 }
 
 /** A document that must not be used; the text is for the log and the operator. */
@@ -37,10 +43,15 @@ export function readMetadata(body: string, issuer: string): ProviderMetadata {
       `the discovery document is of ${printable(found)}, expected ${issuer}`,
     );
   }
+  const methods = document.code_challenge_methods_supported;
   return {
     jwksUri: endpoint(document, "jwks_uri"),
     introspectionEndpoint: endpoint(document, "introspection_endpoint"),
     userinfoEndpoint: endpoint(document, "userinfo_endpoint"),
+    authorizationEndpoint: endpoint(document, "authorization_endpoint"),
+    tokenEndpoint: endpoint(document, "token_endpoint"),
+    challengeMethods: Array.isArray(methods) ? methods : undefined,
+    namesItself: document.authorization_response_iss_parameter_supported === true,
   };
 }
 

@@ -33,9 +33,23 @@ export const KEYS = {
   allowPlainHttp: ALLOW_PLAIN_HTTP,
   validate: flag({ help: "Ask the introspection endpoint, as an OAuth client", default: false }),
   clientId: optional(
-    text({ name: "clientID", help: "Name of this client at the OIDC server, for validate=true" }),
+    text({ name: "clientID", help: "Name of this client at the OIDC server, for validate and signIn" }),
   ),
-  clientSecret: optional(secretText({ help: "Secret of this client, for validate=true" })),
+  clientSecret: optional(secretText({ help: "Secret of this client, for validate and signIn" })),
+  signIn: flag({
+    help:
+      "Have browsers sign in at the issuer as this client, whose redirect URI is <externalurl>/login/<method>/done",
+    default: false,
+    added: true,
+  }),
+  signInTitle: optional(
+    text({ help: "What the button for that says; without it the issuer's host", added: true }),
+  ),
+  signInScope: list({
+    help: "Scopes that are asked for then, openid among them",
+    default: ["openid"],
+    added: true,
+  }),
   clientAuthentication: oneOf(["client_secret_post", "client_secret_basic", "private_key_jwt"], {
     help: "How this client logs in: secret in the body or in the header, or a signature by clientKey",
     default: "client_secret_post",

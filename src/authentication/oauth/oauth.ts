@@ -1,12 +1,12 @@
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
-import type { Credentials } from "../../model/credentials.ts";
+import type { Authorization, Credentials } from "../../model/credentials.ts";
 import type { Schedule } from "../../model/schedule.ts";
 import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { askerOf } from "../asker_of.ts";
 import { Assignments } from "../assignments.ts";
-import type { Authenticator, StepUp, TokenIssuer, Verdict } from "../authenticator.ts";
+import type { Authenticator, BrowserLogin, StepUp, TokenIssuer, Verdict } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { type Answer, CredentialCache } from "../credential_cache.ts";
 import type { Variables } from "../expression/value.ts";
@@ -16,6 +16,7 @@ import { InvalidToken } from "../signed_token.ts";
 import { speaksOfOtherToken, verifyAccessToken } from "./access_token.ts";
 import { readCapabilities } from "./capabilities.ts";
 import { claimAt, type Said } from "../claims.ts";
+import { CodeLogin } from "./code_login.ts";
 import { type Confirmation, PossessionCheck, readConfirmation } from "./confirmation.ts";
 import { Groups } from "./groups.ts";
 import { fillIdentityTemplate } from "../identity_template.ts";
@@ -29,6 +30,9 @@ import { secondsOf, unmetRequirement } from "./token_requirements.ts";
 
 /** How long the word on a bad token is taken again. */
 const BAD_MS = 5_000;
+
+/** See `Authorization`. */
+type Login = NonNullable<Extract<Authorization, { readonly kind: "bearer" }>["login"]>;
 
 /** What is remembered of a token. */
 interface Found {
@@ -62,6 +66,7 @@ export class OAuth implements Authenticator {
   readonly name: string;
   readonly challenges: Authenticator["challenges"];
   readonly issuer?: TokenIssuer;
+  readonly browserLogin?: BrowserLogin;
   readonly #config: OAuthConfig;
   readonly #clock: Clock;
   readonly #assignments: Assignments;
@@ -94,6 +99,11 @@ export class OAuth implements Authenticator {
     this.#groups = new Groups(config, own);
     this.#provider = new Provider(config, { http, clock, elapsed, log: own });
     this.#keys = new KeySet({ provider: this.#provider, elapsed, schedule, log: own });
+    const { issuer, signIn } = config;
+    if (issuer !== undefined && signIn !== undefined) {
+      const parts = { provider: this.#provider, keys: this.#keys, clock };
+      this.browserLogin = new CodeLogin({ ...config, issuer, signIn }, parts);
+    }
     this.#possession = new PossessionCheck(clock);
     this.#cache = new CredentialCache({ clock, elapsed });
   }
@@ -111,9 +121,10 @@ export class OAuth implements Authenticator {
     if (this.issuer !== undefined && named !== undefined && named !== this.issuer.url) {
       return { kind: "skipped", reason: "the token is of another issuer" };
     }
+    const login: Login = authorization.kind === "bearer" ? authorization.login ?? {} : {};
     const { verdict, confirmation } = await this.#cache.get(
-      [token],
-      (signal, credential) => this.#find(token, askerOf(credentials, credential, signal)),
+      [token, JSON.stringify(login)],
+      (signal, credential) => this.#find(token, login, askerOf(credentials, credential, signal)),
       signal,
     );
     if (verdict.kind !== "accepted") return verdict;
@@ -136,10 +147,14 @@ export class OAuth implements Authenticator {
     this.#keys.close();
   }
 
-  async #find(token: string, asker: Asker): Promise<Answer<Found>> {
+  async #find(token: string, login: Login, asker: Asker): Promise<Answer<Found>> {
     try {
       const known = await this.#verify(token, asker);
-      const verdict = this.#judge(known);
+      const { said } = known;
+      const verdict = this.#judge({
+        ...known,
+        said: (path) => said(path) ?? new Map(Object.entries(login)).get(path),
+      });
       return {
         value: { verdict, confirmation: known.confirmation },
         good: true,

@@ -30,7 +30,14 @@ export async function read(values: Values, place: Place) {
     allowPlainHttp,
     ...given
   } = values;
-  const { clientAuthentication: _how, clientKey: _key, clientKeyId: _kid, ...rest } = given;
+  const {
+    clientAuthentication: _how,
+    clientKey: _key,
+    clientKeyId: _kid,
+    signInTitle,
+    signInScope,
+    ...rest
+  } = given;
   const { prefix } = place;
   for (const key of ["issuer", "address", "jwksUri"] as const) {
     if (rest[key] !== undefined) requireHttps(place, key, rest[key], allowPlainHttp);
@@ -40,7 +47,7 @@ export async function read(values: Values, place: Place) {
   const assignments = await readAssignments({ identity, uid, role, groups }, place);
   checkGroups(values, place);
   checkCapabilities(values, place);
-  const introspection = await readClientLogin(values, place);
+  const client = await readClientLogin(values, place);
   const naming = readNaming(values, place);
   const byEmail = namesEmail(
     assignments.identity?.text ?? naming.identityTemplate ?? naming.dnTemplate ?? "",
@@ -51,7 +58,8 @@ export async function read(values: Values, place: Place) {
     prefix,
     opaqueTokens: rest.opaqueTokens ?? rest.issuer === undefined,
     emailVerified: rest.emailVerified ?? (rest.issuer !== undefined && byEmail),
-    introspection,
+    introspection: values.validate ? client : undefined,
+    signIn: values.signIn && client ? { client, title: signInTitle, scopes: signInScope } : undefined,
     assignments,
   };
 }
@@ -65,14 +73,20 @@ function checkProvider(values: Values, { reader, prefix }: Place): void {
   if (issuer !== undefined && new URL(issuer).search !== "") {
     reader.error(`${prefix}issuer`, "expected a URL without query", issuer);
   }
-  for (const [key, given] of [["jwksUri", jwksUri !== undefined], ["askAlways", values.askAlways]] as const) {
+  for (
+    const [key, given] of [["jwksUri", jwksUri !== undefined], ["askAlways", values.askAlways], [
+      "signIn",
+      values.signIn,
+    ]] as const
+  ) {
     if (given && issuer === undefined) reader.error(`${prefix}${key}`, `expected ${prefix}issuer too`);
   }
 }
 
 /** How we are the provider's client, if we are. */
 async function readClientLogin(
-  { validate, clientId, clientSecret, clientAuthentication, clientKey, clientKeyId }: Values,
+  { validate, signIn, signInScope, clientId, clientSecret, clientAuthentication, clientKey, clientKeyId }:
+    Values,
   { reader, prefix }: Place,
 ): Promise<ClientLogin | undefined> {
   const bySignature = clientAuthentication === "private_key_jwt";
@@ -81,11 +95,14 @@ async function readClientLogin(
     if (value === undefined) continue;
     reader.warn(`${prefix}${name}`, `not used with clientAuthentication=${clientAuthentication}`);
   }
-  if (!validate) return undefined;
+  if (!validate && !signIn) return undefined;
+  if (signIn && !signInScope.includes("openid")) {
+    reader.error(`${prefix}signInScope`, "expected openid among the scopes", signInScope.join(" "));
+  }
   const secret = bySignature ? clientKey : clientSecret;
   if (clientId === undefined || secret === undefined) {
     const missing = clientId === undefined ? "clientID" : bySignature ? "clientKey" : "clientSecret";
-    reader.error(`${prefix}validate`, `expected ${prefix}${missing} too`, "true");
+    reader.error(`${prefix}${validate ? "validate" : "signIn"}`, `expected ${prefix}${missing} too`, "true");
     return undefined;
   }
   if (!bySignature) {

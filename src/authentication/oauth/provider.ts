@@ -103,6 +103,35 @@ export class Provider {
     return address ?? await this.#endpoint(member, asker, `${sort}_endpoint`, "address");
   }
 
+  /** Where it trades codes for tokens. @throws {RemoteUnavailable} */
+  codeEndpoint(asker: Asker): Promise<string> {
+    return this.#endpoint(({ tokenEndpoint }) => tokenEndpoint, asker, "token_endpoint", "issuer");
+  }
+
+  /**
+   * Where people sign in, who reach what this service does not.
+   * @throws {RemoteUnavailable} Also if it takes no challenges of the one kind that gives nothing away (RFC 9700, 2.1.1).
+   */
+  async authorizationEndpoint(asker: Asker): Promise<string> {
+    const { issuer = "" } = this.#addresses;
+    const { authorizationEndpoint, challengeMethods } = await this.#document(issuer, asker);
+    if (authorizationEndpoint === undefined) {
+      throw this.unusable(issuer, "the discovery document names no authorization_endpoint");
+    }
+    if (new URL(authorizationEndpoint).protocol !== new URL(issuer).protocol) {
+      throw this.unusable(issuer, "authorization_endpoint has another scheme than the issuer");
+    }
+    if (challengeMethods !== undefined && !challengeMethods.includes("S256")) {
+      throw this.unusable(issuer, "code_challenge_methods_supported of the discovery document has not S256");
+    }
+    return authorizationEndpoint;
+  }
+
+  /** Whether its answers to browsers say whose they are. @throws {RemoteUnavailable} */
+  async namesItself(asker: Asker): Promise<boolean> {
+    return (await this.#document(this.#addresses.issuer ?? "", asker)).namesItself;
+  }
+
   async #endpoint(
     member: (metadata: ProviderMetadata) => string | undefined,
     asker: Asker,

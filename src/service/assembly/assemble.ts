@@ -199,13 +199,22 @@ function partsOfMethods(
   const { methods, realm: siteName } = chain;
   const password = methods.some(({ challenges }) => challenges.includes("Basic"));
   const certificate = methods.some(({ looksAtCertificates }) => looksAtCertificates);
-  const signIn: SignInParts = { signIns, ways: { password, certificate }, siteName };
+  const providers = new Map(
+    methods.flatMap(({ name, browserLogin }) =>
+      browserLogin === undefined ? [] : [[name, browserLogin] as const]
+    ),
+  );
+  const parts = {
+    admit: (address: string, signal: AbortSignal) => regulator.admitKey(address, signal),
+    unauthenticated: (reason: string) => unauthenticated(chain, reason),
+  };
+  const signIn: SignInParts = { ...parts, signIns, ways: { password, certificate, providers }, siteName };
   return {
     issuers: methods.flatMap(({ issuer }) => issuer ?? []),
     certificates: certificateParts(methods, regulator),
-    unauthenticated: (reason: string) => unauthenticated(chain, reason),
+    unauthenticated: parts.unauthenticated,
     /** Absent: browsers cannot show what any method takes. */
-    signIn: password || certificate ? signIn : undefined,
+    signIn: password || certificate || providers.size > 0 ? signIn : undefined,
   };
 }
 

@@ -8,6 +8,7 @@ export function observed(method: Authenticator, observer: RequestObserver): Auth
   return {
     name,
     challenges,
+    browserLogin: method.browserLogin,
     looksAtCertificates: method.looksAtCertificates,
     issuer,
     status,

@@ -1,10 +1,12 @@
 import {
+  pageForStrangers,
   signInByForm,
   signInFailed,
   signInPage,
   type SignInParts,
   signOut,
 } from "../../pages/sign_in_page.ts";
+import { backFromProvider, leaveForProvider } from "../../pages/sign_in_by_provider.ts";
 import { challengeBrowser } from "../../resource/challenge_browser.ts";
 import { FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
 
@@ -29,7 +31,7 @@ export function loginRoute(
     },
     answer: (call) => challengeBrowser(call, unauthenticated),
     page: (call) => signInPage(call, parts),
-    failed: (failure, asked) => signInFailed(failure, asked, parts),
+    failed: (failure, asked) => pageForStrangers(failure, asked, parts),
   };
 }
 
@@ -45,6 +47,7 @@ export function signInRoutes(parts: SignInParts): Route[] {
       answer: (call) => signInByForm(call, parts),
       failed: (failure, asked) => signInFailed(failure, asked, parts),
     },
+    ...(parts.ways.providers.size === 0 ? [] : providerRoutes(parts)),
     {
       method: "POST",
       path: "/logout",
@@ -55,5 +58,18 @@ export function signInRoutes(parts: SignInParts): Route[] {
       consumes: FORM_TYPE,
       answer: (call) => signOut(call, parts),
     },
+  ];
+}
+
+/** The way to a provider, and back. */
+function providerRoutes(parts: SignInParts): Route[] {
+  const way: Pick<Route, "method" | "service" | "failed"> = {
+    method: "GET",
+    service: "open",
+    failed: (failure, asked) => signInFailed(failure, asked, parts),
+  };
+  return [
+    { ...way, path: "/login/:way", answer: (call) => leaveForProvider(call, parts) },
+    { ...way, path: "/login/:way/done", audit: "login", answer: (call) => backFromProvider(call, parts) },
   ];
 }

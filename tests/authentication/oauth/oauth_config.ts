@@ -10,6 +10,7 @@ export const OAUTH_CONFIG: OAuthConfig = {
   jwksUri: undefined,
   address: "https://localhost/",
   introspection: undefined,
+  signIn: undefined,
   askAlways: false,
   cacheSeconds: 300,
   assignments: assignments({}),

@@ -1,0 +1,73 @@
+import { Buffer } from "node:buffer";
+import { randomBytes } from "node:crypto";
+import { askerOf } from "../authentication/asker_of.ts";
+import type { BrowserLogin, BrowserVisit } from "../authentication/authenticator.ts";
+import type { HttpResponse } from "../model/http_message.ts";
+import { sameSecret } from "../model/same_secret.ts";
+import { refuse } from "../model/service_error.ts";
+import type { Asker } from "../outgoing/remote_system.ts";
+import type { Call } from "../resource/call.ts";
+import { regulated } from "../resource/regulated.ts";
+import { emptyResponse } from "../resource/text_response.ts";
+import { signedIn, type SignInParts } from "./sign_in_page.ts";
+import { Visit, wantedPage } from "./visit.ts";
+
+/** `GET /login/<method>`: sends the browser to a provider. */
+export async function leaveForProvider(call: Call, parts: SignInParts): Promise<HttpResponse> {
+  const { name, login } = providerOf(call, parts);
+  const visit = Visit.of(call);
+  const salt = randomBytes(16).toString("base64url");
+  const to = wantedPage(call.query.get("to"));
+  const location = await login.begin(visitAt(call, visit, { name, salt, to }), askerFor(call, salt));
+  const response = emptyResponse({ status: 303, headers: { Location: location } });
+  visit.keep(response);
+  return response;
+}
+
+/** `GET /login/<method>/done`: a browser comes back from a provider, and is signed in. */
+export async function backFromProvider(call: Call, parts: SignInParts): Promise<HttpResponse> {
+  const { name, login } = providerOf(call, parts);
+  const { query } = call;
+  const visit = Visit.shownBy(call);
+  const [state = "", again] = query.getAll("state");
+  const [salt = "", , wanted = ""] = state.split(".", 3);
+  const to = wantedPage(Buffer.from(wanted, "base64url").toString("utf8"));
+  const expected = visitAt(call, visit, { name, salt, to });
+  if (again !== undefined || !sameSecret(state, expected.state)) {
+    throw refuse("ERR_PAGE_OUTDATED", "the state is none of this browser at this provider");
+  }
+  const outcome = await regulated(call, parts, async () => {
+    const outcome = await login.finish(query, expected, askerFor(call, salt));
+    if (outcome.kind === "refused") throw parts.unauthenticated(`${name}: ${outcome.reason}`);
+    return outcome;
+  });
+  const identified = await call.recognise(outcome.authorization);
+  return await signedIn(call, identified, parts, { to, until: outcome.until });
+}
+
+/** What belongs to one attempt, all of it made of the secret of the browser and the name of the method. */
+function visitAt(
+  { base }: Call,
+  visit: Visit,
+  { name, salt, to }: { readonly name: string; readonly salt: string; readonly to: string },
+): BrowserVisit {
+  return {
+    redirectUri: `${base}/login/${name}/done`,
+    state: [salt, visit.derive("state", name, salt, to), Buffer.from(to).toString("base64url")].join("."),
+    nonce: visit.derive("nonce", name, salt),
+    verifier: visit.derive("verifier", name, salt),
+  };
+}
+
+/** @throws {ERR_NOT_FOUND} */
+function providerOf({ params }: Call, { ways }: SignInParts): { name: string; login: BrowserLogin } {
+  const name = params.get("way") ?? "";
+  const login = ways.providers.get(name);
+  if (login === undefined) throw refuse("ERR_NOT_FOUND", { where: "here" });
+  return { name, login };
+}
+
+/** Strangers wait in the lane of their address. */
+function askerFor({ clientAddress, signal }: Call, credential: string): Asker {
+  return askerOf({ authorization: { kind: "none" }, clientAddress }, credential, signal);
+}

@@ -1,0 +1,238 @@
+/** Browsers that sign in at OpenID Connect providers by authorisation code, and what others try with that. */
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
+import { createSigner } from "../identity_provider/token_issuer.ts";
+import { createAuthority } from "../pki/authority.ts";
+import { methodProperties } from "./every_method.ts";
+import { runService } from "./running_service.ts";
+import { Visitor } from "./visitor.ts";
+
+const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+const tls = authority.issue({ subject: "CN=idp", names: ["localhost"] });
+const [one, two] = [await startCodeProvider(tls), await startCodeProvider(tls)];
+
+const properties = (issuer: string, title: string, more: Readonly<Record<string, string>> = {}) => ({
+  class: "OAuthAuthenticator",
+  issuer,
+  signIn: "true",
+  signInTitle: title,
+  clientID: CODE_CLIENT.id,
+  clientSecret: CODE_CLIENT.secret,
+  requiredClient: CODE_CLIENT.id,
+  identityTemplate: "CN=%sub%,O=%iss%",
+  uidAssign: "sub",
+  ...more,
+});
+const system = await runService({
+  authority,
+  properties: {
+    "container.security.rest.authentication.order": "ONE TWO PASSWORD",
+    ...methodProperties(
+      "ONE",
+      properties(one.issuer, "Institute", { requiredAcr: "mfa", maxAuthAge: "600" }),
+    ),
+    ...methodProperties("TWO", properties(two.issuer, "<b>Lab</b>")),
+    "container.security.regulation.maxFailures": "1000",
+  },
+});
+Deno.test.afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  await Promise.all([one, two].map((provider) => provider[Symbol.asyncDispose]()));
+});
+
+const COOKIE = "__Host-authserver-sign-in";
+
+/** Goes to a provider; what it is asked. */
+async function leave(
+  browser: Visitor,
+  way: string,
+  query = "",
+): Promise<{ location: string; asked: URLSearchParams }> {
+  const { status, headers: { location = "" }, text } = await browser.get(`/login/${way}${query}`);
+  assert.equal(status, 303, text);
+  return { location, asked: new URL(location).searchParams };
+}
+
+async function nameOn(browser: Visitor): Promise<string | undefined> {
+  return /Signed in as <strong><bdi>([^<]+)</.exec((await browser.get("/")).text)?.[1];
+}
+
+/** Comes back and is nobody. */
+async function refused(browser: Visitor, path: string, what: string, status = 403): Promise<void> {
+  const reply = await browser.get(path);
+  assert.equal(reply.status, status, `${what}: ${reply.text.slice(-600)}`);
+  assert.match(reply.text, /role="alert"/, what);
+  assert.equal(browser.cookies.has(COOKIE), false, what);
+}
+
+Deno.test("a browser signs in at each of two providers, and goes on to the page that was wanted", async () => {
+  const browser = new Visitor(system);
+  const page = await browser.get("/login?to=shares/HPC");
+  assert.match(page.text, /href="\.\/login\/ONE\?to=shares%2FHPC">Sign in with Institute</);
+  assert.match(page.text, /Sign in with &#60;b&#62;Lab/);
+  const { location, asked } = await leave(browser, "ONE", "?to=shares/HPC");
+  assert(location.startsWith(`${one.issuer}/auth?tenant=a&`));
+  const { state = "", nonce = "", code_challenge: challenge = "", ...rest } = Object.fromEntries(asked);
+  assert.deepEqual(rest, {
+    tenant: "a",
+    response_type: "code",
+    client_id: CODE_CLIENT.id,
+    redirect_uri: `https://localhost:${system.port}/login/ONE/done`,
+    scope: "openid",
+    code_challenge_method: "S256",
+    acr_values: "mfa",
+    max_age: "600",
+  });
+  for (const secret of [state, nonce, challenge]) assert(secret.length >= 43);
+  const back = await browser.get(one.signIn(location, "ann"));
+  assert.equal(back.status, 303, back.text);
+  assert.equal(back.headers.location, "../../shares/HPC");
+  assert.equal(await nameOn(browser), `CN=ann,O=${one.issuer}`);
+  assert.deepEqual([...browser.cookies.keys()], [COOKIE]);
+
+  const other = new Visitor(system);
+  await other.get(two.signIn((await leave(other, "TWO")).location, "bob"));
+  assert.equal(await nameOn(other), `CN=bob,O=${two.issuer}`);
+});
+
+Deno.test("what was sent to the provider comes from this service alone: the verifier fits the challenge, the secret is in no address", async () => {
+  const browser = new Visitor(system);
+  const { location, asked } = await leave(browser, "ONE");
+  await browser.get(one.signIn(location, "ann"));
+  const form = new URLSearchParams(one.server.seen.findLast(({ path }) => path === "/token")?.body);
+  const verifier = form.get("code_verifier") ?? "";
+  assert.equal(createHash("sha256").update(verifier).digest("base64url"), asked.get("code_challenge"));
+  assert(!location.includes(verifier) && !location.includes(CODE_CLIENT.secret));
+  const again = new URL((await leave(new Visitor(system), "ONE")).location).searchParams;
+  for (const name of ["state", "nonce", "code_challenge"]) assert.notEqual(again.get(name), asked.get(name));
+  assert(!system.log.some((line) => line.includes(form.get("code") ?? "-") || line.includes(verifier)));
+});
+
+Deno.test("an answer counts in the browser alone that asked, at the provider that was asked, and once", async () => {
+  const victim = new Visitor(system);
+  const thief = new Visitor(system);
+  const { location } = await leave(victim, "ONE");
+  const answer = one.signIn(location, "ann");
+  const traded = () => one.server.seen.filter(({ path }) => path === "/token").length;
+  const before = traded();
+  await refused(new Visitor(system), answer, "no cookie");
+  await leave(thief, "ONE");
+  await refused(thief, answer, "a stolen answer in another browser");
+  // The thief's own answer is sent to the victim, who would work in the thief's name.
+  const own = one.signIn((await leave(thief, "ONE")).location, "mallory");
+  await refused(victim, own, "another's answer");
+  assert.equal(traded(), before, "the provider is not even asked");
+  // A stolen code with a state of one's own: the verifier does not fit.
+  const code = new URL(answer, "https://x").searchParams.get("code") ?? "";
+  const mixed = new URL(one.signIn((await leave(thief, "ONE")).location, "mallory"), "https://x");
+  mixed.searchParams.set("code", code);
+  await refused(thief, mixed.pathname + mixed.search, "a stolen code");
+  await refused(victim, answer, "a code that somebody has shown already");
+
+  const twice = new Visitor(system);
+  const first = one.signIn((await leave(twice, "ONE")).location, "ann");
+  assert.equal((await twice.get(first)).status, 303);
+  twice.cookies.delete(COOKIE);
+  await refused(twice, first, "the cookie of the visit is gone");
+});
+
+Deno.test("answers of two providers are not taken for each other's", async () => {
+  const browser = new Visitor(system);
+  const { location } = await leave(browser, "ONE");
+  const answer = one.signIn(location, "ann");
+  await refused(browser, answer.replace("/login/ONE/", "/login/TWO/"), "at the other's address");
+  const changed = (name: string, value: string | undefined) => {
+    const url = new URL(one.signIn(location, "ann"), "https://x");
+    if (value === undefined) url.searchParams.delete(name);
+    else url.searchParams.set(name, value);
+    return url.pathname + url.search;
+  };
+  const before = two.server.seen.length;
+  await refused(browser, changed("iss", two.issuer), "iss of the other");
+  await refused(browser, changed("iss", undefined), "iss left away");
+  await refused(browser, changed("iss", `${one.issuer}/`), "iss nearly right");
+  await refused(browser, changed("state", "x"), "no state of ours");
+  await refused(browser, `${changed("code", "x")}&code=y`, "two codes");
+  await refused(browser, changed("code", undefined), "no code");
+  await refused(browser, changed("code", "x".repeat(5000)), "a code too long");
+  const error = new URL(changed("code", undefined), "https://x");
+  error.searchParams.set("error", "<script>alert(1)</script>");
+  const reply = await browser.get(error.pathname + error.search);
+  assert.equal(reply.status, 403);
+  assert.doesNotMatch(reply.text, /alert\(1\)/);
+  assert.equal(two.server.seen.length, before, "the other was told nothing");
+  const last = one.signIn((await leave(browser, "ONE")).location, "ann");
+  assert.equal((await browser.get(last)).status, 303, "and it is still possible");
+});
+
+Deno.test("an ID token that is for another client, another visit, of another issuer or too old signs nobody in", async () => {
+  const now = Math.floor(Date.now() / 1000);
+  const wrong: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+    "another client": { aud: "stranger" },
+    "several clients": { aud: [CODE_CLIENT.id, "stranger"] },
+    "made for another": { azp: "stranger" },
+    "another visit": { nonce: "x" },
+    "no visit": { nonce: undefined },
+    "another issuer": { iss: two.issuer },
+    "over": { exp: now - 1 },
+    "not begun": { nbf: now + 3600 },
+    "nobody": { sub: undefined },
+  };
+  const browser = new Visitor(system);
+  for (const [what, idToken] of Object.entries(wrong)) {
+    one.misbehaviour = { idToken };
+    await refused(browser, one.signIn((await leave(browser, "ONE")).location, "ann"), what);
+  }
+  one.misbehaviour = { signer: createSigner("ES256", one.signer.kid) };
+  await refused(browser, one.signIn((await leave(browser, "ONE")).location, "ann"), "another's signature");
+  for (const answer of [{ id_token: undefined }, { access_token: 5 }, { token_type: "DPoP" }]) {
+    one.misbehaviour = { answer };
+    await refused(
+      browser,
+      one.signIn((await leave(browser, "ONE")).location, "ann"),
+      JSON.stringify(answer),
+      503,
+    );
+  }
+  one.misbehaviour = {};
+});
+
+Deno.test("stronger-login rules hold for browsers, too", async () => {
+  const browser = new Visitor(system);
+  const now = Math.floor(Date.now() / 1000);
+  for (const claims of [{ acr: "password" }, { auth_time: now - 700 }]) {
+    const weak = { iss: one.issuer, sub: "ann", iat: now, exp: now + 60, auth_time: now, acr: "mfa" };
+    const access = { ...weak, client_id: CODE_CLIENT.id, aud: "x", scope: "openid", jti: "1", ...claims };
+    one.misbehaviour = { answer: { access_token: one.signer.sign(access) } };
+    await refused(browser, one.signIn((await leave(browser, "ONE")).location, "ann"), JSON.stringify(claims));
+  }
+  one.misbehaviour = {};
+});
+
+Deno.test("no browser is sent to a provider that takes no challenge by S256", async () => {
+  const provider = await startCodeProvider(tls);
+  provider.metadata = { code_challenge_methods_supported: ["plain"] };
+  const weak = await runService({
+    authority,
+    properties: {
+      "container.security.rest.authentication.order": "ONE",
+      "container.security.rest.authentication.failOnMissingAuthCredentials": "true",
+      ...methodProperties("ONE", properties(provider.issuer, "Weak")),
+    },
+  });
+  try {
+    const browser = new Visitor(weak);
+    assert.equal((await browser.get("/login/ONE")).status, 503);
+    const page = await browser.get("/login");
+    assert.equal(page.status, 200, "strangers may see it where they may see nothing else");
+    assert.match(page.text, /Sign in with Weak/);
+    assert.doesNotMatch(page.text, /password/i);
+    const home = await browser.get("/");
+    assert.deepEqual([home.status, home.headers.location], [303, "./login?to="]);
+    assert.equal((await browser.get("/login/NONE")).status, 404);
+  } finally {
+    await weak[Symbol.asyncDispose]();
+    await provider[Symbol.asyncDispose]();
+  }
+});
