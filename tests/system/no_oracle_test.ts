@@ -28,6 +28,13 @@ const system = await runService({
           keyFiles: { ".ssh/authorized_keys": `${publicLine("user_rsa2048")}\n` },
         },
         keyless: { uid: 1002, home: "/home/keyless", groups: ["users"] },
+        fay: {
+          uid: 1003,
+          home: "/home/fay",
+          groups: ["users"],
+          keyFiles: { ".ssh/authorized_keys": `${publicLine("user_rsa2048")}\n` },
+        },
+        newcomer: { uid: 1004, home: "/home/newcomer", groups: ["users"] },
       },
     }],
   },
@@ -122,7 +129,7 @@ Deno.test("a wrong password costs the same whether the user exists or not, and w
 Deno.test("a daemon is asked about unknown users as about known ones", async () => {
   const asked = (user: string) =>
     system.daemon().requests.filter(({ values }) => values?.get("user") === user).length;
-  for (const user of ["dora", "keyless", "nobody"]) {
+  for (const user of ["fay", "newcomer", "stranger"]) { // of whom nobody asked before
     await system.ask("/rest/auth", token(user));
     assert.equal(asked(user), 1, user);
   }
