@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { unlessAbsent } from "../src/model/unless_absent.ts";
 import { exportedNames, importedNames } from "./exports.ts";
 import { longFunctions } from "./long_functions.ts";
@@ -217,6 +217,57 @@ Deno.test("what is absent is passed on as `undefined`, no spread leaves it out",
     }
   }
   assert.deepEqual([...found].sort(), Object.keys(TELLS_ABSENT).sort());
+});
+
+/**
+ * Files of a few lines that one neighbour alone imports, and why each is a concept of its own nevertheless. Those that are
+ * loaded late, have tests at their path, or whose neighbour is long are not asked.
+ */
+const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
+  "attributes/automatic_kind.ts": "a kind, which its list names",
+  "attributes/chain_kind.ts": "a kind, which its list names",
+  "attributes/xuudb/answer_cache.ts": "a cache with a state of its own",
+  "attributes/xuudb/json_form.ts": "one of two forms on the wire",
+  "authentication/password/verified_passwords.ts": "a cache with a state of its own",
+  "authentication/sign_in/kept_identity.ts": "the form in which an identity is kept",
+  "authentication/unity/authn_request.ts": "what is sent; the neighbour is who asks",
+  "authentication/unity/signers.ts": "what signers are trusted; the neighbour is who asks",
+  "authentication/x509_kind.ts": "a kind, which its list names",
+  "command/completion/fish.ts": "one of several shells",
+  "command/diagnosis/trusted_certificates.ts": "what truststores permit; the neighbour is a command",
+  "command/version.ts": "a command, which their list names",
+  "config/read_sharing.ts": "a section of the file, which the list of sections names",
+  "daemon/pattern_scope.ts": "where patterns reach, whoever asks",
+  "edge/inflow.ts": "a workaround for the runtime, in the list of these",
+  "outgoing/tls_failure.ts": "what failures of TLS mean, in words",
+  "pages/preview_page.ts": "a page",
+  "rooms/daemon_copy.ts": "what outlives a core, beside regulation_copy.ts",
+  "rooms/metrics_answer.ts": "the neighbour is a worker's module, which tests cannot import",
+  "rooms/room_audit.ts": "what a room hands to the supervisor, beside room_log.ts",
+  "service/assembly/observed_method.ts": "an authenticator around another one",
+  "service/http/admin_routes.ts": "routes, by what they are for",
+};
+
+Deno.test("a file is a concept: what a neighbour alone needs and is a declaration stands there", async () => {
+  const importers = new Map<string, string[]>();
+  for (const { from, specifier } of await imports()) {
+    if (!specifier.startsWith(".")) continue;
+    const target = join(dirname(from), specifier);
+    importers.set(target, [...importers.get(target) ?? [], from]);
+  }
+  const lines = async (file: string) => (await Deno.readTextFile(join(SRC, file))).split("\n").length - 1;
+  const found: string[] = [];
+  for (const [file, by] of importers) {
+    const [one = "", other] = new Set(by);
+    if (other !== undefined || dirname(one) !== dirname(file) || file.startsWith("..")) continue;
+    const own = new URL(file.replace(/\.ts$/, "_test.ts"), import.meta.url);
+    if (await unlessAbsent(Deno.stat(own)) !== undefined) continue;
+    if ((await Deno.readTextFile(join(SRC, one))).includes(`import("./${basename(file)}")`)) continue;
+    const length = await lines(file);
+    if (length <= 45 && length + await lines(one) <= 250) found.push(file);
+  }
+  const expected = Object.keys(SMALL_BUT_WHOLE).sort();
+  assert.deepEqual(found.sort(), expected, "joins its only importer, or is in the list with a reason");
 });
 
 /** Rows of the table of doors on the architecture page: folder of `src/` and the tests that stand for its files. */

@@ -1,4 +1,6 @@
 import { STATUS_CODES } from "node:http";
+import { Counters, type Increments } from "../metrics/counters.ts";
+import { methodLabel } from "../metrics/series.ts";
 import { addCommonHeaders, type AnswerPolicy, type AskedBy } from "../model/answer_headers.ts";
 import type { ErrorBody } from "../model/error_body.ts";
 import { HeaderList } from "../model/header_list.ts";
@@ -40,4 +42,19 @@ export function rawRefusal(refused: Refused, policy: AnswerPolicy): string {
   const { fields } = headers;
   for (let i = 0; i < fields.length; i += 2) lines.push(`${fields[i]}: ${fields[i + 1]}`);
   return `${lines.join("\r\n")}\r\n\r\n${new TextDecoder().decode(body)}`;
+}
+
+/** Counts the answers that the edge gives by itself, among all requests of the service. */
+export class RefusalCount {
+  readonly #counters = new Counters();
+
+  /** @param method Empty if it could not be read. */
+  add(method: string, status: number): void {
+    const labels = { route: "none", method: methodLabel(method), code: String(status) };
+    this.#counters.count("authserver_requests_total", labels);
+  }
+
+  take(): Increments {
+    return this.#counters.take();
+  }
 }

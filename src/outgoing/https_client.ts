@@ -7,10 +7,9 @@ import type { Logger } from "../logging/logger.ts";
 import { printable } from "../model/printable.ts";
 import { type HttpsTrust, trustsNobody } from "./https_trust.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "./outgoing_http.ts";
-import { PlainAgent } from "./plain_agent.ts";
+import { PlainAgent, VerifiedAgent } from "./agents.ts";
 import { RemoteUnavailable } from "./remote_unavailable.ts";
 import { TlsStream } from "./tls_stream.ts";
-import { VerifiedAgent } from "./verified_agent.ts";
 
 /** Longest answer that is read. */
 const MAX_BODY_BYTES = 1024 * 1024;

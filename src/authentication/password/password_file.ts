@@ -1,13 +1,14 @@
 import type { Logger } from "../../logging/logger.ts";
+import { comparableForm, sameName } from "../../model/distinguished_name.ts";
 import { formatProblem } from "../../model/problem.ts";
+import { SmallSteps } from "../../model/small_steps.ts";
 import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
 import { seekerOf } from "../asker_of.ts";
 import type { Standing } from "../standing.ts";
 import { PasswordCheck } from "./password_check.ts";
-import { hasName, isNamedIn } from "./named_users.ts";
-import { parsePasswordFile } from "./password_table.ts";
+import { parsePasswordFile, type PasswordTable } from "./password_table.ts";
 
 /**
  * Users with name and password in a file (`FilebasedAuthenticator`, authentication.md 2). The file is watched and read
@@ -58,4 +59,29 @@ export async function passwordFile(
     lists: (login) => watched.current.entries.has(login),
     close: () => watched.close(),
   };
+}
+
+/** Whether this login may sign in and gets this name. */
+function hasName({ entries }: PasswordTable, login: string, dn: string): boolean {
+  const entry = entries.get(login);
+  return entry !== undefined && sameName(entry.dn, dn);
+}
+
+/** Whether anybody who may sign in gets this name; the names of a table are put together when first asked for. */
+async function isNamedIn(table: PasswordTable, dn: string): Promise<boolean> {
+  let names = NAMES.get(table);
+  if (names === undefined) NAMES.set(table, names = collectNames(table));
+  return (await names).has(comparableForm(dn));
+}
+
+const NAMES = new WeakMap<PasswordTable, Promise<ReadonlySet<string>>>();
+
+async function collectNames({ entries }: PasswordTable): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  const steps = new SmallSteps();
+  for (const { dn } of entries.values()) {
+    names.add(comparableForm(dn));
+    if (steps.isLong) await steps.rest();
+  }
+  return names;
 }
