@@ -18,6 +18,8 @@ const MIN_RSA_LENGTH = 256;
 /** Names of Ed25519 (RFC 8037, 3.1; RFC 9864, 2.2). */
 const ED25519: ReadonlySet<string> = new Set(["EdDSA", "Ed25519"]);
 
+const UTF8 = new TextEncoder();
+
 /** Numbers of keys, which cost as much to read as a signature to verify. */
 const NUMBERS = new WeakMap<KeyObject, RsaPublicKey>();
 
@@ -49,8 +51,8 @@ export async function isSignedBy(
   }
 }
 
-function contentOf(text: string): Buffer {
-  return Buffer.from(text.slice(0, text.lastIndexOf(".")), "latin1");
+function contentOf(text: string): Uint8Array {
+  return UTF8.encode(text.slice(0, text.lastIndexOf(".")));
 }
 
 function signatureOf(text: string): Buffer {

@@ -423,6 +423,15 @@ const DOUBTFUL: [what: string, lines: string[], warnings: string[]][] = [
     "2: OAUTH.address: tokens that others got from this provider log in here, expected " +
     "OAUTH.requiredAudience, OAUTH.requiredClient, or OAUTH.acceptAnyAudience=true if that is meant",
   ]],
+  ["opaque tokens of which nobody says for whom they are", [
+    "order=OAUTH",
+    "OAUTH.address=https://idp/userinfo",
+    "OAUTH.identityAssign=sub",
+    "OAUTH.requiredClient=portal",
+  ], [
+    "4: OAUTH.requiredClient: opaque tokens are refused with it, unless the userinfo endpoint says for whom they are, " +
+    "expected OAUTH.opaqueTokens=false where tokens are signed, else OAUTH.validate=true",
+  ]],
   ["assertions without signature", ["order=UNITY", "UNITY.address=https://idp/", "UNITY.validate=false"], [
     "3: UNITY.validate = false: assertions are believed without a valid signature, expected true",
   ]],

@@ -1,17 +1,18 @@
 /** Tokens of the npm package `oidc-provider` in a Node.js process, verified by issuer: signed, opaque, bound; keys that change. */
 import assert from "node:assert/strict";
 import { exportJWK, generateKeyPair } from "jose";
+import { recipeOf } from "../docs/recipe.ts";
 import { createDpopClient } from "../identity_provider/dpop_client.ts";
 import { type Authority, createAuthority } from "../pki/authority.ts";
 import { methodProperties } from "../system/every_method.ts";
 import { runService, type SystemUnderTest } from "../system/running_service.ts";
 import { send } from "./https_form.ts";
-import { hasProgram, lacking, run } from "./lacking.ts";
+import { installOidcProvider, startOidcScript, writeCertificate } from "./npm_oidc_provider.ts";
 
 const PART = "npm oidc-provider as issuer";
-const VERSION = "9.13.3";
+const SCRIPT = "oidc_issuer.mjs";
 
-const folder = await installed();
+const folder = await installOidcProvider(PART, SCRIPT);
 if (folder !== undefined) {
   for (const alg of ["RS256", "ES256", "EdDSA"] as const) {
     Deno.test(`${PART}: tokens signed by ${alg}, opaque and bound ones, revocation, other keys, an outage`, async () => {
@@ -19,14 +20,14 @@ if (folder !== undefined) {
       await writeKeys(folder, authority, alg, "first");
       let provider = await startProvider(folder, 0);
       const { issuer, port } = provider;
-      const system = await runService({ authority, properties: properties(issuer) });
+      const system = await runService({ authority, properties: await properties(issuer) });
       try {
         const { ask, token } = parties(system, authority, issuer);
         await signedTokens(system, ask, token);
         await boundTokens(system, ask, token, issuer);
         await opaqueTokens(ask, token, authority, issuer);
 
-        const before = await token("portal", "urn:uftp:jwt");
+        const before = await token("portal", "urn:uftp");
         await provider.stop();
         assert.equal(
           (await ask(before)).status,
@@ -35,7 +36,7 @@ if (folder !== undefined) {
         );
         await writeKeys(folder, authority, alg, "second");
         provider = await startProvider(folder, port);
-        const after = await token("portal", "urn:uftp:jwt");
+        const after = await token("portal", "urn:uftp");
         // Keys are fetched at most once in 30 seconds.
         let status = 0;
         for (let i = 0; i < 40 && status !== 200; i++) {
@@ -60,22 +61,19 @@ type Token = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<string>;
 
-/** Two methods of one issuer: signed tokens are verified here, opaque ones asked about. */
-function properties(issuer: string): Record<string, string> {
+/** The recipe of the manual for any provider, and what this test needs besides. */
+async function properties(issuer: string): Promise<Record<string, string>> {
+  const { settings: [recipe = {}] } = await recipeOf("Any OIDC provider", {
+    "https://idp.example.org": issuer,
+    "${AUTH_CLIENT_SECRET}": "a-secret-of-uftp-auth-4711",
+  });
   return {
-    "container.security.rest.authentication.order": "OAUTH",
+    ...recipe,
     ...methodProperties("OAUTH", {
-      issuer,
-      requiredAudience: "urn:uftp:jwt urn:uftp:opaque",
-      requiredClient: "portal",
-      requiredScope: "transfer",
-      opaqueTokens: "true",
-      validate: "true",
-      clientID: "uftp-auth",
-      clientSecret: "a-secret-of-uftp-auth-4711",
       cacheSeconds: "0",
       identityTemplate: "CN=%client_id%,O=%iss%",
       uidAssign: "client_id",
+      requiredClient: "portal",
       groupsClaim: "groups",
       "groupsMap./hpc/projA": "proja",
     }),
@@ -107,7 +105,7 @@ function parties(system: SystemUnderTest, authority: Authority, issuer: string):
 }
 
 async function signedTokens(system: SystemUnderTest, ask: Ask, token: Token): Promise<void> {
-  const signed = await token("portal", "urn:uftp:jwt");
+  const signed = await token("portal", "urn:uftp");
   assert.equal(signed.split(".").length, 3);
   const { status, client } = await ask(signed);
   assert.equal(status, 200);
@@ -119,7 +117,7 @@ async function signedTokens(system: SystemUnderTest, ask: Ask, token: Token): Pr
   assert.equal(session.status, 200, session.text);
   const { values } = system.daemon().requests.at(-1) ?? {};
   assert.deepEqual([values?.get("user"), values?.get("group")], ["portal", "proja"]);
-  assert.equal((await ask(await token("stranger", "urn:uftp:jwt"))).status, 401, "another client's");
+  assert.equal((await ask(await token("stranger", "urn:uftp"))).status, 401, "another client's");
   assert.equal((await ask(await token("portal", "urn:other"))).status, 401, "for another audience");
   assert.equal((await ask(`${signed.slice(0, -4)}AAAA`)).status, 401, "with another signature");
 }
@@ -130,7 +128,7 @@ async function boundTokens(system: SystemUnderTest, ask: Ask, token: Token, issu
   const forToken = holder.prove({ token: "", method: "POST", url: `${issuer}/token` }, {
     claims: { ath: undefined },
   });
-  const bound = await token("portal", "urn:uftp:jwt", { DPoP: forToken });
+  const bound = await token("portal", "urn:uftp", { DPoP: forToken });
   const proof = (client: typeof holder) => ({ DPoP: client.prove({ token: bound, method: "GET", url }) });
   const once = proof(holder);
   assert.equal((await ask(bound, once, "DPoP")).status, 200, "with proof");
@@ -154,25 +152,6 @@ async function opaqueTokens(ask: Ask, token: Token, authority: Authority, issuer
   assert.equal((await ask("made-up")).status, 401, "made up");
 }
 
-/** A folder with the package; it goes when the tests have ended. */
-async function installed(): Promise<string | undefined> {
-  if (!await hasProgram("npm")) return lackingPart("install Node.js with npm");
-  const folder = await Deno.makeTempDir({ prefix: "authserver-issuer-" });
-  Deno.test.afterAll(() => Deno.remove(folder, { recursive: true }));
-  try {
-    const options = ["--no-audit", "--no-fund", "--no-save", "--prefix", folder];
-    await run("npm", ["install", ...options, `oidc-provider@${VERSION}`], { cwd: folder });
-  } catch (error) {
-    return lackingPart(`npm does not install it (${String(error).split("\n")[0]})`);
-  }
-  await Deno.copyFile(new URL("oidc_issuer.mjs", import.meta.url), `${folder}/issuer.mjs`);
-  return folder;
-}
-
-function lackingPart(what: string): undefined {
-  lacking(PART, what);
-}
-
 /** What the issuer shows on connections, and a key to sign by. */
 async function writeKeys(
   folder: string,
@@ -180,42 +159,15 @@ async function writeKeys(
   alg: "RS256" | "ES256" | "EdDSA",
   kid: string,
 ): Promise<void> {
-  const own = authority.issue({ subject: "CN=localhost", names: ["localhost", "127.0.0.1"] });
   const { privateKey } = await generateKeyPair(alg, { extractable: true });
   const jwk = { ...await exportJWK(privateKey), kid, alg, use: "sig" };
-  await Deno.writeTextFile(`${folder}/cert.pem`, own.certificate);
-  await Deno.writeTextFile(`${folder}/key.pem`, own.key);
+  await writeCertificate(folder, authority);
   await Deno.writeTextFile(`${folder}/jwks.json`, JSON.stringify({ keys: [jwk] }));
 }
 
 /** @param port 0 for any. */
 async function startProvider(folder: string, port: number) {
-  const process = new Deno.Command("node", {
-    args: [`${folder}/issuer.mjs`, folder, String(port)],
-    cwd: folder,
-    stdin: "null",
-    stdout: "piped",
-    stderr: "null",
-  }).spawn();
-  const reader = process.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  let printed = "";
-  while (!printed.includes("\n")) {
-    const { done, value } = await reader.read();
-    if (done) throw new Error(`the provider ended: ${printed}`);
-    printed += value;
-  }
-  const { issuer } = JSON.parse(printed);
-  return {
-    issuer: String(issuer),
-    port: Number(new URL(issuer).port),
-    async stop() {
-      try {
-        process.kill("SIGKILL");
-      } catch {
-        return; // it has ended
-      }
-      await reader.cancel();
-      await process.status;
-    },
-  };
+  const { said, stop } = await startOidcScript(folder, SCRIPT, [String(port)]);
+  const { issuer = "" } = said;
+  return { issuer, port: Number(new URL(issuer).port), stop };
 }

@@ -1,5 +1,5 @@
 // An issuer of the npm package `oidc-provider` over HTTPS, for issuer_real.ts. Arguments: a folder with cert.pem, key.pem and
-// jwks.json (private keys), and a port, 0 for any. Clients get tokens by their own credentials: for the resource urn:uftp:jwt
+// jwks.json (private keys), and a port, 0 for any. Clients get tokens by their own credentials: for the resource urn:uftp
 // signed ones, for urn:uftp:opaque opaque ones. Prints its issuer and serves until it is ended.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
@@ -37,10 +37,11 @@ server.listen(Number(port), "127.0.0.1", () => {
       revocation: { enabled: true },
       resourceIndicators: {
         enabled: true,
-        defaultResource: () => "urn:uftp:jwt",
+        defaultResource: () => "urn:uftp",
         getResourceServerInfo: (_, resource) => ({
           scope: "transfer",
-          audience: resource,
+          // One audience for both sorts of tokens.
+          audience: resource.replace(":opaque", ""),
           accessTokenTTL: 300,
           accessTokenFormat: resource === "urn:uftp:opaque" ? "opaque" : "jwt",
           jwt: { sign: { alg } },

@@ -1,13 +1,16 @@
 // A provider of the npm package `oidc-provider` over HTTPS, for oidc_provider_real.ts: with one client and one user, and
-// tokens of theirs. Arguments: the package, and PEM files of certificate and key. Prints one line of JSON and serves until it is ended.
+// tokens of theirs. Argument: a folder with cert.pem and key.pem. Prints one line of JSON and serves until it is ended.
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import process from "node:process";
 
-const [name, ...files] = process.argv.slice(2);
-const { Provider } = await import(name);
-const [cert, key] = files.map((file) => readFileSync(file));
+// Not looked for by those who check types here: it is installed beside a copy of this file.
+const packageName = "oidc-provider";
+const { Provider } = await import(packageName);
+
+const [folder] = process.argv.slice(2);
+const [cert, key] = ["cert", "key"].map((name) => readFileSync(`${folder}/${name}.pem`));
 const signer = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const server = createServer({ cert, key });
 server.listen(0, "127.0.0.1", async () => {

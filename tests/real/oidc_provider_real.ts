@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { createAuthority } from "../pki/authority.ts";
 import { runService } from "../system/running_service.ts";
-import { hasProgram, lacking, run } from "./lacking.ts";
+import { installOidcProvider, startOidcScript, writeCertificate } from "./npm_oidc_provider.ts";
 
 const PART = "npm oidc-provider";
-const VERSION = "9.13.3";
+const SCRIPT = "oidc_provider.mjs";
 const DN = "UID=alice@example.org";
 const PREFIX = "container.security.rest.authentication.OAUTH";
 
-const folder = await installed();
+const folder = await installOidcProvider(PART, SCRIPT);
 if (folder !== undefined) {
   Deno.test(`${PART} says at its userinfo endpoint who the bearer of a token is`, async () => {
     await using provider = await startProvider(folder);
@@ -53,55 +53,13 @@ if (folder !== undefined) {
   });
 }
 
-/** A folder with the package; it goes when the tests have ended. */
-async function installed(): Promise<string | undefined> {
-  if (!await hasProgram("npm")) {
-    lacking(PART, "install Node.js with npm");
-    return undefined;
-  }
-  const folder = await Deno.makeTempDir({ prefix: "authserver-oidc-" });
-  Deno.test.afterAll(() => Deno.remove(folder, { recursive: true }));
-  try {
-    const options = ["--no-audit", "--no-fund", "--no-save", "--prefix", folder];
-    await run("npm", ["install", ...options, `oidc-provider@${VERSION}`], { cwd: folder });
-  } catch (error) {
-    lacking(PART, `npm does not install it (${String(error).split("\n")[0]})`);
-    return undefined;
-  }
-  await Deno.copyFile(new URL("oidc_provider.mjs", import.meta.url), `${folder}/provider.mjs`);
-  return folder;
-}
-
 /** A provider that runs, with its tokens. */
 async function startProvider(folder: string) {
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
-  const own = authority.issue({ subject: "CN=localhost", names: ["localhost", "127.0.0.1"] });
-  await Deno.writeTextFile(`${folder}/cert.pem`, own.certificate);
-  await Deno.writeTextFile(`${folder}/key.pem`, own.key);
-  const process = new Deno.Command("node", {
-    args: [`${folder}/provider.mjs`, "oidc-provider", `${folder}/cert.pem`, `${folder}/key.pem`],
-    cwd: folder,
-    stdin: "null",
-    stdout: "piped",
-    stderr: "null",
-  }).spawn();
-  let printed = "";
-  for await (const text of process.stdout.pipeThrough(new TextDecoderStream())) {
-    printed += text;
-    if (/^\{.*\n/m.test(printed)) break; // behind warnings of its own
-  }
-  const { issuer, token, revoked, clientKey } = JSON.parse(/^\{.*/m.exec(printed)?.[0] ?? "{}");
-  return {
-    authority,
-    issuer: String(issuer),
-    token: String(token),
-    revoked: String(revoked),
-    clientKey: String(clientKey),
-    async [Symbol.asyncDispose]() {
-      process.kill("SIGKILL");
-      await process.status;
-    },
-  };
+  await writeCertificate(folder, authority);
+  const { said, stop } = await startOidcScript(folder, SCRIPT, []);
+  const { issuer = "", token = "", revoked = "", clientKey = "" } = said;
+  return { authority, issuer, token, revoked, clientKey, [Symbol.asyncDispose]: stop };
 }
 
 /** The service knows the bearer of the provider's token, and nobody by other tokens. */

@@ -1,5 +1,7 @@
 /** Tokens whose scopes permit some paths only, through HTTPS: what daemons are asked for, and what is refused. */
 import assert from "node:assert/strict";
+import { whoamiTestCommand } from "../../src/command/diagnosis/whoami_test_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
 import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { createSigner } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -60,6 +62,20 @@ Deno.test("a session has the directory and the right that the token has", async 
   assert.deepEqual(ordered(), ["/srv/vo/data/run7/", "FULL", "/srv/vo/data/run7/*", undefined]);
   assert.equal((await open(BOTH, "/srv/vo/data/run8")).status, 200);
   assert.deepEqual(ordered(), ["/srv/vo/data/run8/", "READ", "/srv/vo/data/run8/*", undefined]);
+});
+
+Deno.test("whoami-test says to what a token's scopes limit its user", async () => {
+  const said = async (scope: string) => {
+    const io = recordedIo();
+    const [, token = ""] = headers(scope).Authorization.split(" ");
+    await whoamiTestCommand.run(["ann", "--token", token, "--config", system.main], io);
+    return io.out;
+  };
+  assert.match(
+    await said(BOTH),
+    /limited by the token's scopes to reading \/srv\/vo\/data\/, all of \/srv\/vo\/data\/run7\//,
+  );
+  assert.match(await said("openid"), /limited by the token's scopes to nothing: no session is opened/);
 });
 
 for (

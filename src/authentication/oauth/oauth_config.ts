@@ -144,12 +144,27 @@ function checkWhose(values: Values, { reader, prefix }: Place): void {
       "true",
     );
   }
-  if (said || acceptAnyAudience) return;
+  if (said) return checkOpaque(values, { reader, prefix });
+  if (acceptAnyAudience) return;
   const expected =
     `tokens that others got from this provider log in here, expected ${prefix}requiredAudience, ` +
     `${prefix}requiredClient, or ${prefix}acceptAnyAudience=true if that is meant`;
   if (issuer !== undefined) reader.error(`${prefix}issuer`, expected, issuer);
   else reader.warn(`${prefix}address`, expected);
+}
+
+/** Whether opaque tokens can meet what is required: userinfo answers do not say for whom a token was made. */
+function checkOpaque(
+  { issuer, opaqueTokens, validate, requiredAudience }: Values,
+  { reader, prefix }: Pick<Place, "reader" | "prefix">,
+): void {
+  if (validate || !(opaqueTokens ?? issuer === undefined)) return;
+  const key = `${prefix}${requiredAudience.length > 0 ? "requiredAudience" : "requiredClient"}`;
+  reader.warn(
+    key,
+    "opaque tokens are refused with it, unless the userinfo endpoint says for whom they are, expected " +
+      `${prefix}opaqueTokens=false where tokens are signed, else ${prefix}validate=true`,
+  );
 }
 
 /** How groups are taken from claims. */

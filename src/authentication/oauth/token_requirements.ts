@@ -36,12 +36,17 @@ const CLOCK_TOLERANCE = 60;
  */
 export function unmetRequirement(required: TokenRequirements, said: Said, now: number): Unmet | undefined {
   const { requiredAudience, requiredClient, requiredScope } = required;
-  if (requiredAudience.length > 0 && !textsOf(said("aud")).some((one) => requiredAudience.includes(one))) {
+  const audiences = textsOf(said("aud"));
+  if (requiredAudience.length > 0 && audiences.length === 0) {
+    return { reason: unsaid("requiredAudience", "aud") };
+  }
+  if (requiredAudience.length > 0 && !audiences.some((one) => requiredAudience.includes(one))) {
     return { reason: "the token is not for the required audience" };
   }
   if (requiredClient.length > 0) {
     const clients = ["client_id", "azp", "appid"].flatMap((name) => textsOf(said(name)));
-    if (clients.length === 0 || !clients.every((client) => requiredClient.includes(client))) {
+    if (clients.length === 0) return { reason: unsaid("requiredClient", "client_id, azp") };
+    if (!clients.every((client) => requiredClient.includes(client))) {
       return { reason: "the token was not made for the required client" };
     }
   }
@@ -53,6 +58,12 @@ export function unmetRequirement(required: TokenRequirements, said: Said, now: n
     return { reason: "the e-mail address is not verified (email_verified)" };
   }
   return weakLogin(required, said, now);
+}
+
+/** Why a token is refused of which nobody says for whom it is, as userinfo endpoints do not. */
+function unsaid(key: string, claims: string): string {
+  return `nothing says for whom the token was made (${claims}), which ${key} asks for: userinfo endpoints seldom do, ` +
+    "introspection does (validate=true)";
 }
 
 /** The words of `scope` (RFC 9068, 2.2.3) and `scp`, which are texts or lists. */

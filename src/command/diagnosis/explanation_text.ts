@@ -1,6 +1,6 @@
 import { boundsInWords } from "../../authentication/issued_token/bounds.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
-import type { Identity } from "../../model/identity.ts";
+import type { Capability, Identity } from "../../model/identity.ts";
 import type {
   Explanation,
   MethodStep,
@@ -37,17 +37,25 @@ function methodLine({ method, outcome, reason }: MethodStep): Line {
   return [method, why === undefined ? outcome : `${outcome}: ${why}`];
 }
 
-function callerFacts({ uid, uidServers, role, groups, issuedToken }: Identity): Line[] {
+function callerFacts({ uid, uidServers, role, groups, issuedToken, capabilities }: Identity): Line[] {
   const facts = [
     uid === undefined
       ? undefined
       : `account ${uid}${uidServers ? `, proven on ${uidServers.join(", ")}` : ""}`,
     role === undefined ? undefined : `role ${role}`,
     groups === undefined ? undefined : `groups ${groups.join(", ")}`,
+    capabilities === undefined ? undefined : `limited by the token's scopes to ${inWords(capabilities)}`,
     issuedToken === undefined ? undefined : `by a token of ${issuedToken.issuer}`,
     issuedToken?.bounds === undefined ? undefined : `narrowed to ${boundsInWords(issuedToken.bounds)}`,
   ];
   return facts.flatMap((fact): Line[] => fact === undefined ? [] : [["", fact]]);
+}
+
+function inWords(capabilities: readonly Capability[]): string {
+  if (capabilities.length === 0) return "nothing: no session is opened";
+  return capabilities.map(({ access, path }) => `${access === "all" ? "all of" : "reading"} ${path}`).join(
+    ", ",
+  );
 }
 
 function sourceLine({ source, entry, attributes = {}, failure, elsewhere }: SourceStep): Line {

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { createHash } from "node:crypto";
+import { hash as digest } from "node:crypto";
 
 /** A public key of RSA. */
 export interface RsaPublicKey {
@@ -48,7 +48,7 @@ export function isRsaSignature(
     readonly key: RsaPublicKey;
   },
 ): boolean {
-  const info = Buffer.concat([Buffer.from(HASHES[hash], "hex"), createHash(hash).update(content).digest()]);
+  const info = Buffer.concat([Buffer.from(HASHES[hash], "hex"), digest(hash, content, "buffer")]);
   const sealed = signature.length === length ? toNumber(signature) : modulus;
   if (sealed >= modulus || length < info.length + 11) return false;
   const padding = Buffer.alloc(length - info.length - 3, 0xff);

@@ -338,6 +338,19 @@ for (const [what, config, claims, accepted] of REQUIREMENTS) {
   });
 }
 
+Deno.test("OAuth says why an opaque token is refused of which nobody says for whom it is", async () => {
+  for (const [key, claim] of [["requiredAudience", "aud"], ["requiredClient", "client_id, azp"]] as const) {
+    await withProvider({ [key]: ["uftp"] }, async ({ ask, provider }) => {
+      provider.tokens.set("opaque", ANN);
+      const reason = await ask("opaque");
+      assert(
+        reason.startsWith(`nothing says for whom the token was made (${claim}), which ${key} asks for`),
+        reason,
+      );
+    });
+  }
+});
+
 Deno.test("OAuth asks again after five minutes, or when the token ends before", async () => {
   const ends = NOW / 1000 + 120;
   const tokens: [string, Record<string, unknown>, number][] = [
