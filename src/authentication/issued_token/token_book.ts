@@ -1,6 +1,6 @@
 import type { Logger } from "../../logging/logger.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
-import type { Clock } from "../../model/clock.ts";
+import type { Clock, Stopwatch } from "../../model/clock.ts";
 import { comparableForm } from "../../model/distinguished_name.ts";
 import { isAmong, type RevokedTokens } from "../../model/token_lineage.ts";
 import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
@@ -15,6 +15,9 @@ const [TOKEN, REVOKED, ALL_REVOKED] = ["token", "revoked-token", "revoked-tokens
 const MOST_TOKENS = 1000;
 /** Most ids of a user's that are kept as taken back; one more, and all tokens are. */
 const MOST_REVOKED = 1000;
+/** How often the store is asked whether it has changed, in milliseconds; what is changed here counts at once. */
+const LOOK_MS = 100;
+const DAY_MS = 86_400_000;
 /** Users whose revoked tokens are remembered, and tokens whose last use is. */
 const REMEMBERED = 20_000;
 
@@ -35,6 +38,7 @@ export interface ListedToken extends BookedToken {
 interface TokenBookParts {
   readonly records: RecordStore;
   readonly clock: Clock;
+  readonly elapsed: Stopwatch;
   readonly log: Logger;
   /** Longest time from the making of a token to the end of what is got with it, in seconds. */
   readonly longest: number;
@@ -50,7 +54,8 @@ interface TokenBookParts {
 export class TokenBook {
   readonly #revoked = new BoundedMap<string, RevokedTokens & { readonly version: number }>(REMEMBERED);
   /** Days of the last use that was written down, by the ids of tokens. */
-  readonly #used = new BoundedMap<string, string>(REMEMBERED);
+  readonly #used = new BoundedMap<string, number>(REMEMBERED);
+  #version: { readonly number: number; readonly until: number } | undefined;
   /** Digests of tokens that were found in the list: what a text says never changes. */
   readonly #listed = new BoundedMap<string, true>(REMEMBERED);
 
@@ -72,7 +77,7 @@ export class TokenBook {
 
   /** Whether a token was taken back, or one that it was got with. @throws {ERR_RECORD_STORE} */
   async isRevoked({ dn, lineage }: ShownToken): Promise<boolean> {
-    const version = this.#records.version();
+    const version = this.#look();
     const known = this.#revoked.get(dn);
     if (known?.version === version) return isAmong(lineage, known);
     const read = await this.#readRevoked(comparableForm(dn));
@@ -84,9 +89,10 @@ export class TokenBook {
   noteUse(shown: ShownToken, address: string): void {
     if (!this.parts.keepsUses) return;
     const { id } = shown.lineage;
-    const day = new Date(this.parts.clock()).toISOString().slice(0, 10);
-    if (this.#used.get(id) === day) return;
-    this.#used.set(id, day);
+    const days = Math.floor(this.parts.clock() / DAY_MS);
+    if (this.#used.get(id) === days) return;
+    this.#used.set(id, days);
+    const day = new Date(days * DAY_MS).toISOString().slice(0, 10);
     this.#writeUse(shown, { day, address }).catch((error) => {
       this.#used.delete(id);
       this.parts.log.warn("use of a token not written down", { error });
@@ -116,6 +122,7 @@ export class TokenBook {
     const ends = Math.ceil(latest) + CLOCK_TOLERANCE + 1;
     const record = { key: id, owner, made: this.#now(), ends, content: { root, since } };
     await this.#records.put(REVOKED, record, MOST_REVOKED);
+    this.#version = undefined;
     await this.#records.remove(TOKEN, id);
     return true;
   }
@@ -133,6 +140,15 @@ export class TokenBook {
 
   get #records(): RecordStore {
     return this.parts.records;
+  }
+
+  /** The version of the store, of not long ago. */
+  #look(): number {
+    const now = this.parts.elapsed();
+    if (this.#version === undefined || now >= this.#version.until) {
+      this.#version = { number: this.#records.version(), until: now + LOOK_MS };
+    }
+    return this.#version.number;
   }
 
   /** In seconds. */
@@ -154,6 +170,7 @@ export class TokenBook {
       ends: Math.max(ends, ...latest.map((end) => Math.ceil(end) + CLOCK_TOLERANCE + 1)),
       content: { before },
     }, 1);
+    this.#version = undefined;
     await this.#records.removeOf(TOKEN, owner);
     await this.#records.removeOf(REVOKED, owner);
   }

@@ -11,7 +11,7 @@ import type { KindList } from "../../config/kind.ts";
 import type { GatewayConfig, ServiceConfig } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, stopwatch } from "../../model/clock.ts";
 import { METADATA_PATH } from "../../resource/protected_resource.ts";
 import type { RequestObserver } from "../request_observer.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.ts";
@@ -129,7 +129,7 @@ function openBook(
   },
 ): TokenBook | undefined {
   const records = lookingOn ? openPresent() : open();
-  return records && new TokenBook({ records, keepsUses: !lookingOn, ...parts });
+  return records && new TokenBook({ records, elapsed: stopwatch, keepsUses: !lookingOn, ...parts });
 }
 
 async function readGateway({ enabled, certificate }: GatewayConfig): Promise<MethodParts["gateway"]> {
