@@ -43,7 +43,9 @@ export async function authenticate(
   }
 
   const outcome = await askMethods(chain.methods, credentials, { log, signal });
-  if (outcome.accepted !== undefined) return authenticated(withLogin(outcome.accepted, credentials));
+  if (outcome.accepted !== undefined) {
+    return authenticated(withAuthTime(withLogin(outcome.accepted, credentials), credentials));
+  }
   if (outcome.failed.length > 0) throw outOfOrder(outcome.failed, outcome.failure);
   if (outcome.refused) throw nobody("no method accepts the credentials", outcome.stepUp);
   if (authorization.kind !== "none") {
@@ -174,6 +176,12 @@ async function askIssuedTokens(
 function withLogin(identity: Identity, { authorization }: Credentials): Identity {
   if (identity.login !== undefined || authorization.kind !== "basic") return identity;
   return { ...identity, login: authorization.user };
+}
+
+/** Whoever shows what they know or have logs in now; tokens of providers stand for a login of before. */
+function withAuthTime(identity: Identity, { authorization }: Credentials): Identity {
+  const isOfBefore = authorization.kind === "bearer" && authorization.route !== "ssh-key";
+  return isOfBefore ? identity : { ...identity, authTime: "now" };
 }
 
 function authenticated(identity: Identity): Caller {

@@ -80,6 +80,8 @@ export interface Kind<T extends Table = Table, S extends object = object> {
   remotes?(config: S & KindConfig): readonly Remote[];
   /** Whether it shows bearer tokens to its system that do not say whose they are. */
   takesAnyToken?(config: S & KindConfig): boolean;
+  /** Whether what it says of users can tell by what class of login they got in (`acr`). */
+  readonly tellsAcr?: true;
   /** Others of the same sort that it is made of. */
   members?(config: S & KindConfig): readonly KindConfig[];
   /**

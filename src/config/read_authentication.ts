@@ -1,13 +1,15 @@
 import type { KeyReader } from "./key_reader.ts";
 import { AUTHENTICATION, METHOD } from "./keys/authentication_keys.ts";
 import { kindOf } from "./kind.ts";
+import type { KindConfig } from "./kind_config.ts";
 import { readKinds } from "./read_kinds.ts";
 import type { Known, Parts } from "./section_reader.ts";
+import type { LogicalServerConfig } from "./service_config.ts";
 
 /** The methods of authentication, in order (specification 5). */
 export async function readAuthentication(
   reader: KeyReader,
-  { kinds }: Known,
+  { kinds, servers = [] }: Known,
 ): Promise<Parts | undefined> {
   const { prefix } = AUTHENTICATION;
   const keys = reader.read(AUTHENTICATION);
@@ -29,6 +31,36 @@ export async function readAuthentication(
     reader.warn(`${prefix}order`, expected);
   }
   if (keys === undefined) return undefined;
+  for (const server of servers) checkLogins(reader, server, { order: keys.order, methods, kinds });
   const { order: _, ...rest } = keys;
   return { authentication: { ...rest, methods } };
+}
+
+/** Methods that a server names must be there, and able to tell what it requires besides. */
+function checkLogins(
+  reader: KeyReader,
+  { name, logins }: LogicalServerConfig,
+  { order, methods, kinds }: {
+    readonly order: readonly string[];
+    readonly methods: readonly KindConfig[];
+    readonly kinds: Known["kinds"];
+  },
+): void {
+  const prefix = `authservice.server.${name}.`;
+  const written = logins.methods.join(" ");
+  const unknown = logins.methods.filter((method) => !order.includes(method));
+  if (unknown.length > 0) {
+    const expected = `expected methods out of ${order.join(" ")}, not ${unknown.join(" ")}`;
+    reader.error(`${prefix}methods`, expected, written);
+  }
+  if (logins.requiredAcr.length === 0) return;
+  const named = methods.filter((method) =>
+    logins.methods.length === 0 || logins.methods.includes(method.name)
+  );
+  const silent = named.filter((method) => kindOf(method, kinds.methods).tellsAcr !== true);
+  if (silent.length > 0 && (logins.methods.length > 0 || silent.length === named.length)) {
+    const expected = `nobody gets in by ${silent.map(({ name }) => name).join(", ")}, which ` +
+      "tell no class of the login, expected methods that do";
+    reader.warn(`${prefix}requiredAcr`, expected, logins.requiredAcr.join(" "));
+  }
 }

@@ -74,9 +74,9 @@ function readServer(reader: KeyReader, name: string): Server | undefined {
   if (numbers.length === 0) {
     const keys = reader.read(SINGLE_SERVER, prefix);
     if (keys === undefined) return undefined;
-    const { description, reservations, reservationsFile, reservationsTimeZone, ...instance } = keys;
+    const { host, port, commandHost, commandPort, ssl, expectedDn, allowUnverifiable, ...logical } = keys;
+    const instance = { host, port, commandHost, commandPort, ssl, expectedDn, allowUnverifiable };
     checkInstance(reader, prefix, instance);
-    const logical = { description, reservations, reservationsFile, reservationsTimeZone };
     return toServer(reader, name, logical, [instance]);
   }
   const single = ["host", "port", "commandHost", "commandPort"].find((key) => reader.entry(prefix + key));
@@ -151,6 +151,7 @@ function toServer(
   instances: readonly DaemonInstanceConfig[],
 ): Server {
   const { description, reservations: enabled, reservationsFile: file, reservationsTimeZone: timeZone } = keys;
+  const { methods, requiredAcr, maxAuthAge, networks } = keys;
   let reservations: ReservationsConfig | undefined;
   if (enabled && file === undefined) {
     reader.error(
@@ -159,5 +160,6 @@ function toServer(
       "true",
     );
   } else if (enabled && file !== undefined) reservations = { file, timeZone };
-  return { name, description, instances, reservations };
+  const logins = { methods, requiredAcr, maxAuthAge, networks };
+  return { name, description, instances, reservations, logins };
 }

@@ -6,7 +6,7 @@ import type { CLIENT } from "./keys/client_keys.ts";
 import type { CONTAINER, FEATURES, LOGGING } from "./keys/container_keys.ts";
 import type { HTTP_SERVER } from "./keys/http_server_keys.ts";
 import type { BROWSERS, GATEWAY, ISSUED_TOKENS, REGULATION } from "./keys/security_keys.ts";
-import type { SERVER_INSTANCE } from "./keys/server_keys.ts";
+import type { LOGICAL_KEYS, SERVER_INSTANCE } from "./keys/server_keys.ts";
 import type { PERSISTENCE, SHARE } from "./keys/sharing_keys.ts";
 import type { CREDENTIAL } from "./keys/tls_keys.ts";
 import type { KindConfig } from "./kind_config.ts";
@@ -145,6 +145,8 @@ export interface LogicalServerConfig {
   readonly instances: readonly DaemonInstanceConfig[];
   /** Absent: not enabled. */
   readonly reservations: ReservationsConfig | undefined;
+  /** How users must have logged in. */
+  readonly logins: Pick<Infer<typeof LOGICAL_KEYS>, "methods" | "requiredAcr" | "maxAuthAge" | "networks">;
   /** Who is trusted to name its daemons; absent: the common truststore. */
   readonly truststore: TruststoreConfig | undefined;
 }

@@ -425,6 +425,14 @@ export const ERRORS = {
     meaning: "The store cannot be read or written, say because the disk is full. Nothing was changed.",
     remedy: "The log names the cause: mostly the disk of `persistence.directory` is full. Make room.",
   },
+  ERR_STRONGER_LOGIN_NEEDED: {
+    status: 403,
+    text: "This server needs another login: {needed}",
+    meaning:
+      "The caller is known, and what they logged in with, when, or from where is not good enough for this server.",
+    remedy:
+      "Log in as the text says. What a server requires, its `methods`, `requiredAcr`, `maxAuthAge` and `networks` say.",
+  },
   ERR_TARGET_TOO_LONG: {
     status: 414,
     text: "The request target is too long",

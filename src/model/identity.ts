@@ -20,6 +20,10 @@ export interface Identity {
    * on that daemon's servers only (design decision "Account names across daemons").
    */
   readonly uidServers?: readonly string[];
+  /** Class of the login, as a provider tells it (`acr`; OIDC Core 1.0, 2). */
+  readonly acr?: string;
+  /** When the user logged in, in seconds since the epoch; `now`: what they know or have is shown with this request. Absent: not known. */
+  readonly authTime?: number | "now";
   /** Present if the login permits no more than this: sessions within these, and nothing else. */
   readonly capabilities?: readonly Capability[];
   /** Present if the caller showed a token that this or a trusted service issued. */

@@ -119,6 +119,7 @@ async function serverSection(
 ${
     facts([
       ["Status", entry.status],
+      ["Not with this login", entry.refusal?.reason],
       ["Account", entry.uid],
       ["Group", entry.gid],
       ["Groups", entry.availableGroups?.join(", ")],

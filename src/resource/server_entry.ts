@@ -21,6 +21,8 @@ export interface ServerEntry {
   readonly allowed?: string;
   readonly forbidden?: string;
   readonly reservations: readonly string[];
+  /** Why the caller may not use it; absent: they may, as far as that is known. */
+  readonly refusal?: { readonly code: string; readonly reason: string };
   readonly dataSharing: { readonly enabled: boolean; readonly href?: string };
 }
 
@@ -32,11 +34,16 @@ export interface EntryAudience {
   readonly user: UserAttributes | undefined;
   /** Of the token that was shown. */
   readonly bounds: TokenBounds;
+  /** What their login lacks for a server. */
+  readonly missing: (server: ServerFacts) => string | undefined;
   readonly log: Logger;
 }
 
 /** The entry of one server for one caller. */
-export function serverEntry(server: ServerFacts, { base, user, bounds, log }: EntryAudience): ServerEntry {
+export function serverEntry(
+  server: ServerFacts,
+  { base, user, bounds, missing, log }: EntryAudience,
+): ServerEntry {
   const status = server.daemons.status();
   const sharing = server.sharing
     ? { enabled: true, href: `${base}/rest/share/${server.name}` }
@@ -48,11 +55,14 @@ export function serverEntry(server: ServerFacts, { base, user, bounds, log }: En
     dataSharing: sharing,
   };
   if (user === undefined) return { ...common, reservations: [] };
+  const needed = missing(server);
+  const isTheirs = needed === undefined && includesServer(bounds, server.name);
   return {
     ...common,
+    refusal: needed === undefined ? undefined : { code: "ERR_STRONGER_LOGIN_NEEDED", reason: needed },
     uftpdServerVersion: status.version ?? "n/a",
     sessionLimit: status.sessionLimit,
-    ...(includesServer(bounds, server.name) ? userFacts(server, user, log) : { reservations: [] }),
+    ...(isTheirs ? userFacts(server, user, log) : { reservations: [] }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { DaemonGroup, GroupStatus } from "../daemon/daemon_group.ts";
+import type { Caller } from "../model/identity.ts";
 
 /** A logical server as resources see it: its daemons, and what the operator says about it. */
 export interface ServerFacts {
@@ -8,6 +9,8 @@ export interface ServerFacts {
   /** Whether files on it can be shared. */
   readonly sharing: boolean;
   readonly reservations: ServerReservations;
+  /** Absent: every login will do. */
+  readonly logins?: LoginPolicy;
 }
 
 /** What reservations say about users of one server; see `src/reservations`. */
@@ -16,6 +19,14 @@ interface ServerReservations {
   limitFor(uid: string | undefined): number;
   /** Reservations that name the user, in words. */
   descriptionsFor(uid: string | undefined): readonly string[];
+}
+
+/** What a server requires of logins. */
+export interface LoginPolicy {
+  /** All of it, in words. */
+  readonly inWords: string;
+  /** What a caller's login lacks, in words; undefined if it lacks nothing. */
+  missing(caller: Caller, addresses: readonly string[]): string | undefined;
 }
 
 /**

@@ -27,8 +27,14 @@ export function serverDetail(call: Call): HttpResponse {
 }
 
 /** What an entry shows depends on its reader. */
-export function entryAudience({ base, caller, user, log }: Call): EntryAudience {
-  return { base, user: caller.kind === "anonymous" ? undefined : user, bounds: boundsOf(caller), log };
+export function entryAudience({ base, caller, clientAddress, user, log }: Call): EntryAudience {
+  return {
+    base,
+    user: caller.kind === "anonymous" ? undefined : user,
+    bounds: boundsOf(caller),
+    missing: ({ logins }) => logins?.missing(caller, [clientAddress]),
+    log,
+  };
 }
 
 function client({ caller, user }: Call) {

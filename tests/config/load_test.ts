@@ -18,6 +18,8 @@ function fixture(name: string): Promise<string> {
   return Deno.readTextFile(join(import.meta.dirname ?? "", "fixtures", name));
 }
 
+const ANY_LOGIN = { methods: [], requiredAcr: [], networks: [] };
+
 Deno.test("loadConfiguration() reads variant A of the specification", async () => {
   const { config, errors, warnings } = await loadText(await fixture("seed_a.properties"), DATA_FILES);
   assert.deepEqual(errors, []);
@@ -65,8 +67,14 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
       description: "Single server",
       instances: [daemon(1)],
       reservations: { file: "/conf/reservations.json" },
+      logins: ANY_LOGIN,
     },
-    { name: "CLUSTER", description: "Two servers", instances: [daemon(2), daemon(3)] },
+    {
+      name: "CLUSTER",
+      description: "Two servers",
+      instances: [daemon(2), daemon(3)],
+      logins: ANY_LOGIN,
+    },
   ]);
   const origin = (line: number, key: string) => ({
     file: "conf/c",

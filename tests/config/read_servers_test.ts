@@ -179,3 +179,49 @@ for (const [what, lines, errors] of BAD) {
     assert.deepEqual(await errorsOf(...lines), errors);
   });
 }
+
+Deno.test("readServers() reads what a server requires of logins", async () => {
+  const { config, errors } = await load(
+    "authservice.servers=A B",
+    ...daemon("A"),
+    "authservice.server.A.methods=SSHKEY",
+    "authservice.server.A.maxAuthAge=600",
+    "authservice.server.A.networks=192.0.2.0/24, 2001:db8::/32",
+    ...daemon("B.1"),
+    "authservice.server.B.requiredAcr=mfa",
+  );
+  assert.deepEqual(errors, []);
+  assert.deepEqual(config?.servers.map(({ logins }) => logins), [
+    { methods: ["SSHKEY"], requiredAcr: [], maxAuthAge: 600, networks: ["192.0.2.0/24", "2001:db8::/32"] },
+    { methods: [], requiredAcr: ["mfa"], networks: [] },
+  ]);
+});
+
+for (
+  const [line, expected] of [
+    ["methods=SSHKEY OAUTH", /expected methods out of SSHKEY, not OAUTH/],
+    ["methods=sshkey", /expected methods out of SSHKEY, not sshkey/],
+    ["maxAuthAge=0", /maxAuthAge = 0: /],
+    ["maxAuthAge=1h", /maxAuthAge = 1h: /],
+    ["networks=everywhere", /ranges such as 192\.0\.2\.0\/24, not everywhere/],
+  ] as const
+) {
+  Deno.test(`readServers() refuses ${line} of a server`, async () => {
+    const [error = "", ...more] = await errorsOf(
+      "authservice.servers=A",
+      ...daemon("A"),
+      `authservice.server.A.${line}`,
+    );
+    assert.match(error, expected);
+    assert.deepEqual(more, []);
+  });
+}
+
+Deno.test("readServers() warns of a class of login that no method of a server tells", async () => {
+  const { warnings } = await load(
+    "authservice.servers=A",
+    ...daemon("A"),
+    "authservice.server.A.requiredAcr=mfa",
+  );
+  assert.match(warnings.join("\n"), /requiredAcr = mfa: nobody gets in by SSHKEY, which tell no class/);
+});

@@ -133,6 +133,8 @@ export class TokenIssuer {
       login: identity.login,
       uid: identity.uid,
       uidServers: identity.uid === undefined ? undefined : identity.uidServers,
+      acr: identity.acr,
+      auth_time: identity.authTime === "now" ? now : identity.authTime,
       role: decidedRole(identity),
       groups: identity.groups,
       highestRole: role,

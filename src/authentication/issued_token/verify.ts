@@ -163,7 +163,9 @@ class IssuedTokenAuthenticator implements Authenticator {
  * could say who may use which account. A token without a role gives none, though it names an account.
  * @throws {InvalidToken}
  */
-function decidedOf(token: SignedToken): Pick<Identity, "login" | "uid" | "uidServers" | "role" | "groups"> {
+function decidedOf(
+  token: SignedToken,
+): Pick<Identity, "login" | "uid" | "uidServers" | "role" | "groups" | "acr" | "authTime"> {
   const { claims } = token;
   const uid = claims.has("uid") ? textClaim(token, "uid") : undefined;
   if (uid !== undefined && !isUserAccount(uid)) throw new InvalidToken("claim uid is no user's account");
@@ -177,6 +179,8 @@ function decidedOf(token: SignedToken): Pick<Identity, "login" | "uid" | "uidSer
     uid,
     uidServers,
     ...(claims.has("role") && { role: textClaim(token, "role") }),
+    ...(claims.has("acr") && { acr: textClaim(token, "acr") }),
+    ...(claims.has("auth_time") && { authTime: numberClaim(token, "auth_time") }),
     groups,
   };
 }
@@ -203,6 +207,13 @@ function makerOf(token: SignedToken): Pick<IssuedTokenFacts, "namedBy" | "highes
     ...(token.claims.has("via") && { namedBy: textClaim(token, "via") }),
     ...(token.claims.has("highestRole") && { highestRole: textClaim(token, "highestRole") }),
   };
+}
+
+/** @throws {InvalidToken} */
+function numberClaim({ claims }: SignedToken, name: string): number {
+  const value = claims.get(name);
+  if (typeof value !== "number") throw new InvalidToken(`claim ${name} is not a number`);
+  return value;
 }
 
 /** @throws {InvalidToken} If the claim is there and no list of texts. */

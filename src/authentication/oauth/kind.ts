@@ -11,6 +11,7 @@ export const oauth = authenticatorKind({
   read,
   remotes,
   looksAtCertificates: ({ certificateBound }) => certificateBound,
+  tellsAcr: true,
   takesAnyToken: ({ issuer, opaqueTokens }) => issuer === undefined || opaqueTokens,
   inspect: async ({ assignments }) => ({
     problems: (await import("../assignments.ts")).inspectAssignments(assignments),

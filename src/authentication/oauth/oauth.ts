@@ -1,6 +1,7 @@
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
+import type { Identity } from "../../model/identity.ts";
 import type { Schedule } from "../../model/schedule.ts";
 import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
@@ -15,7 +16,7 @@ import { tokenForProvider } from "../provider_token.ts";
 import { InvalidToken } from "../signed_token.ts";
 import { speaksOfOtherToken, verifyAccessToken } from "./access_token.ts";
 import { readCapabilities } from "./capabilities.ts";
-import { claimAt, type Said } from "../claims.ts";
+import { claimAt, type Said, textsOf } from "../claims.ts";
 import { CodeLogin } from "./code_login.ts";
 import { type Confirmation, PossessionCheck, readConfirmation } from "./confirmation.ts";
 import { Groups } from "./groups.ts";
@@ -227,6 +228,7 @@ export class OAuth implements Authenticator {
         method: "OAUTH",
         via: this.name,
         ...attributes,
+        ...loginIn(said),
         ...(groups.length > 0 && { groups }),
         capabilities: capabilities ? readCapabilities(said, capabilitiesBase) : undefined,
       },
@@ -246,6 +248,15 @@ export class OAuth implements Authenticator {
     }
     return checkIdentity(filled);
   }
+}
+
+/** By what class of login the user got the token, and when, as far as that is said clearly. */
+function loginIn(said: Said): Pick<Identity, "acr" | "authTime"> {
+  const [acr, other] = textsOf(said("acr"));
+  return {
+    ...(acr !== undefined && other === undefined && { acr }),
+    ...(said("auth_time") !== undefined && { authTime: secondsOf(said("auth_time")) }),
+  };
 }
 
 /** @throws {InvalidToken} */

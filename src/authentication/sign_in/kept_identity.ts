@@ -20,6 +20,8 @@ const MEMBERS = {
   role: optional(isText),
   groups: optional(isList(isText)),
   uidServers: optional(isList(isText)),
+  acr: optional(isText),
+  authTime: optional((value) => typeof value === "number"),
   capabilities: optional(
     isList((item) =>
       isJsonObject(item) && isText(item.path) && (item.access === "read" || item.access === "all")

@@ -61,7 +61,8 @@ export class SignIns {
     const made = this.#now();
     const ends = Math.min(made + this.parts.limits.maxSeconds, Math.floor(until));
     const record = { key: digestOf(token), owner: comparableForm(identity.dn), made };
-    const content = { identity, userName };
+    const authTime = identity.authTime === "now" ? made : identity.authTime;
+    const content = { identity: { ...identity, authTime }, userName };
     await this.parts.records().put(SIGNED_IN, { ...record, ends, content }, MOST_OF_A_USER);
     await this.#hear(record);
     return token;

@@ -81,8 +81,8 @@ function choice(chosen: string, available: readonly string[]): string {
 }
 
 function serverLine(step: ServerStep): Line {
-  const { server, refusal, uid, gid, rateLimit, reservationLimit, includes, excludes, reservations = [] } =
-    step;
+  const { server, refusal, requires, uid, gid, rateLimit, reservationLimit, includes, excludes } = step;
+  const { reservations = [] } = step;
   if (refusal !== undefined) return [server, `refused: ${refusal}`];
   const limit = rateLimit === undefined ? "no limit" : `at most ${rateLimit} bytes/s`;
   return [
@@ -91,6 +91,7 @@ function serverLine(step: ServerStep): Line {
       `account ${uid}`,
       gid === undefined ? "the account's own group" : `group ${gid}`,
       reservationLimit === undefined ? limit : `${limit}, by reservation ${reservationLimit}`,
+      ...requires === undefined ? [] : [`for ${requires}`],
       ...includes === undefined ? [] : [`only ${includes}`],
       ...excludes === undefined ? [] : [`without ${excludes}`],
       ...reservations.map((reservation) => `reservation ${reservation}`),

@@ -33,6 +33,7 @@ const EXPLANATION_MEMBERS = {
   "mayAsk?": "Whether the role may ask for sessions",
   "servers[].server?": "A logical server, and what a session there would be",
   "servers[].refusal?": "Why there would be none",
+  "servers[].requires?": "What it requires of logins; missing if every login will do",
   "servers[].uid?": "Unix account",
   "servers[].gid?": "Unix group",
   "servers[].availableGroups[]?": "Groups that the user may ask for",

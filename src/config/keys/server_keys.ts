@@ -1,4 +1,17 @@
-import { distinguishedName, flag, host, hosts, list, optional, path, port, text, timeZone } from "../key.ts";
+import {
+  addressRanges,
+  distinguishedName,
+  flag,
+  host,
+  hosts,
+  integer,
+  list,
+  optional,
+  path,
+  port,
+  text,
+  timeZone,
+} from "../key.ts";
 import { section } from "../section.ts";
 
 /** Which daemons the service fronts (specification 2.1). */
@@ -58,6 +71,27 @@ export const LOGICAL_KEYS = {
     help: "Zone of the times in that file; without it, the zone of this machine",
     added: true,
   })),
+  methods: list({
+    help: "Methods of authentication by which one must have logged in to use the server; without it, any",
+    default: [],
+    added: true,
+  }),
+  requiredAcr: list({
+    help: "Classes of authentication (acr): one must have logged in by one of them to use the server",
+    default: [],
+    added: true,
+  }),
+  maxAuthAge: optional(integer({
+    help: "How long ago one may have logged in to use the server",
+    unit: "seconds",
+    min: 1,
+    added: true,
+  })),
+  networks: addressRanges({
+    help: "Addresses and ranges from which the server may be used; without it, from everywhere",
+    default: [],
+    added: true,
+  }),
 };
 
 /** A logical server with one daemon. */

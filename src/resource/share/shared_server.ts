@@ -2,6 +2,7 @@ import type { SessionClient } from "../../daemon/session/session_client.ts";
 import { refuse } from "../../model/service_error.ts";
 import type { Call } from "../call.ts";
 import { type ExistingServer, existingServer } from "../requested_server.ts";
+import { checkLogin } from "../login_policy.ts";
 import { checkTokenServer } from "../token_limits.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
@@ -10,11 +11,12 @@ export interface SharedServer extends ExistingServer {
   readonly sessions: SessionClient;
 }
 
-/** @throws {ERR_UNKNOWN_SERVER | ERR_TOKEN_BOUNDS} If there is none of that name, it has no sharing, or is not for the token. */
-export function sharedServer(call: Call, { sessions }: SharingParts): SharedServer {
+/** @throws {ERR_UNKNOWN_SERVER | ERR_TOKEN_BOUNDS | ERR_STRONGER_LOGIN_NEEDED} If there is none of that name, it has no sharing, or is not for the token or the login. */
+export function sharedServer(call: Call, { sessions, unauthenticated }: SharingParts): SharedServer {
   const server = existingServer(call.server);
   checkTokenServer(call, server.name);
   const client = sessions.get(server.name);
   if (client === undefined || !server.facts.sharing) throw refuse("ERR_UNKNOWN_SERVER");
+  checkLogin(call, server.facts, { unauthenticated });
   return { ...server, sessions: client };
 }

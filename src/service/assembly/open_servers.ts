@@ -7,6 +7,7 @@ import {
   openReservationBook,
   type ReservationBook,
 } from "../../reservations/reservation_book.ts";
+import { loginPolicy } from "../../resource/login_policy.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 
 /** What the logical servers are opened with. */
@@ -29,12 +30,14 @@ export async function openServers(
 ): Promise<ReadonlyMap<string, ServerFacts>> {
   const books: ReservationBook[] = [];
   for (const { reservations } of servers) books.push(parts.keep(await openBook(reservations, parts)));
+  const policies = servers.map(({ logins }) => loginPolicy(logins, parts.clock));
   return new Map(groups.map((daemons, i) => [daemons.name, {
     name: daemons.name,
     description: daemons.description,
     daemons,
     sharing: features.share && sharing.servers.includes(daemons.name),
     reservations: books[i] ?? NO_RESERVATIONS,
+    logins: policies[i],
   }]));
 }
 

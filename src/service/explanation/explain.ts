@@ -8,6 +8,7 @@ import type { Clock } from "../../model/clock.ts";
 import { HeaderList } from "../../model/header_list.ts";
 import type { Identity } from "../../model/identity.ts";
 import { ServiceError } from "../../model/service_error.ts";
+import { checkLogin } from "../../resource/login_policy.ts";
 import { lowestLimit } from "../../resource/rate_limit.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { assemble, type ServiceOptions, type ServiceParts } from "../assembly/assemble.ts";
@@ -55,6 +56,9 @@ export async function explain(
   }
 }
 
+/** How somebody is recognised who is taken for granted. */
+const ASSUMED = { method: "ASSUMED", via: "ASSUMED" } as const;
+
 async function explainWith(
   parts: ServiceParts,
   { caller, server, record, log }: {
@@ -83,7 +87,7 @@ async function explainWith(
   }
   const mayAsk = !parts.accessControl || mayAccess("auth", "POST", user.role);
   const servers = [...parts.servers.values()].filter(({ name }) => server === undefined || name === server)
-    .map((facts) => onServer(facts, user, log));
+    .map((facts) => onServer(facts, { user, identity, clientAddress: caller.clientAddress }, log));
   const refusal = !mayAsk
     ? `The role ${user.role} may not ask for sessions`
     : servers.some((step) => step.refusal === undefined)
@@ -109,7 +113,7 @@ async function identityOf(
     readonly log: Logger;
   },
 ): Promise<Identity> {
-  if (dn !== undefined) return { dn, method: "ASSUMED", via: "ASSUMED" };
+  if (dn !== undefined) return { dn, ...ASSUMED };
   if (login !== undefined && certificate !== undefined) {
     return certifiedIdentity(chain, certificate, { login, clientAddress });
   }
@@ -117,7 +121,7 @@ async function identityOf(
     // Who is in a file is meant: any name could be that of an account whose keys a daemon has.
     const listing = chain.methods.filter((method) => method.lists?.(login));
     const [known] = [...listing, ...chain.methods].flatMap((method) => method.namesOf?.(login) ?? []);
-    if (known !== undefined) return { dn: known, login, method: "ASSUMED", via: "ASSUMED" };
+    if (known !== undefined) return { dn: known, login, ...ASSUMED };
     throw unauthenticated(chain, `no password file and no keys file has a user ${login}`);
   }
   const recording = record.chain(chain);
@@ -142,14 +146,27 @@ function certifiedIdentity(
   let reason = "no method takes certificates for SSH keys: certificateAuthorities is not set";
   for (const { certificates } of chain.methods) {
     const verdict = certificates?.foresee(line, login, clientAddress);
-    if (verdict?.kind === "accepted") return verdict.identity;
+    if (verdict?.kind === "accepted") return { ...verdict.identity, authTime: "now" };
     if (verdict?.kind === "refused") reason = `the certificate does not count: ${verdict.reason}`;
   }
   throw unauthenticated(chain, reason);
 }
 
-function onServer({ name, reservations }: ServerFacts, user: UserAttributes, log: Logger): ServerStep {
+/** Of whom is taken for granted, it is not known how they log in. */
+function onServer(
+  { name, reservations, logins }: ServerFacts,
+  { user, identity, clientAddress }: {
+    readonly user: UserAttributes;
+    readonly identity: Identity;
+    readonly clientAddress: string;
+  },
+  log: Logger,
+): ServerStep {
+  const requires = logins?.inWords;
   try {
+    if (identity.via !== ASSUMED.via) {
+      checkLogin({ caller: { kind: "authenticated", identity }, clientAddress }, { logins });
+    }
     const { uid, gid, availableGroups, rateLimit, includes, excludes } = attributesOnServer(user, name, {
       log,
     });
@@ -157,6 +174,7 @@ function onServer({ name, reservations }: ServerFacts, user: UserAttributes, log
     const limit = lowestLimit(rateLimit, reservationLimit);
     return {
       server: name,
+      requires,
       uid,
       gid,
       availableGroups,
@@ -168,6 +186,6 @@ function onServer({ name, reservations }: ServerFacts, user: UserAttributes, log
     };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return { server: name, refusal: error.message };
+    return { server: name, requires, refusal: error.message };
   }
 }

@@ -44,6 +44,8 @@ export interface ServerStep {
   readonly server: string;
   /** Why there would be none. */
   readonly refusal?: string;
+  /** What the server requires of logins, in words; absent: every login will do. */
+  readonly requires?: string;
   readonly uid?: string;
   readonly gid?: string;
   readonly availableGroups?: readonly string[];

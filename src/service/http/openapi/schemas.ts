@@ -18,6 +18,10 @@ const SERVER_ENTRY = object({
   status: STATUS,
   dataSharing: object({ enabled: flag("Whether files on it can be shared"), "href?": HREF }),
   reservations: listOf(TEXT, "Reservations that name the caller"),
+  "refusal?": object({
+    code: text("Of the error that using it is answered with", { pattern: "^ERR_[A-Z_]+$" }),
+    reason: text("What is needed, for people"),
+  }),
   "uftpdServerVersion?": text("n/a as long as it is not known"),
   "sessionLimit?": integer("Sessions a user may have at a time", { minimum: 1 }),
   "uid?": text("Unix account in effect"),

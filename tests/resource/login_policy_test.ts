@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import type { Caller, Identity } from "../../src/model/identity.ts";
+import { isRefusal } from "../../src/model/service_error.ts";
+import { checkLogin, loginPolicy, type LoginRequirements } from "../../src/resource/login_policy.ts";
+
+const NOW = 1_800_000_000;
+const ANY: LoginRequirements = { methods: [], requiredAcr: [], maxAuthAge: undefined, networks: [] };
+const ANN: Identity = { dn: "CN=Ann", method: "SSHKEY", via: "SSHKEY" };
+const TOKEN = { issuer: "CN=auth", renewable: false };
+const CLIENT = "192.0.2.7";
+
+function missing(required: Partial<LoginRequirements>, login: Partial<Identity>, addresses = [CLIENT]) {
+  const policy = loginPolicy({ ...ANY, ...required }, () => NOW * 1000);
+  return policy?.missing({ kind: "authenticated", identity: { ...ANN, ...login } }, addresses);
+}
+
+Deno.test("loginPolicy() is none where nothing is required", () => {
+  assert.equal(loginPolicy(ANY, Date.now), undefined);
+});
+
+Deno.test("loginPolicy() takes a token for the login that it was got with, and none whose login is not known", () => {
+  const required = { methods: ["SSHKEY", "OAUTH"] };
+  const words = "a login by SSHKEY or OAUTH";
+  for (
+    const [login, lacks] of [
+      [{}, undefined],
+      [{ via: "OAUTH" }, undefined],
+      [{ via: "PASSWORD" }, words],
+      [{ via: "sshkey" }, words],
+      [{ via: "ETD", issuedToken: { ...TOKEN, namedBy: "SSHKEY" } }, undefined],
+      [{ via: "ETD", issuedToken: { ...TOKEN, namedBy: "PASSWORD" } }, words],
+      [{ via: "ETD", issuedToken: { ...TOKEN, namedBy: "ETD" } }, words],
+      [{ via: "ETD", issuedToken: TOKEN }, words],
+      [{ via: "SSHKEY", issuedToken: TOKEN }, words],
+    ] as const
+  ) {
+    assert.equal(missing(required, login), lacks, JSON.stringify(login));
+  }
+});
+
+Deno.test("loginPolicy() requires class and age of the login, where they are told", () => {
+  const acr = { requiredAcr: ["mfa", "card"] };
+  assert.equal(missing(acr, { acr: "card" }), undefined);
+  for (const login of [{}, { acr: "" }, { acr: "MFA" }, { acr: "mfa card" }]) {
+    assert.equal(missing(acr, login), "a login of class (acr) mfa or card");
+  }
+  const age = { maxAuthAge: 600 };
+  for (const authTime of ["now", NOW, NOW - 600, NOW + 60] as const) {
+    assert.equal(missing(age, { authTime }), undefined);
+  }
+  for (const authTime of [undefined, 0, NOW - 601, NOW + 61, NaN]) {
+    assert.equal(missing(age, { authTime }), "a login in the last 600 seconds", String(authTime));
+  }
+});
+
+Deno.test("loginPolicy() requires every address to be in one of the networks", () => {
+  const networks = { networks: ["192.0.2.0/28", "2001:db8::/32"] };
+  assert.equal(missing(networks, {}), undefined);
+  assert.equal(missing(networks, {}, ["2001:db8::1", "192.0.2.15"]), undefined);
+  const words = "a client in the networks of this server";
+  assert.equal(missing(networks, {}, [CLIENT, "192.0.2.16"]), words);
+  assert.equal(missing(networks, {}, ["198.51.100.1"]), words);
+});
+
+Deno.test("checkLogin() tells all that is missing, and anonymous callers lack every login", () => {
+  const required = {
+    methods: ["OAUTH"],
+    requiredAcr: ["mfa"],
+    maxAuthAge: 60,
+    networks: ["198.51.100.0/24"],
+  };
+  const policy = loginPolicy(required, () => NOW * 1000);
+  const all = "a login by OAUTH; a login of class (acr) mfa; a login in the last 60 seconds; " +
+    "a client in the networks of this server";
+  assert.equal(policy?.inWords, all);
+  for (const caller of [{ kind: "anonymous" }, { kind: "authenticated", identity: ANN }] satisfies Caller[]) {
+    assert.throws(
+      () => checkLogin({ caller, clientAddress: CLIENT }, { logins: policy }),
+      (error) =>
+        isRefusal(error, "ERR_STRONGER_LOGIN_NEEDED") &&
+        error.publicMessage === `This server needs another login: ${all}`,
+    );
+  }
+  checkLogin({ caller: { kind: "anonymous" }, clientAddress: CLIENT }, {});
+});

@@ -1,0 +1,143 @@
+/** What servers require of logins: by which method, class, age, and from where. */
+import assert from "node:assert/strict";
+import { startOidcProvider } from "../identity_provider/oidc_provider.ts";
+import { createSigner } from "../identity_provider/token_issuer.ts";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
+import { createAuthority } from "../pki/authority.ts";
+import type { Question } from "./ask.ts";
+import { methodProperties } from "./every_method.ts";
+import { ALICE, ALICE_DN, runService } from "./running_service.ts";
+
+const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+const provider = await startOidcProvider(authority.issue({ subject: "CN=idp", names: ["localhost"] }));
+const signer = createSigner("EdDSA", "1");
+provider.keys.push(signer.jwk);
+const system = await runService({
+  authority,
+  servers: Object.fromEntries(
+    ["HPC", "MFA", "NEW", "OFFICE", "HERE"].map((name) => [name, [{ maxSessions: 1000 }]]),
+  ),
+  properties: {
+    "container.security.rest.authentication.order": "PASSWORD OAUTH",
+    ...methodProperties("OAUTH", {
+      issuer: provider.issuer,
+      requiredAudience: "uftp",
+      identityTemplate: "CN=%sub%,O=Demo,C=EU",
+    }),
+    "authservice.server.MFA.methods": "OAUTH",
+    "authservice.server.MFA.requiredAcr": "mfa",
+    "authservice.server.NEW.maxAuthAge": "600",
+    "authservice.server.OFFICE.networks": "192.0.2.0/24",
+    "authservice.server.HERE.networks": "127.0.0.0/8,::1",
+    "share.servers": "HPC MFA",
+    "persistence.directory": "{folder}/data",
+  },
+});
+Deno.test.afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  await provider[Symbol.asyncDispose]();
+});
+
+const now = Math.floor(Date.now() / 1000);
+const bearer = (text: string): Question => ({ headers: { Authorization: `Bearer ${text}` } });
+const oauth = (claims: object) =>
+  bearer(
+    signer.sign({
+      iss: provider.issuer,
+      sub: "Alice",
+      aud: "uftp",
+      client_id: "uftp",
+      scope: "x",
+      exp: now + 900,
+      ...claims,
+    }),
+  );
+
+/** Statuses of sessions on each server, which the list has to foretell. */
+async function usable(as: Question): Promise<string> {
+  const whole = await system.ask("/rest/auth", as);
+  assert.equal(whole.status, 200, whole.text);
+  const list = whole.json();
+  const open: string[] = [];
+  for (const name of ["HPC", "MFA", "NEW", "OFFICE", "HERE"]) {
+    const reply = await system.ask(`/rest/auth/${name}`, { ...as, body: { serverPath: "" } });
+    const entry = JSON.parse(JSON.stringify(list[name]));
+    assert.equal(entry.refusal?.code, reply.status === 200 ? undefined : reply.json()["code"], reply.text);
+    assert.equal(entry.uid, reply.status === 200 ? "alice" : undefined);
+    if (reply.status === 200) open.push(name);
+    else assert.equal(reply.status, 403);
+  }
+  return open.join(" ");
+}
+
+async function tokenOf(as: Question, query = ""): Promise<Question> {
+  const reply = await system.ask(`/rest/auth/token${query}`, {
+    ...as,
+    headers: { ...as.headers, Accept: "text/plain" },
+  });
+  assert.equal(reply.status, 200, reply.text);
+  return bearer(reply.text);
+}
+
+Deno.test("a server is used by logins that are good enough, the list tells beforehand, and tokens count as their login", async () => {
+  for (
+    const [as, expected] of [
+      [{ as: ALICE }, "HPC NEW HERE"],
+      [oauth({}), "HPC HERE"],
+      [oauth({ acr: "mfa", auth_time: now - 10 }), "HPC MFA NEW HERE"],
+      [oauth({ acr: "mfa", auth_time: now - 700 }), "HPC MFA HERE"],
+      [oauth({ acr: "pwd", auth_time: now - 10 }), "HPC NEW HERE"],
+    ] as const
+  ) {
+    assert.equal(await usable(as), expected);
+    const own = await tokenOf(as, "?renewable=true");
+    assert.equal(await usable(own), expected, "a token");
+    assert.equal(await usable(await tokenOf(own)), expected, "a renewed token");
+  }
+});
+
+Deno.test("shares on such a server are made, seen and used by such logins alone, and links of it by nobody without", async () => {
+  const strong = oauth({ acr: "mfa" });
+  const path = "/rest/share/MFA";
+  const body = { path: "conf/ca.pem", user: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN", access: "READ" };
+  const weak = await system.ask(path, { as: ALICE, body });
+  assert.deepEqual([weak.status, weak.json()["code"]], [403, "ERR_STRONGER_LOGIN_NEEDED"]);
+  assert.equal((await system.ask(path, { as: ALICE })).status, 403);
+  assert.equal((await system.ask("/rest/share/HPC", { as: ALICE, body })).status, 201);
+  const made = await system.ask(path, { ...strong, body });
+  assert.equal(made.status, 201, made.text);
+  const link = new URL(String(made.headers.location)).pathname.replace("/share/", "/access/");
+  assert.equal((await system.ask(link, { as: ALICE })).status, 403);
+  assert.equal((await system.ask(link)).status, 401);
+});
+
+Deno.test("addresses that a session is asked for have to be in the networks, too", async () => {
+  const reply = await system.ask("/rest/auth/HERE", {
+    as: ALICE,
+    body: { serverPath: "", client: "127.0.0.1,192.0.2.7" },
+  });
+  assert.deepEqual([reply.status, reply.json()["code"]], [403, "ERR_STRONGER_LOGIN_NEEDED"]);
+});
+
+Deno.test("whoami-test shows what is required, and decides as the service does", async () => {
+  const whoami = async (...args: readonly string[]) => {
+    const io = recordedIo({ input: `${ALICE[1]}\n` });
+    await runCommand(["whoami-test", ...args, "--config", system.main, "--json"], io);
+    const { servers } = JSON.parse(io.out);
+    return servers.map((
+      { server, requires, refusal }: Record<string, string>,
+    ) => [server, requires, refusal]);
+  };
+  const needs = {
+    mfa: "a login by OAUTH; a login of class (acr) mfa",
+    office: "a client in the networks of this server",
+  };
+  const assumed = await whoami(ALICE_DN);
+  assert.deepEqual(assumed[1], ["MFA", needs.mfa, undefined]);
+  assert.deepEqual(assumed[0], ["HPC", undefined, undefined]);
+  const shown = await whoami(ALICE[0], "--password", "--from", "192.0.2.9");
+  assert.match(shown[1]?.[2] ?? "", /another login: a login by OAUTH; a login of class/);
+  assert.deepEqual(shown[3], ["OFFICE", needs.office, undefined]);
+  assert.match(shown[4]?.[2] ?? "", /a client in the networks/);
+});
