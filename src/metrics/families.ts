@@ -94,6 +94,16 @@ export const FAMILIES = {
     help: "Tokens of the service's own, granted or refused",
     labels: ["decision"],
   },
+  authserver_token_revocations_total: {
+    type: "counter",
+    help: "Requests of users to take back one or all of their tokens",
+    labels: ["decision"],
+  },
+  authserver_ssh_certificates_total: {
+    type: "counter",
+    help: "OpenSSH certificates that were shown or to be forgotten (action: shown, forgotten)",
+    labels: ["action", "decision"],
+  },
   authserver_share_decisions_total: {
     type: "counter",
     help: "Requests to make, change, delete or use shares, granted or refused",

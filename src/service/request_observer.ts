@@ -113,6 +113,14 @@ export class RequestObserver {
       case "token":
         this.#counters.count("authserver_tokens_total", { decision });
         break;
+      case "revoke":
+        this.#counters.count("authserver_token_revocations_total", { decision });
+        break;
+      case "certificate": {
+        const action = method === "DELETE" ? "forgotten" : "shown";
+        this.#counters.count("authserver_ssh_certificates_total", { action, decision });
+        break;
+      }
       case "share":
         this.#counters.count("authserver_share_decisions_total", { server, decision });
         break;

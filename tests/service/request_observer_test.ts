@@ -135,3 +135,25 @@ Deno.test("RequestObserver counts what methods of authentication made of credent
   ]);
   assert.deepEqual(counts(), []);
 });
+
+Deno.test("RequestObserver counts tokens that are taken back, and SSH certificates that are shown or forgotten", () => {
+  const { answered, counts, records } = create();
+  const revoking: Route = { ...SESSION, method: "DELETE", path: "/rest/auth/tokens", audit: "revoke" };
+  const certificate: Route = { ...SESSION, path: "/rest/auth/ssh-certificate", audit: "certificate" };
+  answered({ route: revoking, method: "DELETE" });
+  answered({ route: certificate, method: "PUT" });
+  answered({ route: certificate, method: "PUT", status: 403, failure: "ERR_CERTIFICATE_REFUSED" });
+  answered({ route: certificate, method: "DELETE", status: 204 });
+  assert.deepEqual(counts().filter((line) => !line.startsWith("requests_total")).sort(), [
+    'ssh_certificates_total{action="forgotten",decision="granted"} 1',
+    'ssh_certificates_total{action="shown",decision="granted"} 1',
+    'ssh_certificates_total{action="shown",decision="refused"} 1',
+    'token_revocations_total{decision="granted"} 1',
+  ]);
+  assert.deepEqual(records.map(({ event }) => event), [
+    "revoke",
+    "certificate",
+    "certificate",
+    "certificate",
+  ]);
+});

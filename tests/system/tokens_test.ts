@@ -74,7 +74,7 @@ Deno.test("a user sees the tokens there are, and ends one of them or all at once
   assert.deepEqual([await shown(system, first), await shown(system, renewed)], [401, 401]);
   assert.equal((await remove(system, `${LIST}/${idOf(first)}`)).status, 404);
   assert.equal(await shown(system, second), 200);
-  await system.logged(new RegExp(`audit token .*decision=granted .*token=${idOf(first)}`));
+  await system.logged(new RegExp(`audit revoke .*decision=granted .*token=${idOf(first)}`));
 
   const all = await remove(system, LIST, second);
   assert.deepEqual(
@@ -84,7 +84,7 @@ Deno.test("a user sees the tokens there are, and ends one of them or all at once
   );
   assert.equal(await shown(system, second), 401);
   assert.deepEqual(await listed(system), []);
-  await system.logged(/audit token .*decision=granted .*ended=2/);
+  await system.logged(/audit revoke .*decision=granted .*ended=2/);
 });
 
 Deno.test("a narrowed token sees and ends itself alone, and nobody sees or ends those of others", async () => {

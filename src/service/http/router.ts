@@ -38,7 +38,7 @@ export interface Route {
   /** Media types on offer; absent: whatever the data is. */
   readonly produces?: readonly string[];
   /** What is decided here; each decision gets a line in the log that says who, from where, what and why. */
-  readonly audit?: "session" | "token" | "share" | "admin" | "certificate" | "login";
+  readonly audit?: "session" | "token" | "revoke" | "share" | "admin" | "certificate" | "login";
   readonly answer: (call: Call) => Promise<HttpResponse> | HttpResponse;
   /** Answers in place of `answer` whoever would rather have a page. */
   readonly page?: (call: Call) => Promise<HttpResponse> | HttpResponse;

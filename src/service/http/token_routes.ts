@@ -82,7 +82,7 @@ export function tokenRoutes(
 /** A caller's own tokens; those who may ask for tokens may take theirs back. */
 export function tokenListRoutes({ book }: TokenParts): PublishedRoute[] {
   const common = { path: "/rest/auth/tokens", service: "auth", permission: "POST" } as const;
-  const revoking = { ...common, method: "DELETE", audit: "token" } as const;
+  const revoking = { ...common, method: "DELETE", audit: "revoke" } as const;
   return [
     {
       ...common,

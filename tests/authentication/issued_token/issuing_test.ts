@@ -331,3 +331,31 @@ Deno.test("TokenIssuer never issues more than was allowed, whatever is asked for
     { numRuns: 100 },
   );
 });
+
+Deno.test("TokenIssuer makes each narrowed token for this server only, so that nobody takes it who does not know bounds", async () => {
+  const { issue, accept, state } = service();
+  for (
+    const bounds of [
+      { paths: ["/data/"] },
+      { activity: "all" as const },
+      { servers: ["HPC"] },
+      { address: "192.0.2.0/24" },
+    ]
+  ) {
+    const narrow = await issue(ANN, { bounds, renewable: true });
+    assert.equal(contents(narrow).claims["aud"], SERVER);
+    const identity = await accept(narrow);
+    assert.equal(contents(await issue(identity)).claims["aud"], SERVER, "renewed without bounds of its own");
+  }
+  const narrow = await issue(ANN, { bounds: { servers: ["HPC"] } });
+  const other = issuedToken({
+    tls: () => material({ subject: "CN=other" }),
+    clock: () => state.now * 1000,
+    trustedIssuers: [TLS.certificate],
+    standing: () => Promise.resolve({ kind: "cannot tell" }),
+    log: SILENT,
+  });
+  const signal = new AbortController().signal;
+  assert.equal((await other.authenticate(bearer(await issue(ANN)), signal)).kind, "accepted");
+  assert.equal((await other.authenticate(bearer(narrow), signal)).kind, "refused");
+});
