@@ -243,6 +243,12 @@ export const ERRORS = {
     meaning: "A user's key is neither confirmed nor refuted, since not all servers could be asked.",
     remedy: "Repair the daemon that does not answer, or put the user's key into the keys file.",
   },
+  ERR_LENGTH_REQUIRED: {
+    status: 411,
+    text: "Say how long the file is, with Content-Length",
+    meaning: "A file of unknown length, for a share that takes so many bytes and no more.",
+    remedy: "Send a file, not what another program is still writing; `curl -T FILE` says how long it is.",
+  },
   ERR_LIMITS_FROM_HOME: {
     status: 403,
     text:
@@ -352,6 +358,13 @@ export const ERRORS = {
     text: "A preferred account, group or role is not available to you",
     meaning: "A preference that is not among the caller's allowed values.",
     remedy: "Ask for one of the values the list shows.",
+  },
+  ERR_QUOTA_USED: {
+    status: 507,
+    text: "There is no room for this file in the share",
+    meaning:
+      "A share for uploads has as many files or bytes as its owner permits, those included that are on their way.",
+    remedy: "Ask the owner for more room; what was interrupted gives its room back after a day.",
   },
   ERR_RECORD_STORE: {
     status: 503,
@@ -516,6 +529,13 @@ export const ERRORS = {
     meaning: "A user makes a share beyond the limit; shares that exist can still be changed and ended.",
     remedy: "End shares that nobody needs, or raise `share.maxPerUser`.",
   },
+  ERR_TOO_MANY_UPLOADS: {
+    status: 429,
+    text: "Too many uploads to this share are unfinished, please try again later",
+    headers: { "Retry-After": "600" },
+    meaning: "As many files are being brought to one share, or were within a day, as are remembered.",
+    remedy: "Finish interrupted uploads, or wait until they are deleted, a day after they began.",
+  },
   ERR_TOO_MUCH_WORK: {
     status: 503,
     text: "The service is busy, please try again later",
@@ -570,6 +590,13 @@ export const ERRORS = {
     meaning:
       "The upload ended before all announced bytes were there, or the daemon kept fewer than were sent.",
     remedy: "Send the file again; check the quota of the owner of the share.",
+  },
+  ERR_UPLOAD_OFFSET: {
+    status: 409,
+    text: "There are {offset} bytes of this upload",
+    headers: { "Upload-Offset": "{offset}" },
+    meaning: "A piece of a file that does not go on where the last one ended.",
+    remedy: "Go on from the byte in the text, which the header `Upload-Offset` has as well.",
   },
   ERR_USER_ATTRIBUTE: {
     status: 500,

@@ -139,7 +139,7 @@ export function tokenPermission(
 }
 
 function activityOf(access: AccessLevel): Activity {
-  return grants(access, "WRITE") ? "write" : "read";
+  return access === "DROP" || grants(access, "WRITE") ? "write" : "read";
 }
 
 function outsidePaths(bounds: TokenBounds): ServiceError {

@@ -17,6 +17,18 @@ export interface ShareTerms {
   readonly usesLeft?: number;
   /** Addresses and CIDR ranges the user may come from; empty is anywhere. */
   readonly sources: readonly string[];
+  /** What the owner tells those who use it. */
+  readonly note?: string;
+  /** Hash of a password that is asked for besides, as `formatScrypt()` writes it. */
+  readonly password?: string;
+  /** How much can be brought, with `DROP`. */
+  readonly quota?: Quota;
+}
+
+/** How much can be brought; what is absent is not limited. */
+export interface Quota {
+  readonly files?: number;
+  readonly bytes?: number;
 }
 
 /** How an owner was known to the method that named them, so that it can be asked again. */
@@ -62,6 +74,8 @@ export interface Share extends ShareDraft {
   readonly server: string;
   /** Uses so far. */
   readonly accessCount: number;
+  /** What was brought and is being brought, with `DROP`; absent: nothing. */
+  readonly received?: Required<Quota>;
   /** Milliseconds since the epoch. */
   readonly created: number;
 }

@@ -9,6 +9,7 @@ import { HeaderList } from "../../src/model/header_list.ts";
 import { readTarget } from "../../src/model/request_target.ts";
 import { parseForm } from "../../src/resource/form.ts";
 import { InvalidControlRequest, parseControlRequest } from "../../src/rooms/control/control_request.ts";
+import { parseUploadRange } from "../../src/resource/access/drop/upload_range.ts";
 import { ListingPart } from "../../src/resource/access/listing_part.ts";
 import { parseListingQuery } from "../../src/resource/access/listing_query.ts";
 import { checkQuery } from "../../src/service/http/check_query.ts";
@@ -81,6 +82,13 @@ fuzz({
     forms: ["…", "limited=…", "lifetime=…", distinct((n) => `&k${n}=1`), distinct(() => "limited=true&")],
     input: asItIs,
   },
+});
+fuzz({
+  name: "parseUploadRange()",
+  input: hostileText("bytes 2-5/10"),
+  parse: (range) => parseUploadRange(HeaderList.of({ "Content-Range": range.replace(/[\0\r\n]/g, " ") })),
+  throws: ["ERR_INVALID_REQUEST"],
+  growth: { longest: 8 * KIB, forms: ["…", "bytes …", "bytes 1-…", "bytes 1-2/…"], input: asItIs },
 });
 fuzz({
   name: "parseListingQuery() and ListingPart",

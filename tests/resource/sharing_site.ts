@@ -6,6 +6,7 @@ import type { Caller } from "../../src/model/identity.ts";
 import { refuse, ServiceError } from "../../src/model/service_error.ts";
 import type { TokenBounds } from "../../src/model/token_bounds.ts";
 import type { Call } from "../../src/resource/call.ts";
+import { UnfinishedUploads } from "../../src/resource/access/drop/unfinished_uploads.ts";
 import { PathTurns } from "../../src/resource/access/path_turns.ts";
 import { UnreadAnswers } from "../../src/resource/long_text.ts";
 import type { SharingParts } from "../../src/resource/share/sharing_parts.ts";
@@ -18,6 +19,8 @@ import { type PublishedRoute, Router } from "../../src/service/http/router.ts";
 import { shareRoutes } from "../../src/service/http/share_routes.ts";
 import type { OwnerLimits } from "../../src/sharing/rules/owner_limits.ts";
 import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
+import type { RecordStore } from "../../src/store/record_store.ts";
+import { openRecordStore } from "../../src/store/sqlite_record_store.ts";
 import type { DaemonOptions } from "../daemon_simulator/daemon.ts";
 import { ApiDescription } from "../openapi/api_description.ts";
 import { Site } from "../sharing/site.ts";
@@ -47,9 +50,11 @@ export class SharingSite implements AsyncDisposable {
   parts: SharingParts;
   readonly #description: ApiDescription;
   readonly #storeFolder = Deno.makeTempDirSync();
+  readonly records: RecordStore;
 
   private constructor(readonly site: Site) {
     const clock = () => Date.now() + this.time.ahead;
+    this.records = openRecordStore(`${this.#storeFolder}/records.sqlite`, clock);
     this.parts = {
       servers: new Map([["HPC", {
         name: "HPC",
@@ -67,7 +72,7 @@ export class SharingSite implements AsyncDisposable {
         mapped: () => Promise.resolve({ mappedAccount: true, mappedRole: true }),
         limits: ({ made }) => Promise.resolve([this.limits, ...(made === undefined ? [] : [made.limits])]),
       },
-      uploads: new PathTurns(),
+      uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(() => this.records, clock) },
       unread: new UnreadAnswers(),
       unauthenticated: (reason) => refuse("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),
       clock,
@@ -158,6 +163,7 @@ export class SharingSite implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.site[Symbol.asyncDispose]();
     this.parts.store.close();
+    this.records.close();
     await Deno.remove(this.#storeFolder, { recursive: true });
   }
 

@@ -18,12 +18,16 @@ const MEMBERS = {
   "uid": "Unix account under which it is read",
   "gid?": "Unix group",
   "targetID": "Distinguished name of whom it is for",
-  "access": "READ, WRITE or MODIFY",
+  "access": "READ, WRITE, MODIFY or DROP (uploads alone)",
   "oneTime": "Whether it ends with its first use",
   "usesLeft?": "How often it can be used; missing if that is not limited",
   "expires": "End in seconds since 1970; 0 is never",
   "accessCount": "How often it was used",
   "sources[]?": "Addresses and ranges that it can be used from; missing if anywhere",
+  "note?": "What those who use it are told",
+  "password?": "Hash of the password that is asked of those who use it",
+  "maxFiles?": "Files that can be brought, with DROP",
+  "maxBytes?": "Bytes that can be brought, with DROP",
 } as const;
 
 const ID = { id: "Id of the share, the last part of its link" };
@@ -119,7 +123,7 @@ const importShares = defineCommand({
   details: [
     "The dump is CSV with a header line, or a JSON array of objects. Columns or members, in any order: path, ownerID,",
     "uid, targetID (required); server, id, isDirectory, gid, access, oneTime, usesLeft, expires (seconds since 1970),",
-    "accessCount, sources. Shares whose id is there already stay as they are; those that have ended are left out.",
+    "accessCount, sources, note, password (its hash), maxFiles, maxBytes. Shares whose id is there already stay as they are; those that have ended are left out.",
   ],
   operands: { file: "The dump, UTF-8" },
   options: { server: { ...SERVER, help: "Logical server of entries that name none" } },
@@ -197,6 +201,9 @@ function details(share: Share, uses: readonly Use[]): string {
     ["Account", share.gid === undefined ? share.uid : `${share.uid}:${share.gid}`],
     ["For", share.target],
     ["From", sources.length === 0 ? "anywhere" : sources.join(", ")],
+    ["Note", share.note ?? ""],
+    ["Password", share.password === undefined ? "none" : "asked for"],
+    ["Brought", share.access === "DROP" ? broughtText(share) : "nothing can be"],
     ["Created", time(share.created)],
     ["Ends", expires === 0 ? "never" : time(expires * 1000)],
     ["Uses", `${share.accessCount}${usesLeft === undefined ? "" : `, ${usesLeft} left`}`],
@@ -206,6 +213,11 @@ function details(share: Share, uses: readonly Use[]): string {
     return `${printable(`${time(at)} ${kind} ${who} from ${address} ${path}${outcome}`)}\n`;
   });
   return [textTable(facts), ...(lines.length > 0 ? ["\n", ...lines] : [])].join("");
+}
+
+function broughtText({ received = { files: 0, bytes: 0 }, quota }: Share): string {
+  const of = (bound: number | undefined) => bound === undefined ? "" : ` of ${bound}`;
+  return `${received.files}${of(quota?.files)} files, ${received.bytes}${of(quota?.bytes)} bytes`;
 }
 
 function time(milliseconds: number): string {

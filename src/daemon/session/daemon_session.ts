@@ -114,9 +114,10 @@ export class DaemonSession {
   }
 
   /**
-   * Writes a file, which is created or replaced, and checks afterwards that it is as long as what was sent: the daemon
-   * takes an upload that ended early for a success.
+   * Writes a file, which is created or replaced, or from `first` on what is behind that, and checks afterwards that it is
+   * as long as what was sent: the daemon takes an upload that ended early for a success.
    * @param body Read when the daemon waits for it, and not before.
+   * @param options.first Where it begins, default 0; above, `length` must be known.
    * @param options.length Announced length, if there is one.
    * @param options.progress Told how many bytes were sent: 0 once the daemon writes, and after each chunk.
    * @throws {ERR_UPLOAD_INCOMPLETE | ERR_DAEMON_SESSION | ERR_ACCESS_REFUSED | ERR_INVALID_PATH} The file may then hold a part.
@@ -124,11 +125,19 @@ export class DaemonSession {
   async upload(
     path: string,
     body: Body,
-    { length, progress }: { readonly length?: number; readonly progress: (bytes: number) => void },
+    { first = 0, length, progress }: {
+      readonly first?: number;
+      readonly length?: number;
+      readonly progress: (bytes: number) => void;
+    },
   ): Promise<void> {
     const data = await this.#openData();
     try {
-      if (length !== undefined && length > 0) {
+      if (first > 0) {
+        if (length === undefined) throw new TypeError("the length of a part must be known");
+        const range = await this.#control.command(`RANG ${first} ${first + length}`);
+        if (range.code !== 350) throw refusal("RANG", range);
+      } else if (length !== undefined && length > 0) {
         const allocated = await this.#control.command(`ALLO ${length}`);
         if (allocated.code !== 200) throw refusal("ALLO", allocated);
       }
@@ -144,10 +153,26 @@ export class DaemonSession {
       }
       expect226("STOR", await this.#control.readReply());
       const { size } = await this.entry(path);
-      if (size !== sent) throw refuse("ERR_UPLOAD_INCOMPLETE", `${sent} bytes sent, the file has ${size}`);
+      if (size !== first + sent) {
+        throw refuse("ERR_UPLOAD_INCOMPLETE", `${sent} bytes sent from ${first} on, the file has ${size}`);
+      }
     } finally {
       data.close();
     }
+  }
+
+  /** Gives a file another name; what has that name is replaced, so look before. */
+  async rename(from: string, to: string): Promise<void> {
+    const begun = await this.#control.command(`RNFR ${argument(from)}`);
+    if (begun.code !== 350) throw refusal("RNFR", begun);
+    const ended = await this.#control.command(`RNTO ${argument(to)}`);
+    if (ended.code !== 200) throw refusal("RNTO", ended);
+  }
+
+  /** Deletes a file; the session must be one with all rights. */
+  async remove(path: string): Promise<void> {
+    const reply = await this.#control.command(`DELE ${argument(path)}`);
+    if (reply.code !== 200) throw refusal("DELE", reply);
   }
 
   /** Ends the session at once; may be called any number of times. */

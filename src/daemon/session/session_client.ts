@@ -26,7 +26,7 @@ export interface OwnSession {
   readonly user: string;
   readonly group?: string;
   readonly scope: SessionScope;
-  readonly permission: "INFO" | "READ" | "WRITE";
+  readonly permission: "INFO" | "READ" | "WRITE" | "FULL";
   /** That physical instance and no other, counted from 1. */
   readonly instance?: number;
 }
@@ -47,7 +47,7 @@ export interface SessionDaemons {
       readonly group?: string;
       readonly clientAddresses: readonly string[];
       readonly file: string;
-      readonly permission: "INFO" | "READ" | "WRITE";
+      readonly permission: "INFO" | "READ" | "WRITE" | "FULL";
       readonly persistent: boolean;
       readonly streams: number;
       readonly compress: boolean;

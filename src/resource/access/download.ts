@@ -34,7 +34,7 @@ export async function download(
   parts: SharingParts,
   views: ShareViews,
 ): Promise<HttpResponse> {
-  const opened = asDirectory(await openedShare(call, "READ", parts), call);
+  const opened = asDirectory(await openedShare(call, () => "READ", parts), call);
   const head = call.request.method === "HEAD";
   // Claimed before a daemon is asked: of many requests for the last use only one costs a session.
   const use = head

@@ -25,17 +25,19 @@ export interface OpenedShare {
 
 /**
  * Finds the share of a request `/rest/access/<server>/<id>[/<path>]` and checks that the caller may use it as wanted.
+ * @param wantedOf What is wanted of that share.
  * @throws {ERR_UNKNOWN_SERVER | ERR_SHARE_NOT_FOUND | ERR_NOT_FOUND | ERR_NOT_PERMITTED} or 401 for a caller without credentials.
  */
 export async function openedShare(
   call: Call,
-  wanted: AccessLevel,
+  wantedOf: (share: Share) => AccessLevel,
   parts: SharingParts,
 ): Promise<OpenedShare> {
   const server = sharedServer(call, parts);
   const id = call.params.get("id") ?? "";
   const share = isShareId(id) ? await parts.store.get(server.name, id) : undefined;
   if (share === undefined || isOver(share, parts.clock())) throw refuse("ERR_SHARE_NOT_FOUND");
+  const wanted = wantedOf(share);
   checkUser(call, share, wanted, parts);
   const path = containedPath(share, call.params.get("rest")?.split("/") ?? []);
   checkTokenUse(call, path, wanted);
@@ -48,8 +50,14 @@ export function checkUser(call: Call, share: Share, wanted: AccessLevel, parts: 
     throw refusal(call.caller, "This share is for somebody else", parts);
   }
   checkSource(call, share);
-  const granted = parts.allowWriteAccess ? share.access : "READ";
-  if (!grants(granted, wanted)) throw notPermitted("This share is for reading only");
+  if (grants(granted(share, parts), wanted)) return;
+  throw notPermitted(`This share is for ${share.access === "DROP" ? "uploading" : "reading"} only`);
+}
+
+/** What of a share's access the operator permits. */
+function granted({ access }: Share, { allowWriteAccess }: SharingParts): AccessLevel {
+  if (allowWriteAccess || access === "READ") return access;
+  return access === "DROP" ? "NONE" : "READ";
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Call } from "../call.ts";
 import { invalidRequest } from "../invalid_request.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { emptyResponse } from "../text_response.ts";
+import { dropUpload } from "./drop/drop_upload.ts";
 import { openedShare } from "./opened_share.ts";
 import { useShare } from "./use_of_share.ts";
 import { allowsWriting, validatorsOf } from "./validators.ts";
@@ -18,7 +19,9 @@ import { allowsWriting, validatorsOf } from "./validators.ts";
  * @returns 201 if there was no such file before, else 200.
  */
 export async function upload(call: Call, parts: SharingParts): Promise<HttpResponse> {
-  const { server, share, path } = await openedShare(call, "WRITE", parts);
+  const opened = await openedShare(call, ({ access }) => access === "DROP" ? "DROP" : "WRITE", parts);
+  const { server, share, path } = opened;
+  if (share.access === "DROP") return await dropUpload(call, opened, parts);
   const { headers } = call.request;
   if (headers.has("Content-Range")) throw invalidRequest("Partial uploads are not possible");
   if (path.endsWith("/")) {
@@ -37,7 +40,7 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
       permission: "WRITE",
       instance: server.instance,
     }, call.signal);
-    endTurn = await parts.uploads.take(server.name, path, call.signal);
+    endTurn = await parts.uploads.turns.take(server.name, path, call.signal);
     const existing = await existingFile(session, path);
     const validators = existing && validatorsOf(existing, parts.clock());
     if (!allowsWriting(headers, validators)) throw refuse("ERR_PRECONDITION_FAILED");

@@ -67,7 +67,9 @@ export async function checkedPath(
     const path = entry.kind === "directory" && !wanted.endsWith("/") ? `${wanted}/` : wanted;
     if (!withinLimits(account, path)) throw notPermitted("You have no access to this path");
     if (!isReadable(entry)) throw notPermitted("You cannot read that yourself");
-    if (grants(access, "WRITE") && !isWritable(entry)) throw notPermitted("You cannot write there yourself");
+    if ((access === "DROP" || grants(access, "WRITE")) && !isWritable(entry)) {
+      throw notPermitted("You cannot write there yourself");
+    }
     return path;
   } finally {
     session.close();

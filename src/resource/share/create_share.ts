@@ -1,4 +1,6 @@
-import { withoutSlash } from "../../model/absolute_path.ts";
+import { formatScrypt, hashWithScrypt } from "../../authentication/password/scrypt_hash.ts";
+import type { Secret } from "../../model/secret.ts";
+import { invalidPath, withoutSlash } from "../../model/absolute_path.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
 import { readJson } from "../request_body.ts";
@@ -30,6 +32,7 @@ export async function createShare(call: Call, parts: SharingParts): Promise<Http
     server,
     signal: call.signal,
   });
+  if (fields.access === "DROP" && !path.endsWith("/")) throw invalidPath("uploads need a directory");
   checkTokenShare(call, { path, access: fields.access, sources });
   const share = await parts.store.put(server.name, {
     path,
@@ -42,6 +45,9 @@ export async function createShare(call: Call, parts: SharingParts): Promise<Http
     oneTime: fields.oneTime,
     usesLeft: fields.maxUses,
     sources,
+    note: fields.note,
+    password: await hashed(fields.password),
+    quota: fields.quota,
     made: await makingOf(call, { path, account, server }, parts),
   }, parts.maxPerUser);
   call.audit({
@@ -53,6 +59,10 @@ export async function createShare(call: Call, parts: SharingParts): Promise<Http
   });
   const location = `${call.base}/rest/share/${server.name}/${share.id}`;
   return emptyResponse({ status: 201, headers: { Location: location } });
+}
+
+async function hashed(password: Secret | undefined): Promise<string | undefined> {
+  return password && formatScrypt(await hashWithScrypt(password.reveal()));
 }
 
 /** End of a share that begins now, in seconds since the epoch; the operator's bound holds for unlimited ones too. */

@@ -4,6 +4,9 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { SessionClient } from "../../daemon/session/session_client.ts";
 import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
+import { deleteDue } from "../access/drop/delete_part.ts";
+import { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
+import type { RecordStore } from "../../store/record_store.ts";
 import { PathTurns } from "../access/path_turns.ts";
 import { UnreadAnswers } from "../long_text.ts";
 import { ShareOwners } from "./share_owners.ts";
@@ -25,6 +28,8 @@ export interface SharingOptions extends
   /** All attribute sources, combined. */
   readonly attributes: AttributeSource;
   readonly standing: AskStanding;
+  /** What is kept beside the shares. */
+  readonly records: () => RecordStore | undefined;
   readonly log: Logger;
   readonly clock: Clock;
 }
@@ -51,9 +56,8 @@ export function openSharing(options: SharingOptions): OpenSharing {
       (error) => log.error("ended shares not deleted", { error }),
     );
   };
-  const timer = setInterval(purge, PURGE_INTERVAL);
   const shared = [...servers.values()].filter(({ sharing }) => sharing);
-  return {
+  const parts: SharingParts = {
     servers,
     store,
     sessions: new Map(shared.map(({ name, daemons }) => [
@@ -64,11 +68,18 @@ export function openSharing(options: SharingOptions): OpenSharing {
     maxLifetimeSeconds: options.maxLifetimeSeconds,
     maxPerUser: options.maxPerUser,
     owners: new ShareOwners(attributes, options.standing, log),
-    uploads: new PathTurns(),
+    uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(options.records, clock) },
     unread: new UnreadAnswers(),
     unauthenticated: options.unauthenticated,
     transferred: options.transferred,
     clock,
+  };
+  const timer = setInterval(() => {
+    purge();
+    void deleteDue(parts, log).catch((error) => log.error("unfinished uploads not deleted", { error }));
+  }, PURGE_INTERVAL);
+  return {
+    ...parts,
     close: () => {
       clearInterval(timer);
       store.close();

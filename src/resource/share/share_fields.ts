@@ -2,9 +2,12 @@ import { isAddressRange } from "../../model/address.ts";
 import { comparableForm } from "../../model/distinguished_name.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { type AccessLevel, parseAccessLevel } from "../../sharing/access_level.ts";
+import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
+import { Secret } from "../../model/secret.ts";
+import type { Quota } from "../../sharing/share.ts";
 import { invalidRequest } from "../invalid_request.ts";
 
-/** What `POST /rest/share/<server>` asks for (rest-api.md 1.12); `sources` and `maxUses` are ours. */
+/** What `POST /rest/share/<server>` asks for (rest-api.md 1.12); what stands from `maxUses` on is ours. */
 export interface ShareFields {
   readonly path: string;
   /** In comparable form. */
@@ -16,7 +19,15 @@ export interface ShareFields {
   readonly oneTime: boolean;
   readonly maxUses?: number;
   readonly sources: readonly string[];
+  readonly note?: string;
+  readonly password?: Secret;
+  /** How much can be brought; with `DROP` alone. */
+  readonly quota?: Quota;
 }
+
+/** Characters of a note, and of the password of a link. */
+const MOST_IN_NOTE = 500;
+const MOST_IN_PASSWORD = 200;
 
 /** The most addresses and ranges a share can be bound to. */
 const MAX_SOURCES = 32;
@@ -25,10 +36,9 @@ const MAX_SOURCES = 32;
 export function parseShareFields(body: unknown): ShareFields {
   const member = membersOf(body);
   const access = parseAccessLevel(text("access", member("access")) ?? "READ");
-  if (access === undefined) throw invalidRequest("access: expected NONE, READ, WRITE or MODIFY");
+  if (access === undefined) throw invalidRequest("access: expected NONE, READ, WRITE, MODIFY or DROP");
   const group = text("group", member("group"));
-  const maxUses = wholeNumber("maxUses", member("maxUses"));
-  if (maxUses !== undefined && maxUses < 1) throw invalidRequest("maxUses: expected a number of at least 1");
+  const maxUses = atLeastOne("maxUses", member("maxUses"));
   return {
     path: required("path", member("path")),
     target: parseName("user", required("user", member("user"))),
@@ -38,7 +48,41 @@ export function parseShareFields(body: unknown): ShareFields {
     oneTime: parseFlag("onetime", member("onetime")),
     maxUses,
     sources: parseSources(member("sources")) ?? [],
+    note: parseNote(member("note")),
+    password: parsePassword(member("password")),
+    quota: parseQuota(access, { files: member("maxFiles"), bytes: member("maxBytes") }),
   };
+}
+
+function parseNote(value: unknown): string | undefined {
+  const note = text("note", value)?.trim() ?? "";
+  if (note.length > MOST_IN_NOTE || hasForbiddenCharacter(note)) {
+    throw invalidRequest(`note: expected a line of at most ${MOST_IN_NOTE} characters`);
+  }
+  return note === "" ? undefined : note;
+}
+
+function parsePassword(value: unknown): Secret | undefined {
+  const password = text("password", value) ?? "";
+  if (password.length > MOST_IN_PASSWORD || hasForbiddenCharacter(password)) {
+    throw invalidRequest(
+      `password: expected at most ${MOST_IN_PASSWORD} characters, none of them for control`,
+    );
+  }
+  return password === "" ? undefined : new Secret(password);
+}
+
+function parseQuota(access: AccessLevel, { files, bytes }: Record<keyof Quota, unknown>): Quota | undefined {
+  const quota = { files: atLeastOne("maxFiles", files), bytes: atLeastOne("maxBytes", bytes) };
+  if (quota.files === undefined && quota.bytes === undefined) return undefined;
+  if (access !== "DROP") throw invalidRequest("Quotas (maxFiles, maxBytes) are for access DROP alone");
+  return quota;
+}
+
+function atLeastOne(name: string, value: unknown): number | undefined {
+  const number = wholeNumber(name, value);
+  if (number !== undefined && number < 1) throw invalidRequest(`${name}: expected a number of at least 1`);
+  return number;
 }
 
 /** Gives the members of a JSON object by name; `null` counts as absent. @throws {ERR_INVALID_REQUEST} */
@@ -90,10 +134,10 @@ function parseFlag(name: string, value: unknown): boolean {
 
 function wholeNumber(name: string, value: unknown): number | undefined {
   if (value === undefined) return undefined;
-  const number = typeof value === "string" && /^\s*[+-]?\d{1,12}(?:\.0+)?\s*$/.test(value)
+  const number = typeof value === "string" && /^\s*[+-]?\d{1,15}(?:\.0+)?\s*$/.test(value)
     ? Number(value)
     : value;
-  if (typeof number === "number" && Number.isInteger(number) && Math.abs(number) < 1e12) return number;
+  if (typeof number === "number" && Number.isInteger(number) && Math.abs(number) < 1e15) return number;
   throw invalidRequest(`${name}: expected a whole number`);
 }
 

@@ -2,7 +2,7 @@ import { isDirectory, type Share, type Use } from "../../sharing/share.ts";
 
 /** Members that owner and target both see (rest-api.md 1.12). */
 function common(share: Share, base: string, now: number) {
-  const { server, id, path, access, expires, oneTime, usesLeft, accessCount } = share;
+  const { server, id, path, access, expires, oneTime, usesLeft, accessCount, note, password } = share;
   return {
     path,
     access,
@@ -10,6 +10,8 @@ function common(share: Share, base: string, now: number) {
     onetime: oneTime,
     accessCount,
     ...(usesLeft !== undefined && !oneTime && { usesLeft }),
+    note,
+    password: password === undefined ? undefined : true,
     http: `${base}/rest/access/${server}/${id}`,
     // `pyuftp` asks for the folder of a file, and only the id tells which of the files in it is meant.
     uftp: `${base}/rest/access/${server}${isDirectory(share) ? "" : `/${id}`}:${path}`,
@@ -24,6 +26,9 @@ export function ownersView(share: Share, base: string, now: number) {
     directory: isDirectory(share),
     ...(share.sources.length > 0 && { sources: share.sources }),
     ...(share.usesLeft === 0 && { usedUp: true }),
+    maxFiles: share.quota?.files,
+    maxBytes: share.quota?.bytes,
+    ...(share.access === "DROP" && { received: share.received ?? { files: 0, bytes: 0 } }),
     ...common(share, base, now),
   };
 }

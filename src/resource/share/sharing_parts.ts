@@ -2,6 +2,7 @@ import type { Clock } from "../../model/clock.ts";
 import type { ServiceError } from "../../model/service_error.ts";
 import type { SessionClient } from "../../daemon/session/session_client.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
+import type { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
 import type { PathTurns } from "../access/path_turns.ts";
 import type { UnreadAnswers } from "../long_text.ts";
 import type { ServerFacts } from "../server_facts.ts";
@@ -24,7 +25,10 @@ export interface SharingParts {
   readonly owners: Pick<ShareOwners, "limits" | "mapped">;
   /** The error that asks a caller without credentials for some; the reason is for the log. */
   readonly unauthenticated: (reason: string) => ServiceError;
-  readonly uploads: PathTurns;
+  readonly uploads: {
+    readonly turns: PathTurns;
+    readonly unfinished: UnfinishedUploads;
+  };
   /** Long lists on their way to their readers. */
   readonly unread: UnreadAnswers;
   /** Told of the bytes that passed through the service; absent: nobody counts them. */

@@ -19,6 +19,7 @@ import { ShareAdministration } from "../../sharing/administration.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { certificateSubject } from "../../model/certificate_subject.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
+import type { RecordStore } from "../../store/record_store.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { NameService } from "../../outgoing/name_service.ts";
 import type { RegulationNews } from "../../regulation/regulation_state.ts";
@@ -140,10 +141,10 @@ async function open(
   );
   const here = { observer, log, clock, keep };
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, lookingOn, kinds: kinds.methods };
-  const { chain, standing, tokens, book, signIns } = await openAuthentication(config, { ...asked, ...here });
+  const who = await openAuthentication(config, { ...asked, ...here });
+  const { chain, chain: { methods }, tokens, book, signIns } = who;
   const servers = await openServers(config, groups, { log, clock, keep });
-  const sharing = startSharing(config, { servers, attributes, standing, chain, ...here });
-  const { methods } = chain;
+  const sharing = startSharing(config, { servers, attributes, ...who, ...here });
   const regulator = openRegulator(config, methods, { log, clock, learned });
   const desk = { groups, methods, attributes, regulator, signIns, sharing, book };
   const ofMethods = partsOfMethods(chain, { regulator, signIns });
@@ -228,10 +229,11 @@ function silentIssuers(methods: readonly Authenticator[]): ReadonlySet<string> {
 /** Data sharing, if some server has it; the database is made when it is not there. */
 function startSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, standing, chain, observer, log, clock, keep }: {
+  { servers, attributes, standing, records, chain, observer, log, clock, keep }: {
     readonly servers: ReadonlyMap<string, ServerFacts>;
     readonly attributes: AttributeSource;
     readonly standing: AskStanding;
+    readonly records: () => RecordStore | undefined;
     readonly chain: AuthenticationChain;
     readonly observer: RequestObserver;
     readonly log: Logger;
@@ -253,6 +255,7 @@ function startSharing(
     maxPerUser,
     attributes,
     standing,
+    records,
     unauthenticated: (reason) => unauthenticated(chain, reason),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
     log,

@@ -51,6 +51,8 @@ interface OpenAuthentication {
   /** Absent if nothing is kept, or no tokens are made. */
   readonly book: TokenBook | undefined;
   readonly signIns: SignIns;
+  /** What is kept of this and of all else. */
+  readonly records: Records["open"];
 }
 
 /** @throws If a file that the configuration names cannot be used. */
@@ -91,6 +93,7 @@ export async function openAuthentication(
     tokens,
     book,
     signIns: new SignIns({ records: records.openAnyway, standing, limits: config.browsers, clock }),
+    records: records.open,
   };
 }
 

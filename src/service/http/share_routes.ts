@@ -205,10 +205,12 @@ const UPLOAD: Operation = {
   id: "upload",
   summary: "Put a shared file",
   body: "bytes",
-  details: "The conditions If-Match, If-None-Match and If-Unmodified-Since are obeyed.",
+  details:
+    "The conditions If-Match, If-None-Match and If-Unmodified-Since are obeyed. With access DROP nothing is replaced, the header Upload-Name has the name that the file got, percent-encoded, and with the query parameter upload, a key of the client's choice, a file can come in pieces by Content-Range.",
   answers: {
     200: { description: "All of it is written, in place of what was there" },
     201: { description: "All of it is written, and there was no such file before" },
+    202: { description: "A piece of it is written", headers: { "Upload-Offset": "Bytes that are there" } },
   },
-  refusals: [...OF_SESSIONS, 409, 412],
+  refusals: [...OF_SESSIONS, 409, 411, 412, 429, 507],
 };

@@ -5,13 +5,13 @@ import { InvalidFile, type Problem } from "../../model/problem.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { parseAccessLevel } from "../access_level.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
-import { isDirectory, isExpired, type Share } from "../share.ts";
+import { isDirectory, isExpired, type Quota, type Share } from "../share.ts";
 import { isShareId, newShareId } from "../share_id.ts";
 import { csvRows, InvalidCsv } from "./csv_rows.ts";
 
 /**
  * Members of an entry, any case; the rest is ignored. Named as in the records of the Java service (rest-api.md 2.1);
- * `usesLeft` and `sources` are ours.
+ * `usesLeft` and what stands from `sources` on are ours.
  */
 const MEMBERS = [
   "server",
@@ -28,6 +28,10 @@ const MEMBERS = [
   "expires",
   "accessCount",
   "sources",
+  "note",
+  "password",
+  "maxFiles",
+  "maxBytes",
 ] as const;
 
 type Member = typeof MEMBERS[number];
@@ -164,6 +168,25 @@ class MemberReader {
     return /^\d{1,15}$/.test(text) ? Number(text) : this.bad(key, "expected a whole number");
   }
 
+  /** A count, if one is given. */
+  bound(key: Member): number | undefined {
+    return this.given(key) === undefined ? undefined : this.count(key);
+  }
+
+  /** The hash of a password, if one is given: nobody shall get in without because it cannot be read. */
+  hash(): string | undefined {
+    const hash = this.given("password");
+    const isHash = hash === undefined ||
+      /^\$scrypt\$ln=\d{1,2},r=\d{1,2},p=\d{1,2}\$[\w+/]{11,90}\$[\w+/]{22,90}$/.test(hash);
+    return isHash ? hash : this.bad("password", "expected a hash, $scrypt$…");
+  }
+
+  /** How much can be brought. */
+  quota(): Quota | undefined {
+    const [files, bytes] = [this.bound("maxFiles"), this.bound("maxBytes")];
+    return files === undefined && bytes === undefined ? undefined : { files, bytes };
+  }
+
   flag(key: Member): boolean | undefined {
     const text = this.given(key)?.toLowerCase() ?? "false";
     if (text === "true" || text === "1") return true;
@@ -205,11 +228,12 @@ function toShare(
     (entry.given("uid") === undefined ? entry.bad("uid", "missing") : undefined);
   const gid = entry.name("gid");
   const access = parseAccessLevel(entry.given("access") ?? "READ");
-  if (access === undefined || access === "NONE") entry.bad("access", "expected READ, WRITE or MODIFY");
+  if (access === undefined || access === "NONE") entry.bad("access", "expected READ, WRITE, MODIFY or DROP");
   const oneTime = entry.flag("oneTime");
-  const usesLeft = entry.given("usesLeft") === undefined ? undefined : entry.count("usesLeft");
+  const usesLeft = entry.bound("usesLeft");
   const sources = entry.given("sources")?.split(/[\s,]+/) ?? [];
   if (!sources.every(isAddressRange)) entry.bad("sources", "expected addresses or ranges");
+  const [password, quota] = [entry.hash(), entry.quota()];
   const expires = entry.count("expires");
   const accessCount = entry.count("accessCount");
   if (
@@ -231,6 +255,9 @@ function toShare(
     expires,
     accessCount,
     sources,
+    note: entry.given("note"),
+    password,
+    quota,
     created: now,
   };
 }
@@ -253,5 +280,9 @@ export function dumpEntry(share: Share) {
     expires,
     accessCount: share.accessCount,
     ...(share.sources.length > 0 && { sources: share.sources }),
+    note: share.note,
+    password: share.password,
+    maxFiles: share.quota?.files,
+    maxBytes: share.quota?.bytes,
   };
 }

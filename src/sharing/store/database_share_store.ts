@@ -2,7 +2,7 @@ import { refuse } from "../../model/service_error.ts";
 import { type Database, DatabaseFailure, type Row, type Values, type Work } from "../../store/database.ts";
 import { row, rows } from "../../store/database.ts";
 import { coveringPaths } from "../rules/applicable_share.ts";
-import type { Share, ShareDraft, Use, UseStart } from "../share.ts";
+import type { Quota, Share, ShareDraft, Use, UseStart } from "../share.ts";
 import { newShareId } from "../share_id.ts";
 import { makingColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
 import { PURGED_AT_A_TIME, SQL } from "./share_sql.ts";
@@ -119,6 +119,18 @@ export class DatabaseShareStore implements ShareStore {
   finish({ use }: Claim, { bytes, complete }: { bytes: number; complete: boolean }): Promise<void> {
     return this.#change(function* () {
       yield* all("finish", { key: use, bytes, complete: complete ? 1 : 0 });
+    });
+  }
+
+  reserve(server: string, id: string, { files, bytes }: Required<Quota>): Promise<boolean> {
+    return this.#change(function* () {
+      return (yield* first("reserve", { server, id, files, bytes })) !== undefined;
+    });
+  }
+
+  release(server: string, id: string, { files, bytes }: Required<Quota>): Promise<void> {
+    return this.#change(function* () {
+      yield* all("release", { server, id, files, bytes });
     });
   }
 

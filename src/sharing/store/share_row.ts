@@ -1,17 +1,24 @@
 import type { Row, Values } from "../../store/database.ts";
 import { parseAccessLevel } from "../access_level.ts";
-import type { Making, Share, ShareTerms, Use, UseKind } from "../share.ts";
+import type { Making, Quota, Share, ShareTerms, Use, UseKind } from "../share.ts";
 
 /** Columns of what an owner decides; a one-time share has one use left unless it was used. */
-export function termColumns({ path, access, expires, oneTime, usesLeft, sources }: ShareTerms): Values {
+export function termColumns(
+  { path, access, expires, oneTime, usesLeft, sources, note, password, quota }: ShareTerms,
+): Values {
   const left = oneTime ? Math.min(1, usesLeft ?? 1) : usesLeft ?? null;
   return {
     path,
-    access,
+    access: access === "DROP" ? "WRITE" : access,
+    uploadOnly: Number(access === "DROP"),
     expires,
     oneTime: oneTime ? 1 : 0,
     usesLeft: left,
     sources: JSON.stringify(sources),
+    note: note ?? null,
+    password: password ?? null,
+    quotaFiles: quota?.files ?? null,
+    quotaBytes: quota?.bytes ?? null,
   };
 }
 
@@ -63,7 +70,7 @@ export function toShare(row: Row): Share {
     target: text(row, "target"),
     uid: text(row, "uid"),
     gid: textOrNone(row, "gid"),
-    access,
+    access: number(row, "upload_only") === 1 ? "DROP" : access,
     oneTime: number(row, "one_time") === 1,
     usesLeft: row.uses_left === null ? undefined : number(row, "uses_left"),
     expires: number(row, "expires"),
@@ -71,6 +78,20 @@ export function toShare(row: Row): Share {
     accessCount: number(row, "access_count"),
     created: number(row, "created"),
     made: row.owner_dn === null ? undefined : toMaking(row),
+    note: textOrNone(row, "note"),
+    password: textOrNone(row, "password"),
+    quota: toQuota(row),
+    received: number(row, "received_files") === 0
+      ? undefined
+      : { files: number(row, "received_files"), bytes: number(row, "received_bytes") },
+  };
+}
+
+function toQuota(row: Row): Quota | undefined {
+  if (row.quota_files === null && row.quota_bytes === null) return undefined;
+  return {
+    files: row.quota_files === null ? undefined : number(row, "quota_files"),
+    bytes: row.quota_bytes === null ? undefined : number(row, "quota_bytes"),
   };
 }
 

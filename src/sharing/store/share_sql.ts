@@ -26,17 +26,18 @@ export const SQL = {
   insert:
     `INSERT INTO share (server, id, path, owner, target, uid, gid, access, one_time, uses_left, expires, sources,
        access_count, created, owner_dn, owner_via, owner_login, owner_uid, mapped_account, mapped_role,
-       made_at_home, made_includes, made_excludes)
+       made_at_home, made_includes, made_excludes, note, password, upload_only, quota_files, quota_bytes)
      VALUES (:server, :id, :path, :owner, :target, :uid, :gid, :access, :oneTime, :usesLeft, :expires, :sources,
        :accessCount, coalesce(:created, :clock), :ownerDn, :ownerVia, :ownerLogin, :ownerUid, :mappedAccount, :mappedRole,
-       :madeAtHome, :madeIncludes, :madeExcludes)
+       :madeAtHome, :madeIncludes, :madeExcludes, :note, :password, :uploadOnly, :quotaFiles, :quotaBytes)
      ON CONFLICT DO NOTHING RETURNING *`,
   same: `SELECT id, created FROM share INDEXED BY share_by_path
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) ORDER BY created LIMIT 1`,
   terms:
     `UPDATE share SET path = :path, access = :access, one_time = :oneTime, uses_left = :usesLeft, expires = :expires,
-       sources = :sources, renewals = renewals + 1, ${MADE},
+       sources = :sources, renewals = renewals + 1, note = :note, password = :password, upload_only = :uploadOnly,
+       quota_files = :quotaFiles, quota_bytes = :quotaBytes, ${MADE},
        mapped_account = CASE WHEN uid = :uid AND gid IS NOT DISTINCT FROM :gid THEN :mappedAccount ELSE coalesce(mapped_account, 0) END
      WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
   supersede: `UPDATE share INDEXED BY share_by_path SET renewals = renewals + 1
@@ -78,6 +79,14 @@ export const SQL = {
      WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
   take: `UPDATE share SET uses_left = uses_left - 1, access_count = access_count + 1, last_used = :now
      WHERE server = :server AND id = :id AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) RETURNING *`,
+  reserve:
+    `UPDATE share SET received_files = received_files + :files, received_bytes = received_bytes + :bytes
+     WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now)
+     AND (quota_files IS NULL OR received_files + :files <= quota_files)
+     AND (quota_bytes IS NULL OR received_bytes + :bytes <= quota_bytes) RETURNING id`,
+  release:
+    `UPDATE share SET received_files = received_files - :files, received_bytes = received_bytes - :bytes
+     WHERE server = :server AND id = :id AND received_files >= :files AND received_bytes >= :bytes RETURNING id`,
   putBack:
     `UPDATE share SET uses_left = uses_left + CASE WHEN renewals = :renewals THEN 1 ELSE 0 END, access_count = access_count - 1
      WHERE server = :server AND id = :id`,

@@ -121,7 +121,7 @@ Deno.test("upload() lets exactly one of many make a file that must not be there"
 
 Deno.test("upload() gives up its turn at a path with its client, and whoever waits there comes next", async () => {
   await using site = await SharingSite.open();
-  const turns = site.parts.uploads;
+  const { turns } = site.parts.uploads;
   const { signal } = new AbortController();
   const end = await turns.take("HPC", "/f", signal);
   const leaving = new AbortController();

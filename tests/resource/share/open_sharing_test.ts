@@ -29,6 +29,7 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
       standing: () => Promise.resolve({ kind: "cannot tell" }),
       servers: new Map([["HPC", server("HPC", true)], ["OTHER", server("OTHER", false)]]),
       directory,
+      records: () => undefined,
       attributes: SOURCE,
       allowWriteAccess: false,
       maxLifetimeSeconds: 0,

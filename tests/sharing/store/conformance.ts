@@ -61,12 +61,38 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
       usesLeft: 3,
       sources: ["10.0.0.0/8", "::1"],
       made: MADE,
+      note: "Ann's results",
+      password: "$scrypt$…",
+      quota: { files: 3, bytes: 10 },
     };
     const share = await store.put("HPC", draft);
     const { id, ...rest } = share;
     assert.match(id, /^[0-9A-Za-z]{22}$/);
-    assert.deepEqual(rest, { ...draft, server: "HPC", accessCount: 0, created: time.now });
+    assertAlike(rest, { ...draft, server: "HPC", accessCount: 0, created: time.now });
     assert.deepEqual(await store.get("HPC", id), share);
+  });
+
+  fact("keeps a share for uploads alone, with new terms and without", async (store) => {
+    const { id } = await store.put("HPC", { ...DRAFT, access: "DROP", quota: { files: 1 } });
+    const stored = await store.get("HPC", id);
+    assert.deepEqual([stored?.access, stored?.quota?.files, stored?.quota?.bytes], ["DROP", 1, undefined]);
+    const renewed = await store.put("HPC", { ...DRAFT, access: "WRITE" });
+    assert.deepEqual([renewed.id, renewed.access, renewed.quota], [id, "WRITE", undefined]);
+  });
+
+  fact("lets nobody beyond a quota, however many try at once", async (store) => {
+    const { id } = await store.put("HPC", { ...DRAFT, access: "DROP", quota: { files: 5, bytes: 100 } });
+    const tries = await Promise.all(
+      Array.from({ length: 40 }, () => store.reserve("HPC", id, { files: 1, bytes: 10 })),
+    );
+    assert.equal(tries.filter((granted) => granted).length, 5);
+    await store.release("HPC", id, { files: 2, bytes: 20 });
+    assert.deepEqual((await store.get("HPC", id))?.received, { files: 3, bytes: 30 });
+    assert.equal(await store.reserve("HPC", id, { files: 1, bytes: 71 }), false);
+    assert.equal(await store.reserve("HPC", id, { files: 1, bytes: 70 }), true);
+    assert.equal(await store.reserve("HPC", "none", { files: 1, bytes: 0 }), false);
+    const { id: open } = await store.put("HPC", { ...DRAFT, path: "/data/e/", access: "DROP" });
+    assert.equal(await store.reserve("HPC", open, { files: 1, bytes: 2 ** 50 }), true);
   });
 
   fact("keeps servers apart (D19)", async (store) => {

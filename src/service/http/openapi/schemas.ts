@@ -39,7 +39,7 @@ const USER_INFO = object({
   dn: text("Comparable form of the name"),
 });
 
-const ACCESS = { type: "string", enum: ["READ", "WRITE", "MODIFY"] } as const;
+const ACCESS = { type: "string", enum: ["READ", "WRITE", "MODIFY", "DROP"] } as const;
 
 const SHARE_TERMS = {
   path: text("Ends in a slash if it is a directory"),
@@ -48,6 +48,8 @@ const SHARE_TERMS = {
   onetime: flag("Ends after one use"),
   accessCount: integer("Uses so far"),
   "usesLeft?": integer("Uses that are left"),
+  "note?": text("What the owner tells those who use it"),
+  "password?": flag("Whether a password is asked of those who use it; absent: none is"),
   http: text("Link for browsers", { pattern: "^https?://", format: "uri" }),
   uftp: text("Address for UFTP clients, path included"),
 };
@@ -58,6 +60,9 @@ const OWN_SHARE = {
   directory: flag("Whether it is a directory"),
   "sources?": listOf(TEXT, "Addresses and ranges it can be used from; absent: any"),
   "usedUp?": flag("Whether all its uses are over; absent: they are not"),
+  "maxFiles?": integer("Files that can be brought, with access DROP"),
+  "maxBytes?": integer("Bytes that can be brought, with access DROP"),
+  "received?": object({ files: integer("Files"), bytes: integer("Bytes") }),
   ...SHARE_TERMS,
 } satisfies Record<string, Schema>;
 
@@ -196,12 +201,16 @@ export const SCHEMAS = {
   ShareRequest: object({
     path: text("Absolute, or relative to the home directory"),
     user: text("Whom it is for; CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN is everybody", DN),
-    "access?": { type: "string", enum: ["NONE", "READ", "WRITE", "MODIFY"] },
+    "access?": { type: "string", enum: ["NONE", "READ", "WRITE", "MODIFY", "DROP"] },
     "group?": TEXT,
     "lifetime?": LENIENT_INTEGER,
     "onetime?": LENIENT_FLAG,
     "maxUses?": LENIENT_INTEGER,
     "sources?": { anyOf: [TEXT, listOf(TEXT)] },
+    "note?": text("What those who use it are told, a line of up to 500 characters"),
+    "password?": text("Asked of those who use it, besides"),
+    "maxFiles?": LENIENT_INTEGER,
+    "maxBytes?": LENIENT_INTEGER,
   }, true),
   ShareChange: object({
     "path?": TEXT,

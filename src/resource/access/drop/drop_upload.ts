@@ -1,0 +1,202 @@
+import { Buffer } from "node:buffer";
+import { randomBytes } from "node:crypto";
+import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
+import type { Body, HttpResponse } from "../../../model/http_message.ts";
+import { isRefusal, refuse } from "../../../model/service_error.ts";
+import { mediatedScope } from "../../../sharing/rules/session_scope.ts";
+import type { Share } from "../../../sharing/share.ts";
+import type { Call } from "../../call.ts";
+import { invalidRequest } from "../../invalid_request.ts";
+import type { SharingParts } from "../../share/sharing_parts.ts";
+import { emptyResponse } from "../../text_response.ts";
+import type { OpenedShare } from "../opened_share.ts";
+import { useShare } from "../use_of_share.ts";
+import { deletePart } from "./delete_part.ts";
+import { droppedName, nthName } from "./dropped_name.ts";
+import type { Upload } from "./unfinished_uploads.ts";
+import { parseUploadRange, type UploadRange } from "./upload_range.ts";
+
+/** Names that are tried for a file. */
+const MOST_NAMES = 1000;
+
+/** A file that was brought, under the name that it got. */
+interface DroppedFile {
+  readonly name: string;
+}
+
+/**
+ * `PUT /rest/access/<server>/<id>/<name>` for a share with access `DROP`. The file is brought under a name of its own that
+ * ends in `.part`, and gets its name once it is whole: one that is not taken. With `upload` in the query, a key of the
+ * client's choice, it can come in pieces (`Content-Range`), and what was interrupted goes on where the daemon has it.
+ * @returns 201 with the name (`Upload-Name`, percent-encoded) once it is whole; 202 with how many bytes are there before
+ *   (`Upload-Offset`).
+ * @throws {ERR_INVALID_REQUEST | ERR_UPLOAD_OFFSET | ERR_QUOTA_USED | ERR_LENGTH_REQUIRED | ERR_TOO_MANY_UPLOADS}
+ */
+export async function dropUpload(
+  call: Call,
+  opened: OpenedShare,
+  parts: SharingParts,
+): Promise<HttpResponse> {
+  const { share, path } = opened;
+  const name = droppedName(path.slice(share.path.length));
+  const key = uploadKey(call);
+  const range = parseUploadRange(call.request.headers);
+  if (key === undefined && range.kind !== "whole") {
+    throw invalidRequest("Content-Range: expected with upload=<key>");
+  }
+  const brought = { name, key: key ?? randomKey(), range, body: call.request.body };
+  try {
+    const result = await bring(call, opened, brought, parts);
+    return "name" in result
+      ? emptyResponse({
+        status: 201,
+        headers: { "Upload-Name": encodeURIComponent(result.name.toWellFormed()) },
+      })
+      : emptyResponse({ status: 202, headers: { "Upload-Offset": String(result.received) } });
+  } catch (error) {
+    if (key === undefined) await giveUp(call, share, brought.key, parts);
+    throw error;
+  }
+}
+
+/** Deletes what cannot go on, since nobody knows its key; if that fails, it is deleted when its time is over. */
+async function giveUp({ log }: Call, share: Share, key: string, parts: SharingParts): Promise<void> {
+  try {
+    const upload = await parts.uploads.unfinished.find(share, key);
+    if (upload !== undefined) await deletePart(upload, parts);
+  } catch (error) {
+    log.warn("unfinished upload not deleted", { server: share.server, uid: share.uid, error });
+  }
+}
+
+/** Brings a file or a piece of it. */
+async function bring(
+  call: Call,
+  { server, share }: OpenedShare,
+  { name, key, range, body }: {
+    readonly name: string;
+    readonly key: string;
+    readonly range: UploadRange;
+    readonly body: Body;
+  },
+  parts: SharingParts,
+): Promise<DroppedFile | { readonly received: number }> {
+  const { unfinished } = parts.uploads;
+  return await unfinished.alone(share, key, async (stopped) => {
+    const known = await unfinished.find(share, key);
+    if (known?.kept !== undefined) return { name: known.kept };
+    if (range.kind === "question" && known === undefined) return { received: 0 };
+    const signal = AbortSignal.any([call.signal, stopped]);
+    const use = await useShare(call, share, { kind: "HTTP-upload", path: `${share.path}${name}` }, parts);
+    let received = 0;
+    let kept: string | undefined;
+    try {
+      const upload = known ?? await begin(share, { name, key, range }, parts);
+      using session = await server.sessions.open({
+        user: share.uid,
+        group: share.gid,
+        scope: mediatedScope(share.path),
+        permission: "WRITE",
+        instance: server.instance,
+      }, signal);
+      received = await write(session, upload, { range, body }, known !== undefined);
+      if (range.kind !== "whole" && received !== upload.total) return { received };
+      kept = await giveName(session, upload, { share, signal }, parts);
+      return { name: kept };
+    } finally {
+      await (kept === undefined ? use.giveBack() : use.finish({ bytes: received, complete: true }));
+    }
+  });
+}
+
+/** Takes room for a file, and remembers it. */
+async function begin(
+  share: Share,
+  { name, key, range }: { readonly name: string; readonly key: string; readonly range: UploadRange },
+  { store, uploads: { unfinished } }: SharingParts,
+): Promise<Upload> {
+  const total = range.kind === "whole" ? range.length : range.total;
+  if (total === undefined && share.quota?.bytes !== undefined) throw refuse("ERR_LENGTH_REQUIRED");
+  const room = { files: 1, bytes: total ?? 0 };
+  if (!await store.reserve(share.server, share.id, room)) throw refuse("ERR_QUOTA_USED");
+  try {
+    return await unfinished.begin(share, { key, name, total, part: `${share.path}${name}.${key}.part` });
+  } catch (error) {
+    await store.release(share.server, share.id, room);
+    throw error;
+  }
+}
+
+/** Writes what a request brings behind what is there. @returns Bytes that are there then. */
+async function write(
+  session: DaemonSession,
+  { part, total }: Upload,
+  { range, body }: { readonly range: UploadRange; readonly body: Body },
+  known: boolean,
+): Promise<number> {
+  const there = known ? await sizeOf(session, part) : 0;
+  if (range.kind === "question") return there;
+  if (range.kind === "piece" && (range.first !== there || range.total !== total)) {
+    throw refuse("ERR_UPLOAD_OFFSET", { offset: String(there) });
+  }
+  const first = range.kind === "piece" ? range.first : 0;
+  let sent = 0;
+  await session.upload(part, body, {
+    first,
+    length: range.length,
+    progress: (bytes) => {
+      sent = bytes;
+    },
+  });
+  return first + sent;
+}
+
+/** Gives a file that is whole the first name that nothing has. One at a time in a directory, so that none replaces another. */
+async function giveName(
+  session: DaemonSession,
+  upload: Upload,
+  { share, signal }: { readonly share: Share; readonly signal: AbortSignal },
+  { uploads, store }: SharingParts,
+): Promise<string> {
+  const { total, part, name } = upload;
+  const endTurn = await uploads.turns.take(share.server, share.path, signal);
+  try {
+    for (let n = 1; n <= MOST_NAMES; n++) {
+      const kept = nthName(name, n);
+      if (await sizeOf(session, `${share.path}${kept}`, -1) >= 0) continue;
+      if (total === undefined) {
+        await store.reserve(share.server, share.id, { files: 0, bytes: await sizeOf(session, part) });
+      }
+      await session.rename(part, `${share.path}${kept}`);
+      await uploads.unfinished.finish(upload, kept);
+      return kept;
+    }
+    throw refuse("ERR_QUOTA_USED", `${MOST_NAMES} files of one name`);
+  } finally {
+    endTurn();
+  }
+}
+
+/** Bytes of what is at a path, whatever that is. @param none If nothing is. */
+async function sizeOf(session: DaemonSession, path: string, none = 0): Promise<number> {
+  try {
+    return (await session.entry(path)).size;
+  } catch (error) {
+    if (isRefusal(error, "ERR_NOT_FOUND")) return none;
+    throw error;
+  }
+}
+
+/** @throws {ERR_INVALID_REQUEST} */
+function uploadKey({ query }: Call): string | undefined {
+  const key = query.get("upload");
+  if (key === null) return undefined;
+  if (!/^[0-9A-Za-z]{20,32}$/.test(key)) {
+    throw invalidRequest("upload: expected 20 to 32 letters and digits, chosen at random");
+  }
+  return key;
+}
+
+function randomKey(): string {
+  return Buffer.from(randomBytes(12)).toString("hex");
+}

@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import { deleteDue } from "../../../../src/resource/access/drop/delete_part.ts";
+import { SILENT } from "../../../../src/logging/logger.ts";
+import { SharingSite } from "../../sharing_site.ts";
+
+const KEY = "0123456789abcdefghij";
+
+interface Sent {
+  readonly body?: string | ReadableStream<Uint8Array>;
+  readonly range?: string;
+  readonly length?: number;
+  readonly key?: string;
+}
+
+/** Alice's directory `d/` for uploads. */
+async function drop(fields: Record<string, unknown> = {}) {
+  const site = await SharingSite.open();
+  const id = await site.share("d/", { access: "DROP", ...fields });
+  const put = async (name: string, { body, range, length, key }: Sent) => {
+    const known = length ?? (typeof body === "string" ? new TextEncoder().encode(body).length : undefined);
+    const response = await site.ask(
+      "anonymous",
+      "PUT",
+      `access/HPC/${id}/${name}${key ? `?upload=${key}` : ""}`,
+      {
+        ...(body !== undefined && { body }),
+        headers: {
+          ...(known !== undefined && { "Content-Length": String(known) }),
+          ...(range !== undefined && { "Content-Range": `bytes ${range}` }),
+        },
+      },
+    );
+    const text = await response.text();
+    const kept = response.headers.get("Upload-Name");
+    const received = response.headers.get("Upload-Offset");
+    const facts: { readonly name?: string; readonly received?: number; readonly code?: string } = text !== ""
+      ? { code: JSON.parse(text).code }
+      : kept !== null
+      ? { name: decodeURIComponent(kept) }
+      : { received: Number(received) };
+    return [response.status, facts] as const;
+  };
+  const shared = async () => (await (await site.ask("alice", "GET", `share/HPC/${id}`)).json()).share;
+  const names = () => Array.from(Deno.readDirSync(`${site.root}/d`), ({ name }) => name).toSorted();
+  return { site, id, put, shared, names, [Symbol.asyncDispose]: () => site[Symbol.asyncDispose]() };
+}
+
+Deno.test("files are brought to a share for uploads, and none takes the place of another", async () => {
+  await using at = await drop();
+  assert.deepEqual(await at.put("a.txt", { body: "one" }), [201, { name: "a.txt" }]);
+  assert.deepEqual(await at.put("a.txt", { body: "two" }), [201, { name: "a (2).txt" }]);
+  assert.deepEqual(await at.put("ten.txt", { body: "" }), [201, { name: "ten (2).txt" }]);
+  assert.deepEqual(await at.put("sub", { body: "x" }), [201, { name: "sub (2)" }]);
+  assert.deepEqual(at.names(), ["a (2).txt", "a.txt", "sub", "sub (2)", "ten (2).txt", "ten.txt"]);
+  assert.equal(await Deno.readTextFile(`${at.site.root}/d/a (2).txt`), "two");
+  assert.equal(await Deno.readTextFile(`${at.site.root}/d/ten.txt`), "0123456789");
+  const { received, uses, access } = await at.shared();
+  assert.deepEqual([received, uses.length, access], [{ files: 4, bytes: 7 }, 4, "DROP"]);
+  assert.deepEqual([uses[0].via, uses[0].bytes, uses[0].complete], ["HTTP-upload", 1, true]);
+});
+
+Deno.test("of many uploads of one name at once each is kept", async () => {
+  await using at = await drop();
+  const all = await Promise.all(Array.from({ length: 8 }, (_, i) => at.put("a", { body: `${i}` })));
+  const kept = all.map(([status, { name }]) => `${status} ${name}`).toSorted();
+  assert.deepEqual(kept, ["201 a", ...Array.from({ length: 7 }, (_, i) => `201 a (${i + 2})`)].toSorted());
+  const texts = await Promise.all(
+    at.names().filter((name) => /^a\b/.test(name)).map((name) =>
+      Deno.readTextFile(`${at.site.root}/d/${name}`)
+    ),
+  );
+  assert.deepEqual(texts.toSorted(), ["0", "1", "2", "3", "4", "5", "6", "7"]);
+});
+
+Deno.test("nothing can be seen, read or replaced through a share for uploads", async () => {
+  await using at = await drop();
+  for (const path of ["", "/", "/ten.txt", "/sub/", "?view=zip", "/ten.txt?view=preview"]) {
+    const response = await at.site.ask("anonymous", "GET", `access/HPC/${at.id}${path}`);
+    assert.equal(response.status, 403, path);
+    assert.match(await response.text(), /This share is for uploading only/);
+  }
+  for (const send of [true, false]) {
+    const session = await at.site.ask("bob", "POST", `access/HPC/${at.id}`, {
+      body: { serverPath: `${at.site.root}/d/ten.txt`, send },
+      headers: { "Content-Type": "application/json" },
+    });
+    assert.equal(session.status, 403, "no UFTP session");
+    await session.text();
+  }
+});
+
+const NAMES: readonly (readonly [string, number])[] = [
+  [".bashrc", 400],
+  [".ssh", 400],
+  ["sub/x", 400],
+  ["..", 404],
+  ["%2e%2e%2fx", 404],
+  ["a%2fb", 404],
+  ["a%00b", 404],
+  ["%0aX", 404],
+  ["n".repeat(201), 400],
+  ["", 400],
+];
+for (const [name, expected] of NAMES) {
+  Deno.test(`no file is brought under the name "${name.slice(0, 20)}"`, async () => {
+    await using at = await drop();
+    const before = at.names();
+    assert.equal((await at.put(name, { body: "x" }))[0], expected);
+    assert.deepEqual(at.names(), before);
+  });
+}
+
+Deno.test("names with anything else are kept as they are", async () => {
+  await using at = await drop();
+  for (const name of ["ä 日本.txt", "a:b*c?[d]", "-rf", "<script>", "tail ", "x.part", "a..b", "\\"]) {
+    assert.deepEqual(await at.put(encodeURIComponent(name), { body: name }), [201, { name }]);
+    assert.equal(await Deno.readTextFile(`${at.site.root}/d/${name}`), name);
+  }
+});
+
+Deno.test("a file comes in pieces, and what was interrupted goes on where it ended", async () => {
+  await using at = await drop();
+  const ask = { range: "*/10", key: KEY, length: 0 };
+  assert.deepEqual(await at.put("f", ask), [202, { received: 0 }]);
+  assert.deepEqual(await at.put("f", { body: "0123", range: "0-3/10", key: KEY }), [202, { received: 4 }]);
+  const cut = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode("45"));
+    },
+    pull(controller) {
+      controller.error(new Error("connection lost"));
+    },
+  });
+  await assert.rejects(at.put("f", { body: cut, length: 6, range: "4-9/10", key: KEY }), /connection lost/);
+  await at.site.site.allClosed();
+  assert.deepEqual(await at.put("f", ask), [202, { received: 6 }]);
+  assert.deepEqual(at.names(), [`f.${KEY}.part`, "sub", "ten.txt"]);
+  const wrong = await at.put("f", { body: "89", range: "8-9/10", key: KEY });
+  assert.deepEqual([wrong[0], wrong[1].code], [409, "ERR_UPLOAD_OFFSET"]);
+  assert.equal((await at.shared()).uses.length, 0, "it is a use once it is whole");
+  assert.deepEqual(await at.put("f", { body: "6789", range: "6-9/10", key: KEY }), [201, { name: "f" }]);
+  assert.deepEqual(await at.put("f", ask), [201, { name: "f" }], "for whoever has not heard of it");
+  assert.equal(await Deno.readTextFile(`${at.site.root}/d/f`), "0123456789");
+  assert.deepEqual((await at.shared()).received, { files: 1, bytes: 10 });
+});
+
+Deno.test("who goes on with an upload stops the request that still has it", async () => {
+  await using at = await drop();
+  const { promise: begun, resolve } = Promise.withResolvers<void>();
+  const silent = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      resolve();
+      controller.enqueue(new TextEncoder().encode("01"));
+      return new Promise(() => {});
+    },
+  }, { highWaterMark: 0 });
+  const first = at.put("f", { body: silent, length: 4, range: "0-3/4", key: KEY });
+  await begun;
+  while (!at.names().includes(`f.${KEY}.part`)) await new Promise((resolve) => setTimeout(resolve, 1));
+  const [, { received = 0 }] = await at.put("f", { range: "*/4", key: KEY, length: 0 });
+  assert.notEqual((await first)[0], 201);
+  const rest = "0123".slice(received);
+  assert.deepEqual(await at.put("f", { body: rest, range: `${received}-3/4`, key: KEY }), [201, {
+    name: "f",
+  }]);
+  assert.equal(await Deno.readTextFile(`${at.site.root}/d/f`), "0123");
+});
+
+Deno.test("a share for uploads takes so many files and bytes and no more, however many come at once", async () => {
+  await using at = await drop({ maxFiles: 3, maxBytes: 25 });
+  const tries = await Promise.all(
+    Array.from({ length: 8 }, (_, i) => at.put(`${i}`, { body: "0123456789" })),
+  );
+  assert.equal(tries.filter(([status]) => status === 201).length, 2);
+  assert(
+    tries.every(([status, { code }]) => status === 201 || (status === 507 && code === "ERR_QUOTA_USED")),
+  );
+  assert.equal((await at.put("small", { body: "12345" }))[0], 201);
+  assert.equal((await at.put("none", { body: "" }))[0], 507, "three files");
+  assert.deepEqual((await at.shared()).received, { files: 3, bytes: 25 });
+});
+
+Deno.test("room for bytes is taken before they come: what does not say its length does not come", async () => {
+  await using at = await drop({ maxBytes: 25 });
+  const body = new Blob(["0123456789"]).stream();
+  const [status, { code }] = await at.put("a", { body });
+  assert.deepEqual([status, code], [411, "ERR_LENGTH_REQUIRED"]);
+  const lying = await at.put("b", { body: "0123456789", range: "0-9/99", key: KEY });
+  assert.equal(lying[0], 507);
+});
+
+Deno.test("an upload that fails and cannot go on leaves nothing behind, and gives its room back", async () => {
+  await using at = await drop({ maxFiles: 1 });
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      controller.error(new Error("connection lost"));
+    },
+  });
+  await assert.rejects(at.put("a", { body, length: 10 }), /connection lost/);
+  assert.deepEqual(at.names(), ["sub", "ten.txt"]);
+  assert.equal((await at.put("a", { body: "x" }))[0], 201);
+});
+
+Deno.test("an interrupted upload is kept for a day and then deleted, and its room is free again", async () => {
+  await using at = await drop({ maxFiles: 1, lifetime: 100 * 24 * 3600 });
+  assert.equal((await at.put("f", { body: "01", range: "0-1/4", key: KEY }))[0], 202);
+  at.site.time.ahead = 23.9 * 3_600_000;
+  await deleteDue(at.site.parts, SILENT);
+  assert.deepEqual(at.names(), [`f.${KEY}.part`, "sub", "ten.txt"]);
+  assert.equal((await at.put("g", { body: "x" }))[0], 507);
+  at.site.time.ahead = 24.1 * 3_600_000;
+  await deleteDue(at.site.parts, SILENT);
+  await deleteDue(at.site.parts, SILENT);
+  assert.deepEqual(at.names(), ["sub", "ten.txt"]);
+  assert.deepEqual((await at.shared()).received, { files: 0, bytes: 0 });
+  assert.equal((await at.put("g", { body: "x" }))[0], 201);
+});
+
+Deno.test("a file cannot be shared for uploads, quotas are for them, and writing must be allowed", async () => {
+  await using at = await drop();
+  const make = async (fields: Record<string, unknown>) => {
+    const body = { path: `${at.site.root}/d/`, user: "CN=bob,O=Example", access: "DROP", ...fields };
+    const response = await at.site.ask("alice", "POST", "share/HPC", { body });
+    await response.text();
+    return response.status;
+  };
+  assert.equal(await make({ path: `${at.site.root}/d/ten.txt` }), 400);
+  assert.equal(await make({ access: "READ", maxBytes: 5 }), 400);
+  assert.equal(await make({ maxFiles: 0 }), 400);
+  assert.equal(await make({ note: "a\nb" }), 400);
+  assert.equal(await make({ note: "n".repeat(501) }), 400);
+  at.site.parts = { ...at.site.parts, allowWriteAccess: false };
+  assert.equal(await make({}), 403);
+  assert.equal((await at.put("a", { body: "x" }))[0], 403);
+});
