@@ -25,7 +25,7 @@ import { bodyOf } from "./upload_stream.ts";
 import { rawRefusal, refusal, RefusalCount } from "./refusal.ts";
 import { RequestGate } from "./request_gate.ts";
 import { readHead } from "./request_head.ts";
-import { clientCertificate, tlsServerOptions } from "./tls_server_options.ts";
+import { clientCertificate, tlsServerOptions, whyPassedOver } from "./tls_server_options.ts";
 
 /** Milliseconds for a client that was refused to read why. */
 const LINGER_MS = 2_000;
@@ -247,13 +247,20 @@ export class HttpsEdge {
     const known = this.#peers.get(socket);
     if (known !== undefined) return known;
     const address = this.#entrance.clientOf(socket);
-    const tls = this.#tls;
-    const shown = socket instanceof TLSSocket && tls !== undefined && tls.clientCertificate !== "none"
-      ? clientCertificate(socket, tls, Date.now())
-      : undefined;
-    const peer = { address, ...shown };
+    const peer = { address, ...this.#shownBy(socket, address) };
     this.#peers.set(socket, peer);
     return peer;
+  }
+
+  #shownBy(socket: Socket, client: string): Omit<Peer, "address"> | undefined {
+    const [tls, now] = [this.#tls, Date.now()];
+    if (!(socket instanceof TLSSocket) || tls === undefined || tls.clientCertificate === "none") {
+      return undefined;
+    }
+    const shown = clientCertificate(socket, tls, now);
+    const reason = shown === undefined ? whyPassedOver(socket, now) : undefined;
+    if (reason !== undefined) this.#strangers.write("client certificate passed over", { client, reason });
+    return shown;
   }
 
   /** A connection on which the parser gave up: bad bytes, oversized header, too slow. */

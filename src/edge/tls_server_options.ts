@@ -6,7 +6,8 @@ import type { Peer } from "../model/peer.ts";
 import { certificateFacts } from "../model/trust/certificate_facts.ts";
 import { findPath } from "../model/trust/certificate_path.ts";
 import { provesKey } from "../model/trust/proof_of_key.ts";
-import { wholeChain } from "../model/trust/shown_chain.ts";
+import { shortChain, wholeChain } from "../model/trust/shown_chain.ts";
+import { isValidAt, validityOf } from "../model/trust/validity.ts";
 import type { EdgeTls } from "./edge_options.ts";
 
 /**
@@ -45,6 +46,24 @@ export function clientCertificate(
   } catch {
     return unusable("it is not well-formed");
   }
+}
+
+/**
+ * Why a certificate that the client showed counts for none, without a word to the client; for the log. The library does not
+ * say what was wrong, and anybody can show one, so only what the certificate says itself is looked at.
+ * @param at Milliseconds since the epoch.
+ * @returns `undefined` if none was shown, or the library has verified it.
+ */
+export function whyPassedOver(socket: TLSSocket, at: number): string | undefined {
+  const [shown] = socket.authorized ? [] : shortChain(socket);
+  if (shown === undefined) return undefined;
+  try {
+    if (certificateFacts(shown).authority) return "it is an authority's (CA:TRUE), expected CA:FALSE";
+    if (!isValidAt(validityOf(shown), at)) return "it has expired, or is not valid yet";
+  } catch {
+    return "it is not well-formed";
+  }
+  return "no trusted authority is known to have issued it";
 }
 
 const PROVES_NOTHING =

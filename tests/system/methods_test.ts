@@ -164,10 +164,31 @@ for (const [what, question] of refused) {
   });
 }
 
-Deno.test("a certificate of a stranger's authority makes nobody of its bearer", async () => {
-  const certificate = authority.impostor().issue({ subject: ALICE_DN });
-  assert.equal((await whoIs({ certificate }))[0], nobody);
-});
+for (
+  const [what, certificate, reason] of [
+    [
+      "of an authority",
+      authority.issue({ subject: ALICE_DN, ca: true }),
+      "it is an authority's \\(CA:TRUE\\)",
+    ],
+    [
+      "that has ended",
+      authority.issue({ subject: ALICE_DN, notAfter: new Date(Date.now() - 1000) }),
+      "it has expired, or is not valid yet",
+    ],
+    [
+      "of a stranger's authority",
+      authority.impostor().issue({ subject: ALICE_DN }),
+      "no trusted authority is known",
+    ],
+  ] as const
+) {
+  Deno.test(`a certificate ${what} makes nobody of its bearer, and the log says why`, async () => {
+    const already = system.log.length;
+    assert.equal((await whoIs({ certificate }))[0], nobody);
+    await system.logged(new RegExp(`client certificate passed over client=\\S+ reason="${reason}`), already);
+  });
+}
 
 Deno.test("the log names the setting that a token is valid for too long for", async () => {
   const already = system.log.length;
