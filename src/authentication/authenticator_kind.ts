@@ -2,6 +2,7 @@ import type { Table } from "../config/key.ts";
 import type { KindConfig } from "../config/kind_config.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
+import type { SeenOnce } from "../model/seen_once.ts";
 import type { OutgoingHttp } from "../outgoing/outgoing_http.ts";
 import type { ProbedKind } from "../outgoing/probed_kind.ts";
 import type { RecordStore } from "../store/record_store.ts";
@@ -16,6 +17,8 @@ export interface MethodParts {
   readonly keySources: readonly KeySource[];
   /** What is kept beside the shares; absent without `persistence.directory`. */
   readonly records: () => RecordStore | undefined;
+  /** Proofs of possession that were shown. */
+  readonly proofs: SeenOnce;
   /** The server's own name, from the certificate in use; empty without one. */
   readonly serverName: () => string;
   /** A client for other systems that shows the server's certificate, or one that does not. */

@@ -265,6 +265,14 @@ export const ERRORS = {
     meaning: "No connection to the daemon's listen socket.",
     remedy: "Check `host` of the server, and firewalls between this service and the daemon.",
   },
+  ERR_LOGIN_BOUND: {
+    status: 403,
+    text:
+      "Your token counts with a proof of possession alone, and is not exchanged for one that counts without",
+    meaning:
+      "A token that is bound to a key (DPoP) or a certificate was to become a token of this service, which whoever gets hold of it could use: that would undo the binding (RFC 9449, 7.2).",
+    remedy: "Show the bound token itself with each request, or log in otherwise for a token of this service.",
+  },
   ERR_LOGIN_TOO_NARROW: {
     status: 403,
     text: "Your token permits transfers in some directories only, and not this",

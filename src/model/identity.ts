@@ -26,6 +26,8 @@ export interface Identity {
   readonly authTime?: number | "now";
   /** Present if the login permits no more than this: sessions within these, and nothing else. */
   readonly capabilities?: readonly Capability[];
+  /** Present if the login counts with a proof of possession alone (RFC 9449, 8705): nothing that is worth the same without. */
+  readonly bound?: true;
   /** Present if the caller showed a token that this or a trusted service issued. */
   readonly issuedToken?: IssuedTokenFacts;
 }

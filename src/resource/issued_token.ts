@@ -11,6 +11,7 @@ const PLAIN = "text/plain; charset=utf-8";
 /** `GET …/token`: a token that stands for the caller (rest-api.md 1.11). */
 export async function issueToken(call: Call, tokens: TokenIssuer | undefined): Promise<HttpResponse> {
   if (tokens === undefined) throw refuse("ERR_TOKENS_UNAVAILABLE", "the server has no certificate");
+  if (call.caller.kind === "authenticated" && call.caller.identity.bound) throw refuse("ERR_LOGIN_BOUND");
   const request = readTokenRequest(call.query);
   const { preferences, clientAddress, user: { role } } = call;
   const token = await tokens.issue(call.caller, request, { role, preferences, clientAddress });

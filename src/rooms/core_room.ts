@@ -59,6 +59,7 @@ async function start({ options, learned }: ToCoreRoom & { kind: "start" }): Prom
       log,
       audit: audit.record,
       learned: (news) => tellOf({ about: "regulation", news }),
+      proofShown: (proof) => tellOf({ about: "proof", proof }),
       daemonLearned: (address, knowledge) => tellOf({ about: "daemon", address, knowledge }),
     });
     const counted = () => service.counted();

@@ -1,6 +1,7 @@
+import { PROOFS, SeenOnce } from "../model/seen_once.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { Setup } from "../service/assembly/load_setup.ts";
-import type { DeskAnswer, DeskQuestion } from "../service/operator_desk.ts";
+import type { DeskAnswer, DeskQuestion, LearnedElsewhere } from "../service/operator_desk.ts";
 import { DaemonCopy } from "./daemon_copy.ts";
 import { NoAnswer } from "./desk_link.ts";
 import { Keeper } from "./keeper.ts";
@@ -40,6 +41,7 @@ export class Cores {
   readonly #leaving = new Set<ServingCore>();
   readonly #regulation: RegulationCopy;
   readonly #daemons = new DaemonCopy();
+  readonly #proofs = new SeenOnce(PROOFS, Date.now);
   #generation = 0;
 
   constructor(parts: CoresParts) {
@@ -88,7 +90,7 @@ export class Cores {
     });
     this.#next = core;
     try {
-      await core.adopt(this.#regulation.state);
+      await core.adopt({ news: this.#regulation.state, proofs: this.#proofs.seen() });
       changes.throwIfOver();
       return core;
     } catch (error) {
@@ -179,13 +181,22 @@ export class Cores {
       if (!this.#leaving.has(core)) this.#daemons.adopt(learned.address, learned.knowledge);
       return;
     }
-    const { news } = learned;
-    this.#regulation.adopt(news);
+    const elsewhere = this.#keep(learned);
     for (const other of this.#beside(core)) {
-      other.adopt(news).catch((error) =>
-        this.#parts.reports.log.warn("a core was not told of failed logins", { error })
+      other.adopt(elsewhere).catch((error) =>
+        this.#parts.reports.log.warn("a core was not told what another learned", { error })
       );
     }
+  }
+
+  /** Keeps what a core learned for those that come. */
+  #keep(learned: Exclude<CoreNews, { about: "daemon" }>): LearnedElsewhere {
+    if (learned.about === "proof") {
+      this.#proofs.adopt([learned.proof]);
+      return { proofs: [learned.proof] };
+    }
+    this.#regulation.adopt(learned.news);
+    return { news: learned.news };
   }
 
   /** Those that answer, or will, without this one. */

@@ -1,6 +1,7 @@
 import type { DaemonKnowledge } from "../daemon/daemon.ts";
 import type { EdgeOptions, EdgeTls } from "../edge/edge_options.ts";
 import type { Level } from "../logging/logger.ts";
+import type { SeenMark } from "../model/seen_once.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { ServiceOptions } from "../service/assembly/assemble.ts";
@@ -36,6 +37,7 @@ export type ToCoreRoom =
 /** What a core learns, for those that take its place. */
 export type CoreNews =
   | { readonly about: "regulation"; readonly news: RegulationNews }
+  | { readonly about: "proof"; readonly proof: SeenMark }
   /** By the address of the daemon's command socket. */
   | { readonly about: "daemon"; readonly address: string; readonly knowledge: DaemonKnowledge };
 

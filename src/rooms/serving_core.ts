@@ -1,6 +1,6 @@
 import type { KnownDaemons } from "../daemon/daemons.ts";
-import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { Setup } from "../service/assembly/load_setup.ts";
+import type { LearnedElsewhere } from "../service/operator_desk.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { DeskCaller } from "./desk_link.ts";
 import { corePermissions, type Resolve, type RoomPermissions } from "./permissions.ts";
@@ -26,7 +26,7 @@ interface CoreParts {
   readonly said: (message: FromRoom) => void;
   /** What is known of the daemons, by the addresses of their command sockets. */
   readonly daemons: KnownDaemons;
-  /** Told of failed logins and of daemons at once, of what came before its death too. */
+  /** Told of failed logins, proofs and daemons at once, of what came before its death too. */
   readonly learned: (news: CoreNews, core: ServingCore) => void;
   readonly died: (core: ServingCore, reason: string) => void;
 }
@@ -85,11 +85,11 @@ export class ServingCore {
   }
 
   /**
-   * Has it take over what others know of failed logins and bans.
+   * Has it take over what others know of failed logins, bans and proofs.
    * @throws {NoAnswer} If it does not: then it does not know whom to keep out.
    */
-  async adopt(news: RegulationNews): Promise<void> {
-    await this.desk.ask({ about: "adopt", news }, ADOPT_MS);
+  async adopt(learned: LearnedElsewhere): Promise<void> {
+    await this.desk.ask({ about: "adopt", ...learned }, ADOPT_MS);
   }
 
   /** Takes requests of an edge from now on. */

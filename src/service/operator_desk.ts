@@ -3,6 +3,7 @@ import type { Authenticator } from "../authentication/authenticator.ts";
 import type { SignIns } from "../authentication/sign_in/sign_ins.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
 import type { DaemonGroup, InstanceStatus } from "../daemon/daemon_group.ts";
+import type { SeenMark, SeenOnce } from "../model/seen_once.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { Ban, BanSubject } from "../regulation/ban.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
@@ -28,7 +29,13 @@ export type DeskQuestion =
   /** Absent id: all of the user. */
   | { readonly about: "revoke"; readonly user: string; readonly id?: string }
   /** What other cores learned, before or meanwhile. */
-  | { readonly about: "adopt"; readonly news: RegulationNews };
+  | ({ readonly about: "adopt" } & LearnedElsewhere);
+
+/** What others learned of failed logins and bans, and the proofs of possession that they were shown. */
+export interface LearnedElsewhere {
+  readonly news?: RegulationNews;
+  readonly proofs?: readonly SeenMark[];
+}
 
 /** What a core answers to each {@link DeskQuestion}. */
 export type DeskAnswer =
@@ -79,6 +86,7 @@ interface DeskParts {
   readonly attributes: AttributeSource;
   readonly regulator: Regulator;
   readonly signIns: SignIns;
+  readonly proofs: SeenOnce;
   readonly certificate: () => CertificateFacts | undefined;
   /** Absent without data sharing. */
   readonly sharing: Pick<SharingParts, "store"> | undefined;
@@ -118,7 +126,8 @@ export class OperatorDesk {
       case "revoke":
         return { about: "revoke", revoked: await this.#revoke(question) };
       case "adopt":
-        regulator.memory.adopt(question.news);
+        if (question.news !== undefined) regulator.memory.adopt(question.news);
+        this.parts.proofs.adopt(question.proofs ?? []);
         return { about: "adopt" };
     }
   }

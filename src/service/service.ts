@@ -5,6 +5,7 @@ import type { Increments } from "../metrics/counters.ts";
 import type { Clock } from "../model/clock.ts";
 import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
 import { HeaderList } from "../model/header_list.ts";
+import type { SeenMark } from "../model/seen_once.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
 import { refuse, ServiceError } from "../model/service_error.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
@@ -44,7 +45,7 @@ export interface Service {
 /** @throws If a file that the configuration names cannot be used; the message is for the operator. */
 export async function createService(
   options: ServiceOptions,
-  { log, audit = () => {}, learned, daemonLearned, clock = Date.now, kinds = KINDS }: {
+  { log, audit = () => {}, learned, daemonLearned, proofShown, clock = Date.now, kinds = KINDS }: {
     readonly log: Logger;
     /** Takes decisions, and who they were about. */
     readonly audit?: (record: AuditRecord) => void;
@@ -52,6 +53,8 @@ export async function createService(
     readonly learned?: (news: RegulationNews) => void;
     /** Takes what is learned of the daemon with this command address, for the service that follows. */
     readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
+    /** Takes the proofs of possession that were shown, for those who must not take them again. */
+    readonly proofShown?: (proof: SeenMark) => void;
     readonly clock?: Clock;
     /** By default those there are. */
     readonly kinds?: ServiceKinds;
@@ -65,6 +68,7 @@ export async function createService(
     kinds,
     learned,
     daemonLearned,
+    proofShown,
   });
   return new RoutedService(parts, observer, log);
 }

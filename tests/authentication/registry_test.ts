@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { PROOFS, SeenOnce } from "../../src/model/seen_once.ts";
 import { join } from "node:path";
 import type { MethodParts } from "../../src/authentication/authenticator_kind.ts";
 import { AUTHENTICATORS } from "../../src/authentication/kinds.ts";
@@ -9,6 +10,7 @@ const PARTS: MethodParts = {
   log: SILENT,
   clock: Date.now,
   keySources: [],
+  proofs: new SeenOnce(PROOFS, () => 0),
   records: () => undefined,
   serverName: () => "CN=auth",
   outgoing: () => ({ send: () => Promise.reject(new Error("nobody is asked here")) }),

@@ -128,6 +128,18 @@ Deno.test("a thousand first logins cost their issuer no request", async () => {
   assert.equal(one.server.seen.length, before);
 });
 
+Deno.test("200 first logins at once by tokens that the provider is asked about all succeed, each asked about once", async () => {
+  const tokens = Array.from({ length: 200 }, (_, i) => `first-${i}`);
+  for (const token of tokens) {
+    two.tokens.set(token, { ...bobClaims(), client_id: "portal", token_type: "Bearer" });
+  }
+  const before = two.server.seen.length;
+  const replies = await Promise.all(tokens.map((token) => show(token)));
+  assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]));
+  const asked = two.server.seen.slice(before).filter(({ path }) => path === "/introspect");
+  assert.equal(asked.length, tokens.length);
+});
+
 Deno.test("tokens that are forged in a user's name keep the user out nowhere", async () => {
   assert.equal((await show(annToken())).status, 200);
   const forger = createSigner("EdDSA", "1");
@@ -256,6 +268,33 @@ Deno.test("a token bound to a key logs in with proofs of that key, each good for
   const unbound = annToken({ jti: "unbound" });
   const shown = authorized("DPoP", unbound, { DPoP: client.prove({ token: unbound, method: "GET", url }) });
   assert.equal((await system.ask("/rest/auth", shown)).status, 401, "a token that is not bound");
+});
+
+Deno.test("a token bound to a key or a certificate is not exchanged for one that counts without", async () => {
+  const path = "/rest/auth/token";
+  const url = `https://localhost:${system.port}${path}`;
+  const token = annToken({ cnf: { jkt: client.jkt } });
+  const exchanged = await system.ask(
+    path,
+    authorized("DPoP", token, { DPoP: client.prove({ token, method: "GET", url }), Accept: "*/*" }),
+  );
+  assert.deepEqual([exchanged.status, exchanged.json().code], [403, "ERR_LOGIN_BOUND"]);
+  const thumbprint = hash("sha256", new X509Certificate(certificate.certificate).raw, "base64url");
+  const shown = authorized("Bearer", annToken({ cnf: { "x5t#S256": thumbprint } }), { Accept: "*/*" });
+  assert.equal((await system.ask(path, { ...shown, certificate })).status, 403);
+  assert.equal((await system.ask(path, authorized("Bearer", annToken(), { Accept: "*/*" }))).status, 200);
+});
+
+Deno.test("a proof that was shown before a reload is not taken after it", async () => {
+  const token = annToken({ cnf: { jkt: client.jkt } });
+  const prove = () =>
+    client.prove({ token, method: "GET", url: `https://localhost:${system.port}/rest/auth` });
+  const ask = (proof: string) => system.ask("/rest/auth", authorized("DPoP", token, { DPoP: proof }));
+  const proofs = Array.from({ length: 20 }, prove);
+  for (const proof of proofs) assert.equal((await ask(proof)).status, 200);
+  await system.service.reload();
+  for (const proof of proofs) assert.equal((await ask(proof)).status, 401);
+  assert.equal((await ask(prove())).status, 200);
 });
 
 Deno.test("a token bound to a certificate logs in with that certificate alone (RFC 8705)", async () => {

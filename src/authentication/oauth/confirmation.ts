@@ -2,7 +2,7 @@ import { hash, X509Certificate } from "node:crypto";
 import type { Credentials } from "../../model/credentials.ts";
 import type { Clock } from "../../model/clock.ts";
 import { sameSecret } from "../../model/same_secret.ts";
-import { SeenOnce } from "../../model/seen_once.ts";
+import type { SeenOnce } from "../../model/seen_once.ts";
 import { isJsonObject } from "../json_object.ts";
 import { InvalidToken } from "../signed_token.ts";
 import { verifyProof } from "./dpop_proof.ts";
@@ -14,9 +14,6 @@ export interface Confirmation {
   /** SHA-256 of the client's certificate (RFC 8705, 3.1), in base64url. */
   readonly certificate?: string;
 }
-
-/** Proofs that are remembered: of one key, and of all. */
-const PROOFS = { all: 200_000, perOwner: 5_000 };
 
 /** What else a token may be bound by (RFC 7800, 3; RFC 8747, 3), and is not verified here. */
 const OTHER_BINDINGS: ReadonlySet<string> = new Set(["jwk", "jwe", "kid", "jku", "x5c", "x5u", "osc"]);
@@ -51,11 +48,8 @@ function thumbprintOf(value: unknown): string {
 
 /** Sees to it that who shows a bound token is whom it is bound to. */
 export class PossessionCheck {
-  readonly #seen: SeenOnce;
-
-  constructor(readonly clock: Clock) {
-    this.#seen = new SeenOnce(PROOFS, clock);
-  }
+  /** @param proofs Those that were shown, by their keys. */
+  constructor(readonly clock: Clock, readonly proofs: SeenOnce) {}
 
   /**
    * Holds what a request shows against what the token is bound to (RFC 9449, 7; RFC 8705, 3).
@@ -84,7 +78,7 @@ export class PossessionCheck {
       throw new InvalidToken("it is bound to another key than the proof shows");
     }
     const mark = hash("sha256", id, "base64");
-    if (!this.#seen.note(jkt, mark, endsAt)) throw new InvalidToken("the proof was shown before");
+    if (!this.proofs.note(jkt, mark, endsAt)) throw new InvalidToken("the proof was shown before");
   }
 }
 

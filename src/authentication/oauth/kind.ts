@@ -16,9 +16,9 @@ export const oauth = authenticatorKind({
   inspect: async ({ assignments }) => ({
     problems: (await import("../assignments.ts")).inspectAssignments(assignments),
   }),
-  async create(config, { outgoing, clock, log }) {
+  async create(config, { outgoing, clock, proofs, log }) {
     const { OAuth } = await import("./oauth.ts");
-    const method = new OAuth(config, { http: outgoing(config.showCertificate), clock, log });
+    const method = new OAuth(config, { http: outgoing(config.showCertificate), clock, proofs, log });
     await method.warmUp();
     return method;
   },

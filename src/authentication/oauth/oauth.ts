@@ -3,6 +3,7 @@ import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { Schedule } from "../../model/schedule.ts";
+import { PROOFS, SeenOnce } from "../../model/seen_once.ts";
 import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { askerOf } from "../asker_of.ts";
@@ -80,11 +81,13 @@ export class OAuth implements Authenticator {
   /** @throws {InvalidFile} If an assignment expression cannot be read. */
   constructor(
     config: OAuthConfig,
-    { http, clock, elapsed = stopwatch, schedule, log }: {
+    { http, clock, elapsed = stopwatch, schedule, proofs = new SeenOnce(PROOFS, clock), log }: {
       readonly http: OutgoingHttp;
       readonly clock: Clock;
       readonly elapsed?: Stopwatch;
       readonly schedule?: Schedule;
+      /** Proofs of possession that were shown; those of all methods, and before a reload. */
+      readonly proofs?: SeenOnce;
       readonly log: Logger;
     },
   ) {
@@ -105,7 +108,7 @@ export class OAuth implements Authenticator {
       const parts = { provider: this.#provider, keys: this.#keys, clock };
       this.browserLogin = new CodeLogin({ ...config, issuer, signIn }, parts);
     }
-    this.#possession = new PossessionCheck(clock);
+    this.#possession = new PossessionCheck(clock, proofs);
     this.#cache = new CredentialCache({ clock, elapsed });
   }
 
@@ -131,7 +134,8 @@ export class OAuth implements Authenticator {
     if (verdict.kind !== "accepted") return verdict;
     try {
       await this.#possession.check(confirmation, credentials);
-      return verdict;
+      const bound = Object.keys(confirmation).length > 0;
+      return bound ? { kind: "accepted", identity: { ...verdict.identity, bound } } : verdict;
     } catch (error) {
       if (error instanceof InvalidToken) return { kind: "refused", reason: error.message };
       throw error;

@@ -22,6 +22,7 @@ const MEMBERS = {
   uidServers: optional(isList(isText)),
   acr: optional(isText),
   authTime: optional((value) => typeof value === "number"),
+  bound: optional((value) => value === true),
   capabilities: optional(
     isList((item) =>
       isJsonObject(item) && isText(item.path) && (item.access === "read" || item.access === "all")

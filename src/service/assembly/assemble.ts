@@ -20,6 +20,7 @@ import type { Logger } from "../../logging/logger.ts";
 import { certificateSubject } from "../../model/certificate_subject.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
 import type { RecordStore } from "../../store/record_store.ts";
+import { PROOFS, type SeenMark, SeenOnce } from "../../model/seen_once.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { NameService } from "../../outgoing/name_service.ts";
 import type { RegulationNews } from "../../regulation/regulation_state.ts";
@@ -83,6 +84,8 @@ interface Surroundings {
   readonly learned?: (news: RegulationNews) => void;
   /** Told of what is learned of the daemon with this command address. */
   readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
+  /** Told of each proof of possession that is shown. */
+  readonly proofShown?: (proof: SeenMark) => void;
   /** Told of the answer of each attribute source. */
   readonly onAnswer?: SourceParts["onAnswer"];
   /** By default those there are. */
@@ -124,8 +127,7 @@ export async function assemble(options: ServiceOptions, surroundings: Surroundin
 
 async function open(
   options: ServiceOptions,
-  { log, clock, observer = UNOBSERVED, learned, daemonLearned, onAnswer, kinds = KINDS, lookingOn = false }:
-    Surroundings,
+  { log, clock, observer = UNOBSERVED, onAnswer, kinds = KINDS, lookingOn = false, ...told }: Surroundings,
   { keep, close }: Kept,
 ): Promise<ServiceParts> {
   const { config, material, assertionIssuers, port, daemons: known } = options;
@@ -133,20 +135,21 @@ async function open(
   const externalUrl = externalUrlAt(config.site, port);
   let draining = false;
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
-  const daemons = new Daemons({ known, learned: daemonLearned });
+  const daemons = new Daemons({ known, learned: told.daemonLearned });
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
   const asking = { log, clock, outgoing: () => outgoing.client(config.outgoing.showCertificate), onAnswer };
   const attributes = keep(
     await createAttributes(config.attributes, config.dynamicAttributes, kinds.sources, asking),
   );
   const here = { observer, log, clock, keep };
-  const asked = { own, outgoing, groups, assertionIssuers, externalUrl, lookingOn, kinds: kinds.methods };
-  const who = await openAuthentication(config, { ...asked, ...here });
+  const proofs = new SeenOnce(PROOFS, clock, told.proofShown);
+  const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, lookingOn };
+  const who = await openAuthentication(config, { ...asked, kinds: kinds.methods, ...here });
   const { chain, chain: { methods }, tokens, book, signIns } = who;
   const servers = await openServers(config, groups, { log, clock, keep });
   const sharing = startSharing(config, { servers, attributes, ...who, ...here });
-  const regulator = openRegulator(config, methods, { log, clock, learned });
-  const desk = { groups, methods, attributes, regulator, signIns, sharing, book };
+  const regulator = openRegulator(config, methods, { log, clock, learned: told.learned });
+  const desk = { groups, methods, attributes, regulator, signIns, proofs, sharing, book };
   const ofMethods = partsOfMethods(chain, { regulator, signIns });
   return {
     config,

@@ -12,6 +12,7 @@ import type { GatewayConfig, ServiceConfig } from "../../config/service_config.t
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
+import type { SeenOnce } from "../../model/seen_once.ts";
 import { METADATA_PATH } from "../../resource/protected_resource.ts";
 import type { RequestObserver } from "../request_observer.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.ts";
@@ -34,6 +35,7 @@ interface AuthenticationParts {
   readonly assertionIssuers: readonly string[];
   readonly externalUrl: string;
   readonly observer: RequestObserver;
+  readonly proofs: SeenOnce;
   readonly log: Logger;
   readonly clock: Clock;
   /** Whether the service itself runs elsewhere: what it keeps is read, and not made. */
@@ -58,8 +60,20 @@ interface OpenAuthentication {
 /** @throws If a file that the configuration names cannot be used. */
 export async function openAuthentication(
   config: ServiceConfig,
-  { own, outgoing, groups, kinds, assertionIssuers, externalUrl, observer, log, clock, lookingOn, keep }:
-    AuthenticationParts,
+  {
+    own,
+    outgoing,
+    groups,
+    kinds,
+    assertionIssuers,
+    externalUrl,
+    observer,
+    proofs,
+    log,
+    clock,
+    lookingOn,
+    keep,
+  }: AuthenticationParts,
 ): Promise<OpenAuthentication> {
   const records = keep(new Records(config.sharing.directory, clock));
   const created = await createMethods(config.authentication.methods, kinds, {
@@ -67,6 +81,7 @@ export async function openAuthentication(
     clock,
     keySources: groups.map(keySource),
     records: records.open,
+    proofs,
     serverName: () => own.name() ?? "",
     outgoing: outgoing.client,
     assertions: {
