@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { HeaderList } from "../model/header_list.ts";
 import { Secret } from "../model/secret.ts";
@@ -113,13 +114,9 @@ function parseLegacy(user: string, signature: string, signed: string): Authoriza
  * @returns One character for each octet.
  */
 function decodeBase64(text: string): string | undefined {
-  try {
-    const padded = text.padEnd(Math.ceil(text.length / 4) * 4, "=");
-    const octets = atob(padded);
-    return btoa(octets) === padded ? octets : undefined;
-  } catch {
-    return undefined;
-  }
+  const padded = text.padEnd(Math.ceil(text.length / 4) * 4, "=");
+  const octets = Buffer.from(padded, "base64"); // passes over what is no base64
+  return octets.toString("base64") === padded ? octets.toString("latin1") : undefined;
 }
 
 function bytesOf(octets: string): Uint8Array {

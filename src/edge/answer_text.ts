@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { HttpResponse } from "../model/http_message.ts";
 
@@ -24,9 +23,10 @@ export class AnswerText {
    * @returns Undefined for one that is not of this kind, or that has what cannot be in a head: `node:http` tells what.
    */
   of({ status, headers, body }: HttpResponse): string | undefined {
+    // As many bytes as characters: it is ASCII.
     if (typeof body !== "string" || headers.get("Content-Length") !== String(body.length)) return undefined;
     const phrase = STATUS_CODES[status];
-    if (phrase === undefined || Buffer.byteLength(body) !== body.length) return undefined;
+    if (phrase === undefined) return undefined;
     const head = fieldLines(headers.fields);
     if (head === undefined) return undefined;
     const kept = `${fieldLines(this.#keepAlive)}Date: ${this.#now()}\r\nConnection: keep-alive\r\n`;
