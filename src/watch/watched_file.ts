@@ -23,10 +23,13 @@ export interface WatchedFile<T> {
   close(): void;
 }
 
+/** Milliseconds between two looks at a file. */
+export const LOOK_MS = 400;
+
 /** How a file is watched. */
 export interface WatchOptions<T> {
   readonly log: Logger;
-  /** Milliseconds between two looks; default 400. A change is in use at most two intervals after it, and parsing. */
+  /** Milliseconds between two looks; default {@link LOOK_MS}. A change is in use at most two intervals after it, and parsing. */
   readonly intervalMs?: number;
   /** Longest file that is read; a longer one is refused before it takes up memory. Default 64 MiB. */
   readonly maxBytes?: number;
@@ -126,7 +129,7 @@ class PolledFile<T> implements WatchedFile<T> {
     this.#parse = parse;
     this.#options = options;
     this.#source = options.source ?? DISK;
-    this.#intervalMs = options.intervalMs ?? 400;
+    this.#intervalMs = options.intervalMs ?? LOOK_MS;
     this.#version = first;
     this.#digest = first.digest;
   }

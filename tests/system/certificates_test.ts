@@ -29,8 +29,7 @@ Deno.test("renewed certificates are shown from the next handshake on, to clients
   await system.replace("conf/auth-cert.pem", renewed.certificate);
   await system.logged(/certificates renewed/, lines);
   // The edge hears of it in a message; the handshakes that overtake this one still show the old certificate.
-  const deadline = performance.now() + 2000;
-  while (await shownName(system) !== "RENEWED") assert(performance.now() < deadline, "not shown within 2 s");
+  for (let early = 0; await shownName(system) !== "RENEWED"; early++) assert(early < 200, "not shown");
   const session = await system.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: "" } });
   assert.equal(session.status, 200);
   const server: unknown = (await system.ask("/rest/auth", { as: ALICE })).json().server;

@@ -1,28 +1,23 @@
-/** Data files that change while the service runs (design note 6): in use within 2 s of the save, or not at all. */
+/** Data files that change while the service runs (design note 6): in use as soon as they are whole, or not at all. */
 import assert from "node:assert/strict";
 import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runService } from "./running_service.ts";
 
-/** From a save until the change is in use, in milliseconds. */
-const PROMISED_MS = 2000;
 const BOB = ["bob", "builder-99"] as const;
 const BOB_DN = "CN=Bob,O=Demo,C=EU";
 
 const system = await runService({ passwords: PASSWORDS + passwordLine(BOB, BOB_DN) });
 Deno.test.afterAll(() => system[Symbol.asyncDispose]());
 
-/** Makes a change and waits for the log to tell that it was noticed; that must be in time. */
+/** Makes a change and waits for the log to tell that it was noticed; how soon, `watch/watched_file_test.ts` looks at. */
 async function noticed(change: () => Promise<void>, line: RegExp): Promise<void> {
   const before = system.log.length;
   await change();
-  const saved = performance.now();
   await system.logged(line, before);
-  const took = performance.now() - saved;
-  assert(took < PROMISED_MS, `took ${took} ms`);
 }
 
 const statusOf = async (as: readonly [string, string]) => (await system.ask("/rest/auth", { as })).status;
 
-Deno.test("a user removed from the password file is gone within 2 s, and only that one", async () => {
+Deno.test("a user removed from the password file is gone, and only that one", async () => {
   assert.deepEqual([await statusOf(ALICE), await statusOf(BOB)], [200, 200]);
   await noticed(() => system.replace("conf/users.txt", PASSWORDS), /file read again.*users\.txt/);
   assert.deepEqual([await statusOf(ALICE), await statusOf(BOB)], [200, 401]);

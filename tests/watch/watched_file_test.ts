@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { DISK, type FileSource } from "../../src/watch/file_source.ts";
-import { type WatchedFile, watchFile, type WatchOptions } from "../../src/watch/watched_file.ts";
+import { LOOK_MS, type WatchedFile, watchFile, type WatchOptions } from "../../src/watch/watched_file.ts";
 
 /** Refuses texts that hold `broken`. */
 function parse(text: string): string {
@@ -431,7 +431,7 @@ scene("WatchedFile survives a listener that throws", async ({ watch, write, line
 });
 
 scene(
-  "WatchedFile has taken over a saved file at the second look at it",
+  "WatchedFile has taken over a saved file at the second look at it, which comes within two seconds",
   async ({ watch, path }) => {
     const { options, next } = listening();
     let saved = false;
@@ -449,6 +449,7 @@ scene(
     assert.equal(await next(), "second");
     // Two looks and one after the reading, besides a look that was under way.
     assert.ok(looks <= 5, `${looks} stamps`);
+    assert(3 * LOOK_MS <= 2000); // the promise of the manual
   },
 );
 
