@@ -4,7 +4,7 @@ import { STYLE } from "./style.ts";
 /** What a page needs besides its text and the one style sheet; all else is forbidden to it. */
 export interface PageNeeds {
   /** Text of its one script, our own. It may ask this service and nobody else. */
-  readonly script?: string;
+  readonly script?: string | undefined;
   /** Whether it has forms; they go to this service alone. */
   readonly forms?: true;
   /** Whether it shows pictures that this service has. */

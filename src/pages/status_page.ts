@@ -5,11 +5,11 @@ import { tokenCoversShare } from "../resource/token_limits.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { Call } from "../resource/call.ts";
 import { commandLines } from "../resource/command_lines.ts";
-import { type Content, isolated, type Markup, markup } from "./markup.ts";
+import { type Content, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { moment, size } from "./quantities.ts";
+import { signedInAside } from "./signed_in_aside.ts";
 import { TEXTS } from "./texts.ts";
-import { FORM_TOKEN } from "../resource/form.ts";
 import { type ServerEntry, serverEntry } from "../resource/server_entry.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
 import { entryAudience } from "../resource/server_list.ts";
@@ -43,11 +43,13 @@ export async function statusPage(
   return pageResponse({
     title: `${facts.siteName}: UFTP file transfer`,
     aside: known
-      ? whoIsSignedIn(call)
+      ? signedInAside(call)
       : canSignIn && markup`<a href="${call.root}login">${TEXTS.signIn.button}</a>`,
     needs: call.signIn === undefined ? {} : { forms: true },
     body: [
       overview([...servers.values()]),
+      call.signIn !== undefined && sharing !== undefined &&
+      markup`<p><a class="button" href="${call.root}shares">${TEXTS.shares.title}</a></p>`,
       known && account(call),
       sections,
       servers.size === 0 && markup`<p>No transfer server is configured.</p>`,
@@ -57,19 +59,6 @@ export async function statusPage(
       markup`<p>As of ${moment(facts.clock())}</p>`,
     ],
   });
-}
-
-/** With the way out, where there is one. */
-function whoIsSignedIn({ caller, userName, signIn, root }: Call): Content {
-  const says = TEXTS.signIn;
-  return [
-    markup`${says.signedInAs} <strong>${
-      isolated(userName ?? (caller.kind === "anonymous" ? "" : caller.identity.dn))
-    }</strong>`,
-    signIn !== undefined && markup`<form method="post" action="${root}logout">
-<input type="hidden" name="${FORM_TOKEN}" value="${signIn.formToken}">
-<button class="plain">${says.signOut}</button></form>`,
-  ];
 }
 
 function overview(servers: readonly ServerFacts[]): Markup | undefined {

@@ -55,6 +55,7 @@ button.plain { background: none; color: var(--link) }
 header form { display: inline }
 .fields { display: block }
 .fields label { display: block; font-weight: 600 }
+.fields .long { width: 40rem }
 .fields input, .fields select, .fields textarea { width: 24rem }
 img.preview { max-width: 100%; height: auto }
 pre.preview { max-height: 70vh; overflow: auto }

@@ -11,7 +11,7 @@ export const FORM_TOKEN = "token";
 const MOST_FIELDS = 50;
 
 /** Fields of a form by name, each with its one value. */
-type Form = ReadonlyMap<string, string>;
+export type Form = ReadonlyMap<string, string>;
 
 /**
  * The form that a page has sent (URL standard, 5.1). It is asked for here, and not before.

@@ -155,6 +155,23 @@ Deno.test({
         ]
       ) assert.match(text, expected);
 
+      const looked = { allowed: /status of 403/ };
+      await known.follow("My shares");
+      await look(known, `own-shares-${name}`, looked);
+      await known.follow("Share something");
+      await look(known, `browse-${name}`, looked);
+      await known.follow("Share this directory");
+      await look(known, `new-share-${name}`, looked);
+      await known.send("Share something", { days: "7" });
+      await look(known, `own-share-${name}`, looked);
+      assert.equal(await known.evaluate("document.querySelector('button[data-copy]').hidden"), false);
+      assert.match(
+        String(await known.evaluate("document.querySelector('#address').value")),
+        /rest\/access\/DEMO/,
+      );
+      await known.send("End it now");
+      assert.equal(await known.evaluate("location.pathname"), "/shares");
+
       const listing = await browser.open(`${at.base}${shared}/`, view);
       await look(listing, `listing-${name}`);
       assert.match(String(await listing.evaluate("document.body.innerText")), /<b>bold & "quoted"\.txt/);

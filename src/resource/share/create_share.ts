@@ -2,6 +2,7 @@ import { formatScrypt, hashWithScrypt } from "../../authentication/password/scry
 import type { Secret } from "../../model/secret.ts";
 import { invalidPath, withoutSlash } from "../../model/absolute_path.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
+import type { Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
 import { readJson } from "../request_body.ts";
 import { checkedPath, checkWritePolicy, fullPath, shareAccount } from "./checked_path.ts";
@@ -19,10 +20,26 @@ import { checkTokenShare, checkTokenUse, tokenSources } from "../token_limits.ts
  * with access `NONE` removes it (rest-api.md 1.12, 2.3, 2.4).
  */
 export async function createShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
+  sharedServer(call, parts);
+  if (call.caller.kind === "anonymous") throw refusal(call.caller, "Sharing needs credentials", parts);
+  const share = await makeShare(call, await readJson(call.request), parts);
+  if (share === undefined) return emptyResponse();
+  const location = `${call.base}/rest/share/${share.server}/${share.id}`;
+  return emptyResponse({ status: 201, headers: { Location: location } });
+}
+
+/**
+ * What is to become of a share. @param body As that of the request above.
+ * @returns `undefined` if it is removed. @throws As that request.
+ */
+export async function makeShare(call: Call, body: unknown, parts: SharingParts): Promise<Share | undefined> {
   const server = sharedServer(call, parts);
   if (call.caller.kind === "anonymous") throw refusal(call.caller, "Sharing needs credentials", parts);
-  const fields = parseShareFields(await readJson(call.request));
-  if (fields.access === "NONE") return await removeShares(call, server, fields, parts);
+  const fields = parseShareFields(body);
+  if (fields.access === "NONE") {
+    await removeShares(call, server, fields, parts);
+    return undefined;
+  }
   checkWritePolicy(fields.access, parts);
   const account = shareAccount(call, server.name, fields.group);
   const sources = tokenSources(call, fields.sources);
@@ -57,8 +74,7 @@ export async function createShare(call: Call, parts: SharingParts): Promise<Http
     path,
     access: share.access,
   });
-  const location = `${call.base}/rest/share/${server.name}/${share.id}`;
-  return emptyResponse({ status: 201, headers: { Location: location } });
+  return share;
 }
 
 async function hashed(password: Secret | undefined): Promise<string | undefined> {
@@ -80,7 +96,7 @@ async function removeShares(
   server: SharedServer,
   { path, target }: ShareFields,
   { store }: SharingParts,
-): Promise<HttpResponse> {
+): Promise<void> {
   const { name } = server;
   const owner = nameOnServer(call, name);
   const exact = await fullPath(path, () => shareAccount(call, name).uid, server, call.signal);
@@ -89,5 +105,4 @@ async function removeShares(
   const removed = await store.removeByPath(name, owner, exact, target) ||
     await store.removeByPath(name, owner, toggled, target);
   if (removed > 0) call.audit({ server: name, owner, target, path: exact });
-  return emptyResponse();
 }

@@ -21,10 +21,27 @@ import type { SharingParts } from "./sharing_parts.ts";
  * All members are checked before any is changed.
  */
 export async function updateShare(call: Call, parts: SharingParts): Promise<HttpResponse> {
+  await existing(call, parts);
+  const body = await readJson(call.request);
+  await changeShare(call, body, parts);
+  const known = new Set(["path", "lifetime", "sources"]);
+  const names = typeof body === "object" && body !== null ? Object.keys(body) : [];
+  return jsonResponse(
+    Object.fromEntries(names.map((key) => [key, known.has(key) ? "OK" : "Property not found!"])),
+  );
+}
+
+/** The share that the request names. @throws {ERR_SHARE_NOT_FOUND} What {@link ownShare} throws. */
+async function existing(call: Call, parts: SharingParts): Promise<{ server: SharedServer; share: Share }> {
   const server = sharedServer(call, parts);
   const share = await ownShare(call, server.name, parts);
   if (share === undefined) throw refuse("ERR_SHARE_NOT_FOUND");
-  const body = await readJson(call.request);
+  return { server, share };
+}
+
+/** Changes one of the caller's shares. @param body As that of the request above. @throws As that request. */
+export async function changeShare(call: Call, body: unknown, parts: SharingParts): Promise<void> {
+  const { server, share } = await existing(call, parts);
   const member = membersOf(body);
 
   // Clients that change the lifetime alone may send an empty path; it does not mean the home directory.
@@ -47,11 +64,6 @@ export async function updateShare(call: Call, parts: SharingParts): Promise<Http
     owner: share.owner,
     path: change.path ?? share.path,
   });
-  const known = new Set(["path", "lifetime", "sources"]);
-  const names = typeof body === "object" && body !== null ? Object.keys(body) : [];
-  return jsonResponse(
-    Object.fromEntries(names.map((key) => [key, known.has(key) ? "OK" : "Property not found!"])),
-  );
 }
 
 /** The share stays with the account it was made for; the limits are the owner's of now. */

@@ -17,7 +17,7 @@ import { statusPage } from "../../pages/status_page.ts";
 import { jsonAnswer } from "./openapi/operation.ts";
 import { OF_SESSIONS } from "./openapi/refusals.ts";
 import { type Asked, JSON_TYPE, type PublishedRoute } from "./router.ts";
-import { loginRoute } from "./sign_in_routes.ts";
+import { loginRoute } from "./page_routes.ts";
 
 /** What servers and their sessions are made of. */
 export interface AuthParts {

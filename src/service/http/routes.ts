@@ -9,7 +9,7 @@ import { jsonAnswer } from "./openapi/operation.ts";
 import { JSON_TYPE, type PublishedRoute, type Route } from "./router.ts";
 import { shareRoutes } from "./share_routes.ts";
 import { tokenListRoutes, type TokenParts, tokenRoutes } from "./token_routes.ts";
-import { signInRoutes } from "./sign_in_routes.ts";
+import { pageRoutes } from "./page_routes.ts";
 
 /** What the resources are made of. */
 interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
@@ -19,7 +19,7 @@ interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
 
 /** Every resource of the service, and who answers it. */
 export function routesOf(parts: ResourceParts): Route[] {
-  const { features, sharing, signIn } = parts;
+  const { features, sharing } = parts;
   const withTokens = (["auth", "share", "access"] as const).filter((service) => features[service]);
   const routes: PublishedRoute[] = [
     ...openRoutes(parts),
@@ -40,5 +40,5 @@ export function routesOf(parts: ResourceParts): Route[] {
       answer: ({ base }) => jsonResponse(openApiDocument(routes, base)),
     },
   ];
-  return [...routes, ...(features.auth && signIn !== undefined ? signInRoutes(signIn) : [])];
+  return [...routes, ...pageRoutes(parts)];
 }

@@ -1,3 +1,14 @@
+import type { ServiceConfig } from "../../config/service_config.ts";
+import { browsePage } from "../../pages/own_shares/browse_page.ts";
+import {
+  changeShareByForm,
+  makeShareByForm,
+  newSharePage,
+  ownSharePage,
+  ownSharesPage,
+  sharesForStrangers,
+} from "../../pages/own_shares/own_shares_page.ts";
+import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import {
   pageForStrangers,
   signInByForm,
@@ -35,8 +46,26 @@ export function loginRoute(
   };
 }
 
+/** What pages are made of. */
+interface PageParts {
+  readonly features: ServiceConfig["features"];
+  /** Absent: there is no way for browsers to sign in. */
+  readonly signIn: SignInParts | undefined;
+  /** Absent: data sharing is off. */
+  readonly sharing: SharingParts | undefined;
+}
+
+/** Pages that are for people alone, and no part of the description. */
+export function pageRoutes({ features, signIn, sharing }: PageParts): Route[] {
+  if (!features.auth || signIn === undefined) return [];
+  return [
+    ...signInRoutes(signIn),
+    ...(features.share && sharing !== undefined ? ownShareRoutes(sharing) : []),
+  ];
+}
+
 /** How browsers are signed in and out: forms of pages. */
-export function signInRoutes(parts: SignInParts): Route[] {
+function signInRoutes(parts: SignInParts): Route[] {
   return [
     {
       method: "POST",
@@ -71,5 +100,19 @@ function providerRoutes(parts: SignInParts): Route[] {
   return [
     { ...way, path: "/login/:way", answer: (call) => leaveForProvider(call, parts) },
     { ...way, path: "/login/:way/done", audit: "login", answer: (call) => backFromProvider(call, parts) },
+  ];
+}
+
+/** Pages on which people share what is theirs. */
+function ownShareRoutes(parts: SharingParts): Route[] {
+  const page = { service: "share", signedIn: true, failed: sharesForStrangers } as const;
+  const form = { ...page, method: "POST", consumes: FORM_TYPE, audit: "share" } as const;
+  return [
+    { ...page, method: "GET", path: "/shares", answer: (call) => ownSharesPage(call, parts) },
+    { ...page, method: "GET", path: "/shares/:server/browse", answer: (call) => browsePage(call, parts) },
+    { ...page, method: "GET", path: "/shares/:server/new", answer: (call) => newSharePage(call, parts) },
+    { ...form, path: "/shares/:server", answer: (call) => makeShareByForm(call, parts) },
+    { ...page, method: "GET", path: "/shares/:server/:id", answer: (call) => ownSharePage(call, parts) },
+    { ...form, path: "/shares/:server/:id", answer: (call) => changeShareByForm(call, parts) },
   ];
 }

@@ -1,0 +1,52 @@
+import type { HttpResponse } from "../../model/http_message.ts";
+import { parentOf } from "../../model/absolute_path.ts";
+import type { Call } from "../../resource/call.ts";
+import { ownDirectory } from "../../resource/share/own_directory.ts";
+import { sharedServer } from "../../resource/share/shared_server.ts";
+import type { SharingParts } from "../../resource/share/sharing_parts.ts";
+import { isolated, markup } from "../markup.ts";
+import { pageResponse } from "../page.ts";
+import { size } from "../quantities.ts";
+import { signedInAside } from "../signed_in_aside.ts";
+import { TEXTS } from "../texts.ts";
+
+const SAYS = TEXTS.shares;
+
+/** `GET /shares/<server>/browse`: the caller's own directories, to choose what is to be shared. */
+export async function browsePage(call: Call, parts: SharingParts): Promise<HttpResponse> {
+  const { name: server } = sharedServer(call, parts);
+  const { path, entries, next } = await ownDirectory(call, call.query.get("path") ?? "", parts);
+  const here = `${call.root}shares/${server}`;
+  const at = (page: "browse" | "new", path: string) => `${here}/${page}?${new URLSearchParams({ path })}`;
+  const more = next !== undefined &&
+    markup`<p><a href="${at("browse", path)}&${
+      new URLSearchParams({ after: next }).toString()
+    }">${SAYS.next}</a></p>`;
+  return pageResponse({
+    title: SAYS.choose(server),
+    aside: signedInAside(call),
+    body: markup`<p><a href="${here.slice(0, -server.length - 1)}">${SAYS.title}</a></p>
+<h2>${isolated(path)}</h2>
+<p><a class="button" href="${at("new", path)}">${SAYS.shareThis}</a></p>
+${path !== "/" && markup`<p><a href="${at("browse", parentOf(path.slice(0, -1)))}">${SAYS.up}</a></p>`}
+${more}<div class="wide"><table>
+<caption>${TEXTS.listing.entries(entries.length)}</caption>
+<thead><tr><th scope="col">${TEXTS.listing.name}</th><th scope="col" class="number">${TEXTS.listing.size}</th><td></td></tr></thead>
+<tbody>
+${
+      entries.map(({ name, kind, size: bytes }) => {
+        const isDirectory = kind === "directory";
+        const full = `${path}${name}${isDirectory ? "/" : ""}`;
+        return markup`<tr><td>${
+          isDirectory ? markup`<a href="${at("browse", full)}">${isolated(`${name}/`)}</a>` : isolated(name)
+        }</td><td class="number">${!isDirectory && size(bytes)}</td><td><a href="${
+          at("new", full)
+        }" aria-label="${SAYS.shareNamed(name)}">${SAYS.share}</a></td></tr>
+`;
+      })
+    }</tbody>
+</table></div>
+${more}`,
+    needs: { forms: true },
+  });
+}

@@ -1,0 +1,93 @@
+import { invalidRequest } from "../../resource/invalid_request.ts";
+import type { Form } from "../../resource/form.ts";
+import { EVERYBODY } from "../../sharing/share.ts";
+import { type Content, markup } from "../markup.ts";
+import { TEXTS } from "../texts.ts";
+
+const SAYS = TEXTS.shares;
+
+/** Seconds in a day. */
+const DAY = 86_400;
+
+/** Lifetimes that a form offers, in days; 0 is without end. */
+const LIFETIMES = [1, 7, 30, 365, 0];
+/** The one that is chosen unless something else is. */
+const USUAL_LIFETIME = 30;
+
+/** What the service allows. */
+interface ShareBounds {
+  readonly allowWriteAccess: boolean;
+  /** Seconds; 0 is no bound. */
+  readonly maxLifetimeSeconds: number;
+}
+
+/** Fields by which a new share is described. */
+export function shareFields(path: string, { allowWriteAccess, maxLifetimeSeconds }: ShareBounds): Content {
+  const access = allowWriteAccess ? ["READ", "WRITE", "MODIFY", "DROP"] as const : ["READ"] as const;
+  return markup`<p><label for="path">${SAYS.path}</label>
+<input id="path" name="path" value="${path}" required maxlength="4000" spellcheck="false" autocapitalize="none"></p>
+<p><label for="user">${SAYS.whom}</label>
+<input id="user" name="user" autocomplete="off" maxlength="1000" spellcheck="false" autocapitalize="none" aria-describedby="user-help"></p>
+<p id="user-help" class="quiet">${SAYS.whomHelp}</p>
+<p><label for="access">${SAYS.access}</label>
+<select id="access" name="access">${
+    access.map((level) => markup`<option value="${level}">${SAYS.accessLevels[level]}</option>`)
+  }</select></p>
+${lifetimeField(maxLifetimeSeconds)}
+<p><label for="uses">${SAYS.uses}</label>
+<input id="uses" name="uses" type="number" min="1" max="1000000" inputmode="numeric" aria-describedby="uses-help"></p>
+<p id="uses-help" class="quiet">${SAYS.usesHelp}</p>
+${
+    allowWriteAccess && markup`<p><label for="files">${SAYS.maxFiles}</label>
+<input id="files" name="files" type="number" min="1" max="1000000" inputmode="numeric" aria-describedby="drop-help"></p>
+<p><label for="mebibytes">${SAYS.maxMebibytes}</label>
+<input id="mebibytes" name="mebibytes" type="number" min="1" max="1000000000" inputmode="numeric" aria-describedby="drop-help"></p>
+<p id="drop-help" class="quiet">${SAYS.dropHelp}</p>`
+  }
+<p><label for="link-password">${SAYS.password}</label>
+<input id="link-password" name="password" type="password" autocomplete="new-password" maxlength="200" aria-describedby="password-help"></p>
+<p id="password-help" class="quiet">${SAYS.passwordHelp}</p>
+<p><label for="note">${SAYS.note}</label>
+<input id="note" name="note" maxlength="500"></p>`;
+}
+
+/** The field for how long a share lasts from now on. */
+export function lifetimeField(maxLifetimeSeconds: number): Content {
+  const fits = (days: number) => maxLifetimeSeconds === 0 || (days > 0 && days * DAY <= maxLifetimeSeconds);
+  const offered = LIFETIMES.filter(fits);
+  const chosen = offered.includes(USUAL_LIFETIME) ? USUAL_LIFETIME : offered.at(-1);
+  const days = offered.length > 0 ? offered : [maxLifetimeSeconds / DAY];
+  return markup`<p><label for="days">${SAYS.lifetime}</label>
+<select id="days" name="days">${
+    days.map((count) =>
+      markup`<option value="${count}"${count === chosen && markup` selected`}>${SAYS.days(count)}</option>`
+    )
+  }</select></p>`;
+}
+
+/** The body of `POST /rest/share/<server>` that a form stands for. @throws {ERR_INVALID_REQUEST} */
+export function shareRequest(form: Form): Readonly<Record<string, unknown>> {
+  const given = (name: string) => form.get(name) || undefined;
+  const mebibytes = given("mebibytes");
+  if (mebibytes !== undefined && !/^\d{1,9}$/.test(mebibytes)) {
+    throw invalidRequest("mebibytes: expected a whole number");
+  }
+  return {
+    path: form.get("path"),
+    user: form.get("user")?.trim() || EVERYBODY,
+    access: form.get("access"),
+    lifetime: lifetimeIn(form),
+    maxUses: given("uses"),
+    maxFiles: given("files"),
+    maxBytes: mebibytes === undefined ? undefined : Number(mebibytes) * 1024 * 1024,
+    password: given("password"),
+    note: given("note"),
+  };
+}
+
+/** Seconds; 0 is without end. @throws {ERR_INVALID_REQUEST} */
+export function lifetimeIn(form: Form): number {
+  const days = form.get("days") ?? "";
+  if (!/^\d{1,5}(?:\.\d{1,6})?$/.test(days)) throw invalidRequest("days: expected a number of days");
+  return Math.floor(Number(days) * DAY);
+}

@@ -1,0 +1,16 @@
+import type { Call } from "../resource/call.ts";
+import { FORM_TOKEN } from "../resource/form.ts";
+import { type Content, isolated, markup } from "./markup.ts";
+import { TEXTS } from "./texts.ts";
+
+/** Who is known on a page, with the way out where there is one. */
+export function signedInAside({ caller, userName, signIn, root }: Call): Content {
+  if (caller.kind === "anonymous") return undefined;
+  const says = TEXTS.signIn;
+  return [
+    markup`${says.signedInAs} <strong>${isolated(userName ?? caller.identity.dn)}</strong>`,
+    signIn !== undefined && markup`<form method="post" action="${root}logout">
+<input type="hidden" name="${FORM_TOKEN}" value="${signIn.formToken}">
+<button class="plain">${says.signOut}</button></form>`,
+  ];
+}

@@ -1,0 +1,141 @@
+/** The pages on which people share what is theirs: the forms in them, and what others try with these. */
+import assert from "node:assert/strict";
+import { formToken, Visitor } from "../visitor.ts";
+import { ALICE } from "../running_service.ts";
+import { BOB, BOB_DN, SharingSystem } from "./sharing_system.ts";
+
+const sharing = await SharingSystem.open({
+  properties: { "share.maxLifetime": "2592000", "share.allowWriteAccess": "false" },
+});
+const { system, data } = sharing;
+Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
+await Deno.writeTextFile(`${data}/d/<b>bold & "quoted".txt`, "x");
+
+async function signedIn(user: readonly [string, string]): Promise<Visitor> {
+  const visitor = new Visitor(system);
+  assert.equal((await visitor.signIn(user)).status, 303);
+  return visitor;
+}
+
+const alice = await signedIn(ALICE);
+const bob = await signedIn(BOB);
+
+/** Address of the page to which an answer leads. */
+const target = (location = "", from = "/shares/HPC") => new URL(location, `https://x${from}`).pathname;
+
+async function make(visitor: Visitor, fields: Readonly<Record<string, string>>) {
+  const page = await visitor.get(`/shares/HPC/new?path=${encodeURIComponent(`${data}/d/`)}`);
+  const usual = { token: formToken(page), path: `${data}/d/`, access: "READ", days: "7" };
+  return await visitor.post("/shares/HPC", { ...usual, ...fields });
+}
+
+Deno.test("somebody goes through their directories, shares one, gives the link away, sees its use, changes and ends it", async () => {
+  const home = await alice.get("/");
+  assert.match(home.text, /href="\.\/shares">My shares</);
+  assert.match((await alice.get("/shares")).text, /Nothing is shared here/);
+  const top = await alice.get("/shares/HPC/browse");
+  assert.equal(top.status, 200, top.text);
+  assert.match(top.text, new RegExp(`<h2><bdi>${data}/</bdi></h2>`));
+  const [, down = ""] = /<a href="([^"]+)"><bdi>d\/</.exec(top.text) ?? [];
+  const inside = await alice.get(
+    new URL(down.replaceAll("&#38;", "&"), "https://x/shares/HPC/browse").href.slice(9),
+  );
+  assert.match(inside.text, /ten\.txt/);
+  assert.match(inside.text, /<bdi>&#60;b&#62;bold &#38; &#34;quoted&#34;\.txt<\/bdi>/);
+
+  const made = await make(alice, {});
+  assert.equal(made.status, 303, made.text);
+  const path = target(made.headers.location);
+  const page = await alice.get(path);
+  const [, link = ""] = /readonly value="([^"]+)"/.exec(page.text) ?? [];
+  assert.match(page.text, /everybody with the link[^]*in 6 days|everybody with the link[^]*in 7 days/);
+  const { pathname } = new URL(link);
+  assert.equal((await new Visitor(system).get(`${pathname}/ten.txt`)).text, "0123456789");
+  assert.match((await alice.get(path)).text, /somebody with the link, 127\.0\.0\.1/);
+  assert.match(
+    (await alice.get("/shares")).text,
+    new RegExp(`<bdi>${data}/d/</bdi></a></td>\\s*<td>everybody`),
+  );
+
+  const token = formToken(await alice.get(path));
+  const changed = await alice.post(path, { token, do: "change", days: "1" });
+  assert.equal(changed.status, 303, changed.text);
+  assert.equal(target(changed.headers.location, path), path);
+  assert.match((await alice.get(path)).text, /in 23 hours|tomorrow|in 1 day/);
+  const ended = await alice.post(path, { token, do: "end" });
+  assert.equal(target(ended.headers.location, path), "/shares");
+  assert.equal((await new Visitor(system).get(`${pathname}/ten.txt`)).status, 404);
+});
+
+Deno.test("a share for one person, and how often, are as the form says", async () => {
+  const note = "<i>For you</i>";
+  const made = await make(alice, {
+    user: BOB_DN,
+    uses: "2",
+    path: `${data}/d/ten.txt`,
+    note,
+    password: "s&cret",
+  });
+  const path = target(made.headers.location);
+  const page = await alice.get(path);
+  assert.match(page.text, /<dd><bdi>bob<\/bdi><\/dd>/i);
+  assert.match(page.text, /Uses left<\/dt><dd>2</);
+  assert.match(page.text, /Password<\/dt><dd>is asked for<[^]*<bdi>&#60;i&#62;For you/);
+  assert.doesNotMatch(page.text, /s&(#38;)?cret/);
+  const share = await system.ask(path.replace("/shares/", "/rest/share/"), { as: ALICE });
+  assert.match(share.text, /"path":"[^"]+ten\.txt"/);
+  for (
+    const [fields, status] of [
+      [{ path: "/nowhere" }, 404],
+      [{ user: "no name" }, 400],
+      [{ access: "WRITE" }, 403],
+      [{ access: "NONE" }, 403],
+      [{ days: "x" }, 400],
+      [{ uses: "0" }, 400],
+      [{ path: "" }, 400],
+    ] as const
+  ) assert.equal((await make(alice, fields)).status, status, JSON.stringify(fields));
+});
+
+Deno.test("nobody changes, ends or sees another's share, whatever page or browser they use", async () => {
+  const path = target((await make(alice, { path: `${data}/d/sub/` })).headers.location);
+  const [own, others] = [formToken(await alice.get(path)), formToken(await bob.get("/shares"))];
+  assert.equal((await bob.get(path)).status, 403);
+  assert.equal((await bob.post(path, { token: formToken(await bob.get("/")), do: "end" })).status, 403);
+  for (const token of [others, "", "x".repeat(43)]) {
+    assert.equal((await alice.post(path, { token, do: "end" })).status, 403);
+  }
+  for (const site of ["cross-site", "same-site", "none"]) {
+    const headers = { "Sec-Fetch-Site": site };
+    assert.equal((await alice.post(path, { token: own, do: "end" }, { headers })).status, 403, site);
+    assert.equal((await alice.post("/shares/HPC", { token: own }, { headers })).status, 403, site);
+  }
+  // Credentials that a browser sends by itself, or a program, are no page of ours.
+  const program = await new Visitor(system).post(path, { token: own, do: "end" }, { as: ALICE });
+  assert.equal(program.status, 403);
+  assert.equal((await alice.get(path)).status, 200, "it is still there");
+});
+
+Deno.test("who is not signed in is led to sign in and back", async () => {
+  const visitor = new Visitor(system);
+  const away = await visitor.get("/shares/HPC/new?path=%2Fdata%2F");
+  assert.equal(away.status, 303);
+  const { pathname, search } = new URL(away.headers.location ?? "", "https://x/shares/HPC/new");
+  assert.equal(pathname, "/login");
+  const page = await visitor.get(pathname + search);
+  const [user, password] = ALICE;
+  const back = await visitor.post(pathname + search, { token: formToken(page), user, password });
+  assert.equal(target(back.headers.location, pathname), "/shares/HPC/new");
+  assert.match((await visitor.get("/shares/HPC/new?path=%2Fdata%2F")).text, /value="\/data\/"/);
+});
+
+Deno.test("what a path in an address or a name in a directory says is text on the page", async () => {
+  const hostile = `"><script>alert(1)</script>`;
+  for (const page of ["new", "browse"]) {
+    const { text } = await alice.get(`/shares/HPC/${page}?path=${encodeURIComponent(hostile)}`);
+    assert.doesNotMatch(text, /<script>alert/, page);
+  }
+  assert.equal((await alice.get("/shares/HPC/browse?path=/../../etc")).status, 400);
+  assert.equal((await bob.get("/shares/HPC/browse")).status, 401, "who has no account has no directory");
+  assert.equal((await alice.get("/shares/NONE/browse")).status, 404);
+});
