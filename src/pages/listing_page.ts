@@ -1,11 +1,11 @@
+import { aboutShare } from "./about_share.ts";
 import { isViewable } from "../resource/access/file_view.ts";
 import type { Listing, ListingEntry, ListingForm } from "../resource/access/listing.ts";
 import { listingQueryText, type Order } from "../resource/access/listing_query.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { PAGE_TYPE, pageFrame, pageHeaders } from "./page.ts";
-import { personName } from "./person_name.ts";
 import type { PageNeeds } from "./policy.ts";
-import { distance, moment, size, zone } from "./quantities.ts";
+import { size, zone } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
 import { trailLinks } from "./trail_links.ts";
 
@@ -28,7 +28,7 @@ export const LISTING_PAGE: ListingForm = {
     const { head, tail } = pageFrame({
       title: folder,
       heading: isolated(folder),
-      aside: about(listing),
+      aside: aboutShare(share, listing.now),
       footer: markup`<p>${SAYS.neverListed}</p>`,
       needs: NEEDS,
     });
@@ -37,6 +37,7 @@ export const LISTING_PAGE: ListingForm = {
     yield markup`${trail.length > 1 && trailLinks(trail)}
 <p>${SAYS.muchData}</p>
 <pre><code>${share.command}</code></pre>
+${share.note !== undefined && markup`<p class="note">${isolated(share.note)}</p>`}
 <p><a href="?view=zip" rel="nofollow">${SAYS.zip}</a></p>
 ${search(listing)}
 ${more}
@@ -56,14 +57,6 @@ ${more}`.toString();
     yield tail;
   },
 };
-
-/** Who shares it, and until when. */
-function about({ share: { owner, expires }, now }: Listing): Markup {
-  const end = expires * 1000;
-  return markup`${SAYS.sharedBy} ${isolated(personName(owner))}${
-    expires > 0 && markup`, ${SAYS.until} ${moment(end)} (${distance(end, now)})`
-  }`;
-}
 
 function search({ query, shown, next }: Listing): Content {
   if (query.find === "" && query.after === undefined && next === undefined && shown < MANY) return undefined;

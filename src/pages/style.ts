@@ -57,6 +57,11 @@ header form { display: inline }
 .fields label { display: block; font-weight: 600 }
 .fields .long { width: 40rem }
 .fields input, .fields select, .fields textarea { width: 24rem }
+.uploads { list-style: none; padding: 0 }
+.uploads li { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; padding: .5rem 0; border-bottom: 1px solid var(--line) }
+.note { border-left: 4px solid var(--link); padding-left: .75rem }
+.hidden:empty { display: none }
+[hidden] { display: none !important }
 img.preview { max-width: 100%; height: auto }
 pre.preview { max-height: 70vh; overflow: auto }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }

@@ -117,6 +117,30 @@ export const TEXTS = {
     neverListed: "Names that are not UTF-8, and links that lead nowhere, are never listed.",
   },
 
+  upload: {
+    title: (name: string) => `Files for ${name}`,
+    heading: "Files for",
+    muchData: "Choose files below. On a command line, one by one:",
+    choose: "Choose files, or drop them here",
+    filesLeft: (count: number) =>
+      count === 1 ? "There is room for 1 more file." : `There is room for ${count} more files.`,
+    bytesLeft: (bytes: string) => `There is room for ${bytes}.`,
+    noScript: "This page needs JavaScript to bring files; the command line above does not.",
+    promise: "Nothing that is there is shown or replaced. What is interrupted is kept for a day.",
+    /** What the script says; names in braces are filled in by it. */
+    script: {
+      waiting: "Waiting",
+      pause: "Pause",
+      resume: "Resume",
+      paused: "Paused",
+      lost: "The connection is lost, it goes on by itself",
+      progress: "{sent} of {all}",
+      done: "Done",
+      renamed: "Done, kept as {name}",
+      failed: "Not possible: {reason}",
+    },
+  },
+
   preview: {
     download: "Download",
     picture: (name: string) => `The picture ${name}`,

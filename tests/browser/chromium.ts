@@ -136,7 +136,9 @@ export class Page {
 
   async prepare(width: number, scheme: string): Promise<void> {
     await Promise.all(["Page.enable", "Log.enable", "Runtime.enable"].map((method) => this.#send(method)));
-    await this.#send("Fetch.enable", { handleAuthRequests: true });
+    // Pages alone, so that what scripts send goes its way.
+    const patterns = [{ resourceType: "Document" }];
+    await this.#send("Fetch.enable", { handleAuthRequests: true, patterns });
     await this.#send("Emulation.setDeviceMetricsOverride", {
       width,
       height: 800,
@@ -184,6 +186,24 @@ export class Page {
     });
     if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));
     return typeof result === "object" && result !== null && "value" in result ? result.value : undefined;
+  }
+
+  /** Chooses files in an input, as a person does. */
+  async choose(selector: string, files: readonly string[]): Promise<void> {
+    const expression = `document.querySelector(${JSON.stringify(selector)})`;
+    const { result } = await this.#send("Runtime.evaluate", { expression });
+    const objectId = typeof result === "object" && result !== null && "objectId" in result
+      ? result.objectId
+      : "";
+    await this.#send("DOM.setFileInputFiles", { files, objectId });
+  }
+
+  /** Waits until an expression is true in the page. */
+  async until(expression: string): Promise<void> {
+    await this.evaluate(`new Promise((resolve) => {
+      const look = () => (${expression}) ? resolve(true) : setTimeout(look, 20);
+      look();
+    })`);
   }
 
   /** Picture of the whole page, PNG. */

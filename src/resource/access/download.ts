@@ -9,6 +9,8 @@ import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { parseByteRange } from "./byte_range.ts";
 import { directoryArchive } from "./archive/directory_archive.ts";
+import type { Share } from "../../sharing/share.ts";
+import { uploadView } from "./share_facts.ts";
 import { contentDisposition } from "./content_disposition.ts";
 import { imageType } from "./file_view.ts";
 import { directoryListing, localTime } from "./directory_listing.ts";
@@ -34,7 +36,13 @@ export async function download(
   parts: SharingParts,
   views: ShareViews,
 ): Promise<HttpResponse> {
-  const opened = asDirectory(await openedShare(call, () => "READ", parts), call);
+  const isPage = /\btext\/html\b/i.test(call.request.headers.get("Accept") ?? "");
+  const wanted = ({ access }: Share) => access === "DROP" && isPage ? "DROP" : "READ";
+  const opened = asDirectory(await openedShare(call, wanted, parts), call);
+  if (opened.share.access === "DROP") {
+    if (opened.path !== opened.share.path) throw nothingThere("nothing of a share for uploads is shown");
+    return views.upload(uploadView(call, opened.share, parts.clock()));
+  }
   const head = call.request.method === "HEAD";
   // Claimed before a daemon is asked: of many requests for the last use only one costs a session.
   const use = head

@@ -1,4 +1,5 @@
 import type { HttpResponse } from "../../model/http_message.ts";
+import type { Quota } from "../../sharing/share.ts";
 import type { ListingQuery } from "./listing_query.ts";
 
 /** One line of a directory listing. */
@@ -21,6 +22,8 @@ export interface ShareFacts {
   readonly owner: string;
   /** End of life in seconds since the epoch; 0 is never. */
   readonly expires: number;
+  /** What its owner tells those who use it. */
+  readonly note?: string;
   /** Whether each look at it counts, so that none is to be invited. */
   readonly counted: boolean;
   /** Command line by which `pyuftp` gets what is shown, for much data. */
@@ -76,10 +79,24 @@ export interface FilePreview {
     | { readonly kind: "nothing" };
 }
 
+/** A share for uploads, as those see it who bring something. */
+export interface UploadView {
+  readonly share: Omit<ShareFacts, "command">;
+  /** Address to which files are put, each by its name; relative to the page where nobody has said how clients know it. */
+  readonly to: string;
+  /** Command line by which a file can be brought. */
+  readonly command: string;
+  /** How much can still be brought. */
+  readonly quota: Quota | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
 /** How people see what is shared: handed down from where pages are made. */
 export interface ShareViews {
   readonly listing: ListingForm;
   readonly preview: (preview: FilePreview) => HttpResponse;
+  readonly upload: (view: UploadView) => HttpResponse;
 }
 
 /** The listing as JSON, for programs. */

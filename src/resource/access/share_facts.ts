@@ -2,7 +2,7 @@ import { EVERYBODY, isDirectory, type Share } from "../../sharing/share.ts";
 import { nameOf, withoutSlash } from "../../model/absolute_path.ts";
 import type { Call } from "../call.ts";
 import { shellWord } from "../command_lines.ts";
-import type { Listing, ShareFacts } from "./listing.ts";
+import type { Listing, ShareFacts, UploadView } from "./listing.ts";
 
 /** What people are told of a share. @param shown Path, or pattern of paths, that `pyuftp` is to get. */
 export function shareFacts({ base, userName }: Call, share: Share, shown: string): ShareFacts {
@@ -18,8 +18,23 @@ export function shareFacts({ base, userName }: Call, share: Share, shown: string
     name: shareName(share),
     owner: made?.owner.dn ?? owner,
     expires,
+    note: share.note,
     counted: oneTime || usesLeft !== undefined,
     command: `pyuftp cp ${isDirectory(share) ? "-r " : ""}${user} ${address} .`,
+  };
+}
+
+/** A share for uploads, as those see it who bring something. @param now Milliseconds since the epoch. */
+export function uploadView(call: Call, share: Share, now: number): UploadView {
+  const { server, id, quota, received = { files: 0, bytes: 0 } } = share;
+  const left = (most: number | undefined, there: number) =>
+    most === undefined ? undefined : Math.max(0, most - there);
+  return {
+    share: shareFacts(call, share, share.path),
+    to: `${call.root}rest/access/${encodeURIComponent(server)}/${id}/`,
+    command: `curl -T <file> ${shellWord(`${call.base}/rest/access/${server}/${id}/`)}`,
+    quota: quota && { files: left(quota.files, received.files), bytes: left(quota.bytes, received.bytes) },
+    now,
   };
 }
 

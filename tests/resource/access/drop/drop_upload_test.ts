@@ -233,3 +233,31 @@ Deno.test("a file cannot be shared for uploads, quotas are for them, and writing
   assert.equal(await make({}), 403);
   assert.equal((await at.put("a", { body: "x" }))[0], 403);
 });
+
+Deno.test("a share for uploads is a page that says how much room there is, and nothing of what is there", async () => {
+  await using at = await drop({ maxFiles: 2, maxBytes: 2048, note: "<b>x</b>" });
+  await at.put("secret.txt", { body: "x".repeat(1024) });
+  const headers = { Accept: "text/html" };
+  const response = await at.site.ask("anonymous", "GET", `access/HPC/${at.id}`, { headers });
+  const page = await response.text();
+  for (
+    const expected of [
+      /room for 1 more file\./,
+      /room for 1 KiB/,
+      /&#60;b&#62;x&#60;\/b&#62;/,
+      /curl -T &#60;file&#62; https:/,
+    ]
+  ) {
+    assert.match(page, expected);
+  }
+  assert.doesNotMatch(page, /secret|ten\.txt/);
+  assert.match(
+    response.headers.get("Content-Security-Policy") ?? "",
+    /script-src 'sha256-[^']+'; connect-src 'self'/,
+  );
+  const below = await at.site.ask("anonymous", "GET", `access/HPC/${at.id}/ten.txt`, { headers });
+  assert.equal(below.status, 404);
+  await below.text();
+  const script = await Deno.readTextFile(new URL("../../../../src/pages/upload.js", import.meta.url));
+  assert(script.length < 30 * 1024);
+});
