@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { methodProperties, userToken } from "./every_method.ts";
-import { runService, type SystemUnderTest } from "./running_service.ts";
+import { createSite, runService, type SystemUnderTest } from "./running_service.ts";
+import { runAuthserver } from "./service_process.ts";
 
 const ANN_DN = "CN=ann,OU=ssh-certificates";
 
@@ -149,4 +150,12 @@ Deno.test("without certificate no key counts where only=certificates, from whate
 Deno.test("without authorities there is nowhere to show certificates", async () => {
   await using system = await runService();
   assert.equal((await upload(system, "for_ever")).status, 405); // a server could have that name
+});
+
+Deno.test("a service whose list of revoked keys is broken does not start, and names the file", async () => {
+  const { files, ...others } = settings();
+  await using site = await createSite({ ...others, files: { ...files, "conf/revoked": "ssh-ed25519 x\n" } });
+  const running = runAuthserver(["serve", "--config", site.main]);
+  assert.notEqual(await running.ended, 0);
+  assert.match(running.printed, /\/conf\/revoked: line 1: key is not in base64/);
 });
