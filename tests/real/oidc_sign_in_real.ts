@@ -4,46 +4,16 @@ import { Chromium, findChromium } from "../browser/chromium.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { methodProperties } from "../system/every_method.ts";
 import { runService } from "../system/running_service.ts";
-import { hasProgram, lacking, run } from "./lacking.ts";
+import { lacking } from "./lacking.ts";
+import { installOidcProvider, startOidcScript, writeCertificate } from "./npm_oidc_provider.ts";
 
 const PART = "sign-in at npm oidc-provider";
-const VERSION = "9.13.3";
+const SCRIPT = "oidc_sign_in.mjs";
 const VIEW = { width: 800, scheme: "light" } as const;
 
-/** A folder with the package and a certificate of the authority; it goes when the tests have ended. */
-async function installed(): Promise<string> {
-  const folder = await Deno.makeTempDir({ prefix: "authserver-sign-in-" });
-  Deno.test.afterAll(() => Deno.remove(folder, { recursive: true }));
-  const options = ["--no-audit", "--no-fund", "--no-save", "--prefix", folder];
-  await run("npm", ["install", ...options, `oidc-provider@${VERSION}`], { cwd: folder });
-  await Deno.copyFile(new URL("oidc_sign_in.mjs", import.meta.url), `${folder}/provider.mjs`);
-  return folder;
-}
-
 async function startProvider(folder: string, redirectUri: string) {
-  const process = new Deno.Command("node", {
-    args: [`${folder}/provider.mjs`, folder, redirectUri],
-    cwd: folder,
-    stdin: "null",
-    stdout: "piped",
-    stderr: "null",
-  }).spawn();
-  const reader = process.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  let printed = "";
-  while (!printed.includes("\n")) {
-    const { done, value } = await reader.read();
-    if (done) throw new Error(`the provider ended: ${printed}`);
-    printed += value;
-  }
-  const { issuer } = JSON.parse(printed);
-  return {
-    issuer: String(issuer),
-    async [Symbol.asyncDispose]() {
-      process.kill("SIGKILL");
-      await reader.cancel();
-      await process.status;
-    },
-  };
+  const { said: { issuer = "" }, stop } = await startOidcScript(folder, SCRIPT, [redirectUri]);
+  return { issuer, [Symbol.asyncDispose]: stop };
 }
 
 /** A port that is free now: the redirect URI has to be known before the service runs. */
@@ -53,15 +23,12 @@ function freePort(): number {
 }
 
 const browserPath = await findChromium();
-if (browserPath === undefined || !await hasProgram("npm")) {
-  lacking(PART, "install chromium and Node.js with npm");
-} else {
+if (browserPath === undefined) lacking(PART, "install chromium");
+const folder = browserPath && await installOidcProvider(PART, SCRIPT);
+if (browserPath !== undefined && folder !== undefined) {
   Deno.test(`${PART}: two of them are two buttons, and a person comes back from each`, async () => {
-    const folder = await installed();
     const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
-    const own = authority.issue({ subject: "CN=localhost", names: ["localhost", "127.0.0.1"] });
-    await Deno.writeTextFile(`${folder}/cert.pem`, own.certificate);
-    await Deno.writeTextFile(`${folder}/key.pem`, own.key);
+    await writeCertificate(folder, authority);
     const port = freePort();
     const base = `https://localhost:${port}`;
     await using one = await startProvider(folder, `${base}/login/ONE/done`);
