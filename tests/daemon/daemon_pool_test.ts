@@ -336,9 +336,12 @@ Deno.test("a daemon that is back is used again within 10 s, and no request pays 
     if (outage === "refused") await ill?.stop();
     else if (ill !== undefined) ill.fault = { kind: outage };
     for (let i = 0; i < 6; i++) assert.equal((await setting.open()).instance, 2, outage);
+    const asked = ill?.connections ?? 0;
     await setting.advance(30);
     assert.deepEqual(setting.up(), [false, true], outage);
     const before = ill?.connections ?? 0;
+    const trials = before - asked; // one in 4 to 5 s
+    if (outage === "not-in-acl") assert(trials >= 5 && trials <= 8, `asked ${trials} times within 30 s`);
     assert.equal((await setting.open()).instance, 2);
     assert.equal(ill?.connections, before, "no request goes there");
     if (outage === "refused") await ill?.start();

@@ -63,6 +63,7 @@ const INVALID: readonly (readonly [string, string])[] = [
   ["a*+", "one quantifier"],
   ["a{3,2}", "rising order"],
   ["a{2000}", "up to 1000"],
+  ["a{1001,}", "up to 1000"],
   ["(a{1000}){1000}", "fewer repetitions"],
   ["(((((a{9}){9}){9}){9}){9})", "fewer repetitions"],
   ["(?=a)", "without look-around"],
@@ -87,6 +88,10 @@ Deno.test("LinearPattern matches whole texts, without case", () => {
   for (const [pattern, text, matches] of MATCHES) {
     assert.equal(new LinearPattern(pattern).matches(text), matches, `${pattern} | ${text}`);
   }
+});
+
+Deno.test("LinearPattern takes patterns up to their longest", () => {
+  assert(new LinearPattern("a".repeat(1000)).matches("a".repeat(1000)));
 });
 
 Deno.test("LinearPattern says what is wrong with a pattern", () => {

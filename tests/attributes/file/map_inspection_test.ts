@@ -50,6 +50,12 @@ const PROBLEMS: readonly (readonly [string, string])[] = [
     "warning map:2: CN=x: supplementaryGroups = -: expected the name of a group",
   ],
   [
+    `"uftpd.S.xlogin": ["ann", "${"b".repeat(60)}"]`,
+    `warning map:2: CN=x: uftpd.S.xlogin: of several values only the last counts, expected one: ${
+      "b".repeat(50)
+    }`,
+  ],
+  [
     '"uftpd.S.ratelimit": "5"',
     "warning map:2: CN=x: uftpd.S.ratelimit: expected one of xlogin, group, rateLimit",
   ],
@@ -64,7 +70,19 @@ Deno.test("inspectMapFile() tells what sessions would be refused for, and what h
     const { problems } = await inspect(`{"CN=x":\n{${attributes}}}`);
     assert.equal(problems.length, 1, attributes);
     assert.ok(problems[0]?.startsWith(problem), problems[0]);
+    assert.ok(!problems[0]?.includes("b".repeat(51)), "values are cut");
   }
+});
+
+Deno.test("inspectMapFile() misses neither account nor role of users who are banned", async () => {
+  const problemsOf = async (attributes: string) => {
+    const text = `{"CN=x":\n{${attributes}}}`;
+    const { problems } = await inspectMapFile(text, { file: "map", matching: "strict", alone: true });
+    return problems.map(({ expected }) => expected.slice(0, 9));
+  };
+  assert.deepEqual(await problemsOf('"role": "banned"'), []);
+  assert.deepEqual(await problemsOf('"role": "user"'), ["no xlogin"]);
+  assert.deepEqual(await problemsOf('"xlogin": "ann"'), ["no role, "]);
 });
 
 Deno.test("inspectMapFile() tells also what makes the file unusable", async () => {

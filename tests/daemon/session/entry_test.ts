@@ -35,6 +35,8 @@ const LINES: [string, Entry | undefined][] = [
   }],
   ["size=1;type=file;  lead", { name: " lead", kind: "file", size: 1, permissions: "" }],
   ["size=1;type=file; a;b=c d", { name: "a;b=c d", kind: "file", size: 1, permissions: "" }],
+  ["size=1;type=dir; bare", { name: "bare", kind: "directory", size: 1, permissions: "" }],
+  ["size=1;type=dir;UNIX.mode=755; bits", { name: "bits", kind: "directory", size: 1, permissions: "" }],
   ["Size=1;Type=file;Unix.Mode=644; x", { name: "x", kind: "file", size: 1, permissions: "" }],
   ["size=1;modify=soon;type=file; x", { name: "x", kind: "file", size: 1, permissions: "" }],
   ["type=cdir; .", undefined],
