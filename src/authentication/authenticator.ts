@@ -1,5 +1,6 @@
 import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { Asker, RemoteStatus } from "../outgoing/remote_system.ts";
+import type { TurnSeeker } from "../model/turns.ts";
 import type { Identity } from "../model/identity.ts";
 import type { UploadOutcome } from "./ssh_key/certificate/certificate_book.ts";
 import type { AskStanding } from "./standing.ts";
@@ -56,12 +57,17 @@ export type Verdict =
   /** Of this method's kind, but wrong; the reason is for the log only and names nothing secret. */
   | { readonly kind: "refused"; readonly reason: string; readonly stepUp?: StepUp };
 
+/** An account whose daemons are asked which authorities its user names, and where that waits for its turn. */
+export interface CertificateOwner extends TurnSeeker {
+  readonly account: string;
+}
+
 /** Where certificates are shown once, so that their keys count while they live. */
 export interface CertificateDesk {
-  /** @throws {ERR_RECORD_STORE} */
-  upload(line: string): Promise<UploadOutcome>;
+  /** @param owner Whose own authorities count for it, in place of the operator's. @throws {ERR_RECORD_STORE | ERR_KEY_LOOKUP_FAILED} */
+  upload(line: string, owner?: CertificateOwner): Promise<UploadOutcome>;
   /** Whether the certificate was there. @throws {UnusableKey | ERR_RECORD_STORE} */
-  forget(line: string): Promise<boolean>;
+  forget(line: string, account?: string): Promise<boolean>;
   /** What a login by the key of this certificate would be, were the key proved; for operators. */
   foresee(line: string, user: string, clientAddress: string): Verdict;
 }

@@ -1,6 +1,7 @@
 import type { Authenticator, CertificateDesk } from "../authentication/authenticator.ts";
 import type { UserCertificate } from "../authentication/ssh_key/certificate/user_certificate.ts";
 import { UnusableKey } from "../authentication/ssh_key/wire_reader.ts";
+import { addressGroup } from "../model/address_group.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { HeaderList } from "../model/header_list.ts";
 import { refuse } from "../model/service_error.ts";
@@ -35,8 +36,11 @@ export async function uploadCertificate(call: Call, parts: CertificateParts): Pr
   const line = await readText(call.request);
   return await regulated(call, parts, async () => {
     let reason = "";
+    const account = call.query.get("user") ?? undefined;
+    const lane = addressGroup(call.clientAddress);
+    const owner = account === undefined ? undefined : { account, lane, known: false, signal: call.signal };
     for (const desk of parts.desks) {
-      const outcome = await desk.upload(line);
+      const outcome = await desk.upload(line, owner);
       if (outcome.kind === "refused") {
         reason = outcome.reason;
         continue;
@@ -58,7 +62,9 @@ export async function forgetCertificate(call: Call, parts: CertificateParts): Pr
   return await regulated(call, parts, async () => {
     let wasThere = false;
     try {
-      for (const desk of parts.desks) wasThere = await desk.forget(line) || wasThere;
+      for (const desk of parts.desks) {
+        wasThere = await desk.forget(line, call.query.get("user") ?? undefined) || wasThere;
+      }
     } catch (error) {
       if (error instanceof UnusableKey) throw refuse("ERR_CERTIFICATE_REFUSED", { why: error.message });
       throw error;

@@ -7,6 +7,7 @@ import { InvalidExpression } from "../../src/authentication/expression/invalid_e
 import { parseJsonObject } from "../../src/authentication/json_object.ts";
 import { InvalidReply, parseReply } from "../../src/authentication/oauth/reply_variables.ts";
 import { parseCredentials } from "../../src/authentication/parse_credentials.ts";
+import { shownToken } from "../../src/authentication/issued_token/booked_token.ts";
 import { InvalidToken, parseSignedToken } from "../../src/authentication/signed_token.ts";
 import { parseKeyLine } from "../../src/authentication/ssh_key/authorized_keys.ts";
 import { readLegacyToken } from "../../src/authentication/ssh_key/legacy_token.ts";
@@ -103,6 +104,22 @@ fuzz({
     longest: 16 * KIB,
     forms: ["…", "eyJhbGciOiJFZERTQSJ9.….AAAA", "eyJhbGciOiJFZERTQSJ9.e30.…", ".….", longToken],
     input: asItIs,
+  },
+});
+fuzz({
+  name: "shownToken()",
+  input: hostileText(
+    '{"sub":"ann","jti":"2","since":1,"root":"1","line":[["1",2]],"bounds":{"path":["/a/"]}}',
+  ),
+  parse: (text) => {
+    const claims = parseJsonObject(new TextEncoder().encode(text));
+    return claims && shownToken({ text, digest: "d", algorithm: "ES256", claims, expires: 1 });
+  },
+  throws: [InvalidToken],
+  growth: {
+    longest: 8 * KIB,
+    forms: ["…", "[1]", '["1",2]'],
+    input: (text) => `{"sub":"ann","jti":"2","since":1,"line":[${text.slice(0, 8 * KIB)}]}`,
   },
 });
 fuzz({

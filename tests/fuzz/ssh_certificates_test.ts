@@ -1,6 +1,9 @@
 /** OpenSSH certificates, who may sign them, and what of them is revoked. */
 import { Buffer } from "node:buffer";
-import { parseAuthorities } from "../../src/authentication/ssh_key/certificate/authorities_file.ts";
+import {
+  authorityInLine,
+  parseAuthorities,
+} from "../../src/authentication/ssh_key/certificate/authorities_file.ts";
 import { readRevokedKeys } from "../../src/authentication/ssh_key/certificate/revoked_keys.ts";
 import { readUserCertificate } from "../../src/authentication/ssh_key/certificate/user_certificate.ts";
 import { UnusableKey } from "../../src/authentication/ssh_key/wire_reader.ts";
@@ -43,6 +46,24 @@ fuzz({
       `domain=…,a=b ${AUTHORITY}`,
       `@cert-authority…${AUTHORITY}`,
       `"…" ${AUTHORITY}`,
+    ],
+    input: asItIs,
+  },
+});
+fuzz({
+  name: "authorityInLine()",
+  input: hostileText(
+    `cert-authority,principals="ann,bob",from="10.0.0.0/8" ${AUTHORITY}`,
+    `no-pty ${AUTHORITY}`,
+  ),
+  parse: authorityInLine,
+  growth: {
+    longest: 16 * KIB,
+    forms: [
+      "…",
+      `cert-authority,principals="…" ${AUTHORITY}`,
+      `…,cert-authority ${AUTHORITY}`,
+      `cert-authority,from="…" ${AUTHORITY}`,
     ],
     input: asItIs,
   },

@@ -163,6 +163,17 @@ async function narrowToken({ base, data, folder, pyuftp, env }: {
     `MKD ${inside}/new`,
   ]);
   for (const reply of denied) assert.match(reply, /^534/, denied.join("\n"));
+  const [, claims = ""] = token.split(".");
+  const { jti } = JSON.parse(
+    new TextDecoder().decode(Uint8Array.fromBase64(claims, { alphabet: "base64url" })),
+  );
+  const ended = await fetch(`${base}/rest/auth/tokens/${jti}`, {
+    client,
+    method: "DELETE",
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  assert.equal(ended.status, 204, await ended.text());
+  await assert.rejects(ask("ls", `${target}/run7/`), /401|[Aa]uthent/, "taken back");
   assert.deepEqual([...Deno.readDirSync(inside)].map(({ name }) => name), ["in.txt"]);
 }
 

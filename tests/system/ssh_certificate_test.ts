@@ -159,3 +159,95 @@ Deno.test("a service whose list of revoked keys is broken does not start, and na
   assert.notEqual(await running.ended, 0);
   assert.match(running.printed, /\/conf\/revoked: line 1: key is not in base64/);
 });
+
+/** Accounts whose own `authorized_keys` name an authority that is none of the operator's. */
+function withOwnAuthorities() {
+  const { properties, files } = settings();
+  const account = (line: string) => ({
+    uid: 1000,
+    home: "/home/x",
+    groups: ["users"],
+    keyFiles: { ".ssh/authorized_keys": `${line}\n` },
+  });
+  const authority = certificateLine("ca_ed25519");
+  return {
+    properties: {
+      "container.security.rest.authentication.order": "SSHKEY",
+      "persistence.directory": properties["persistence.directory"],
+      ...methodProperties("SSHKEY", { certificateAuthorities: "{folder}/conf/ssh_ca.pub" }),
+    },
+    files: { ...files, "conf/ssh_ca.pub": "# none of the operator's\n" },
+    servers: {
+      HPC: [{
+        users: {
+          ann: account(`cert-authority ${authority}`),
+          bob: account(`cert-authority ${authority}`),
+          dora: account(`cert-authority,principals="ann" ${authority}`),
+          carl: account(`cert-authority,principals="somebody" ${authority}`),
+          far: account(`cert-authority,principals="ann",from="192.0.2.0/24" ${authority}`),
+          gina: account(authority),
+        },
+      }],
+      TWO: [{ users: { ann: account("# nothing") } }],
+    },
+  };
+}
+
+const uploadFor = (system: SystemUnderTest, user: string, method = "PUT") =>
+  system.ask(`${PATH}?user=${user}`, {
+    method,
+    body: `${certificateLine("for_ever")}\n`,
+    headers: { "Content-Type": "text/plain" },
+  });
+
+Deno.test("an authority that users name in their own authorized_keys counts for them, and for nobody else", async () => {
+  await using system = await runService(withOwnAuthorities());
+  assert.equal((await upload(system, "for_ever")).status, 403, "the operator has not named it");
+  assert.equal((await signIn(system)).status, 401);
+  for (
+    const [user, reason] of [
+      ["bob", /it does not name the account/],
+      ["carl", /none of its principals is one that its authority may name/],
+      ["gina", /its authority is not among those that are trusted/],
+      ["nobody", /its authority is not among those that are trusted/],
+      ["root", /expected a user's account/],
+      ["a%20b", /expected a user's account/],
+    ] as const
+  ) {
+    const reply = await uploadFor(system, user);
+    assert.equal(reply.status, 403, user);
+    assert.match(reply.text, reason);
+  }
+  for (const user of ["ann", "dora", "far"]) {
+    const reply = await uploadFor(system, user);
+    assert.deepEqual([reply.status, reply.json()["principals"]], [200, [user]], reply.text);
+  }
+  assert.equal((await signIn(system)).status, 200);
+  assert.equal(system.daemon().requests.at(-1)?.values?.get("user"), "ann");
+  assert.equal(
+    (await signIn(system, "dora")).status,
+    200,
+    "by a principal of another name, as the line says",
+  );
+  for (const [user, key] of [["far", undefined], ["bob", undefined], ["ann", "other_ed25519"]] as const) {
+    assert.equal((await signIn(system, user, key)).status, 401, user);
+  }
+  const elsewhere = await system.ask("/rest/auth/TWO", {
+    headers: { Authorization: `Bearer ${userToken("ann", "user_ed25519")}` },
+    body: { serverPath: "" },
+  });
+  assert.equal(elsewhere.json()["code"], "ERR_NO_ACCOUNT", "that daemon's ann names no authority");
+  assert.equal((await uploadFor(system, "ann", "DELETE")).status, 204);
+  assert.equal((await signIn(system)).status, 401);
+  assert.equal((await signIn(system, "dora")).status, 200);
+});
+
+Deno.test("authorities of users do not count where only certificates of the operator's do", async () => {
+  const { properties, ...rest } = withOwnAuthorities();
+  const only = methodProperties("SSHKEY", { only: "certificates" });
+  await using system = await runService({ ...rest, properties: { ...properties, ...only } });
+  const reply = await uploadFor(system, "ann");
+  assert.equal(reply.status, 403);
+  assert.match(reply.text, /only the operator's/);
+  assert.equal((await signIn(system)).status, 401);
+});

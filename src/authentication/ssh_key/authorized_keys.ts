@@ -3,12 +3,15 @@ import { type KeyConditions, parseKeyOptions } from "./key_options.ts";
 import { decodePublicKey, isSshKeyType, type SshPublicKey } from "./public_key.ts";
 import { splitOptions, splitWord } from "./line_words.ts";
 import { UnusableKey } from "./wire_reader.ts";
+import type { CertificateAuthority } from "./certificate/authorities_file.ts";
 import { mayComeFrom } from "./source_addresses.ts";
 
 /** A key with which a user may sign in, under the conditions of its line. */
 export interface AuthorizedKey {
   readonly publicKey: SshPublicKey;
   readonly conditions: KeyConditions;
+  /** Present if nobody signs in by the key itself, but by certificates that it signed (`cert-authority`). */
+  readonly issues?: CertificateAuthority;
 }
 
 /** What a line of an `authorized_keys` file holds. */

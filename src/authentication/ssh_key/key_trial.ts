@@ -39,7 +39,7 @@ export class KeyTrial {
   /** The first key that made the proof and whose conditions are met. */
   async find<K extends AuthorizedKey>(keys: readonly K[]): Promise<K | undefined> {
     for (const key of keys) {
-      if (!this.proof.fits(key.publicKey)) continue;
+      if (key.issues !== undefined || !this.proof.fits(key.publicKey)) continue;
       this.#worked = true;
       if (!await this.proof.isMadeBy(key.publicKey)) continue;
       const reason = this.revoked?.revokesKey(key.publicKey) ? "the key was revoked" : hindrance(key, this);

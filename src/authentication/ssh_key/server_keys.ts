@@ -1,6 +1,7 @@
 import type { Logger } from "../../logging/logger.ts";
 import type { Stopwatch } from "../../model/clock.ts";
 import { type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
+import { authorityInLine } from "./certificate/authorities_file.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
 import { Turns, type TurnSeeker } from "../../model/turns.ts";
@@ -196,7 +197,9 @@ export class ServerKeys {
     const keys: AuthorizedKey[] = [];
     for (const line of lines.slice(0, MAX_KEYS)) {
       const parsed = parseKeyLine(line);
+      const issues = parsed.kind === "refused" ? authorityInLine(line) : undefined;
       if (parsed.kind === "key") keys.push(parsed.key);
+      else if (issues !== undefined) keys.push({ publicKey: issues.publicKey, conditions: {}, issues });
       else if (parsed.kind === "refused") {
         this.parts.log.debug("key not used", { server, user, reason: parsed.reason });
       }

@@ -9,6 +9,7 @@ import type { TurnSeeker } from "../../model/turns.ts";
 import { watchBytes, type WatchedFile, watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { Authenticator, Verdict } from "../authenticator.ts";
+import type { AuthorizedKey } from "./authorized_keys.ts";
 import { seekerOf } from "../asker_of.ts";
 import { isSignedBy } from "../jws_signature.ts";
 import { InvalidToken } from "../signed_token.ts";
@@ -76,9 +77,11 @@ export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
   const revoked = options.certificates?.revoked === undefined
     ? undefined
     : await watchBytes(options.certificates.revoked, readRevokedKeys, { log: options.log });
+  const directory = new KeyDirectory(options.sources, options.times, options);
+  const ownKeys = (account: string, seeker: TurnSeeker) => keysIn(directory, account, seeker);
   const certified = options.certificates &&
-    await openCertifiedUsers(options.certificates, { ...options, revoked });
-  return new SshKeyAuthenticator(options, { file, revoked, certified });
+    await openCertifiedUsers(options.certificates, { ...options, revoked, ownKeys });
+  return new SshKeyAuthenticator(options, { file, revoked, certified, directory });
 }
 
 /** The files that are watched for a method, and what it keeps. */
@@ -87,6 +90,7 @@ interface Opened {
   readonly revoked: WatchedFile<RevokedKeys> | undefined;
   /** Present if certificates count. */
   readonly certified: CertifiedUsers | undefined;
+  readonly directory: KeyDirectory;
 }
 
 class SshKeyAuthenticator implements Authenticator {
@@ -99,11 +103,11 @@ class SshKeyAuthenticator implements Authenticator {
   readonly certificates: CertifiedUsers | undefined;
   readonly #revoked: WatchedFile<RevokedKeys> | undefined;
 
-  constructor(readonly options: SshKeyOptions, { file, revoked, certified }: Opened) {
+  constructor(readonly options: SshKeyOptions, { file, revoked, certified, directory }: Opened) {
     this.file = file;
     this.#revoked = revoked;
     this.certificates = certified;
-    this.#directory = new KeyDirectory(options.sources, options.times, options);
+    this.#directory = directory;
     this.#legacyUses = new LegacyTokenUses(options.elapsed);
   }
 
@@ -191,7 +195,9 @@ class SshKeyAuthenticator implements Authenticator {
     } else {
       const { confirmed, failed } = await this.#directory.confirm(
         user,
-        async (keys) => await trial.find(keys) !== undefined,
+        async (keys) =>
+          await trial.find(keys) !== undefined ||
+          await trial.find(await this.certificates?.keysUnder(keys, trial) ?? []) !== undefined,
         seeker,
       );
       if (confirmed.length > 0) {
@@ -263,6 +269,21 @@ class SshKeyAuthenticator implements Authenticator {
 /** `ecdsa` for all curves. */
 function family(type: SshKeyType): string {
   return type.startsWith("ecdsa-") ? "ecdsa" : type;
+}
+
+/** All that daemons report for an account. @throws {ERR_KEY_LOOKUP_FAILED} If one of them does not answer and none has any. */
+async function keysIn(
+  directory: KeyDirectory,
+  account: string,
+  seeker: TurnSeeker,
+): Promise<readonly AuthorizedKey[]> {
+  const found: AuthorizedKey[] = [];
+  const { failed } = await directory.confirm(account, (keys) => {
+    found.push(...keys);
+    return Promise.resolve(false); // so that all are waited for
+  }, seeker);
+  if (found.length === 0 && failed.length > 0) throw notLookedUp(failed);
+  return found;
 }
 
 function notLookedUp(servers: readonly string[]): ServiceError {

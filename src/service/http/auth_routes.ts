@@ -18,6 +18,7 @@ import { jsonAnswer } from "./openapi/operation.ts";
 import { OF_SESSIONS } from "./openapi/refusals.ts";
 import { type Asked, JSON_TYPE, type PublishedRoute } from "./router.ts";
 import { loginRoute } from "./page_routes.ts";
+import { text } from "./openapi/schema.ts";
 
 /** What servers and their sessions are made of. */
 export interface AuthParts {
@@ -135,6 +136,9 @@ function serverRoutes(nameService: NameService | undefined): PublishedRoute[] {
 /** Certificates for SSH keys, which are shown once. */
 function certificateRoutes(parts: CertificateParts): PublishedRoute[] {
   const common = { path: "/rest/auth/ssh-certificate", service: "open", audit: "certificate" } as const;
+  const query = {
+    user: text("Account whose own authorized_keys names the authority; absent: the operator's count"),
+  };
   return [
     {
       ...common,
@@ -144,11 +148,12 @@ function certificateRoutes(parts: CertificateParts): PublishedRoute[] {
         id: "uploadSshCertificate",
         summary: "Show an OpenSSH certificate, so that its key signs in while it lives",
         details: "The body is the line of a …-cert.pub file, as curl -T sends it. No login is needed.",
+        query,
         body: "bytes",
         answers: {
           200: jsonAnswer("What counts from now on", "SshCertificate"),
         },
-        refusals: [403],
+        refusals: [403, 503],
       },
       answer: (call) => uploadCertificate(call, parts),
     },
@@ -159,6 +164,7 @@ function certificateRoutes(parts: CertificateParts): PublishedRoute[] {
         id: "forgetSshCertificate",
         summary: "Forget an OpenSSH certificate that was shown",
         details: "The body is that of the upload.",
+        query,
         body: "bytes",
         answers: { 204: { description: "Its key counts no more" } },
         refusals: [403, 404],

@@ -68,6 +68,19 @@ function parseAuthorityOptions(options: string, publicKey: SshPublicKey): Certif
   return { publicKey, ...readOptions(options) };
 }
 
+/** An authority as a user's own `authorized_keys` names it, with `cert-authority`; undefined if the line is another one. */
+export function authorityInLine(line: string): CertificateAuthority | undefined {
+  if (line.length > MAX_LINE_LENGTH) return undefined;
+  const text = trimCharacters(line, " \t\r\n");
+  try {
+    const isMarked = splitOptions(text)[0].toLowerCase().split(",").includes("cert-authority");
+    return isMarked ? parseLine(text) : undefined;
+  } catch (error) {
+    if (error instanceof UnusableKey) return undefined;
+    throw error;
+  }
+}
+
 const MARK = "@cert-authority";
 
 function parseLine(line: string): CertificateAuthority {

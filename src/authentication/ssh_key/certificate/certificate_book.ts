@@ -5,7 +5,7 @@ import type { Clock } from "../../../model/clock.ts";
 import type { KeptRecord, RecordStore } from "../../../store/record_store.ts";
 import type { WatchedFile } from "../../../watch/watched_file.ts";
 import { UnusableKey } from "../wire_reader.ts";
-import type { AuthoritiesFile } from "./authorities_file.ts";
+import type { AuthoritiesFile, CertificateAuthority } from "./authorities_file.ts";
 import { type CertificateVerdict, judgeCertificate } from "./judge_certificate.ts";
 import type { RevokedKeys } from "./revoked_keys.ts";
 import { readUserCertificate, type UserCertificate } from "./user_certificate.ts";
@@ -16,8 +16,16 @@ export type UploadOutcome =
   /** The reason may be told to whoever showed it. */
   | { readonly kind: "refused"; readonly reason: string };
 
-/** Name of the records: one for each principal of a certificate, which owns it. */
-const KIND = "ssh-certificate";
+/** Whose word counts for an account: the authorities that its user names (`cert-authority` in `authorized_keys`). */
+export interface OwnAuthorities {
+  readonly account: string;
+  /** By the fingerprint of their keys. */
+  readonly authorities: ReadonlyMap<string, CertificateAuthority>;
+}
+
+/** Kinds of records: one for each principal of a certificate, which owns it; and one for the account that vouches for it. */
+const [KIND, OWN_KIND] = ["ssh-certificate", "own-ssh-certificate"] as const;
+type Kind = typeof KIND | typeof OWN_KIND;
 /** Most live certificates with the same principals; the one that ends first goes. */
 const MOST_OF_A_SET = 20;
 /** Most of one principal, whatever the others on them. */
@@ -40,8 +48,11 @@ export class CertificateBook {
     },
   ) {}
 
-  /** Keeps a certificate that counts. @throws {ERR_RECORD_STORE} */
-  async upload(line: string): Promise<UploadOutcome> {
+  /**
+   * Keeps a certificate that counts.
+   * @param own Of the user whose own authorities count for it; absent: those of the operator. @throws {ERR_RECORD_STORE}
+   */
+  async upload(line: string, own?: OwnAuthorities): Promise<UploadOutcome> {
     let certificate: UserCertificate;
     try {
       certificate = readUserCertificate(line);
@@ -49,34 +60,43 @@ export class CertificateBook {
       if (error instanceof UnusableKey) return { kind: "refused", reason: error.message };
       throw error;
     }
-    const verdict = this.judge(certificate);
+    const verdict = this.judge(certificate, { own });
     if (verdict.kind === "refused") return verdict;
     const { principals } = verdict;
-    await this.#makeRoom(certificate, principals);
+    const kind = kindOf(own);
+    const owners = own === undefined ? principals : [own.account];
+    await this.#makeRoom(certificate, owners, kind);
     const { records, clock } = this.parts;
     const made = Math.floor(clock() / 1000);
     const ends = Math.min(certificate.validBefore, Number.MAX_SAFE_INTEGER);
-    for (const owner of principals) {
+    for (const owner of owners) {
       const content = { line: certificate.line, set: setOf(certificate) };
       const record = { key: keyOf(certificate, owner), owner, made, ends, content };
-      await records.put(KIND, record, MOST_OF_A_PRINCIPAL);
+      await records.put(kind, record, MOST_OF_A_PRINCIPAL);
     }
-    return { kind: "kept", certificate, principals };
+    return { kind: "kept", certificate, principals: owners };
   }
 
-  /** Whether the certificate was there. @throws {UnusableKey | ERR_RECORD_STORE} */
-  async forget(line: string): Promise<boolean> {
+  /**
+   * Whether the certificate was there.
+   * @param account Whose own authorities counted for it, if they did. @throws {UnusableKey | ERR_RECORD_STORE}
+   */
+  async forget(line: string, account?: string): Promise<boolean> {
     const certificate = readUserCertificate(line);
     let any = false;
     for (const principal of certificate.principals) {
       any = await this.parts.records.remove(KIND, keyOf(certificate, principal)) || any;
     }
-    return any;
+    if (account === undefined) return any;
+    return await this.parts.records.remove(OWN_KIND, keyOf(certificate, account)) || any;
   }
 
-  /** Certificates that name a user, whether they count now or not. @throws {ERR_RECORD_STORE} */
-  async of(user: string): Promise<readonly UserCertificate[]> {
-    const records = await this.parts.records.list(KIND, user);
+  /**
+   * Certificates that name a user, or that were shown for the user's own authorities; whether they count now or not.
+   * @throws {ERR_RECORD_STORE}
+   */
+  async of(user: string, own?: OwnAuthorities): Promise<readonly UserCertificate[]> {
+    const records = await this.parts.records.list(kindOf(own), user);
     return records.flatMap((record) => {
       try {
         return [this.#stored(contentOf(record).line)];
@@ -88,15 +108,28 @@ export class CertificateBook {
     });
   }
 
-  /** @param clientAddress Where it is used; absent: it is not about to be. */
-  judge(certificate: UserCertificate, clientAddress?: string): CertificateVerdict {
-    const { authorities, revoked, clock } = this.parts;
-    return judgeCertificate(certificate, {
-      authorities: authorities.current.authorities,
+  /**
+   * @param options.clientAddress Where it is used; absent: it is not about to be.
+   * @param options.own Whose authorities count, in place of the operator's: their certificates speak for that account.
+   */
+  judge(
+    certificate: UserCertificate,
+    { clientAddress, own }: { readonly clientAddress?: string; readonly own?: OwnAuthorities } = {},
+  ): CertificateVerdict {
+    const { authorities: operators, revoked, clock } = this.parts;
+    const { authorities } = own ?? operators.current;
+    const verdict = judgeCertificate(certificate, {
+      authorities,
       revoked: revoked?.current,
       now: Math.floor(clock() / 1000),
       clientAddress,
     });
+    // sshd(8), principals: without that option, the certificate has to name the account itself.
+    const named = authorities.get(certificate.authority.fingerprint)?.principals !== undefined;
+    if (own === undefined || verdict.kind === "refused" || named) return verdict;
+    return verdict.principals.includes(own.account)
+      ? verdict
+      : { kind: "refused", reason: "it does not name the account" };
   }
 
   /** The list of revoked keys is closed by whoever opened it. */
@@ -115,19 +148,30 @@ export class CertificateBook {
 
   /**
    * Lets go of what ends first, where there are many with the same principals.
-   * @param admitted Principals for which it is kept.
+   * @param owners For whom it is kept.
    */
-  async #makeRoom(certificate: UserCertificate, [principal = ""]: readonly string[]): Promise<void> {
+  async #makeRoom(
+    certificate: UserCertificate,
+    [owner = ""]: readonly string[],
+    kind: Kind,
+  ): Promise<void> {
     const set = setOf(certificate);
-    const others = (await this.parts.records.list(KIND, principal))
-      .filter((record) => contentOf(record).set === set && record.key !== keyOf(certificate, principal))
+    const others = (await this.parts.records.list(kind, owner))
+      .filter((record) => contentOf(record).set === set && record.key !== keyOf(certificate, owner))
       .sort((one, other) => other.ends - one.ends);
-    for (const record of others.slice(MOST_OF_A_SET - 1)) await this.forget(contentOf(record).line);
+    for (const record of others.slice(MOST_OF_A_SET - 1)) {
+      if (kind === KIND) await this.forget(contentOf(record).line);
+      else await this.parts.records.remove(kind, record.key);
+    }
   }
 }
 
 function keyOf({ digest }: UserCertificate, principal: string): string {
   return createHash("sha256").update(`${digest}\n${principal}`).digest("base64url");
+}
+
+function kindOf(own: OwnAuthorities | undefined): Kind {
+  return own === undefined ? KIND : OWN_KIND;
 }
 
 /** The same for certificates with the same principals. */

@@ -7,13 +7,14 @@ import { isRefusal } from "../../../model/service_error.ts";
 import type { RecordStore } from "../../../store/record_store.ts";
 import { type WatchedFile, watchFile } from "../../../watch/watched_file.ts";
 import { wholeLines } from "../../../watch/whole_lines.ts";
-import type { CertificateDesk, Verdict } from "../../authenticator.ts";
+import type { TurnSeeker } from "../../../model/turns.ts";
+import type { CertificateDesk, CertificateOwner, Verdict } from "../../authenticator.ts";
 import type { AuthorizedKey } from "../authorized_keys.ts";
 import { nameFromTemplate } from "../dn_template.ts";
 import type { KeyTrial } from "../key_trial.ts";
 import { UnusableKey } from "../wire_reader.ts";
 import { type AuthoritiesFile, parseAuthorities } from "./authorities_file.ts";
-import { CertificateBook, type UploadOutcome } from "./certificate_book.ts";
+import { CertificateBook, type OwnAuthorities, type UploadOutcome } from "./certificate_book.ts";
 import type { RevokedKeys } from "./revoked_keys.ts";
 import { readUserCertificate } from "./user_certificate.ts";
 
@@ -44,22 +45,48 @@ interface CertifiedKeys {
 export class CertifiedUsers implements CertificateDesk {
   constructor(
     readonly book: CertificateBook,
-    /** Name of the method, the template for the names of its users, with `%s`, and whether these are accounts. */
-    readonly naming: { readonly method: string; readonly template: string; readonly haveAccounts: boolean },
+    /** Name of the method, the template for the names of its users, with `%s`, whether these are accounts, and whether only the operator's authorities count. */
+    readonly naming: {
+      readonly method: string;
+      readonly template: string;
+      readonly haveAccounts: boolean;
+      readonly only: boolean;
+    },
+    /** What daemons report of an account's keys. @throws {ERR_KEY_LOOKUP_FAILED} */
+    readonly ownKeys: (account: string, seeker: TurnSeeker) => Promise<readonly AuthorizedKey[]>,
   ) {}
 
-  upload(line: string): Promise<UploadOutcome> {
-    return this.book.upload(line);
+  async upload(line: string, owner?: CertificateOwner): Promise<UploadOutcome> {
+    if (owner === undefined) return await this.book.upload(line);
+    if (!isUserAccount(owner.account)) return { kind: "refused", reason: "user: expected a user's account" };
+    if (this.naming.only) {
+      return { kind: "refused", reason: "authorities of users do not count, only the operator's" };
+    }
+    const keys = await this.ownKeys(owner.account, owner);
+    return await this.book.upload(line, ownAuthorities(owner.account, keys));
   }
 
-  forget(line: string): Promise<boolean> {
-    return this.book.forget(line);
+  forget(line: string, account?: string): Promise<boolean> {
+    return this.book.forget(line, account);
+  }
+
+  /** Keys for which certificates speak that authorities of a user have signed. @throws {ERR_RECORD_STORE} */
+  async keysUnder(keys: readonly AuthorizedKey[], trial: KeyTrial): Promise<readonly AuthorizedKey[]> {
+    const { proof: { user }, clientAddress } = trial;
+    const own = ownAuthorities(user, keys);
+    if (own.authorities.size === 0) return [];
+    return (await this.book.of(user, own)).flatMap((certificate) => {
+      const verdict = this.book.judge(certificate, { clientAddress, own });
+      if (verdict.kind === "valid") return [{ publicKey: certificate.publicKey, conditions: {} }];
+      trial.note(`a certificate of the user does not count: ${verdict.reason}`);
+      return [];
+    });
   }
 
   foresee(line: string, user: string, clientAddress: string): Verdict {
     if (!isUserAccount(user)) return { kind: "refused", reason: "the user name cannot be a user's account" };
     try {
-      const verdict = this.book.judge(readUserCertificate(line), clientAddress);
+      const verdict = this.book.judge(readUserCertificate(line), { clientAddress });
       if (verdict.kind === "refused") return verdict;
       return verdict.principals.includes(user)
         ? { kind: "accepted", identity: this.identityOf(user) }
@@ -94,7 +121,7 @@ export class CertifiedUsers implements CertificateDesk {
     const identity = this.identityOf(user);
     try {
       const keys = (await this.book.of(user)).flatMap((certificate) => {
-        const verdict = this.book.judge(certificate, clientAddress);
+        const verdict = this.book.judge(certificate, { clientAddress });
         if (verdict.kind === "valid" && verdict.principals.includes(user)) {
           return [{ publicKey: certificate.publicKey, conditions: {} }];
         }
@@ -119,10 +146,19 @@ export class CertifiedUsers implements CertificateDesk {
   }
 }
 
+function ownAuthorities(account: string, keys: readonly AuthorizedKey[]): OwnAuthorities {
+  const authorities = keys.flatMap(({ issues }) => issues ?? []);
+  return {
+    account,
+    authorities: new Map(authorities.map((authority) => [authority.publicKey.fingerprint, authority])),
+  };
+}
+
 /** Reads the authorities and keeps watching them. @returns `undefined` if no certificates count. */
 export async function openCertifiedUsers(
-  { authorities, identity, records }: CertificateOptions,
-  { name, dnTemplate, revoked, clock, log }: {
+  { authorities, identity, only, records }: CertificateOptions,
+  { name, dnTemplate, revoked, clock, log, ownKeys }: {
+    readonly ownKeys: CertifiedUsers["ownKeys"];
     readonly name: string;
     readonly dnTemplate: string;
     readonly revoked: WatchedFile<RevokedKeys> | undefined;
@@ -145,6 +181,8 @@ export async function openCertifiedUsers(
       method: name,
       template: identity?.replaceAll("%principal%", "%s") ?? dnTemplate,
       haveAccounts: identity === undefined,
+      only,
     },
+    ownKeys,
   );
 }
