@@ -7,7 +7,7 @@ import type { Call } from "../resource/call.ts";
 import { commandLines } from "../resource/command_lines.ts";
 import { type Content, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
-import { moment, size } from "./quantities.ts";
+import { distance, moment, size } from "./quantities.ts";
 import { signedInAside } from "./signed_in_aside.ts";
 import { TEXTS } from "./texts.ts";
 import { type ServerEntry, serverEntry } from "../resource/server_entry.ts";
@@ -48,9 +48,11 @@ export async function statusPage(
     needs: call.signIn === undefined ? {} : { forms: true },
     body: [
       overview([...servers.values()]),
-      call.signIn !== undefined && sharing !== undefined &&
-      markup`<p><a class="button" href="${call.root}shares">${TEXTS.shares.title}</a></p>`,
-      known && account(call),
+      call.signIn !== undefined && markup`<nav><p>${
+        sharing !== undefined &&
+        markup`<a class="button" href="${call.root}shares">${TEXTS.shares.title}</a> `
+      }<a class="button" href="${call.root}tokens">${TEXTS.tokens.title}</a></p></nav>`,
+      known && account(call, facts),
       sections,
       servers.size === 0 && markup`<p>No transfer server is configured.</p>`,
     ],
@@ -73,8 +75,11 @@ function overview(servers: readonly ServerFacts[]): Markup | undefined {
 }
 
 /** Who the caller is, whatever the server. */
-function account({ caller, user, signIn }: Call): Markup {
+function account({ caller, user, signIn }: Call, { clock }: ServiceFacts): Markup {
   const { uid, role, availableGroups } = user;
+  const method = caller.kind === "authenticated" ? caller.identity.method : "";
+  const words: ReadonlyMap<string, string> = new Map(Object.entries(TEXTS.home.knownBy));
+  const end = (signIn?.ends ?? 0) * 1000;
   return markup`<section aria-labelledby="you">
 <header><h2 id="you">You</h2></header>
 ${
@@ -83,7 +88,12 @@ ${
       ["Role", role],
       ["Account", uid ?? "none"],
       ["Groups", availableGroups.join(", ")],
-      ["Known by", caller.kind === "authenticated" && caller.identity.method],
+      ["Known by", words.get(method) ?? method],
+      [
+        TEXTS.home.until,
+        signIn !== undefined &&
+        markup`${moment(end)} (${distance(end, clock())}), ${TEXTS.home.unlessIdle(signIn.idleMinutes)}`,
+      ],
     ])
   }
 ${signIn === undefined && markup`<p class="quiet">${TEXTS.signIn.closeBrowser}</p>`}
@@ -107,7 +117,7 @@ async function serverSection(
 <p>${entry.description}</p>
 ${
     facts([
-      ["Status", entry.status],
+      ["Status", known && entry.status],
       ["Not with this login", entry.refusal?.reason],
       ["Account", entry.uid],
       ["Group", entry.gid],

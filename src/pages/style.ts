@@ -55,6 +55,8 @@ button.plain { background: none; color: var(--link) }
 header form { display: inline }
 .fields { display: block }
 .fields label { display: block; font-weight: 600 }
+.fields label.check { font-weight: 400 }
+.fields input[type=checkbox] { width: auto; min-height: 0 }
 .fields .long { width: 40rem }
 .fields input, .fields select, .fields textarea { width: 24rem }
 .uploads { list-style: none; padding: 0 }

@@ -10,10 +10,16 @@ import { emptyResponse, jsonResponse } from "./text_response.ts";
 
 /** `GET /rest/auth/tokens`: the caller's tokens that count; with a narrowed one that one alone (rest-api.md 1.11). */
 export async function listTokens(call: Call, book: TokenBook | undefined): Promise<HttpResponse> {
-  const tokens = await kept(book).list(ownerOf(call));
   const own = shownId(call);
-  const shown = isNarrowed(call) ? tokens.filter(({ id }) => id === own) : tokens;
-  return jsonResponse({ tokens: shown.map((token) => tokenEntry(token, own)) });
+  const tokens = await listedTokens(call, kept(book));
+  return jsonResponse({ tokens: tokens.map((token) => tokenEntry(token, own)) });
+}
+
+/** The caller's tokens that count; with a narrowed one that one alone. */
+export async function listedTokens(call: Call, book: TokenBook): Promise<readonly ListedToken[]> {
+  const tokens = await book.list(ownerOf(call));
+  const own = shownId(call);
+  return isNarrowed(call) ? tokens.filter(({ id }) => id === own) : tokens;
 }
 
 /**

@@ -172,6 +172,9 @@ Deno.test({
       await known.send("End it now");
       assert.equal(await known.evaluate("location.pathname"), "/shares");
 
+      await known.go(`${at.base}/tokens`);
+      await look(known, `tokens-${name}`, looked);
+
       const listing = await browser.open(`${at.base}${shared}/`, view);
       await look(listing, `listing-${name}`);
       assert.match(String(await listing.evaluate("document.body.innerText")), /<b>bold & "quoted"\.txt/);

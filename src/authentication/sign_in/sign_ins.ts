@@ -14,6 +14,8 @@ export interface SignIn {
   readonly userName: string | undefined;
   /** In seconds since the epoch, however much it is used. */
   readonly ends: number;
+  /** Without a request it ends after so long. */
+  readonly idleMinutes: number;
   /** What forms of its pages carry, so that nobody else can have the browser send them. */
   readonly formToken: string;
 }
@@ -93,6 +95,7 @@ export class SignIns {
       identity: left,
       userName: typeof userName === "string" ? userName : undefined,
       ends,
+      idleMinutes: Math.floor(idleSeconds / 60),
       formToken: formTokenOf(token),
     };
   }

@@ -16,7 +16,14 @@ import {
   signInPage,
   type SignInParts,
   signOut,
+  toSignIn,
 } from "../../pages/sign_in_page.ts";
+import {
+  makeTokenByForm,
+  revokeTokenByForm,
+  type TokenPageParts,
+  tokensPage,
+} from "../../pages/tokens_page.ts";
 import { backFromProvider, leaveForProvider } from "../../pages/sign_in_by_provider.ts";
 import { challengeBrowser } from "../../resource/challenge_browser.ts";
 import { FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
@@ -47,7 +54,7 @@ export function loginRoute(
 }
 
 /** What pages are made of. */
-interface PageParts {
+interface PageParts extends TokenPageParts {
   readonly features: ServiceConfig["features"];
   /** Absent: there is no way for browsers to sign in. */
   readonly signIn: SignInParts | undefined;
@@ -56,11 +63,25 @@ interface PageParts {
 }
 
 /** Pages that are for people alone, and no part of the description. */
-export function pageRoutes({ features, signIn, sharing }: PageParts): Route[] {
+export function pageRoutes(parts: PageParts): Route[] {
+  const { features, signIn, sharing } = parts;
   if (!features.auth || signIn === undefined) return [];
   return [
     ...signInRoutes(signIn),
+    ...ownTokenRoutes(parts),
     ...(features.share && sharing !== undefined ? ownShareRoutes(sharing) : []),
+  ];
+}
+
+/** Pages on which people have their tokens. */
+function ownTokenRoutes(parts: TokenPageParts): Route[] {
+  const failed: Route["failed"] = (failure, asked) => toSignIn(failure, asked, "tokens");
+  const page = { service: "auth", permission: "POST", signedIn: true, failed } as const;
+  const form = { ...page, method: "POST", consumes: FORM_TYPE } as const;
+  return [
+    { ...page, method: "GET", path: "/tokens", answer: (call) => tokensPage(call, parts) },
+    { ...form, path: "/tokens", audit: "token", answer: (call) => makeTokenByForm(call, parts) },
+    { ...form, path: "/tokens/:id", audit: "revoke", answer: (call) => revokeTokenByForm(call, parts) },
   ];
 }
 

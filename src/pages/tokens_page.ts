@@ -1,0 +1,146 @@
+import type { TokenIssuer } from "../authentication/issued_token/issue.ts";
+import { boundsInWords } from "../authentication/issued_token/bounds.ts";
+import type { ListedToken, TokenBook } from "../authentication/issued_token/token_book.ts";
+import type { Clock } from "../model/clock.ts";
+import type { HttpResponse } from "../model/http_message.ts";
+import type { Call } from "../resource/call.ts";
+import { type Form, FORM_TOKEN, readOwnForm } from "../resource/form.ts";
+import { issueToken } from "../resource/issued_token.ts";
+import { emptyResponse } from "../resource/text_response.ts";
+import { listedTokens, revokeToken } from "../resource/token_list.ts";
+import { type Content, isolated, type Markup, markup } from "./markup.ts";
+import { pageResponse } from "./page.ts";
+import { distance, moment } from "./quantities.ts";
+import { signedInAside } from "./signed_in_aside.ts";
+import { TEXTS } from "./texts.ts";
+
+const SAYS = TEXTS.tokens;
+
+/** What the page of tokens is made of. */
+export interface TokenPageParts {
+  /** Absent without a certificate to sign with. */
+  readonly tokens: TokenIssuer | undefined;
+  /** Absent: nothing is kept of tokens. */
+  readonly book: TokenBook | undefined;
+  /** Names of the logical servers. */
+  readonly servers: ReadonlyMap<string, unknown>;
+  readonly facts: { readonly clock: Clock };
+}
+
+/** Lifetimes that the form offers, in hours. */
+const HOURS = [1, 8, 24];
+
+/** `GET /tokens`: the caller's tokens, and a form for another one. */
+export function tokensPage(call: Call, parts: TokenPageParts): Promise<HttpResponse> {
+  return pageWith(call, parts, undefined);
+}
+
+/** `POST /tokens`: makes a token, which is shown on this one page. */
+export async function makeTokenByForm(call: Call, parts: TokenPageParts): Promise<HttpResponse> {
+  const form = await readOwnForm(call);
+  const { body } = await issueToken({ ...call, query: tokenQuery(form) }, parts.tokens);
+  return await pageWith(
+    call,
+    parts,
+    markup`<section aria-labelledby="made"><header><h2 id="made">${SAYS.made}</h2></header>
+<p>${SAYS.shownOnce}</p>
+<pre><code>${String(body)}</code></pre></section>`,
+  );
+}
+
+/** `POST /tokens/<id>`: takes one of the caller's tokens back. */
+export async function revokeTokenByForm(call: Call, { book }: TokenPageParts): Promise<HttpResponse> {
+  await readOwnForm(call);
+  await revokeToken(call, book);
+  return emptyResponse({ status: 303, headers: { Location: `${call.root}tokens` } });
+}
+
+/** The query of `GET /rest/auth/token` that a form stands for. */
+function tokenQuery(form: Form): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const name of ["name", "path", "activity", "server"]) {
+    const value = form.get(name) ?? "";
+    if (value !== "") query.set(name, value);
+  }
+  const hours = form.get("hours") ?? "";
+  query.set("lifetime", /^\d{1,4}$/.test(hours) ? String(Number(hours) * 3600) : hours);
+  if (form.has("renewable")) query.set("renewable", "true");
+  return query;
+}
+
+async function pageWith(call: Call, parts: TokenPageParts, made: Content): Promise<HttpResponse> {
+  const listed = parts.book && await listedTokens(call, parts.book);
+  const now = parts.facts.clock();
+  return pageResponse({
+    title: SAYS.title,
+    aside: signedInAside(call),
+    body: markup`<p><a href="${call.root}">${TEXTS.shares.home}</a></p>
+${made}
+<section aria-labelledby="own"><header><h2 id="own">${SAYS.own}</h2></header>
+${
+      listed === undefined
+        ? markup`<p>${SAYS.notKept}</p>`
+        : listed.length === 0
+        ? markup`<p>${SAYS.none}</p>`
+        : table(call, listed, now)
+    }
+</section>
+${parts.tokens !== undefined && call.signIn !== undefined && form(call, call.signIn.formToken, parts)}`,
+    needs: { forms: true },
+  });
+}
+
+function table(call: Call, tokens: readonly ListedToken[], now: number): Markup {
+  return markup`<div class="wide"><table>
+<thead><tr><th scope="col">${SAYS.name}</th><th scope="col">${SAYS.ends}</th><th scope="col">${SAYS.lastUsed}</th>
+<th scope="col">${SAYS.bounds}</th><td></td></tr></thead>
+<tbody>
+${
+    tokens.map(({ id, name = SAYS.nameless, expires, used, bounds }) =>
+      markup`<tr><td>${isolated(name)}</td><td>${moment(expires * 1000)} (${
+        distance(expires * 1000, now)
+      })</td>
+<td>${used === undefined ? SAYS.never : `${used.day}, ${used.address}`}</td><td>${
+        bounds && boundsInWords(bounds)
+      }</td>
+<td>${
+        call.signIn !== undefined &&
+        markup`<form method="post" action="${call.root}tokens/${encodeURIComponent(id)}">
+<input type="hidden" name="${FORM_TOKEN}" value="${call.signIn.formToken}">
+<button class="plain" aria-label="${SAYS.revokeNamed(name)}">${SAYS.revoke}</button></form>`
+      }</td></tr>
+`
+    )
+  }</tbody>
+</table></div>`;
+}
+
+function form({ root }: Call, formToken: string, { servers }: TokenPageParts): Markup {
+  return markup`<section aria-labelledby="make"><header><h2 id="make">${SAYS.make}</h2></header>
+<p>${SAYS.what}</p>
+<form class="fields" method="post" action="${root}tokens">
+<input type="hidden" name="${FORM_TOKEN}" value="${formToken}">
+<p><label for="name">${SAYS.name}</label>
+<input id="name" name="name" autocomplete="off" maxlength="100"></p>
+<p><label for="hours">${SAYS.lifetime}</label>
+<select id="hours" name="hours">${
+    HOURS.map((count) => markup`<option value="${count}">${SAYS.hours(count)}</option>`)
+  }</select></p>
+<p><label for="activity">${SAYS.activity}</label>
+<select id="activity" name="activity"><option value="">${SAYS.everything}</option>${
+    (["read", "write", "all"] as const).map((name) =>
+      markup`<option value="${name}">${SAYS.activities[name]}</option>`
+    )
+  }</select></p>
+<p><label for="server">${SAYS.server}</label>
+<select id="server" name="server"><option value="">${SAYS.allServers}</option>${
+    [...servers.keys()].map((name) => markup`<option>${name}</option>`)
+  }</select></p>
+<p><label for="path">${SAYS.path}</label>
+<input id="path" name="path" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="4000" aria-describedby="path-help"></p>
+<p id="path-help" class="quiet">${SAYS.pathHelp}</p>
+<p><label class="check"><input type="checkbox" name="renewable" value="true"> ${SAYS.renewable}</label></p>
+<p><button>${SAYS.make}</button></p>
+</form>
+</section>`;
+}

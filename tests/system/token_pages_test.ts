@@ -1,0 +1,71 @@
+/** The page on which people have their tokens. */
+import assert from "node:assert/strict";
+import { ALICE, runService, STRANGER } from "./running_service.ts";
+import { formToken, Visitor } from "./visitor.ts";
+
+const system = await runService({ properties: { "persistence.directory": "{folder}/data" } });
+Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+
+async function signedIn(user: readonly [string, string]): Promise<Visitor> {
+  const visitor = new Visitor(system);
+  assert.equal((await visitor.signIn(user)).status, 303);
+  return visitor;
+}
+
+const usable = async (token: string) =>
+  (await system.ask("/rest/auth/HPC", { headers: { Authorization: `Bearer ${token}` } })).status;
+
+Deno.test("a token is made for what the form says, shown once, listed, and taken back", async () => {
+  const alice = await signedIn(ALICE);
+  assert.match((await alice.get("/")).text, /href="\.\/tokens">My tokens</);
+  const page = await alice.get("/tokens");
+  assert.match(page.text, /There are none/);
+  const fields = {
+    token: formToken(page),
+    name: "<b>night</b>",
+    hours: "1",
+    activity: "read",
+    server: "HPC",
+  };
+  const made = await alice.post("/tokens", { ...fields, path: "/data/" });
+  assert.equal(made.status, 200, made.text);
+  const [, token = ""] = /<code>([\w.-]+)<\/code>/.exec(made.text) ?? [];
+  assert.equal(await usable(token), 200);
+  const list = await alice.get("/tokens");
+  assert.match(list.text, /<bdi>&#60;b&#62;night[^]*in 59 minutes|<bdi>&#60;b&#62;night[^]*in 1 hour/);
+  assert.match(list.text, /path=\/data\/ activity=read server=HPC/);
+  assert(!list.text.includes(token));
+  const [, action = ""] = /action="\.\/(tokens\/[^"]+)"/.exec(list.text) ?? [];
+  assert.equal((await alice.post(`/${action}`, { token: "x" })).status, 403);
+  const cross = { headers: { "Sec-Fetch-Site": "cross-site" } };
+  assert.equal((await alice.post(`/${action}`, { token: formToken(list) }, cross)).status, 403);
+  assert.equal((await alice.post("/tokens", fields, cross)).status, 403);
+  assert.equal(await usable(token), 200);
+  assert.equal((await alice.post(`/${action}`, { token: formToken(list) })).status, 303);
+  assert.equal(await usable(token), 401);
+  for (
+    const [name, value] of [["hours", "x"], ["path", "relative"], ["activity", "fly"], ["hours", "9999"]]
+  ) {
+    const wrong = { ...fields, [String(name)]: String(value) };
+    assert.equal((await alice.post("/tokens", wrong)).status, 400, JSON.stringify(wrong));
+  }
+});
+
+Deno.test("who is not signed in, or has no account, gets no token", async () => {
+  const away = await new Visitor(system).get("/tokens");
+  assert.deepEqual([away.status, away.headers.location], [303, "./login?to=tokens"]);
+  assert.equal((await new Visitor(system).get("/tokens", { as: ALICE })).status, 200, "to look at");
+  assert.equal((await new Visitor(system).post("/tokens", { hours: "1" }, { as: ALICE })).status, 403);
+  assert.equal((await (await signedIn(STRANGER)).get("/tokens")).status, 403);
+});
+
+Deno.test("home says how one is known and until when; nobody in particular reads of no daemon's address", async () => {
+  const alice = await signedIn(ALICE);
+  const { text } = await alice.get("/");
+  assert.match(text, /Known by<\/dt><dd>user name and password</);
+  assert.match(text, /Signed in until<\/dt><dd><time[^]*in 7 hours\)|in 8 hours\)/);
+  assert.match(text, /not used for 30 minutes/);
+  assert.match(text, /OK \[connected to/);
+  const anonymous = await new Visitor(system).get("/");
+  assert.doesNotMatch(anonymous.text, /connected to|127\.0\.0\.1/);
+});
