@@ -96,7 +96,7 @@ function parseBasic(encoded: string, signed: string | null): Authorization {
 /** Name and password, however they came; `malformed` where no user can have them. */
 export function passwordLogin(user: string, password: string): Authorization {
   if (/[\0\r\n]/.test(user + password)) return malformed("NUL, CR or LF in name or password");
-  if (user === "") return malformed("empty user name");
+  if (user === "") return { ...malformed("empty user name"), linkPassword: new Secret(password) };
   if (user.length > MAX_USER) return malformed(`user name longer than ${MAX_USER} characters`);
   return { kind: "basic", user, password: new Secret(password) };
 }
@@ -136,6 +136,6 @@ function decodeUtf8(octets: string): string | undefined {
   }
 }
 
-function malformed(reason: string): Authorization {
+function malformed(reason: string): Authorization & { readonly kind: "malformed" } {
   return { kind: "malformed", reason };
 }

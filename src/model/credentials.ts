@@ -35,7 +35,12 @@ export type Authorization =
     readonly signed: Uint8Array;
   }
   /** Credentials are there but cannot be read; the reason is for the log and holds nothing of them. */
-  | { readonly kind: "malformed"; readonly reason: string };
+  | {
+    readonly kind: "malformed";
+    readonly reason: string;
+    /** Of Basic credentials without a user name: nobody's password, but maybe a link's. */
+    readonly linkPassword?: Secret;
+  };
 
 /** The certificate a client showed on its TLS connection, verified against the truststore by the edge. */
 export interface ClientCertificate {

@@ -258,6 +258,13 @@ export const ERRORS = {
     remedy:
       "Write the patterns of `includes` and `excludes` with a leading slash; or the user starts in the home directory (empty `serverPath`).",
   },
+  ERR_LINK_PASSWORD: {
+    status: 401,
+    text: "This link has a password",
+    headers: { "WWW-Authenticate": 'Basic realm="link, without user name", charset="UTF-8"' },
+    meaning: "A share that has a password, and none was shown, or another.",
+    remedy: "Show the password that the owner gave you: `curl -u :PASSWORD`, or in a browser by the form.",
+  },
   ERR_LISTEN_SOCKET_UNREACHABLE: {
     status: 503,
     text: "The transfer server does not answer, please try again later",

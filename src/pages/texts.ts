@@ -160,6 +160,14 @@ export const TEXTS = {
     neverListed: "Names that are not UTF-8, and links that lead nowhere, are never listed.",
   },
 
+  linkPassword: {
+    title: "This link has a password",
+    password: "Password",
+    wrong: "That is not the password of this link.",
+    open: "Open",
+    help: "Whoever gave you the link knows the password. It is asked for once until you close the browser.",
+  },
+
   upload: {
     title: (name: string) => `Files for ${name}`,
     heading: "Files for",

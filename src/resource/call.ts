@@ -3,6 +3,7 @@ import type { UserAttributes } from "../attributes/user_attributes.ts";
 import type { AuditFacts } from "../logging/audit_record.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Authorization } from "../model/credentials.ts";
+import type { Secret } from "../model/secret.ts";
 import type { Caller } from "../model/identity.ts";
 import type { HttpRequest } from "../model/http_message.ts";
 import type { RequestedServer } from "./requested_server.ts";
@@ -13,6 +14,8 @@ export interface IdentifiedUser {
   /** Name of a caller who showed name and password. */
   readonly userName?: string;
   readonly user: UserAttributes;
+  /** Shown in place of a user's: that of the link that is used. */
+  readonly linkPassword?: Secret;
   /** The browser, if the caller is known by having signed in with it. */
   readonly signIn?: SignIn;
 }

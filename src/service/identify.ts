@@ -61,12 +61,18 @@ const NOBODY: IdentifiedUser = {
  */
 export async function identify(
   { method, headers }: HttpRequest,
-  { service, permission, heedsCapabilities, signedIn }: Route,
+  { service, permission, heedsCapabilities, signedIn, linkPassword: ofLink }: Route,
   parts: IdentityParts,
   given: Identifying,
 ): Promise<IdentifiedUser> {
   if (service === "open") return NOBODY;
-  const credentials = parseCredentials(headers, given.facts, { method, url: given.url });
+  const shown = parseCredentials(headers, given.facts, { method, url: given.url });
+  const linkPassword = ofLink && shown.authorization.kind === "malformed"
+    ? shown.authorization.linkPassword
+    : undefined;
+  const credentials: Credentials = linkPassword === undefined
+    ? shown
+    : { ...shown, authorization: { kind: "none" } };
   const byCookie = signedIn && credentials.authorization.kind === "none"
     ? await browserOf(headers, parts, given)
     : undefined;
@@ -78,7 +84,7 @@ export async function identify(
   if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !heedsCapabilities) {
     throw refuse("ERR_LOGIN_TOO_NARROW", "what was asked for does not keep to the capabilities of the token");
   }
-  return identified;
+  return { ...identified, linkPassword };
 }
 
 /**

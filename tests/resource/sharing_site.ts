@@ -73,6 +73,7 @@ export class SharingSite implements AsyncDisposable {
         limits: ({ made }) => Promise.resolve([this.limits, ...(made === undefined ? [] : [made.limits])]),
       },
       uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(() => this.records, clock) },
+      guess: (_who, look) => look(),
       unread: new UnreadAnswers(),
       unauthenticated: (reason) => refuse("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),
       clock,

@@ -9,6 +9,7 @@ import { refuse } from "../../model/service_error.ts";
 import type { Call } from "../call.ts";
 import { nameOnServer } from "../share/names.ts";
 import { type SharedServer, sharedServer } from "../share/shared_server.ts";
+import { checkLinkPassword } from "./link_password.ts";
 import { checkTokenUse } from "../token_limits.ts";
 import { notPermitted, refusal } from "../share/sharing_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
@@ -39,6 +40,7 @@ export async function openedShare(
   if (share === undefined || isOver(share, parts.clock())) throw refuse("ERR_SHARE_NOT_FOUND");
   const wanted = wantedOf(share);
   checkUser(call, share, wanted, parts);
+  await checkLinkPassword(call, share, parts);
   const path = containedPath(share, call.params.get("rest")?.split("/") ?? []);
   checkTokenUse(call, path, wanted);
   return { server, share, path, limits: await checkOwner(share, path, call.signal, parts) };

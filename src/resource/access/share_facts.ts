@@ -6,8 +6,10 @@ import type { Listing, ShareFacts, UploadView } from "./listing.ts";
 
 /** What people are told of a share. @param shown Path, or pattern of paths, that `pyuftp` is to get. */
 export function shareFacts({ base, userName }: Call, share: Share, shown: string): ShareFacts {
-  const { server, id, target, owner, made, expires, oneTime, usesLeft } = share;
-  const user = target === EVERYBODY
+  const { server, id, target, owner, made, expires, oneTime, usesLeft, password } = share;
+  const user = password !== undefined && target === EVERYBODY
+    ? "-u ':<password>'"
+    : target === EVERYBODY
     ? "-u anonymous"
     : userName === undefined
     ? "-u <user> -i ~/.ssh/id_ed25519"
@@ -32,7 +34,9 @@ export function uploadView(call: Call, share: Share, now: number): UploadView {
   return {
     share: shareFacts(call, share, share.path),
     to: `${call.root}rest/access/${encodeURIComponent(server)}/${id}/`,
-    command: `curl -T <file> ${shellWord(`${call.base}/rest/access/${server}/${id}/`)}`,
+    command: `curl -T <file> ${share.password === undefined ? "" : "-u ':<password>' "}${
+      shellWord(`${call.base}/rest/access/${server}/${id}/`)
+    }`,
     quota: quota && { files: left(quota.files, received.files), bytes: left(quota.bytes, received.bytes) },
     now,
   };

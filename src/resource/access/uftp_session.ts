@@ -20,6 +20,7 @@ import { refusal } from "../share/sharing_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { checkTokenUse, tokenPermission } from "../token_limits.ts";
 import { checkOwner, checkUser } from "./opened_share.ts";
+import { checkLinkPassword } from "./link_password.ts";
 import { useShare } from "./use_of_share.ts";
 
 /**
@@ -39,6 +40,7 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
     parts,
   );
   checkUser(call, share, wanted, parts);
+  await checkLinkPassword(call, share, parts);
   const path = isMeantBy(asked, share) ? share.path : asked;
   checkTokenUse(call, path, wanted);
   const scope = grantedScope(path, await checkOwner(share, path, call.signal, parts));

@@ -19,7 +19,13 @@ const PURGE_INTERVAL = 10 * 60 * 1000;
 export interface SharingOptions extends
   Pick<
     SharingParts,
-    "servers" | "allowWriteAccess" | "maxLifetimeSeconds" | "maxPerUser" | "unauthenticated" | "transferred"
+    | "servers"
+    | "allowWriteAccess"
+    | "maxLifetimeSeconds"
+    | "maxPerUser"
+    | "unauthenticated"
+    | "transferred"
+    | "guess"
   > {
   /** Folder of the share database, `persistence.directory`; it must be there. */
   readonly directory: string;
@@ -69,6 +75,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     maxPerUser: options.maxPerUser,
     owners: new ShareOwners(attributes, options.standing, log),
     uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(options.records, clock) },
+    guess: options.guess,
     unread: new UnreadAnswers(),
     unauthenticated: options.unauthenticated,
     transferred: options.transferred,

@@ -29,6 +29,11 @@ export interface SharingParts {
     readonly turns: PathTurns;
     readonly unfinished: UnfinishedUploads;
   };
+  /** Has the password of a link looked at, as slowly as those of users. @throws {ERR_TOO_MANY_FAILURES} What the look throws. */
+  readonly guess: (
+    who: { readonly link: string; readonly clientAddress: string; readonly signal: AbortSignal },
+    look: () => Promise<void>,
+  ) => Promise<void>;
   /** Long lists on their way to their readers. */
   readonly unread: UnreadAnswers;
   /** Told of the bytes that passed through the service; absent: nobody counts them. */

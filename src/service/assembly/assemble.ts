@@ -24,6 +24,8 @@ import { PROOFS, type SeenMark, SeenOnce } from "../../model/seen_once.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { NameService } from "../../outgoing/name_service.ts";
 import type { RegulationNews } from "../../regulation/regulation_state.ts";
+import { regulate } from "../../regulation/regulate.ts";
+import { Secret } from "../../model/secret.ts";
 import { Regulator } from "../../regulation/regulator.ts";
 import { certificateParts } from "../../resource/ssh_certificate.ts";
 import { externalConnections } from "./external_connections.ts";
@@ -147,8 +149,8 @@ async function open(
   const who = await openAuthentication(config, { ...asked, kinds: kinds.methods, ...here });
   const { chain, chain: { methods }, tokens, book, signIns } = who;
   const servers = await openServers(config, groups, { log, clock, keep });
-  const sharing = startSharing(config, { servers, attributes, ...who, ...here });
   const regulator = openRegulator(config, methods, { log, clock, learned: told.learned });
+  const sharing = startSharing(config, { servers, attributes, regulator, ...who, ...here });
   const desk = { groups, methods, attributes, regulator, signIns, proofs, sharing, book };
   const ofMethods = partsOfMethods(chain, { regulator, signIns });
   return {
@@ -232,11 +234,12 @@ function silentIssuers(methods: readonly Authenticator[]): ReadonlySet<string> {
 /** Data sharing, if some server has it; the database is made when it is not there. */
 function startSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, standing, records, chain, observer, log, clock, keep }: {
+  { servers, attributes, regulator, standing, records, chain, observer, log, clock, keep }: {
     readonly servers: ReadonlyMap<string, ServerFacts>;
     readonly attributes: AttributeSource;
     readonly standing: AskStanding;
     readonly records: () => RecordStore | undefined;
+    readonly regulator: Regulator;
     readonly chain: AuthenticationChain;
     readonly observer: RequestObserver;
     readonly log: Logger;
@@ -259,6 +262,10 @@ function startSharing(
     attributes,
     standing,
     records,
+    guess: ({ link, clientAddress, signal }, look) => {
+      const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
+      return regulate(regulator, { clientAddress, authorization }, look, signal);
+    },
     unauthenticated: (reason) => unauthenticated(chain, reason),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
     log,

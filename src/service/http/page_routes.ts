@@ -24,6 +24,7 @@ import {
   type TokenPageParts,
   tokensPage,
 } from "../../pages/tokens_page.ts";
+import { linkPasswordPage, openLinkByForm } from "../../pages/link_password_page.ts";
 import { backFromProvider, leaveForProvider } from "../../pages/sign_in_by_provider.ts";
 import { challengeBrowser } from "../../resource/challenge_browser.ts";
 import { FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
@@ -65,8 +66,10 @@ interface PageParts extends TokenPageParts {
 /** Pages that are for people alone, and no part of the description. */
 export function pageRoutes(parts: PageParts): Route[] {
   const { features, signIn, sharing } = parts;
-  if (!features.auth || signIn === undefined) return [];
+  const links = features.access && sharing !== undefined ? [linkRoute(sharing)] : [];
+  if (!features.auth || signIn === undefined) return links;
   return [
+    ...links,
     ...signInRoutes(signIn),
     ...ownTokenRoutes(parts),
     ...(features.share && sharing !== undefined ? ownShareRoutes(sharing) : []),
@@ -83,6 +86,20 @@ function ownTokenRoutes(parts: TokenPageParts): Route[] {
     { ...form, path: "/tokens", audit: "token", answer: (call) => makeTokenByForm(call, parts) },
     { ...form, path: "/tokens/:id", audit: "revoke", answer: (call) => revokeTokenByForm(call, parts) },
   ];
+}
+
+/** Takes the password of a link from the form that asks for it. */
+function linkRoute(sharing: SharingParts): Route {
+  return {
+    method: "POST",
+    path: "/link/:server/:id",
+    service: "access",
+    permission: "GET",
+    consumes: FORM_TYPE,
+    audit: "share",
+    answer: (call) => openLinkByForm(call, sharing),
+    failed: (failure, asked) => linkPasswordPage(failure, asked),
+  };
 }
 
 /** How browsers are signed in and out: forms of pages. */

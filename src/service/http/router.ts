@@ -31,6 +31,8 @@ export interface Route {
   readonly permission?: "GET" | "POST";
   /** Whether browsers that are signed in are known here; nowhere below `/rest/`. */
   readonly signedIn?: true;
+  /** Whether Basic credentials without a user name are the password of the link that is used. */
+  readonly linkPassword?: true;
   /** Whether it is for callers whose login permits some paths only, and keeps to these. */
   readonly heedsCapabilities?: true;
   /** Media type that a body must have; absent: any, or none. A form counts only if a page of ours has sent it. */

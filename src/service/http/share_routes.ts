@@ -1,3 +1,5 @@
+import { linkPasswordPage } from "../../pages/link_password_page.ts";
+import type { ServiceError } from "../../model/service_error.ts";
 import { SHARE_VIEWS } from "../../pages/share_views.ts";
 import { download } from "../../resource/access/download.ts";
 import { IMAGE_TYPES } from "../../resource/access/file_view.ts";
@@ -15,7 +17,7 @@ import type { Call } from "../../resource/call.ts";
 import { jsonAnswer, type Operation } from "./openapi/operation.ts";
 import { OF_SESSIONS } from "./openapi/refusals.ts";
 import { text } from "./openapi/schema.ts";
-import { JSON_TYPE, type PublishedRoute } from "./router.ts";
+import { type Asked, JSON_TYPE, type PublishedRoute } from "./router.ts";
 
 const SHARE = "/rest/share/:server/:id";
 const SHARED = "/rest/access/:server/:id";
@@ -126,7 +128,12 @@ function ownShareRoutes(parts: SharingParts): PublishedRoute[] {
 
 /** How shared files are reached (rest-api.md 1.13). */
 function usersRoutes(parts: SharingParts): PublishedRoute[] {
-  const common = { service: "access", audit: "share" } as const;
+  const common = {
+    service: "access",
+    audit: "share",
+    linkPassword: true,
+    failed: (failure: ServiceError, asked: Asked) => linkPasswordPage(failure, asked),
+  } as const;
   const downloads = {
     ...common,
     method: "GET",

@@ -30,6 +30,7 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
       servers: new Map([["HPC", server("HPC", true)], ["OTHER", server("OTHER", false)]]),
       directory,
       records: () => undefined,
+      guess: (_who, look) => look(),
       attributes: SOURCE,
       allowWriteAccess: false,
       maxLifetimeSeconds: 0,

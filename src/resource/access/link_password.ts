@@ -1,0 +1,67 @@
+import { createHmac } from "node:crypto";
+import { matchesScrypt, parseScrypt } from "../../authentication/password/scrypt_hash.ts";
+import { HostCookie } from "../../model/cookie.ts";
+import { sameSecret } from "../../model/same_secret.ts";
+import type { Secret } from "../../model/secret.ts";
+import { refuse } from "../../model/service_error.ts";
+import type { Share } from "../../sharing/share.ts";
+import type { Call } from "../call.ts";
+import type { SharingParts } from "../share/sharing_parts.ts";
+
+/** How long a browser that has shown the password is not asked again, in seconds: 8 hours, or until it is closed. */
+const REMEMBERED = 8 * 3600;
+
+/** What is looked at of a request. */
+type Visitor = Pick<Call, "request" | "base" | "linkPassword" | "clientAddress" | "signal">;
+
+/**
+ * Checks that whoever uses a share has its password, if it has one: by Basic credentials without a user name, or by the
+ * cookie of a browser that has shown it.
+ * @throws {ERR_LINK_PASSWORD | ERR_TOO_MANY_FAILURES}
+ */
+export async function checkLinkPassword(call: Visitor, share: Share, parts: SharingParts): Promise<void> {
+  if (share.password === undefined) return;
+  const shown = cookieOf(call, share).valueIn(call.request.headers.get("Cookie"));
+  if (shown !== undefined && isToken(shown, share, parts)) return;
+  if (call.linkPassword === undefined) throw refuse("ERR_LINK_PASSWORD", "none was shown");
+  await tryLinkPassword(call, share, call.linkPassword, parts);
+}
+
+/**
+ * Looks at a password, slowed down for the share and the address as passwords of users are.
+ * @throws {ERR_LINK_PASSWORD | ERR_TOO_MANY_FAILURES}
+ */
+export async function tryLinkPassword(
+  { clientAddress, signal }: Pick<Call, "clientAddress" | "signal">,
+  { server, id, password }: Share,
+  shown: Secret,
+  { guess }: SharingParts,
+): Promise<void> {
+  await guess({ link: `${server} ${id}`, clientAddress, signal }, async () => {
+    const hash = parseScrypt(password ?? "");
+    if ("expected" in hash || !await matchesScrypt(hash, shown.reveal())) {
+      throw refuse("ERR_LINK_PASSWORD", "wrong");
+    }
+  });
+}
+
+/** Value of `Set-Cookie` by which a browser that has shown the password is not asked again. */
+export function linkCookie(call: Pick<Call, "base">, share: Share, { clock }: SharingParts): string {
+  const ends = Math.floor(clock() / 1000) + REMEMBERED;
+  return cookieOf(call, share).set(`${ends}.${proof(share, ends)}`);
+}
+
+function cookieOf({ base }: Pick<Call, "base">, { id }: Share): HostCookie {
+  return new HostCookie(`link-${id}`, base);
+}
+
+function isToken(shown: string, share: Share, { clock }: SharingParts): boolean {
+  const [, end = "", given = ""] = /^(\d{1,12})\.([\w-]{43})$/.exec(shown) ?? [];
+  const ends = Number(end);
+  return end !== "" && ends >= clock() / 1000 && sameSecret(given, proof(share, ends));
+}
+
+/** Nobody but the service knows the hash, and with another password it is another one. */
+function proof({ server, id, password = "" }: Share, ends: number): string {
+  return createHmac("sha256", password).update(`${server}/${id}/${ends}`).digest("base64url");
+}

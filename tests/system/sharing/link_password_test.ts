@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { request } from "node:https";
+import { ALICE } from "../running_service.ts";
+import { answerTo, SharingSystem, textOf } from "./sharing_system.ts";
+
+const PASSWORD = "open sesame äö";
+const sharing = await SharingSystem.open();
+Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
+
+/** Basic credentials without a user name, as `curl -u :PASSWORD` sends them. */
+const basic = (password: string) => ({
+  Authorization: `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`:${password}`)))}`,
+});
+
+async function post(
+  path: string,
+  { headers, body }: { readonly headers: Record<string, string>; readonly body: string },
+) {
+  const outgoing = request(`${sharing.origin}${path}`, {
+    method: "POST",
+    ca: sharing.system.authority.certificate,
+    agent: false,
+    headers: {
+      "Sec-Fetch-Site": "same-origin",
+      "Content-Type": "application/x-www-form-urlencoded",
+      ...headers,
+    },
+  });
+  const response = await answerTo(outgoing.end(body));
+  return { status: response.statusCode, headers: response.headers, text: await textOf(response) };
+}
+
+Deno.test("a link with a password gives nothing without it, in whatever way it is used", async () => {
+  const id = await sharing.share("d", { password: PASSWORD });
+  for (const path of ["", "/", "/ten.txt", "/?view=zip", "/ten.txt?view=preview", "/nothing"]) {
+    const { status, headers, text } = await sharing.fetch(`${id}${path}`);
+    assert.equal(status, 401, path);
+    assert.match(headers["www-authenticate"] ?? "", /^Basic realm="link, without user name"/);
+    assert.doesNotMatch(text, /0123456789|sub/);
+  }
+  const drop = await sharing.share("d/sub", { password: PASSWORD, access: "DROP" });
+  const put = await answerTo(sharing.begin(`${drop}/x`, { method: "PUT" }).end("x"));
+  assert.equal(put.statusCode, 401);
+  put.resume();
+  for (const path of [`/rest/access/HPC/${id}`, "/rest/access/HPC"]) {
+    const body = { serverPath: `${sharing.data}/d/ten.txt`, send: true };
+    const reply = await sharing.system.ask(path, { method: "POST", body });
+    assert.equal(reply.status, 401, `no UFTP session by ${path}`);
+  }
+});
+
+Deno.test("the password of a link is shown by Basic without a user name, as curl does, and is nobody's", async () => {
+  const id = await sharing.share("d/ten.txt", { password: PASSWORD });
+  assert.equal((await sharing.fetch(id, { headers: basic(PASSWORD) })).text, "0123456789");
+  assert.equal((await sharing.fetch(id, { headers: basic("wrong") })).status, 401);
+  const elsewhere = await sharing.system.ask("/rest/auth", { headers: basic(PASSWORD) });
+  assert.equal(elsewhere.status, 401);
+  const own = await sharing.system.ask(`/rest/share/HPC/${id}`, { as: ALICE });
+  assert.doesNotMatch(own.text, /scrypt|sesame/);
+});
+
+Deno.test("a browser is asked by a form, once, and its cookie opens this link alone", async () => {
+  const id = await sharing.share("d", { password: PASSWORD });
+  const other = await sharing.share("d/sub", { password: "another" });
+  const headers = { Accept: "text/html" };
+  const asked = await sharing.fetch(`${id}/`, { headers });
+  assert.equal(asked.status, 403);
+  assert.equal(asked.headers["www-authenticate"], undefined);
+  assert.match(asked.text, new RegExp(`<form method="post" action="[^"]*link/HPC/${id}">`));
+  const wrong = await post(`/link/HPC/${id}`, { headers, body: "password=wrong" });
+  assert.equal(wrong.status, 403);
+  assert.match(wrong.text, /That is not the password/);
+  assert.equal(wrong.headers["set-cookie"], undefined);
+  const right = await post(`/link/HPC/${id}`, { headers, body: `password=${encodeURIComponent(PASSWORD)}` });
+  assert.equal(right.status, 303);
+  assert.match(right.headers.location ?? "", new RegExp(`rest/access/HPC/${id}/$`));
+  const [set = ""] = right.headers["set-cookie"] ?? [];
+  assert.match(set, /^__Host-authserver-link-[^;]+; Path=\/; Secure; HttpOnly; SameSite=Lax$/);
+  const Cookie = set.split(";")[0] ?? "";
+  assert.equal((await sharing.fetch(`${id}/`, { headers: { ...headers, Cookie } })).status, 200);
+  assert.equal((await sharing.fetch(`${other}/`, { headers: { ...headers, Cookie } })).status, 403);
+  const moved = Cookie.replace(id, other);
+  assert.equal((await sharing.fetch(`${other}/`, { headers: { ...headers, Cookie: moved } })).status, 403);
+  const longer = Cookie.replace(/=(\d+)\./, (_, ends) => `=${Number(ends) + 1}.`);
+  assert.equal((await sharing.fetch(`${id}/`, { headers: { ...headers, Cookie: longer } })).status, 403);
+  await sharing.share("d", { password: "a new one" });
+  assert.equal(
+    (await sharing.fetch(`${id}/`, { headers: { ...headers, Cookie } })).status,
+    403,
+    "until it is another one",
+  );
+});
+
+Deno.test("another site's page cannot send the form of a link, and it leads nowhere but to its share", async () => {
+  const id = await sharing.share("d/ten.txt", { password: PASSWORD });
+  const body = `password=${encodeURIComponent(PASSWORD)}&to=https%3A%2F%2Fevil.example`;
+  const foreign = await post(`/link/HPC/${id}`, { headers: { "Sec-Fetch-Site": "cross-site" }, body });
+  assert.equal(foreign.status, 403);
+  assert.equal(foreign.headers["set-cookie"], undefined);
+  const own = await post(`/link/HPC/${id}`, { headers: {}, body });
+  assert.match(own.headers.location ?? "", new RegExp(`^(?:\\.\\./)+rest/access/HPC/${id}$`));
+});
+
+Deno.test("whoever guesses at the password of a link waits, with the right one as well; others are not kept out", async () => {
+  const id = await sharing.share("d/ten.txt", { password: PASSWORD });
+  const free = await sharing.share("d/sub/x.dat");
+  let status: number | undefined;
+  for (let i = 0; i < 40 && status !== 429; i++) {
+    status = (await sharing.fetch(id, { headers: basic(`guess ${i}`) })).status;
+  }
+  assert.equal(status, 429);
+  assert.equal((await sharing.fetch(id, { headers: basic(PASSWORD) })).status, 429);
+  assert.equal((await sharing.fetch(free)).status, 200);
+});
