@@ -146,6 +146,41 @@ testDisk(
   },
 );
 
+testDisk(
+  "with the list of tokens on a full disk those there are count, and none is made or half taken back",
+  async (disk) => {
+    await using system = await runService(sharesOn(disk));
+    await settled(system);
+    const get = () =>
+      system.ask("/rest/auth/token", { as: ALICE, headers: { Accept: "text/plain, application/json" } });
+    const shown = async (token: string) =>
+      (await system.ask("/rest/auth/tokens", { headers: { Authorization: `Bearer ${token}` } })).status;
+    const before = (await get()).text;
+    assert.equal(await shown(before), 200);
+    await disk.fill();
+    let refused = await get();
+    for (let i = 1; refused.status === 200 && i < 500; i++) refused = await get();
+    assert.deepEqual([refused.status, refused.json()["code"]], [503, "ERR_RECORD_STORE"]);
+    assert.equal(await shown(before), 200);
+    const revoke = () => system.ask("/rest/auth/tokens", { method: "DELETE", as: ALICE });
+    const failed = await revoke();
+    assert.equal(failed.status, 503, failed.text);
+    assert.equal(await shown(before), 200, "who was told that it is not done was told the truth");
+    await disk.empty();
+    assert.equal((await revoke()).status, 200);
+    assert.equal(await shown(before), 401);
+    assert.equal((await get()).status, 200);
+    note({
+      section: "Disks",
+      fault: "the list of tokens is on a full disk",
+      caller:
+        `${refused.status} \`ERR_RECORD_STORE\` for who asks for a token or takes one back; tokens there are count`,
+      log: "warn `request answered` with `database or disk is full`",
+      after: "nothing is half taken back; works again without a restart",
+    });
+  },
+);
+
 testDisk("with the shares on a read-only disk the service does not start, and says why", async (disk) => {
   await disk.readOnly(true);
   await assert.rejects(runService(sharesOn(disk)), (error) => {

@@ -189,6 +189,9 @@ Deno.test("token list and token revoke work beside the running service, and leav
   assert.deepEqual([one.status, one.out], [0, "User alice: 1 token taken back\n"]);
   assert.deepEqual([await shown(system, first), await shown(system, third)], [401, 200]);
   assert.equal((await command("revoke", "--user", "alice", "--id", idOf(first))).status, 1);
+  const explained = recordedIo();
+  await runCommand(["whoami-test", "alice", "--token", first, "--config", system.main], explained);
+  assert.match(explained.out, /ETD +refused: it was taken back/);
   const nobody = await command("revoke", "--user", "nobody-here");
   assert.equal(nobody.status, 1);
   assert.match(nobody.err, /no user is known by this name/);
