@@ -25,7 +25,8 @@ const OTHER_BINDINGS: ReadonlySet<string> = new Set(["jwk", "jwe", "kid", "jku",
  */
 export function readConfirmation(cnf: unknown): Confirmation {
   if (cnf === undefined) return {};
-  const members = isJsonObject(cnf) ? Object.entries(cnf) : cnf instanceof Map ? [...cnf] : undefined;
+  // Of a provider's answer a map, which is a JSON object to the other question.
+  const members = cnf instanceof Map ? [...cnf] : isJsonObject(cnf) ? Object.entries(cnf) : undefined;
   if (members === undefined || members.length === 0) throw new InvalidToken("its cnf cannot be read");
   const confirmation: { jkt?: string; certificate?: string } = {};
   for (const [name, value] of members) {

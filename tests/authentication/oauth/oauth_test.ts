@@ -338,6 +338,43 @@ for (const [what, config, claims, accepted] of REQUIREMENTS) {
   });
 }
 
+/** What a provider's answer, or the token itself, says of tokens that open nothing here (RFC 8725, 3.12; RFC 7800). */
+const NO_ACCESS: readonly [claims: Readonly<Record<string, unknown>>, reason: RegExp][] = [
+  ...[
+    "refresh_token",
+    "Refresh",
+    "urn:ietf:params:oauth:token-type:refresh_token",
+    "Offline",
+    "ID",
+    "id_token",
+    "logout+jwt",
+  ]
+    .flatMap((word): [Readonly<Record<string, unknown>>, RegExp][] =>
+      ["typ", "token_type", "token_use"].map((name) => [{ [name]: word }, /is not that of an access token/])
+    ),
+  [{ cnf: { jkt: "A".repeat(43) } }, /bound to a key, and no proof/],
+  [{ cnf: { "x5t#S256": "A".repeat(43) } }, /bound to a certificate, and the client showed none/],
+  [{ cnf: { jwk: { kty: "OKP" } } }, /bound in a way that is not verified here/],
+  [{ cnf: { kid: "k1" } }, /bound in a way that is not verified here/],
+  [{ cnf: "x" }, /cnf cannot be read/],
+];
+for (const introspect of [true, false]) {
+  Deno.test(`OAuth refuses tokens of other sorts, and bound ones, where ${introspect ? "the introspection" : "the userinfo"} endpoint takes them`, () =>
+    withProvider({ introspect }, async ({ ask, provider }) => {
+      for (const type of ["Bearer", "access_token", "at+jwt"]) {
+        provider.tokens.set(type, { ...ANN, token_type: type });
+        assert.equal(await ask(type), "accepted", type);
+      }
+      for (const [i, [claims, reason]] of NO_ACCESS.entries()) {
+        provider.tokens.set(`opaque-${i}`, { ...ANN, ...claims });
+        assert.match(await ask(`opaque-${i}`), reason, JSON.stringify(claims));
+        const jwt = unsignedJwt({ iss: "https://idp.example", jti: String(i), ...claims });
+        provider.tokens.set(jwt, ANN);
+        assert.match(await ask(jwt), reason, `in the token: ${JSON.stringify(claims)}`);
+      }
+    }));
+}
+
 Deno.test("OAuth says why an opaque token is refused of which nobody says for whom it is", async () => {
   for (const [key, claim] of [["requiredAudience", "aud"], ["requiredClient", "client_id, azp"]] as const) {
     await withProvider({ [key]: ["uftp"] }, async ({ ask, provider }) => {
