@@ -5,8 +5,10 @@ import { CannotStart } from "./cannot_start.ts";
 import { servePage } from "./page_link.ts";
 import { edgePermissions, type Resolve } from "./permissions.ts";
 import { type Listening, PortWatch } from "./port_watch.ts";
-import { Room } from "./room.ts";
+import { Room, roomModule } from "./room.ts";
 import type { ToMetricsRoom } from "./room_message.ts";
+
+const MODULE = roomModule(new URL("./metrics_room.ts", import.meta.url));
 
 /** Connections at a time: scrapers are few. */
 const MOST_CONNECTIONS = 32;
@@ -81,7 +83,7 @@ export class MetricsListener {
     const [address] = await resolve(host);
     if (address === undefined) throw new CannotStart([`container.metrics.host = ${host}: no such host`]);
     const room = new Room<ToMetricsRoom>(
-      new URL("./metrics_room.ts", import.meta.url),
+      MODULE,
       "metrics",
       edgePermissions(address, port),
       {

@@ -1,3 +1,4 @@
+import { pathToFileURL } from "node:url";
 import { CannotStart } from "./cannot_start.ts";
 import { Heartbeat, PING_MS, SILENT } from "./heartbeat.ts";
 import type { RoomPermissions } from "./permissions.ts";
@@ -15,6 +16,15 @@ type Message<K extends FromRoom["kind"]> = FromRoom & { readonly kind: K };
 
 /** How long a room may take to start, in milliseconds. */
 const START_MS = 30_000;
+
+/**
+ * Where the code of a room is, past symbolic links: a room may read little, and Deno 2.9.6 lets it import a text (as the
+ * scripts of pages are) only if the text's path is that of the room's other modules. Called when the program loads: later
+ * it may read little itself.
+ */
+export function roomModule(module: URL): URL {
+  return pathToFileURL(Deno.realPathSync(module));
+}
 
 /** A worker with a permission list, as the supervisor sees it. Once ready it is asked for signs of life to its end. */
 export class Room<In> {

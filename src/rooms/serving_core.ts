@@ -4,7 +4,7 @@ import type { LearnedElsewhere } from "../service/operator_desk.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { DeskCaller } from "./desk_link.ts";
 import { corePermissions, type Resolve, type RoomPermissions } from "./permissions.ts";
-import { Room } from "./room.ts";
+import { Room, roomModule } from "./room.ts";
 import type { CoreNews, FromRoom, ToCoreRoom } from "./room_message.ts";
 import { DRAIN_MS, type ServingEdge } from "./serving_edge.ts";
 
@@ -13,7 +13,7 @@ const CLOSE_MS = DRAIN_MS + 10_000;
 /** How long it may take to take over what others know, in milliseconds. */
 const ADOPT_MS = 3000;
 
-const MODULE = new URL("./core_room.ts", import.meta.url);
+const MODULE = roomModule(new URL("./core_room.ts", import.meta.url));
 
 /** What a core is started with, and who is told of it. */
 interface CoreParts {

@@ -4,7 +4,7 @@ import { CannotStart } from "./cannot_start.ts";
 import type { ConnectionLimit } from "./connection_limit.ts";
 import { edgeLimits, edgePolicy, edgeProxies, edgeTls, proxyPeers, sameEdge } from "./edge_setup.ts";
 import { edgePermissions, type Resolve } from "./permissions.ts";
-import { Room } from "./room.ts";
+import { Room, roomModule } from "./room.ts";
 import type { FromRoom, ToEdgeRoom } from "./room_message.ts";
 
 /** Requests under way get so many milliseconds to finish. */
@@ -12,7 +12,7 @@ export const DRAIN_MS = 20_000;
 /** And the room as many more to say that they have. */
 const CLOSE_MS = 10_000;
 
-const MODULE = new URL("./edge_room.ts", import.meta.url);
+const MODULE = roomModule(new URL("./edge_room.ts", import.meta.url));
 
 /** What an edge is started with, and who is told of it. */
 interface EdgeParts {

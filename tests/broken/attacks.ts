@@ -116,8 +116,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a use is taken whether one is left or not",
     file: "src/sharing/store/share_sql.ts",
     change: instead(
-      "WHERE server = :server AND id = :id AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) RETURNING *`, putBack",
-      "WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`, putBack",
+      "WHERE server = :server AND id = :id AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now)",
+      "WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now)",
     ),
     tests: ["tests/sharing/store", "tests/resource/access"],
   },
@@ -498,7 +498,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Certificates for keys, shown without end"],
     broken: "all that are shown are kept",
     file: "src/authentication/ssh_key/certificate/certificate_book.ts",
-    change: instead("await this.#makeRoom(certificate, principals);", ""),
+    change: instead("await this.#makeRoom(certificate, owners, kind);", ""),
     tests: ["tests/authentication/ssh_key/certificate/certificate_book_test.ts"],
   },
   {
