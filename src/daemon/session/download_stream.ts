@@ -3,11 +3,27 @@ import type { GuardedSocket } from "./guarded_socket.ts";
 import type { SessionTimes } from "./session_times.ts";
 
 /**
- * Bytes of one chunk: each has a buffer of its own, so that it can be handed to another thread without a copy. Larger ones
+ * Bytes of one chunk at most: each has a buffer of its own, so that it can be handed to another thread without a copy. Larger ones
  * cost less processor time, and the engine lets more of them lie about: with 256 KiB the service grew by 80 MB over a
  * long download, with 64 KiB by 30. And so much less waits for a client that reads slowly.
  */
-const CHUNK = 64 * 1024;
+const LARGEST = 64 * 1024;
+/** Bytes of one chunk while very many downloads are open. */
+const SMALLEST = 16 * 1024;
+/**
+ * Bytes of one chunk of each open download, above which chunks get smaller. The engine collects after so many chunks,
+ * however large: 133 downloads that nobody read, which the system's buffers took 4 MB each of, added 140 MiB with chunks of
+ * 64 KiB, and 60 with chunks that shrink from the 33rd download on.
+ */
+const MOST_IN_CHUNKS = 2 * 1024 * 1024;
+
+/** Downloads of this process that have not ended. */
+let open = 0;
+
+/** Bytes of a chunk of each download, when so many are open. */
+export function chunkBytes(downloads: number): number {
+  return Math.min(LARGEST, Math.max(SMALLEST, Math.floor(MOST_IN_CHUNKS / downloads)));
+}
 
 /** What became of a transfer. */
 export interface TransferResult {
@@ -23,7 +39,7 @@ export interface TransferResult {
  * @param done Called once, whatever happens; releases the session.
  */
 export function downloadStream(
-  data: GuardedSocket,
+  data: Pick<GuardedSocket, "read" | "close">,
   length: number,
   { confirm, done, times }: {
     readonly confirm: () => Promise<void>;
@@ -33,11 +49,13 @@ export function downloadStream(
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let bytes = 0;
   let over = false;
+  open++;
   let clientTimer: ReturnType<typeof setTimeout> | undefined;
   const end = (complete: boolean, error?: unknown) => {
     clearTimeout(clientTimer);
     if (over) return;
     over = true;
+    open--;
     data.close();
     done({ bytes, complete }, error);
   };
@@ -79,15 +97,19 @@ export function downloadStream(
 }
 
 /** Fills a chunk as far as data is flowing; undefined at the end. */
-async function readChunk(data: GuardedSocket, ms: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const buffer = new Uint8Array(CHUNK);
+async function readChunk(
+  data: Pick<GuardedSocket, "read">,
+  ms: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const buffer = new Uint8Array(chunkBytes(open));
+  const enough = buffer.length / 4;
   let filled = 0;
-  while (filled < CHUNK / 4) {
+  while (filled < enough) {
     const count = await data.read(buffer.subarray(filled), ms);
     if (count === null) break;
     filled += count;
   }
   if (filled === 0) return undefined;
   // A small rest gets a buffer of its size: what waits to be sent should not hold a whole chunk for a few bytes.
-  return filled < CHUNK / 4 ? buffer.slice(0, filled) : buffer.subarray(0, filled);
+  return filled < enough ? buffer.slice(0, filled) : buffer.subarray(0, filled);
 }
