@@ -33,8 +33,10 @@ const STEPS = [[86_400, "day"], [3600, "hour"], [60, "minute"]] as const;
 
 /** How far away a moment is, such as `in 3 days` or `2 hours ago`. Both in milliseconds since the epoch. */
 export function distance(at: number, now: number): string {
-  const seconds = (at - now) / 1000;
-  const [length, unit] = STEPS.find(([length]) => Math.abs(seconds) >= length) ?? [60, "minute"];
+  const seconds = Math.abs(at - now) / 1000;
+  // What lacks a little of a step counts as one: a share of 7 days ends in 7 days, and not in 6, once it is made.
+  const [length, unit] = STEPS.find(([length]) => seconds / length >= 0.95) ?? [60, "minute"];
+  const steps = Math.floor(seconds / length + 0.05);
   return new Intl.RelativeTimeFormat(TEXTS.language, { numeric: "auto" })
-    .format(Math.trunc(seconds / length), unit);
+    .format(at < now ? -steps : steps, unit);
 }

@@ -62,6 +62,12 @@ header form { display: inline }
 .uploads { list-style: none; padding: 0 }
 .uploads li { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; padding: .5rem 0; border-bottom: 1px solid var(--line) }
 .note { border-left: 4px solid var(--link); padding-left: .75rem }
+.entries { list-style: none; padding: 0; margin: .5rem 0 }
+.entries li { padding: .5rem 0; border-top: 1px solid var(--line) }
+.entries p { margin: 0; font-size: .875rem }
+.beside { display: flex; flex-wrap: wrap; gap: 1rem; justify-content: space-between; align-items: flex-start }
+.qr { width: 11rem; height: 11rem; border-radius: .25rem }
+summary { cursor: pointer; font-weight: 600; padding: .25rem 0 }
 .hidden:empty { display: none }
 [hidden] { display: none !important }
 img.preview { max-width: 100%; height: auto }

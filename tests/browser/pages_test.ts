@@ -162,7 +162,7 @@ Deno.test({
       await look(known, `browse-${name}`, looked);
       await known.follow("Share this directory");
       await look(known, `new-share-${name}`, looked);
-      await known.send("Share something", { days: "7" });
+      await known.send("Share", { days: "7", note: "Results of run 42" });
       await look(known, `own-share-${name}`, looked);
       assert.equal(await known.evaluate("document.querySelector('button[data-copy]').hidden"), false);
       assert.match(

@@ -40,6 +40,11 @@ Deno.test("distance() tells how far away a moment is", () => {
       [90_000, "in 1 minute"],
       [5, "this minute"],
       [24 * hour, "tomorrow"],
+      [24 * hour - 5000, "tomorrow"],
+      [7 * 24 * hour - 5000, "in 7 days"],
+      [6.9 * 24 * hour, "in 6 days"],
+      [-59 * 60_000, "1 hour ago"],
+      [-5, "this minute"],
     ] as const
   ) assert.equal(distance(1e12 + ahead, 1e12), text);
 });

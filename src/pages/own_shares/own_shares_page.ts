@@ -1,4 +1,5 @@
 import type { HttpResponse } from "../../model/http_message.ts";
+import { nameOf, parentOf, withoutSlash } from "../../model/absolute_path.ts";
 import { refuse, type ServiceError } from "../../model/service_error.ts";
 import type { Call } from "../../resource/call.ts";
 import { FORM_TOKEN, readOwnForm } from "../../resource/form.ts";
@@ -21,7 +22,8 @@ import { signedInAside } from "../signed_in_aside.ts";
 import { TEXTS } from "../texts.ts";
 import type { Asked } from "../visit.ts";
 import copyScript from "./copy.js" with { type: "text" };
-import { lifetimeField, lifetimeIn, shareFields, shareRequest } from "./share_form.ts";
+import { qrPicture } from "../qr_code/qr_picture.ts";
+import { changeFields, shareChange, shareFields, shareRequest } from "./share_form.ts";
 
 const SAYS = TEXTS.shares;
 
@@ -41,7 +43,7 @@ export async function ownSharesPage(call: Call, parts: SharingParts): Promise<Ht
     return markup`<section aria-labelledby="server-${name}">
 <header><h2 id="server-${name}">${isolated(name)}</h2></header>
 <p><a class="button" href="${call.root}shares/${name}/browse">${SAYS.make}</a></p>
-${shares.length === 0 ? markup`<p>${SAYS.none}</p>` : sharesTable(call, shares, parts)}
+${shares.length === 0 ? markup`<p>${SAYS.none}</p>` : shareList(call, shares, parts)}
 </section>
 `;
   }));
@@ -52,31 +54,33 @@ ${shares.length === 0 ? markup`<p>${SAYS.none}</p>` : sharesTable(call, shares, 
   ]);
 }
 
-function sharesTable(call: Call, shares: readonly Share[], { clock }: SharingParts): Markup {
-  return markup`<div class="wide"><table>
-<caption>${SAYS.count(shares.length)}</caption>
-<thead><tr><th scope="col">${SAYS.path}</th><th scope="col">${SAYS.whom}</th><th scope="col">${SAYS.access}</th>
-<th scope="col">${SAYS.end}</th><th scope="col" class="number">${SAYS.used}</th></tr></thead>
-<tbody>
+function shareList(call: Call, shares: readonly Share[], { clock }: SharingParts): Markup {
+  return markup`<p class="quiet">${SAYS.count(shares.length)}</p>
+<ul class="entries">
 ${
-    shares.map((share) =>
-      markup`<tr><td><a href="${call.root}shares/${share.server}/${share.id}">${isolated(share.path)}</a></td>
-<td>${whom(share)}</td><td>${SAYS.accessLevels[share.access]}</td><td>${end(share, clock())}</td>
-<td class="number">${share.accessCount}</td></tr>
-`
-    )
-  }</tbody>
-</table></div>`;
+    shares.map((share) => {
+      const { server, id, path, access, expires, accessCount } = share;
+      const ends = expires === 0 ? SAYS.endless : `${SAYS.endsAt} ${distance(expires * 1000, clock())}`;
+      return markup`<li><a href="${call.root}shares/${server}/${id}">${isolated(path)}</a>
+<p class="quiet">${whom(share)} · ${SAYS.accessLevels[access]} · ${ends} · ${
+        SAYS.usedTimes(accessCount)
+      }</p></li>
+`;
+    })
+  }</ul>`;
 }
 
 /** `GET /shares/<server>/new`: the form for a share. */
 export function newSharePage(call: Call, parts: SharingParts): HttpResponse {
   const { name } = sharedServer(call, parts);
   const path = call.query.get("path") ?? "";
-  const browsed = new URLSearchParams({ path: folderOf(path) }).toString();
+  const browsed = new URLSearchParams({ path: parentOf(path) }).toString();
   return page(call, SAYS.newOn(name), [
     markup`<p><a href="${call.root}shares/${name}/browse?${browsed}">${SAYS.browse}</a></p>`,
-    ownForm(call, `shares/${name}`, [shareFields(path, parts), markup`<p><button>${SAYS.make}</button></p>`]),
+    ownForm(call, `shares/${name}`, [
+      shareFields(path, parts),
+      markup`<p><button>${SAYS.share}</button></p>`,
+    ]),
   ]);
 }
 
@@ -96,57 +100,97 @@ export async function ownSharePage(call: Call, parts: SharingParts): Promise<Htt
   const share = await ownShare(call, name, parts);
   if (share === undefined) throw refuse("ERR_SHARE_NOT_FOUND");
   const uses = await parts.store.usesOf(name, share.id, MOST_USES);
-  const { http } = ownersView(share, call.base, parts.clock());
-  const here = `shares/${name}/${share.id}`;
-  return page(call, SAYS.shareOf(share.path), [
-    markup`<p><a href="${call.root}shares">${SAYS.title}</a></p>
-<section aria-labelledby="link"><header><h2 id="link">${SAYS.link}</h2></header>
-<form class="fields"><p><label for="address">${SAYS.linkHelp(share.target === EVERYBODY)}</label>
-<input id="address" class="long" readonly value="${http}"> <button type="button" hidden data-copy="address" data-done="${SAYS.copied}">${SAYS.copy}</button></p></form>
-<p><a href="${http}">${SAYS.look}</a></p>
-<dl><dt>${SAYS.whom}</dt><dd>${whom(share)}</dd><dt>${SAYS.access}</dt><dd>${
-      SAYS.accessLevels[share.access]
-    }</dd>
-<dt>${SAYS.end}</dt><dd>${end(share, parts.clock())}</dd>
-${share.usesLeft !== undefined && markup`<dt>${SAYS.usesLeft}</dt><dd>${share.usesLeft}</dd>`}
-${share.password !== undefined && markup`<dt>${SAYS.hasPassword}</dt><dd>${SAYS.isAsked}</dd>`}
-${share.note !== undefined && markup`<dt>${SAYS.note}</dt><dd>${isolated(share.note)}</dd>`}
-${share.sources.length > 0 && markup`<dt>${SAYS.sources}</dt><dd>${share.sources.join(", ")}</dd>`}</dl>
-</section>
-<section aria-labelledby="change"><header><h2 id="change">${SAYS.change}</h2></header>
-${
-      ownForm(call, here, [
-        lifetimeField(parts.maxLifetimeSeconds),
-        markup`<p><button name="do" value="change">${SAYS.changeEnd}</button></p>`,
-      ])
-    }
-${ownForm(call, here, markup`<p><button class="plain" name="do" value="end">${SAYS.endNow}</button></p>`)}
-</section>
-<section aria-labelledby="uses"><header><h2 id="uses">${SAYS.used}</h2></header>
-${uses.length === 0 ? markup`<p>${SAYS.unused}</p>` : usesTable(uses)}
+  return page(call, SAYS.shareOf(nameOf(withoutSlash(share.path)) || name), [
+    markup`<p><a href="${call.root}shares">${SAYS.title}</a></p>`,
+    linkSection(call, share, parts),
+    changeSection(call, share, parts),
+    markup`<section aria-labelledby="uses"><header><h2 id="uses">${SAYS.used}</h2></header>
+${uses.length === 0 ? markup`<p>${SAYS.unused}</p>` : useList(share, uses, parts.clock())}
 </section>`,
   ], copyScript);
 }
 
-function usesTable(uses: readonly Use[]): Markup {
-  return markup`<div class="wide"><table>
-<thead><tr><th scope="col">${SAYS.when}</th><th scope="col">${SAYS.who}</th><th scope="col">${SAYS.what}</th>
-<th scope="col" class="number">${TEXTS.listing.size}</th></tr></thead>
-<tbody>
-${
-    uses.map(({ at, who, address, kind, path, bytes }) =>
-      markup`<tr><td>${moment(at)}</td><td>${
-        who === EVERYBODY ? SAYS.somebody : isolated(personName(who))
-      }, ${address}</td><td>${isolated(path)} (${kind})</td><td class="number">${
-        bytes !== undefined && size(bytes)
-      }</td></tr>
-`
+/** The link, as text and as QR code, and what holds for whoever has it. */
+function linkSection(call: Call, share: Share, { clock }: SharingParts): Markup {
+  const { target, access, usesLeft, password, note, sources } = share;
+  const { http } = ownersView(share, call.base, clock());
+  const facts: readonly (readonly [string, Content])[] = [
+    [SAYS.path, isolated(share.path)],
+    [SAYS.whom, whom(share)],
+    [SAYS.access, SAYS.accessLevels[access]],
+    [SAYS.end, end(share, clock())],
+    [SAYS.usesLeft, usesLeft],
+    [SAYS.received, access === "DROP" && received(share)],
+    [SAYS.hasPassword, password !== undefined && SAYS.isAsked],
+    [SAYS.note, note !== undefined && isolated(note)],
+    [SAYS.sources, sources.length > 0 && sources.join(", ")],
+  ];
+  return markup`<section aria-labelledby="link"><header><h2 id="link">${SAYS.link}</h2></header>
+<form class="fields"><p><label for="address">${SAYS.linkHelp(target === EVERYBODY)}</label>
+<input id="address" class="long" readonly value="${http}"> <button type="button" hidden data-copy="address" data-done="${SAYS.copied}">${SAYS.copy}</button></p></form>
+<p><a href="${http}">${SAYS.look}</a></p>
+<div class="beside"><dl>${
+    facts.map(([term, value]) =>
+      value !== undefined && value !== false && markup`<dt>${term}</dt><dd>${value}</dd>\n`
     )
-  }</tbody>
-</table></div>`;
+  }</dl>
+${qrPicture(http, SAYS.qrCode)}</div>
+</section>
+`;
 }
 
-/** `POST /shares/<server>/<id>`: changes how long one of the caller's shares lasts, or ends it. */
+/** What was brought, and of how much. */
+function received({ received = { files: 0, bytes: 0 }, quota = {} }: Share): Content {
+  const most = [
+    quota.files !== undefined && SAYS.files(quota.files),
+    quota.bytes !== undefined && size(quota.bytes),
+  ].filter((each) => each !== false).join(", ");
+  return [
+    SAYS.receivedOf(SAYS.files(received.files), size(received.bytes)),
+    most !== "" && ` ${SAYS.atMost(most)}`,
+  ];
+}
+
+function changeSection(call: Call, share: Share, { maxLifetimeSeconds }: SharingParts): Markup {
+  const here = `shares/${share.server}/${share.id}`;
+  return markup`<section aria-labelledby="change"><header><h2 id="change">${SAYS.change}</h2></header>
+${
+    ownForm(call, here, [
+      changeFields(share, maxLifetimeSeconds),
+      markup`<p><button name="do" value="change">${SAYS.change}</button></p>`,
+    ])
+  }
+${
+    ownForm(
+      call,
+      here,
+      markup`<p><button class="plain" name="do" value="end">${SAYS.endNow}</button></p>
+<p class="quiet">${SAYS.endHelp}</p>`,
+    )
+  }
+</section>
+`;
+}
+
+function useList({ path: shared }: Share, uses: readonly Use[], now: number): Markup {
+  const named = (path: string) =>
+    path.startsWith(shared) && path !== shared ? path.slice(shared.length) : path;
+  return markup`${uses.length === MOST_USES && markup`<p class="quiet">${SAYS.onlyLatest(MOST_USES)}</p>`}
+<ul class="entries">
+${
+    uses.map(({ at, who, address, kind, path, bytes, complete }) =>
+      markup`<li>${who === EVERYBODY ? SAYS.somebody : isolated(personName(who))}, ${address}, ${
+        SAYS.useKinds[kind]
+      } ${isolated(named(path))}
+<p class="quiet">${moment(at)} (${distance(at, now)})${bytes !== undefined && [" · ", size(bytes)]}${
+        complete === false && [", ", SAYS.incomplete]
+      }</p></li>
+`
+    )
+  }</ul>`;
+}
+
+/** `POST /shares/<server>/<id>`: changes end, note and password of one of the caller's shares, or ends it. */
 export async function changeShareByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const { name } = sharedServer(call, parts);
   const form = await readOwnForm(call);
@@ -154,7 +198,7 @@ export async function changeShareByForm(call: Call, parts: SharingParts): Promis
     await deleteShare(call, parts);
     return emptyResponse({ status: 303, headers: { Location: `${call.root}shares` } });
   }
-  await changeShare(call, { lifetime: lifetimeIn(form) }, parts);
+  await changeShare(call, shareChange(form), parts);
   const here = `${call.root}shares/${name}/${call.params.get("id") ?? ""}`;
   return emptyResponse({ status: 303, headers: { Location: here } });
 }
@@ -184,8 +228,4 @@ function whom({ target }: Pick<Share, "target">): Content {
 
 function end({ expires }: Pick<Share, "expires">, now: number): Content {
   return expires === 0 ? SAYS.never : markup`${moment(expires * 1000)} (${distance(expires * 1000, now)})`;
-}
-
-function folderOf(path: string): string {
-  return path.slice(0, path.replace(/\/$/, "").lastIndexOf("/") + 1);
 }

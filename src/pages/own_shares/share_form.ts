@@ -1,6 +1,6 @@
 import { invalidRequest } from "../../resource/invalid_request.ts";
 import type { Form } from "../../resource/form.ts";
-import { EVERYBODY } from "../../sharing/share.ts";
+import { EVERYBODY, type Share } from "../../sharing/share.ts";
 import { type Content, markup } from "../markup.ts";
 import { TEXTS } from "../texts.ts";
 
@@ -34,6 +34,9 @@ export function shareFields(path: string, { allowWriteAccess, maxLifetimeSeconds
     access.map((level) => markup`<option value="${level}">${SAYS.accessLevels[level]}</option>`)
   }</select></p>
 ${lifetimeField(maxLifetimeSeconds)}
+<p><label for="note">${SAYS.note}</label>
+<input id="note" name="note" maxlength="500" autocomplete="off"></p>
+<details><summary>${SAYS.more}</summary>
 <p><label for="uses">${SAYS.uses}</label>
 <input id="uses" name="uses" type="number" min="1" max="1000000" inputmode="numeric" aria-describedby="uses-help"></p>
 <p id="uses-help" class="quiet">${SAYS.usesHelp}</p>
@@ -47,20 +50,47 @@ ${
 <p><label for="link-password">${SAYS.password}</label>
 <input id="link-password" name="password" type="password" autocomplete="new-password" maxlength="200" aria-describedby="password-help"></p>
 <p id="password-help" class="quiet">${SAYS.passwordHelp}</p>
-<p><label for="note">${SAYS.note}</label>
-<input id="note" name="note" maxlength="500"></p>`;
+</details>`;
 }
 
-/** The field for how long a share lasts from now on. */
-export function lifetimeField(maxLifetimeSeconds: number): Content {
+/** Fields by which a share that is there is changed. */
+export function changeFields(
+  { note = "", password }: Pick<Share, "note" | "password">,
+  maxLifetimeSeconds: number,
+): Content {
+  return markup`${lifetimeField(maxLifetimeSeconds, SAYS.keepLifetime)}
+<p><label for="note">${SAYS.note}</label>
+<input id="note" name="note" maxlength="500" autocomplete="off" value="${note}"></p>
+<p><label for="link-password">${password === undefined ? SAYS.password : SAYS.newPassword}</label>
+<input id="link-password" name="password" type="password" autocomplete="new-password" maxlength="200" aria-describedby="password-help"></p>
+<p id="password-help" class="quiet">${password === undefined ? SAYS.passwordHelp : SAYS.newPasswordHelp}</p>
+${
+    password !== undefined &&
+    markup`<p><label class="check"><input type="checkbox" name="open"> ${SAYS.noPassword}</label></p>`
+  }`;
+}
+
+/** The body of `PUT /rest/share/<server>/<id>` that a form of these fields stands for. @throws {ERR_INVALID_REQUEST} */
+export function shareChange(form: Form): Readonly<Record<string, unknown>> {
+  return {
+    lifetime: form.get("days") ? lifetimeIn(form) : undefined,
+    note: form.get("note"),
+    password: form.has("open") ? "" : form.get("password") || undefined,
+  };
+}
+
+/** The field for how long a share lasts from now on. @param kept What is said of no change, where that is offered. */
+function lifetimeField(maxLifetimeSeconds: number, kept?: string): Content {
   const fits = (days: number) => maxLifetimeSeconds === 0 || (days > 0 && days * DAY <= maxLifetimeSeconds);
   const offered = LIFETIMES.filter(fits);
   const chosen = offered.includes(USUAL_LIFETIME) ? USUAL_LIFETIME : offered.at(-1);
   const days = offered.length > 0 ? offered : [maxLifetimeSeconds / DAY];
   return markup`<p><label for="days">${SAYS.lifetime}</label>
-<select id="days" name="days">${
+<select id="days" name="days">${kept !== undefined && markup`<option value="" selected>${kept}</option>`}${
     days.map((count) =>
-      markup`<option value="${count}"${count === chosen && markup` selected`}>${SAYS.days(count)}</option>`
+      markup`<option value="${count}"${count === chosen && kept === undefined && markup` selected`}>${
+        SAYS.days(count)
+      }</option>`
     )
   }</select></p>`;
 }
@@ -86,7 +116,7 @@ export function shareRequest(form: Form): Readonly<Record<string, unknown>> {
 }
 
 /** Seconds; 0 is without end. @throws {ERR_INVALID_REQUEST} */
-export function lifetimeIn(form: Form): number {
+function lifetimeIn(form: Form): number {
   const days = form.get("days") ?? "";
   if (!/^\d{1,5}(?:\.\d{1,6})?$/.test(days)) throw invalidRequest("days: expected a number of days");
   return Math.floor(Number(days) * DAY);

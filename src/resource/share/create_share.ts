@@ -63,7 +63,7 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
     usesLeft: fields.maxUses,
     sources,
     note: fields.note,
-    password: await hashed(fields.password),
+    password: await passwordHash(fields.password),
     quota: fields.quota,
     made: await makingOf(call, { path, account, server }, parts),
   }, parts.maxPerUser);
@@ -77,7 +77,8 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
   return share;
 }
 
-async function hashed(password: Secret | undefined): Promise<string | undefined> {
+/** The form in which the password of a link is kept. */
+export async function passwordHash(password: Secret | undefined): Promise<string | undefined> {
   return password && formatScrypt(await hashWithScrypt(password.reveal()));
 }
 

@@ -54,7 +54,8 @@ export function parseShareFields(body: unknown): ShareFields {
   };
 }
 
-function parseNote(value: unknown): string | undefined {
+/** A line for those who use the share; `undefined` if there is none. @throws {ERR_INVALID_REQUEST} */
+export function parseNote(value: unknown): string | undefined {
   const note = text("note", value)?.trim() ?? "";
   if (note.length > MOST_IN_NOTE || hasForbiddenCharacter(note)) {
     throw invalidRequest(`note: expected a line of at most ${MOST_IN_NOTE} characters`);
@@ -62,7 +63,8 @@ function parseNote(value: unknown): string | undefined {
   return note === "" ? undefined : note;
 }
 
-function parsePassword(value: unknown): Secret | undefined {
+/** Password of a link; `undefined` if there is none. @throws {ERR_INVALID_REQUEST} */
+export function parsePassword(value: unknown): Secret | undefined {
   const password = text("password", value) ?? "";
   if (password.length > MOST_IN_PASSWORD || hasForbiddenCharacter(password)) {
     throw invalidRequest(

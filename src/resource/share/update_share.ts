@@ -8,15 +8,16 @@ import { readJson } from "../request_body.ts";
 import { jsonResponse } from "../text_response.ts";
 import { checkTokenShare } from "../token_limits.ts";
 import { checkedPath, shareAccount } from "./checked_path.ts";
-import { endOfLife } from "./create_share.ts";
+import { endOfLife, passwordHash } from "./create_share.ts";
 import { makingOf } from "./making.ts";
 import { ownShare } from "./own_share.ts";
-import { membersOf, parseLifetime, parseSources } from "./share_fields.ts";
+import { membersOf, parseLifetime, parseNote, parsePassword, parseSources } from "./share_fields.ts";
 import { type SharedServer, sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
 
 /**
- * `PUT /rest/share/<server>/<id>`: changes path and lifetime (and `sources`, which is ours). Answers per member sent;
+ * `PUT /rest/share/<server>/<id>`: changes path and lifetime (and `sources`, `note` and `password`, which are ours; an empty
+ * note or password is none). Answers per member sent;
  * unknown ones are reported and are no error, since clients send `user` and `access` as well (rest-api.md 1.12).
  * All members are checked before any is changed.
  */
@@ -24,7 +25,7 @@ export async function updateShare(call: Call, parts: SharingParts): Promise<Http
   await existing(call, parts);
   const body = await readJson(call.request);
   await changeShare(call, body, parts);
-  const known = new Set(["path", "lifetime", "sources"]);
+  const known = new Set(["path", "lifetime", "sources", "note", "password"]);
   const names = typeof body === "object" && body !== null ? Object.keys(body) : [];
   return jsonResponse(
     Object.fromEntries(names.map((key) => [key, known.has(key) ? "OK" : "Property not found!"])),
@@ -48,11 +49,17 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
   const path = member("path") === "" ? undefined : member("path");
   const lifetime = parseLifetime(member("lifetime"));
   const sources = parseSources(member("sources"));
+  const note = member("note") === undefined ? undefined : parseNote(member("note")) ?? "";
+  const password = member("password") === undefined
+    ? undefined
+    : await passwordHash(parsePassword(member("password"))) ?? "";
   if (path !== undefined && typeof path !== "string") throw invalidRequest("path: expected text");
   const change: ShareChange = {
     ...(path !== undefined && await newPath(path, { call, share, server }, parts)),
     expires: lifetime === undefined ? undefined : endOfLife(lifetime, parts),
     sources,
+    note,
+    password,
   };
   const { path: newer = share.path, sources: wider = share.sources } = change;
   checkTokenShare(call, { path: newer, access: share.access, sources: wider });

@@ -101,7 +101,7 @@ function ownShareRoutes(parts: SharingParts): PublishedRoute[] {
       path: SHARE,
       doc: {
         id: "updateShare",
-        summary: "Change path or lifetime of a share",
+        summary: "Change path, lifetime, note or password of a share",
         body: "ShareChange",
         answers: {
           200: jsonAnswer("What became of each member", "ShareChanged"),

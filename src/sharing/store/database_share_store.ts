@@ -69,7 +69,7 @@ export class DatabaseShareStore implements ShareStore {
   change(
     server: string,
     id: string,
-    { path, expires, sources, made }: ShareChange,
+    { path, expires, sources, note, password, made }: ShareChange,
   ): Promise<Share | undefined> {
     return this.#change(function* () {
       const before = path === undefined ? undefined : yield* share("get", { server, id });
@@ -83,6 +83,8 @@ export class DatabaseShareStore implements ShareStore {
         path: path ?? null,
         expires: expires ?? null,
         sources: sources === undefined ? null : JSON.stringify(sources),
+        note: note ?? null,
+        password: password ?? null,
       });
     }, server);
   }

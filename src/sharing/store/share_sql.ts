@@ -43,7 +43,8 @@ export const SQL = {
   supersede: `UPDATE share INDEXED BY share_by_path SET renewals = renewals + 1
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target AND uses_left = 0`,
   change: `UPDATE share SET path = coalesce(:path, path), expires = coalesce(:expires, expires),
-       sources = coalesce(:sources, sources)
+       sources = coalesce(:sources, sources), note = nullif(coalesce(:note, note), ''),
+       password = nullif(coalesce(:password, password), '')
      WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,
   remake: `UPDATE share SET ${MADE}, mapped_account = :mappedAccount
      WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now) RETURNING *`,

@@ -10,8 +10,8 @@ export interface Claim {
   readonly renewals: number;
 }
 
-/** What can be changed about a share while it is in use. */
-export type ShareChange = Partial<Pick<ShareTerms, "path" | "expires" | "sources">> & {
+/** What can be changed about a share while it is in use; an empty note or password is none from then on. */
+export type ShareChange = Partial<Pick<ShareTerms, "path" | "expires" | "sources" | "note" | "password">> & {
   /** What is known about the owner now; with a new path. */
   readonly made?: Making;
 };

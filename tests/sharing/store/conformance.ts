@@ -322,6 +322,10 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
       usesLeft: 0,
     });
     assert.equal((await store.change("A", id, { expires: 0 }))?.expires, 0);
+    const told = await store.change("A", id, { note: "new", password: "$hash" });
+    assertAlike(told, { ...changed, expires: 0, note: "new", password: "$hash" });
+    assertAlike(await store.change("A", id, { sources: ["::1"] }), told);
+    assertAlike(await store.change("A", id, { note: "", password: "" }), { ...changed, expires: 0 });
     const amended = {
       ...changed ?? share,
       owner: "cn=bob",

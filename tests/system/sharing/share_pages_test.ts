@@ -48,20 +48,32 @@ Deno.test("somebody goes through their directories, shares one, gives the link a
   const path = target(made.headers.location);
   const page = await alice.get(path);
   const [, link = ""] = /readonly value="([^"]+)"/.exec(page.text) ?? [];
-  assert.match(page.text, /everybody with the link[^]*in 6 days|everybody with the link[^]*in 7 days/);
+  assert.match(page.text, /everybody with the link[^]*in 7 days/);
+  assert.match(
+    page.text,
+    /<svg class="qr" role="img" aria-label="QR code of the link" viewBox="0 0 \d+ \d+"/,
+  );
   const { pathname } = new URL(link);
   assert.equal((await new Visitor(system).get(`${pathname}/ten.txt`)).text, "0123456789");
-  assert.match((await alice.get(path)).text, /somebody with the link, 127\.0\.0\.1/);
+  // How much it was is written down once all of it is gone out.
+  let used = "";
+  for (let tries = 0; tries < 500 && !used.includes("10 B"); tries++) used = (await alice.get(path)).text;
+  assert.match(
+    used,
+    /Somebody with the link, 127\.0\.0\.1, took <bdi>ten\.txt<[^]*\(this minute\) · 10 B</,
+  );
   assert.match(
     (await alice.get("/shares")).text,
-    new RegExp(`<bdi>${data}/d/</bdi></a></td>\\s*<td>everybody`),
+    new RegExp(
+      `<bdi>${data}/d/</bdi></a>\\s*<p class="quiet">everybody with the link · read · ends in 7 days · used once<`,
+    ),
   );
 
   const token = formToken(await alice.get(path));
   const changed = await alice.post(path, { token, do: "change", days: "1" });
   assert.equal(changed.status, 303, changed.text);
   assert.equal(target(changed.headers.location, path), path);
-  assert.match((await alice.get(path)).text, /in 23 hours|tomorrow|in 1 day/);
+  assert.match((await alice.get(path)).text, /\(tomorrow\)/);
   const ended = await alice.post(path, { token, do: "end" });
   assert.equal(target(ended.headers.location, path), "/shares");
   assert.equal((await new Visitor(system).get(`${pathname}/ten.txt`)).status, 404);
@@ -95,6 +107,38 @@ Deno.test("a share for one person, and how often, are as the form says", async (
       [{ path: "" }, 400],
     ] as const
   ) assert.equal((await make(alice, fields)).status, status, JSON.stringify(fields));
+});
+
+Deno.test("note and password are changed and taken away by page, the end stays as it is", async () => {
+  const path = target((await make(alice, { path: `${data}/d/sub/`, days: "1" })).headers.location);
+  const token = formToken(await alice.get(path));
+  const change = async (fields: Readonly<Record<string, string>>) => {
+    const changed = await alice.post(path, {
+      token,
+      do: "change",
+      days: "",
+      note: "",
+      password: "",
+      ...fields,
+    });
+    assert.equal(changed.status, 303, changed.text);
+    return (await alice.get(path)).text;
+  };
+  const [, link = ""] = /readonly value="([^"]+)"/.exec((await alice.get(path)).text) ?? [];
+  const opened = async () => (await new Visitor(system).get(`${new URL(link).pathname}/x.dat`)).status;
+  assert.equal(await opened(), 200);
+  const changed = await change({ note: "for <you>", password: "s&cret" });
+  assert.match(
+    changed,
+    /\(tomorrow\)[^]*is asked for[^]*<bdi>for &#60;you&#62;<[^]*value="for &#60;you&#62;"/,
+  );
+  assert.doesNotMatch(changed, /s&(#38;)?cret/);
+  assert.equal(await opened(), 403);
+  assert.match(await change({ note: "b" }), /is asked for[^]*<bdi>b</);
+  const without = await change({ open: "on" });
+  assert.doesNotMatch(without, /is asked for|<bdi>b</);
+  assert.equal(await opened(), 200);
+  assert.equal((await alice.post(path, { token, do: "change", note: "\u0007" })).status, 400);
 });
 
 Deno.test("nobody changes, ends or sees another's share, whatever page or browser they use", async () => {

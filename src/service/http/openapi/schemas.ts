@@ -216,6 +216,8 @@ export const SCHEMAS = {
     "path?": TEXT,
     "lifetime?": LENIENT_INTEGER,
     "sources?": { anyOf: [TEXT, listOf(TEXT)] },
+    "note?": text("Empty: none from now on"),
+    "password?": text("Empty: none from now on"),
   }, true),
   ShareChanged: object({}, { type: "string", enum: ["OK", "Property not found!"] }),
   Listing: object({
