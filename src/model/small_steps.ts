@@ -41,8 +41,22 @@ function callNext(): void {
   if (resting.length > 0) setImmediate(callNext);
 }
 
+/**
+ * Takes the lines of a file one after the other, in small steps: without their ends (`\n` or `\r\n`), and the first without
+ * the byte order mark that some editors put before it.
+ * @param take Told the number of each line, from 1 on.
+ */
+export async function eachLine(text: string, take: (line: string, number: number) => void): Promise<void> {
+  const steps = new SmallSteps();
+  let number = 0;
+  for (const line of linesOf(text.startsWith("\ufeff") ? text.slice(1) : text)) {
+    if (steps.isLong) await steps.rest();
+    take(line.endsWith("\r") ? line.slice(0, -1) : line, ++number);
+  }
+}
+
 /** The lines of a text one after the other, without line feeds; no list of them is made. */
-export function* linesOf(text: string): Generator<string, void> {
+function* linesOf(text: string): Generator<string, void> {
   for (let from = 0;;) {
     const end = text.indexOf("\n", from);
     if (end < 0) return yield text.slice(from);

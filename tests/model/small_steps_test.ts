@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { linesOf, SmallSteps } from "../../src/model/small_steps.ts";
+import { eachLine, SmallSteps } from "../../src/model/small_steps.ts";
 
 Deno.test("SmallSteps lets others have their turn once a step has lasted long enough, and begins anew", async () => {
   const steps = new SmallSteps();
@@ -13,8 +13,12 @@ Deno.test("SmallSteps lets others have their turn once a step has lasted long en
   assert.equal(steps.isLong, false);
 });
 
-Deno.test("linesOf() is what splitting at line feeds is", () => {
-  fc.assert(fc.property(fc.string({ unit: fc.constantFrom("a", "\n", "\r", "") }), (text) => {
-    assert.deepEqual([...linesOf(text)], text.split("\n"));
+Deno.test("eachLine() is what splitting at line ends is, with numbers and without a byte order mark", async () => {
+  const unit = fc.constantFrom("a", "\n", "\r", "\ufeff");
+  await fc.assert(fc.asyncProperty(fc.string({ unit }), async (text) => {
+    const seen: [string, number][] = [];
+    await eachLine(text, (line, number) => void seen.push([line, number]));
+    const lines = text.replace(/^\ufeff/, "").split("\n").map((line) => line.replace(/\r$/, ""));
+    assert.deepEqual(seen, lines.map((line, at) => [line, at + 1]));
   }));
 });

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey, type KeyObject, randomUUID } from "node:crypto";
 import { SignJWT } from "jose";
+import type { OutgoingRequest } from "../../outgoing/outgoing_http.ts";
 
 /** How this service says to a provider that it is its client (OIDC Core 1.0, 9). */
 export type ClientLogin =
@@ -53,6 +54,24 @@ export async function clientLogin(
   // RFC 6749, 2.3.1: both are encoded as in a form, which Basic itself does not ask for.
   const pair = [clientId, clientSecret].map(formEncoded).join(":");
   return { headers: { Authorization: `Basic ${Buffer.from(pair).toString("base64")}` }, parameters: [] };
+}
+
+/** A form for an endpoint of the provider, sent as a client that it knows. */
+export function formRequest(
+  url: string,
+  { headers, parameters }: Awaited<ReturnType<typeof clientLogin>>,
+  fields: readonly [name: string, value: string][],
+): OutgoingRequest {
+  return {
+    method: "POST",
+    url,
+    headers: {
+      ...headers,
+      Accept: "application/json",
+      "Content-Type": "application/x-www-form-urlencoded; charset=UTF-8",
+    },
+    body: new URLSearchParams([...parameters, ...fields]).toString(),
+  };
 }
 
 /** The algorithm that a key signs with; `undefined` if it is none that providers know. */

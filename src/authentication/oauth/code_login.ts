@@ -10,7 +10,7 @@ import { isJsonObject, parseJsonObject } from "../json_object.ts";
 import { readBearer } from "../route_bearer.ts";
 import { InvalidToken } from "../signed_token.ts";
 import { type IssuerKeys, verifyIdToken } from "./access_token.ts";
-import { clientLogin } from "./client_login.ts";
+import { clientLogin, formRequest } from "./client_login.ts";
 import type { OAuthConfig } from "./oauth_config.ts";
 import type { Provider } from "./provider.ts";
 import { secondsOf } from "./token_requirements.ts";
@@ -106,24 +106,12 @@ export class CodeLogin implements BrowserLogin {
     const { issuer, signIn: { client } } = this.config;
     const { provider, clock } = this.parts;
     const url = await provider.codeEndpoint(asker);
-    const { headers, parameters } = await clientLogin(client, { audience: issuer, now: clock() });
-    const form: [string, string][] = [
-      ...parameters,
+    const request = formRequest(url, await clientLogin(client, { audience: issuer, now: clock() }), [
       ["grant_type", "authorization_code"],
       ["code", code],
       ["redirect_uri", redirectUri],
       ["code_verifier", verifier],
-    ];
-    const request = {
-      method: "POST",
-      url,
-      headers: {
-        ...headers,
-        Accept: "application/json",
-        "Content-Type": "application/x-www-form-urlencoded; charset=UTF-8",
-      },
-      body: new URLSearchParams(form).toString(),
-    } as const;
+    ]);
     const secrets = [code, verifier, "key" in client ? "" : client.clientSecret];
     return await provider.ask(request, asker, (response) => {
       const said = errorText(response, secrets);

@@ -2,7 +2,7 @@ import type { OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing_
 import { errorCode, errorText } from "../../outgoing/error_text.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
 import type { Variables } from "../expression/value.ts";
-import { clientLogin } from "./client_login.ts";
+import { clientLogin, formRequest } from "./client_login.ts";
 import type { OAuthConfig } from "./oauth_config.ts";
 import type { Provider } from "./provider.ts";
 import { InvalidReply, parseReply } from "./reply_variables.ts";
@@ -34,10 +34,10 @@ export async function askAbout(
   const { introspection } = config;
   const sort = introspection === undefined ? "userinfo" : "introspection";
   const url = await provider.tokenEndpoint(sort, asker);
-  const request = introspection === undefined ? userinfoRequest(url, token) : introspectionRequest(
+  const request = introspection === undefined ? userinfoRequest(url, token) : formRequest(
     url,
-    token,
     await clientLogin(introspection, { audience: config.issuer ?? url, now }),
+    [["token", token]],
   );
   return await provider.ask(request, asker, (response) => {
     const unusable = (reason: string, cause?: unknown) => provider.unusable(url, reason, cause);
@@ -64,23 +64,6 @@ function userinfoRequest(url: string, token: string): OutgoingRequest {
     method: "GET",
     url,
     headers: { Accept: "application/json", Authorization: `Bearer ${token}` },
-  };
-}
-
-function introspectionRequest(
-  url: string,
-  token: string,
-  { headers, parameters }: Awaited<ReturnType<typeof clientLogin>>,
-): OutgoingRequest {
-  return {
-    method: "POST",
-    url,
-    headers: {
-      ...headers,
-      Accept: "application/json",
-      "Content-Type": "application/x-www-form-urlencoded; charset=UTF-8",
-    },
-    body: new URLSearchParams([...parameters, ["token", token]]).toString(),
   };
 }
 

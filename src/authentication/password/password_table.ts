@@ -1,5 +1,5 @@
 import type { Problem } from "../../model/problem.ts";
-import { linesOf, SmallSteps } from "../../model/small_steps.ts";
+import { eachLine } from "../../model/small_steps.ts";
 import { parsePasswordLine } from "./password_line.ts";
 import { sameCost, type ScryptCost } from "./scrypt_hash.ts";
 import type { StoredHash } from "./stored_hash.ts";
@@ -33,19 +33,12 @@ export async function parsePasswordFile(text: string, file: string): Promise<Pas
   const lineOf = new Map<string, number>();
   const costs: ScryptCost[] = [];
   const problems: Problem[] = [];
-  const steps = new SmallSteps();
-  let number = 0;
-  for (const ended of linesOf(text)) {
-    const line = ++number;
-    if (steps.isLong) await steps.rest();
+  await eachLine(text, (content, line) => {
     const report = (expected: string) => problems.push({ severity: "warning", file, line, expected });
 
-    const parsed = parsePasswordLine(ended.endsWith("\r") ? ended.slice(0, -1) : ended);
-    if (parsed.kind === "nothing") continue;
-    if (parsed.kind === "unusable") {
-      report(parsed.expected);
-      continue;
-    }
+    const parsed = parsePasswordLine(content);
+    if (parsed.kind === "nothing") return;
+    if (parsed.kind === "unusable") return void report(parsed.expected);
     const earlier = lineOf.get(parsed.user);
     if (earlier !== undefined) report(`expected each user once: this line replaces line ${earlier}`);
     lineOf.set(parsed.user, line);
@@ -57,7 +50,7 @@ export async function parsePasswordFile(text: string, file: string): Promise<Pas
     } else {
       entries.set(parsed.user, { hash: parsed.hash, dn: parsed.dn });
     }
-  }
+  });
   return { entries, costs, problems };
 }
 

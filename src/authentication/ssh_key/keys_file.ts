@@ -1,7 +1,7 @@
 import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
 import { InvalidName, parseName } from "../../model/distinguished_name.ts";
 import type { Problem } from "../../model/problem.ts";
-import { linesOf, SmallSteps } from "../../model/small_steps.ts";
+import { eachLine } from "../../model/small_steps.ts";
 import { type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
 
 /** A key from the keys file, with the name that its owner gets. */
@@ -25,18 +25,13 @@ export interface KeysFile {
 export async function parseKeysFile(text: string, file: string): Promise<KeysFile> {
   const keys = new Map<string, NamedKey[]>();
   const problems: Problem[] = [];
-  const steps = new SmallSteps();
-  let number = 0;
-  for (const ended of linesOf(text.startsWith("\ufeff") ? text.slice(1) : text)) {
-    number++;
-    if (steps.isLong) await steps.rest();
-    const line = ended.endsWith("\r") ? ended.slice(0, -1) : ended;
-    if (/^\s*(?:#|$)/.test(line)) continue;
+  await eachLine(text, (line, number) => {
+    if (/^\s*(?:#|$)/.test(line)) return;
     const { user, key, expected } = parseLine(line);
     if (user !== undefined && !keys.has(user)) keys.set(user, []);
     if (user !== undefined && key !== undefined) keys.get(user)?.push(key);
     if (expected !== undefined) problems.push({ severity: "warning", file, line: number, expected });
-  }
+  });
   return { keys, problems };
 }
 

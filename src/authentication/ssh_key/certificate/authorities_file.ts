@@ -1,5 +1,5 @@
 import { trimCharacters } from "../../../model/trim.ts";
-import { linesOf, SmallSteps } from "../../../model/small_steps.ts";
+import { eachLine } from "../../../model/small_steps.ts";
 import { parseDuration } from "../../../model/duration.ts";
 import type { Problem } from "../../../model/problem.ts";
 import { decodePublicKey, isSshKeyType, type SshPublicKey } from "../public_key.ts";
@@ -38,13 +38,9 @@ const MAX_LINE_LENGTH = 16_384;
 export async function parseAuthorities(text: string, file: string): Promise<AuthoritiesFile> {
   const authorities = new Map<string, CertificateAuthority>();
   const problems: Problem[] = [];
-  const steps = new SmallSteps();
-  let number = 0;
-  for (const ended of linesOf(text.startsWith("\ufeff") ? text.slice(1) : text)) {
-    number++;
-    if (steps.isLong) await steps.rest();
-    const line = trimCharacters(ended, " \t\r");
-    if (line === "" || line.startsWith("#")) continue;
+  await eachLine(text, (whole, number) => {
+    const line = trimCharacters(whole, " \t");
+    if (line === "" || line.startsWith("#")) return;
     const problem = { severity: "error", file, line: number } as const;
     try {
       const authority = parseLine(line);
@@ -59,7 +55,7 @@ export async function parseAuthorities(text: string, file: string): Promise<Auth
       if (!(error instanceof UnusableKey)) throw error;
       problems.push({ ...problem, expected: `authority is not used: ${error.message}` });
     }
-  }
+  });
   return { authorities, problems };
 }
 

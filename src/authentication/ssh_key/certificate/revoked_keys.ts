@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { linesOf, SmallSteps } from "../../../model/small_steps.ts";
+import { eachLine, SmallSteps } from "../../../model/small_steps.ts";
 import { decodeBase64, type SshPublicKey } from "../public_key.ts";
 import { UnusableKey, WireReader } from "../wire_reader.ts";
 import { isCertificateType, type UserCertificate } from "./user_certificate.ts";
@@ -120,13 +120,9 @@ export async function readRevokedKeys(bytes: Uint8Array): Promise<RevokedKeys> {
 
 async function readLines(text: string): Promise<RevokedKeys> {
   const revoked = new RevokedKeys();
-  const steps = new SmallSteps();
-  let number = 0;
-  for (const ended of linesOf(text)) {
-    number++;
-    if (steps.isLong) await steps.rest();
-    const line = ended.trim();
-    if (line === "" || line.startsWith("#")) continue;
+  await eachLine(text, (whole, number) => {
+    const line = whole.trim();
+    if (line === "" || line.startsWith("#")) return;
     const [type = "", base64 = ""] = line.split(/[ \t]/, 2);
     try {
       if (isCertificateType(type)) throw new UnusableKey("expected a public key, found a certificate");
@@ -139,7 +135,7 @@ async function readLines(text: string): Promise<RevokedKeys> {
       if (!(error instanceof UnusableKey)) throw error;
       throw new UnusableKey(`line ${number}: ${error.message}`, { cause: error });
     }
-  }
+  });
   return revoked;
 }
 
