@@ -25,6 +25,7 @@ const FLOORS: readonly (readonly string[])[] = [
 /** Packages, and the one place that may import each. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   "jose": /^authentication\//,
+  "postgres": /^store\/postgres\//,
   "ssh2/lib/protocol/keyParser.js": /^command\/diagnosis\/ssh\//,
   "xml-crypto": /^authentication\/unity\//,
   "@xmldom/xmldom": /^(?:attributes|authentication\/unity)\//,

@@ -87,6 +87,7 @@ async function completions(): Promise<PackageFile[]> {
 
 const COPYRIGHT =
   `The program holds the Deno runtime (MIT, https://github.com/denoland/deno) with the V8 engine
-(BSD-3-Clause), and the npm packages jose, xml-crypto, @xmldom/xmldom, @xmldom/is-dom-node and xpath (MIT).
+(BSD-3-Clause), and the npm packages jose, xml-crypto, @xmldom/xmldom, @xmldom/is-dom-node and xpath (MIT)
+and postgres (Unlicense).
 The license of the service itself:
 `;

@@ -5,7 +5,7 @@ export type Row = Readonly<Record<string, unknown>>;
 export type Values = Readonly<Record<string, string | number | null>>;
 
 /**
- * A statement, written so that SQLite and PostgreSQL understand it (`postgres_sql.ts` translates the little that differs).
+ * A statement, written so that SQLite and PostgreSQL understand it (`postgres/postgres_sql.ts` translates the little that differs).
  * `:now` and `:clock` are bound by the database to what its own clock says, in seconds rounded down and in milliseconds
  * since the epoch.
  */

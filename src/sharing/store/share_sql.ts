@@ -69,7 +69,7 @@ export const SQL = {
      AND (path = :path OR access <> 'READ') AND ${IN_THE_WAY} LIMIT 1`,
   below: `SELECT id FROM share INDEXED BY share_by_path
      WHERE server = :server AND path > :path AND path < :end AND ${IN_THE_WAY} LIMIT 1`,
-  all: `SELECT * FROM share WHERE (:server IS NULL OR server = :server)
+  all: `SELECT * FROM share WHERE server = coalesce(:server, server)
      AND (expires = 0 OR expires >= :now) ORDER BY server, created, id`,
   count: `SELECT count(*) AS shares FROM share WHERE expires = 0 OR expires >= :now`,
   remove: `DELETE FROM share WHERE server = :server AND id = :id RETURNING id`,

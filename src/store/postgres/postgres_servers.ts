@@ -1,0 +1,111 @@
+import type { Duplex } from "node:stream";
+import type { Stopwatch } from "../../model/clock.ts";
+import { DatabaseFailure } from "../database.ts";
+import {
+  type Heard,
+  POSTGRES_SCHEMA,
+  PostgresConnection,
+  type PostgresLogin,
+} from "./postgres_connection.ts";
+import { DatabaseAway, toFailure } from "./postgres_failure.ts";
+
+/** Where a server listens. */
+export interface PostgresServer {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Makes a connection to a server, with TLS where there is to be; given up when the signal is aborted. */
+export type Reach = (server: PostgresServer, signal: AbortSignal) => Promise<Duplex>;
+
+/** One primary server and those that may take its place. */
+interface ServersOptions {
+  readonly servers: readonly PostgresServer[];
+  readonly login: PostgresLogin;
+  readonly reach: Reach;
+  /** Whether the tables are those that we know. @throws {DatabaseFailure} If not. */
+  readonly checkSchema: (connection: PostgresConnection) => Promise<void>;
+  /** Longest time for anything, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly elapsed: Stopwatch;
+}
+
+/** Opens connections to whichever server takes changes, and knows whether there is one. */
+export class PostgresServers {
+  readonly #options: ServersOptions;
+  /** When nobody was there for the first time since somebody was. */
+  #missedSince: number | undefined;
+
+  constructor(options: ServersOptions) {
+    this.#options = options;
+  }
+
+  /** Whether nobody has been there for so long that nobody should wait for it. */
+  get areAway(): boolean {
+    const { elapsed, timeoutMs } = this.#options;
+    return this.#missedSince !== undefined && elapsed() - this.#missedSince >= timeoutMs;
+  }
+
+  /**
+   * All servers are asked at once, the first that takes changes is it: after a fail-over nobody waits for the silent one.
+   * @throws {DatabaseAway} If there is none.
+   * @throws {DatabaseFailure} If there is one that is not for us: wrong password, other tables.
+   */
+  async open(signal: AbortSignal, heard?: Heard): Promise<PostgresConnection> {
+    const enough = new AbortController();
+    const tries = this.#options.servers.map((server) => this.#openOne(server, signal, enough, heard));
+    try {
+      const connection = await Promise.any(tries);
+      this.#missedSince = undefined;
+      return connection;
+    } catch (error) {
+      const errors = error instanceof AggregateError ? error.errors : [error];
+      const refusal = errors.find((each) =>
+        each instanceof DatabaseFailure && !(each instanceof DatabaseAway)
+      );
+      if (refusal !== undefined) throw refusal;
+      this.#missedSince ??= this.#options.elapsed();
+      const reasons = new Set(errors.map((each) => each instanceof Error ? each.message : String(each)));
+      throw new DatabaseAway([...reasons].join("; "), { cause: error });
+    }
+  }
+
+  async #openOne(
+    server: PostgresServer,
+    signal: AbortSignal,
+    enough: AbortController,
+    heard: Heard | undefined,
+  ): Promise<PostgresConnection> {
+    const { reach, login, timeoutMs, checkSchema } = this.#options;
+    const end = AbortSignal.any([signal, enough.signal]);
+    const socket = await reach(server, end);
+    const destroy = () => socket.destroy();
+    end.addEventListener("abort", destroy, { once: true });
+    try {
+      const connection = await PostgresConnection.open(socket, login, heard);
+      await prepareSession(connection, timeoutMs);
+      await checkSchema(connection);
+      end.throwIfAborted();
+      end.removeEventListener("abort", destroy);
+      enough.abort(new DatabaseAway("another server was faster"));
+      return connection;
+    } catch (error) {
+      socket.destroy();
+      throw end.aborted ? end.reason : toFailure(error);
+    }
+  }
+}
+
+/** @throws {DatabaseAway} If the server takes no changes. */
+async function prepareSession(connection: PostgresConnection, timeoutMs: number): Promise<void> {
+  // Whoever turned off that what is acknowledged is kept did not think of shares that are used once.
+  const [session] = await connection.query(
+    `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "readOnly",
+       set_config('search_path', '${POSTGRES_SCHEMA}, pg_temp', false),
+       set_config('statement_timeout', $1, false), set_config('lock_timeout', $1, false),
+       set_config('idle_in_transaction_session_timeout', $1, false),
+       CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', false) END`,
+    [String(timeoutMs)],
+  );
+  if (session?.["readOnly"] !== false) throw new DatabaseAway("the server takes no changes");
+}

@@ -1,0 +1,121 @@
+import { CHANGES_CHANNEL, type PostgresConnection } from "./postgres_connection.ts";
+import type { PostgresServers } from "./postgres_servers.ts";
+
+/** After this time everything is read again, even if nobody said that it changed. */
+const REREAD_MS = 15_000;
+
+/** How often the connection is tried out, since a silent one may be dead. */
+const PING_MS = 2_000;
+
+/** Pauses between tries to find a server again. */
+const PAUSE_MS = 250;
+
+/** How long ids of changes are kept: far longer than anybody asks for them. Looked at so often, too. */
+const KEEP_IDS_MS = 10 * 60_000;
+
+/**
+ * Hears on a connection of its own what others change, and so knows for each table whether it may be different from what
+ * was read. Whatever happened while there was no connection is unknown: then, all tables are.
+ */
+export class PostgresWatch {
+  readonly #servers: PostgresServers;
+  readonly #timeoutMs: number;
+  readonly #versions = new Map<string, number>();
+  readonly #closing = new AbortController();
+  /** Counts when everything may be different. */
+  #all = 0;
+  #connection: PostgresConnection | undefined;
+  /** Whether the connection does, by now. */
+  #hears = false;
+  #wake: (() => void) | undefined;
+
+  constructor(servers: PostgresServers, timeoutMs: number) {
+    this.#servers = servers;
+    this.#timeoutMs = timeoutMs;
+    this.#run();
+  }
+
+  get isListening(): boolean {
+    return this.#hears && (this.#connection?.isAlive ?? false);
+  }
+
+  version(table: string): number {
+    return this.#all + (this.#versions.get(table) ?? 0);
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#connection?.destroy();
+    this.#wake?.();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      try {
+        await this.#listen();
+      } catch {
+        // Whoever has work to do is told why it does not go.
+      }
+      this.#connection?.destroy();
+      this.#connection = undefined;
+      this.#hears = false;
+      await this.#pause(PAUSE_MS);
+    }
+  }
+
+  /** Listens until the connection is lost. */
+  async #listen(): Promise<void> {
+    const connection = await this.#inTime((signal) =>
+      this.#servers.open(signal, (table) => this.#versions.set(table, (this.#versions.get(table) ?? 0) + 1))
+    );
+    this.#connection = connection;
+    await this.#asked(connection, `LISTEN ${CHANGES_CHANNEL}`);
+    this.#all++;
+    this.#hears = true;
+    let [reread, cleared] = [0, KEEP_IDS_MS * Math.random()];
+    while (!this.#closing.signal.aborted) {
+      await this.#pause(PING_MS);
+      const [state] = await this.#asked(connection, `SELECT pg_is_in_recovery() AS "readOnly"`);
+      if (state?.["readOnly"] !== false) return;
+      if ((reread += PING_MS) >= REREAD_MS) {
+        reread = 0;
+        this.#all++;
+      }
+      if ((cleared += PING_MS) >= KEEP_IDS_MS) {
+        cleared = 0;
+        const oldest = `extract(epoch FROM statement_timestamp()) - ${KEEP_IDS_MS / 1000}`;
+        await this.#asked(connection, `DELETE FROM change_made WHERE at < ${oldest}`);
+      }
+    }
+  }
+
+  /** What the connection answers; it is ended if there is no answer in time. */
+  async #asked(connection: PostgresConnection, text: string) {
+    return await this.#inTime((signal) => {
+      signal.addEventListener("abort", () => connection.destroy(), { once: true });
+      return connection.run(text);
+    });
+  }
+
+  async #inTime<T>(action: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new Error("no answer in time")), this.#timeoutMs);
+    try {
+      return await action(AbortSignal.any([late.signal, this.#closing.signal]));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Until the time is over or it is closed, or, while listening, nothing else. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#closing.signal.aborted) return resolve();
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}

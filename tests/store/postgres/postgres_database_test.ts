@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import type { Duplex } from "node:stream";
+import { DatabaseFailure, row, rows } from "../../../src/store/database.ts";
+import {
+  PostgresDatabase,
+  type PostgresOptions,
+  reachPlain,
+} from "../../../src/store/postgres/postgres_database.ts";
+import type { Reach } from "../../../src/store/postgres/postgres_servers.ts";
+import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
+
+const INSERT = "INSERT INTO note (text) VALUES (:text)";
+const COUNT = "SELECT count(*) AS notes FROM note";
+
+const server = POSTGRES === undefined ? undefined : await TestPostgres.start();
+Deno.test.afterAll(() => server?.[Symbol.asyncDispose]());
+
+/** Work on a database with one table, `note`. */
+function test(
+  name: string,
+  check: (
+    database: PostgresDatabase,
+    more: { name: string; server: TestPostgres; options: PostgresOptions },
+  ) => Promise<void>,
+  more: Partial<PostgresOptions> = {},
+): void {
+  Deno.test(`PostgresDatabase ${name}`, { ignore: server === undefined }, async () => {
+    if (server === undefined) return;
+    const name = await server.database();
+    await server.sql(name, "CREATE TABLE note (text text NOT NULL)");
+    const options = { ...server.options(name), ...more };
+    const database = new PostgresDatabase(options);
+    try {
+      await check(database, { name, server, options });
+    } finally {
+      database.close();
+    }
+  });
+}
+
+async function count(database: PostgresDatabase): Promise<unknown> {
+  return (await database.read(() => row(COUNT, {})))?.["notes"];
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!await condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+test("keeps all of a change or nothing", async (database) => {
+  await database.change(() => rows(INSERT, { text: "kept" }));
+  const failing = database.change(function* () {
+    yield* rows(INSERT, { text: "half" });
+    throw new RangeError("no");
+  });
+  await assert.rejects(failing, RangeError);
+  await assert.rejects(database.change(() => rows(INSERT, { text: null })), DatabaseFailure);
+  await assert.rejects(database.change(() => rows(INSERT, { text: "a\0b" })), TypeError);
+  assert.deepEqual(await database.read(() => rows("SELECT * FROM note", {})), [{ text: "kept" }]);
+  assert.equal(database.isOpen, true);
+});
+
+test("tells the time by the clock of the server", async (database, { name, server }) => {
+  const here = await database.read(() => row("SELECT :now AS now, :clock AS clock", {}));
+  const [there] = await server.sql(name, "SELECT extract(epoch FROM now()) AS now");
+  assert.ok(Math.abs(Number(here?.["now"]) - Number(there?.["now"])) < 60);
+  assert.equal(here?.["now"], Math.floor(Number(here?.["clock"]) / 1000));
+});
+
+test("lets those who name the same run one after the other, others beside them", async (database) => {
+  let inside = 0;
+  let most = 0;
+  const enter = (alone?: string) =>
+    database.change(function* () {
+      most = Math.max(most, ++inside);
+      yield* rows("SELECT pg_sleep(0.02)", {});
+      inside--;
+    }, alone);
+  await Promise.all(Array.from({ length: 5 }, () => enter("shares of A")));
+  assert.equal(most, 1);
+  await Promise.all(Array.from({ length: 5 }, (_, i) => enter(`shares of ${i}`)));
+  assert.ok(most > 1);
+});
+
+test("begins anew when two changes wait for each other", async (database) => {
+  await database.change(function* () {
+    yield* rows(INSERT, { text: "a" });
+    yield* rows(INSERT, { text: "b" });
+  });
+  const update = "UPDATE note SET text = text || 'x' WHERE text LIKE :text";
+  const both = (first: string, second: string) =>
+    database.change(function* () {
+      yield* rows(update, { text: `${first}%` });
+      yield* rows("SELECT pg_sleep(0.05)", {});
+      yield* rows(update, { text: `${second}%` });
+    });
+  await Promise.all([both("a", "b"), both("b", "a")]);
+  assert.deepEqual(await database.read(() => rows("SELECT text FROM note ORDER BY text", {})), [
+    { text: "axx" },
+    { text: "bxx" },
+  ]);
+});
+
+/** Connections of which the one that sends a commit is lost: before the server gets it, or after it was done. */
+function losing(when: "before" | "after", times: number): { reach: Reach; readonly lost: number } {
+  const state = { reach, lost: 0 };
+  async function reach(...[to, signal]: Parameters<Reach>): Promise<Duplex> {
+    const socket = await reachPlain(to, signal);
+    const write = socket.write.bind(socket);
+    const intercepted = (chunk: Uint8Array, done?: () => void): boolean => {
+      if (!new TextDecoder().decode(chunk).includes("COMMIT") || state.lost >= times) {
+        return write(chunk, done);
+      }
+      state.lost++;
+      socket.removeAllListeners("data");
+      if (when === "after") {
+        socket.once("data", () => socket.destroy());
+        return write(chunk, done);
+      }
+      socket.destroy();
+      return true;
+    };
+    Object.assign(socket, { write: intercepted });
+    return socket;
+  }
+  return state;
+}
+
+for (const when of ["before", "after"] as const) {
+  const loss = losing(when, 2);
+  test(`makes a change once whose connection is lost ${when} it is kept`, async (database) => {
+    let tries = 0;
+    const number = await database.change(function* () {
+      tries++;
+      yield* rows(INSERT, { text: "once" });
+      return tries;
+    });
+    assert.equal(await count(database), 1);
+    // Of a change that was kept comes what that try gave, not what the one that came too late would have.
+    assert.deepEqual([number, tries], when === "after" ? [1, 1] : [3, 3]);
+    assert.equal(loss.lost, when === "after" ? 1 : 2);
+  }, { reach: loss.reach });
+}
+
+test(
+  "says that it came to no end in time, and ends it on the server too",
+  async (database, { name, server }) => {
+    const slow = database.change(function* () {
+      yield* rows(INSERT, { text: "late" });
+      yield* rows("SELECT pg_sleep(60)", {});
+    });
+    await assert.rejects(slow, DatabaseFailure);
+    const sleeping =
+      `SELECT pid FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()`;
+    await until(async () => (await server.sql(name, sleeping)).length === 0);
+    assert.equal(await count(database), 0);
+  },
+  { timeoutMs: 300 },
+);
+
+test("has no more connections than it may, and lets others wait", async (database, { name, server }) => {
+  await Promise.all(Array.from({ length: 30 }, () => database.change(() => rows(INSERT, { text: "x" }))));
+  const [found] = await server.sql(
+    name,
+    "SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = 'authserver' AND datname = current_database() AND pid <> pg_backend_pid()",
+  );
+  assert.ok(Number(found?.["n"]) <= 3, String(found?.["n"]));
+  assert.equal(await count(database), 30);
+}, { connections: 3 });
+
+test("hears what others change, by table", async (database, { options }) => {
+  const other = new PostgresDatabase(options);
+  await until(() => database.isReachable);
+  const [records, notes] = [database.version("record"), database.version("note")];
+  await other.change(() => rows("INSERT INTO record VALUES ('k', 'a', 'o', 1, 2, '{}')", {}));
+  await until(() => database.version("record") !== records);
+  assert.equal(database.version("note"), notes);
+  other.close();
+});
+
+test(
+  "takes nothing for known after the connection that hears was lost",
+  async (database, { name, server }) => {
+    await until(() => database.isReachable);
+    const before = database.version("record");
+    await server.sql(
+      name,
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    );
+    await until(() => database.version("record") !== before);
+    assert.equal(await count(database), 0);
+  },
+);
+
+test("goes on when the tables get a column meanwhile", async (database, { name, server }) => {
+  const all = () => database.read(() => rows("SELECT * FROM note", {}));
+  await database.change(() => rows(INSERT, { text: "x" }));
+  assert.deepEqual(await all(), [{ text: "x" }]);
+  await server.sql(name, "ALTER TABLE note ADD COLUMN at bigint");
+  assert.deepEqual(await all(), [{ text: "x", at: null }]);
+});
+
+test(
+  "finds no way into the environment, and needs none",
+  async (database, { options: { servers, login } }) => {
+    // A room has no right to read it: asking would fail.
+    const worker = new Worker(new URL("environment_room.ts", import.meta.url), {
+      type: "module",
+      deno: { permissions: { net: [`127.0.0.1:${servers[0]?.port}`], read: true, env: false } },
+    });
+    const answer = new Promise((resolve) => worker.onmessage = ({ data }) => resolve(data));
+    worker.postMessage({ servers, login });
+    assert.deepEqual(await answer, { application: "authserver" });
+    worker.terminate();
+    assert.equal(database.isOpen, true);
+  },
+);

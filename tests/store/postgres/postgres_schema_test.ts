@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { row } from "../../../src/store/database.ts";
+import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
+import { migrate, UnfitTables } from "../../../src/store/postgres/postgres_schema.ts";
+import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
+
+const server = POSTGRES === undefined ? undefined : await TestPostgres.start();
+Deno.test.afterAll(() => server?.[Symbol.asyncDispose]());
+
+function test(name: string, check: (server: TestPostgres, database: string) => Promise<void>): void {
+  Deno.test(name, { ignore: server === undefined }, async () => {
+    if (server !== undefined) await check(server, await server.database());
+  });
+}
+
+/** What a service says that works on a database. */
+async function tried(server: TestPostgres, name: string): Promise<unknown> {
+  const database = new PostgresDatabase(server.options(name));
+  try {
+    return (await database.read(() => row("SELECT count(*) AS shares FROM share", {})))?.["shares"];
+  } catch (error) {
+    return error;
+  } finally {
+    database.close();
+  }
+}
+
+test("migrate() makes the tables once, however many run it at a time", async (server) => {
+  await server.sql("postgres", "CREATE DATABASE fresh");
+  assert.match(String(await tried(server, "fresh")), /no tables yet: run `authserver database migrate`/);
+  const connections = await Promise.all([server.connect("fresh"), server.connect("fresh")]);
+  const steps = await Promise.all(connections.map(migrate));
+  assert.deepEqual(steps.map(({ from }) => from === 0).toSorted(), [false, true]);
+  for (const connection of connections) connection.destroy();
+  assert.equal(await tried(server, "fresh"), 0);
+});
+
+test(
+  "PostgresDatabase refuses tables that are too new for it, and works beside a newer service",
+  async (server, name) => {
+    await server.sql(name, "UPDATE schema_version SET version = 99");
+    assert.equal(await tried(server, name), 0, "what was added is in nobody's way");
+    await server.sql(name, "UPDATE schema_version SET works_with = 98");
+    const refused = await tried(server, name);
+    assert.ok(refused instanceof UnfitTables);
+    assert.match(refused.message, /version 99, .* up to \d+: it is too old/);
+    const connection = await server.connect(name);
+    await assert.rejects(migrate(connection), UnfitTables);
+    connection.destroy();
+  },
+);
+
+test("PostgresDatabase refuses tables that are older than it", async (server, name) => {
+  await server.sql(name, "UPDATE schema_version SET version = 0, works_with = 0");
+  assert.ok(await tried(server, name) instanceof UnfitTables);
+});

@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { forPostgres, inOrder } from "../../../src/store/postgres/postgres_sql.ts";
+
+Deno.test("forPostgres() numbers parameters by their names, each once", () => {
+  const { text, names } = forPostgres("SELECT :b, :a, x::text FROM t WHERE y = :b", false);
+  assert.equal(text, "SELECT $1, $2, x::text FROM t WHERE y = $1");
+  assert.deepEqual(names, ["b", "a"]);
+  assert.deepEqual(inOrder(names, { a: null, b: 2 }), [2, null]);
+  assert.throws(() => inOrder(names, { b: 2 }), /no value for :a/);
+});
+
+Deno.test("forPostgres() takes the time from the server, unless it is given", () => {
+  const asked = forPostgres("SELECT :now, :clock, :nowhere", false);
+  assert.equal(asked.text.match(/statement_timestamp/g)?.length, 2);
+  assert.deepEqual(asked.names, ["nowhere"]);
+  assert.deepEqual(forPostgres("SELECT :now", true), { text: "SELECT $1::bigint", names: ["now"] });
+});
+
+Deno.test("forPostgres() names no index, and reads lists as this database does", () => {
+  const sql = "UPDATE t INDEXED BY t_by_x SET y = 1 WHERE x IN (SELECT value FROM json_each(:xs))";
+  assert.equal(
+    forPostgres(sql, false).text,
+    "UPDATE t SET y = 1 WHERE x IN (SELECT value FROM jsonb_array_elements_text($1::text::jsonb) AS each(value))",
+  );
+});
