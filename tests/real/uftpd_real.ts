@@ -3,6 +3,8 @@
  * path, from `PYUFTP`, or from PyPI into a virtual environment. The account is `daemon` for root, else one's own.
  */
 import assert from "node:assert/strict";
+import { createPrivateKey } from "node:crypto";
+import { signToken } from "../authentication/sign_token.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { SessionClient } from "../daemon_simulator/session_client.ts";
 import { passwordLine } from "../system/running_service.ts";
@@ -111,6 +113,9 @@ persistence.directory=${folder}/shares
     assert.match(await ask("ls", `${target}/`), /up\.txt/);
     await narrowToken({ base: `https://localhost:${servicePort}`, data, folder, pyuftp, env });
     await shareOneFile({ base: `https://localhost:${servicePort}`, data, folder, ask });
+    const issued = await ask("issue-token", "-l", "600", `https://localhost:${servicePort}/rest/auth`);
+    const [token = ""] = /ey[\w-]+\.[\w-]+\.[\w-]+/.exec(issued) ?? [];
+    assert.match(await run(pyuftp, ["ls", "-A", token, `${target}/`], { env }), /there\.txt/);
     await assert.rejects(
       run(pyuftp, ["ls", "-u", `${ANN[0]}:guess`, `${target}/`], { env }),
       /401|[Aa]uthent/,
@@ -243,6 +248,60 @@ async function signInByCertificate({ base, pyuftp, env, folder, target }: {
   await show("-n", "ann", "-V", "+3s");
   await new Promise((resolve) => setTimeout(resolve, 4000)); // OpenSSH has no certificates for less than a second
   await assert.rejects(ask("ls", "ann", `${target}/`), /401|[Aa]uthent/, "after its end");
+  await show("-n", "ann", "-V", "+1h");
+  assert.match(await ask("ls", "ann", `${target}/`), /there\.txt/);
+  await signInAsJavaClients({ base, folder, target });
+  await sshKeygen(folder, "-k", "-f", "revoked.new", "ann_key-cert.pub");
+  await Deno.rename(`${folder}/revoked.new`, `${folder}/revoked`);
+  await assert.rejects(
+    async () => {
+      while ((await ask("ls", "ann", `${target}/`)) !== ""); // the file is looked at every two seconds
+    },
+    /401|[Aa]uthent/,
+    "revoked",
+  );
+}
+
+/** A token as the Java client makes it of a private key, shown again and again; the daemon takes the session. */
+async function signInAsJavaClients({ base, folder, target }: {
+  readonly base: string;
+  readonly folder: string;
+  readonly target: string;
+}): Promise<void> {
+  await sshKeygen(folder, "-f", "java_key", "-t", "rsa", "-b", "3072", "-m", "PEM", "-N", "");
+  await sshKeygen(folder, "-s", "ssh_ca", "-I", "for Java", "-n", "ann", "-V", "+1h", "java_key.pub");
+  const iat = Math.floor(Date.now() / 1000);
+  const token = signToken({
+    header: { alg: "RS256" },
+    claims: { sub: "ann", iss: "ann", iat, exp: iat + 300 },
+    key: createPrivateKey(await Deno.readTextFile(`${folder}/java_key`)),
+  });
+  using client = Deno.createHttpClient({ caCerts: [await Deno.readTextFile(`${folder}/ca.pem`)] });
+  const directory = target.slice(target.indexOf("HPC:") + "HPC:".length);
+  const open = () =>
+    fetch(`${base}/rest/auth/HPC`, {
+      client,
+      method: "POST",
+      headers: { "Authorization": `Bearer ${token}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ serverPath: `${directory}/` }),
+    });
+  assert.equal((await open()).status, 401, "no certificate was shown");
+  const body = await Deno.readTextFile(`${folder}/java_key-cert.pub`);
+  const shown = await fetch(`${base}/rest/auth/ssh-certificate`, { client, method: "PUT", body });
+  assert.equal(shown.status, 200, await shown.text());
+  for (let i = 0; i < 2; i++) {
+    const answer = await open();
+    assert.equal(answer.status, 200);
+    const { serverPort, secret } = await answer.json();
+    const session = await SessionClient.connect(serverPort);
+    try {
+      assert.match(await session.logIn(secret), /^230/);
+      const [reply] = await session.commands(`MKD ${directory}/by_java_${i}`);
+      assert.match(reply ?? "", /^257/);
+    } finally {
+      session.close();
+    }
+  }
 }
 
 /** A single file, by the address that the service shows for it: `pyuftp` asks for the folder. */

@@ -120,6 +120,25 @@ Deno.test("addresses that a session is asked for have to be in the networks, too
   assert.deepEqual([reply.status, reply.json()["code"]], [403, "ERR_STRONGER_LOGIN_NEEDED"]);
 });
 
+const needs = {
+  mfa: "a login by OAUTH; a login of class (acr) mfa",
+  new: "a login in the last 600 seconds",
+  office: "a client in the networks of this server",
+};
+
+Deno.test("check shows what servers require of logins", async () => {
+  const check = async (...args: readonly string[]) => {
+    const io = recordedIo();
+    assert.equal(await runCommand(["check", "--config", system.main, ...args], io), 0, io.err);
+    return io.out;
+  };
+  const lines = (await check()).split("\n").filter((line) => line.startsWith("logins "));
+  const shown = [["MFA", needs.mfa], ["NEW", needs.new], ["OFFICE", needs.office], ["HERE", needs.office]];
+  assert.deepEqual(lines, shown.map((each) => `logins   ${each.join(": ")}`));
+  const { logins } = JSON.parse(await check("--json"));
+  assert.deepEqual(logins, shown.map(([server, requires]) => ({ server, requires })));
+});
+
 Deno.test("whoami-test shows what is required, and decides as the service does", async () => {
   const whoami = async (...args: readonly string[]) => {
     const io = recordedIo({ input: `${ALICE[1]}\n` });
@@ -128,10 +147,6 @@ Deno.test("whoami-test shows what is required, and decides as the service does",
     return servers.map((
       { server, requires, refusal }: Record<string, string>,
     ) => [server, requires, refusal]);
-  };
-  const needs = {
-    mfa: "a login by OAUTH; a login of class (acr) mfa",
-    office: "a client in the networks of this server",
   };
   const assumed = await whoami(ALICE_DN);
   assert.deepEqual(assumed[1], ["MFA", needs.mfa, undefined]);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { methodProperties, userToken } from "./every_method.ts";
-import { createSite, runService, type SystemUnderTest } from "./running_service.ts";
+import { createSite, runAt, runService, type SystemUnderTest } from "./running_service.ts";
 import { runAuthserver } from "./service_process.ts";
 
 const ANN_DN = "CN=ann,OU=ssh-certificates";
@@ -88,6 +88,30 @@ Deno.test("what is revoked counts no more at once, and an authority that is gone
   await system.replace("conf/ssh_ca.pub", `${certificateLine("ca_other")}\n`);
   await system.logged(/file read again.*ssh_ca/, lines);
   assert.equal((await signIn(system)).status, 401);
+});
+
+Deno.test("a certificate that was shown counts on another instance at once, and after kill -9, until it is forgotten", async () => {
+  const site = await createSite(settings());
+  const text = await Deno.readTextFile(site.main);
+  await site.replace("conf/second.properties", text.replace("/logs/authserver.log", "/logs2/authserver.log"));
+  const one = await runAt(site);
+  {
+    // The site is that of the first one, which ends it.
+    await using two = await runAt({
+      ...site,
+      main: `${site.folder}/conf/second.properties`,
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    });
+    assert.equal((await upload(one, "for_ever")).status, 200);
+    assert.deepEqual([await signIn(one), await signIn(two)].map(({ status }) => status), [200, 200]);
+  }
+  Deno.kill(one.service.pid, "SIGKILL");
+  await assert.rejects(one.service.stopped);
+  await using again = await runAt(site);
+  assert.equal((await signIn(again)).status, 200);
+  const body = certificateLine("for_ever");
+  assert.equal((await again.ask(PATH, { method: "DELETE", body })).status, 204);
+  assert.equal((await signIn(again)).status, 401);
 });
 
 Deno.test("a certificate that does not count is refused with the reason, and whoever goes on waits", async () => {

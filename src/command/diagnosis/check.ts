@@ -3,6 +3,7 @@ import { SILENT } from "../../logging/logger.ts";
 import { formatProblem } from "../../model/problem.ts";
 import { corePermissions, edgePermissions } from "../../rooms/permissions.ts";
 import { resolveHost } from "../../rooms/resolve_host.ts";
+import { loginPolicy } from "../../resource/login_policy.ts";
 import type { Setup } from "../../service/assembly/load_setup.ts";
 import { defineCommand, tell } from "../command.ts";
 import type { Finding } from "./check_online.ts";
@@ -46,6 +47,8 @@ export const check = defineCommand({
     "trusted[].of": "Whose truststore: all, clients, providers, or daemons of a server",
     "trusted[].certificate": "Subject of a certificate in it",
     "trusted[].permits": "What being there permits it",
+    "logins[].server": "A server that requires something of logins",
+    "logins[].requires": "What it requires, in words",
     "permissions.*?": "With --permissions: what each part of the service may do, by kind; false is nothing",
     "online[].system?": "With --online: a daemon, identity provider or XUUDB",
     "online[].address?": "host:port",
@@ -63,6 +66,7 @@ export const check = defineCommand({
     ? await permissionLists(setup)
     : undefined;
   const trusted = setup?.material === undefined ? [] : trustedCertificates(setup.material);
+  const logins = setup === undefined ? [] : loginsRequired(setup);
   const online = given.flag("online") && setup !== undefined ? await lookAround(setup) : undefined;
   const strict = given.flag("strict");
   const ok = setup !== undefined && (online ?? []).every((finding) => finding.ok) &&
@@ -72,6 +76,7 @@ export const check = defineCommand({
     judgedAs: account?.name,
     problems,
     trusted,
+    logins,
     permissions,
     online,
   };
@@ -84,6 +89,7 @@ export const check = defineCommand({
     given.text("config") === undefined && isAbsolute(file) ? `Configuration: ${file}\n` : "",
     account ? `Judged as the account ${account.name}, which the service runs as.\n` : "",
     trustedText(trusted),
+    ...logins.map(({ server, requires }) => `${printable(`logins   ${server}: ${requires}`)}\n`),
     permissions ? permissionsText(permissions) : "",
     ...(online ?? []).map(findingLine),
     `${outcome}: ${counted(problems)}.\n`,
@@ -101,6 +107,14 @@ function trustedText(trusted: readonly TrustedCertificate[]): string {
   );
   const more = trusted.length - lines.length;
   return [...lines, ...more > 0 ? [`trusted  ${more} more, see check --json\n`] : []].join("");
+}
+
+/** What servers require of logins, of those that require something. */
+function loginsRequired({ config: { servers } }: Setup) {
+  return servers.flatMap(({ name, logins }) => {
+    const requires = loginPolicy(logins, Date.now)?.inWords;
+    return requires === undefined ? [] : [{ server: name, requires }];
+  });
 }
 
 function findingLine({ system, address, ok, found }: Finding): string {

@@ -296,6 +296,28 @@ Deno.test("whoever takes back one token after the other keeps them all taken bac
   assert.equal((await records.list("revoked-token", "cn=ann,o=site")).length, 0);
 });
 
+Deno.test("TokenBook lists 1,000 tokens of a user, those that end last; the others count, and end with all", async () => {
+  await using s = await site();
+  const { book, records, issue, accepts } = s.instance();
+  const first = await issue(ANN, { lifetime: 100 });
+  const content = JSON.stringify((await records.get("token", idOf(first)))?.content);
+  {
+    using database = new DatabaseSync(`${s.folder}/records.sqlite`);
+    database.prepare(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
+      INSERT INTO record SELECT 'token', 't' || i, 'cn=ann,o=site', ${NOW}, ${NOW + 90_000}, ? FROM n`)
+      .run(content);
+  }
+  assert.equal((await book.list(owner(ANN))).length, 1000);
+  const last = await issue(ANN, { lifetime: 200 });
+  const ids = (await book.list(owner(ANN))).map(({ id }) => id);
+  assert.deepEqual([ids.length, ids.includes(idOf(first)), ids.includes(idOf(last))], [1000, false, true]);
+  assert.ok(await accepts(first), "what is not listed counts");
+  assert.equal(await book.revoke(owner(ANN), idOf(first)), true, "it was used, and is listed again");
+  assert.equal(await accepts(first), undefined);
+  await book.revokeAll(owner(ANN));
+  assert.equal(await accepts(last), undefined);
+});
+
 Deno.test("a user whose name counts on some servers only sees and ends tokens that were got there", async () => {
   await using s = await site();
   const { book, issue, accepts } = s.instance();

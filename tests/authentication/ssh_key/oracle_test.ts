@@ -5,6 +5,7 @@ import { generateKeyPairSync, sign, verify } from "node:crypto";
 import fc from "fast-check";
 import keyParser from "ssh2/lib/protocol/keyParser.js";
 import { decodePublicKey, isSshKeyType } from "../../../src/authentication/ssh_key/public_key.ts";
+import { certificate } from "./certificate/certificates.ts";
 
 const FOLDER = new URL("../../fixtures/ssh_keys/", import.meta.url);
 const NAMES = ["user_ed25519", "openssh_rsa2048", "openssh_ecdsa256", "user_ecdsa384", "openssh_ecdsa521"];
@@ -63,6 +64,20 @@ for (const name of NAMES) {
     );
   });
 }
+
+Deno.test("ssh2 reads the keys that certificates certify, and those of their authorities, as we do", () => {
+  for (
+    const name of ["by_ed25519", "by_rsa3072", "of_rsa2048", "of_ecdsa256", "of_ecdsa384", "by_ecdsa521"]
+  ) {
+    const { publicKey, authority } = certificate(name);
+    for (const { type, blob, key } of [publicKey, authority]) {
+      assert.equal(
+        bySsh2(`${type} ${blob.toString("base64")}`)?.getPublicPEM().trim(),
+        key.export({ type: "spki", format: "pem" }).toString().trim(),
+      );
+    }
+  }
+});
 
 Deno.test("signatures of ssh2 verify with the key as we read it", () => {
   const text = Deno.readTextFileSync(new URL("user_ed25519", FOLDER));

@@ -5,11 +5,16 @@ import { wireString } from "../user_keys.ts";
 /** An authority made for a test, and its line for the file of authorities. */
 export interface TestAuthority {
   readonly line: string;
-  /** The line of a certificate by it, valid for ever. @param change Makes something else of the signature on the wire. */
+  /**
+   * The line of a certificate by it, valid for ever.
+   * @param change Makes something else of the signature on the wire.
+   * @param content Makes something else of what is signed, up to the authority's key.
+   */
   certify(
     principals: readonly string[],
     serial?: number,
     change?: (signature: Buffer) => Buffer,
+    content?: (body: Buffer) => Buffer,
   ): string;
 }
 
@@ -23,9 +28,9 @@ export function testAuthority(type: "ssh-ed25519" | "ecdsa-sha2-nistp256" = "ssh
   const blob = type === "ssh-ed25519" ? ed25519Blob(pair.publicKey) : ecdsaBlob(pair.publicKey);
   return {
     line: `${type} ${blob.toString("base64")}`,
-    certify(principals, serial = 1, change = (signature) => signature) {
+    certify(principals, serial = 1, change = (signature) => signature, content = (body) => body) {
       const key = ed25519Blob(generateKeyPairSync("ed25519").publicKey);
-      const body = Buffer.concat([
+      const told = Buffer.concat([
         wireString(CERTIFICATE),
         wireString("nonce"),
         key.subarray(4 + "ssh-ed25519".length),
@@ -36,8 +41,8 @@ export function testAuthority(type: "ssh-ed25519" | "ecdsa-sha2-nistp256" = "ssh
         number(0),
         Buffer.alloc(8, 0xff),
         ...[1, 2, 3].map(() => wireString("")),
-        wireString(blob),
       ]);
+      const body = Buffer.concat([content(told), wireString(blob)]);
       const signature = change(signatureOf(body, type, pair.privateKey));
       const whole = Buffer.concat([
         body,
