@@ -32,10 +32,15 @@ export class ControlConnection {
   }
 
   async #send(texts: readonly string[]): Promise<void> {
+    this.#replies.requireNothingLeft();
+    await this.sendAhead(texts);
+  }
+
+  /** Sends commands while replies to others may still be on their way; whoever does so reads them all, in order. */
+  async sendAhead(texts: readonly string[]): Promise<void> {
     if (texts.some(hasForbiddenCharacter)) {
       throw refuse("ERR_DAEMON_SESSION", "Control character in a command, nothing was sent");
     }
-    this.#replies.requireNothingLeft();
     await this.socket.write(
       new TextEncoder().encode(texts.map((text) => `${text}\n`).join("")),
       this.replyMs,

@@ -8,6 +8,7 @@ import { downloadStream, type TransferResult } from "./download_stream.ts";
 import { type Entry, parseEntry } from "./entry.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 import { type ListingRest, readListing } from "./read_listing.ts";
+import { FileSeries } from "./file_series.ts";
 import { sendBody } from "./send_body.ts";
 import { nothingThere } from "./session_errors.ts";
 import type { SessionTimes } from "./session_times.ts";
@@ -30,6 +31,8 @@ export class DaemonSession {
   #control: ControlConnection;
   readonly #parts: SessionParts;
   #closed = false;
+  /** Whether the daemon leaves data connections open when what was asked for is sent. */
+  #keepsData = false;
 
   /** @param control Connection on which the service is logged in. */
   constructor(control: ControlConnection, parts: SessionParts) {
@@ -114,6 +117,32 @@ export class DaemonSession {
   }
 
   /**
+   * The bytes of several regular files, in this order, for whom the way to the daemon is not gone once more for each; before
+   * anything else is asked of the session, all of them are to be taken, or the session ends.
+   * @returns What gives the next of them. A daemon that keeps no data connection is asked for each by itself.
+   */
+  async series(
+    files: readonly { readonly path: string; readonly length: number }[],
+  ): Promise<{ next(): AsyncIterable<Uint8Array<ArrayBuffer>>; close(): void }> {
+    const wanted = files.map(({ path, length }) => ({ path: argument(path), length }));
+    const data = wanted.length > 1 ? await this.#openData() : undefined;
+    if (data !== undefined) {
+      this.#keepsData = (await this.#control.command("KEEP-ALIVE true")).code === 200;
+      if (this.#keepsData) {
+        const late = () => this.close();
+        return new FileSeries(wanted, { control: this.#control, data, times: this.#parts.times, late });
+      }
+      data.close();
+    }
+    const one = async function* (this: DaemonSession, file?: { path: string; length: number }) {
+      if (file === undefined) throw new TypeError("no more files were wanted");
+      yield* await this.download(file.path, { first: 0, length: file.length, stays: true, done: () => {} });
+    };
+    const left = files[Symbol.iterator]();
+    return { next: () => one.call(this, left.next().value), close: () => {} };
+  }
+
+  /**
    * Writes a file, which is created or replaced, or from `first` on what is behind that, and checks afterwards that it is
    * as long as what was sent: the daemon takes an upload that ended early for a success.
    * @param body Read when the daemon waits for it, and not before.
@@ -190,6 +219,11 @@ export class DaemonSession {
 
   async #openData(): Promise<GuardedSocket> {
     const { ports, logInAgain } = this.#parts;
+    if (this.#keepsData) {
+      const reply = await this.#control.command("KEEP-ALIVE false");
+      if (reply.code !== 200) throw refusal("KEEP-ALIVE", reply);
+      this.#keepsData = false;
+    }
     try {
       return await ports.open(this.#control);
     } catch (error) {

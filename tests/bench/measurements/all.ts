@@ -9,10 +9,13 @@ import { hostileMemory } from "./hostile_memory.ts";
 import { hostileHeads } from "./hostile_heads.ts";
 import { sessions } from "./sessions.ts";
 import { shareDownload } from "./share_download.ts";
+import { shareUpload } from "./share_upload.ts";
 import { shares } from "./shares.ts";
 import { slowClients } from "./slow_clients.ts";
 import { soak } from "./soak.ts";
+import { transferMemory } from "./transfer_memory.ts";
 import { unpacking } from "./unpacking.ts";
+import { zipStream } from "./zip_stream.ts";
 
 /** All there is to measure, in the order of the page. */
 export const ALL: readonly Measurement[] = [
@@ -27,6 +30,9 @@ export const ALL: readonly Measurement[] = [
   hostileMemory,
   hostileHeads,
   shareDownload,
+  shareUpload,
+  zipStream,
+  transferMemory,
   footprint,
   unpacking,
   soak,

@@ -1,13 +1,8 @@
-import { createSharingSite, EVERYBODY } from "../../system/sharing/sharing_system.ts";
-import { ask } from "../../system/ask.ts";
-import { ALICE } from "../../system/running_service.ts";
-import { ChildProcess } from "../child_process.ts";
-import { engineFlags } from "../program.ts";
 import { type Figure, type Measurement, median } from "../figure.ts";
+import { download, makeFile, startBare, startSharingBench, type Transfer } from "../transfers.ts";
 
 /** Bytes of the file: 1 GiB, sparse. */
 const SIZE = 1024 ** 3;
-const MIB = 1024 ** 2;
 
 /** Downloads on each side, in turn, so that a disturbance meets both. */
 const ROUNDS = 3;
@@ -17,36 +12,21 @@ export const shareDownload: Measurement = {
   summary:
     "1 GiB of a share over HTTPS, against a bare server that pipes the same from the same daemon; needs curl",
   async run() {
-    await using site = await createSharingSite();
-    const path = `${site.data}/d/big`;
-    await Deno.writeFile(path, new Uint8Array());
-    await Deno.truncate(path, SIZE);
-    const daemon = site.daemon();
-    const service = await ChildProcess.start(
-      new URL("../../../main.ts", import.meta.url),
-      ["serve", "--config", site.main],
-      /service started .*port=(\d+)/,
-      await engineFlags(),
-    );
-    await using ours = service.process;
-    const bareServer = await ChildProcess.start(
-      new URL("../bare_download.ts", import.meta.url),
-      [`${site.folder}/conf`, daemon.commandPort, daemon.listenPort, path, SIZE].map(String),
-      /listening on (\d+)/,
-    );
-    await using bare = bareServer.process;
-    const origin = `https://localhost:${service.said}`;
-    const shared = await ask(`${origin}/rest/share/HPC`, site.authority.certificate, {
-      as: ALICE,
-      body: { path, user: EVERYBODY },
-    });
-    const link = (shared.headers.location ?? "").replace("/share/", "/access/");
-    const bareLink = `https://127.0.0.1:${bareServer.said}/`;
-    await download(ours, link); // both are compiled by then
-    await download(bare, bareLink);
-    const rounds: { readonly ours: Download; readonly bare: Download }[] = [];
+    await using service = await startSharingBench();
+    const path = `${service.site.data}/d/big`;
+    await makeFile(path, SIZE);
+    const yardstick = await startBare("./bare_download.ts", service.site, [path, SIZE]);
+    await using bare = yardstick.process;
+    const ours = service.process;
+    const link = await service.share(path);
+    await download(ours, link, SIZE); // both are compiled by then
+    await download(bare, yardstick.url, SIZE);
+    const rounds: { readonly ours: Transfer; readonly bare: Transfer }[] = [];
     for (let i = 0; i < ROUNDS; i++) {
-      rounds.push({ ours: await download(ours, link), bare: await download(bare, bareLink) });
+      rounds.push({
+        ours: await download(ours, link, SIZE),
+        bare: await download(bare, yardstick.url, SIZE),
+      });
     }
     const figure = (what: string, unit: string, of: (round: typeof rounds[number]) => number): Figure => ({
       what,
@@ -74,28 +54,3 @@ export const shareDownload: Measurement = {
     ];
   },
 };
-
-interface Download {
-  /** MiB a second. */
-  readonly rate: number;
-  /** Milliseconds of processor time, by thread. */
-  readonly cpu: Readonly<Record<string, number>>;
-}
-
-/** Gets everything with curl and throws it away. @throws If it is not whole. */
-async function download(process: ChildProcess, link: string): Promise<Download> {
-  const before = process.cpu();
-  const { stdout, stderr } = await new Deno.Command("curl", {
-    args: ["-sSk", "-o", "/dev/null", "-w", "%{http_code} %{size_download} %{time_total}", link],
-  }).output();
-  const text = new TextDecoder();
-  const [status, size, seconds] = text.decode(stdout).split(" ").map(Number);
-  if (status !== 200 || size !== SIZE || seconds === undefined) {
-    throw new Error(`download failed: ${text.decode(stdout)} ${text.decode(stderr)}`);
-  }
-  const after = Object.entries(process.cpu());
-  return {
-    rate: SIZE / MIB / seconds,
-    cpu: Object.fromEntries(after.map(([thread, used]) => [thread, used - (before[thread] ?? 0)])),
-  };
-}

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { TransferResult } from "../../../src/daemon/session/download_stream.ts";
+import type { DaemonSession } from "../../../src/daemon/session/daemon_session.ts";
 import type { Entry } from "../../../src/daemon/session/entry.ts";
 import type { ErrorCode } from "../../../src/model/errors.ts";
 import { isRefusal } from "../../../src/model/service_error.ts";
@@ -116,6 +117,91 @@ for (const [first, length, expected] of RANGES) {
     assert.deepEqual(result, { bytes: length, complete: true });
   });
 }
+
+/** The texts of several files, as a series gives them. */
+async function seriesOf(session: DaemonSession, files: Parameters<DaemonSession["series"]>[0]) {
+  const series = await session.series(files);
+  const texts: string[] = [];
+  try {
+    for (const _ of files) {
+      const chunks = await Array.fromAsync(series.next());
+      texts.push(await new Response(new Blob(chunks).stream()).text());
+    }
+  } finally {
+    series.close();
+  }
+  return texts;
+}
+
+for (const keeps of [true, false]) {
+  Deno.test(`DaemonSession gives a series of files in order, from a daemon that ${keeps ? "keeps" : "ends"} data connections`, async () => {
+    await using site = await Site.open();
+    // Commands for all of them are longer than what is asked for ahead.
+    const names = Array.from({ length: 60 }, (_, i) => `${String(i).padStart(3, "0")}${"n".repeat(120)}`);
+    const textOf = (i: number) => `${i}`.repeat(i === 30 ? 100_000 : 1 + i % 3);
+    for (const [i, name] of names.entries()) await Deno.writeTextFile(`${site.root}/d/${name}`, textOf(i));
+    if (!keeps) {
+      site.daemon.sessionFaults.always = {
+        kind: "reply",
+        to: "KEEP-ALIVE",
+        reply: "502 Command not implemented.",
+      };
+    }
+    using session = await site.session("d/");
+    const files = names.map((name, i) => ({ path: `${site.root}/d/${name}`, length: textOf(i).length }));
+    assert.deepEqual(await seriesOf(session, files), names.map((_, i) => textOf(i)));
+    // What comes after is as before.
+    const listed: string[] = [];
+    await session.list(`${site.root}/d/sub/`, ({ name }) => listed.push(name));
+    assert.deepEqual(listed, ["x.dat"]);
+    const two = [{ path: `${site.root}/d/sub/x.dat`, length: 1 }, {
+      path: `${site.root}/d/ten.txt`,
+      length: 5,
+    }];
+    assert.deepEqual(await seriesOf(session, two), ["x", "01234"]);
+    assert.deepEqual(await seriesOf(session, two.slice(1)), ["01234"]);
+    assert.deepEqual(await seriesOf(session, []), []);
+  });
+}
+
+Deno.test("DaemonSession ends a series with a file that is not there, or is shorter than wanted", async () => {
+  await using site = await Site.open({}, SHORT_TIMES);
+  const ten = { path: `${site.root}/d/ten.txt`, length: 10 };
+  using missing = await site.session("d/");
+  await assert.rejects(seriesOf(missing, [ten, { path: `${site.root}/d/none`, length: 1 }, ten]), {
+    code: "ERR_ACCESS_REFUSED",
+  });
+  for (
+    const short of [[ten, { ...ten, length: 11 }], [{ ...ten, length: 11 }, ten], [
+      { ...ten, length: 11 },
+      ten,
+      ten,
+    ]]
+  ) {
+    using session = await site.session("d/");
+    await assert.rejects(seriesOf(session, short), { code: "ERR_DAEMON_SESSION_TIMEOUT" });
+  }
+});
+
+Deno.test("DaemonSession lets a daemon go whose files nobody takes, in a file and between two", async () => {
+  await using site = await Site.open({}, { clientIdleMs: 50 });
+  await Deno.writeFile(`${site.root}/d/large`, new Uint8Array(1_000_000));
+  const large = { path: `${site.root}/d/large`, length: 1_000_000 };
+  const ten = { path: `${site.root}/d/ten.txt`, length: 10 };
+  for (const first of [large, ten]) {
+    using session = await site.session("d/");
+    const series = await session.series([first, large]);
+    const file = series.next()[Symbol.asyncIterator]();
+    await file.next();
+    if (first === ten) await file.next();
+    await site.allClosed();
+    const rest = first === ten ? series.next()[Symbol.asyncIterator]() : file;
+    await assert.rejects(async () => {
+      while ((await rest.next()).done !== true);
+    }, { code: /^ERR_DAEMON_SESSION/ });
+    series.close();
+  }
+});
 
 const ODD_NAMES = [
   " lead",

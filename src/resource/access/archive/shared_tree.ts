@@ -18,6 +18,12 @@ interface Waiting {
   readonly depth: number;
 }
 
+/** What was found in a directory, and its name in the archive. */
+interface FoundEntry {
+  readonly entry: Entry;
+  readonly part: string;
+}
+
 /** What is in a shared directory and below it, as it goes into an archive; asked of the daemon as listings are. */
 export class SharedTree {
   readonly #session: DaemonSession;
@@ -52,21 +58,24 @@ export class SharedTree {
       yield { name: next.name, size: 0 };
       const found = await this.#list(next);
       hasNote ||= next.depth === 1 && found.some(({ part }) => part === MISSING);
-      for (const { entry, part } of found) {
+      const files: FoundEntry[] = [];
+      for (const each of found) {
+        const { entry, part } = each;
         if (entry.kind === "directory") {
           this.#enter({
             path: `${next.path}${entry.name}/`,
             name: `${next.name}${part}/`,
             depth: next.depth + 1,
           });
-        } else yield this.#file(`${next.path}${entry.name}`, `${next.name}${part}`, entry);
+        } else files.push(each);
       }
+      yield* this.#files(next, files);
     }
     if (this.#missing.size > 0) yield this.#note(`${top}${hasNote ? `(2) ${MISSING}` : MISSING}`);
   }
 
   /** Entries of a directory that go in, each with its name there. */
-  async #list({ path }: Waiting): Promise<readonly { readonly entry: Entry; readonly part: string }[]> {
+  async #list({ path }: Waiting): Promise<readonly FoundEntry[]> {
     const found: Entry[] = [];
     const { complete, unreadable } = await this.#session.list(path, (entry) => {
       const { name, kind } = entry;
@@ -95,9 +104,20 @@ export class SharedTree {
     else this.#miss(`more than ${this.#bounds.depth} directories deep`);
   }
 
-  #file(path: string, name: string, { size, modified }: Entry): ArchiveEntry {
-    const open = () => this.#session.download(path, { first: 0, length: size, stays: true, done: () => {} });
-    return { name, size, modified, ...(size > 0 && { open }) };
+  /** Files of a directory, each of which is to be read when its turn comes. */
+  async *#files(directory: Waiting, found: readonly FoundEntry[]): AsyncGenerator<ArchiveEntry, void> {
+    const series = await this.#session.series(
+      found.filter(({ entry }) => entry.size > 0)
+        .map(({ entry: { name, size } }) => ({ path: `${directory.path}${name}`, length: size })),
+    );
+    try {
+      for (const { entry: { size, modified }, part } of found) {
+        const open = size > 0 ? () => series.next() : undefined;
+        yield { name: `${directory.name}${part}`, size, modified, open };
+      }
+    } finally {
+      series.close();
+    }
   }
 
   #miss(reason: string, times = 1): void {

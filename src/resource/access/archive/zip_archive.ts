@@ -14,7 +14,7 @@ export interface ArchiveEntry {
   /** `YYYYMMDDhhmmss`, local time; absent: unknown. */
   readonly modified?: string;
   /** Exactly so many bytes, asked for when their turn comes; absent: there are none. */
-  readonly open?: () => Promise<Chunks> | Chunks;
+  readonly open?: (() => Promise<Chunks> | Chunks) | undefined;
 }
 
 /**

@@ -1,0 +1,124 @@
+import { ask } from "../system/ask.ts";
+import { ALICE, type Site } from "../system/running_service.ts";
+import { createSharingSite, EVERYBODY } from "../system/sharing/sharing_system.ts";
+import { ChildProcess } from "./child_process.ts";
+import { engineFlags } from "./program.ts";
+
+const MIB = 1024 ** 2;
+
+/** A service with data sharing, in a process of its own. */
+export interface SharingBench extends AsyncDisposable {
+  readonly site: Site & { readonly data: string };
+  readonly process: ChildProcess;
+  /** Shares a path with everybody. @returns Its link. */
+  share(path: string, access?: "READ" | "WRITE"): Promise<string>;
+}
+
+export async function startSharingBench(): Promise<SharingBench> {
+  const site = await createSharingSite();
+  const { process, said } = await ChildProcess.start(
+    new URL("../../main.ts", import.meta.url),
+    ["serve", "--config", site.main],
+    /service started .*port=(\d+)/,
+    await engineFlags(),
+  );
+  return {
+    site,
+    process,
+    async share(path, access = "READ") {
+      const made = await ask(`https://localhost:${said}/rest/share/HPC`, site.authority.certificate, {
+        as: ALICE,
+        body: { path, user: EVERYBODY, access },
+      });
+      if (made.status !== 201) throw new Error(`${made.status} ${made.text}`);
+      return (made.headers.location ?? "").replace("/share/", "/access/");
+    },
+    async [Symbol.asyncDispose]() {
+      await process[Symbol.asyncDispose]();
+      await site[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Starts a script that carries bytes between HTTPS and a daemon of a site, as a yardstick. @returns With its address. */
+export async function startBare(
+  script: string,
+  site: Site,
+  words: readonly (string | number)[],
+): Promise<{ readonly process: ChildProcess; readonly url: string }> {
+  const daemon = site.daemon();
+  const { process, said } = await ChildProcess.start(
+    new URL(script, import.meta.url),
+    [`${site.folder}/conf`, daemon.commandPort, daemon.listenPort, ...words].map(String),
+    /listening on (\d+)/,
+  );
+  return { process, url: `https://127.0.0.1:${said}/` };
+}
+
+/** Makes a file of nothing but zeros, which takes no room. */
+export async function makeFile(path: string, bytes: number): Promise<void> {
+  await Deno.writeFile(path, new Uint8Array());
+  await Deno.truncate(path, bytes);
+}
+
+/** What a transfer came to. */
+export interface Transfer {
+  /** MiB a second, of what the files hold. */
+  readonly rate: number;
+  /** Milliseconds of processor time, by thread. */
+  readonly cpu: Readonly<Record<string, number>>;
+}
+
+/** Gets what a link leads to with curl, and throws it away. @param bytes At least so many. @throws If it is not whole. */
+export async function download(process: ChildProcess, link: string, bytes: number): Promise<Transfer> {
+  return await measured(process, bytes, async () => {
+    const { status, downloaded, seconds } = await curl([link]);
+    if (status !== 200 || downloaded < bytes) throw new Error(`download: ${status}, ${downloaded} bytes`);
+    return seconds;
+  });
+}
+
+/** Brings a file to where a link leads with curl. @throws If it is not taken. */
+export async function upload(process: ChildProcess, file: string, link: string): Promise<Transfer> {
+  const { size } = await Deno.stat(file);
+  return await measured(process, size, async () => {
+    const { status, uploaded, seconds } = await curl(["-T", file, link]);
+    if ((status !== 200 && status !== 201) || uploaded !== size) {
+      throw new Error(`upload: ${status}, ${uploaded} bytes`);
+    }
+    return seconds;
+  });
+}
+
+async function curl(words: readonly string[]) {
+  const { success, stdout, stderr } = await new Deno.Command("curl", {
+    args: [
+      "-sSk",
+      "-o",
+      "/dev/null",
+      "-w",
+      "%{http_code} %{size_download} %{size_upload} %{time_total}",
+      ...words,
+    ],
+  }).output();
+  const text = new TextDecoder();
+  if (!success) throw new Error(`curl: ${text.decode(stderr)}`);
+  const [status = NaN, downloaded = NaN, uploaded = NaN, seconds = NaN] = text.decode(stdout).split(" ").map(
+    Number,
+  );
+  return { status, downloaded, uploaded, seconds };
+}
+
+async function measured(
+  process: ChildProcess,
+  bytes: number,
+  run: () => Promise<number>,
+): Promise<Transfer> {
+  const before = process.cpu();
+  const seconds = await run();
+  const after = Object.entries(process.cpu());
+  return {
+    rate: bytes / MIB / seconds,
+    cpu: Object.fromEntries(after.map(([thread, used]) => [thread, used - (before[thread] ?? 0)])),
+  };
+}
