@@ -241,7 +241,6 @@ const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "daemon/pattern_scope.ts": "where patterns reach, whoever asks",
   "edge/inflow.ts": "a workaround for the runtime, in the list of these",
   "outgoing/tls_failure.ts": "what failures of TLS mean, in words",
-  "pages/own_shares/copy.js": "a script of a page, as browsers get it",
   "pages/preview_page.ts": "a page",
   "pages/upload_page.ts": "a page",
   "rooms/daemon_copy.ts": "what outlives a core, beside regulation_copy.ts",

@@ -6,7 +6,7 @@ export interface PageNeeds {
   /** Text of its one script, our own. It may ask this service and nobody else. */
   readonly script?: string | undefined;
   /** Whether it has forms; they go to this service alone. */
-  readonly forms?: true;
+  readonly forms?: true | undefined;
   /** Whether it shows pictures that this service has. */
   readonly images?: true;
 }

@@ -5,18 +5,23 @@ import { tokenCoversShare } from "../resource/token_limits.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { Call } from "../resource/call.ts";
 import { commandLines } from "../resource/command_lines.ts";
-import { type Content, type Markup, markup } from "./markup.ts";
+import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
+import COPY from "./copy.js" with { type: "text" };
+import { personName } from "./person_name.ts";
 import { distance, moment, size } from "./quantities.ts";
 import { signedInAside } from "./signed_in_aside.ts";
 import { TEXTS } from "./texts.ts";
 import { type ServerEntry, serverEntry } from "../resource/server_entry.ts";
+import type { Reservation } from "../reservations/reservation.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
 import { entryAudience } from "../resource/server_list.ts";
 import type { ServiceFacts } from "../resource/service_section.ts";
 import { nameOnServer } from "../resource/share/names.ts";
 import { ownersView, targetsView } from "../resource/share/share_json.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
+
+const SAYS = TEXTS.home;
 
 /** What the page is made of. */
 interface StatusParts {
@@ -32,20 +37,19 @@ interface StatusParts {
  * `GET /`, and `GET /rest/auth` for browsers: which servers are up, and to a known caller the same as the JSON list says,
  * with command lines to copy. Anonymous callers see what they see there (design decision "Anonymous").
  */
-export async function statusPage(
-  call: Call,
-  { servers, facts, sharing, canSignIn }: StatusParts,
-): Promise<HttpResponse> {
+export async function statusPage(call: Call, parts: StatusParts): Promise<HttpResponse> {
+  const { servers, facts, sharing, canSignIn } = parts;
   const known = call.caller.kind === "authenticated";
+  const now = facts.clock();
   const sections = await Promise.all(
-    [...servers.values()].map((server) => serverSection(call, server, sharing)),
+    [...servers.values()].map((server) => serverSection(call, server, parts)),
   );
   return pageResponse({
-    title: `${facts.siteName}: UFTP file transfer`,
+    title: SAYS.title(facts.siteName),
     aside: known
       ? signedInAside(call)
       : canSignIn && markup`<a href="${call.root}login">${TEXTS.signIn.button}</a>`,
-    needs: call.signIn === undefined ? {} : { forms: true },
+    needs: { forms: call.signIn === undefined ? undefined : true, script: known ? COPY : undefined },
     body: [
       overview([...servers.values()]),
       call.signIn !== undefined && markup`<nav><p>${
@@ -54,11 +58,14 @@ export async function statusPage(
       }<a class="button" href="${call.root}tokens">${TEXTS.tokens.title}</a></p></nav>`,
       known && account(call, facts),
       sections,
-      servers.size === 0 && markup`<p>No transfer server is configured.</p>`,
+      servers.size === 0 && markup`<p>${SAYS.noServer}</p>`,
     ],
     footer: [
-      known && markup`<p>authserver ${facts.version}, up since ${moment(facts.upSince)}</p>`,
-      markup`<p>As of ${moment(facts.clock())}</p>`,
+      known &&
+      markup`<p>authserver ${facts.version}, ${SAYS.upSince} ${moment(facts.upSince)} (${
+        distance(facts.upSince, now)
+      })</p>`,
+      markup`<p>${SAYS.asOf} ${moment(now)}</p>`,
     ],
   });
 }
@@ -67,10 +74,10 @@ function overview(servers: readonly ServerFacts[]): Markup | undefined {
   if (servers.length === 0) return undefined;
   const usable = servers.filter(({ daemons }) => daemons.status().usable).length;
   const text = usable === servers.length
-    ? "All transfer servers are up."
+    ? SAYS.allUp
     : usable === 0
-    ? "No transfer server is up."
-    : `${usable} of ${servers.length} transfer servers are up.`;
+    ? SAYS.noneUp
+    : SAYS.someUp(usable, servers.length);
   return markup`<p role="status">${text}</p>`;
 }
 
@@ -78,21 +85,21 @@ function overview(servers: readonly ServerFacts[]): Markup | undefined {
 function account({ caller, user, signIn }: Call, { clock }: ServiceFacts): Markup {
   const { uid, role, availableGroups } = user;
   const method = caller.kind === "authenticated" ? caller.identity.method : "";
-  const words: ReadonlyMap<string, string> = new Map(Object.entries(TEXTS.home.knownBy));
+  const words: ReadonlyMap<string, string> = new Map(Object.entries(SAYS.knownBy));
   const end = (signIn?.ends ?? 0) * 1000;
   return markup`<section aria-labelledby="you">
-<header><h2 id="you">You</h2></header>
+<header><h2 id="you">${SAYS.you}</h2></header>
 ${
     facts([
-      ["Name", caller.kind === "authenticated" && caller.identity.dn],
-      ["Role", role],
-      ["Account", uid ?? "none"],
-      ["Groups", availableGroups.join(", ")],
-      ["Known by", words.get(method) ?? method],
+      [SAYS.name, caller.kind === "authenticated" && isolated(caller.identity.dn)],
+      [SAYS.role, role],
+      [SAYS.account, uid ?? SAYS.noAccount],
+      [SAYS.groups, availableGroups.join(", ")],
+      [SAYS.signedInBy, words.get(method) ?? method],
       [
-        TEXTS.home.until,
+        SAYS.until,
         signIn !== undefined &&
-        markup`${moment(end)} (${distance(end, clock())}), ${TEXTS.home.unlessIdle(signIn.idleMinutes)}`,
+        markup`${moment(end)} (${distance(end, clock())}), ${SAYS.unlessIdle(signIn.idleMinutes)}`,
       ],
     ])
   }
@@ -104,36 +111,52 @@ ${signIn === undefined && markup`<p class="quiet">${TEXTS.signIn.closeBrowser}</
 async function serverSection(
   call: Call,
   server: ServerFacts,
-  sharing: SharingParts | undefined,
+  { sharing, facts: { clock } }: StatusParts,
 ): Promise<Markup> {
   const entry = serverEntry(server, entryAudience(call));
-  const up = entry.status.startsWith("OK");
+  const { usable: up, total, available, version } = server.daemons.status();
   const known = call.caller.kind === "authenticated";
   const id = `server-${server.name}`;
   return markup`<section aria-labelledby="${id}">
 <header><h2 id="${id}">${server.name}</h2><p class="state ${up ? "up" : "down"}">${
-    up ? "Up" : "Down"
+    up ? SAYS.up : SAYS.down
   }</p></header>
 <p>${entry.description}</p>
 ${
     facts([
-      ["Status", known && entry.status],
-      ["Not with this login", entry.refusal?.reason],
-      ["Account", entry.uid],
-      ["Group", entry.gid],
-      ["Groups", entry.availableGroups?.join(", ")],
-      ["Speed limit", entry.rateLimit !== undefined && `${size(entry.rateLimit)}/s`],
-      ["Allowed paths", paths(entry.allowed)],
-      ["Forbidden paths", paths(entry.forbidden)],
-      ["Sessions at a time", entry.sessionLimit],
-      ["Daemon version", entry.uftpdServerVersion],
+      [SAYS.daemons, known && total > 1 && SAYS.daemonsUp(available, total)],
+      [SAYS.refused, entry.refusal?.reason],
+      [SAYS.account, entry.uid],
+      [SAYS.group, entry.gid],
+      [SAYS.groups, entry.availableGroups?.join(", ")],
+      [SAYS.rate, entry.rateLimit !== undefined && `${size(entry.rateLimit)}/s`],
+      [SAYS.allowed, paths(entry.allowed)],
+      [SAYS.forbidden, paths(entry.forbidden)],
+      [SAYS.sessions, entry.sessionLimit],
+      [SAYS.daemonVersion, known && version],
     ])
   }
-${list("Reservations", entry.reservations)}
+${list(SAYS.reservations, reservations(server, entry.uid, clock()))}
 ${known && sharing !== undefined && server.sharing && await shares(call, server.name, sharing)}
-${known && up && entry.uid !== undefined && commands(call, entry)}
+${known && up && entry.uid !== undefined && commands(call, server.name, entry)}
 </section>
 `;
+}
+
+/** Those that name the account. */
+function reservations({ reservations }: ServerFacts, uid: string | undefined, now: number): Content[] {
+  if (uid === undefined) return [];
+  return reservations.list().filter(({ uids }) => uids.includes(uid)).map((each) =>
+    reservationInWords(each, now)
+  );
+}
+
+/** Name and times of a reservation, and what it means for others. @param now Milliseconds since the epoch. */
+function reservationInWords({ name, from, to, rateLimit }: Reservation, now: number): Markup {
+  const { fromTo: [since, until], others } = SAYS;
+  return markup`${isolated(name)}: ${since} ${moment(from)} (${distance(from, now)}) ${until} ${
+    moment(to)
+  } (${distance(to, now)})${rateLimit > 0 && markup`, ${others(`${size(rateLimit)}/s`)}`}`;
 }
 
 /** Shares in each list of the page. */
@@ -146,44 +169,56 @@ async function shares(call: Call, server: string, { store, clock }: SharingParts
     store.ownedBy(server, caller, { most: SHOWN_SHARES + 1 }),
     store.targetedAt(server, caller, { most: SHOWN_SHARES + 1 }),
   ]);
-  const all = markup`<a href="${call.base}/rest/share/${server}">all of them</a>`;
+  const all = markup`<a href="${call.base}/rest/share/${server}">${SAYS.allShares}</a>`;
   const covered = (share: Share) => tokenCoversShare(call, share);
   const upTo = (items: readonly Content[]) =>
-    items.length > SHOWN_SHARES ? [...items.slice(0, SHOWN_SHARES), markup`and more: ${all}`] : items;
-  const shown = (view: { path: string; access: string; http: string }, who: string) =>
-    markup`<a href="${view.http}">${view.path}</a>, ${view.access.toLowerCase()}, ${who}`;
+    items.length > SHOWN_SHARES ? [...items.slice(0, SHOWN_SHARES), markup`${SAYS.more} ${all}`] : items;
+  const shown = (view: { path: string; access: Share["access"]; http: string }, who: Content) =>
+    markup`<a href="${view.http}">${isolated(view.path)}</a>, ${
+      TEXTS.shares.accessLevels[view.access]
+    }, ${who}`;
   return [
     list(
-      "Your shares",
+      SAYS.ownShares,
       upTo(
         own.filter(covered).map((share) =>
           shown(
             ownersView(share, call.base, clock()),
-            share.target === EVERYBODY ? "for everybody" : `for ${share.target}`,
+            share.target === EVERYBODY
+              ? SAYS.forEverybody
+              : markup`${SAYS.forWhom} ${isolated(personName(share.target))}`,
           )
         ),
       ),
     ),
     list(
-      "Shared with you",
+      SAYS.sharedWithYou,
       upTo(
         accessible.filter(covered).map((share) =>
-          shown(targetsView(share, call.base, clock()), `by ${share.owner}`)
+          shown(
+            targetsView(share, call.base, clock()),
+            markup`${SAYS.byWhom} ${isolated(personName(share.owner))}`,
+          )
         ),
       ),
     ),
   ];
 }
 
-function commands(call: Call, { href }: ServerEntry): Markup {
-  return markup`<h3>Command lines</h3>
-${
-    commandLines(href, call.userName).map(({ what, line }) =>
-      markup`<p>${what}</p>
-<pre><code>${line}</code></pre>
-`
-    )
-  }`;
+/** Command lines that are shown at once; the others are folded away. */
+const SHOWN_COMMANDS = 2;
+
+function commands(call: Call, server: string, { href }: ServerEntry): Markup {
+  const lines = commandLines(href, call.userName).map(({ what, line }, i) => {
+    const id = `line-${server}-${i}`;
+    return markup`<p>${what} <button type="button" class="plain" hidden data-copy="${id}" data-done="${TEXTS.shares.copied}" aria-label="${TEXTS.shares.copy}: ${what}">${TEXTS.shares.copy}</button></p>
+<pre><code id="${id}">${line}</code></pre>
+`;
+  });
+  return markup`<h3>${SAYS.commands}</h3>
+${lines.slice(0, SHOWN_COMMANDS)}
+<details><summary>${SAYS.moreCommands}</summary>
+${lines.slice(SHOWN_COMMANDS)}</details>`;
 }
 
 /** A list of terms; what has no value is left out. */

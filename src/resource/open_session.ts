@@ -49,7 +49,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
     });
   const status = facts.daemons.status();
   if (instance === undefined && !status.worthTrying) {
-    throw refuse("ERR_SERVER_DOWN", { status: statusText(status) });
+    throw refuse("ERR_SERVER_DOWN", { status: statusText(status, false) });
   }
 
   call.audit({ uid, gid });

@@ -51,7 +51,7 @@ export function serverEntry(
   const common = {
     href: `${base}/rest/auth/${server.name}`,
     description: server.description,
-    status: statusText(status),
+    status: statusText(status, user !== undefined),
     dataSharing: sharing,
   };
   if (user === undefined) return { ...common, reservations: [] };

@@ -1,5 +1,6 @@
 import type { DaemonGroup, GroupStatus } from "../daemon/daemon_group.ts";
 import type { Caller } from "../model/identity.ts";
+import type { Reservation } from "../reservations/reservation.ts";
 
 /** A logical server as resources see it: its daemons, and what the operator says about it. */
 export interface ServerFacts {
@@ -19,6 +20,8 @@ interface ServerReservations {
   limitFor(uid: string | undefined): number;
   /** Reservations that name the user, in words. */
   descriptionsFor(uid: string | undefined): readonly string[];
+  /** Reservations of whomever, that are not over. */
+  list(): readonly Reservation[];
 }
 
 /** What a server requires of logins. */
@@ -30,12 +33,16 @@ export interface LoginPolicy {
 }
 
 /**
- * Text of a status entry: begins with `OK` exactly when a session can be created, and names listen addresses only
- * (design decision "status of an entry").
+ * Text of a status entry: begins with `OK` exactly when a session can be created, and names listen addresses only, to
+ * those alone who are known (design decision "status of an entry").
  */
-export function statusText({ usable, unchecked, total, available, instances }: GroupStatus): string {
+export function statusText(
+  { usable, unchecked, total, available, instances }: GroupStatus,
+  isKnown: boolean,
+): string {
   if (unchecked) return "DOWN [not checked yet]";
   if (!usable) return `DOWN [${available} of ${total} available]`;
+  if (!isKnown) return `OK [${available} of ${total} available]`;
   const connected = instances.filter(({ up }) => up).map(({ address }) => address).join(", ");
   return total === 1
     ? `OK [connected to ${connected}]`

@@ -151,7 +151,7 @@ Deno.test({
           /<script>alert\(1\)<\/script>/,
           /night run/,
           /Your shares/,
-          /pyuftp ls -u demouser -P https:\/\/localhost:9000\/rest\/auth\/DEMO:/,
+          /pyuftp cp -u demouser -P https:\/\/localhost:9000\/rest\/auth\/DEMO:/,
         ]
       ) assert.match(text, expected);
 

@@ -32,7 +32,7 @@ else {
       const folder = await Deno.makeTempDir();
       await Deno.writeTextFile(`${demo.folder}/home/file.dat`, "down");
       const { name, password } = DEMO_USER;
-      const [list, get, put, authenticate] = commandLines(
+      const [get, put, list, authenticate] = commandLines(
         `https://localhost:${demo.port}/rest/auth/DEMO`,
         name,
       ).map(({ line }) => line.replace(`-u ${name} -P`, `-u ${name}:${password}`));

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { commandLines, shellWord } from "../../src/resource/command_lines.ts";
 
 Deno.test("commandLines() are those of the stock client, for password and key", () => {
-  const [list] = commandLines("https://auth.example.org/rest/auth/HPC", "ann");
+  const [, , list] = commandLines("https://auth.example.org/rest/auth/HPC", "ann");
   assert.equal(list?.line, "pyuftp ls -u ann -P https://auth.example.org/rest/auth/HPC:./");
   const [byKey] = commandLines("https://auth.example.org/rest/auth/HPC", undefined);
   assert.match(byKey?.line ?? "", /-i ~\/\.ssh\/id_ed25519/);

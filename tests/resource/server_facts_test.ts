@@ -3,31 +3,32 @@ import { statusText } from "../../src/resource/server_facts.ts";
 
 const [UP, DOWN, NEW] = [{ up: true }, { up: false }, { up: false, unchecked: true }];
 
-const TEXTS: readonly (readonly [daemons: readonly { up: boolean; unchecked?: boolean }[], text: string])[] =
-  [
-    [[NEW], "DOWN [not checked yet]"],
-    [[NEW, NEW], "DOWN [not checked yet]"],
-    [[NEW, DOWN], "DOWN [0 of 2 available]"],
-    [[DOWN], "DOWN [0 of 1 available]"],
-    [[], "DOWN [0 of 0 available]"],
-    [[UP], "OK [connected to h1:1]"],
-    [[NEW, UP], "OK [connected to h2:1; 1 of 2 available]"],
-  ];
+const TEXTS: readonly (readonly [
+  daemons: readonly { up: boolean; unchecked?: boolean }[],
+  text: string,
+  forStrangers?: string,
+])[] = [
+  [[NEW], "DOWN [not checked yet]"],
+  [[NEW, NEW], "DOWN [not checked yet]"],
+  [[NEW, DOWN], "DOWN [0 of 2 available]"],
+  [[DOWN], "DOWN [0 of 1 available]"],
+  [[], "DOWN [0 of 0 available]"],
+  [[UP], "OK [connected to h1:1]", "OK [1 of 1 available]"],
+  [[NEW, UP], "OK [connected to h2:1; 1 of 2 available]", "OK [1 of 2 available]"],
+];
 
-for (const [daemons, text] of TEXTS) {
-  Deno.test(`statusText() of ${JSON.stringify(daemons)} is ${text}`, () => {
+for (const [daemons, text, forStrangers = text] of TEXTS) {
+  Deno.test(`statusText() of ${JSON.stringify(daemons)} is ${text}, and ${forStrangers} for strangers`, () => {
     const instances = daemons.map((daemon, i) => ({ instance: i + 1, address: `h${i + 1}:1`, ...daemon }));
     const available = instances.filter(({ up }) => up).length;
-    assert.equal(
-      statusText({
-        usable: available > 0,
-        worthTrying: instances.some(({ up, unchecked }) => up || unchecked),
-        unchecked: instances.length > 0 && instances.every(({ unchecked }) => unchecked),
-        total: instances.length,
-        available,
-        instances,
-      }),
-      text,
-    );
+    const status = {
+      usable: available > 0,
+      worthTrying: instances.some(({ up, unchecked }) => up || unchecked),
+      unchecked: instances.length > 0 && instances.every(({ unchecked }) => unchecked),
+      total: instances.length,
+      available,
+      instances,
+    };
+    assert.deepEqual([statusText(status, true), statusText(status, false)], [text, forStrangers]);
   });
 }

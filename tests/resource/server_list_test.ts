@@ -36,7 +36,7 @@ function server(name: string, { up, sharing = false }: { up: boolean; sharing?: 
       userInfo: NOBODY,
       close: () => Promise.resolve(),
     },
-    reservations: { limitFor: () => 0, descriptionsFor: () => [] },
+    reservations: { limitFor: () => 0, descriptionsFor: () => [], list: () => [] },
   };
 }
 

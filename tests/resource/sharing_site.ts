@@ -61,7 +61,11 @@ export class SharingSite implements AsyncDisposable {
         description: "Main cluster",
         daemons: site.group,
         sharing: true,
-        reservations: { limitFor: (uid) => uid === undefined ? 1000 : 0, descriptionsFor: () => [] },
+        reservations: {
+          limitFor: (uid) => uid === undefined ? 1000 : 0,
+          descriptionsFor: () => [],
+          list: () => [],
+        },
       }]]),
       sessions: new Map([["HPC", site.sessions]]),
       store: openShareStore(`${this.#storeFolder}/shares.sqlite`, clock),

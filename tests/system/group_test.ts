@@ -29,7 +29,7 @@ Deno.test("with one of two daemons dead 1000 of 1000 requests succeed, and when 
   });
   assert.deepEqual([...statuses], [[200, 1000]]);
   assert.equal(second.jobs.slots("alice"), 1000);
-  const { status } = (await system.ask("/rest/auth/HPC")).json();
+  const { status } = (await system.ask("/rest/auth/HPC", { as: ALICE })).json();
   assert.equal(status, `OK [connected to 127.0.0.1:${second.listenPort}; 1 of 2 available]`);
 
   const lines = system.log.length;

@@ -65,7 +65,18 @@ Deno.test("home says how one is known and until when; nobody in particular reads
   assert.match(text, /Known by<\/dt><dd>user name and password</);
   assert.match(text, /Signed in until<\/dt><dd><time[^]*in 7 hours\)|in 8 hours\)/);
   assert.match(text, /not used for 30 minutes/);
-  assert.match(text, /OK \[connected to/);
-  const anonymous = await new Visitor(system).get("/");
-  assert.doesNotMatch(anonymous.text, /connected to|127\.0\.0\.1/);
+  assert.doesNotMatch(text, /PASSWORD_FILE|connected to/);
+  const addresses = /connected to|127\.0\.0\.1/;
+  assert.doesNotMatch((await new Visitor(system).get("/")).text, addresses);
+  for (
+    const path of ["/", "/rest/auth", "/rest/auth/HPC", "/rest/auth/HPC-1", "/health/ready"]
+  ) {
+    for (const Accept of ["application/json", "text/html"]) {
+      assert.doesNotMatch(
+        (await system.ask(path, { headers: { Accept } })).text,
+        addresses,
+        `${path} ${Accept}`,
+      );
+    }
+  }
 });

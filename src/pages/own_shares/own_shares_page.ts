@@ -21,7 +21,7 @@ import { toSignIn } from "../sign_in_page.ts";
 import { signedInAside } from "../signed_in_aside.ts";
 import { TEXTS } from "../texts.ts";
 import type { Asked } from "../visit.ts";
-import copyScript from "./copy.js" with { type: "text" };
+import copyScript from "../copy.js" with { type: "text" };
 import { qrPicture } from "../qr_code/qr_picture.ts";
 import { changeFields, shareChange, shareFields, shareRequest } from "./share_form.ts";
 

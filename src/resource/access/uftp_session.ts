@@ -46,7 +46,7 @@ export async function sharedUftpSession(call: Call, parts: SharingParts): Promis
   const scope = grantedScope(path, await checkOwner(share, path, call.signal, parts));
   const status = server.facts.daemons.status();
   if (server.instance === undefined && !status.worthTrying) {
-    throw refuse("ERR_SERVER_DOWN", { status: statusText(status) });
+    throw refuse("ERR_SERVER_DOWN", { status: statusText(status, false) });
   }
 
   const use = await useShare(call, share, { kind: "UFTP", path }, parts);

@@ -31,7 +31,7 @@ export function describeAdministration(call: Call, { servers, facts }: AdminPart
     [
       "subSystemsStatus",
       Object.fromEntries(
-        [...servers.values()].map(({ name, daemons }) => [name, statusText(daemons.status())]),
+        [...servers.values()].map(({ name, daemons }) => [name, statusText(daemons.status(), true)]),
       ),
     ],
     ["_links", { self: { href: here }, ...Object.fromEntries(links) }],

@@ -26,7 +26,7 @@ export function listSharedServers(call: Call, { servers, sessions }: SharingPart
     entries[name] = {
       href: `${call.base}/rest/share/${name}`,
       description,
-      status: statusText(daemons.status()),
+      status: statusText(daemons.status(), call.caller.kind !== "anonymous"),
     };
   }
   return jsonResponse({ ...entries, userInfo: userInfo(call, Object.keys(entries)) }, { indent: 2 });
@@ -52,7 +52,8 @@ export async function listShares(call: Call, parts: SharingParts): Promise<HttpR
   // What is shared with everybody is known by its link only (D12).
   const caller = nameOnServer(call, name);
   const start = parseStart(call.query.get("after"));
-  const rest = { status: statusText(facts.daemons.status()), userInfo: userInfo(call, [name]) };
+  const status = statusText(facts.daemons.status(), call.caller.kind !== "anonymous");
+  const rest = { status, userInfo: userInfo(call, [name]) };
   const pieces = answer(call, { server: name, caller, start, rest }, parts);
   return await longTextResponse({ pieces, type: "application/json", bytes: 0 }, parts.unread);
 }

@@ -24,7 +24,7 @@ export async function readShare(call: Call, parts: SharingParts): Promise<HttpRe
   return jsonResponse({
     share: { ...ownersView(share, call.base, parts.clock()), uses: uses.map(useView) },
     owner: share.owner,
-    status: statusText(facts.daemons.status()),
+    status: statusText(facts.daemons.status(), call.caller.kind !== "anonymous"),
     userInfo: userInfo(call, [name]),
   });
 }

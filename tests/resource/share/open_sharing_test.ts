@@ -22,7 +22,7 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
     description: "",
     daemons: site.group,
     sharing,
-    reservations: { limitFor: () => 0, descriptionsFor: () => [] },
+    reservations: { limitFor: () => 0, descriptionsFor: () => [], list: () => [] },
   });
   const open = () =>
     openSharing({

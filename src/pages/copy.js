@@ -1,7 +1,8 @@
 for (const button of document.querySelectorAll("button[data-copy]")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).value);
+    const source = document.getElementById(button.dataset.copy);
+    await navigator.clipboard.writeText(source.value ?? source.textContent);
     button.textContent = button.dataset.done;
   });
 }
