@@ -173,6 +173,15 @@ export function port(options: Options<number> & { readonly anyFree?: boolean }):
   });
 }
 
+/** One TCP port, or several with commas between. */
+export function ports(options: Options<readonly number[]>): Key<readonly number[]> {
+  const type = "a port number from 1 to 65535, or several with commas between";
+  return key(options, type, (found) => {
+    const all = hostsOf(found).map((each) => /^\d{1,5}$/.test(each) ? Number(each) : NaN);
+    return all.length > 0 && all.every((each) => each >= 1 && each <= 65535) ? all : refuse(type);
+  });
+}
+
 const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ["true", true],
   ["yes", true],

@@ -1,13 +1,17 @@
 import { canonicalAddress } from "../model/address.ts";
 import { hostsOf } from "../model/host_list.ts";
 import type { KeyReader } from "./key_reader.ts";
-import { PERSISTENCE, SHARE } from "./keys/sharing_keys.ts";
+import { SHARE } from "./keys/sharing_keys.ts";
+import { readPersistence } from "./read_persistence.ts";
 import type { Known, Parts } from "./section_reader.ts";
 
 /** Data sharing (rest-api.md 3.6), of servers that are there. */
-export function readSharing(reader: KeyReader, { serverNames }: Known): Parts | undefined {
+export async function readSharing(
+  reader: KeyReader,
+  { serverNames }: Known,
+): Promise<Parts | undefined> {
   const share = reader.read(SHARE);
-  const persistence = reader.read(PERSISTENCE);
+  const persistence = await readPersistence(reader);
   if (share === undefined || persistence === undefined) return undefined;
   const shared = share.servers.filter((name) => serverNames?.includes(name) !== false);
   const strangers = share.servers.filter((name) => !shared.includes(name));
@@ -15,13 +19,13 @@ export function readSharing(reader: KeyReader, { serverNames }: Known): Parts | 
     const expected = `expected names out of authservice.servers, ${strangers.join(" ")} left out`;
     reader.warn("share.servers", expected, share.servers.join(" "));
   }
-  const { directory } = persistence;
-  if (shared.length > 0 && directory === undefined) {
+  const { directory, database } = persistence;
+  if (shared.length > 0 && directory === undefined && database === undefined) {
     const expected = "expected persistence.directory too, the folder of the share database";
     reader.error("share.servers", expected, share.servers.join(" "));
   }
   const clientAddresses = readClientAddresses(reader, share.clientAddresses ?? "");
-  return { sharing: { ...share, servers: shared, directory, clientAddresses } };
+  return { sharing: { ...share, servers: shared, directory, database, clientAddresses } };
 }
 
 /** The daemon compares addresses as text; names of hosts would never fit. */

@@ -5,7 +5,7 @@ import { AUDIT, CONTAINER, CONTROL, FEATURES, LOGGING, METRICS } from "./keys/co
 import { HTTP_SERVER } from "./keys/http_server_keys.ts";
 import { BROWSERS, GATEWAY, ISSUED_TOKENS, REGULATION, SECURITY } from "./keys/security_keys.ts";
 import { AUTHSERVICE, GROUPED_SERVER, SERVER_INSTANCE, SINGLE_SERVER } from "./keys/server_keys.ts";
-import { PERSISTENCE, SHARE } from "./keys/sharing_keys.ts";
+import { PERSISTENCE, POSTGRES, SHARE } from "./keys/sharing_keys.ts";
 import {
   CLIENT_TRUSTSTORE,
   CREDENTIAL,
@@ -46,6 +46,7 @@ export function sections({ methods, sources }: Kinds): readonly Section[] {
     REGULATION,
     SHARE,
     PERSISTENCE,
+    POSTGRES,
     CLIENT,
     LOGGING,
     AUDIT,

@@ -7,7 +7,7 @@ import type { CONTAINER, FEATURES, LOGGING } from "./keys/container_keys.ts";
 import type { HTTP_SERVER } from "./keys/http_server_keys.ts";
 import type { BROWSERS, GATEWAY, ISSUED_TOKENS, REGULATION } from "./keys/security_keys.ts";
 import type { LOGICAL_KEYS, SERVER_INSTANCE } from "./keys/server_keys.ts";
-import type { PERSISTENCE, SHARE } from "./keys/sharing_keys.ts";
+import type { PERSISTENCE, POSTGRES, SHARE } from "./keys/sharing_keys.ts";
 import type { CREDENTIAL } from "./keys/tls_keys.ts";
 import type { KindConfig } from "./kind_config.ts";
 
@@ -196,10 +196,22 @@ type BrowsersConfig = Values<typeof BROWSERS>;
 /** How guessing is slowed down. */
 export type RegulationConfig = Values<typeof REGULATION>;
 
-/** Data sharing; there is a directory whenever `servers` is not empty. */
-interface SharingConfig extends Omit<Values<typeof SHARE>, "clientAddresses">, Values<typeof PERSISTENCE> {
+/** Data sharing; there is a directory or a database whenever `servers` is not empty. */
+interface SharingConfig
+  extends Omit<Values<typeof SHARE>, "clientAddresses">, Pick<Values<typeof PERSISTENCE>, "directory"> {
+  /** That several instances share; absent: everything is kept in the directory. */
+  readonly database: DatabaseConfig | undefined;
   /** Addresses the daemon is to expect for the service's own sessions; none: the local end of the connection. */
   readonly clientAddresses: readonly string[];
+}
+
+/** A PostgreSQL database. */
+export interface DatabaseConfig
+  extends Pick<Values<typeof POSTGRES>, "database" | "user" | "password" | "connections" | "timeoutMs"> {
+  /** Of which one takes changes; at least one. */
+  readonly servers: readonly { readonly host: string; readonly port: number }[];
+  /** Files that are read for each connection, so that they can be renewed; absent: no TLS. */
+  readonly tls: Pick<Values<typeof POSTGRES>, "authorities" | "certificate" | "key"> | undefined;
 }
 
 /** HTTPS to identity providers and XUUDB. */

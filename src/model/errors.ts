@@ -385,8 +385,10 @@ export const ERRORS = {
     status: 503,
     text: "This is not possible at the moment, please try again later",
     headers: { "Retry-After": "30" },
-    meaning: "What is kept of certificates and tokens cannot be read or written. Nothing was changed.",
-    remedy: "The log names the cause: mostly the disk of `persistence.directory` is full. Make room.",
+    meaning:
+      "What is kept of certificates and tokens cannot be read or written, say because the database is away.",
+    remedy:
+      "The log names the cause: mostly the disk of `persistence.directory` is full, or PostgreSQL cannot be reached.",
   },
   ERR_REMOTE_UNAVAILABLE: {
     status: 503,
@@ -450,8 +452,9 @@ export const ERRORS = {
     status: 503,
     text: "Shares are not available at the moment, please try again later",
     headers: { "Retry-After": "30" },
-    meaning: "The store cannot be read or written, say because the disk is full. Nothing was changed.",
-    remedy: "The log names the cause: mostly the disk of `persistence.directory` is full. Make room.",
+    meaning: "The store cannot be read or written, say because the disk is full or the database is away.",
+    remedy:
+      "The log names the cause: mostly the disk of `persistence.directory` is full, or PostgreSQL cannot be reached.",
   },
   ERR_STRONGER_LOGIN_NEEDED: {
     status: 403,

@@ -57,10 +57,17 @@ function dataFiles(config: ServiceConfig, kinds: typeof KINDS): string[] {
   const files: (string | undefined)[] = [
     ...configuredKinds(config, kinds).flatMap(({ config, kind }) => kind.files?.(config) ?? []),
     ...config.servers.map(({ reservations }) => reservations?.file),
+    ...databaseFiles(config),
     ...config.issuedTokens.trustedIssuerFiles,
     config.gateway.enabled ? config.gateway.certificate : undefined,
   ];
   return [...new Set(files.filter((file) => file !== undefined))].sort();
+}
+
+/** What is read anew for each connection to the database. */
+function databaseFiles({ sharing: { database } }: ServiceConfig): (string | undefined)[] {
+  const { authorities, certificate, key } = database?.tls ?? {};
+  return [authorities, certificate, key];
 }
 
 interface Endpoint {
@@ -82,6 +89,7 @@ function remoteEndpoints(config: ServiceConfig, kinds: typeof KINDS): Endpoint[]
   for (const { config: configured, kind } of configuredKinds(config, kinds)) {
     for (const { address } of kind.remotes?.(configured) ?? []) endpoints.push(wayTo(address, config));
   }
+  endpoints.push(...config.sharing.database?.servers ?? []);
   return endpoints;
 }
 

@@ -476,12 +476,12 @@ const WARNINGS: [added: string, message: string][] = [
     "container.feature.DataShring.enable: unknown key, did you mean container.feature.DataSharing.enable?",
   ],
   [
-    "persistence.class=eu.unicore.persist.impl.H2Persist",
-    "persistence.class: ignored: shares are kept in a SQLite database in persistence.directory",
+    "persistence.user=sa",
+    "persistence.user: ignored: shares are kept in a SQLite database in persistence.directory",
   ],
   [
     "persistence.directory.SHARES_HPC=data",
-    "persistence.directory.SHARES_HPC: ignored: all shares are kept in one database in persistence.directory",
+    "persistence.directory.SHARES_HPC: ignored: everything is kept in one database",
   ],
   ["containr.host=a", "containr.host: not a key of this service, did you mean container.host?"],
   [

@@ -118,6 +118,25 @@ Deno.test("with shares the core also writes their folder, and reaches any port o
   ]);
 });
 
+Deno.test("with PostgreSQL the core reaches the servers of the database at their ports, and reads its certificates", async () => {
+  const database = {
+    "share.servers": "HPC",
+    "persistence.class": "PGSQLPersist",
+    "persistence.host": "127.0.0.1,db.invalid",
+    "persistence.port": "5433,5434",
+    "persistence.database": "auth",
+    "persistence.user": "me",
+    "persistence.pgsql.ssl.rootcert": "{folder}/conf/ca.pem",
+  };
+  await using kept = await createSite({ properties: database });
+  const plain = await corePermissions(await config(), resolveHost);
+  const more = await corePermissions(await config(kept.main), (host) => Promise.resolve([host]));
+  assert(Array.isArray(more.net) && Array.isArray(more.read));
+  assert.deepEqual(more.net.filter((to) => /:543\d$/.test(to)), ["127.0.0.1:5433", "db.invalid:5434"]);
+  assert.ok(more.read.includes(`${kept.folder}/conf/ca.pem`));
+  assert.deepEqual([more.write, more.env, more.run], [false, false, plain.run]);
+});
+
 Deno.test("to look up names of clients the core may ask this machine's name servers, and else it may not", async () => {
   await using resolving = await createSite({ properties: { "authservice.resolveClientNames": "true" } });
   const { net: plain } = await corePermissions(await config(), resolveHost);

@@ -1,5 +1,6 @@
 import { distinguishedName, flag, integer, oneOf, optional, path } from "../../config/key.ts";
 import type { Place } from "../../config/kind.ts";
+import { isKept } from "../../config/read_persistence.ts";
 import { authenticatorKind } from "../authenticator_kind.ts";
 
 /** SSH keys (specification 2.6). */
@@ -124,7 +125,7 @@ function checkCertificates(
       reader.error(`${prefix}certificateIdentity`, expected, certificateIdentity);
     }
     if (only !== undefined) reader.error(`${prefix}only`, expected, only);
-  } else if (reader.entry("persistence.directory") === undefined) {
+  } else if (!isKept(reader)) {
     const expected = "expected persistence.directory too, where certificates are kept until they end";
     reader.error(`${prefix}certificateAuthorities`, expected, certificateAuthorities);
   }

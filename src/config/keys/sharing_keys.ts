@@ -1,4 +1,4 @@
-import { flag, hosts, integer, list, optional, path } from "../key.ts";
+import { className, flag, hosts, integer, list, optional, path, ports, secretText, text } from "../key.ts";
 import { section } from "../section.ts";
 
 /** Data sharing (rest-api.md 3.6). */
@@ -34,7 +34,11 @@ export const SHARE = section({
   },
 });
 
+const ONE = "everything is kept in one database";
+
 const SQLITE = "shares are kept in a SQLite database in persistence.directory";
+
+const OURS = "the service deals with its database in its own way";
 
 /** Where shares and records are kept. */
 export const PERSISTENCE = section({
@@ -44,25 +48,109 @@ export const PERSISTENCE = section({
   keys: {
     directory: optional(path({
       help:
-        "Folder of shares and of what is known of tokens; required if servers share data or certificates count",
+        "Folder of shares and of what is known of tokens; without PostgreSQL, required if servers share data or certificates count",
     })),
+    kind: className({
+      name: "class",
+      help:
+        "Where it is kept; PGSQLPersist, with any package before it, is PostgreSQL, and H2Persist the folder",
+      default: "H2Persist",
+    }),
   },
   ignored: {
-    "directory.*": "all shares are kept in one database in persistence.directory",
-    "class*": SQLITE,
-    "config*": SQLITE,
-    "driver*": SQLITE,
+    "directory.*": ONE,
+    "class.*": ONE,
+    "config*": OURS,
+    "driver*": OURS,
+    "pool_timeout*": OURS,
+    "cache.*": OURS,
+    "cluster.*": OURS,
+    "h2.*": OURS,
+    "mysql.*": OURS,
+  },
+});
+
+/** What is read in the place of {@link POSTGRES} if that is not chosen: Java configurations have keys for each database. */
+export const NO_POSTGRES = section({
+  prefix: "persistence.",
+  title: "PostgreSQL",
+  unknown: "error",
+  keys: {},
+  ignored: {
     "database*": SQLITE,
     "user*": SQLITE,
     "password*": SQLITE,
     "host*": SQLITE,
     "port*": SQLITE,
     "max_connections*": SQLITE,
-    "pool_timeout*": SQLITE,
-    "cache.*": SQLITE,
-    "cluster.*": SQLITE,
-    "h2.*": SQLITE,
-    "mysql.*": SQLITE,
+    "statementTimeout*": SQLITE,
     "pgsql.*": SQLITE,
+  },
+});
+
+/** The database that several instances share; read only if it is chosen. */
+export const POSTGRES = section({
+  prefix: "persistence.",
+  title: "PostgreSQL",
+  unknown: "error",
+  keys: {
+    hosts: hosts({
+      name: "host",
+      help: "Server of the database, or several with commas between; that which takes changes is used",
+      default: "localhost",
+    }),
+    ports: ports({
+      name: "port",
+      help: "Port of the database; one for all servers, or one for each",
+      default: [5432],
+    }),
+    database: text({ help: "Name of the database" }),
+    user: text({ help: "Account of the database" }),
+    password: secretText({ help: "Password of that account; empty where none is asked for", default: "" }),
+    connections: integer({
+      name: "max_connections",
+      help: "Connections to the database at a time; twice as many during a reload",
+      default: 8,
+      min: 2,
+      max: 1000,
+    }),
+    timeoutMs: integer({
+      name: "statementTimeout",
+      help: "Longest time for one piece of work on the database, the way there and all tries included",
+      default: 2000,
+      min: 100,
+      max: 60_000,
+      unit: "milliseconds",
+      added: true,
+    }),
+    tls: flag({
+      name: "pgsql.useSSL",
+      help: "Whether connections to the database are encrypted, and its certificate is checked",
+      default: true,
+    }),
+    authorities: optional(path({
+      name: "pgsql.ssl.rootcert",
+      help:
+        "PEM file of the authorities that count for the database; without it, the truststore of the service",
+      added: true,
+    })),
+    certificate: optional(path({
+      name: "pgsql.ssl.cert",
+      help: "PEM file of a certificate to log in with, followed by the rest of its chain",
+      added: true,
+    })),
+    key: optional(path({
+      name: "pgsql.ssl.key",
+      help: "PEM file of the private key of that certificate, which is not locked",
+      added: true,
+    })),
+  },
+  ignored: {
+    "host.*": ONE,
+    "port.*": ONE,
+    "database.*": ONE,
+    "user.*": ONE,
+    "password.*": ONE,
+    "max_connections.*": ONE,
   },
 });

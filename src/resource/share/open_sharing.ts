@@ -3,9 +3,11 @@ import type { AskStanding } from "../../authentication/standing.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { SessionClient } from "../../daemon/session/session_client.ts";
+import { DatabaseShareStore } from "../../sharing/store/database_share_store.ts";
 import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
 import { deleteDue } from "../access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
+import type { Database } from "../../store/database.ts";
 import type { RecordStore } from "../../store/record_store.ts";
 import { PathTurns } from "../access/path_turns.ts";
 import { UnreadAnswers } from "../long_text.ts";
@@ -27,8 +29,8 @@ export interface SharingOptions extends
     | "transferred"
     | "guess"
   > {
-  /** Folder of the share database, `persistence.directory`; it must be there. */
-  readonly directory: string;
+  /** The database that instances share, or `persistence.directory`; the folder must be there. */
+  readonly place: Database | string;
   /** Addresses that daemons are to expect (`share.clientIP`); none: the local end of each connection. */
   readonly clientAddresses?: readonly string[];
   /** All attribute sources, combined. */
@@ -54,8 +56,10 @@ export const SHARE_DATABASE = "shares.sqlite";
  * @throws {UnknownDatabase} and what the file system throws.
  */
 export function openSharing(options: SharingOptions): OpenSharing {
-  const { servers, directory, clientAddresses = [], attributes, log, clock } = options;
-  const store = openShareStore(`${directory}/${SHARE_DATABASE}`, clock);
+  const { servers, place, clientAddresses = [], attributes, log, clock } = options;
+  const store = typeof place === "object"
+    ? new DatabaseShareStore(place)
+    : openShareStore(`${place}/${SHARE_DATABASE}`, clock);
   const purge = () => {
     store.purge().then(
       (ended) => ended > 0 && log.info("ended shares deleted", { shares: ended }),

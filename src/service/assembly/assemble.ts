@@ -19,6 +19,7 @@ import { ShareAdministration } from "../../sharing/administration.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { certificateSubject } from "../../model/certificate_subject.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
+import type { Database } from "../../store/database.ts";
 import type { RecordStore } from "../../store/record_store.ts";
 import { PROOFS, type SeenMark, SeenOnce } from "../../model/seen_once.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
@@ -30,6 +31,7 @@ import { Regulator } from "../../regulation/regulator.ts";
 import { certificateParts } from "../../resource/ssh_certificate.ts";
 import { externalConnections } from "./external_connections.ts";
 import { openAuthentication } from "./open_authentication.ts";
+import { openDatabase } from "./open_database.ts";
 import { openDaemons } from "./open_daemons.ts";
 import { openServers } from "./open_servers.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
@@ -139,11 +141,9 @@ async function open(
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
   const daemons = new Daemons({ known, learned: told.daemonLearned });
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
-  const asking = { log, clock, outgoing: () => outgoing.client(config.outgoing.showCertificate), onAnswer };
-  const attributes = keep(
-    await createAttributes(config.attributes, config.dynamicAttributes, kinds.sources, asking),
-  );
-  const here = { observer, log, clock, keep };
+  const attributes = keep(await openAttributes(config, kinds, { outgoing, log, clock, onAnswer }));
+  const database = await openDatabase(config, { own, log, clock, keep });
+  const here = { observer, log, clock, keep, database };
   const proofs = new SeenOnce(PROOFS, clock, told.proofShown);
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, lookingOn };
   const who = await openAuthentication(config, { ...asked, kinds: kinds.methods, ...here });
@@ -186,6 +186,16 @@ async function open(
     },
     close,
   };
+}
+
+/** All attribute sources, combined. */
+async function openAttributes(
+  { attributes, dynamicAttributes, outgoing: { showCertificate } }: ServiceConfig,
+  { sources }: ServiceKinds,
+  { outgoing, ...parts }: { readonly outgoing: OutgoingClients } & Omit<SourceParts, "outgoing">,
+) {
+  const asking = { ...parts, outgoing: () => outgoing.client(showCertificate) };
+  return await createAttributes(attributes, dynamicAttributes, sources, asking);
 }
 
 function openRegulator(
@@ -234,7 +244,8 @@ function silentIssuers(methods: readonly Authenticator[]): ReadonlySet<string> {
 /** Data sharing, if some server has it; the database is made when it is not there. */
 function startSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, regulator, standing, records, chain, observer, log, clock, keep }: {
+  { servers, attributes, regulator, database, standing, records, chain, observer, log, clock, keep }: {
+    readonly database: Database | undefined;
     readonly servers: ReadonlyMap<string, ServerFacts>;
     readonly attributes: AttributeSource;
     readonly standing: AskStanding;
@@ -249,12 +260,11 @@ function startSharing(
 ): OpenSharing | undefined {
   const { servers: shared, directory, clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser } =
     sharing;
-  if (shared.length === 0 || directory === undefined || !(features.share || features.access)) {
-    return undefined;
-  }
+  const place = database ?? directory;
+  if (shared.length === 0 || place === undefined || !(features.share || features.access)) return undefined;
   return keep(openSharing({
     servers,
-    directory,
+    place,
     clientAddresses,
     allowWriteAccess,
     maxLifetimeSeconds,

@@ -13,6 +13,7 @@ import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
 import type { SeenOnce } from "../../model/seen_once.ts";
+import type { Database } from "../../store/database.ts";
 import { METADATA_PATH } from "../../resource/protected_resource.ts";
 import type { RequestObserver } from "../request_observer.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.ts";
@@ -40,6 +41,8 @@ interface AuthenticationParts {
   readonly clock: Clock;
   /** Whether the service itself runs elsewhere: what it keeps is read, and not made. */
   readonly lookingOn: boolean;
+  /** That several instances share; absent: what is kept, is kept in a folder. */
+  readonly database: Database | undefined;
   /** Takes what is to be closed in the end. */
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
@@ -72,10 +75,11 @@ export async function openAuthentication(
     log,
     clock,
     lookingOn,
+    database,
     keep,
   }: AuthenticationParts,
 ): Promise<OpenAuthentication> {
-  const records = keep(new Records(config.sharing.directory, clock));
+  const records = keep(new Records(database ?? config.sharing.directory, clock));
   const created = await createMethods(config.authentication.methods, kinds, {
     log,
     clock,

@@ -1,4 +1,6 @@
 import type { Clock } from "../../model/clock.ts";
+import type { Database } from "../../store/database.ts";
+import { DatabaseRecordStore } from "../../store/database_record_store.ts";
 import type { RecordStore } from "../../store/record_store.ts";
 import { IN_MEMORY } from "../../store/sqlite_database.ts";
 import { openRecordStore } from "../../store/sqlite_record_store.ts";
@@ -14,19 +16,25 @@ export class Records {
   #store: RecordStore | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** @param directory `persistence.directory`; absent: nothing is kept. */
-  constructor(readonly directory: string | undefined, readonly clock: Clock) {}
+  /**
+   * @param place `persistence.directory`, or the database that several instances share; absent: nothing is kept.
+   */
+  constructor(readonly place: string | Database | undefined, readonly clock: Clock) {}
 
   /** @throws {UnknownDatabase} and what the file system throws. */
   readonly open = (): RecordStore | undefined =>
-    this.directory === undefined ? undefined : this.#opened(`${this.directory}/${RECORD_DATABASE}`);
+    this.place === undefined ? undefined : this.#opened(this.place);
 
   /** The same; where nothing is kept, records that last as long as this part. @throws As {@link open}. */
-  readonly openAnyway = (): RecordStore => this.open() ?? this.#opened(IN_MEMORY);
+  readonly openAnyway = (): RecordStore => this.open() ?? this.#opened();
 
-  #opened(file: string): RecordStore {
+  /** @param place Absent: in memory. */
+  #opened(place?: string | Database): RecordStore {
     if (this.#store === undefined) {
-      const store = openRecordStore(file, this.clock);
+      const file = place === undefined ? IN_MEMORY : `${place}/${RECORD_DATABASE}`;
+      const store = typeof place === "object"
+        ? new DatabaseRecordStore(place)
+        : openRecordStore(file, this.clock);
       this.#store = store;
       this.#timer = setInterval(() => void store.purge().catch(() => {}), PURGE_INTERVAL); // the next one tries again
     }
@@ -35,9 +43,10 @@ export class Records {
 
   /** As {@link open}, for whoever looks on: undefined if nothing has been kept so far. */
   readonly openPresent = (): RecordStore | undefined => {
-    if (this.directory === undefined || this.#store !== undefined) return this.#store;
+    if (this.place === undefined || this.#store !== undefined) return this.#store;
+    if (typeof this.place === "object") return this.open();
     try {
-      Deno.statSync(`${this.directory}/${RECORD_DATABASE}`);
+      Deno.statSync(`${this.place}/${RECORD_DATABASE}`);
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return undefined;
       throw error;

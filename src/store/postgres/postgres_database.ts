@@ -1,4 +1,3 @@
-import { Socket } from "node:net";
 import { stopwatch } from "../../model/clock.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import { checkValues, type Database, type Row, type Values, type Work } from "../database.ts";
@@ -7,8 +6,9 @@ import { DatabaseAway, meaningOf, PostgresError, toFailure } from "./postgres_fa
 import { type Deadline, PostgresPool } from "./postgres_pool.ts";
 import { checkSchema } from "./postgres_schema.ts";
 import { type PostgresServer, PostgresServers, type Reach } from "./postgres_servers.ts";
+import { reachPlain } from "./reach_plain.ts";
 import { forPostgres, inOrder } from "./postgres_sql.ts";
-import { PostgresWatch } from "./postgres_watch.ts";
+import { type Changed, PostgresWatch } from "./postgres_watch.ts";
 
 /** Which database, and how to deal with it. */
 export interface PostgresOptions {
@@ -21,7 +21,11 @@ export interface PostgresOptions {
   readonly connections: number;
   /** Longest time for one piece of work, in milliseconds. */
   readonly timeoutMs: number;
+  /** Told when it turns out that the database is there or, and why, that it is away. */
+  readonly changed?: Changed;
   readonly elapsed?: Stopwatch;
+  /** Whether the tables are those that are needed, by default ours. @throws {DatabaseFailure} If not. */
+  readonly checkSchema?: (connection: PostgresConnection) => Promise<void>;
   /** In the place of the database's own, for tests. */
   readonly clock?: Clock;
 }
@@ -55,12 +59,20 @@ export class PostgresDatabase implements Database {
 
   /** Connects when there is something to do, and begins to listen for what others change. */
   constructor(options: PostgresOptions) {
-    const { servers, login, reach = reachPlain, connections, timeoutMs, elapsed = stopwatch } = options;
+    const { servers, login, reach = reachPlain, connections, timeoutMs, elapsed = stopwatch, changed } =
+      options;
     this.#options = options;
     this.#elapsed = elapsed;
-    this.#servers = new PostgresServers({ servers, login, reach, checkSchema, timeoutMs, elapsed });
+    this.#servers = new PostgresServers({
+      servers,
+      login,
+      reach,
+      checkSchema: options.checkSchema ?? checkSchema,
+      timeoutMs,
+      elapsed,
+    });
     this.#pool = new PostgresPool(this.#servers, Math.max(1, connections - 1));
-    this.#watch = new PostgresWatch(this.#servers, timeoutMs);
+    this.#watch = new PostgresWatch(this.#servers, timeoutMs, changed);
   }
 
   get isOpen(): boolean {
@@ -182,23 +194,3 @@ async function begin(
 function isOfId(error: unknown): boolean {
   return error instanceof PostgresError && error.code === "23505" && error.message.includes(ID_KEY);
 }
-
-/** Connects without TLS. */
-export const reachPlain: Reach = ({ host, port }, signal) =>
-  new Promise((resolve, reject) => {
-    const socket = new Socket();
-    const abort = () => socket.destroy(signal.reason);
-    if (signal.aborted) return reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    const settle = () => signal.removeEventListener("abort", abort);
-    socket.once("connect", () => {
-      settle();
-      resolve(socket);
-    });
-    socket.on("error", (error) => {
-      settle();
-      reject(new DatabaseAway(`${host}:${port} cannot be reached: ${error.message}`, { cause: error }));
-    });
-    socket.setNoDelay(true);
-    socket.connect(port, host);
-  });

@@ -13,6 +13,9 @@ const PAUSE_MS = 250;
 /** How long ids of changes are kept: far longer than anybody asks for them. Looked at so often, too. */
 const KEEP_IDS_MS = 10 * 60_000;
 
+/** Told of each change of whether there is a server, with the reason why not. */
+export type Changed = (isThere: boolean, why?: string) => void;
+
 /**
  * Hears on a connection of its own what others change, and so knows for each table whether it may be different from what
  * was read. Whatever happened while there was no connection is unknown: then, all tables are.
@@ -27,11 +30,15 @@ export class PostgresWatch {
   #connection: PostgresConnection | undefined;
   /** Whether the connection does, by now. */
   #hears = false;
+  readonly #changed: Changed;
+  /** What was told last. */
+  #told: boolean | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(servers: PostgresServers, timeoutMs: number) {
+  constructor(servers: PostgresServers, timeoutMs: number, changed: Changed = () => {}) {
     this.#servers = servers;
     this.#timeoutMs = timeoutMs;
+    this.#changed = changed;
     this.#run();
   }
 
@@ -53,8 +60,9 @@ export class PostgresWatch {
     while (!this.#closing.signal.aborted) {
       try {
         await this.#listen();
-      } catch {
-        // Whoever has work to do is told why it does not go.
+        this.#tell(false, "the server takes no changes any more");
+      } catch (error) {
+        this.#tell(false, error instanceof Error ? error.message : String(error));
       }
       this.#connection?.destroy();
       this.#connection = undefined;
@@ -72,6 +80,7 @@ export class PostgresWatch {
     await this.#asked(connection, `LISTEN ${CHANGES_CHANNEL}`);
     this.#all++;
     this.#hears = true;
+    this.#tell(true);
     let [reread, cleared] = [0, KEEP_IDS_MS * Math.random()];
     while (!this.#closing.signal.aborted) {
       await this.#pause(PING_MS);
@@ -87,6 +96,12 @@ export class PostgresWatch {
         await this.#asked(connection, `DELETE FROM change_made WHERE at < ${oldest}`);
       }
     }
+  }
+
+  #tell(isThere: boolean, why?: string): void {
+    if (this.#told === isThere || this.#closing.signal.aborted) return;
+    this.#told = isThere;
+    this.#changed(isThere, why);
   }
 
   /** What the connection answers; it is ended if there is no answer in time. */

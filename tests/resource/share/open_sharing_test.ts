@@ -28,7 +28,7 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
     openSharing({
       standing: () => Promise.resolve({ kind: "cannot tell" }),
       servers: new Map([["HPC", server("HPC", true)], ["OTHER", server("OTHER", false)]]),
-      directory,
+      place: directory,
       records: () => undefined,
       guess: (_who, look) => look(),
       attributes: SOURCE,

@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
 import type { Duplex } from "node:stream";
 import { DatabaseFailure, row, rows } from "../../../src/store/database.ts";
-import {
-  PostgresDatabase,
-  type PostgresOptions,
-  reachPlain,
-} from "../../../src/store/postgres/postgres_database.ts";
+import { PostgresDatabase, type PostgresOptions } from "../../../src/store/postgres/postgres_database.ts";
+import { reachPlain } from "../../../src/store/postgres/reach_plain.ts";
 import type { Reach } from "../../../src/store/postgres/postgres_servers.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 

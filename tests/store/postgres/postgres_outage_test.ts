@@ -57,3 +57,31 @@ Deno.test("PostgresDatabase leaves a server that answers no more, and finds it w
   assert.deepEqual(kept.map(({ key }) => key), ["after", "before"]);
   database.close();
 });
+
+Deno.test("PostgresDatabase goes to the server that takes changes, and to the one that takes its place", {
+  ignore: POSTGRES === undefined,
+}, async () => {
+  await using first = await TestPostgres.start();
+  const name = await first.database();
+  await using second = await first.standby();
+  const servers = [...second.options(name).servers, ...first.options(name).servers];
+  const told: boolean[] = [];
+  const database = new PostgresDatabase({
+    ...first.options(name),
+    servers,
+    changed: (isThere) => told.push(isThere),
+  });
+  await database.change(() => rows(KEEP, { key: "before" }));
+  await until(() => database.isReachable);
+  const kept = "SELECT count(*) AS n FROM record";
+  await until(async () => (await second.sql(name, kept))[0]?.["n"] === 1);
+  await first.stop();
+  const waiting = database.change(() => rows(KEEP, { key: "meanwhile" }));
+  await second.sql("postgres", "SELECT pg_promote()");
+  await waiting;
+  assert.deepEqual(await database.read(() => row(kept, {})), { n: 2 });
+  assert.deepEqual(await second.sql(name, kept), [{ n: 2 }]);
+  await until(() => told.length === 3);
+  assert.deepEqual(told, [true, false, true]);
+  database.close();
+});

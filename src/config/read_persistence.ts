@@ -1,0 +1,92 @@
+import { hostsOf } from "../model/host_list.ts";
+import type { KeyReader } from "./key_reader.ts";
+import { NO_POSTGRES, PERSISTENCE, POSTGRES } from "./keys/sharing_keys.ts";
+import type { DatabaseConfig } from "./service_config.ts";
+
+/** Where everything is kept; `undefined`, and problems, if something about it is wrong. */
+interface Persistence {
+  readonly directory: string | undefined;
+  readonly database: DatabaseConfig | undefined;
+}
+
+/** Class that means PostgreSQL. */
+const IN_POSTGRES = "PGSQLPersist";
+
+/** Classes that mean a store of the service's own. */
+const OF_OUR_OWN: readonly string[] = ["H2Persist", "InMemory"];
+
+/** Whether what the service keeps is to be in PostgreSQL, as far as the file says; for whoever needs some place for it. */
+export function isKept(reader: Pick<KeyReader, "entry">): boolean {
+  const kind = reader.entry("persistence.class")?.value.trim() ?? "";
+  return reader.entry("persistence.directory") !== undefined || kind.endsWith(IN_POSTGRES);
+}
+
+/** Where shares and records are kept (rest-api.md 3.6). */
+export async function readPersistence(reader: KeyReader): Promise<Persistence | undefined> {
+  const isPostgres = reader.entry("persistence.class")?.value.trim().endsWith(IN_POSTGRES) ?? false;
+  const database = isPostgres ? await readPostgres(reader) : undefined;
+  if (!isPostgres) reader.read(NO_POSTGRES);
+  const persistence = reader.read(PERSISTENCE);
+  if (persistence === undefined || (isPostgres && database === undefined)) return undefined;
+  const { directory, kind } = persistence;
+  if (kind === "InMemory") {
+    reader.warn("persistence.class", "nothing is kept in memory alone, but in persistence.directory", kind);
+  }
+  if (kind !== IN_POSTGRES && !OF_OUR_OWN.includes(kind)) {
+    const expected = `expected ${IN_POSTGRES} (PostgreSQL), or no class (SQLite, in persistence.directory)`;
+    reader.error("persistence.class", expected, kind);
+    return undefined;
+  }
+  return { directory, database };
+}
+
+async function readPostgres(reader: KeyReader): Promise<DatabaseConfig | undefined> {
+  const read = reader.read(POSTGRES);
+  if (read === undefined) return undefined;
+  const { hosts, ports, tls, authorities, certificate, key, ...others } = read;
+  const names = hostsOf(hosts);
+  const [first = 5432] = ports;
+  if (ports.length > 1 && ports.length !== names.length) {
+    reader.error(
+      "persistence.port",
+      `expected one port, or ${names.length}: one for each host`,
+      ports.join(","),
+    );
+    return undefined;
+  }
+  if ((certificate === undefined) !== (key === undefined)) {
+    const [given, missing] = certificate === undefined ? ["key", "cert"] : ["cert", "key"];
+    reader.error(`persistence.pgsql.ssl.${given}`, `expected persistence.pgsql.ssl.${missing} too`);
+    return undefined;
+  }
+  const files = { rootcert: authorities, cert: certificate, key };
+  for (const [name, file] of Object.entries(files)) {
+    if (file !== undefined && tls) reader.expectFile(`persistence.pgsql.ssl.${name}`, file);
+  }
+  const far = names.find((name) => !isThisMachine(name));
+  if (!tls && far !== undefined) {
+    const expected = `expected true: on the way to ${far} others can read and change what is said`;
+    reader.warn("persistence.pgsql.useSSL", expected, "false");
+  }
+  if (tls && key !== undefined) await warnOfReaders(reader, key);
+  return {
+    ...others,
+    servers: names.map((host, index) => ({ host, port: ports[index] ?? first })),
+    tls: tls ? { authorities, certificate, key } : undefined,
+  };
+}
+
+function isThisMachine(host: string): boolean {
+  return host.toLowerCase() === "localhost" || host.startsWith("127.") || host === "::1";
+}
+
+async function warnOfReaders(reader: KeyReader, key: string): Promise<void> {
+  const { mode } = await Deno.stat(key).catch(() => ({ mode: null })); // that it is not there, is said elsewhere
+  if (mode !== null && (mode & 0o004) !== 0) {
+    reader.warn(
+      "persistence.pgsql.ssl.key",
+      `every user of this machine can read it, expected: chmod o-r ${key}`,
+      key,
+    );
+  }
+}

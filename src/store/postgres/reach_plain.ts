@@ -1,0 +1,23 @@
+import { Socket } from "node:net";
+import { DatabaseAway } from "./postgres_failure.ts";
+import type { Reach } from "./postgres_servers.ts";
+
+/** Connects without TLS. */
+export const reachPlain: Reach = ({ host, port }, signal) =>
+  new Promise((resolve, reject) => {
+    const socket = new Socket();
+    const abort = () => socket.destroy(signal.reason);
+    if (signal.aborted) return reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    const settle = () => signal.removeEventListener("abort", abort);
+    socket.once("connect", () => {
+      settle();
+      resolve(socket);
+    });
+    socket.on("error", (error) => {
+      settle();
+      reject(new DatabaseAway(`${host}:${port} cannot be reached: ${error.message}`, { cause: error }));
+    });
+    socket.setNoDelay(true);
+    socket.connect(port, host);
+  });

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { row } from "../../../src/store/database.ts";
+import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
+import { type PostgresTrust, reachByTls } from "../../../src/store/postgres/reach_tls.ts";
+import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
+import { createAuthority } from "../../pki/authority.ts";
+
+const authority = createAuthority({ subject: "CN=Database CA" });
+const server = POSTGRES === undefined ? undefined : await TestPostgres.start({
+  tls: {
+    ...authority.issue({ subject: "CN=db", names: ["127.0.0.1", "db.example"] }),
+    authority: authority.certificate,
+  },
+});
+Deno.test.afterAll(() => server?.[Symbol.asyncDispose]());
+
+/** What the database says of a connection with this trust: the user and whether there is TLS, or why there is none. */
+async function ask(trust: PostgresTrust, host = "127.0.0.1", user?: string): Promise<string> {
+  if (server === undefined) return "";
+  const options = server.options("postgres");
+  const database = new PostgresDatabase({
+    ...options,
+    servers: options.servers.map((each) => ({ ...each, host })),
+    login: { ...options.login, ...user !== undefined && { user } },
+    reach: reachByTls(() => Promise.resolve(trust), Date.now),
+    checkSchema: () => Promise.resolve(),
+  });
+  try {
+    const found = await database.read(() =>
+      row("SELECT current_user AS user, ssl, version FROM pg_stat_ssl WHERE pid = pg_backend_pid()", {})
+    );
+    return `${found?.["user"]} ${found?.["ssl"]} ${found?.["version"]}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : "";
+  } finally {
+    database.close();
+  }
+}
+
+const anchors = [authority.certificate];
+
+function test(name: string, check: () => Promise<void>): void {
+  Deno.test(name, { ignore: server === undefined }, check);
+}
+
+test("reachByTls() speaks to the server that the authority names, by TLS 1.3", async () => {
+  assert.equal(await ask({ anchors }), "authserver_test true TLSv1.3");
+});
+
+test("reachByTls() refuses servers of other authorities, forged ones, and those with another name", async () => {
+  const stranger = createAuthority({ subject: "CN=Another CA" });
+  for (const other of [stranger, authority.impostor()]) {
+    assert.match(await ask({ anchors: [other.certificate] }), /^the certificate of 127\.0\.0\.1: /);
+  }
+  assert.match(
+    await ask({ anchors }, "localhost"),
+    /^the certificate of localhost: .*(?:localhost|altnames)/i,
+  );
+  assert.match(await ask({ anchors: [] }), /^the certificate of 127\.0\.0\.1: /);
+});
+
+test("reachByTls() logs in by certificate where the database asks for one", async () => {
+  const clientCertificate = authority.issue({ subject: "CN=by_certificate" });
+  assert.match(
+    await ask({ anchors, clientCertificate }, undefined, "by_certificate"),
+    /^by_certificate true/,
+  );
+  const other = authority.issue({ subject: "CN=somebody" });
+  assert.match(
+    await ask({ anchors, clientCertificate: other }, undefined, "by_certificate"),
+    /certificate auth/,
+  );
+  assert.match(await ask({ anchors }, undefined, "by_certificate"), /certificate/);
+});
+
+test("reachByTls() goes nowhere without TLS", async () => {
+  await using plain = await TestPostgres.start();
+  const database = new PostgresDatabase({
+    ...plain.options("postgres"),
+    reach: reachByTls(() => Promise.resolve({ anchors }), Date.now),
+  });
+  await assert.rejects(database.read(() => row("SELECT 1", {})), /has no TLS, expected ssl=on/);
+  database.close();
+});

@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
+import { EVERYBODY } from "../../src/sharing/share.ts";
+import { ALICE, runService, type SystemUnderTest } from "./running_service.ts";
+
+const server = POSTGRES === undefined ? undefined : await TestPostgres.start();
+Deno.test.afterAll(() => server?.[Symbol.asyncDispose]());
+
+/** The keys that choose a database of the test server. */
+function chosen(port: number, database: string): Record<string, string> {
+  return {
+    "share.servers": "HPC",
+    "persistence.class": "eu.unicore.persist.impl.PGSQLPersist",
+    "persistence.host": "127.0.0.1",
+    "persistence.port": String(port),
+    "persistence.database": database,
+    "persistence.user": "authserver_test",
+    "persistence.pgsql.useSSL": "false",
+  };
+}
+
+function test(name: string, check: (server: TestPostgres) => Promise<void>): void {
+  Deno.test(name, { ignore: server === undefined }, async () => {
+    if (server !== undefined) await check(server);
+  });
+}
+
+async function share(system: SystemUnderTest): Promise<number> {
+  const body = { path: `${system.folder}/conf`, user: EVERYBODY, access: "READ" };
+  const { status, headers } = await system.ask("/rest/share/HPC", { as: ALICE, body });
+  if (status === 503) assert.equal(headers["retry-after"], "30");
+  return status;
+}
+
+async function login(system: SystemUnderTest): Promise<number> {
+  return (await system.ask("/rest/auth/HPC", { as: ALICE, body: { serverPath: system.folder } })).status;
+}
+
+test("shares and tokens of a service are where others find them, nothing is kept beside", async (server) => {
+  const name = await server.database();
+  await using system = await runService({ properties: chosen(server.port, name) });
+  assert.equal(await share(system), 201);
+  assert.equal(
+    (await system.ask("/rest/auth/token", { as: ALICE, headers: { Accept: "text/plain" } })).status,
+    200,
+  );
+  const [found] = await server.sql(
+    name,
+    "SELECT (SELECT count(*) FROM share) AS shares, (SELECT count(*) FROM record) AS records",
+  );
+  assert.deepEqual(found, { shares: 1, records: 1 });
+  await using other = await runService({ properties: chosen(server.port, name) });
+  const shares = await other.ask("/rest/share/HPC", { as: ALICE });
+  assert.match(shares.text, new RegExp(`${system.folder}/conf`));
+});
+
+test("without its database a service starts and serves logins, and shares once it is there", async () => {
+  await using server = await TestPostgres.start();
+  const name = await server.database();
+  await server.stop();
+  await using system = await runService({
+    properties: { ...chosen(server.port, name), "persistence.statementTimeout": "500" },
+  });
+  assert.equal(await login(system), 200);
+  assert.equal(await share(system), 503);
+  await server.run();
+  await system.logged(/database is there/);
+  assert.equal(await share(system), 201);
+  await server.stop();
+  await system.logged(/database is away/);
+  assert.equal(await share(system), 503);
+  assert.equal(await login(system), 200);
+});
+
+test("a service does not start with tables that are too new for it, or not there", async (server) => {
+  const name = await server.database();
+  await server.sql(name, "UPDATE schema_version SET version = 99, works_with = 99");
+  await assert.rejects(runService({ properties: chosen(server.port, name) }), /version 99.*too old for them/);
+  await server.sql("postgres", "CREATE DATABASE empty");
+  await assert.rejects(
+    runService({ properties: chosen(server.port, "empty") }),
+    /authserver database migrate/,
+  );
+});
