@@ -6,6 +6,7 @@ import { asksForHelp, type Command, type CommandIo, commandNamed } from "./comma
 import { WrongUsage } from "./arguments.ts";
 import { completion } from "./completion/completion.ts";
 import { config } from "./diagnosis/config.ts";
+import { database } from "./files/database.ts";
 import { init } from "./files/init.ts";
 import { migrate } from "./files/migrate.ts";
 import { passwd } from "./files/passwd.ts";
@@ -34,6 +35,7 @@ export const COMMANDS: readonly Command[] = [
   user,
   passwd,
   share,
+  database,
   reservations,
   completion(() => COMMANDS),
   version,

@@ -3,7 +3,8 @@ import { DatabaseRecordStore } from "./database_record_store.ts";
 import type { RecordStore } from "./record_store.ts";
 import { type Schema, SqliteDatabase } from "./sqlite_database.ts";
 
-const SCHEMA: Schema = {
+/** The table of records. */
+export const RECORD_SCHEMA: Schema = {
   what: "record database",
   applicationId: 0x41755265, // "AuRe"
   steps: [
@@ -26,5 +27,5 @@ const SCHEMA: Schema = {
  * @throws {UnknownDatabase} If the file is not ours, or newer than this service.
  */
 export function openRecordStore(file: string, clock: Clock): RecordStore {
-  return new DatabaseRecordStore(new SqliteDatabase(file, SCHEMA, clock));
+  return new DatabaseRecordStore(new SqliteDatabase(file, RECORD_SCHEMA, clock));
 }

@@ -112,6 +112,33 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/resource/share"],
   },
   {
+    rows: ["Cutting the connection to the database while a use is counted"],
+    broken: "a change leaves no id by which it is known whether it happened",
+    file: "src/store/postgres/postgres_database.ts",
+    change: instead(
+      "INSERT INTO change_made (id, at) VALUES ($1, extract(epoch FROM statement_timestamp()))",
+      "SELECT $1::text",
+    ),
+    tests: ["tests/store/postgres/postgres_database_test.ts"],
+  },
+  {
+    rows: ["Standing between the service and its database"],
+    broken: "the certificate of the database may be for anybody",
+    file: "src/store/postgres/reach_tls.ts",
+    change: instead(
+      "if (mismatch !== undefined) throw new DatabaseFailure(`the certificate of ${host}: ${mismatch.message}`);",
+      "",
+    ),
+    tests: ["tests/store/postgres/reach_tls_test.ts"],
+  },
+  {
+    rows: ["Code in the core that changes the tables of the database"],
+    broken: "the service's account gets all rights to tables",
+    file: "src/store/postgres/postgres_migration.ts",
+    change: instead("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES", "GRANT ALL ON ALL TABLES"),
+    tests: ["tests/command/files/database_test.ts"],
+  },
+  {
     rows: ["Using a one-time share twice"],
     broken: "a use is taken whether one is left or not",
     file: "src/sharing/store/share_sql.ts",

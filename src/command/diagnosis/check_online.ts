@@ -1,10 +1,11 @@
 import type { OfKind } from "../../config/kind.ts";
-import type { LogicalServerConfig } from "../../config/service_config.ts";
+import type { DatabaseConfig, LogicalServerConfig } from "../../config/service_config.ts";
 import { probeDaemon } from "../../daemon/probe_daemon.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import type { ProbedKind } from "../../outgoing/probed_kind.ts";
+import { DatabaseFailure, row } from "../../store/database.ts";
 import type { Setup } from "../../service/assembly/load_setup.ts";
 import { OutgoingClients } from "../../service/assembly/outgoing_clients.ts";
 import { OwnCertificate } from "../../service/assembly/own_certificate.ts";
@@ -29,7 +30,7 @@ interface Parts {
 const DAY_MS = 86_400_000;
 
 /**
- * Contacts every daemon, identity provider and XUUDB of a configuration once, as the service would, and without leaving
+ * Contacts every daemon, the database, every identity provider and XUUDB of a configuration once, as the service would, and without leaving
  * a trace: a ping, a request that shows no credentials of any user, a question about a user whom nobody knows.
  */
 export async function checkOnline(
@@ -46,6 +47,7 @@ export async function checkOnline(
   try {
     return (await Promise.all([
       ...config.servers.flatMap((server) => checkDaemons(server, parts)),
+      ...config.sharing.database === undefined ? [] : [checkDatabase(config.sharing.database, parts)],
       ...configuredKinds(config, kinds).flatMap((configured) => checkRemotes(configured, parts)),
     ])).flat();
   } finally {
@@ -73,6 +75,27 @@ function checkDaemons(
       found: probe.kind === "answered" ? `UFTPD ${probe.version}${limit}` : probe.reason,
     }];
   });
+}
+
+/** Whether the service would get along with its database. */
+async function checkDatabase(config: DatabaseConfig, { own, clock }: Parts): Promise<readonly Finding[]> {
+  const { postgresOptions } = await import("../../service/assembly/open_database.ts");
+  const { PostgresDatabase } = await import("../../store/postgres/postgres_database.ts");
+  const address = config.servers.map(({ host, port }) => `${host}:${port}`).join(",");
+  const system = `database ${config.database}`;
+  const database = new PostgresDatabase(await postgresOptions(config, () => own.material().anchors, clock));
+  try {
+    const version =
+      "SELECT current_setting('server_version') AS version, version AS tables FROM schema_version";
+    const found = await database.read(() => row(version, {}));
+    const text = `PostgreSQL ${found?.["version"]}, tables of version ${found?.["tables"]}`;
+    return [{ system, address, ok: true, found: text }];
+  } catch (error) {
+    if (!(error instanceof DatabaseFailure)) throw error;
+    return [{ system, address, ok: false, found: error.message }];
+  } finally {
+    database.close();
+  }
 }
 
 /** Certificate first: what is wrong with it, the request would tell in fewer words. */

@@ -1,3 +1,4 @@
+import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { AdministrationError, ShareAdministration } from "../../sharing/administration.ts";
@@ -5,6 +6,7 @@ import { UnknownDatabase } from "../../store/sqlite_database.ts";
 import { CommandFailed } from "../command.ts";
 import type { Given } from "../arguments.ts";
 import { usableConfiguration } from "../config_option.ts";
+import { openSharedDatabase } from "./shared_database.ts";
 
 /** The share store of a configuration, as the operator's commands work on it. */
 interface ShareDatabase {
@@ -24,9 +26,12 @@ export async function withShareDatabase<T>(
   { create = false }: { readonly create?: boolean } = {},
 ): Promise<T> {
   // Loaded only now: the process that runs a service has the commands in memory, too.
+  const { config, servers, directory } = await readSharing(given);
+  if (config.sharing.database !== undefined) {
+    return await withShared(config, config.sharing.database, servers, work);
+  }
   const { SHARE_DATABASE } = await import("../../resource/share/open_sharing.ts");
   const { openShareStore } = await import("../../sharing/store/sqlite_share_store.ts");
-  const { servers, directory } = await readSharing(given);
   const file = `${directory}/${SHARE_DATABASE}`;
   try {
     await checkOwner(file, directory, create);
@@ -41,15 +46,38 @@ export async function withShareDatabase<T>(
   }
 }
 
+/** The same on the database that several instances share. */
+async function withShared<T>(
+  config: ServiceConfig,
+  chosen: DatabaseConfig,
+  servers: readonly string[],
+  work: (database: ShareDatabase) => Promise<T>,
+): Promise<T> {
+  const { DatabaseShareStore } = await import("../../sharing/store/database_share_store.ts");
+  const store = new DatabaseShareStore(await openSharedDatabase(config, chosen));
+  try {
+    return await work({ administration: new ShareAdministration(store, Date.now), servers });
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "ERR_SHARE_STORE") {
+      throw new CommandFailed(error.message, { cause: error }); // the operator may know why
+    }
+    throw explained(error, "");
+  } finally {
+    store.close();
+  }
+}
+
 async function readSharing(
   given: Pick<Given<"config", never>, "text">,
-): Promise<{ readonly servers: readonly string[]; readonly directory: string }> {
+): Promise<
+  { readonly config: ServiceConfig; readonly servers: readonly string[]; readonly directory: string }
+> {
   const { file, config } = await usableConfiguration(given);
-  const { servers, directory } = config.sharing;
-  if (directory === undefined || servers.length === 0) {
+  const { servers, directory = "", database } = config.sharing;
+  if ((directory === "" && database === undefined) || servers.length === 0) {
     throw new CommandFailed(`${file} has no sharing: expected share.servers and persistence.directory`);
   }
-  return { servers, directory };
+  return { config, servers, directory };
 }
 
 /** SQLite makes files beside the database: made by somebody else, they would lock the service out. */

@@ -4,7 +4,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { readRegularFile } from "../../model/regular_file.ts";
 import { DatabaseFailure, row } from "../../store/database.ts";
-import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
+import type { PostgresDatabase, PostgresOptions } from "../../store/postgres/postgres_database.ts";
 import type { PostgresTrust } from "../../store/postgres/reach_tls.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
 
@@ -30,14 +30,9 @@ export async function openDatabase(
   // Loaded only now: most services have no such database.
   const { PostgresDatabase } = await import("../../store/postgres/postgres_database.ts");
   const { UnfitTables } = await import("../../store/postgres/postgres_schema.ts");
-  const { servers, database: name, user, password, connections, timeoutMs } = config;
   const database = keep(
     new PostgresDatabase({
-      servers,
-      login: { database: name, user, password },
-      reach: await reachOf(config, own, clock),
-      connections,
-      timeoutMs,
+      ...await postgresOptions(config, () => own.material().anchors, clock),
       changed: (isThere, why) =>
         isThere ? log.info("database is there") : log.error("database is away", { why }),
     }),
@@ -51,20 +46,27 @@ export async function openDatabase(
   return database;
 }
 
-/** Connections with TLS, if there is to be any: who is trusted is read for each anew. */
-async function reachOf({ tls }: DatabaseConfig, own: Pick<OwnCertificate, "material">, clock: Clock) {
-  if (tls === undefined) return undefined;
+/**
+ * How to reach a database, as it is configured.
+ * @param anchors Whom the service trusts, PEM: who counts where the database has no authorities of its own.
+ */
+export async function postgresOptions(
+  { servers, database, user, password, connections, timeoutMs, tls }: DatabaseConfig,
+  anchors: () => readonly string[],
+  clock: Clock,
+): Promise<PostgresOptions> {
+  const options = { servers, login: { database, user, password }, connections, timeoutMs };
+  if (tls === undefined) return options;
   const { reachByTls } = await import("../../store/postgres/reach_tls.ts");
   const { authorities, certificate, key } = tls;
+  // Read for each connection anew, so that they can be renewed.
   const trust = async (): Promise<PostgresTrust> => ({
-    anchors: authorities === undefined
-      ? own.material().anchors
-      : certificatesOfPem(await read(authorities)).map(String),
+    anchors: authorities === undefined ? anchors() : certificatesOfPem(await read(authorities)).map(String),
     clientCertificate: certificate === undefined || key === undefined
       ? undefined
       : { certificate: await read(certificate), key: await read(key) },
   });
-  return reachByTls(trust, clock);
+  return { ...options, reach: reachByTls(trust, clock) };
 }
 
 async function read(file: string): Promise<string> {

@@ -6,7 +6,7 @@ import { IN_MEMORY } from "../../store/sqlite_database.ts";
 import { openRecordStore } from "../../store/sqlite_record_store.ts";
 
 /** Name of the database in `persistence.directory`. */
-const RECORD_DATABASE = "records.sqlite";
+export const RECORD_DATABASE = "records.sqlite";
 
 /** How often records that have ended are deleted, in milliseconds. */
 const PURGE_INTERVAL = 10 * 60 * 1000;

@@ -117,7 +117,8 @@ export async function checkSchema(connection: PostgresConnection): Promise<void>
 
 /** Takes the steps that were not taken, all or none; only one at a time does. @returns Versions before and after. */
 export async function migrate(connection: PostgresConnection): Promise<{ from: number; to: number }> {
-  await connection.run("BEGIN");
+  // A step may take its time, but not wait for long behind others, who would then wait behind it.
+  await connection.run("BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '10s'");
   await connection.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", ["authserver tables"]);
   await connection.run(
     `CREATE SCHEMA IF NOT EXISTS ${POSTGRES_SCHEMA};

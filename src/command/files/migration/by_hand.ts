@@ -96,10 +96,17 @@ async function shares(
   if (kind !== undefined && servers.length > 0) {
     return [{
       topic: `Shares in ${kind === "MySQL" ? "MySQL" : "PostgreSQL"}`,
-      what: servers.flatMap((server) => [
-        `write the table SHARES_${server} out as CSV with a header line into shares-${server}.csv`,
-        importOf(server),
-      ]),
+      what: [
+        ...kind === "PGSQL"
+          ? [
+            "authserver database migrate # makes tables of ours beside the old ones, in the schema authserver",
+          ]
+          : ["choose persistence.directory in the place of persistence.class, or PostgreSQL"],
+        ...servers.flatMap((server) => [
+          `write the table SHARES_${server} out as CSV with a header line into shares-${server}.csv`,
+          importOf(server),
+        ]),
+      ],
     }];
   }
   const { libraries, archive, shown } = installation;

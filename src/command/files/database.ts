@@ -1,0 +1,175 @@
+import type { DatabaseConfig } from "../../config/service_config.ts";
+import { unlessAbsent } from "../../model/unless_absent.ts";
+import type { Copied } from "../../store/copy_rows.ts";
+import { type Database, DatabaseFailure, rows } from "../../store/database.ts";
+import type { Schema } from "../../store/sqlite_database.ts";
+import {
+  type Command,
+  CommandFailed,
+  type CommandIo,
+  defineCommand,
+  defineCommands,
+  tell,
+} from "../command.ts";
+import { type Given, WrongUsage } from "../arguments.ts";
+import { usableConfiguration } from "../config_option.ts";
+import { openSharedDatabase, optionsOf } from "./shared_database.ts";
+
+const migrate = defineCommand({
+  name: "database migrate",
+  summary:
+    "Bring the tables in PostgreSQL to what this version needs; services of the last version go on meanwhile",
+  details: [
+    "Makes the tables in a new database, in the schema authserver. What is done, is done as a whole, and only once",
+    "however often it is run. The user of the configuration gets the right to use the tables, not to change them.",
+  ],
+  operands: {},
+  options: {
+    user: {
+      value: "NAME",
+      help: "Account of the database that owns the tables; without it, that of the configuration",
+    },
+    stdin: { help: "Read its password from standard input, instead of asking for it" },
+  },
+  json: { "from": "Version of the tables before; 0 is none", "to": "Version now" },
+}, async (given, io) => {
+  const { config, database } = await chosen(given);
+  const options = await optionsOf(config, database);
+  const login = await loginOf(given, io, options.login);
+  const { migrateDatabase } = await import("../../store/postgres/postgres_migration.ts");
+  const { from, to } = await explained(() => migrateDatabase({ ...options, login }, database.user));
+  const text = from === to
+    ? `The tables have version ${to} already\n`
+    : `The tables have version ${to}, before: ${from}\n`;
+  tell(given, io, { value: { from, to }, text });
+  return 0;
+});
+
+const importAll = defineCommand({
+  name: "database import",
+  summary: "Copy shares with their uses, tokens and certificates from persistence.directory into PostgreSQL",
+  details: [
+    "Stop the service that uses the folder first: what it does afterwards is not copied. What is there already stays as",
+    "it is, so that it can be run again after it was interrupted. The files stay where they are.",
+  ],
+  operands: {},
+  options: {
+    directory: { value: "FOLDER", help: "The folder; without it persistence.directory" },
+  },
+  json: {
+    "shares.added": "Shares that were copied",
+    "shares.present": "Shares that were there already",
+    "records.added": "Tokens, certificates and the like that were copied",
+    "records.present": "Those that were there already",
+  },
+}, async (given, io) => {
+  const { file, config, database } = await chosen(given);
+  const directory = given.text("directory") ?? config.sharing.directory;
+  if (directory === undefined) {
+    throw new CommandFailed(`${file} has no persistence.directory, expected --directory FOLDER`);
+  }
+  if (await unlessAbsent(Deno.stat(directory)) === undefined) {
+    throw new CommandFailed(`There is no folder ${directory}`);
+  }
+  const to = await openSharedDatabase(config, database);
+  try {
+    const { shares, records } = await explained(async () => {
+      await to.read(() => rows("SELECT 1", {})); // there may be nothing to copy, and nowhere to
+      return await copyAll(directory, to);
+    });
+    tell(given, io, {
+      value: { shares, records },
+      text: `Shares: ${told(shares)}\nTokens and others: ${told(records)}\n`,
+    });
+    return 0;
+  } finally {
+    to.close();
+  }
+});
+
+/** `authserver database …`: what the operator does about the database that several instances share. */
+export const database: Command = defineCommands({
+  name: "database",
+  summary: "Make or renew the tables in PostgreSQL, or copy into them what a single service has kept",
+  examples: {
+    "authserver database migrate --user authserver_owner": "Makes the tables, or brings them to this version",
+    "sudo -u authserver authserver database import": "Takes over what was kept in SQLite",
+  },
+  commands: [migrate, importAll],
+});
+
+/** @throws {CommandFailed} If the configuration does not choose PostgreSQL. */
+async function chosen(given: Pick<Given<"config", never>, "text">) {
+  const { file, config } = await usableConfiguration(given);
+  const { database } = config.sharing;
+  if (database === undefined) {
+    throw new CommandFailed(`${file} chooses no PostgreSQL: expected persistence.class=PGSQLPersist`);
+  }
+  return { file, config, database };
+}
+
+async function loginOf(
+  given: Given<"user" | "stdin", never>,
+  io: CommandIo,
+  configured: Pick<DatabaseConfig, "database" | "user" | "password">,
+) {
+  const user = given.text("user");
+  if (user === undefined) {
+    if (given.flag("stdin")) throw new WrongUsage("Expected --user NAME with --stdin");
+    return configured;
+  }
+  const typed = given.flag("stdin")
+    ? (await io.readInput()).replace(/\r?\n$/, "")
+    : await io.askSecret(`Password of ${user}: `);
+  if (typed === undefined) {
+    throw new WrongUsage("There is no terminal to ask for the password at, expected --stdin");
+  }
+  return { ...configured, user, password: typed };
+}
+
+/** Copies what there is in the folder. */
+async function copyAll(directory: string, to: Database) {
+  const { SHARE_DATABASE } = await import("../../resource/share/open_sharing.ts");
+  const { RECORD_DATABASE } = await import("../../service/assembly/records.ts");
+  const { SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
+  const { copyShares } = await import("../../sharing/store/copy_shares.ts");
+  const { copyRecords } = await import("../../store/copy_records.ts");
+  const { RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
+  return {
+    shares: await copied(`${directory}/${SHARE_DATABASE}`, SHARE_SCHEMA, (from) => copyShares(from, to)),
+    records: await copied(`${directory}/${RECORD_DATABASE}`, RECORD_SCHEMA, (from) => copyRecords(from, to)),
+  };
+}
+
+/** Copies what there is in a file, if there is one. */
+async function copied(
+  file: string,
+  schema: Schema,
+  copy: (from: Database) => Promise<Copied>,
+): Promise<Copied> {
+  if (await unlessAbsent(Deno.stat(file)) === undefined) return { added: 0, present: 0 };
+  const { SqliteDatabase } = await import("../../store/sqlite_database.ts");
+  const from = new SqliteDatabase(file, schema, Date.now);
+  try {
+    return await copy(from);
+  } finally {
+    from.close();
+  }
+}
+
+function told({ added, present }: Copied): string {
+  return `${added} copied, ${present} there already`;
+}
+
+/** @throws {CommandFailed} In the place of what the databases say. */
+async function explained<T>(action: () => Promise<T>): Promise<T> {
+  const { UnknownDatabase } = await import("../../store/sqlite_database.ts");
+  try {
+    return await action();
+  } catch (error) {
+    if (error instanceof DatabaseFailure || error instanceof UnknownDatabase) {
+      throw new CommandFailed(error.message, { cause: error });
+    }
+    throw error;
+  }
+}

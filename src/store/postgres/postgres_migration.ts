@@ -1,0 +1,44 @@
+import { stopwatch } from "../../model/clock.ts";
+import type { PostgresConnection } from "./postgres_connection.ts";
+import { POSTGRES_SCHEMA } from "./postgres_connection.ts";
+import type { PostgresOptions } from "./postgres_database.ts";
+import { toFailure } from "./postgres_failure.ts";
+import { migrate } from "./postgres_schema.ts";
+import { PostgresServers } from "./postgres_servers.ts";
+import { reachPlain } from "./reach_plain.ts";
+
+/**
+ * Brings the tables of a database to the newest version, and lets an account use them that cannot change what tables
+ * there are.
+ * @param options.login Who makes the tables, and owns them.
+ * @param user Who works with them.
+ * @returns Versions before and after.
+ * @throws {DatabaseFailure} If the database cannot do it; then nothing is changed.
+ */
+export async function migrateDatabase(
+  { servers, login, reach = reachPlain, timeoutMs }: PostgresOptions,
+  user: string,
+): Promise<{ readonly from: number; readonly to: number }> {
+  const checkSchema = () => Promise.resolve(); // it is what is to come
+  const all = new PostgresServers({ servers, login, reach, checkSchema, timeoutMs, elapsed: stopwatch });
+  const connection = await all.open(AbortSignal.timeout(timeoutMs));
+  try {
+    const versions = await migrate(connection);
+    if (user !== login.user) await permit(connection, user);
+    return versions;
+  } catch (error) {
+    throw toFailure(error);
+  } finally {
+    connection.destroy();
+  }
+}
+
+/** What the service needs, and no more; said again each time, since tables may have come. */
+async function permit(connection: PostgresConnection, user: string): Promise<void> {
+  const name = `"${user.replaceAll('"', '""')}"`;
+  await connection.run(
+    `GRANT USAGE ON SCHEMA ${POSTGRES_SCHEMA} TO ${name};
+     GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${POSTGRES_SCHEMA} TO ${name};
+     REVOKE INSERT, UPDATE, DELETE ON ${POSTGRES_SCHEMA}.schema_version FROM ${name}`,
+  );
+}
