@@ -225,11 +225,18 @@ export const TEXTS = {
     title: (name: string) => `Files for ${name}`,
     heading: "Files for",
     muchData: "Choose files below. On a command line, one by one:",
-    choose: "Choose files, or drop them here",
+    choose: "Choose files",
+    chooseFolder: "Or a whole folder",
+    drop: "You can also drop files and folders anywhere on this page.",
+    send: "Bring them",
+    brought: (count: number) => count === 1 ? "1 file was brought" : `${count} files were brought`,
+    nothing: "No file was chosen",
+    more: "Bring more",
     filesLeft: (count: number) =>
       count === 1 ? "There is room for 1 more file." : `There is room for ${count} more files.`,
     bytesLeft: (bytes: string) => `There is room for ${bytes}.`,
-    noScript: "This page needs JavaScript to bring files; the command line above does not.",
+    noScript:
+      "With JavaScript, this page shows how far it is, takes whole folders, and goes on after a lost connection.",
     promise: "Nothing that is there is shown or replaced. What is interrupted is kept for a day.",
     /** What the script says; names in braces are filled in by it. */
     script: {

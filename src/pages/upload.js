@@ -1,9 +1,8 @@
-// Brings files to a share for uploads, one after the other, and goes on by itself after a lost connection. What it says
+// Brings files and folders to a share for uploads, one file after the other, and goes on by itself after a lost connection. What it says
 // comes from the page; nothing here becomes markup.
 (() => {
   "use strict";
   const form = document.getElementById("upload");
-  const input = document.getElementById("files");
   const list = document.getElementById("brought");
   const says = JSON.parse(form.dataset.says);
   const waiting = [];
@@ -24,12 +23,12 @@
   };
 
   /** Letters and digits by chance; of the same file in the same browser the same ones, so that a new page goes on. */
-  const keyOf = (file) => {
+  const keyOf = (file, path) => {
     const chosen = Array.from(
       crypto.getRandomValues(new Uint8Array(12)),
       (n) => n.toString(16).padStart(2, "0"),
     ).join("");
-    const name = "upload " + JSON.stringify([form.dataset.to, file.name, file.size, file.lastModified]);
+    const name = "upload " + JSON.stringify([form.dataset.to, path, file.size, file.lastModified]);
     try {
       const known = localStorage.getItem(name);
       if (known === null) localStorage.setItem(name, chosen);
@@ -39,19 +38,20 @@
     }
   };
 
-  const add = (file) => {
+  /** @param path With the directories that it comes in. */
+  const add = (file, path) => {
     const item = element("li");
-    const upload = { file, ...keyOf(file), item, tries: 0, paused: false };
+    const upload = { file, path, ...keyOf(file, path), item, tries: 0, paused: false };
     upload.bar = element("progress");
     upload.bar.max = Math.max(1, file.size);
     upload.bar.value = 0;
-    upload.bar.setAttribute("aria-label", file.name);
+    upload.bar.setAttribute("aria-label", path);
     upload.state = element("span", says.waiting, "quiet");
     upload.button = element("button", says.pause);
     upload.button.type = "button";
-    upload.button.setAttribute("aria-label", says.pause + ": " + file.name);
+    upload.button.setAttribute("aria-label", says.pause + ": " + path);
     upload.button.onclick = () => pause(upload, !upload.paused);
-    item.append(element("bdi", file.name), " ", upload.bar, " ", upload.state, " ", upload.button);
+    item.append(element("bdi", path), " ", upload.bar, " ", upload.state, " ", upload.button);
     list.append(item);
     waiting.push(upload);
   };
@@ -59,7 +59,7 @@
   const pause = (upload, paused) => {
     upload.paused = paused;
     upload.button.textContent = paused ? says.resume : says.pause;
-    upload.button.setAttribute("aria-label", upload.button.textContent + ": " + upload.file.name);
+    upload.button.setAttribute("aria-label", upload.button.textContent + ": " + upload.path);
     upload.state.textContent = paused ? says.paused : says.waiting;
     if (paused) {
       upload.request?.abort();
@@ -88,7 +88,7 @@
     upload.state.className = failed ? "down" : "up";
     upload.button.remove();
     upload.bar.value = failed ? 0 : upload.bar.max;
-    document.getElementById("news").textContent = upload.file.name + ": " + text;
+    document.getElementById("news").textContent = upload.path + ": " + text;
     if (!failed) upload.forget();
     current = undefined;
     next();
@@ -109,10 +109,13 @@
 
   /** @param first Byte from which on the file is sent; "ask" asks how much is there. */
   const send = (upload, first) => {
-    const { file, key } = upload;
+    const { file, path, key } = upload;
     const request = new XMLHttpRequest();
     upload.request = request;
-    request.open("PUT", form.dataset.to + encodeURIComponent(file.name) + "?upload=" + key);
+    request.open(
+      "PUT",
+      form.dataset.to + path.split("/").map(encodeURIComponent).join("/") + "?upload=" + key,
+    );
     request.setRequestHeader("Accept", "application/json");
     if (first === "ask" || file.size === 0) {
       if (file.size > 0) request.setRequestHeader("Content-Range", "bytes */" + file.size);
@@ -129,7 +132,7 @@
       const offset = Number(request.getResponseHeader("Upload-Offset") ?? NaN);
       if (request.status === 201) {
         const name = decodeURIComponent(request.getResponseHeader("Upload-Name") ?? "");
-        end(upload, name === file.name ? says.done : fill(says.renamed, { name }), false);
+        end(upload, name === path ? says.done : fill(says.renamed, { name }), false);
       } else if ((request.status === 202 || request.status === 409) && offset >= 0 && offset < file.size) {
         if (offset > 0) upload.tries = 0;
         upload.bar.value = offset;
@@ -148,19 +151,34 @@
     request.send(first === "ask" ? null : file.slice(first));
   };
 
-  const take = (files) => {
-    for (const file of files) add(file);
-    next();
-  };
-  input.onchange = () => {
-    take(input.files);
-    input.value = "";
+  for (const input of [document.getElementById("files"), document.getElementById("folder")]) {
+    input.onchange = () => {
+      for (const file of input.files) add(file, file.webkitRelativePath || file.name);
+      input.value = "";
+      next();
+    };
+  }
+
+  /** Takes what was dropped: a file, or all that is in a directory and below. */
+  const walk = async (entry) => {
+    const path = entry.fullPath.replace(/^\//, "");
+    if (entry.isFile) add(await new Promise((done, failed) => entry.file(done, failed)), path);
+    else {
+      const reader = entry.createReader();
+      const part = () => new Promise((done, failed) => reader.readEntries(done, failed));
+      for (let some = await part(); some.length > 0; some = await part()) {
+        for (const each of some) await walk(each);
+      }
+    }
   };
   form.onsubmit = (event) => event.preventDefault();
-  form.ondragover = (event) => event.preventDefault();
-  form.ondrop = (event) => {
+  document.ondragover = (event) => event.preventDefault();
+  document.ondrop = async (event) => {
     event.preventDefault();
-    take(event.dataTransfer.files);
+    // What was dropped is forgotten at the first pause: it is asked for before.
+    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
+    for (const entry of entries) await walk(entry);
+    next();
   };
   addEventListener("beforeunload", (event) => {
     if (current !== undefined) event.preventDefault();

@@ -3,8 +3,11 @@ import { type LinkMessage, pack, type PackedMessage, unpack } from "./link_messa
 /** Chunks of one stream that may be on the way, or wait for their reader, at most. */
 export const MOST_CREDIT = 16;
 
-/** Chunks that all streams into one room may have on the way, or wait for their readers, without being asked for. */
-export const MOST_AHEAD = 256;
+/**
+ * Chunks that all streams into one room may have on the way, or wait for their readers, without being asked for: 4 MiB. Four
+ * times as many are no faster, and 20 archives and 20 uploads at once took 45 MiB more with them.
+ */
+export const MOST_AHEAD = 64;
 
 /** Bytes in one chunk at most. */
 export const CHUNK_BYTES = 64 * 1024;

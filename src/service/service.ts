@@ -20,7 +20,7 @@ import { claimedName } from "./claimed_name.ts";
 import { KINDS, type ServiceKinds } from "./kinds.ts";
 import type { OperatorDesk } from "./operator_desk.ts";
 import { RequestObserver } from "./request_observer.ts";
-import { type Asked, FORM_TYPE, isHealth, type Route, Router } from "./http/router.ts";
+import { type Asked, FILES_TYPE, FORM_TYPE, isHealth, type Route, Router } from "./http/router.ts";
 import { checkHeaderLengths } from "./http/header_limits.ts";
 import { identify, type Identifying, PREFERENCES_HEADER, recognise } from "./identify.ts";
 import type { Call } from "../resource/call.ts";
@@ -183,7 +183,7 @@ class RoutedService implements Service {
     if (server !== undefined) trace.particulars = { server: server.name };
     negotiate(headers, route, accepted);
 
-    if (route.consumes === FORM_TYPE) checkOwnOrigin(headers, base);
+    if (route.consumes === FORM_TYPE || route.consumes === FILES_TYPE) checkOwnOrigin(headers, base);
     const facts = { clientAddress, certificate, unusableCertificate, consignor };
     const given: Identifying = {
       facts,

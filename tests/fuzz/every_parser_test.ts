@@ -32,6 +32,8 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["model/edit_file.ts: readText", "reads a file, and leaves the text as it is"],
   ["resource/share/share_fields.ts: parseLifetime", "parseShareFields()"],
   ["resource/share/share_fields.ts: parseSources", "parseShareFields()"],
+  ["resource/share/share_fields.ts: parseNote", "parseShareFields()"],
+  ["resource/share/share_fields.ts: parsePassword", "parseShareFields()"],
   ["command/files/migration/java_installation.ts: readFiles", "finds files, and leaves them as they are"],
   ["command/diagnosis/inspect.ts: inspect", "parseProperties(), told to the operator"],
   ["sharing/access_level.ts: parseAccessLevel", "parseShareFields()"],

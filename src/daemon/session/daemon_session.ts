@@ -190,6 +190,12 @@ export class DaemonSession {
     }
   }
 
+  /** Makes a directory in one that is there. */
+  async makeDirectory(path: string): Promise<void> {
+    const reply = await this.#control.command(`MKD ${argument(path)}`);
+    if (reply.code !== 257) throw refusal("MKD", reply);
+  }
+
   /** Gives a file another name; what has that name is replaced, so look before. */
   async rename(from: string, to: string): Promise<void> {
     const begun = await this.#control.command(`RNFR ${argument(from)}`);

@@ -84,6 +84,8 @@ export interface UploadView {
   readonly share: Omit<ShareFacts, "command">;
   /** Address to which files are put, each by its name; relative to the page where nobody has said how clients know it. */
   readonly to: string;
+  /** Address to which a form sends files. */
+  readonly form: string;
   /** Command line by which a file can be brought. */
   readonly command: string;
   /** How much can still be brought. */

@@ -34,6 +34,7 @@ export function uploadView(call: Call, share: Share, now: number): UploadView {
   return {
     share: shareFacts(call, share, share.path),
     to: `${call.root}rest/access/${encodeURIComponent(server)}/${id}/`,
+    form: `${call.root}drop/${encodeURIComponent(server)}/${id}`,
     command: `curl -T <file> ${share.password === undefined ? "" : "-u ':<password>' "}${
       shellWord(`${call.base}/rest/access/${server}/${id}/`)
     }`,

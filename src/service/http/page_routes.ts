@@ -27,7 +27,8 @@ import {
 import { linkPasswordPage, openLinkByForm } from "../../pages/link_password_page.ts";
 import { backFromProvider, leaveForProvider } from "../../pages/sign_in_by_provider.ts";
 import { challengeBrowser } from "../../resource/challenge_browser.ts";
-import { FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
+import { bringByForm } from "../../pages/upload_page.ts";
+import { FILES_TYPE, FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
 
 /** Where somebody signs in. @param unauthenticated The error that asks a caller for credentials. */
 export function loginRoute(
@@ -66,7 +67,7 @@ interface PageParts extends TokenPageParts {
 /** Pages that are for people alone, and no part of the description. */
 export function pageRoutes(parts: PageParts): Route[] {
   const { features, signIn, sharing } = parts;
-  const links = features.access && sharing !== undefined ? [linkRoute(sharing)] : [];
+  const links = features.access && sharing !== undefined ? [linkRoute(sharing), dropRoute(sharing)] : [];
   if (!features.auth || signIn === undefined) return links;
   return [
     ...links,
@@ -99,6 +100,20 @@ function linkRoute(sharing: SharingParts): Route {
     audit: "share",
     answer: (call) => openLinkByForm(call, sharing),
     failed: (failure, asked) => linkPasswordPage(failure, asked),
+  };
+}
+
+/** Takes files from the form of a share for uploads. */
+function dropRoute(sharing: SharingParts): Route {
+  return {
+    method: "POST",
+    path: "/drop/:server/:id",
+    service: "access",
+    permission: "PUT",
+    linkPassword: true,
+    consumes: FILES_TYPE,
+    audit: "share",
+    answer: (call) => bringByForm(call, sharing),
   };
 }
 

@@ -12,8 +12,9 @@ export function isHealth(path: string): boolean {
   return path.startsWith("/health/");
 }
 
-/** What browsers send of a page's form. */
+/** What browsers send of a page's form; with files. */
 export const FORM_TYPE = "application/x-www-form-urlencoded";
+export const FILES_TYPE = "multipart/form-data";
 
 /** What a resource produces that has nothing but data. */
 export const JSON_TYPE = ["application/json"] as const;
@@ -28,7 +29,7 @@ export interface Route {
   readonly path: string;
   readonly service: RouteService;
   /** Method whose permission it takes; absent: the request's own. */
-  readonly permission?: "GET" | "POST";
+  readonly permission?: "GET" | "POST" | "PUT";
   /** Whether browsers that are signed in are known here; nowhere below `/rest/`. */
   readonly signedIn?: true;
   /** Whether Basic credentials without a user name are the password of the link that is used. */
@@ -36,7 +37,7 @@ export interface Route {
   /** Whether it is for callers whose login permits some paths only, and keeps to these. */
   readonly heedsCapabilities?: true;
   /** Media type that a body must have; absent: any, or none. A form counts only if a page of ours has sent it. */
-  readonly consumes?: "application/json" | typeof FORM_TYPE;
+  readonly consumes?: "application/json" | typeof FORM_TYPE | typeof FILES_TYPE;
   /** Media types on offer; absent: whatever the data is. */
   readonly produces?: readonly string[];
   /** What is decided here; each decision gets a line in the log that says who, from where, what and why. */

@@ -1,6 +1,6 @@
 /** The pages on which people share what is theirs: the forms in them, and what others try with these. */
 import assert from "node:assert/strict";
-import { formToken, Visitor } from "../visitor.ts";
+import { formToken, OWN_PAGE, Visitor } from "../visitor.ts";
 import { ALICE } from "../running_service.ts";
 import { BOB, BOB_DN, SharingSystem } from "./sharing_system.ts";
 
@@ -182,4 +182,56 @@ Deno.test("what a path in an address or a name in a directory says is text on th
   assert.equal((await alice.get("/shares/HPC/browse?path=/../../etc")).status, 400);
   assert.equal((await bob.get("/shares/HPC/browse")).status, 401, "who has no account has no directory");
   assert.equal((await alice.get("/shares/NONE/browse")).status, 404);
+});
+
+Deno.test("who has no script brings files by a form: of our own page alone, beside what is there, within the quota", async () => {
+  await using drops = await SharingSystem.open();
+  const { system, data } = drops;
+  const id = await drops.share("d/", { access: "DROP", maxBytes: 2000 });
+  const visitor = new Visitor(system);
+  const page = await visitor.get(`/rest/access/HPC/${id}`);
+  const [, action = ""] =
+    /<noscript><form class="fields" method="post" enctype="multipart\/form-data" action="([^"]+)"/.exec(
+      page.text,
+    ) ?? [];
+  const to = new URL(action, `https://x/rest/access/HPC/${id}`).pathname;
+  const send = (
+    files: readonly (readonly [string, string])[],
+    headers: Readonly<Record<string, string>> = OWN_PAGE,
+  ) => {
+    const parts = files.map(([name, text]) =>
+      `--x1\r\nContent-Disposition: form-data; name="files"; filename="${name}"\r\n\r\n${text}\r\n`
+    );
+    return visitor.get(to, {
+      method: "POST",
+      headers: { ...headers, "Content-Type": "multipart/form-data; boundary=x1" },
+      body: `${parts.join("")}--x1--\r\n`,
+    });
+  };
+  const brought = await send([["a.txt", "one"], ["ten.txt", "two"], ["<i>.txt", "x".repeat(300)]]);
+  assert.equal(brought.status, 201, brought.text);
+  assert.match(brought.text, /3 files were brought[^]*<bdi>ten \(2\)\.txt<[^]*<bdi>&#60;i&#62;\.txt</);
+  assert.equal(await Deno.readTextFile(`${data}/d/ten (2).txt`), "two");
+  assert.equal(await Deno.readTextFile(`${data}/d/ten.txt`), "0123456789");
+  // Room is taken for all of the form, and given back for what was no file.
+  const share = JSON.parse((await system.ask(`/rest/share/HPC/${id}`, { as: ALICE })).text).share;
+  assert.deepEqual(share.received, { files: 3, bytes: 306 });
+  assert.equal((await send([["b.txt", "x".repeat(1900)]])).status, 507);
+  assert.equal((await send([["", ""]])).status, 400);
+  assert.equal((await send([["../b.txt", "x"]])).status, 400);
+  for (const site of ["cross-site", "same-site", "none"]) {
+    assert.equal((await send([["c.txt", "x"]], { "Sec-Fetch-Site": site })).status, 403, site);
+  }
+  assert.equal((await send([["c.txt", "x"]], {})).status, 403);
+  const names = Array.from(Deno.readDirSync(`${data}/d`), ({ name }) => name).toSorted();
+  assert.deepEqual(names, ["<i>.txt", "a.txt", "sub", "ten (2).txt", "ten.txt"]);
+  const readable = await drops.share("d/sub/");
+  assert.equal(
+    (await visitor.get(`/drop/HPC/${readable}`, {
+      method: "POST",
+      headers: { ...OWN_PAGE, "Content-Type": "multipart/form-data; boundary=x1" },
+      body: "--x1--",
+    })).status,
+    403,
+  );
 });

@@ -16,7 +16,7 @@ const PATIENCE_MS = 30_000;
  * @throws What sessions throw; it is then tried again another time.
  */
 export async function deletePart(upload: Upload, { sessions, store, uploads }: DeletingParts): Promise<void> {
-  const { server, share, uid, gid, part, total = 0, kept } = upload;
+  const { server, share, uid, gid, part, total = 0, reserved = total, kept } = upload;
   const client = sessions.get(server);
   if (kept === undefined && client !== undefined) {
     using session = await client.open({
@@ -33,7 +33,7 @@ export async function deletePart(upload: Upload, { sessions, store, uploads }: D
     }
   }
   if (await uploads.unfinished.forget(upload) && kept === undefined) {
-    await store.release(server, share, { files: 1, bytes: total });
+    await store.release(server, share, { files: 1, bytes: reserved });
   }
 }
 

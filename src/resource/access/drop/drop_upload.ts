@@ -6,13 +6,15 @@ import { isRefusal, refuse } from "../../../model/service_error.ts";
 import { mediatedScope } from "../../../sharing/rules/session_scope.ts";
 import type { Share } from "../../../sharing/share.ts";
 import type { Call } from "../../call.ts";
+import { withoutSlash } from "../../../model/absolute_path.ts";
 import { invalidRequest } from "../../invalid_request.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
 import { emptyResponse } from "../../text_response.ts";
-import type { OpenedShare } from "../opened_share.ts";
+import { type OpenedShare, openedShare } from "../opened_share.ts";
 import { useShare } from "../use_of_share.ts";
 import { deletePart } from "./delete_part.ts";
 import { droppedName, nthName } from "./dropped_name.ts";
+import { formFiles } from "./form_files.ts";
 import type { Upload } from "./unfinished_uploads.ts";
 import { parseUploadRange, type UploadRange } from "./upload_range.ts";
 
@@ -25,7 +27,7 @@ interface DroppedFile {
 }
 
 /**
- * `PUT /rest/access/<server>/<id>/<name>` for a share with access `DROP`. The file is brought under a name of its own that
+ * `PUT /rest/access/<server>/<id>/<name>` for a share with access `DROP`; the name can have directories, which are made. The file is brought under a name of its own that
  * ends in `.part`, and gets its name once it is whole: one that is not taken. With `upload` in the query, a key of the
  * client's choice, it can come in pieces (`Content-Range`), and what was interrupted goes on where the daemon has it.
  * @returns 201 with the name (`Upload-Name`, percent-encoded) once it is whole; 202 with how many bytes are there before
@@ -57,6 +59,29 @@ export async function dropUpload(
     if (key === undefined) await giveUp(call, share, brought.key, parts);
     throw error;
   }
+}
+
+/**
+ * Takes the files of a form for a share with access `DROP`, one after the other. What fails ends it; those before are kept.
+ * @returns Names that they got. @throws As {@link dropUpload}, and {ERR_NOT_PERMITTED} for another share.
+ */
+export async function dropForm(call: Call, parts: SharingParts): Promise<readonly string[]> {
+  const opened = await openedShare(call, () => "DROP", parts);
+  const { headers, body } = call.request;
+  const length = Number(headers.get("Content-Length") ?? NaN);
+  const range = { kind: "whole", length: undefined, most: length >= 0 ? length : undefined } as const;
+  const names: string[] = [];
+  for await (const file of formFiles(headers.get("Content-Type") ?? "", body)) {
+    const brought = { name: droppedName(file.name), key: randomKey(), range, body: file.body };
+    try {
+      const result = await bring(call, opened, brought, parts);
+      if ("name" in result) names.push(result.name);
+    } catch (error) {
+      await giveUp(call, opened.share, brought.key, parts);
+      throw error;
+    }
+  }
+  return names;
 }
 
 /** Deletes what cannot go on, since nobody knows its key; if that fails, it is deleted when its time is over. */
@@ -99,6 +124,7 @@ async function bring(
         permission: "WRITE",
         instance: server.instance,
       }, signal);
+      if (known === undefined) await makeDirectories(session, share, { name, signal }, parts);
       received = await write(session, upload, { range, body }, known !== undefined);
       if (range.kind !== "whole" && received !== upload.total) return { received };
       kept = await giveName(session, upload, { share, signal }, parts);
@@ -116,13 +142,56 @@ async function begin(
   { store, uploads: { unfinished } }: SharingParts,
 ): Promise<Upload> {
   const total = range.kind === "whole" ? range.length : range.total;
-  if (total === undefined && share.quota?.bytes !== undefined) throw refuse("ERR_LENGTH_REQUIRED");
-  const room = { files: 1, bytes: total ?? 0 };
+  const reserved = total ?? (range.kind === "whole" ? range.most : undefined);
+  if (reserved === undefined && share.quota?.bytes !== undefined) throw refuse("ERR_LENGTH_REQUIRED");
+  const room = { files: 1, bytes: reserved ?? 0 };
   if (!await store.reserve(share.server, share.id, room)) throw refuse("ERR_QUOTA_USED");
   try {
-    return await unfinished.begin(share, { key, name, total, part: `${share.path}${name}.${key}.part` });
+    const part = `${share.path}${name}.${key}.part`;
+    return await unfinished.begin(share, { key, name, total, reserved, part });
   } catch (error) {
     await store.release(share.server, share.id, room);
+    throw error;
+  }
+}
+
+/** Makes the directories that a file comes in, as far as they are not there. Each takes room as a file does. */
+async function makeDirectories(
+  session: DaemonSession,
+  share: Share,
+  { name, signal }: { readonly name: string; readonly signal: AbortSignal },
+  { uploads, store }: SharingParts,
+): Promise<void> {
+  const directories = name.split("/").slice(0, -1);
+  if (directories.length === 0) return;
+  const endTurn = await uploads.turns.take(share.server, share.path, signal);
+  try {
+    let path = share.path;
+    for (const directory of directories) {
+      path += `${directory}/`;
+      const kind = await kindOf(session, path);
+      if (kind === "directory") continue;
+      if (kind !== undefined) throw invalidRequest("There is a file where a directory is to be");
+      const room = { files: 1, bytes: 0 };
+      if (!await store.reserve(share.server, share.id, room)) throw refuse("ERR_QUOTA_USED");
+      try {
+        await session.makeDirectory(path);
+      } catch (error) {
+        await store.release(share.server, share.id, room);
+        throw error;
+      }
+    }
+  } finally {
+    endTurn();
+  }
+}
+
+/** What is at the path of a directory; undefined if nothing is. */
+async function kindOf(session: DaemonSession, path: string) {
+  try {
+    return (await session.entry(withoutSlash(path))).kind;
+  } catch (error) {
+    if (isRefusal(error, "ERR_NOT_FOUND")) return undefined;
     throw error;
   }
 }
@@ -158,14 +227,16 @@ async function giveName(
   { share, signal }: { readonly share: Share; readonly signal: AbortSignal },
   { uploads, store }: SharingParts,
 ): Promise<string> {
-  const { total, part, name } = upload;
+  const { total, reserved, part, name } = upload;
   const endTurn = await uploads.turns.take(share.server, share.path, signal);
   try {
     for (let n = 1; n <= MOST_NAMES; n++) {
       const kept = nthName(name, n);
       if (await sizeOf(session, `${share.path}${kept}`, -1) >= 0) continue;
       if (total === undefined) {
-        await store.reserve(share.server, share.id, { files: 0, bytes: await sizeOf(session, part) });
+        const size = await sizeOf(session, part);
+        if (reserved === undefined) await store.reserve(share.server, share.id, { files: 0, bytes: size });
+        else await store.release(share.server, share.id, { files: 0, bytes: reserved - size });
       }
       await session.rename(part, `${share.path}${kept}`);
       await uploads.unfinished.finish(upload, kept);

@@ -1,18 +1,31 @@
+import { hasForbiddenCharacter } from "../../../model/absolute_path.ts";
 import { invalidRequest } from "../../invalid_request.ts";
 
 /** Bytes of a name at most, so that what is added to it fits into what file systems allow (255). */
 const MOST_BYTES = 200;
 
+/** Directories before the name of a file at most. */
+const MOST_DIRECTORIES = 16;
+
 /**
- * Name of a file that is brought: one that stands in the directory itself, and that no program reads of its own accord,
- * as shells read names with a dot at the beginning.
+ * Name of a file that is brought, with the directories that it comes in: none leads elsewhere, and none is one that programs
+ * read of their own accord, as shells read names with a dot at the beginning.
  * @throws {ERR_INVALID_REQUEST}
  */
 export function droppedName(name: string): string {
-  if (name === "" || name.includes("/")) throw invalidRequest("Name the file, without directories");
-  if (name.startsWith(".")) throw invalidRequest("Files whose names begin with a dot cannot be brought here");
-  if (new TextEncoder().encode(name).length > MOST_BYTES) {
-    throw invalidRequest(`The name of the file is longer than ${MOST_BYTES} bytes`);
+  const parts = name.split("/");
+  if (parts.includes("")) throw invalidRequest("Name the file");
+  if (parts.length - 1 > MOST_DIRECTORIES) {
+    throw invalidRequest(`The file is more than ${MOST_DIRECTORIES} directories deep`);
+  }
+  for (const part of parts) {
+    if (part.startsWith(".")) {
+      throw invalidRequest("Files and directories whose names begin with a dot cannot be brought here");
+    }
+    if (new TextEncoder().encode(part).length > MOST_BYTES) {
+      throw invalidRequest(`A name is longer than ${MOST_BYTES} bytes`);
+    }
+    if (hasForbiddenCharacter(part)) throw invalidRequest("A name has characters for control");
   }
   return name;
 }
@@ -20,6 +33,7 @@ export function droppedName(name: string): string {
 /** The name under which a file is kept if that is taken: the first is itself, then `a (2).txt` and so on. */
 export function nthName(name: string, n: number): string {
   if (n === 1) return name;
+  const first = name.lastIndexOf("/") + 1;
   const dot = name.lastIndexOf(".");
-  return dot <= 0 ? `${name} (${n})` : `${name.slice(0, dot)} (${n})${name.slice(dot)}`;
+  return dot <= first ? `${name} (${n})` : `${name.slice(0, dot)} (${n})${name.slice(dot)}`;
 }

@@ -26,10 +26,12 @@ export interface Upload {
   readonly gid?: string;
   /** Absolute path at which it is kept until it is whole. */
   readonly part: string;
-  /** Name it is to have. */
+  /** Name it is to have, with the directories that it comes in. */
   readonly name: string;
   /** Bytes; absent: unknown. */
   readonly total?: number;
+  /** Bytes for which room was taken, if these are others. */
+  readonly reserved?: number;
   /** Name that it got, once it is whole. */
   readonly kept?: string;
   /** From when on it is deleted, in seconds since the epoch. */
@@ -55,7 +57,10 @@ export class UnfinishedUploads {
   }
 
   /** @throws {ERR_TOO_MANY_UPLOADS | ERR_RECORD_STORE} */
-  async begin(share: Share, upload: Pick<Upload, "key" | "part" | "name" | "total">): Promise<Upload> {
+  async begin(
+    share: Share,
+    upload: Pick<Upload, "key" | "part" | "name" | "total" | "reserved">,
+  ): Promise<Upload> {
     const store = this.#store();
     if ((await store.list(KIND, ownerKey(share.server, share.id))).length >= MOST) {
       throw refuse("ERR_TOO_MANY_UPLOADS");
@@ -169,6 +174,7 @@ function readUpload(content: unknown): Upload | undefined {
     due,
     gid: text("gid"),
     total: number("total"),
+    reserved: number("reserved"),
     kept: text("kept"),
   };
 }

@@ -3,8 +3,8 @@ import { invalidRequest } from "../../invalid_request.ts";
 
 /** What of a file a request brings. */
 export type UploadRange =
-  /** All of it. @property length Bytes; absent: nobody says before the end. */
-  | { readonly kind: "whole"; readonly length: number | undefined }
+  /** All of it. @property length Bytes; absent: nobody says before the end. @property most Bytes it can have at most. */
+  | { readonly kind: "whole"; readonly length: number | undefined; readonly most?: number }
   /** Bytes from `first` on, `length` of them, of a file of `total`. */
   | { readonly kind: "piece"; readonly first: number; readonly length: number; readonly total: number }
   /** Nothing: it asks how much of a file of `total` bytes is there. */

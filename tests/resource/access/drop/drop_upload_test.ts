@@ -92,7 +92,12 @@ Deno.test("nothing can be seen, read or replaced through a share for uploads", a
 const NAMES: readonly (readonly [string, number])[] = [
   [".bashrc", 400],
   [".ssh", 400],
-  ["sub/x", 400],
+  ["sub/.x", 400],
+  [".sub/x", 400],
+  ["sub/..%2fx", 404],
+  ["sub/", 400],
+  ["ten.txt/x", 400],
+  ["d/".repeat(17) + "x", 400],
   ["..", 404],
   ["%2e%2e%2fx", 404],
   ["a%2fb", 404],
@@ -116,6 +121,41 @@ Deno.test("names with anything else are kept as they are", async () => {
     assert.deepEqual(await at.put(encodeURIComponent(name), { body: name }), [201, { name }]);
     assert.equal(await Deno.readTextFile(`${at.site.root}/d/${name}`), name);
   }
+});
+
+Deno.test("a folder comes file by file, with its directories, and takes the place of nothing", async () => {
+  await using at = await drop({ maxFiles: 7 });
+  const root = `${at.site.root}/d`;
+  assert.deepEqual(await at.put("run%207/v1.2/readme", { body: "a" }), [201, { name: "run 7/v1.2/readme" }]);
+  assert.deepEqual(await at.put("run%207/v1.2/readme", { body: "b" }), [201, {
+    name: "run 7/v1.2/readme (2)",
+  }]);
+  assert.deepEqual(await at.put("sub/x.dat", { body: "c" }), [201, { name: "sub/x (2).dat" }]);
+  assert.equal(await Deno.readTextFile(`${root}/sub/x.dat`), "x");
+  assert.equal(await Deno.readTextFile(`${root}/run 7/v1.2/readme (2)`), "b");
+  // Directories that are made take room as files do.
+  assert.deepEqual((await at.shared()).received, { files: 5, bytes: 3 });
+  const begun = await at.put("new/f", { body: "01", range: "0-1/4", key: KEY });
+  assert.deepEqual(begun, [202, { received: 2 }]);
+  assert.equal((await at.put("other/f", { body: "x" }))[0], 507);
+  assert.deepEqual([...Deno.readDirSync(root)].map(({ name }) => name).toSorted(), [
+    "new",
+    "run 7",
+    "sub",
+    "ten.txt",
+  ]);
+  assert.deepEqual(await at.put("new/f", { body: "23", range: "2-3/4", key: KEY }), [201, { name: "new/f" }]);
+  assert.equal(await Deno.readTextFile(`${root}/new/f`), "0123");
+});
+
+Deno.test("of many files at once that come in one new directory each is kept, and the directory is made once", async () => {
+  await using at = await drop({ maxFiles: 10 });
+  const all = await Promise.all(
+    Array.from({ length: 8 }, (_, i) => at.put(`a/b/${i % 4}`, { body: `${i}` })),
+  );
+  assert(all.every(([status]) => status === 201));
+  assert.equal([...Deno.readDirSync(`${at.site.root}/d/a/b`)].length, 8);
+  assert.deepEqual((await at.shared()).received, { files: 10, bytes: 8 });
 });
 
 Deno.test("a file comes in pieces, and what was interrupted goes on where it ended", async () => {

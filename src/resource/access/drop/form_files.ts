@@ -1,0 +1,141 @@
+import { Buffer } from "node:buffer";
+import type { Body } from "../../../model/http_message.ts";
+import { invalidRequest } from "../../invalid_request.ts";
+
+/** Files of a form at most, empty fields and others included. */
+const MOST_PARTS = 1000;
+
+/** Bytes of the head of a part at most, and of what stands before the first. */
+const MOST_HEAD = 8 * 1024;
+
+/** A file in a form. */
+interface FormFile {
+  /** As the browser names it: with directories, where a directory was chosen. */
+  readonly name: string;
+  /** To be taken whole before the next file is asked for. */
+  readonly body: ReadableStream<Uint8Array>;
+}
+
+/**
+ * The files that a browser sends with a form, one after the other as they come (`multipart/form-data`, RFC 7578); fields
+ * without a file are passed over. Little is held of them: the head of a part, and a line's length of its body.
+ * @param contentType That of the request.
+ * @throws {ERR_INVALID_REQUEST}
+ */
+export async function* formFiles(contentType: string, body: Body): AsyncGenerator<FormFile, void> {
+  const reader = new PartReader(body, boundaryOf(contentType));
+  try {
+    await reader.skipTo("the first part");
+    for (let parts = 0; await reader.hasNext(); parts++) {
+      if (parts === MOST_PARTS) throw invalidRequest(`Expected at most ${MOST_PARTS} files`);
+      const name = fileName(await reader.head());
+      if (name === undefined || name === "") await reader.skipTo("the end of a field");
+      else yield { name, body: reader.body() };
+    }
+  } finally {
+    await reader.cancel();
+  }
+}
+
+/** @throws {ERR_INVALID_REQUEST} */
+function boundaryOf(contentType: string): string {
+  const [, quoted, plain] = /;[ \t]*boundary=(?:"([^"\\]{1,70})"|([^\s;,"]{1,70}))/i.exec(contentType) ?? [];
+  const boundary = quoted ?? plain;
+  if (boundary === undefined) throw invalidRequest("Content-Type: expected a boundary");
+  return boundary;
+}
+
+/**
+ * The name of the file of a part; browsers write quotes and line ends in it as `%22`, `%0D`, `%0A` (HTML standard, 4.10.21.8).
+ * @returns `undefined` if it has none.
+ */
+function fileName(head: string): string | undefined {
+  const line = head.split("\r\n").find((each) => /^content-disposition:/i.test(each));
+  const name = /; filename="([^"]*)"/i.exec(line ?? "")?.[1];
+  return name?.replaceAll("%22", '"');
+}
+
+/** Takes a body apart at its boundary. */
+class PartReader {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  readonly #delimiter: Buffer;
+  /** What came and was not taken; begins as if a line had ended. */
+  #rest: Buffer = Buffer.from("\r\n");
+
+  constructor(body: Body, boundary: string) {
+    if (body instanceof Uint8Array) this.#rest = Buffer.concat([this.#rest, body]);
+    else this.#reader = body?.getReader();
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`);
+  }
+
+  /** Whether a part follows, or the end. */
+  async hasNext(): Promise<boolean> {
+    while (this.#rest.length < 2) await this.#more();
+    const next = this.#rest.toString("latin1", 0, 2);
+    this.#rest = this.#rest.subarray(2);
+    if (next !== "\r\n" && next !== "--") throw invalidRequest("The form is not multipart/form-data");
+    return next === "\r\n";
+  }
+
+  /** Header fields of a part. */
+  async head(): Promise<string> {
+    for (;;) {
+      const end = this.#rest.indexOf("\r\n\r\n");
+      if (end >= 0) {
+        const head = this.#rest.toString("utf-8", 0, end);
+        this.#rest = this.#rest.subarray(end + 4);
+        return head;
+      }
+      if (this.#rest.length > MOST_HEAD) throw invalidRequest("The head of a file in the form is too long");
+      await this.#more();
+    }
+  }
+
+  /** Passes over what stands before the next boundary. */
+  async skipTo(what: string): Promise<void> {
+    let bytes = 0;
+    for (let piece = await this.#piece(); piece !== undefined; piece = await this.#piece()) {
+      bytes += piece.length;
+      if (bytes > MOST_HEAD) throw invalidRequest(`The form has too much before ${what}`);
+    }
+  }
+
+  /** The bytes up to the next boundary. */
+  body(): ReadableStream<Uint8Array> {
+    return new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        const piece = await this.#piece();
+        if (piece === undefined) controller.close();
+        else controller.enqueue(piece);
+      },
+    }, { highWaterMark: 0 });
+  }
+
+  async cancel(): Promise<void> {
+    await this.#reader?.cancel().catch(() => {}); // a source that fails while it is given up has nobody to tell
+  }
+
+  /** Some of what stands before the next boundary; `undefined` once that is reached, and passed. */
+  async #piece(): Promise<Uint8Array | undefined> {
+    for (;;) {
+      const at = this.#rest.indexOf(this.#delimiter);
+      const sure = at >= 0 ? at : this.#rest.length - this.#delimiter.length;
+      if (sure > 0) {
+        const piece = new Uint8Array(this.#rest.subarray(0, sure));
+        this.#rest = this.#rest.subarray(sure);
+        return piece;
+      }
+      if (at === 0) {
+        this.#rest = this.#rest.subarray(this.#delimiter.length);
+        return undefined;
+      }
+      await this.#more();
+    }
+  }
+
+  async #more(): Promise<void> {
+    const { value, done } = await this.#reader?.read() ?? { value: undefined, done: true };
+    if (done || value === undefined) throw invalidRequest("The form ends in the middle");
+    this.#rest = this.#rest.length === 0 ? Buffer.from(value) : Buffer.concat([this.#rest, value]);
+  }
+}

@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { formFiles } from "../../../../src/resource/access/drop/form_files.ts";
+
+const BOUNDARY = "----FormBoundary7";
+const TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+
+interface Part {
+  readonly name?: string;
+  readonly bytes: Uint8Array;
+}
+
+/** What a browser makes of files. */
+function formOf(parts: readonly Part[]): Uint8Array {
+  const texts = new TextEncoder();
+  const pieces = parts.flatMap(({ name, bytes }) => [
+    texts.encode(
+      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="files"${
+        name === undefined ? "" : `; filename="${name.replaceAll('"', "%22")}"\r\nContent-Type: text/plain`
+      }\r\n\r\n`,
+    ),
+    bytes,
+    texts.encode("\r\n"),
+  ]);
+  return join([...pieces, texts.encode(`--${BOUNDARY}--\r\n`)]);
+}
+
+function join(pieces: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
+
+/** In pieces of these lengths, which begin again when they are used up. */
+function streamed(bytes: Uint8Array, lengths: readonly number[]): ReadableStream<Uint8Array> {
+  let at = 0;
+  let i = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (at >= bytes.length) return controller.close();
+      const length = lengths[i++ % lengths.length] ?? 1;
+      controller.enqueue(bytes.slice(at, at + length));
+      at += length;
+    },
+  });
+}
+
+async function read(
+  body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>,
+  type = TYPE,
+): Promise<Part[]> {
+  const found: Part[] = [];
+  for await (const file of formFiles(type, body)) {
+    found.push({ name: file.name, bytes: join(await Array.fromAsync(file.body)) });
+  }
+  return found;
+}
+
+Deno.test("formFiles() gives what a browser sends, however it is cut into pieces", async () => {
+  const nearly = fc.constantFrom(
+    "\r\n",
+    "--",
+    "\r\n--",
+    `\r\n--${BOUNDARY.slice(0, -1)}`,
+    `--${BOUNDARY}`,
+    "x",
+  )
+    .map((text) => new TextEncoder().encode(text));
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 300 }),
+    // No browser takes a boundary that stands in a file.
+    fc.array(nearly, { maxLength: 8 }).map(join).filter((bytes) =>
+      !new TextDecoder().decode(bytes).includes(`\r\n--${BOUNDARY}`)
+    ),
+  );
+  const name = fc.string({ unit: fc.constantFrom(...'a.txt/ü"日 %&;=<>'), minLength: 1, maxLength: 12 })
+    .filter((text) => !text.includes("%22"));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ name, bytes }, { noNullPrototype: true }), { maxLength: 4 }),
+      fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 }),
+      async (files, lengths) => {
+        const form = formOf(files);
+        if (files.length === 0) return; // browsers send an empty part then
+        assert.deepEqual(await read(streamed(form, lengths)), files);
+        assert.deepEqual(await read(Uint8Array.from(form)), files);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+Deno.test("formFiles() passes over fields without a file, and what stands before the first", async () => {
+  const form = formOf([
+    { bytes: new TextEncoder().encode("a field") },
+    { name: "", bytes: new Uint8Array() },
+    { name: "a", bytes: new Uint8Array([1]) },
+  ]);
+  const preamble = join([new TextEncoder().encode("for old readers\r\n"), form]);
+  for (const body of [form, preamble]) {
+    assert.deepEqual((await read(streamed(body, [7]))).map(({ name }) => name), ["a"]);
+  }
+});
+
+const text = (value: string) => new TextEncoder().encode(value);
+const WRONG: readonly (readonly [string, string, Uint8Array<ArrayBuffer>])[] = [
+  ["no boundary", "multipart/form-data", text("x")],
+  ["nothing", TYPE, text("")],
+  ["no end", TYPE, text(`--${BOUNDARY}\r\nContent-Disposition: form-data; filename="a"\r\n\r\nbytes`)],
+  ["no end of the head", TYPE, text(`--${BOUNDARY}\r\nX: y`)],
+  ["an endless head", TYPE, text(`--${BOUNDARY}\r\n${"X: y\r\n".repeat(5000)}`)],
+  ["an endless field", TYPE, text(`--${BOUNDARY}\r\nX: y\r\n\r\n${"x".repeat(20_000)}\r\n--${BOUNDARY}--`)],
+  ["much before the first part", TYPE, text(`${"x".repeat(20_000)}\r\n--${BOUNDARY}--`)],
+  ["something behind a boundary", TYPE, text(`--${BOUNDARY}xx`)],
+  ["too many parts", TYPE, text(`${`--${BOUNDARY}\r\nX: y\r\n\r\n\r\n`.repeat(1002)}--${BOUNDARY}--`)],
+];
+for (const [what, type, body] of WRONG) {
+  Deno.test(`formFiles() refuses ${what}`, async () => {
+    await assert.rejects(read(body, type), { code: "ERR_INVALID_REQUEST" });
+    await assert.rejects(read(streamed(body, [1000]), type), { code: "ERR_INVALID_REQUEST" });
+  });
+}

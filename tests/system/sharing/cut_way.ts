@@ -1,0 +1,46 @@
+/** A way to the service that is cut when so many bytes have gone through it, one cut after the other. */
+export function cutting(port: number, cuts: number[]) {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const state = { cut: 0 };
+  const carry = async (from: Deno.Conn, to: Deno.Conn, passed: (bytes: number) => boolean) => {
+    const buffer = new Uint8Array(64 * 1024);
+    try {
+      for (let count = await from.read(buffer); count !== null; count = await from.read(buffer)) {
+        if (!passed(count)) break;
+        for (let at = 0; at < count;) at += await to.write(buffer.subarray(at, count));
+      }
+    } catch {
+      // One side is gone, and with it the other.
+    }
+    for (const end of [from, to]) {
+      try {
+        end.close();
+      } catch {
+        // closed already
+      }
+    }
+  };
+  const accepted = (async () => {
+    for await (const client of listener) {
+      const service = await Deno.connect({ hostname: "127.0.0.1", port });
+      let bytes = 0;
+      void carry(client, service, (count) => {
+        bytes += count;
+        const cut = cuts[0];
+        if (cut === undefined || bytes < cut) return true;
+        cuts.shift();
+        state.cut++;
+        return false;
+      });
+      void carry(service, client, () => true);
+    }
+  })();
+  return {
+    port: listener.addr.port,
+    state,
+    async [Symbol.asyncDispose]() {
+      listener.close();
+      await accepted;
+    },
+  };
+}
