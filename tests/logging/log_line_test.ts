@@ -29,6 +29,7 @@ for (
     ["line ends escaped", "a\r\nb", 'value="a\\r\\nb"'],
     ["C1 controls escaped", "a\u0085\u009bb\u007f", 'value="a\\u0085\\u009bb\\u007f"'],
     ["separators and directions escaped", "\u2028\u2029\u202e\u2066", 'value="\\u2028\\u2029\\u202e\\u2066"'],
+    ["an error without a cause", new TypeError("a"), 'value="TypeError: a"'],
     [
       "an error with its causes",
       new TypeError("a", { cause: new RangeError("b", { cause: "c" }) }),

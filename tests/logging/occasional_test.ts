@@ -13,3 +13,14 @@ Deno.test("Occasional writes twenty lines of a storm, and how many more there we
   assert.equal(lines.length, 21);
   assert.match(lines[20] ?? "", / info +more of the same not listed lines=980$/);
 });
+
+Deno.test("Occasional tells of a single line that it left out, too, and of none where there was none", () => {
+  const lines: string[] = [];
+  const occasional = new Occasional(createLogger((line) => lines.push(line)), "warn");
+  for (let i = 0; i < 20; i++) occasional.write("request refused", { number: i });
+  occasional.flush();
+  assert.equal(lines.length, 20);
+  occasional.write("request refused", { number: 20 });
+  occasional.flush();
+  assert.match(lines[20] ?? "", / warn +more of the same not listed lines=1$/);
+});

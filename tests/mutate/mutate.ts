@@ -1,7 +1,8 @@
 /**
- * `deno task mutate [--seed N] [--count N | --all] [--own] [--jobs N] [--after LOG]... [FOLDER|FILE...]`: puts one small
- * mistake after the other into a copy of the source and looks whether a test notices (`killer.ts`). Prints a table and the
+ * `deno task mutate [--seed N] [--count N | --all] [--again] [--own] [--jobs N] [--after LOG]...
+ * [FOLDER|FILE...]`: puts one small mistake after the other into a copy of the source and looks whether a test notices (`killer.ts`). Prints a table and the
  * survivors, and keeps both of whole folders in `docs/mutation.md`; `--own` asks a folder's own tests alone.
+ * `--again` tries those alone that survived according to that page, and puts their scores right.
  * What earlier runs found, whose output `--after` names, is taken from there; the source must be the same. Ends with 1 if a
  * survivor has no reason in `known_survivors.ts`, or if a folder is below what is promised.
  */
@@ -11,9 +12,17 @@ import { Killer } from "./killer.ts";
 import { KNOWN_SURVIVORS } from "./known_survivors.ts";
 import { type Mutant, mutantsOf, mutated } from "./mutant.ts";
 import { type Kept, mutationPage } from "./mutation_page.ts";
-import { folderOf, folderScore, type KilledBy, scoreTable, type Trial } from "./score_table.ts";
+import {
+  folderOf,
+  type FolderScore,
+  folderScore,
+  type KilledBy,
+  scoreTable,
+  type Trial,
+} from "./score_table.ts";
 import { seededSample } from "./seeded_sample.ts";
 import { TreeCopy } from "./tree_copy.ts";
+import { findAgain, listedIn, triedAgain } from "./tried_again.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const DATA = `${ROOT}docs/mutation.json`;
@@ -25,6 +34,7 @@ const { values: options, positionals } = parseArgs({
     seed: { type: "string", default: "1" },
     count: { type: "string", default: "35" },
     all: { type: "boolean", default: false },
+    again: { type: "boolean", default: false },
     own: { type: "boolean", default: false },
     after: { type: "string", multiple: true, default: [] },
     jobs: { type: "string", default: String(Math.max(1, navigator.hardwareConcurrency >> 1)) },
@@ -46,6 +56,7 @@ if (unknown.length > 0) {
   console.error(`mutate: found ${unknown.join(", ")}, expected folders or files of src`);
   Deno.exit(2);
 }
+const before: Kept = await Deno.readTextFile(DATA).then(JSON.parse, () => ({}));
 /** How many mutants a part of the source has. */
 const sizes = new Map<string, number>();
 const chosen: Found[] = [];
@@ -53,9 +64,10 @@ for (const part of wanted.length > 0 ? wanted : folders) {
   const all = await mutantsIn(part);
   sizes.set(part, all.length);
   const keyOf = ({ file, mutant: { at, change } }: Found) => `${file} ${at} ${change}`;
-  chosen.push(
-    ...(options.all ? all : seededSample(all, Number(options.count), Number(options.seed), keyOf)),
-  );
+  if (options.again) chosen.push(...survivorsAmong(all, before[folderOf(`${part}/`)]));
+  else {chosen.push(
+      ...(options.all ? all : seededSample(all, Number(options.count), Number(options.seed), keyOf)),
+    );}
 }
 console.log(`${chosen.length} mutants, seed ${options.seed}, ${options.jobs} at once`);
 
@@ -96,6 +108,14 @@ async function mutantsIn(part: string): Promise<Found[]> {
   return found;
 }
 
+function survivorsAmong(all: readonly Found[], score: FolderScore | undefined): Found[] {
+  return (score === undefined ? [] : listedIn(score)).flatMap((listed) => {
+    const inFile = all.filter(({ file }) => file === listed.file);
+    const mutant = findAgain(listed, inFile.map(({ mutant }) => mutant));
+    return inFile.filter((found) => found.mutant === mutant);
+  });
+}
+
 async function tryOut(tree: TreeCopy, { file, text, mutant }: Found): Promise<Trial> {
   const known = KNOWN_SURVIVORS.find(({ file: path, at, change }) =>
     path === file && at === mutant.at && change === mutant.change
@@ -110,25 +130,29 @@ async function tryOut(tree: TreeCopy, { file, text, mutant }: Found): Promise<Tr
 
 /** Writes the rows of the folders that were tried as a whole in the place of their earlier ones. */
 async function keep(): Promise<void> {
-  const earlier: Kept = await Deno.readTextFile(DATA).then(JSON.parse, () => ({}));
   const kept: Kept = {};
   for (const folder of folders) {
     const name = folderOf(`${folder}/`);
-    const before = earlier[name];
-    const mutants = sizes.get(folder);
-    if (mutants !== undefined) {
-      const day = new Date().toISOString().slice(0, 10);
-      kept[name] = {
-        day,
-        seed: Number(options.seed),
-        mutants,
-        ...folderScore(trials, name, { onlyOwn: options.own }),
-      };
-    } else if (before !== undefined) kept[name] = before;
+    const row = rowOf(name, before[name], sizes.get(folder));
+    if (row !== undefined) kept[name] = row;
   }
   await Deno.writeTextFile(DATA, `${JSON.stringify(kept, undefined, 1)}\n`);
   await Deno.writeTextFile(PAGE, mutationPage(kept));
   console.log(`written to docs/mutation.md`);
+}
+
+/** @param mutants How many the folder has; absent if it was not tried as a whole. */
+function rowOf(name: string, earlier: Kept[string] | undefined, mutants: number | undefined) {
+  if (mutants === undefined) return earlier;
+  const how = { onlyOwn: options.own };
+  const day = new Date().toISOString().slice(0, 10);
+  if (!options.again) {
+    return { day, seed: Number(options.seed), mutants, ...folderScore(trials, name, how) };
+  }
+  if (earlier === undefined) return undefined;
+  const { seed } = earlier;
+  const ofFolder = trials.filter(({ file }) => folderOf(file) === name);
+  return { day, seed, mutants, ...triedAgain(earlier, ofFolder, how) };
 }
 
 function isIn(file: string, part: string): boolean {

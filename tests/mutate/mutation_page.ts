@@ -37,7 +37,8 @@ of \`src\` a sample is tried, drawn by a seed; those that change nothing that an
 Wanted are ${100 * PROMISED.all} % killed in each folder, ${
     100 * PROMISED.own
   } % by the folder's own tests or the compiler. Written by
-\`deno task mutate\`; where all that are killed are not told, tests of other folders were not asked about the survivors.
+\`deno task mutate\`, and after tests for survivors by \`deno task mutate --again\`, which tries those once more. Where all
+that are killed are not told, tests of other folders were not asked about the survivors.
 
 | Folder | Mutants | Tried | Killed by its own tests | Killed | Equivalent | Seed | Day |
 |---|---|---|---|---|---|---|---|

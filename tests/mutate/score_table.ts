@@ -19,7 +19,7 @@ export interface FolderScore {
   readonly tried: number;
   /** Of these, those killed by the folder's own tests or the compiler. */
   readonly own: number;
-  /** Of these, those killed by anything; absent if tests of other folders were not asked. */
+  /** Of these, those killed by anything; absent if tests of other folders were not asked about those left. */
   readonly killed?: number;
   /** Those that nobody killed, as lines of Markdown: equivalent ones, and others. */
   readonly equivalent: readonly string[];
@@ -42,13 +42,14 @@ export function folderScore(
 ): FolderScore {
   const all = trials.filter(({ file }) => folderOf(file) === folder);
   const counted = all.filter(({ known }) => known?.equivalent !== true);
-  const lines = (list: readonly Trial[]) => list.filter(({ killedBy }) => killedBy === undefined).map(line);
+  const lines = (list: readonly Trial[]) => list.filter(({ killedBy }) => killedBy === undefined).map(lineOf);
+  const survivors = lines(counted).sort();
   return {
     tried: counted.length,
     own: counted.filter(({ killedBy }) => killedBy === "own" || killedBy === "types").length,
-    ...(!onlyOwn && { killed: counted.filter(({ killedBy }) => killedBy !== undefined).length }),
+    ...((!onlyOwn || survivors.length === 0) && { killed: counted.length - survivors.length }),
     equivalent: lines(all.filter((trial) => !counted.includes(trial))).sort(),
-    survivors: lines(counted).sort(),
+    survivors,
   };
 }
 
@@ -88,7 +89,8 @@ export function percent(part: number | undefined, whole: number): string {
   return `${whole === 0 ? 100 : Math.floor((100 * part) / whole)} %`;
 }
 
-function line({ file, mutant, known }: Trial): string {
+/** What became of a mutant that nobody killed, as a line of Markdown, with the reason if one is known. */
+export function lineOf({ file, mutant, known }: Trial): string {
   const reason = known === undefined ? "" : ` — ${known.equivalent ? "equivalent: " : ""}${known.why}`;
   return `- \`${file}:${mutant.line}\` ${mutant.kind}: \`${mutant.change}\`${reason}`;
 }

@@ -419,3 +419,19 @@ Deno.test("HttpsClient gives up a server that falls silent on a kept connection"
   await server.idle();
   client.close();
 });
+
+Deno.test("HttpsClient leaves no connection open to what speaks no TLS", async () => {
+  const plain = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepted = plain.accept();
+  const client = new HttpsClient(defaults, trust, SILENT);
+  const asked = client.send({ method: "GET", url: `https://127.0.0.1:${plain.addr.port}/` }, never);
+  const connection = await accepted;
+  const rest = new Uint8Array(1000);
+  await connection.read(rest);
+  await connection.write(new TextEncoder().encode("HTTP/1.1 400 Bad Request\r\n\r\n"));
+  await assert.rejects(asked, RemoteUnavailable);
+  while (await connection.read(rest) !== null); // ends since the client closes its end
+  connection.close();
+  plain.close();
+  client.close();
+});

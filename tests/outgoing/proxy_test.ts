@@ -3,7 +3,7 @@ import { SILENT } from "../../src/logging/logger.ts";
 import type { OutgoingConfig, ProxyConfig } from "../../src/config/service_config.ts";
 import { HttpsClient } from "../../src/outgoing/https_client.ts";
 import type { HttpsTrust } from "../../src/outgoing/https_trust.ts";
-import { goesThroughProxy } from "../../src/outgoing/proxy.ts";
+import { goesThroughProxy, openTunnel } from "../../src/outgoing/proxy.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { startHttpsServer } from "../identity_provider/https_server.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -156,6 +156,25 @@ Deno.test("HttpsClient waits no longer for a proxy than for a connection", async
   while (await connection.read(rest) !== null); // ends since the client closes its end
   connection.close();
   silent.close();
+});
+
+Deno.test("openTunnel() names an IPv6 address in brackets", async () => {
+  await using through = await startConnectProxy(() => "HTTP/1.1 200 OK\r\n\r\n");
+  const proxy = { host: "127.0.0.1", port: through.port, user: undefined, password: undefined, direct: [] };
+  const connection = await openTunnel({ host: "2001:db8::7", port: 443 }, { proxy, limitMs: 10_000 });
+  connection.close();
+  assert.deepEqual(through.heads, ["CONNECT [2001:db8::7]:443 HTTP/1.1\r\nHost: [2001:db8::7]:443\r\n\r\n"]);
+});
+
+Deno.test("openTunnel() waits no longer for a proxy that reads nothing", async () => {
+  const deaf = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepted = deaf.accept();
+  // More than both ends keep on the way.
+  const user = "a".repeat(32 * 1024 * 1024);
+  const proxy = { host: "127.0.0.1", port: deaf.addr.port, user, password: "", direct: [] };
+  await assert.rejects(openTunnel({ host: "idp.example", port: 443 }, { proxy, limitMs: 200 }));
+  (await accepted).close();
+  deaf.close();
 });
 
 const hosts: readonly (readonly [host: string, through: boolean])[] = [

@@ -77,5 +77,8 @@ Deno.test("SqliteDatabase binds the time by its clock", () =>
     const database = open(file);
     const time = await database.read(() => row("SELECT :now AS now, :clock AS clock", {}));
     assert.deepEqual({ ...time }, { now: 1_800_000_000, clock: 1_800_000_000_999 });
+    const alone = async (sql: string) => ({ ...await database.read(() => row(sql, {})) });
+    assert.deepEqual(await alone("SELECT :now AS now"), { now: 1_800_000_000 });
+    assert.deepEqual(await alone("SELECT :clock AS clock"), { clock: 1_800_000_000_999 });
     database.close();
   }));

@@ -25,6 +25,7 @@ Deno.test("openRecordStore() finds everything again, in a file that only its acc
   await first.put("token", kept, 9);
   assert.equal(((await Deno.stat(file)).mode ?? 0) & 0o777, 0o600);
   first.close();
+  await assert.rejects(first.get("token", "one"), /not open/, "its file is given back");
   const second = openRecordStore(file, Date.now);
   assert.deepEqual(await second.get("token", "one"), kept);
   second.close();
