@@ -1,9 +1,11 @@
 /**
- * `deno task test:long [PART...]`: the tests that last too long for every day, all of them or the parts that are named,
- * and their tables, printed and kept in `docs/reliability.md`. Ends with 1 if a test fails; its tables stay as they were.
+ * `deno task test:long [PART[:WORD]...]`: the tests that last too long for every day, all of them or the parts that are
+ * named, and their tables, printed and kept in `docs/reliability.md`. Of a part with a word those files alone are run that
+ * have it in their path, and their rows take the places of those with the same names. Ends with 1 if a test fails; its
+ * tables stay as they were.
  */
 import type { FaultRow, ParserRow, Results, TrialRow } from "./results.ts";
-import { reliabilityPage } from "./reliability_page.ts";
+import { inPlace, reliabilityPage } from "./reliability_page.ts";
 
 interface Part {
   /** The table that its rows are of; a part without one only passes or fails. */
@@ -48,16 +50,28 @@ const PARTS: Readonly<Record<string, Part>> = {
 const DATA = new URL("../../docs/reliability.json", import.meta.url);
 const PAGE = new URL("../../docs/reliability.md", import.meta.url);
 
-const unknown = Deno.args.filter((name) => !Object.hasOwn(PARTS, name));
+const wanted = Deno.args.map((arg) => {
+  const [name = "", word] = arg.split(":", 2);
+  return { name, word };
+});
+const unknown = wanted.map(({ name }) => name).filter((name) => !Object.hasOwn(PARTS, name));
 if (unknown.length > 0) {
   console.error(`test:long: found ${unknown.join(", ")}, expected some of ${Object.keys(PARTS).join(", ")}`);
   Deno.exit(2);
 }
 for (const [name, part] of Object.entries(PARTS)) {
-  if (Deno.args.length === 0 || Deno.args.includes(name)) await run(name, part);
+  const one = wanted.find((one) => one.name === name);
+  if (wanted.length === 0 || one !== undefined) await run(name, part, one?.word);
 }
 
-async function run(name: string, part: Part): Promise<void> {
+/** @param word What files have in their paths; absent: all are run. */
+async function run(name: string, part: Part, word?: string): Promise<void> {
+  const tests: string[] = [];
+  for (const test of part.tests) tests.push(...(word === undefined ? [test] : await filesWith(word, test)));
+  if (tests.length === 0) {
+    console.error(`test:long: found no test of ${name} with ${word} in its path`);
+    Deno.exit(2);
+  }
   const folder = await Deno.makeTempDir({ prefix: "authserver-results-" });
   try {
     const began = performance.now();
@@ -68,7 +82,7 @@ async function run(name: string, part: Part): Promise<void> {
         "--allow-all",
         ...(part.parallel ? ["--parallel"] : []),
         ...(part.filter === undefined ? [] : [`--filter=/${part.filter}/`]),
-        ...part.tests.map((test) => new URL(`../${test}`, import.meta.url).pathname),
+        ...tests.map((test) => new URL(`../${test}`, import.meta.url).pathname),
       ],
       env: { AUTHSERVER_LONG_TESTS: "1", AUTHSERVER_RESULTS: folder },
       stdout: "inherit",
@@ -77,7 +91,9 @@ async function run(name: string, part: Part): Promise<void> {
     const seconds = Math.round((performance.now() - began) / 1000);
     console.log(`${name}: ${success ? "passed" : "FAILED"} after ${seconds} s`);
     if (!success) Deno.exitCode = 1;
-    else if (part.table !== undefined) await keep(part.table, await rowsIn(folder), seconds);
+    else if (part.table !== undefined) {
+      await keep(part.table, await rowsIn(folder), word === undefined ? seconds : undefined);
+    }
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -90,10 +106,29 @@ async function rowsIn(folder: string): Promise<(FaultRow | ParserRow | TrialRow)
   return texts.sort().map((text) => JSON.parse(text));
 }
 
-async function keep(table: keyof Results, rows: readonly unknown[], seconds: number): Promise<void> {
+/** Test files with a word in their paths: a file itself, or those in a folder. */
+async function filesWith(word: string, path: string): Promise<string[]> {
+  if (path.endsWith(".ts")) return path.includes(word) ? [path] : [];
+  const found: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(new URL(`../${path}`, import.meta.url))) {
+    if (isDirectory) found.push(...await filesWith(word, `${path}/${name}`));
+    else if (name.endsWith("_test.ts") && `${path}/${name}`.includes(word)) found.push(`${path}/${name}`);
+  }
+  return found.sort();
+}
+
+/** @param seconds How long the whole part lasted; absent if it was not run as a whole. */
+async function keep(
+  table: keyof Results,
+  rows: readonly (FaultRow | ParserRow | TrialRow)[],
+  seconds: number | undefined,
+): Promise<void> {
   console.table(rows);
   const kept = JSON.parse(await Deno.readTextFile(DATA));
-  kept[table] = { day: new Date().toISOString().slice(0, 10), seconds, rows };
+  const day = new Date().toISOString().slice(0, 10);
+  kept[table] = seconds === undefined
+    ? { ...kept[table], again: day, rows: inPlace(kept[table].rows, rows) }
+    : { day, seconds, rows };
   await Deno.writeTextFile(DATA, `${JSON.stringify(kept, undefined, 1)}\n`);
   await Deno.writeTextFile(PAGE, reliabilityPage(kept));
   console.log(`${rows.length} rows, written to ${PAGE.pathname}`);

@@ -1,4 +1,4 @@
-import type { Kept, ParserRow } from "./results.ts";
+import type { FaultRow, Kept, ParserRow, TrialRow } from "./results.ts";
 
 /** `docs/reliability.md`. */
 export function reliabilityPage({ faults, parsers, trials }: Kept): string {
@@ -7,7 +7,7 @@ export function reliabilityPage({ faults, parsers, trials }: Kept): string {
 
 What happens when something around the service fails, when what it reads is spoiled, and when somebody tries for long. The
 tables are written by \`deno task test:long\`, which tries everything on this page again; \`deno task test:long faults\`, or
-\`parsers\`, \`trials\` or \`builds\`, tries one part. Times depend on the machine; limits do not.
+\`parsers\`, \`trials\` or \`builds\`, tries one part, \`faults:disk\` of it the files with that word in their paths. Times depend on the machine; limits do not.
 
 ## Faults
 
@@ -59,8 +59,23 @@ ${table(["What", "Done", "Outcome"], trials.rows.map(({ trial, done, outcome }) 
 `;
 }
 
-function ran(part: string, { day, seconds }: Kept[keyof Kept]): string {
-  return `Made by \`deno task test:long ${part}\` on ${day}, in ${Math.ceil(seconds / 60)} minutes.`;
+/** Rows, with others in the places of those of the same name, in the order that their texts have. */
+export function inPlace<Row extends FaultRow | ParserRow | TrialRow>(
+  before: readonly Row[],
+  news: readonly Row[],
+): Row[] {
+  const rows = new Map([...before, ...news].map((row) => [nameOf(row), row]));
+  return [...rows.values()].sort((a, b) => JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+}
+
+function nameOf(row: FaultRow | ParserRow | TrialRow): string {
+  if ("parser" in row) return row.parser;
+  return "trial" in row ? row.trial : `${row.section}: ${row.fault}`;
+}
+
+function ran(part: string, { day, seconds, again }: Kept[keyof Kept]): string {
+  const since = again === undefined ? "" : `, single rows again on ${again}`;
+  return `Made by \`deno task test:long ${part}\` on ${day}, in ${Math.ceil(seconds / 60)} minutes${since}.`;
 }
 
 function parserCells({ parser, cases, refused, longestMs, growth }: ParserRow): string[] {

@@ -47,6 +47,8 @@ export type Kept = {
     /** Day of the run, as `YYYY-MM-DD`. */
     readonly day: string;
     readonly seconds: number;
+    /** Day on which single rows were tried again last. */
+    readonly again?: string;
     readonly rows: readonly Results[Table][];
   };
 };
