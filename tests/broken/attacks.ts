@@ -253,7 +253,7 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/edge/connection_shares_test.ts"],
   },
   {
-    rows: ["No file descriptor left"],
+    rows: ["No file descriptor left", "no file descriptor left for a new connection"],
     broken: "nobody is told of a listener that takes no connections",
     file: "src/rooms/port_watch.ts",
     change: instead("this.#unanswered = 0; silent(listener);", "this.#unanswered = 0;"),

@@ -26,6 +26,23 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
     change: instead("ERR_SHARE_STORE: { status: 503,", "ERR_SHARE_STORE: { status: 500,"),
     tests: ["tests/faults/disk_test.ts", "tests/sharing/store"],
   },
+  {
+    rows: ["the list of tokens is on a full disk"],
+    broken: "a list of tokens that cannot be written is told from no other failure",
+    file: "src/store/database_record_store.ts",
+    change: instead(
+      'error instanceof DatabaseFailure ? refuse("ERR_RECORD_STORE", error.message, error) : error',
+      "error",
+    ),
+    tests: ["tests/store", "tests/faults/disk_test.ts"],
+  },
+  {
+    rows: ["the truststore is empty"],
+    broken: "a truststore without certificates is taken",
+    file: "src/config/tls/truststore.ts",
+    change: instead("anchors.size === 0 && !problems.some(isError)", "false"),
+    tests: ["tests/faults/certificates_test.ts", "tests/config/tls"],
+  },
 ];
 
 const PROVIDERS: readonly Breakage[] = [
@@ -243,6 +260,7 @@ const DAEMONS: readonly Breakage[] = [
       "a daemon shows a foreign certificate",
       "a daemon shows an expired certificate",
       "a daemon shows a certificate of next year",
+      "somebody in the place of a daemon shows",
     ],
     broken: "whatever certificate a daemon shows",
     file: "src/daemon/command_connection.ts",
@@ -256,7 +274,11 @@ const DAEMONS: readonly Breakage[] = [
           "if (problem === undefined || true) this.#write();",
         )(text),
       ),
-    tests: ["tests/faults/daemon_test.ts", "tests/daemon/command_connection_test.ts"],
+    tests: [
+      "tests/faults/certificates_test.ts",
+      "tests/faults/daemon_test.ts",
+      "tests/daemon/command_connection_test.ts",
+    ],
   },
   {
     rows: [
@@ -414,6 +436,23 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
 ];
 
 const PROCESS: readonly Breakage[] = [
+  {
+    rows: ["the process is frozen for"],
+    broken: "silence counts also while we ourselves were late",
+    file: "src/rooms/heartbeat.ts",
+    change: instead("this.#heard || late ? 0", "this.#heard ? 0"),
+    tests: ["tests/rooms/heartbeat_test.ts", "tests/faults/process_test.ts"],
+  },
+  {
+    rows: ["failing to log in under more names"],
+    broken: "a full table gives up who has to wait for who failed last",
+    file: "src/regulation/failure_table.ts",
+    change: instead(
+      "const [oldest] = this.#watched.keys(); return oldest !== undefined && this.#watched.delete(oldest);",
+      "const [oldest] = [...this.#watched.keys(), ...this.#waiting.keys()]; return oldest !== undefined && this.forget(oldest);",
+    ),
+    tests: ["tests/attack/full_table_test.ts", "tests/regulation"],
+  },
   {
     rows: ["Reloads by the hundred", "reloads and changes of files at once"],
     broken: "a core whose place another takes is ended with its requests under way",

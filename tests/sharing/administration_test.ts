@@ -41,6 +41,24 @@ Deno.test("ShareAdministration lists, shows, gives away and removes", () =>
     await assert.rejects(administration.show(id), /There is no share/);
   }));
 
+Deno.test("ShareAdministration shows the latest 1,000 uses of a share", () =>
+  withStore(async (administration) => {
+    const { store } = administration;
+    const { id } = await store.put("A", DRAFT);
+    const asked: number[] = [];
+    const watching = new Proxy(store, {
+      get: (target, name) =>
+        name === "usesOf"
+          ? (server: string, share: string, most: number) => {
+            asked.push(most);
+            return target.usesOf(server, share, most);
+          }
+          : Reflect.get(target, name).bind(target),
+    });
+    await new ShareAdministration(watching, () => NOW).show(id);
+    assert.deepEqual(asked, [1000]);
+  }));
+
 const CSV = `ID,path,isDirectory,ownerID,uid,gid,targetID,access,oneTime,expires,accessCount
 2aXf9Kq01bZ,/data/d,true,"CN=Alice, O=Example",alice,hpc,"CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN",WRITE,false,0,7
 3bYg0Lr12cA,/data/f,false,"CN=Alice, O=Example",alice,,"CN=Bob",READ,true,1800000000,0

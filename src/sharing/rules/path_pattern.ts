@@ -92,7 +92,7 @@ function oneOf(set: readonly string[]): (character: string) => boolean {
       i += 2;
     } else ranges.push([from, from]);
   }
-  const code = (character: string) => character.codePointAt(0) ?? 0;
+  const code = (character: string) => Number(character.codePointAt(0));
   return (character) =>
     ranges.some(([from, to]) => code(from) <= code(character) && code(character) <= code(to)) !== negated;
 }
