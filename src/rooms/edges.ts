@@ -101,7 +101,6 @@ export class Edges {
         }),
       );
     } catch (error) {
-      before.end();
       this.#died(before, "it made room for one that could not start");
       throw error;
     }

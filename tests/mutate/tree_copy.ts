@@ -31,7 +31,8 @@ export interface Outcome {
 
 /** A copy of the tree in a temporary folder, to break; the tree itself is never touched. */
 export class TreeCopy implements AsyncDisposable {
-  private constructor(readonly folder: string) {}
+  /** @param temporary For what tests make: its path is short, since sockets are made below it. */
+  private constructor(readonly folder: string, readonly temporary: string) {}
 
   static async make(): Promise<TreeCopy> {
     const folder = await Deno.makeTempDir({ prefix: "authserver-mutants-" });
@@ -39,8 +40,7 @@ export class TreeCopy implements AsyncDisposable {
     for (const part of PARTS) if (await exists(ROOT + part)) parts.push(ROOT + part);
     const { success, stderr } = await new Deno.Command("cp", { args: ["-r", ...parts, folder] }).output();
     if (!success) throw new Error(`cannot copy the tree: ${new TextDecoder().decode(stderr)}`);
-    await Deno.mkdir(`${folder}/tmp`);
-    return new TreeCopy(folder);
+    return new TreeCopy(folder, await Deno.makeTempDir({ prefix: "m-" }));
   }
 
   /** Writes a file of the copy. @param path Below its folder. @returns What puts the file back as it was. */
@@ -85,7 +85,7 @@ export class TreeCopy implements AsyncDisposable {
     const child = new Deno.Command(Deno.execPath(), {
       args: [...args],
       cwd: this.folder,
-      env: { NO_COLOR: "1", TMPDIR: `${this.folder}/tmp` },
+      env: { NO_COLOR: "1", TMPDIR: this.temporary },
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
@@ -108,12 +108,13 @@ export class TreeCopy implements AsyncDisposable {
   }
 
   async #emptyTemporary(): Promise<void> {
-    await Deno.remove(`${this.folder}/tmp`, { recursive: true }).catch(() => {});
-    await Deno.mkdir(`${this.folder}/tmp`, { recursive: true });
+    await Deno.remove(this.temporary, { recursive: true }).catch(() => {});
+    await Deno.mkdir(this.temporary, { recursive: true });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Deno.remove(this.folder, { recursive: true });
+    await Deno.remove(this.temporary, { recursive: true });
   }
 }
 

@@ -218,3 +218,23 @@ Deno.test("a link fails what waits for a core that died, and all that comes afte
     await assert.rejects(link.exchange(GET, NEVER), { code: "ERR_SERVICE_STARTING" });
   });
 });
+
+Deno.test("a link is idle when the last request under way is answered, and not before", async () => {
+  const answers: (() => void)[] = [];
+  const answer: Answer = () =>
+    new Promise((resolve) => {
+      answers.push(() => resolve({ status: 204, headers: new HeaderList(), body: null }));
+    });
+  await withLink(answer, async (link) => {
+    const replies = [link.exchange(GET, NEVER), link.exchange(GET, NEVER)];
+    while (answers.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    let isIdle = false;
+    const idle = link.idle().then(() => isIdle = true);
+    answers[0]?.();
+    await replies[0];
+    assert.equal(isIdle, false);
+    answers[1]?.();
+    await replies[1];
+    await idle;
+  });
+});
