@@ -102,6 +102,61 @@ Deno.test("a new core that dies while it starts leaves the one before where it i
   assert.equal((await system.ask("/health/ready")).json().generation, 3);
 });
 
+Deno.test("a new core that cannot use its files is ended, and the one before stays", async () => {
+  const from = roomsSoFar();
+  await using system = await runServiceHere();
+  await settled(system);
+  const main = await Deno.readTextFile(system.main);
+  await Deno.mkdir(`${system.folder}/shares`);
+  await Deno.writeTextFile(
+    `${system.folder}/shares/shares.sqlite`,
+    "no database at all, but quite a long text",
+  );
+  const told = logFromNow(system);
+  const sharing = `share.servers=HPC\npersistence.directory=${system.folder}/shares\n`;
+  await system.replace("conf/container.properties", main + sharing);
+  await system.service.reload();
+  await told(/reload failed, the configuration before stays/);
+  await (await startedRoom("core 2", from)).ended;
+  assert.equal((await system.ask("/health/ready")).json().generation, 1);
+});
+
+Deno.test("a request under way outlives two changes of the core and one of the edge", async () => {
+  const from = roomsSoFar();
+  await using system = await runServiceHere();
+  await settled(system);
+  const main = await Deno.readTextFile(system.main);
+  const body = JSON.stringify({ serverPath: "" });
+  const caller = await Deno.connectTls({
+    hostname: "localhost",
+    port: system.port,
+    caCerts: [system.authority.certificate],
+  });
+  const send = (text: string) => caller.write(new TextEncoder().encode(text));
+  await send(
+    `POST /rest/auth/HPC HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${btoa(ALICE.join(":"))}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 3)}`,
+  );
+  // The edge has read as much when it answers somebody who came later.
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
+  await system.service.reload();
+  await system.service.reload();
+  await (await startedRoom("core 2", from)).ended; // nothing waits for it
+  const next = roomsSoFar();
+  await system.replace(
+    "conf/container.properties",
+    `${main}container.httpServer.disabledProtocols=TLSv1.2\n`,
+  );
+  const reloaded = system.service.reload();
+  await startedRoom("edge", next);
+  await send(body.slice(3));
+  const reply = new Uint8Array(10_000);
+  const length = await caller.read(reply);
+  assert.match(new TextDecoder().decode(reply.subarray(0, length ?? 0)), /^HTTP\/1\.1 200 /);
+  caller.close();
+  await reloaded;
+});
+
 Deno.test("a reload to a port in use changes nothing, and the way back is open", async () => {
   await using system = await runServiceHere();
   await settled(system);

@@ -38,7 +38,7 @@ export async function useShare(
     giveBack,
     finish: async (result) => {
       if (result.bytes === 0 && !result.complete) return await giveBack();
-      if (kind !== "UFTP") transferred?.(kind === "HTTP-upload" ? "upload" : "download", result.bytes);
+      transferred?.(kind === "HTTP-upload" ? "upload" : "download", result.bytes);
       await store.finish(claim, result);
       call.log.info("share use ended", { ...facts, ...result });
     },

@@ -1,0 +1,17 @@
+import assert from "node:assert/strict";
+import { SharingSite } from "../sharing_site.ts";
+
+Deno.test("useShare() counts the bytes that pass through the service, apart by their direction", async () => {
+  await using site = await SharingSite.open();
+  const counted: [direction: string, bytes: number][] = [];
+  site.parts = { ...site.parts, transferred: (...what) => counted.push(what) };
+  const id = await site.share("d/", { access: "WRITE" });
+  const at = `access/HPC/${id}/ten.txt`;
+  assert.equal((await site.ask("anonymous", "PUT", at, { body: "seven !" })).status, 200);
+  assert.equal(await (await site.ask("anonymous", "GET", at)).text(), "seven !");
+  while (counted.length < 2) await new Promise((resolve) => setTimeout(resolve, 1)); // once the answer is read
+  assert.deepEqual(counted, [["upload", 7], ["download", 7]]);
+  const address = { body: { serverPath: `${site.root}/d/ten.txt`, send: "true" } };
+  assert.equal((await site.ask("anonymous", "POST", "access/HPC", address)).status, 200);
+  assert.equal(counted.length, 2, "what a daemon hands out itself is not known here");
+});
