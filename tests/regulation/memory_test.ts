@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { RegulationMemory } from "../../src/regulation/memory.ts";
 import { RecentKeys } from "../../src/regulation/recent_keys.ts";
+import { tooManyFailures } from "../../src/regulation/too_many_failures.ts";
 
 const CONFIG = {
   enabled: true,
@@ -24,4 +25,19 @@ Deno.test("RecentKeys notes a key that is seen again once in a thousandth of its
   assert.equal(keys.add("a"), undefined);
   time.at += 1;
   assert.equal(keys.add("a"), 2000);
+});
+
+Deno.test("RecentKeys knows how many of a group are left when one of them makes room", () => {
+  const time = { at: 1000 };
+  const keys = new RecentKeys({ lifetimeMs: 1_000_000, capacity: 2, elapsed: () => time.at++ });
+  for (const key of ["here\0ann", "here\0ben", "there\0cid"]) keys.add(key);
+  assert.deepEqual([keys.countOf("here"), keys.countOf("there")], [1, 1]);
+  keys.add("there\0dan");
+  assert.deepEqual([keys.countOf("here"), keys.countOf("there")], [0, 2]);
+});
+
+Deno.test("tooManyFailures() tells whole seconds to wait, none too few and at least one", () => {
+  for (const [waitMs, seconds] of [[1, "1"], [1000, "1"], [1001, "2"], [60_000, "60"]] as const) {
+    assert.equal(tooManyFailures(waitMs, "user").headers["Retry-After"], seconds);
+  }
 });

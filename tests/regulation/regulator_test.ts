@@ -635,6 +635,15 @@ for (const [what, check, counts] of OUTCOMES) {
   });
 }
 
+Deno.test("regulate() tells whoever checks a password that its user is known here, once they passed", async () => {
+  const { regulator } = create();
+  const told: (string | undefined)[] = [];
+  const check = (credentials: Credentials) => Promise.resolve(told.push(credentials.knownAs));
+  for (let i = 0; i < 2; i++) await regulate(regulator, basic("ann", "right"), check);
+  assert.equal(told[0], undefined);
+  assert.match(told[1] ?? "", /ann$/);
+});
+
 Deno.test("regulate() passes on results and errors, and does not check while there is a wait", async () => {
   const { regulator } = create({ maxFailures: 1 });
   const ann = basic("ann", "x");

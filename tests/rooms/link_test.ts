@@ -238,3 +238,17 @@ Deno.test("a link is idle when the last request under way is answered, and not b
     await idle;
   });
 });
+
+Deno.test("a link carries large pieces in parts of 64 KiB, so that others need not wait for them", async () => {
+  const { stream } = source(3, 200_000);
+  await withLink(
+    () => Promise.resolve({ status: 200, headers: new HeaderList(), body: stream }),
+    async (link) => {
+      const reply = await link.exchange(GET, NEVER);
+      const lengths: number[] = [];
+      for await (const { length } of asStream(reply.body)) lengths.push(length);
+      assert.deepEqual(lengths.slice(0, 4), [65_536, 65_536, 65_536, 3392]);
+      assert.equal(Math.max(...lengths), 65_536);
+    },
+  );
+});
