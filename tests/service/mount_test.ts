@@ -48,6 +48,25 @@ container.security.rest.authentication.OAUTH.address=https://idp.example.org/use
 container.security.rest.authentication.OAUTH.identityAssign=email
 `;
 
+/** That each operation says what it answers when all is well, and what each error means. */
+function assertTellsOutcomes({ paths }: { paths: Record<string, Record<string, unknown>> }): void {
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      if (typeof operation !== "object" || operation === null || !("responses" in operation)) continue;
+      const outcomes = Object.entries(Object(operation.responses));
+      assert(outcomes.some(([status]) => Number(status) < 400), `${method} ${path} never succeeds`);
+      for (const [status, outcome] of outcomes) {
+        if (Number(status) < 400) continue;
+        assert.match(
+          Object(outcome).description,
+          /^\S+ \S/,
+          `${status} of ${method} ${path} is not explained`,
+        );
+      }
+    }
+  }
+}
+
 Deno.test("mountService() asks no identity provider in a process that trusts public authorities", async () => {
   await using site = await host(PROVIDER);
   await assert.rejects(
@@ -68,7 +87,9 @@ Deno.test("mountService() answers below a path, with links there, and every answ
       if (path !== "/uftp") assert.equal(answer.headers.get("X-Content-Type-Options"), "nosniff");
       return answer;
     };
-    const description = new ApiDescription(await (await send("/uftp/openapi.json")).json());
+    const document = await (await send("/uftp/openapi.json")).json();
+    assertTellsOutcomes(document);
+    const description = new ApiDescription(document);
     const asked = async (
       path: string,
       init: RequestInit & { readonly headers?: Record<string, string> } = {},
