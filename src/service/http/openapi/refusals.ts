@@ -9,6 +9,7 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   406: "The resource is not available in an accepted media type",
   408: "The request took too long to arrive",
   409: "What is there is no file, or is shared by somebody else",
+  411: "The request does not say how long the file is",
   412: "What is there is not what the request has conditions for",
   413: "The request body is too large",
   415: "The request body is of another media type than expected",
@@ -19,6 +20,7 @@ export const STATUS_MEANINGS: Readonly<Record<number, string>> = {
   502: "The transfer daemon refused, or answered with something unreadable",
   503: "A transfer daemon or another system does not answer now; see Retry-After",
   504: "The transfer daemon did not answer in time",
+  507: "There is no room for this file in the share",
 };
 
 /** Statuses by which any request may be turned away before it is looked at. */
