@@ -72,12 +72,20 @@ export class Killer {
 }
 
 /**
- * Tests of a folder that stand elsewhere: rooms are workers of the whole program, and what kills, replaces, permits and
- * asks them is tried where that runs.
+ * Tests of a folder that stand elsewhere, as the table of docs/architecture.md has them. Rooms are workers of the whole
+ * program, and what kills, replaces, permits and asks them is tried where that runs; so are commands and pages.
  */
 const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
+  command: ["every_command", "check", "operator", "process"].map((name) => `tests/system/${name}_test.ts`),
+  pages: [
+    "service/mount",
+    "system/sharing/share_pages",
+    "resource/access/file_preview",
+    "resource/access/drop/drop_upload",
+  ].map((name) => `tests/${name}_test.ts`),
   rooms: ["rooms", "room_deaths", "reload_again", "operator", "process", "certificates", "least_privilege"]
     .map((name) => `tests/system/${name}_test.ts`),
+  service: ["tests/openapi/api_description_test.ts"],
 };
 
 /** The tests to ask about a file, in the parts and in the order in which they are asked. */

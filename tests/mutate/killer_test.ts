@@ -19,11 +19,21 @@ Deno.test("testsInOrder() begins with the test of the same path, and keeps folde
   assert.deepEqual(others, [["tests/b/near_test.ts", "tests/b/far_test.ts"]]);
 });
 
-Deno.test("testsInOrder() takes tests of rooms in the whole program for their own, and all of these exist", async () => {
-  const { own, others } = testsInOrder(await Imports.of(ROOT), "src/rooms/keeper.ts");
-  assert.deepEqual(own[0], ["tests/rooms/keeper_test.ts"]);
-  assert.equal(own.flat().filter((path) => path.startsWith("tests/system/")).length, 7);
-  assert(others.flat().some((path) => path.startsWith("tests/system/")));
+Deno.test("testsInOrder() takes tests in the whole program for a folder's own where those are its doors", async () => {
+  const imports = await Imports.of(ROOT);
+  const doors: readonly (readonly [file: string, elsewhere: number])[] = [
+    ["command/run_command", 4],
+    ["pages/page", 4],
+    ["rooms/keeper", 7],
+    ["service/http/router", 1],
+  ];
+  for (const [file, elsewhere] of doors) {
+    const { own, others } = testsInOrder(imports, `src/${file}.ts`);
+    const folder = `tests/${file.split("/")[0]}/`;
+    assert.equal(own.flat().filter((path) => !path.startsWith(folder)).length, elsewhere, file);
+    assert(others.flat().length > 0, file);
+  }
+  assert.deepEqual(testsInOrder(imports, "src/rooms/keeper.ts").own[0], ["tests/rooms/keeper_test.ts"]);
 });
 
 Deno.test("testsInOrder() asks in parts that double, and no more than 28 tests of other folders", () => {

@@ -73,7 +73,7 @@ export const migrate = defineCommand({
   };
   if (!given.flag("json")) io.stdout(`${textOf(done)}\nauthserver check says:\n`);
   const { status, value } = await checkCopy(given, io);
-  if (given.flag("json")) tell(given, io, { value: { ...done, check: value }, text: "" });
+  tell(given, io, { value: { ...done, check: value }, text: "" });
   return status;
 });
 
