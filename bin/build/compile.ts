@@ -75,7 +75,7 @@ export async function compile({ target, output, selfExtracting, sbom }: Wanted):
       packSelfExtracting({ version: project.version, target, runtime, program, flags }),
     );
   }
-  if (sbom) await Deno.writeTextFile(`${output}.cdx.json`, await createSbom(project, target));
+  if (sbom) await Deno.writeTextFile(`${output}.cdx.json`, await createSbom(project, target, program));
   return form;
 }
 

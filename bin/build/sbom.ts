@@ -17,10 +17,16 @@ interface Component {
 }
 
 /**
- * The list of what is in the executable, as CycloneDX 1.6 JSON: the service, the runtime, and the packages that the
- * service's modules reach. Without time and serial number, so that one commit gives one text.
+ * The list of what is in the executable, as CycloneDX 1.6 JSON: the service, the runtime, and the packages of which the
+ * program has modules: some need others by their own word that nothing of them is taken from. Without time and serial number, so that one
+ * commit gives one text.
+ * @param program Bundled modules by name.
  */
-export async function createSbom(project: Project, target: Target): Promise<string> {
+export async function createSbom(
+  project: Project,
+  target: Target,
+  program: ReadonlyMap<string, string>,
+): Promise<string> {
   const { name, version, license } = project;
   const own: Component = {
     type: "application",
@@ -30,7 +36,7 @@ export async function createSbom(project: Project, target: Target): Promise<stri
     purl: `pkg:generic/${name}@${version}`,
     licenses: [{ license: { id: license } }],
   };
-  const packages = await reachedPackages();
+  const packages = await reachedPackages(program);
   const runtime = await runtimeComponent(target);
   const document = {
     $schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -90,10 +96,12 @@ interface ModuleGraph {
   >;
 }
 
-async function reachedPackages(): Promise<ReachedPackage[]> {
+async function reachedPackages(program: ReadonlyMap<string, string>): Promise<ReachedPackage[]> {
   const lock: { readonly npm: Readonly<Record<string, { readonly integrity: string }>> } = JSON.parse(
     await Deno.readTextFile(`${ROOT}/deno.lock`),
   );
+  const has = (name: string, version: string) =>
+    [...program.values()].some((text) => text.includes(`npm:${name}/${version}/`));
   const reached = new Map<string, ReachedPackage>();
   for (const source of Object.values(MODULES)) {
     const graph: ModuleGraph = JSON.parse(await runDeno(["info", "--json", source], { cwd: ROOT }));
@@ -102,7 +110,7 @@ async function reachedPackages(): Promise<ReachedPackage[]> {
       if (entry === undefined) throw new TypeError(`The module graph does not know the package ${id}`);
       const { name, version, dependencies } = entry;
       const purl = packageUrl(name, version);
-      if (reached.has(id) && !direct) return;
+      if (!has(name, version) || (reached.has(id) && !direct)) return;
       const component: Component = {
         type: "library",
         "bom-ref": purl,
@@ -111,9 +119,11 @@ async function reachedPackages(): Promise<ReachedPackage[]> {
         purl,
         hashes: sha512(lock.npm[id]?.integrity),
       };
-      const needs = dependencies.map((needed) => {
-        const { name, version } = graph.npmPackages[needed] ?? { name: needed, version: "" };
-        return packageUrl(name, version);
+      const needs = dependencies.flatMap((needed) => {
+        const found = graph.npmPackages[needed];
+        return found !== undefined && has(found.name, found.version)
+          ? packageUrl(found.name, found.version)
+          : [];
       });
       reached.set(id, { component, dependencies: needs, direct });
       dependencies.forEach((needed) => visit(needed, reached.get(needed)?.direct ?? false));

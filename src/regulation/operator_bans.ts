@@ -3,7 +3,7 @@ import type { Ban, BanSubject } from "./ban.ts";
 import { tooManyFailures } from "./too_many_failures.ts";
 
 /** Who makes an attempt, as far as that is known. */
-interface Attempted {
+export interface Attempted {
   /** What counts as the user: name typed, account. */
   readonly users: readonly string[];
   /** The user's name in comparable form. */
@@ -11,10 +11,17 @@ interface Attempted {
   readonly address: string;
 }
 
+/** Something under way, which a ban of those who make it ends. */
+interface Guest {
+  readonly attempted: Attempted;
+  readonly end: (reason: unknown) => void;
+}
+
 /** Bans imposed by hand. They hold also where automatic regulation is switched off. */
 export class OperatorBans {
   readonly #elapsed: Stopwatch;
   #bans: readonly Ban[] = [];
+  readonly #guests = new Set<Guest>();
 
   constructor(elapsed: Stopwatch) {
     this.#elapsed = elapsed;
@@ -32,6 +39,18 @@ export class OperatorBans {
     }
   }
 
+  /**
+   * Ends what has been admitted, and takes long, as soon as those are banned who make it.
+   * @param end Told once, with what {@link admit} would throw by then.
+   * @returns To be called when it is over.
+   */
+  watch(attempted: Attempted, end: (reason: unknown) => void): () => void {
+    const guest: Guest = { attempted, end };
+    this.#guests.add(guest);
+    this.#endIfBanned(guest);
+    return () => void this.#guests.delete(guest);
+  }
+
   /** @param until Like all moments here as the clock counts that was given. */
   add(subject: BanSubject, until: number): void {
     if (subject.user === undefined && subject.address === undefined) {
@@ -39,6 +58,7 @@ export class OperatorBans {
     }
     this.remove(({ user, address }) => user === subject.user && address === subject.address);
     this.#bans = [...this.#bans, { ...subject, reason: "operator", failures: 0, until }];
+    for (const guest of this.#guests) this.#endIfBanned(guest);
   }
 
   /** @returns How many. */
@@ -51,6 +71,15 @@ export class OperatorBans {
   /** Takes over bans that were imposed elsewhere. */
   adopt(bans: readonly Ban[]): void {
     for (const { user, address, names, until } of bans) this.add({ user, address, names }, until);
+  }
+
+  #endIfBanned(guest: Guest): void {
+    try {
+      this.admit(guest.attempted);
+    } catch (reason) {
+      this.#guests.delete(guest);
+      guest.end(reason);
+    }
   }
 
   /** Those that still hold. */

@@ -1,13 +1,14 @@
 import type { Logger } from "../logging/logger.ts";
 import { addressGroup } from "../model/address_group.ts";
 import { comparableForm } from "../model/distinguished_name.ts";
-import type { Identity } from "../model/identity.ts";
+import type { Caller, Identity } from "../model/identity.ts";
 import type { Credentials } from "../model/credentials.ts";
 import { refuse } from "../model/service_error.ts";
 import type { BanSubject } from "./ban.ts";
 import type { FailureRecord } from "./failure_table.ts";
 import { type Gate, passwordGate, type Place, tokenGate } from "./gate.ts";
 import { type Counted, type MemoryParts, RegulationMemory } from "./memory.ts";
+import type { Attempted } from "./operator_bans.ts";
 import type { RegulationNews } from "./regulation_state.ts";
 import { tooManyFailures } from "./too_many_failures.ts";
 import { userKey } from "./user_key.ts";
@@ -125,10 +126,21 @@ export class Regulator {
    * Asks whether a caller may pass who is known by now, whatever they have shown.
    * @throws {ERR_TOO_MANY_FAILURES} 429, if the operator has banned the user.
    */
-  admitCaller({ dn, login, uid }: Identity, clientAddress: string): void {
+  admitCaller(identity: Identity, clientAddress: string): void {
     if (this.memory.operator.list().length === 0) return;
-    const users = [login, uid].flatMap((user) => user === undefined ? [] : [userKey(user)]);
-    this.memory.operator.admit({ users, name: comparableForm(dn), address: addressGroup(clientAddress) });
+    this.memory.operator.admit(attemptedBy(identity, clientAddress));
+  }
+
+  /**
+   * Ends what a caller has under way as soon as the operator bans them, or their address.
+   * @param end Told why, once.
+   * @returns To be called when it is over.
+   */
+  watch(caller: Caller, clientAddress: string, end: (reason: unknown) => void): () => void {
+    const attempted = caller.kind === "anonymous"
+      ? { users: [], address: addressGroup(clientAddress) }
+      : attemptedBy(caller.identity, clientAddress);
+    return this.memory.operator.watch(attempted, end);
   }
 
   /**
@@ -237,3 +249,9 @@ const FREE: Attempt = { succeeded() {}, failed() {}, undecided() {} };
 
 /** No turn came. */
 const crowd = () => refuse("ERR_TOO_MANY_AT_ONCE", "too many logins of the user or from the address at once");
+
+/** Whom bans by hand are compared with. */
+function attemptedBy({ dn, login, uid }: Identity, clientAddress: string): Attempted {
+  const users = [login, uid].flatMap((user) => user === undefined ? [] : [userKey(user)]);
+  return { users, name: comparableForm(dn), address: addressGroup(clientAddress) };
+}

@@ -208,6 +208,13 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/faults/daemon_test.ts", "tests/daemon/parse_reply_test.ts"],
   },
   {
+    rows: ["A daemon that sends its replies byte by byte"],
+    broken: "each piece of a reply may take as long as all of it",
+    file: "src/daemon/session/reply_reader.ts",
+    change: instead("Math.max(0, until - this.elapsed())", "60_000"),
+    tests: ["tests/daemon/session/control_connection_test.ts"],
+  },
+  {
     rows: ["Damaged, half-written, removed data files", "an editor writes half a password file"],
     broken: "a file that broke off within a line is taken",
     file: "src/watch/whole_lines.ts",
@@ -341,6 +348,13 @@ export const ATTACKS: readonly Breakage[] = [
     file: "src/regulation/operator_bans.ts",
     change: instead("(name !== undefined && ban.names?.includes(name) === true)", "false"),
     tests: ["tests/regulation", "tests/system/bans_test.ts"],
+  },
+  {
+    rows: ["Going on after a ban"],
+    broken: "a ban ends nothing that is under way",
+    file: "src/regulation/operator_bans.ts",
+    change: instead("for (const guest of this.#guests) this.#endIfBanned(guest);", ""),
+    tests: ["tests/system/sharing/bans_test.ts"],
   },
   {
     rows: ["A user's certificate signed by what is no authority"],

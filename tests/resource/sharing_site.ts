@@ -78,6 +78,7 @@ export class SharingSite implements AsyncDisposable {
       },
       uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(() => this.records, clock) },
       guess: (_who, look) => look(),
+      watch: () => () => {},
       unread: new UnreadAnswers(),
       unauthenticated: (reason) => refuse("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),
       clock,

@@ -48,7 +48,7 @@ export class ControlConnection {
   }
 
   /**
-   * @param ms How long each piece may take to come.
+   * @param ms How long all of it may take to come, in however many pieces.
    * @throws {ERR_DAEMON_SESSION} At the end of the stream, or if it is no reply.
    */
   readReply(ms = this.replyMs): Promise<Reply> {

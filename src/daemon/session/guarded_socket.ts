@@ -8,7 +8,8 @@ export class GuardedSocket {
   readonly #onAbort = () => this.fail(this.signal.reason);
 
   private constructor(readonly connection: Deno.TcpConn, readonly signal: AbortSignal) {
-    signal.addEventListener("abort", this.#onAbort);
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener("abort", this.#onAbort);
   }
 
   /** @throws {ERR_LISTEN_SOCKET_UNREACHABLE} Or the signal's reason. */

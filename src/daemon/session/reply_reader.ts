@@ -1,3 +1,4 @@
+import type { Stopwatch } from "../../model/clock.ts";
 import { refuse, type ServiceError } from "../../model/service_error.ts";
 import { SessionEnded } from "./session_errors.ts";
 
@@ -28,7 +29,8 @@ export class ReplyReader {
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(0);
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
 
-  constructor(readonly source: ReplySource) {}
+  /** @param elapsed For durations. */
+  constructor(readonly source: ReplySource, readonly elapsed: Stopwatch = () => performance.now()) {}
 
   /** @throws {ERR_DAEMON_SESSION} If more came than was read. */
   requireNothingLeft(): void {
@@ -36,17 +38,18 @@ export class ReplyReader {
   }
 
   /**
-   * @param ms How long each piece may take to come.
+   * @param ms How long all of it may take to come, in however many pieces.
    * @throws {ERR_DAEMON_SESSION} At the end of the stream, or if it is no reply.
    */
   async read(ms: number): Promise<Reply> {
-    const first = /^([1-5]\d\d)([ -])(.*)$/.exec(await this.#readLine(ms));
+    const until = this.elapsed() + ms;
+    const first = /^([1-5]\d\d)([ -])(.*)$/.exec(await this.#readLine(until));
     if (first === null) throw this.#broken("no reply code");
     const code = Number(first[1]);
     if (first[2] === " ") return { code, text: first[3] ?? "", inner: [] };
     const inner: string[] = [];
     for (let size = 0; size <= MAX_REPLY;) {
-      const line = await this.#readLine(ms);
+      const line = await this.#readLine(until);
       if (line.startsWith(`${code} `)) return { code, text: line.slice(4), inner };
       if (!line.startsWith(" ")) throw this.#broken("a line out of place in a reply");
       inner.push(line.slice(1));
@@ -55,7 +58,8 @@ export class ReplyReader {
     throw this.#broken("a reply that is too long");
   }
 
-  async #readLine(ms: number): Promise<string> {
+  /** @param until The moment by which it must be here, as {@link elapsed} counts. */
+  async #readLine(until: number): Promise<string> {
     for (let searched = 0;;) {
       const end = this.#buffer.indexOf(LF, searched);
       if (end >= 0) {
@@ -67,7 +71,7 @@ export class ReplyReader {
       searched = this.#buffer.length;
       if (searched > MAX_LINE) throw this.#broken("a line that is too long");
       const more = new Uint8Array(4096);
-      const count = await this.source.read(more, ms);
+      const count = await this.source.read(more, Math.max(0, until - this.elapsed()));
       if (count === null) throw new SessionEnded("Daemon ended the session instead of a reply");
       const joined = new Uint8Array(searched + count);
       joined.set(this.#buffer);

@@ -6,7 +6,8 @@ import type { SessionTimes } from "./session_times.ts";
 /**
  * Sends a request body to the daemon, a chunk at a time and no faster than it takes them.
  * @returns Bytes sent.
- * @throws What the body throws, if the client went away; the caller must then treat the upload as failed.
+ * @throws What the body throws, if the client went away, and the reason of the connection's signal, also while nothing comes;
+ * the caller must then treat the upload as failed.
  */
 export async function sendBody(
   body: Body,
@@ -18,7 +19,7 @@ export async function sendBody(
   const reader = body instanceof Uint8Array ? new Blob([body]).stream().getReader() : body?.getReader();
   try {
     while (reader !== undefined) {
-      const chunk = await nextChunk(reader, clientIdleMs);
+      const chunk = await nextChunk(reader, clientIdleMs, data.signal);
       if (chunk === undefined) break;
       await data.write(chunk, dataIdleMs);
       sent += chunk.length;
@@ -37,18 +38,24 @@ export async function sendBody(
 async function nextChunk(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   ms: number,
+  signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
+  signal.throwIfAborted();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let giveUp = () => {};
   const late = new Promise<never>((_, reject) => {
+    giveUp = () => reject(signal.reason);
     timer = setTimeout(
       () => reject(refuse("ERR_DAEMON_SESSION_TIMEOUT", "The client does not send its data")),
       ms,
     );
   });
+  signal.addEventListener("abort", giveUp);
   try {
     const { value, done } = await Promise.race([reader.read(), late]);
     return done ? undefined : value;
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener("abort", giveUp);
   }
 }

@@ -50,7 +50,7 @@ export async function download(
     : await useShare(call, opened.share, { kind: "HTTP-download", path: opened.path }, parts);
   let session: DaemonSession | undefined;
   try {
-    session = await openReadSession(opened, call.signal);
+    session = await openReadSession(opened, use?.signal ?? call.signal);
     const entry = await session.datedEntry(opened.path);
     if (entry.kind === "special" || (entry.kind === "file" && opened.path.endsWith("/"))) {
       throw nothingThere("not a file or directory as asked for");

@@ -39,8 +39,8 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
       scope: mediatedScope(path),
       permission: "WRITE",
       instance: server.instance,
-    }, call.signal);
-    endTurn = await parts.uploads.turns.take(server.name, path, call.signal);
+    }, use.signal);
+    endTurn = await parts.uploads.turns.take(server.name, path, use.signal);
     const existing = await existingFile(session, path);
     const validators = existing && validatorsOf(existing, parts.clock());
     if (!allowsWriting(headers, validators)) throw refuse("ERR_PRECONDITION_FAILED");

@@ -7,6 +7,8 @@ import type { SharingParts } from "../share/sharing_parts.ts";
 
 /** A use of a share that has begun: it counts, unless it is given back before anything was sent. */
 export interface UseOfShare {
+  /** Ends it: the request is given up, or the operator has banned who makes it. */
+  readonly signal: AbortSignal;
   /** Nothing came of it: the share is as before. */
   giveBack(): Promise<void>;
   /** It is over; one of which nothing was sent and that did not end well is given back. */
@@ -21,7 +23,7 @@ export async function useShare(
   call: Call,
   share: Share,
   { kind, path }: { readonly kind: UseKind; readonly path: string },
-  { store, transferred }: SharingParts,
+  { store, transferred, watch }: SharingParts,
 ): Promise<UseOfShare> {
   const who = nameOnServer(call, share.server);
   const address = call.clientAddress;
@@ -30,13 +32,21 @@ export async function useShare(
   const facts = { via: kind, server: share.server, who, address, uid: share.uid, gid: share.gid, path };
   call.audit(facts);
   call.log.info("share used", facts);
+  const banned = new AbortController();
+  const unwatch = watch(call, (reason) => {
+    call.log.warn("share use ended by a ban", facts);
+    banned.abort(reason);
+  });
   const giveBack = async () => {
+    unwatch();
     await store.giveBack(claim);
     call.log.info("share use given back", facts);
   };
   return {
+    signal: AbortSignal.any([call.signal, banned.signal]),
     giveBack,
     finish: async (result) => {
+      unwatch();
       if (result.bytes === 0 && !result.complete) return await giveBack();
       transferred?.(kind === "HTTP-upload" ? "upload" : "download", result.bytes);
       await store.finish(claim, result);

@@ -28,6 +28,7 @@ export interface SharingOptions extends
     | "unauthenticated"
     | "transferred"
     | "guess"
+    | "watch"
   > {
   /** The database that instances share, or `persistence.directory`; the folder must be there. */
   readonly place: Database | string;
@@ -80,6 +81,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     owners: new ShareOwners(attributes, options.standing, log),
     uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(options.records, clock) },
     guess: options.guess,
+    watch: options.watch,
     unread: new UnreadAnswers(),
     unauthenticated: options.unauthenticated,
     transferred: options.transferred,

@@ -1,4 +1,5 @@
 import type { Clock } from "../../model/clock.ts";
+import type { Caller } from "../../model/identity.ts";
 import type { ServiceError } from "../../model/service_error.ts";
 import type { SessionClient } from "../../daemon/session/session_client.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
@@ -34,6 +35,11 @@ export interface SharingParts {
     who: { readonly link: string; readonly clientAddress: string; readonly signal: AbortSignal },
     look: () => Promise<void>,
   ) => Promise<void>;
+  /** Has what a caller has under way ended once the operator bans them. @returns To be called when it is over. */
+  readonly watch: (
+    call: { readonly caller: Caller; readonly clientAddress: string },
+    end: (reason: unknown) => void,
+  ) => () => void;
   /** Long lists on their way to their readers. */
   readonly unread: UnreadAnswers;
   /** Told of the bytes that passed through the service; absent: nobody counts them. */

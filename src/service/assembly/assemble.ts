@@ -276,6 +276,7 @@ function startSharing(
       const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
       return regulate(regulator, { clientAddress, authorization }, look, signal);
     },
+    watch: ({ caller, clientAddress }, end) => regulator.watch(caller, clientAddress, end),
     unauthenticated: (reason) => unauthenticated(chain, reason),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
     log,

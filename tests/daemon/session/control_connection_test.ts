@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ControlConnection } from "../../../src/daemon/session/control_connection.ts";
 import { GuardedSocket } from "../../../src/daemon/session/guarded_socket.ts";
+import { ReplyReader } from "../../../src/daemon/session/reply_reader.ts";
 import { isRefusal } from "../../../src/model/service_error.ts";
 import { CHARACTER } from "../../fixtures/character.ts";
 
@@ -85,4 +86,21 @@ Deno.test("ControlConnection makes replies or its own error of any bytes", async
     }),
     { numRuns: 60 },
   );
+});
+
+Deno.test("ControlConnection waits for a whole reply no longer than it may take, however small its pieces", async () => {
+  let now = 0;
+  const asked: number[] = [];
+  const reader = new ReplyReader({
+    read: (into, ms) => {
+      asked.push(ms);
+      now += 300;
+      if (ms === 0) return Promise.reject(new Error("late"));
+      into[0] = 0x32;
+      return Promise.resolve(1);
+    },
+    fail: () => {},
+  }, () => now);
+  await assert.rejects(reader.read(1000), /late/);
+  assert.deepEqual(asked, [1000, 700, 400, 100, 0]);
 });

@@ -111,8 +111,8 @@ async function bring(
     const known = await unfinished.find(share, key);
     if (known?.kept !== undefined) return { name: known.kept };
     if (range.kind === "question" && known === undefined) return { received: 0 };
-    const signal = AbortSignal.any([call.signal, stopped]);
     const use = await useShare(call, share, { kind: "HTTP-upload", path: `${share.path}${name}` }, parts);
+    const signal = AbortSignal.any([use.signal, stopped]);
     let received = 0;
     let kept: string | undefined;
     try {

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+import { runCommand } from "../../../src/command/run_command.ts";
+import { recordedIo } from "../../command/recorded_io.ts";
+import { ALICE } from "../running_service.ts";
+import { answerTo, BOB, SharingSystem, textOf } from "./sharing_system.ts";
+
+const sharing = await SharingSystem.open();
+Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
+
+async function ban(...args: readonly string[]): Promise<void> {
+  const io = recordedIo();
+  assert.equal(await runCommand(["ban", ...args, "--config", sharing.system.main], io), 0, io.err);
+}
+
+/** Bytes of a file; 0 if it is not there. */
+const sizeOf = (path: string) => Deno.stat(path).then(({ size }) => size, () => 0);
+
+/** More than all buffers on the way take. */
+const BIG = 64 * 1024 ** 2;
+
+/** Begins to read a file that is too big to be under way as a whole. @returns Reads on; whether all of it came. */
+async function beginDownload(id: string, as: readonly [string, string]): Promise<() => Promise<boolean>> {
+  const client = Deno.createHttpClient({ caCerts: [sharing.system.authority.certificate] });
+  const headers = { Authorization: `Basic ${btoa(as.join(":"))}` };
+  const response = await fetch(`${sharing.origin}/rest/access/HPC/${id}/big`, { client, headers });
+  assert.equal(response.status, 200);
+  return async () => {
+    using _ = client;
+    return await response.bytes().then(({ length }) => length === BIG, () => false);
+  };
+}
+
+Deno.test("a ban ends what the banned have under way, and nothing else", async () => {
+  using file = await Deno.create(`${sharing.data}/d/big`);
+  await file.truncate(BIG);
+  const id = await sharing.share("d/", { access: "WRITE" });
+
+  const [hers, his] = [await beginDownload(id, ALICE), await beginDownload(id, BOB)];
+  const bringing = sharing.begin(`${id}/new`, { method: "PUT", as: ALICE });
+  const answer = answerTo(bringing);
+  bringing.write("the first half, ");
+  await sharing.system.logged(/share used .*HTTP-upload/);
+  for (const path = `${sharing.data}/d/new`; await sizeOf(path) === 0;) await delay(10);
+
+  await ban("add", "--user", "alice");
+  try {
+    const response = await answer;
+    assert.equal(response.statusCode, 429, "the upload ends while its client sends nothing");
+    assert.match(await textOf(response), /ERR_TOO_MANY_FAILURES/);
+    assert.equal(await hers(), false);
+    await sharing.system.logged(/share use ended by a ban .*HTTP-download/);
+  } finally {
+    await ban("remove", "--user", "alice");
+    bringing.destroy();
+  }
+
+  await ban("add", "--user", "bob", "--address", "192.0.2.1");
+  assert.equal(await his(), true, "banned at another address");
+  await ban("remove", "--user", "bob");
+
+  const again = await beginDownload(id, BOB);
+  await ban("add", "--address", "127.0.0.1");
+  await ban("remove", "--address", "127.0.0.1");
+  assert.equal(await again(), false);
+  await sharing.sessionsClosed();
+});
