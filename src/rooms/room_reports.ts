@@ -26,6 +26,8 @@ export class RoomReports {
   readonly counters = new Counters();
   /** Longest delay of a timer, by room, as last reported; milliseconds. */
   readonly lagMs = new Map<string, number>();
+  /** How much of that, at most, was because of work of the room itself. */
+  readonly ownLagMs = new Map<string, number>();
   readonly #delays = new DurationHistogram();
   readonly #logFile: LogFile;
   #level: Level;
@@ -88,10 +90,11 @@ export class RoomReports {
     this.#logFile.close();
   }
 
-  #take({ counts, delaysMs, rejections }: Report, room: string): void {
+  #take({ counts, delaysMs, ownDelayMs, rejections }: Report, room: string): void {
     this.counters.addAll(counts);
     this.rejected(room, rejections);
     this.lagMs.set(room, Math.max(0, ...delaysMs));
+    this.ownLagMs.set(room, ownDelayMs);
     for (const ms of delaysMs) this.#delays.add(ms);
     this.#delays.moveTo(this.counters, "authserver_core_stall_seconds", { room });
   }

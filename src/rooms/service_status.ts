@@ -28,6 +28,8 @@ interface ServiceStatus {
   readonly memoryBytes: number;
   /** Longest delay of a timer, by room. */
   readonly eventLoopLagMs: Readonly<Record<string, number>>;
+  /** Longest such delay because of work of the room itself, and not because the machine had no processor free. */
+  readonly eventLoopOwnLagMs: Readonly<Record<string, number>>;
 }
 
 /** Another system that a method asks, for the operator. */
@@ -69,7 +71,7 @@ export async function serviceStatus(
   const core = await coreStatus(supervisor);
   const now = Date.now();
   const { at, ...reload } = reloads.last;
-  const { counters, lagMs } = supervisor.reports;
+  const { counters, lagMs, ownLagMs } = supervisor.reports;
   return {
     version: VERSION,
     pid: Deno.pid,
@@ -83,6 +85,7 @@ export async function serviceStatus(
     sessions: sessionsIn(counters.samples),
     memoryBytes: Deno.memoryUsage().rss,
     eventLoopLagMs: Object.fromEntries(lagMs),
+    eventLoopOwnLagMs: Object.fromEntries(ownLagMs),
   };
 }
 

@@ -7,6 +7,7 @@ const LOOK_MS = 500;
 /** Looks all the time how long the event loops of a service's rooms stand still. */
 export class StallWatch {
   readonly #longestMs = new Map<string, number>();
+  readonly #longestOwnMs = new Map<string, number>();
   readonly #timer: ReturnType<typeof setInterval>;
 
   /** @param site Of a running service, with its control socket where it is if nobody says otherwise. */
@@ -22,9 +23,12 @@ export class StallWatch {
 
   /** The longest stall of a room so far, in milliseconds. */
   longestMs(room: "edge" | "core"): number {
-    const longest = this.#longestMs.get(room);
-    if (longest === undefined) throw new TypeError(`nothing was heard of the ${room}`);
-    return longest;
+    return heardOf(room, this.#longestMs);
+  }
+
+  /** The longest one so far that work of the room itself made, whatever else the machine had to do. */
+  longestOwnMs(room: "edge" | "core"): number {
+    return heardOf(room, this.#longestOwnMs);
   }
 
   close(): void {
@@ -32,9 +36,21 @@ export class StallWatch {
   }
 
   #take(status: unknown): void {
-    if (typeof status !== "object" || status === null || !("eventLoopLagMs" in status)) return;
-    for (const [room, ms] of Object.entries(Object(status.eventLoopLagMs))) {
-      if (typeof ms === "number") this.#longestMs.set(room, Math.max(ms, this.#longestMs.get(room) ?? 0));
-    }
+    if (typeof status !== "object" || status === null) return;
+    if (!("eventLoopLagMs" in status && "eventLoopOwnLagMs" in status)) return;
+    keepLongest(this.#longestMs, status.eventLoopLagMs);
+    keepLongest(this.#longestOwnMs, status.eventLoopOwnLagMs);
   }
+}
+
+function keepLongest(longest: Map<string, number>, byRoom: unknown): void {
+  for (const [room, ms] of Object.entries(Object(byRoom))) {
+    if (typeof ms === "number") longest.set(room, Math.max(ms, longest.get(room) ?? 0));
+  }
+}
+
+function heardOf(room: string, longest: ReadonlyMap<string, number>): number {
+  const ms = longest.get(room);
+  if (ms === undefined) throw new TypeError(`nothing was heard of the ${room}`);
+  return ms;
 }

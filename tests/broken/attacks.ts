@@ -281,6 +281,13 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/resource/access/download_test.ts"],
   },
   {
+    rows: ["Long listings, read or not"],
+    broken: "what comes of a long directory is put in order in one piece",
+    file: "src/resource/access/listing_part.ts",
+    change: instead("const AT_A_TIME = 500;", "const AT_A_TIME = 1_000_000;"),
+    tests: ["tests/system/sharing/listings_long.ts"],
+  },
+  {
     rows: ["Killing the core to have failed logins forgotten"],
     broken: "the supervisor's copy does not hear of failed logins",
     file: "src/rooms/regulation_copy.ts",

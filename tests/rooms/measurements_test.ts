@@ -26,6 +26,29 @@ Deno.test({
     assert(Math.max(...first.delaysMs) >= 270, `${first.delaysMs}`);
     assert(first.delaysMs.length > 5 && first.delaysMs.every((ms) => ms >= 0));
     assert.deepEqual([first.counts, first.rejections], [COUNTS, 1]);
-    assert.deepEqual([second.delaysMs, second.rejections], [[], 0]);
+    assert.deepEqual([second.delaysMs, second.ownDelayMs, second.rejections], [[], 0, 0]);
+  },
+});
+
+Deno.test({
+  name: "Measurements tells a stall by own work from one for want of a processor",
+  sanitizeOps: false, // it runs as long as its room
+  sanitizeResources: false,
+  async fn() {
+    /** What is found if from one look to the next a second passes, of which the thread ran so long. */
+    const ownDelay = async (workedMs: number) => {
+      let [now, worked] = [0, 0];
+      const { promise, resolve } = Promise.withResolvers<Report>();
+      new Measurements(() => COUNTS, resolve, {
+        elapsed: () => now,
+        worked: () => worked,
+      });
+      [now, worked] = [1020, workedMs];
+      const { delaysMs, ownDelayMs } = await promise;
+      assert.deepEqual(delaysMs, [1000]);
+      return ownDelayMs;
+    };
+    assert.equal(await ownDelay(30), 30);
+    assert.equal(await ownDelay(1010), 1000, "no longer than whoever waited");
   },
 });

@@ -47,6 +47,8 @@ const STATUS_MEMBERS = {
   "sessions.refused": "Sessions refused since the start",
   "memoryBytes": "Resident memory of the process, in bytes",
   "eventLoopLagMs.*": "Longest delay of a timer by part of the service, in milliseconds",
+  "eventLoopOwnLagMs.*":
+    "Longest one because of work of that part itself; far below the other where the machine has too little time for it",
 } as const;
 
 /** `authserver status` */

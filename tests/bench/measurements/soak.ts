@@ -15,6 +15,8 @@ const SECONDS = 13;
 const REST_MS = 30_000;
 /** Between two looks at the memory, in milliseconds. */
 const LOOK_MS = 500;
+/** Milliseconds that no part of the service may stand still by its own work. */
+const LONGEST_STALL_MS = 50;
 
 export const soak: Measurement = {
   name: "soak",
@@ -86,9 +88,15 @@ export const soak: Measurement = {
     return [
       { what: "requests", value: requests, unit: "" },
       { what: "failed, guesses aside", value: failures, unit: "", target: { atMost: 0 } },
-      // With all other processes of the measurement on the same cores; what the service does by itself is far below.
+      // With all other processes of the measurement on the same cores.
       { what: "longest stall of the core", value: stalls.longestMs("core"), unit: "ms" },
       { what: "longest stall of the edge", value: stalls.longestMs("edge"), unit: "ms" },
+      ...(["core", "edge"] as const).map((room) => ({
+        what: `longest stall of the ${room} by its own work`,
+        value: stalls.longestOwnMs(room),
+        unit: "ms",
+        target: { atMost: LONGEST_STALL_MS },
+      })),
       { what: "memory, idle", value: idle, unit: "MiB" },
       { what: "memory under load, first half", value: first.busy, unit: "MiB" },
       { what: "memory under load, second half", value: second.busy, unit: "MiB" },
