@@ -13,6 +13,11 @@ import { TlsStream } from "./tls_stream.ts";
 
 /** Longest answer that is read. */
 const MAX_BODY_BYTES = 1024 * 1024;
+/**
+ * Bytes of an answer as they come, at most: what stands around the longest body, however it is cut. Without a bound a server
+ * keeps the core busy with extensions of a chunk, which nobody here sees.
+ */
+const MAX_RECEIVED_BYTES = 2 * MAX_BODY_BYTES;
 
 /**
  * {@link OutgoingHttp} over `node:https`, with connections of Deno's own TLS client: no redirects; gzip is not asked for, and understood.
@@ -137,7 +142,10 @@ export class HttpsClient implements OutgoingHttp {
       call.on("socket", (socket) => {
         // Deno 2.9.6 opens a further connection for a call that was destroyed while it waited on a kept one.
         if (done) socket.destroy();
-        if (socket instanceof TlsStream) using(socket);
+        if (socket instanceof TlsStream) {
+          socket.allow(MAX_RECEIVED_BYTES);
+          using(socket);
+        }
       });
       let answered = false;
       call.on("response", (response) => {

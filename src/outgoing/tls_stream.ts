@@ -10,6 +10,7 @@ export class TlsStream extends Duplex {
   #giveUp: ((reason: Error) => void) | undefined;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #idleMs = 0;
+  #mayCome = Infinity;
 
   /** @param limitMs Longest wait for the connection, in milliseconds. */
   constructor(open: () => Promise<TlsConnection>, limitMs: number) {
@@ -21,6 +22,11 @@ export class TlsStream extends Duplex {
   /** Whether there ever was a connection. */
   get opened(): boolean {
     return this.#opened;
+  }
+
+  /** Ends the connection with an error if more than so many bytes come until this is asked again. */
+  allow(bytes: number): void {
+    this.#mayCome = bytes;
   }
 
   override _construct(callback: (error?: Error | null) => void): void {
@@ -43,7 +49,9 @@ export class TlsStream extends Duplex {
   override _read(): void {
     this.#connection?.read().then((bytes) => {
       this.#stir();
-      this.push(bytes ?? null);
+      this.#mayCome -= bytes?.length ?? 0;
+      if (this.#mayCome < 0) this.destroy(new Error("far more came than belongs to an answer"));
+      else this.push(bytes ?? null);
     }, (error) => this.destroy(error));
   }
 

@@ -208,6 +208,20 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/faults/daemon_test.ts", "tests/daemon/parse_reply_test.ts"],
   },
   {
+    rows: ["A provider whose answer is nothing that is read"],
+    broken: "as much may come of a connection as there is time for",
+    file: "src/outgoing/tls_stream.ts",
+    change: instead("if (this.#mayCome < 0)", "if (false)"),
+    tests: ["tests/outgoing/https_client_test.ts"],
+  },
+  {
+    rows: ["An issuer that publishes thousands of keys"],
+    broken: "each key that may be meant is tried",
+    file: "src/authentication/oauth/key_document.ts",
+    change: instead("listed.length > MOST_KEYS", "false"),
+    tests: ["tests/authentication/oauth/key_set_test.ts"],
+  },
+  {
     rows: ["A daemon that sends its replies byte by byte"],
     broken: "each piece of a reply may take as long as all of it",
     file: "src/daemon/session/reply_reader.ts",

@@ -48,6 +48,18 @@ async function ask(
   }
 }
 
+/** Writes an answer that never ends, but for a bound of a hundred megabytes, on a connection. */
+function flood(socket: Socket | null, begin: string, part: string, status = "200 OK"): void {
+  assert(socket);
+  socket.write(`HTTP/1.1 ${status}\r\n${begin}`);
+  let bytes = 0;
+  const go = () => {
+    while (!socket.destroyed && bytes < 100_000_000 && socket.write(part)) bytes += part.length;
+  };
+  socket.on("error", () => {}).on("drain", go);
+  go();
+}
+
 const hello: Answer = (_request, response) => response.end("hello");
 
 Deno.test("HttpsClient returns status, headers and body, whatever the status", async () => {
@@ -300,6 +312,25 @@ const faults: [string, Answer, Partial<OutgoingConfig>, RegExp][] = [
       void response.writeHead(200, { "Content-Encoding": "gzip" }).end(
         gzipSync(new Uint8Array(64 * 1024 ** 2)),
       ),
+    {},
+    /no answer/,
+  ],
+  [
+    "that sends extensions of a chunk without end",
+    (_request, response) => flood(response.socket, "Transfer-Encoding: chunked\r\n\r\n1;", "a".repeat(65536)),
+    {},
+    /no answer/,
+  ],
+  [
+    "that sends answers before its answer without end",
+    (_request, response) =>
+      flood(response.socket, "\r\n", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(2000), "103 Early Hints"),
+    {},
+    /no answer/,
+  ],
+  [
+    "that sends a head without end",
+    (_request, response) => flood(response.socket, "X: ", "a".repeat(65536)),
     {},
     /no answer/,
   ],

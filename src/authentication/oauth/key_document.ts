@@ -21,6 +21,8 @@ export interface KeyDocument {
 const MOST_KEYS = 100;
 /** Bits of RSA keys (RFC 7518, 3.3; longer ones the platform does not read). */
 const [FEWEST_BITS, MOST_BITS] = [2048, 4096];
+/** Characters of an RSA key's public exponent, 64 bits: longer ones are in no use, and make each signature cost milliseconds. */
+const MOST_OF_EXPONENT = 11;
 
 /** Members that only secret keys have (RFC 7518, 6.2.2, 6.3.2, 6.4.1). */
 const SECRET_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
@@ -63,6 +65,7 @@ function problemOf(key: unknown): string | undefined {
   if (key.use !== undefined && key.use !== "sig") return "not for signatures";
   switch (key.kty) {
     case "RSA":
+      if (typeof key.e !== "string" || key.e.length > MOST_OF_EXPONENT) return "RSA with a long exponent";
       return typeof key.n === "string" && hasUsableLength(key.n)
         ? undefined
         : `RSA of other than ${FEWEST_BITS} to ${MOST_BITS} bits`;

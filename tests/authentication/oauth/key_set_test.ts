@@ -159,6 +159,7 @@ const USELESS: readonly [what: string, keys: readonly unknown[], reason: RegExp]
     /RSA of other than 2048 to 4096 bits/,
   ],
   ["an empty modulus", [{ kty: "RSA", n: "", e: "AQAB" }], /RSA of other than/],
+  ["a long exponent", [{ ...createSigner("RS256", "w").jwk, e: "B".repeat(400) }], /a long exponent/],
   ["keys for encryption alone", [{ ...NEW.jwk, use: "enc" }], /not for signatures/],
   ["an unknown curve", [{ kty: "EC", crv: "secp256k1", x: "A", y: "A" }], /another curve/],
   ["keys that are none", [null, "key", []], /no JSON object/],

@@ -30,6 +30,7 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
       servers: new Map([["HPC", server("HPC", true)], ["OTHER", server("OTHER", false)]]),
       place: directory,
       records: () => undefined,
+      watch: () => () => {},
       guess: (_who, look) => look(),
       attributes: SOURCE,
       allowWriteAccess: false,
