@@ -302,6 +302,13 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/system/sharing/listings_long.ts"],
   },
   {
+    rows: ["A directory of names that all become one"],
+    broken: "each name is counted from the beginning",
+    file: "src/resource/access/archive/shared_tree.ts",
+    change: instead('part = `${safe}_${++n === 1 ? "" : n}`;', 'part += "_";'),
+    tests: ["tests/resource/access/archive"],
+  },
+  {
     rows: ["Killing the core to have failed logins forgotten"],
     broken: "the supervisor's copy does not hear of failed logins",
     file: "src/rooms/regulation_copy.ts",

@@ -1,6 +1,7 @@
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import { type Entry, isReadable } from "../../../daemon/session/entry.ts";
 import { type OwnerLimits, withinAll } from "../../../sharing/rules/owner_limits.ts";
+import { SmallSteps } from "../../../model/small_steps.ts";
 import type { ArchiveEntry } from "./zip_archive.ts";
 
 /** Bounds of one archive: whoever may write a directory can make it endless, with a link to itself for one. */
@@ -26,7 +27,7 @@ interface FoundEntry {
 
 /** What is in a shared directory and below it, as it goes into an archive; asked of the daemon as listings are. */
 export class SharedTree {
-  readonly #session: DaemonSession;
+  readonly #session: Pick<DaemonSession, "list" | "series">;
   readonly #limits: readonly OwnerLimits[];
   readonly #bounds: { readonly entries: number; readonly depth: number };
   readonly #waiting: Waiting[] = [];
@@ -39,7 +40,7 @@ export class SharedTree {
    * @param limits What the owner may reach; all of them hold.
    */
   constructor(
-    session: DaemonSession,
+    session: Pick<DaemonSession, "list" | "series">,
     limits: readonly OwnerLimits[],
     bounds: { readonly entries: number; readonly depth: number } = ARCHIVE_BOUNDS,
   ) {
@@ -90,13 +91,7 @@ export class SharedTree {
     });
     if (unreadable > 0) this.#miss("names with control characters", unreadable);
     if (!complete) this.#miss("directories that are too long");
-    const taken = new Set(found.map(({ name }) => name));
-    return found.map((entry) => {
-      let part = safePart(entry.name);
-      while (part !== entry.name && taken.has(part)) part += "_";
-      taken.add(part);
-      return { entry, part };
-    });
+    return await withNames(found);
   }
 
   #enter(directory: Waiting): void {
@@ -129,6 +124,29 @@ export class SharedTree {
     const text = new TextEncoder().encode(`Not in this archive:\n\n${reasons.join("")}`);
     return { name, size: text.length, open: () => chunks(text) };
   }
+}
+
+/**
+ * Gives each entry of a directory its name in the archive, none of which another has. Whoever may write the directory
+ * chooses the names: for each that many become the count goes on where it was, or the last of them would try all.
+ */
+async function withNames(found: readonly Entry[]): Promise<readonly FoundEntry[]> {
+  const taken = new Set<string>();
+  for (const { name } of found) taken.add(name);
+  const tried = new Map<string, number>();
+  const named: FoundEntry[] = [];
+  const steps = new SmallSteps();
+  for (const entry of found) {
+    const safe = safePart(entry.name);
+    let part = safe;
+    for (let n = tried.get(safe) ?? 0; part !== entry.name && taken.has(part); tried.set(safe, n)) {
+      part = `${safe}_${++n === 1 ? "" : n}`;
+    }
+    taken.add(part);
+    named.push({ entry, part });
+    if (steps.isLong) await steps.rest();
+  }
+  return named;
 }
 
 /**

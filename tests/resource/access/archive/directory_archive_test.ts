@@ -98,6 +98,35 @@ Deno.test("names in an archive lead nowhere else, whoever unpacks it, and none i
   assert.equal(members.size, 8);
 });
 
+Deno.test("names that all become one in an archive are counted on, not each from the beginning", async () => {
+  const names = Array.from(
+    { length: 10_000 },
+    (_, i) => i.toString(2).padStart(16, "0").replaceAll("0", "_").replaceAll("1", "\\"),
+  );
+  const session: ConstructorParameters<typeof SharedTree>[0] = {
+    list: (_path, take) => {
+      for (const name of names) take({ name, kind: "file", size: 0, permissions: "r" });
+      return Promise.resolve({ complete: true, unreadable: 0 });
+    },
+    series: () =>
+      Promise.resolve({
+        next: () => {
+          throw new Error("there is nothing in these files");
+        },
+        close: () => {},
+      }),
+  };
+  const found = new Set<string>();
+  for await (const { name } of new SharedTree(session, []).entries("/d/", "d")) {
+    found.add(name);
+    assert.ok(
+      name.length <= "d/".length + 16 + "_10000".length,
+      "each takes as many looks as its name got longer",
+    );
+  }
+  assert.equal(found.size, names.length + 1);
+});
+
 Deno.test("an archive ends where links run in a circle", async () => {
   await using site = await SharingSite.open();
   await Deno.mkdir(`${site.root}/loop`);
