@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
+import { DATABASE_PASSWORD, POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
 import { EVERYBODY } from "../../src/sharing/share.ts";
+import { createAuthority } from "../pki/authority.ts";
 import { ALICE, runService, type SystemUnderTest } from "./running_service.ts";
 
 const server = POSTGRES === undefined ? undefined : await TestPostgres.start();
@@ -52,6 +53,27 @@ test("shares and tokens of a service are where others find them, nothing is kept
   await using other = await runService({ properties: chosen(server.port, name) });
   const shares = await other.ask("/rest/share/HPC", { as: ALICE });
   assert.match(shares.text, new RegExp(`${system.folder}/conf`));
+});
+
+test("the rooms reach the database by TLS, if the truststore of the service vouches for it", async () => {
+  const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
+  const issued = authority.issue({ subject: "CN=db", names: ["127.0.0.1"] });
+  await using server = await TestPostgres.start({ tls: { ...issued, authority: authority.certificate } });
+  const { "persistence.pgsql.useSSL": _, ...keys } = chosen(server.port, await server.database());
+  const properties = {
+    ...keys,
+    "persistence.user": "by_password",
+    "persistence.password": DATABASE_PASSWORD,
+  };
+  await using system = await runService({ authority, properties });
+  assert.equal(await share(system), 201);
+  const stranger = createAuthority({ subject: "CN=Another CA" });
+  await using other = await runService({
+    properties: { ...properties, "persistence.pgsql.ssl.rootcert": "{folder}/conf/other.pem" },
+    files: { "conf/other.pem": stranger.certificate },
+  });
+  assert.equal(await share(other), 503);
+  await other.logged(/the certificate of 127\.0\.0\.1/);
 });
 
 test("without its database a service starts and serves logins, and shares once it is there", async () => {

@@ -150,7 +150,6 @@ export class PostgresDatabase implements Database {
       const before = change.kept;
       if (on.isAlive) await on.run("ROLLBACK").catch(() => on.destroy());
       if (before !== undefined && isOfId(error)) return before.result;
-      if (error instanceof PostgresError && meaningOf(error) === "lost") on.destroy();
       throw error;
     }
   }

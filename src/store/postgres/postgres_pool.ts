@@ -1,6 +1,6 @@
 import { NoTurn, Turns } from "../../model/turns.ts";
 import type { PostgresConnection } from "./postgres_connection.ts";
-import { DatabaseAway } from "./postgres_failure.ts";
+import { DatabaseAway, meaningOf, PostgresError } from "./postgres_failure.ts";
 import type { PostgresServers } from "./postgres_servers.ts";
 
 /** Pieces of work that wait for a connection; more are told at once that there is none. */
@@ -58,6 +58,9 @@ export class PostgresPool {
     deadline.signal.addEventListener("abort", late, { once: true });
     try {
       return await work(connection);
+    } catch (error) {
+      if (error instanceof PostgresError && meaningOf(error) === "lost") connection.destroy();
+      throw error;
     } finally {
       deadline.signal.removeEventListener("abort", late);
       if (this.#closed) connection.destroy();

@@ -78,6 +78,11 @@ test("database migrate makes the tables for an account that cannot change them",
   const { from, to } = JSON.parse(again.out);
   assert.equal(from, to);
   assert.deepEqual(await place.run(["share", "list", "--json"]), { status: 0, out: "[]\n", err: "" });
+  const online = await place.run(["check", "--online"]);
+  assert.match(
+    online.out,
+    /^ok +database made 127\.0\.0\.1:\d+: +PostgreSQL \d+\S*.*, tables of version \d+$/m,
+  );
   for (
     const forbidden of [
       "CREATE TABLE authserver.mine (a text)",

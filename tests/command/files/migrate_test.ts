@@ -155,6 +155,20 @@ for (const format of ["gnu", "pax", "ustar"]) {
   });
 }
 
+Deno.test("migrate goes on with the PostgreSQL of the Java service, beside its tables", async () => {
+  await using at = await site("variant_a");
+  const main = `${at.folder}/java/conf/container.properties`;
+  const chosen = "persistence.class=eu.unicore.persist.impl.PGSQLPersist\npersistence.host=localhost\n" +
+    "persistence.database=unicore\npersistence.user=unicore\npersistence.driver=org.postgresql.Driver\n";
+  const text = (await Deno.readTextFile(main)).replace(/^persistence\.class=.*\n/m, "");
+  await Deno.writeTextFile(main, text + chosen);
+  const { code, printed } = await at.run("migrate", "../java");
+  assert.equal(code, 0, printed);
+  assert.match(printed, /Shares in PostgreSQL\n {4}authserver database migrate # makes tables of ours/);
+  assert.match(printed, /write the table SHARES_CLUSTER out as CSV[^]*share import/);
+  assert.match(printed, /usable: 0 errors/);
+});
+
 for (
   const [what, make, message] of [
     ["no archive", () => new TextEncoder().encode("hello"), /java\.tar\.gz cannot be read as a \.tar\.gz/],

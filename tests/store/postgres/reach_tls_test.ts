@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { row } from "../../../src/store/database.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
 import { type PostgresTrust, reachByTls } from "../../../src/store/postgres/reach_tls.ts";
-import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
+import { DATABASE_PASSWORD, POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 import { createAuthority } from "../../pki/authority.ts";
 
 const authority = createAuthority({ subject: "CN=Database CA" });
@@ -15,13 +15,13 @@ const server = POSTGRES === undefined ? undefined : await TestPostgres.start({
 Deno.test.afterAll(() => server?.[Symbol.asyncDispose]());
 
 /** What the database says of a connection with this trust: the user and whether there is TLS, or why there is none. */
-async function ask(trust: PostgresTrust, host = "127.0.0.1", user?: string): Promise<string> {
+async function ask(trust: PostgresTrust, host = "127.0.0.1", user?: string, password = ""): Promise<string> {
   if (server === undefined) return "";
   const options = server.options("postgres");
   const database = new PostgresDatabase({
     ...options,
     servers: options.servers.map((each) => ({ ...each, host })),
-    login: { ...options.login, ...user !== undefined && { user } },
+    login: { ...options.login, ...user !== undefined && { user }, password },
     reach: reachByTls(() => Promise.resolve(trust), Date.now),
     checkSchema: () => Promise.resolve(),
   });
@@ -71,6 +71,12 @@ test("reachByTls() logs in by certificate where the database asks for one", asyn
     /certificate auth/,
   );
   assert.match(await ask({ anchors }, undefined, "by_certificate"), /certificate/);
+});
+
+test("PostgresDatabase logs in by password, and says of a wrong one no more than that", async () => {
+  assert.match(await ask({ anchors }, undefined, "by_password", DATABASE_PASSWORD), /^by_password true/);
+  const refused = await ask({ anchors }, undefined, "by_password", "not this one");
+  assert.equal(refused, 'password authentication failed for user "by_password"');
 });
 
 test("reachByTls() goes nowhere without TLS", async () => {
