@@ -167,3 +167,21 @@ Deno.test("LISTING_PAGE puts each column in order by a link, and keeps the searc
     ["descending", "?sort=size&find=a%20b"],
   ]);
 });
+
+for (
+  const [what, after, next, expected] of [
+    ["the only part", undefined, undefined, []],
+    ["the first of several", undefined, "?after=b", ["next"]],
+    ["one in between", "a", "?after=c", ["first", "next"]],
+    ["the last", "b", undefined, ["first"]],
+  ] as const
+) {
+  Deno.test(`LISTING_PAGE leads on from ${what}`, () => {
+    const text = textOf({ ...LISTING, query: { ...LISTING.query, after }, ...(next && { next }) });
+    assert.deepEqual([...text.matchAll(/<a rel="(first|next)"/g)].map(([, rel]) => rel), [
+      ...expected,
+      ...expected,
+    ], "above and below");
+    assert.equal(text.includes('<p class="parts">'), expected.length > 0);
+  });
+}

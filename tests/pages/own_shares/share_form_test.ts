@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import {
+  changeFields,
+  shareChange,
+  shareFields,
+  shareRequest,
+} from "../../../src/pages/own_shares/share_form.ts";
+import { parseForm } from "../../../src/resource/form.ts";
+import { isRefusal } from "../../../src/model/service_error.ts";
+
+const DAY = 86_400;
+
+/** Values that the options of a page have, the chosen one marked. */
+function options(page: string, id: string): string[] {
+  const [, field = ""] = new RegExp(`<select id="${id}"[^>]*>(.*?)</select>`, "s").exec(page) ?? [];
+  return [...field.matchAll(/<option value="([^"]*)"( selected)?/g)].map(([, value, chosen]) =>
+    chosen === undefined ? String(value) : `*${value}`
+  );
+}
+
+function fields(allowWriteAccess: boolean, maxLifetimeSeconds: number): string {
+  return String(shareFields("/data/", { allowWriteAccess, maxLifetimeSeconds }));
+}
+
+Deno.test("shareFields() offers writing, and bounds of uploads, only where the service allows it", () => {
+  const [allowed, forbidden] = [fields(true, 0), fields(false, 0)];
+  assert.deepEqual(options(allowed, "access"), ["READ", "WRITE", "MODIFY", "DROP"]);
+  assert.match(allowed, /name="mebibytes"/);
+  assert.deepEqual(options(forbidden, "access"), ["READ"]);
+  assert.doesNotMatch(forbidden, /name="mebibytes"/);
+});
+
+const LIFETIMES: readonly (readonly [maxLifetimeSeconds: number, offered: string[]])[] = [
+  [0, ["1", "7", "*30", "365", "0"]],
+  [365 * DAY, ["1", "7", "*30", "365"]],
+  [30 * DAY, ["1", "7", "*30"]],
+  [30 * DAY - 1, ["1", "*7"]],
+  [DAY, ["*1"]],
+  [DAY / 2, ["0.5"]],
+];
+for (const [most, offered] of LIFETIMES) {
+  Deno.test(`shareFields() offers ${offered.join(", ")} days where shares may last ${most} s`, () => {
+    assert.deepEqual(options(fields(true, most), "days"), offered);
+  });
+}
+
+Deno.test("changeFields() keeps the lifetime unless another one is chosen, and can take a password away", () => {
+  const open = String(changeFields({ note: "for <you>" }, 0));
+  assert.deepEqual(options(open, "days"), ["*", "1", "7", "30", "365", "0"]);
+  assert.match(open, /value="for &#60;you&#62;"/);
+  assert.doesNotMatch(open, /name="open"/);
+});
+
+Deno.test("shareRequest() and shareChange() read what the forms say", () => {
+  const asked = shareRequest(
+    parseForm("path=/d/&user=&access=READ&days=0.5&uses=3&files=&mebibytes=2&note="),
+  );
+  assert.equal(asked["lifetime"], DAY / 2);
+  assert.deepEqual([asked["maxUses"], asked["maxFiles"], asked["maxBytes"]], [
+    "3",
+    undefined,
+    2 * 1024 * 1024,
+  ]);
+  assert.equal(shareChange(parseForm("days=&note=x&password="))["lifetime"], undefined);
+  assert.equal(shareChange(parseForm("days=7&open=on"))["lifetime"], 7 * DAY);
+  assert.equal(shareChange(parseForm("open=on"))["password"], "");
+  for (const text of ["days=x", "days=1&mebibytes=-1"]) {
+    assert.throws(
+      () => shareRequest(parseForm(text)),
+      (error) => isRefusal(error, "ERR_INVALID_REQUEST"),
+      text,
+    );
+  }
+});
