@@ -14,7 +14,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["edge", "service"],
   ["pages"],
   ["resource"],
-  ["authentication", "attributes", "reservations", "regulation", "sharing"],
+  ["authentication", "attributes", "instances", "reservations", "regulation", "sharing"],
   ["daemon"],
   ["watch", "outgoing", "store"],
   ["config"],

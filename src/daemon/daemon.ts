@@ -12,6 +12,7 @@ import {
   isAboutDaemon,
   isCertain,
 } from "./exchange.ts";
+import { Crowd } from "./crowd.ts";
 import { parsePing, type PingReply } from "./parse_reply.ts";
 import { Queue } from "./queue.ts";
 import type { Schedule } from "../model/schedule.ts";
@@ -56,6 +57,8 @@ export interface DaemonParts {
   readonly known?: DaemonKnowledge;
   /** Told of what changes. */
   readonly learned: (knowledge: DaemonKnowledge) => void;
+  /** How many instances of the service send it commands, this one included; default 1. */
+  readonly sharers?: () => number;
 }
 
 /** What a daemon is to a logical server. */
@@ -96,6 +99,7 @@ const PATIENCE_MS = 10 * SECOND;
  */
 export class Daemon {
   readonly #queue: Queue;
+  readonly #crowd: Crowd;
   readonly #roles: DaemonRole[] = [];
   /** Groups that have not let go of it. */
   #users = 0;
@@ -120,7 +124,9 @@ export class Daemon {
     this.#checked = parts.known !== undefined;
     this.#trouble = parts.known?.trouble;
     this.#facts = parts.known?.facts;
-    this.#queue = new Queue({ ...QUEUE_LIMITS, underWay: parts.socket.tls === undefined ? 1 : 2 });
+    const ready = parts.socket.tls !== undefined;
+    this.#crowd = new Crowd(parts.sharers ?? (() => 1));
+    this.#queue = new Queue({ ...QUEUE_LIMITS, underWay: () => this.#crowd.underWay(ready) });
   }
 
   /** Whether it answered, and still does as far as is known. */
@@ -182,6 +188,7 @@ export class Daemon {
     const { lane, signal, deadline, longestTurn } = command;
     const { elapsed } = this.parts;
     const until = Math.min(elapsed() + PATIENCE_MS, deadline);
+    let tookMs = 0;
     return this.#queue.take({
       lane,
       signal,
@@ -194,10 +201,12 @@ export class Daemon {
           return this.#trouble && failure(this.#trouble.fault, "before", this.#trouble.detail);
         });
         const result = await this.#exchange(command, over && { over, patience: until - began });
-        if (result.kind === "answered") this.#latencyMs = Math.round(elapsed() - began);
+        tookMs = elapsed() - began;
+        if (result.kind === "answered") this.#latencyMs = Math.round(tookMs);
         this.#learn(result, ping);
         return result;
       },
+      pause: () => this.#crowd.pauseAfter(tookMs),
     });
   }
 

@@ -17,15 +17,19 @@ export class Daemons {
   readonly #daemons = new Map<string, Daemon>();
   readonly #known: KnownDaemons;
   readonly #learned: (address: string, knowledge: DaemonKnowledge) => void;
+  readonly #sharers: (() => number) | undefined;
 
   /**
    * @param options.known What another instance of the service knew.
    * @param options.learned Told of what changes.
+   * @param options.sharers How many instances of the service send commands to the same daemons; default 1.
    */
-  constructor({ known = new Map(), learned = () => {} }: {
+  constructor({ known = new Map(), learned = () => {}, sharers }: {
     readonly known?: KnownDaemons;
     readonly learned?: (address: string, knowledge: DaemonKnowledge) => void;
+    readonly sharers?: () => number;
   } = {}) {
+    this.#sharers = sharers;
     this.#known = known;
     this.#learned = learned;
   }
@@ -38,7 +42,7 @@ export class Daemons {
   at(
     socket: CommandSocket,
     trust: string | undefined,
-    parts: Omit<DaemonParts, "socket" | "known" | "learned">,
+    parts: Omit<DaemonParts, "socket" | "known" | "learned" | "sharers">,
   ): Daemon {
     const { host, port, tls } = socket;
     const address = commandAddress(host, port);
@@ -56,6 +60,7 @@ export class Daemons {
       ...parts,
       socket,
       known,
+      sharers: this.#sharers,
       learned: (knowledge) => this.#learned(address, knowledge),
     });
     this.#daemons.set(key, daemon);

@@ -15,12 +15,14 @@ interface Turn<T> {
    * next turn comes after that, or after `longestMs`.
    */
   readonly run: (ahead: Promise<void> | undefined) => Promise<Exchange<T>>;
+  /** Milliseconds to wait before the next turn; asked when it is over. Default: none. */
+  readonly pause?: () => number;
 }
 
 /** How many requests may wait for a daemon, and be under way. */
 interface QueueLimits extends LaneLimits {
   /** Requests that may be under way: with 2 one is served while the other stands ready. */
-  readonly underWay: 1 | 2;
+  readonly underWay: () => 1 | 2;
 }
 
 /**
@@ -52,7 +54,7 @@ export class Queue {
   }
 
   /** Waits for its turn and runs. Never rejects; who leaves while waiting is `aborted`, under way it runs to its end. */
-  take<T>({ lane, patience, signal, longestMs, run }: Turn<T>): Promise<Exchange<T>> {
+  take<T>({ lane, patience, signal, longestMs, run, pause = () => 0 }: Turn<T>): Promise<Exchange<T>> {
     if (signal.aborted) return Promise.resolve(failure("aborted", "before"));
     if (this.#closed) return Promise.resolve(failure("closing", "before"));
     return new Promise((resolve) => {
@@ -60,7 +62,11 @@ export class Queue {
         lane,
         patienceMs: patience,
         signal,
-        called: () => this.#begin(async (ahead) => resolve(await run(ahead)), longestMs),
+        called: () =>
+          this.#begin(async (ahead) => {
+            resolve(await run(ahead));
+            await this.#rest(pause());
+          }, longestMs),
         left: (why) => resolve(failure(why === "aborted" ? "aborted" : "busy", "before")),
         refuse: resolve,
       });
@@ -81,8 +87,12 @@ export class Queue {
     await Promise.all(this.#running);
   }
 
+  async #rest(ms: number): Promise<void> {
+    if (ms > 0 && !this.#closed) await new Promise((resolve) => setTimeout(resolve, ms));
+  }
+
   #next(): void {
-    if (this.#underWay.length < this.#limits.underWay) this.#waiting.callNext();
+    if (this.#underWay.length < this.#limits.underWay()) this.#waiting.callNext();
   }
 
   #begin(run: (ahead: Promise<void> | undefined) => Promise<void>, longestMs: number | undefined): void {

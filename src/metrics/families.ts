@@ -144,6 +144,22 @@ export const FAMILIES = {
     help: "1 if the identity provider of the method answers, else 0; missing before it was first asked",
     labels: ["method"],
   },
+  authserver_instances: {
+    type: "gauge",
+    help:
+      "Instances of the service that share a database, by state: serving or silent; missing where there is one alone",
+    labels: ["state"],
+  },
+  authserver_instances_differ: {
+    type: "gauge",
+    help: "1 if instances of the same version are configured differently, else 0",
+    labels: [],
+  },
+  authserver_database_up: {
+    type: "gauge",
+    help: "1 if the database that instances share answers, else 0",
+    labels: [],
+  },
   authserver_certificate_expiry_timestamp_seconds: {
     type: "gauge",
     help: "End of the service's certificate, in seconds since the epoch",

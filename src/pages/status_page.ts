@@ -2,6 +2,7 @@ import { boundsOf } from "../model/identity.ts";
 import { EVERYBODY, type Share } from "../sharing/share.ts";
 import { includesServer } from "../model/token_bounds.ts";
 import { tokenCoversShare } from "../resource/token_limits.ts";
+import type { TogetherHealth } from "../resource/health.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { Call } from "../resource/call.ts";
 import { commandLines } from "../resource/command_lines.ts";
@@ -65,6 +66,7 @@ export async function statusPage(call: Call, parts: StatusParts): Promise<HttpRe
       markup`<p>authserver ${facts.version}, ${SAYS.upSince} ${moment(facts.upSince)} (${
         distance(facts.upSince, now)
       })</p>`,
+      known && facts.together && aboutInstances(facts.together()),
       markup`<p>${SAYS.asOf} ${moment(now)}</p>`,
     ],
   });
@@ -79,6 +81,17 @@ function overview(servers: readonly ServerFacts[]): Markup | undefined {
     ? SAYS.noneUp
     : SAYS.someUp(usable, servers.length);
   return markup`<p role="status">${text}</p>`;
+}
+
+/** How the instances of the service are. */
+function aboutInstances({ instances, configurationsDiffer, degraded }: TogetherHealth): Markup {
+  const { home } = TEXTS;
+  const sentences = [
+    home.instances(instances.serving, instances.total),
+    ...(configurationsDiffer ? [home.differ] : []),
+    ...(degraded ? [home.degraded] : []),
+  ];
+  return markup`<p>${sentences.join(" ")}</p>`;
 }
 
 /** Who the caller is, whatever the server. */

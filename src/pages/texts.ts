@@ -71,6 +71,10 @@ export const TEXTS = {
     moreCommands: "More command lines",
     upSince: "up since",
     asOf: "As of",
+    instances: (serving: number, total: number) =>
+      serving === total ? `${total} instances serve.` : `${serving} of ${total} instances serve.`,
+    differ: "Their configurations differ.",
+    degraded: "Shares and new certificates have to wait: the database is away.",
     knownBy: {
       PASSWORD_FILE: "user name and password",
       SSHKEY: "SSH key",

@@ -56,6 +56,7 @@ export class FailureTable<S> {
   readonly #capacity: number;
   readonly #elapsed: Stopwatch;
   readonly #extraFree: (key: string) => number;
+  readonly #sharers: () => number;
   /** Records without a running wait, the one idle longest first. */
   readonly #watched = new Map<string, FailureRecord<S>>();
   /** Records whose wait was running when last looked at. */
@@ -67,17 +68,32 @@ export class FailureTable<S> {
   readonly #shared = new Map<number, FailureRecord<undefined>>();
   readonly #sharedKey = crypto.getRandomValues(new Uint8Array(16)).toHex();
 
-  /** @param options.extraFree Failures that are free under a key besides those of the policy. */
-  constructor({ policy, capacity, elapsed, extraFree = () => 0 }: {
+  /**
+   * @param options.extraFree Failures that are free under a key besides those of the policy.
+   * @param options.sharers How many tables count together, this one included: attempts under way are shared out.
+   */
+  constructor({ policy, capacity, elapsed, extraFree = () => 0, sharers = () => 1 }: {
     policy: WaitPolicy;
     capacity: number;
     elapsed: Stopwatch;
     extraFree?: (key: string) => number;
+    sharers?: () => number;
   }) {
     this.#policy = policy;
     this.#extraFree = extraFree;
+    this.#sharers = sharers;
     this.#capacity = capacity;
     this.#elapsed = elapsed;
+  }
+
+  /** Milliseconds after which failures are forgotten, and the wait for them. */
+  get windowMs(): number {
+    return this.#policy.windowMs;
+  }
+
+  /** Milliseconds to wait after so many failures under a key. */
+  waitAfter(key: string, failures: number): number {
+    return waitOf(this.#policyOf(key), failures);
   }
 
   /** Number of records kept, shared ones left out. */
@@ -93,11 +109,20 @@ export class FailureTable<S> {
     const record = this.#recordOf(key) ?? (ownOnly ? undefined : this.#sharedOf(key)?.record);
     const waitMs = record === undefined ? 0 : record.until - this.#elapsed();
     if (waitMs > 0) return { waitMs, full: false };
-    const failures = record?.failures ?? 0;
-    const most = failures < this.#policy.free + this.#extraFree(key)
-      ? Math.max(1, this.#policy.underWay - failures)
-      : 1;
-    return (this.#underWay.get(key) ?? 0) < most ? READY : FULL;
+    return (this.#underWay.get(key) ?? 0) < this.#mostUnderWay(key, record?.failures ?? 0) ? READY : FULL;
+  }
+
+  /**
+   * Where several tables count together, each has its part of the attempts that may be under way, and once there is a failure
+   * its part of those that are still free: what others have under way it learns too late.
+   */
+  #mostUnderWay(key: string, failures: number): number {
+    const free = this.#policy.free + this.#extraFree(key);
+    if (failures >= free) return 1;
+    const sharers = this.#sharers();
+    const most = Math.floor(this.#policy.underWay / sharers) - failures;
+    const left = sharers > 1 && failures > 0 ? Math.floor((free - failures) / sharers) : most;
+    return Math.max(1, Math.min(most, left));
   }
 
   /**
@@ -141,10 +166,24 @@ export class FailureTable<S> {
       this.#shared.set(index, this.#next(record, undefined, { ...this.#policy, maxMs }));
       return undefined;
     }
-    const record = this.#next(before, subject, {
-      ...this.#policy,
-      free: this.#policy.free + this.#extraFree(key),
-    });
+    const record = this.#next(before, subject, this.#policyOf(key));
+    this.#put(key, record);
+    return record;
+  }
+
+  /**
+   * Takes over what all tables that count together know of a key that failed now, in place of what is known here. A running
+   * wait is not shortened.
+   * @returns The record, unless there is no room for it.
+   */
+  learn(key: string, subject: S, failures: number): FailureRecord<S> | undefined {
+    const before = this.#recordOf(key);
+    if (before === undefined && !this.#makeRoom()) return undefined;
+    const record = this.#next(
+      { until: before?.until ?? 0, failures: failures - 1 },
+      subject,
+      this.#policyOf(key),
+    );
     this.#put(key, record);
     return record;
   }
@@ -152,6 +191,12 @@ export class FailureTable<S> {
   /** Forgets the failures of a key, a running wait included. @returns Whether there were any. */
   forget(key: string): boolean {
     return this.#watched.delete(key) || this.#waiting.delete(key);
+  }
+
+  /** As {@link forget}, if the last failure came before a moment. */
+  forgetBefore(key: string, moment: number): boolean {
+    const record = this.#recordOf(key);
+    return record !== undefined && record.at < moment && this.forget(key);
   }
 
   /** Forgets the failures of all subjects that match. @returns How many. */
@@ -203,11 +248,18 @@ export class FailureTable<S> {
     return count;
   }
 
-  #next<T>(before: FailureRecord<T> | undefined, subject: T, policy: WaitPolicy): FailureRecord<T> {
+  #policyOf(key: string): WaitPolicy {
+    return { ...this.#policy, free: this.#policy.free + this.#extraFree(key) };
+  }
+
+  #next<T>(
+    before: Pick<FailureRecord<T>, "failures" | "until"> | undefined,
+    subject: T,
+    policy: WaitPolicy,
+  ): FailureRecord<T> {
     const now = this.#elapsed();
     const failures = (before?.failures ?? 0) + 1;
-    const beyond = failures - policy.free;
-    const wait = beyond > 0 ? Math.min(policy.baseMs * 2 ** (beyond - 1), policy.maxMs) : 0;
+    const wait = waitOf(policy, failures);
     const until = wait > 0 ? Math.max(now + wait, before?.until ?? 0) : 0;
     return { subject, failures, at: now, until };
   }
@@ -261,6 +313,11 @@ export class FailureTable<S> {
   #indexOf(key: string): number {
     return parseInt(hash("sha256", this.#sharedKey + key, "hex").slice(0, 8), 16) % SHARED_RECORDS;
   }
+}
+
+function waitOf({ free, baseMs, maxMs }: WaitPolicy, failures: number): number {
+  const beyond = failures - free;
+  return beyond > 0 ? Math.min(baseMs * 2 ** (beyond - 1), maxMs) : 0;
 }
 
 function graver<S>(one: FailureRecord<S>, other: FailureRecord<S>): FailureRecord<S> {

@@ -18,8 +18,8 @@ const SPREAD = 4;
 const TOKEN_SPREAD = 20;
 /** Longest wait that strangers can impose on a user elsewhere, or on the tokens from an address. */
 const MAX_COLLATERAL_MS = 60_000;
-/** How long a user is known at an address after a right password. */
-const KNOWN_MS = 24 * 60 * 60_000;
+/** How long a user is known at an address after a right password, in milliseconds. */
+export const KNOWN_MS = 24 * 60 * 60_000;
 /**
  * Attempts of a user at an address that may be under way at once, so that nobody gets many guesses by making them
  * before the first is counted. A check that needs no waiting is over before the next request is looked at.
@@ -39,6 +39,8 @@ export interface MemoryParts {
   /** Of the machine, for moments that people give and read; default: the same. */
   readonly clock?: Clock;
   readonly capacity?: number;
+  /** How many instances of the service count failures together, this one included; default 1. */
+  readonly sharers?: () => number;
 }
 
 /** What is known of failures, of users who passed, and of bans by hand; it admits nobody and keeps nobody out. */
@@ -50,7 +52,7 @@ export class RegulationMemory {
   readonly steady: Clock;
   readonly #clock: Clock;
 
-  constructor({ config, steady, clock = steady, capacity = CAPACITY }: MemoryParts) {
+  constructor({ config, steady, clock = steady, capacity = CAPACITY, sharers }: MemoryParts) {
     this.steady = steady;
     this.#clock = clock;
     const baseMs = config.baseDelaySeconds * 1000;
@@ -60,7 +62,7 @@ export class RegulationMemory {
       const free = config.maxFailures * spread;
       const underWay = UNDER_WAY * spread;
       const policy = { free, baseMs, maxMs: Math.min(maxMs, longestMs), windowMs, underWay };
-      return new FailureTable<BanSubject>({ policy, capacity, elapsed: steady, extraFree });
+      return new FailureTable<BanSubject>({ policy, capacity, elapsed: steady, extraFree, sharers });
     };
     this.known = new RecentKeys({ lifetimeMs: KNOWN_MS, capacity, elapsed: steady });
     this.tables = {
@@ -99,9 +101,11 @@ export class RegulationMemory {
    * Bans by hand, until a moment in milliseconds since the epoch; as long as it is until then now, whatever becomes of the
    * clock of the machine. An address is kept out with whatever it shows; a user
    * with passwords before anybody looks at them, and with all else as soon as it has named them.
+   * @param untold See {@link Ban}.
    */
-  ban(subject: BanSubject, until: number): void {
-    this.operator.add({ ...asCounted(subject), names: subject.names }, until - this.#clock() + this.steady());
+  ban(subject: BanSubject, until: number, untold?: boolean): void {
+    const counted = { ...asCounted(subject), names: subject.names };
+    this.operator.add(counted, until - this.#clock() + this.steady(), untold);
   }
 
   /**
@@ -109,13 +113,13 @@ export class RegulationMemory {
    * @returns How many were there.
    */
   lift(whom: BanSubject): number {
-    const { user, address } = asCounted(whom);
-    const matches = (subject: BanSubject) =>
-      (user === undefined || subject.user === user) && (address === undefined || subject.address === address);
-    return COUNTED.reduce(
-      (sum, counted) => sum + this.tables[counted].forgetWhere(matches),
-      this.operator.remove(matches),
-    );
+    return this.operator.remove(concerning(asCounted(whom))) + this.forget(whom);
+  }
+
+  /** As {@link lift}, for failures alone: bans by hand stay. */
+  forget(whom: BanSubject): number {
+    const matches = concerning(asCounted(whom));
+    return COUNTED.reduce((sum, counted) => sum + this.tables[counted].forgetWhere(matches), 0);
   }
 
   /** What a successor has to know. */
@@ -133,8 +137,13 @@ export class RegulationMemory {
   }
 
   /** Takes over what a predecessor knew. Waits that run go on, also if the configuration makes shorter ones now. */
-  adopt({ asOf, cleared = [], known = [], operator = [], ...news }: RegulationNews): void {
+  adopt(
+    { asOf, cleared = [], known = [], operator = [], allBans, lifted = [], ...news }: RegulationNews,
+  ): void {
     const later = this.steady() - asOf;
+    const bansMoved = (bans: readonly Ban[]) => bans.map((ban) => ({ ...ban, until: ban.until + later }));
+    for (const subject of lifted) this.forget(subject);
+    if (allBans !== undefined) this.operator.replace(bansMoved(allBans));
     const moved = (records: RegulationState["pairs"]) =>
       later === 0 ? records : records.map(([key, record]) =>
         [key, {
@@ -146,11 +155,16 @@ export class RegulationMemory {
     for (const pair of cleared) this.tables.pairs.forget(pair);
     for (const counted of COUNTED) this.tables[counted].adopt(moved(news[counted] ?? []));
     if (known.length > 0) this.known.adopt(known.map(([key, at]) => [key, at + later] as const));
-    this.operator.adopt(operator.map((ban) => ({ ...ban, until: ban.until + later })));
+    this.operator.adopt(bansMoved(operator));
   }
 }
 
+function concerning({ user, address }: BanSubject): (subject: BanSubject) => boolean {
+  return (subject) =>
+    (user === undefined || subject.user === user) && (address === undefined || subject.address === address);
+}
+
 /** A subject as it is counted. */
-function asCounted({ user, address }: BanSubject): BanSubject {
+export function asCounted({ user, address }: BanSubject): BanSubject {
   return { user: user && userKey(user), address: address && addressGroup(address) };
 }

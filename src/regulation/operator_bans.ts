@@ -51,13 +51,13 @@ export class OperatorBans {
     return () => void this.#guests.delete(guest);
   }
 
-  /** @param until Like all moments here as the clock counts that was given. */
-  add(subject: BanSubject, until: number): void {
+  /** @param until Like all moments here as the clock counts that was given. @param untold See {@link Ban}. */
+  add(subject: BanSubject, until: number, untold?: boolean): void {
     if (subject.user === undefined && subject.address === undefined) {
       throw new TypeError("expected a user, an address, or both to ban");
     }
     this.remove(({ user, address }) => user === subject.user && address === subject.address);
-    this.#bans = [...this.#bans, { ...subject, reason: "operator", failures: 0, until }];
+    this.#bans = [...this.#bans, { ...subject, reason: "operator", failures: 0, until, untold }];
     for (const guest of this.#guests) this.#endIfBanned(guest);
   }
 
@@ -70,7 +70,15 @@ export class OperatorBans {
 
   /** Takes over bans that were imposed elsewhere. */
   adopt(bans: readonly Ban[]): void {
-    for (const { user, address, names, until } of bans) this.add({ user, address, names }, until);
+    for (const { user, address, names, until, untold } of bans) {
+      this.add({ user, address, names }, until, untold);
+    }
+  }
+
+  /** These hold from now on, and no others. */
+  replace(bans: readonly Ban[]): void {
+    this.#bans = [];
+    this.adopt(bans);
   }
 
   #endIfBanned(guest: Guest): void {

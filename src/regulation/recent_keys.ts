@@ -49,6 +49,13 @@ export class RecentKeys {
     return now;
   }
 
+  /** Notes that a key was seen elsewhere not long ago. @returns Whether that is news. */
+  note(key: string, at: number): boolean {
+    if (at - (this.#seen.get(key) ?? -Infinity) < this.#lifetimeMs * ONCE) return false;
+    this.#put(key, at);
+    return true;
+  }
+
   /** Keys with the moment they were seen last, as the clock counts, at most so many: the latest first. */
   entries(most: number): [string, number][] {
     return [...this.#seen].reverse().slice(0, most);

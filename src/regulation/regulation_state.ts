@@ -26,6 +26,10 @@ export interface RegulationState {
 export interface RegulationNews extends Partial<Omit<RegulationState, "asOf">> {
   /** See {@link RegulationState}. */
   readonly asOf: number;
+  /** Bans by hand that hold, in place of all that held: others than those of `operator` are lifted. */
+  readonly allBans?: readonly Ban[];
+  /** Whose failures, and waits for them, are forgotten by order of the operator. */
+  readonly lifted?: readonly BanSubject[];
   /** Of `pairs`: these are forgotten, since the password was right. */
   readonly cleared?: readonly string[];
 }

@@ -24,6 +24,24 @@ export interface Attempt {
   undecided(): void;
 }
 
+/** A place where an attempt failed, and what is known of it now. */
+export interface FailedPlace {
+  readonly place: Place;
+  readonly record: FailureRecord<BanSubject>;
+}
+
+/** Other instances of the service, which count as well. */
+interface Others {
+  /**
+   * Has them count a failure; until they have, the attempt is under way.
+   * @returns How often all together have seen each place fail, as far as that is told; absent if nobody can be asked. Never
+   *   rejects.
+   */
+  count(failed: readonly FailedPlace[]): Promise<readonly (number | undefined)[]> | undefined;
+  /** Tells them of a right password. @param pair Name of the user and the address together. */
+  passed(pair: string): void;
+}
+
 /** Milliseconds that further ones wait for their turn. */
 const PATIENCE_MS = 10_000;
 
@@ -52,21 +70,27 @@ export class Regulator {
   readonly #patienceMs: number;
   readonly #issuers: ReadonlySet<string>;
   readonly #learned: (news: RegulationNews) => void;
+  readonly #others: Others | undefined;
 
   constructor(
-    { log, patienceMs = PATIENCE_MS, issuers = new Set(), learned = () => {}, ...parts }: MemoryParts & {
-      readonly log: Logger;
-      /** Identity providers whose tokens are verified here, and who are not asked about them; default: none. */
-      readonly issuers?: ReadonlySet<string>;
-      readonly patienceMs?: number;
-      /** Told of each failure that counts, and of each success that changes something, before its caller knows of it. */
-      readonly learned?: (news: RegulationNews) => void;
-    },
+    { log, patienceMs = PATIENCE_MS, issuers = new Set(), learned = () => {}, others, ...parts }:
+      & MemoryParts
+      & {
+        readonly log: Logger;
+        /** Identity providers whose tokens are verified here, and who are not asked about them; default: none. */
+        readonly issuers?: ReadonlySet<string>;
+        readonly patienceMs?: number;
+        /** Told of each failure that counts, and of each success that changes something, before its caller knows of it. */
+        readonly learned?: (news: RegulationNews) => void;
+        /** Default: this instance is alone. */
+        readonly others?: Others;
+      },
   ) {
     this.memory = new RegulationMemory(parts);
     this.#patienceMs = patienceMs;
     this.#issuers = issuers;
     this.#learned = learned;
+    this.#others = others;
     this.#log = log;
     this.#enabled = parts.config.enabled;
   }
@@ -202,8 +226,10 @@ export class Regulator {
       if (ended) return;
       ended = true;
       if (outcome === "succeeded" && pair !== undefined) this.#succeeded(pair);
-      if (outcome === "failed") this.#failed(places);
-      for (const { table, key } of places) table.leave(key);
+      const counting = outcome === "failed" ? this.#failed(places) : undefined;
+      const leave = () => places.forEach(({ table, key }) => table.leave(key));
+      if (counting === undefined) leave();
+      else void counting.finally(leave);
     };
     return {
       knownAs: known ? pair : undefined,
@@ -217,6 +243,7 @@ export class Regulator {
     const cleared = this.memory.tables.pairs.forget(pair);
     const at = this.memory.known.add(pair);
     if (cleared || at !== undefined) {
+      this.#others?.passed(pair);
       this.#learned({
         asOf: this.memory.steady(),
         cleared: [pair],
@@ -225,16 +252,38 @@ export class Regulator {
     }
   }
 
-  #failed(places: readonly Place[]): void {
-    const news: { [T in Counted]?: [string, FailureRecord<BanSubject>][] } = {};
+  /** @returns Settles when the other instances have counted it too; absent: they do not. */
+  #failed(places: readonly Place[]): Promise<void> | undefined {
+    const failed: FailedPlace[] = [];
     let isNewName = true;
-    for (const { counted, scope, table, key, subject } of places) {
+    for (const place of places) {
+      const { counted, scope, table, key, subject } = place;
       if (counted === "addresses" && !isNewName) continue;
       const record = table.fail(key, subject);
       if (counted === "pairs" && record !== undefined) isNewName = record.failures === 1;
       this.#tell(scope, record);
-      if (record !== undefined) news[counted] = [[key, record]];
+      if (record !== undefined) failed.push({ place, record });
     }
+    this.#pass(failed);
+    return this.#others?.count(failed)?.then((totals) => this.#adoptTotals(failed, totals));
+  }
+
+  /** What all instances together counted holds in place of what was counted here. */
+  #adoptTotals(failed: readonly FailedPlace[], totals: readonly (number | undefined)[]): void {
+    const changed = failed.flatMap(({ place, record: { failures } }, i) => {
+      const total = totals[i];
+      if (total === undefined || total === failures) return [];
+      const record = place.table.learn(place.key, place.subject, total);
+      this.#tell(place.scope, record);
+      return record === undefined ? [] : [{ place, record }];
+    });
+    if (changed.length > 0) this.#pass(changed);
+  }
+
+  /** Tells of records that changed. */
+  #pass(failed: readonly FailedPlace[]): void {
+    const news: { [T in Counted]?: [string, FailureRecord<BanSubject>][] } = {};
+    for (const { place: { counted, key }, record } of failed) news[counted] = [[key, record]];
     this.#learned({ asOf: this.memory.steady(), ...news });
   }
 

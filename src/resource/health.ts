@@ -15,20 +15,32 @@ export interface ReadinessFacts {
   readonly generation: number;
   /** Whether the service was told to stop: clients are to go elsewhere. */
   readonly draining: () => boolean;
+  /** The instances that are one service; absent: this one is alone. */
+  readonly together: (() => TogetherHealth) | undefined;
+}
+
+/** How the instances of a service are, without their names. */
+export interface TogetherHealth {
+  /** Those that are known, and those of them that serve. */
+  readonly instances: { readonly total: number; readonly serving: number };
+  readonly configurationsDiffer: boolean;
+  /** Whether the database that they share is away: what needs it is refused meanwhile. */
+  readonly degraded: boolean;
 }
 
 /**
  * `GET /health/ready`: 200 if a session can be created on some logical server (or none is configured), and the service is
- * to go on; else 503. Tells numbers only: who asks is unknown.
+ * to go on; else 503. While the database of several instances is away it stays 200 and says `degraded`: all are in the same
+ * state. Tells numbers only: who asks is unknown.
  */
 export function readiness(
-  { servers, generation, draining }: ReadinessFacts,
+  { servers, generation, draining, together }: ReadinessFacts,
   requestId: string,
 ): HttpResponse {
   const all = [...servers.values()];
   const usable = all.filter(({ daemons }) => daemons.status().usable).length;
   const ready = !draining() && (usable > 0 || all.length === 0);
-  const facts = { ready, servers: { total: all.length, usable }, generation };
+  const facts = { ready, servers: { total: all.length, usable }, generation, ...together?.() };
   if (ready) return jsonResponse(facts);
   const { status, publicMessage: errorMessage, code, headers } = refuse(
     draining() ? "ERR_DRAINING" : "ERR_NOT_READY",

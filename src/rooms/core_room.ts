@@ -17,7 +17,7 @@ import { hear, tell } from "./worker_scope.ts";
 interface Core {
   readonly service: Service;
   readonly log: Logger;
-  close(): Promise<void>;
+  close(last: boolean): Promise<void>;
 }
 
 let core: Promise<Core | undefined> | undefined;
@@ -45,7 +45,7 @@ hear((message: ToCoreRoom) => {
       tell({ kind: "pong" });
       break;
     case "close":
-      void core?.then((running) => running?.close()).then(() => tell({ kind: "closed" }));
+      void core?.then((running) => running?.close(message.last)).then(() => tell({ kind: "closed" }));
       break;
   }
 });
@@ -69,7 +69,8 @@ async function start({ options, learned }: ToCoreRoom & { kind: "start" }): Prom
     return {
       service,
       log,
-      async close() {
+      async close(last) {
+        if (last) await service.leave();
         await service.close();
         flush();
         audit.flush();

@@ -1,6 +1,7 @@
 import { PROOFS, SeenOnce } from "../model/seen_once.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { Setup } from "../service/assembly/load_setup.ts";
+import type { InstanceName } from "../service/assembly/open_together.ts";
 import type { DeskAnswer, DeskQuestion, LearnedElsewhere } from "../service/operator_desk.ts";
 import { DaemonCopy } from "./daemon_copy.ts";
 import { NoAnswer } from "./desk_link.ts";
@@ -22,6 +23,7 @@ interface CoresParts {
   readonly changes: RoomChanges;
   /** Start of the process, milliseconds since the epoch. */
   readonly upSince: number;
+  readonly instance: InstanceName;
   readonly edges: {
     readonly current: ServingEdge | undefined;
     /** Used last. */
@@ -64,7 +66,7 @@ export class Cores {
     const core = this.#keeper.current;
     if (core === undefined) throw new NoAnswer("the core is being replaced");
     const answer = await core.desk.ask(question, withinMs);
-    this.#regulation.follow(question);
+    this.#regulation.follow(question, answer);
     if (question.about === "ban" || question.about === "lift") {
       await Promise.all(this.#beside(core).map((other) => other.desk.ask(question, withinMs)));
     }
@@ -77,11 +79,12 @@ export class Cores {
    * @throws {CannotStart} If it cannot read its files, or the service is shutting down.
    */
   async prepare(setup: Setup, edge = this.#parts.edges.current): Promise<ServingCore> {
-    const { resolve, reports, changes, upSince, edges } = this.#parts;
+    const { resolve, reports, changes, upSince, instance, edges } = this.#parts;
     const core = await ServingCore.start(setup, {
       generation: ++this.#generation,
       port: setup.config.site.port || (edge?.port ?? edges.port),
       upSince,
+      instance,
       daemons: this.#daemons.of(setup.config.servers),
       resolve,
       said: (message) => reports.hear(message, "core"),
@@ -164,7 +167,7 @@ export class Cores {
 
   /** What is under way with the daemons comes to its end. */
   async finish(): Promise<void> {
-    await this.#keeper.current?.close();
+    await this.#keeper.current?.close({ last: true });
   }
 
   end(): void {

@@ -29,7 +29,7 @@ async function samples({ supervisor, reloads }: StatusParts): Promise<Sample[]> 
   ];
 }
 
-function samplesOfCore({ servers, providers, certificate, bans, shares }: CoreStatus): Sample[] {
+function samplesOfCore({ servers, providers, certificate, bans, shares, together }: CoreStatus): Sample[] {
   return [
     ...Object.entries(bans).map(([reason, count]): Sample => sample("authserver_bans", { reason }, count)),
     ...servers.flatMap(({ name: server, instances }) =>
@@ -49,6 +49,19 @@ function samplesOfCore({ servers, providers, certificate, bans, shares }: CoreSt
     ...(certificate
       ? [sample("authserver_certificate_expiry_timestamp_seconds", {}, certificate.expires / 1000)]
       : []),
+    ...(together === undefined ? [] : samplesOfInstances(together)),
     ...(shares === undefined ? [] : [sample("authserver_shares", {}, shares)]),
+  ];
+}
+
+function samplesOfInstances(
+  { instances, configurationsDiffer, databaseAwayMs }: NonNullable<CoreStatus["together"]>,
+): Sample[] {
+  const serving = instances.filter(({ alive }) => alive).length;
+  return [
+    sample("authserver_instances", { state: "serving" }, serving),
+    sample("authserver_instances", { state: "silent" }, instances.length - serving),
+    sample("authserver_instances_differ", {}, configurationsDiffer ? 1 : 0),
+    sample("authserver_database_up", {}, databaseAwayMs > 0 ? 0 : 1),
   ];
 }

@@ -3,7 +3,7 @@ import type { RegulationConfig } from "../config/service_config.ts";
 import { type Clock, steadyClock } from "../model/clock.ts";
 import type { RegulationNews, RegulationState } from "../regulation/regulation_state.ts";
 import { RegulationMemory } from "../regulation/memory.ts";
-import type { DeskQuestion } from "../service/operator_desk.ts";
+import type { DeskAnswer, DeskQuestion } from "../service/operator_desk.ts";
 
 /** Records of each kind: as many as a regulator hands over. */
 const CAPACITY = 10_000;
@@ -34,9 +34,11 @@ export class RegulationCopy {
   }
 
   /** The operator had a core do something. */
-  follow(question: DeskQuestion): void {
-    if (question.about === "ban") this.#memory.ban(question.subject, question.until);
-    else if (question.about === "lift") this.#memory.lift(question.subject);
+  follow(question: DeskQuestion, answer: DeskAnswer): void {
+    if (question.about === "ban") {
+      const untold = answer.about === "ban" ? answer.untold : undefined;
+      this.#memory.ban(question.subject, question.until, untold);
+    } else if (question.about === "lift") this.#memory.lift(question.subject);
   }
 
   /** Other waits hold from now on; those that run go on. */

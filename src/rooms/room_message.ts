@@ -32,7 +32,8 @@ export type ToCoreRoom =
   /** The service stops soon: health checks are told. */
   | { readonly kind: "leave" }
   | { readonly kind: "ping" }
-  | { readonly kind: "close" };
+  /** Last: the service ends. */
+  | { readonly kind: "close"; readonly last: boolean };
 
 /** What a core learns, for those that take its place. */
 export type CoreNews =

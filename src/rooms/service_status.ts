@@ -22,6 +22,11 @@ interface ServiceStatus {
   readonly identityProviders?: readonly IdentityProvider[];
   readonly certificate?: { readonly dn: string; readonly expires: string; readonly daysLeft: number };
   readonly shares?: number;
+  /** Absent: this instance is alone. */
+  readonly database?: { readonly state: "up" | "away"; readonly awaySeconds: number };
+  readonly instances?: readonly InstanceEntry[];
+  /** Whether instances of the same version are configured differently. */
+  readonly configurationsDiffer?: boolean;
   readonly bans?: CoreStatus["bans"];
   /** Since the start of the process. */
   readonly sessions: { readonly granted: number; readonly refused: number };
@@ -39,6 +44,20 @@ interface IdentityProvider {
   readonly remote: string;
   readonly state: "up" | "down" | "unknown";
   readonly reason?: string;
+}
+
+/** One of several instances, for the operator. */
+interface InstanceEntry {
+  /** `host:port`. */
+  readonly name: string;
+  readonly state: "serving" | "silent";
+  /** Whether it is the one that answers. */
+  readonly own: boolean;
+  readonly version: string;
+  /** Digest of what must be the same on all. */
+  readonly configuration: string;
+  readonly upSince: string;
+  readonly seenSeconds: number;
 }
 
 /** What the status is made from. */
@@ -89,7 +108,7 @@ export async function serviceStatus(
   };
 }
 
-function knownToCore({ servers, providers, certificate, shares, bans }: CoreStatus, now: number) {
+function knownToCore({ servers, providers, certificate, shares, bans, together }: CoreStatus, now: number) {
   return {
     servers,
     identityProviders: providers.map(({ method, remote, up, reason, since }): IdentityProvider => ({
@@ -105,6 +124,29 @@ function knownToCore({ servers, providers, certificate, shares, bans }: CoreStat
     },
     shares,
     bans,
+    ...(together === undefined ? {} : ofInstances(together)),
+  };
+}
+
+function ofInstances(
+  { instances, configurationsDiffer, databaseAwayMs }: NonNullable<CoreStatus["together"]>,
+) {
+  const away = databaseAwayMs > 0;
+  return {
+    database: {
+      state: away ? "away" as const : "up" as const,
+      awaySeconds: Math.round(databaseAwayMs / 1000),
+    },
+    instances: instances.map((each): InstanceEntry => ({
+      name: each.name,
+      state: each.alive ? "serving" : "silent",
+      own: each.own,
+      version: each.version,
+      configuration: each.configuration,
+      upSince: iso(each.upSince),
+      seenSeconds: Math.round(each.ageMs / 1000),
+    })),
+    configurationsDiffer,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { KnownDaemons } from "../daemon/daemons.ts";
 import type { Setup } from "../service/assembly/load_setup.ts";
+import type { InstanceName } from "../service/assembly/open_together.ts";
 import type { LearnedElsewhere } from "../service/operator_desk.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { DeskCaller } from "./desk_link.ts";
@@ -22,6 +23,7 @@ interface CoreParts {
   readonly port: number;
   /** Start of the process, milliseconds since the epoch. */
   readonly upSince: number;
+  readonly instance: InstanceName;
   readonly resolve: Resolve;
   readonly said: (message: FromRoom) => void;
   /** What is known of the daemons, by the addresses of their command sockets. */
@@ -71,8 +73,8 @@ export class ServingCore {
     if (directory !== undefined) await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
     const [desk, learned] = [new MessageChannel(), new MessageChannel()];
     const core = new ServingCore(permissions, parts, { desk: desk.port2, learned: learned.port2 });
-    const { generation, upSince, port, daemons } = parts;
-    const options = { ...setup, generation, upSince, port, daemons };
+    const { generation, upSince, instance, port, daemons } = parts;
+    const options = { ...setup, generation, upSince, instance, port, daemons };
     core.#room.tell({ kind: "start", options, learned: learned.port1 }, [learned.port1]);
     core.#room.tell({ kind: "desk", port: desk.port1 }, [desk.port1]);
     try {
@@ -109,9 +111,12 @@ export class ServingCore {
     this.#room.tell({ kind: "leave" });
   }
 
-  /** What is under way with the daemons comes to its end, then the core does. */
-  async close(): Promise<void> {
-    this.#room.tell({ kind: "close" });
+  /**
+   * What is under way with the daemons comes to its end, then the core does.
+   * @param options.last Whether the service ends with it.
+   */
+  async close({ last }: { readonly last: boolean } = { last: false }): Promise<void> {
+    this.#room.tell({ kind: "close", last });
     await this.#room.closed(CLOSE_MS);
     this.end();
   }

@@ -31,7 +31,11 @@ export class Supervisor {
   readonly #cores: Cores;
   readonly #timers: ReturnType<typeof setInterval>[] = [];
 
-  private constructor(setup: Setup, logFile: LogFile, resolve: Resolve) {
+  private constructor(
+    setup: Setup,
+    logFile: LogFile,
+    { resolve, hostName }: { readonly resolve: Resolve; readonly hostName: string },
+  ) {
     this.#setup = setup;
     this.reports = new RoomReports(logFile, setup.config);
     const common = { setup: () => this.#setup, resolve, reports: this.reports, changes: this.#changes };
@@ -41,7 +45,8 @@ export class Supervisor {
       idle: (edge, generation) => this.#cores.letGo(edge, generation),
       ended: (edge) => this.#cores.letGo(edge),
     });
-    this.#cores = new Cores({ ...common, upSince: this.upSince, edges: this.#edges });
+    const instance = { id: crypto.randomUUID(), host: hostName };
+    this.#cores = new Cores({ ...common, upSince: this.upSince, instance, edges: this.#edges });
   }
 
   /** @throws {CannotStart} If the edge cannot listen or the core cannot read its files. */
@@ -50,12 +55,15 @@ export class Supervisor {
     {
       logFile = new LogFile(setup.config.logging.file, undefined, setup.config.logging.format),
       resolve = resolveHost,
+      hostName = "localhost",
     }: {
       readonly logFile?: LogFile;
       readonly resolve?: Resolve;
+      /** Of this machine, for people. */
+      readonly hostName?: string;
     } = {},
   ): Promise<Supervisor> {
-    const supervisor = new Supervisor(setup, logFile, resolve);
+    const supervisor = new Supervisor(setup, logFile, { resolve, hostName });
     try {
       await supervisor.#changes.inTurn(() => supervisor.#begin());
     } catch (error) {

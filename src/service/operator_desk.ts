@@ -4,14 +4,17 @@ import type { SignIns } from "../authentication/sign_in/sign_ins.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
 import type { DaemonGroup, InstanceStatus } from "../daemon/daemon_group.ts";
 import type { SeenMark, SeenOnce } from "../model/seen_once.ts";
+import type { RegisteredInstance } from "../instances/instance_register.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { Ban, BanSubject } from "../regulation/ban.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { Regulator } from "../regulation/regulator.ts";
+import { isRefusal } from "../model/service_error.ts";
 import { type AccountReport, accountReport } from "../resource/admin/account_report.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
 import { type TokenEntry, tokenEntry } from "../resource/token_list.ts";
 import { type KnownNames, knownNames } from "./known_names.ts";
+import type { Together } from "./assembly/open_together.ts";
 import type { CertificateFacts } from "./assembly/own_certificate.ts";
 
 /** What the operator, or the supervisor on its own account, can ask a core. Plain data, as are the answers. */
@@ -41,7 +44,8 @@ export interface LearnedElsewhere {
 export type DeskAnswer =
   | { readonly about: "status"; readonly status: CoreStatus }
   | { readonly about: "bans"; readonly bans: readonly Ban[]; readonly total: number }
-  | { readonly about: "ban" }
+  /** Untold: other instances learn of it as soon as the database is back. */
+  | { readonly about: "ban"; readonly untold?: boolean }
   | { readonly about: "lift"; readonly lifted: number }
   | { readonly about: "names"; readonly names: KnownNames }
   | { readonly about: "user"; readonly accounts: readonly AccountReport[] }
@@ -72,8 +76,19 @@ export interface CoreStatus {
   readonly providers: readonly ({ readonly method: string } & RemoteStatus)[];
   readonly certificate?: CertificateFacts;
   readonly bans: Readonly<Record<Ban["reason"], number>>;
-  /** Number of shares; absent without data sharing. */
+  /** Number of shares; absent without data sharing, and if nobody can tell. */
   readonly shares?: number;
+  /** Absent: this instance is alone. */
+  readonly together?: TogetherStatus;
+}
+
+/** The instances that are one service, and the database between them. */
+interface TogetherStatus {
+  readonly instances: readonly RegisteredInstance[];
+  /** Whether some that serve with the same version have other configurations. */
+  readonly configurationsDiffer: boolean;
+  /** Milliseconds for which the database has been away; 0 if it is there. */
+  readonly databaseAwayMs: number;
 }
 
 /** Most bans that are listed. */
@@ -92,6 +107,8 @@ interface DeskParts {
   readonly sharing: Pick<SharingParts, "store"> | undefined;
   /** Absent: nothing is kept of tokens. */
   readonly book: TokenBook | undefined;
+  /** Absent: this instance is alone. */
+  readonly together: Together | undefined;
 }
 
 /** Where a core answers its operator. */
@@ -112,11 +129,9 @@ export class OperatorDesk {
         };
       }
       case "ban":
-        regulator.memory.ban(question.subject, question.until);
-        await this.#signOut(question.subject);
-        return { about: "ban" };
+        return { about: "ban", untold: await this.#ban(question) };
       case "lift":
-        return { about: "lift", lifted: regulator.memory.lift(question.subject) };
+        return { about: "lift", lifted: await this.#lift(question.subject) };
       case "names":
         return { about: "names", names: await knownNames(question.user, this.parts) };
       case "user":
@@ -132,6 +147,20 @@ export class OperatorDesk {
     }
   }
 
+  /** @returns Whether other instances are still to be told. */
+  async #ban({ subject, until }: DeskQuestion & { readonly about: "ban" }): Promise<boolean | undefined> {
+    const { regulator, together } = this.parts;
+    const told = together && await together.regulation.ban(subject, until);
+    if (told === undefined) regulator.memory.ban(subject, until);
+    if (told !== false) await this.#signOut(subject);
+    return told === false || undefined;
+  }
+
+  #lift(subject: BanSubject): Promise<number> | number {
+    const { regulator, together } = this.parts;
+    return together === undefined ? regulator.memory.lift(subject) : together.regulation.lift(subject);
+  }
+
   /** Signs out the browsers of a user who is banned wherever they are; one of whom no name is known, when it is used next. */
   async #signOut({ names = [], address }: BanSubject): Promise<void> {
     if (address !== undefined) return;
@@ -139,9 +168,9 @@ export class OperatorDesk {
   }
 
   async #status(): Promise<CoreStatus> {
-    const { groups, methods, regulator, certificate, sharing } = this.parts;
+    const { groups, methods, regulator, certificate, sharing, together } = this.parts;
     const own = certificate();
-    const count = await sharing?.store.count();
+    const count = await sharing?.store.count().catch(unlessAway);
     return {
       servers: groups.map((group) => {
         const { usable, instances, version, sessionLimit } = group.status();
@@ -159,6 +188,7 @@ export class OperatorDesk {
       certificate: own,
       bans: regulator.memory.banCounts(),
       shares: count,
+      together: together && togetherStatus(together),
     };
   }
 
@@ -190,4 +220,17 @@ export class OperatorDesk {
     const { signal } = new AbortController();
     return await Promise.all(this.parts.groups.map((group) => accountReport(group, uid, signal)));
   }
+}
+
+function togetherStatus({ register, outage }: Together): TogetherStatus {
+  return {
+    instances: register.known,
+    configurationsDiffer: register.differ,
+    databaseAwayMs: outage.awayMs,
+  };
+}
+
+/** A number that the store cannot tell now is not told. */
+function unlessAway(error: unknown): undefined {
+  if (!isRefusal(error, "ERR_SHARE_STORE")) throw error;
 }

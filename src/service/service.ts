@@ -38,6 +38,8 @@ export interface Service {
   renewTls(material: TlsMaterial): void;
   /** Health checks are told from now on that the service is about to stop. */
   drain(): void;
+  /** The service ends, not this core alone: other instances are told. */
+  leave(): Promise<void>;
   /** Waits for what is under way with the daemons, then releases everything. */
   close(): Promise<void>;
 }
@@ -156,6 +158,10 @@ class RoutedService implements Service {
 
   drain(): void {
     this.#parts.drain();
+  }
+
+  async leave(): Promise<void> {
+    await this.#parts.together?.leave();
   }
 
   async close(): Promise<void> {

@@ -30,7 +30,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Guessing and spraying passwords"],
     broken: "failed passwords cost no wait",
     file: "src/regulation/failure_table.ts",
-    change: instead("const wait = beyond > 0 ?", "const wait = false ?"),
+    change: instead("return beyond > 0 ?", "return false ?"),
     tests: ["tests/system/regulation_test.ts", "tests/regulation"],
   },
   {
@@ -550,7 +550,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A token that was taken back"],
     broken: "what was read once of the list is never read again",
     file: "src/authentication/issued_token/token_book.ts",
-    change: instead("if (known?.version === version) return", "if (known !== undefined) return"),
+    change: instead("known?.version === version ? known", "known !== undefined ? known"),
     tests: ["tests/authentication/issued_token/token_book_test.ts", "tests/system/tokens_test.ts"],
   },
   {

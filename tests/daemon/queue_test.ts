@@ -14,7 +14,7 @@ class Desk {
   /** Those that began while another was under way, and when that was over. */
   readonly ahead: string[] = [];
 
-  constructor(readonly queue = new Queue({ underWay: 1, waiting: 6, perLane: 4 })) {}
+  constructor(readonly queue = new Queue({ underWay: () => 1, waiting: 6, perLane: 4 })) {}
 
   come(
     name: string,
@@ -66,7 +66,7 @@ Deno.test("Queue serves one at a time, in the order of arrival", async () => {
 });
 
 Deno.test("Queue has the next stand ready while one is served, if it may, and tells it when its turn has come", async () => {
-  const desk = new Desk(new Queue({ underWay: 2, waiting: 6, perLane: 4 }));
+  const desk = new Desk(new Queue({ underWay: () => 2, waiting: 6, perLane: 4 }));
   const all = ["1", "2", "3"].map((name) => desk.come(name));
   assert.deepEqual([desk.begun, desk.queue.length, desk.ahead], [["1", "2"], 1, []]);
   desk.end("1");
@@ -162,7 +162,7 @@ Deno.test("Queue.close() waits for the one under way and takes no more", async (
 
 Deno.test("Queue passes the turn on from what takes too long, and closes when that is over too", async () => {
   for (const underWay of [1, 2] as const) {
-    const desk = new Desk(new Queue({ underWay, waiting: 6, perLane: 4 }));
+    const desk = new Desk(new Queue({ underWay: () => underWay, waiting: 6, perLane: 4 }));
     const slow = [desk.come("1", { longestMs: 1 }), desk.come("2", { longestMs: 1 })];
     for (const name of ["3", "4"]) {
       const next = desk.come(name);

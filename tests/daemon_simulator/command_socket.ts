@@ -46,6 +46,12 @@ export class CommandSocket {
   readonly requests: ReceivedRequest[] = [];
   /** TCP connections accepted so far. */
   connections = 0;
+  /** Connections that are there now, one that is served and those that stand ready. */
+  standing = 0;
+  /** Most that were there at once. */
+  mostStanding = 0;
+  /** Connections at whose end none stood ready, so that the daemon had to wait for the next. */
+  waits = 0;
   /** Handshakes that failed, on either side. */
   failedHandshakes = 0;
   /** Connections that ended after the handshake without a complete request. */
@@ -68,10 +74,12 @@ export class CommandSocket {
     this.acl = options.acl;
     const accept = (socket: Socket) => {
       this.connections++;
+      this.mostStanding = Math.max(this.mostStanding, ++this.standing);
       socket.pause();
-      this.#turn = this.#turn.then(() => this.#serve(socket)).catch(() => {}).finally(() =>
-        this.#end(socket)
-      );
+      this.#turn = this.#turn.then(() => this.#serve(socket)).catch(() => {}).finally(() => {
+        if (--this.standing === 0) this.waits++;
+        this.#end(socket);
+      });
     };
     // A half-open connection below TLS would hide that its client left before the handshake.
     this.listener = new Listener("127.0.0.1", accept, options.tls === undefined);

@@ -101,6 +101,12 @@ export class DaemonSimulator implements AsyncDisposable {
     return this.#command.connections;
   }
 
+  /** Most command connections that were there at once, and how often one ended while no other stood ready. */
+  get crowding(): { readonly mostStanding: number; readonly waits: number } {
+    const { mostStanding, waits } = this.#command;
+    return { mostStanding, waits };
+  }
+
   get failedHandshakes(): number {
     return this.#command.failedHandshakes;
   }

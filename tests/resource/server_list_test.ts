@@ -49,6 +49,7 @@ const FACTS: ServiceFacts = {
   trustedSAMLIssuers: () => [],
   externalConnections: () => ({}),
   supposedUrl: undefined,
+  together: undefined,
   clock: () => Date.UTC(2026, 0, 5),
 };
 

@@ -19,6 +19,7 @@ function setting() {
     trustedSAMLIssuers: () => [],
     externalConnections: () => states,
     supposedUrl: undefined,
+    together: undefined,
     clock: () => clock.now,
   };
   const section = new ServiceSection(facts);

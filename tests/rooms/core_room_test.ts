@@ -39,7 +39,7 @@ Deno.test("a core that is told to close sends all that it logged and counted bef
     const { status } = await link.exchange(request, new AbortController().signal);
     assert.equal(status, 200);
     const closed = until("closed");
-    tell({ kind: "close" }, []);
+    tell({ kind: "close", last: false }, []);
     await closed;
   } finally {
     link.close();

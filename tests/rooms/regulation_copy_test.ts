@@ -67,13 +67,13 @@ Deno.test("RegulationCopy knows after each attempt all that the regulator does",
 Deno.test("RegulationCopy follows the operator, and keeps all it knows when the configuration changes", () => {
   const { copy, regulator } = followed();
   for (let i = 0; i < 3; i++) attempt(regulator, basic("ann", "x"), "failed");
-  copy.follow({ about: "ban", subject: { user: "bob" }, until: Date.now() + 60_000 });
+  copy.follow({ about: "ban", subject: { user: "bob" }, until: Date.now() + 60_000 }, { about: "ban" });
   assert.deepEqual(copy.state.operator.map(({ user }) => user), ["bob"]);
   const before = copy.state;
   copy.configure({ ...CONFIG, maxFailures: 50 });
   assert.equal(JSON.stringify(copy.state), JSON.stringify(before));
-  copy.follow({ about: "lift", subject: { user: "bob" } });
-  copy.follow({ about: "lift", subject: { user: "ann" } });
+  copy.follow({ about: "lift", subject: { user: "bob" } }, { about: "lift", lifted: 1 });
+  copy.follow({ about: "lift", subject: { user: "ann" } }, { about: "lift", lifted: 1 });
   assert.deepEqual([copy.state.operator, copy.state.pairs, copy.state.users], [[], [], []]);
   assert.equal(copy.state.addresses.length, 1, "the address is not lifted with its user");
 });

@@ -3,6 +3,7 @@ import { BoundedMap } from "../../model/bounded_map.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import { comparableForm } from "../../model/distinguished_name.ts";
 import { isAmong, type RevokedTokens } from "../../model/token_lineage.ts";
+import { isRefusal, refuse } from "../../model/service_error.ts";
 import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
 import { isJsonObject } from "../json_object.ts";
 import { CLOCK_TOLERANCE } from "../signed_token.ts";
@@ -10,6 +11,9 @@ import { type BookedToken, type ShownToken, tokenOf, tokenRecord, type TokenUse 
 
 /** Kinds of records: tokens, by their ids; those taken back, by theirs; users who took all of theirs back, by their names. */
 const [TOKEN, REVOKED, ALL_REVOKED] = ["token", "revoked-token", "revoked-tokens"] as const;
+
+/** What must be known of while the store is away. */
+export const KINDS_OF_REVOKED = [REVOKED, ALL_REVOKED] as const;
 
 /** Most tokens of a user that are listed; those go that end first. */
 const MOST_TOKENS = 1000;
@@ -44,6 +48,18 @@ interface TokenBookParts {
   readonly longest: number;
   /** Whether uses are written down; not by whoever only looks on. */
   readonly keepsUses: boolean;
+  /** What counts while the store that instances share is away; absent: it is this instance's own. */
+  readonly outage?: OutageRule;
+}
+
+/** Which tokens count when nobody can tell whether they were taken back. */
+interface OutageRule {
+  /** Milliseconds since when that is so; 0 if it can be told. */
+  readonly staleMs: () => number;
+  /** So long all do, by what was known last. */
+  readonly graceMs: number;
+  /** Then only those do of which the first of their line was made so short a time before their end, in milliseconds. */
+  readonly shortMs: number;
 }
 
 /**
@@ -63,7 +79,13 @@ export class TokenBook {
 
   /** Enters a token that was made now. @throws {ERR_RECORD_STORE} */
   async enter(shown: ShownToken, madeFrom: string | undefined): Promise<void> {
-    await this.#put(shown, { ...shown.token, madeFrom });
+    try {
+      await this.#put(shown, { ...shown.token, madeFrom });
+    } catch (error) {
+      // It counts all the same, and is taken back with all of its owner's.
+      if (!this.#isStale || !isRefusal(error, "ERR_RECORD_STORE")) throw error;
+      this.parts.log.warn("token not listed, the database is away", { id: shown.lineage.id });
+    }
   }
 
   /** Whether this service made a token, as its list says: its signature need not be verified then. */
@@ -75,19 +97,23 @@ export class TokenBook {
     return true;
   }
 
-  /** Whether a token was taken back, or one that it was got with. @throws {ERR_RECORD_STORE} */
+  /** Whether a token was taken back, or one that it was got with. @throws {ERR_RECORD_STORE} Also if nobody can tell. */
   async isRevoked({ dn, lineage }: ShownToken): Promise<boolean> {
     const version = this.#look();
     const known = this.#revoked.get(dn);
-    if (known?.version === version) return isAmong(lineage, known);
-    const read = await this.#readRevoked(comparableForm(dn));
-    this.#revoked.set(dn, { version, ...read });
-    return isAmong(lineage, read);
+    const revoked = known?.version === version ? known : await this.#readRevoked(comparableForm(dn));
+    if (revoked !== known) this.#revoked.set(dn, { version, ...revoked });
+    if (isAmong(lineage, revoked)) return true;
+    const { outage } = this.parts;
+    const mayBe = outage !== undefined && outage.staleMs() > outage.graceMs &&
+      lineage.expires * 1000 - lineage.since > outage.shortMs;
+    if (mayBe) throw refuse("ERR_RECORD_STORE", "nobody can tell whether the token was taken back");
+    return false;
   }
 
   /** Writes down that a token is used, if it was not today. Nobody waits for that, and nothing fails by it. */
   noteUse(shown: ShownToken, address: string): void {
-    if (!this.parts.keepsUses) return;
+    if (!this.parts.keepsUses || this.#isStale) return;
     const { id } = shown.lineage;
     const days = Math.floor(this.parts.clock() / DAY_MS);
     if (this.#used.get(id) === days) return;
@@ -136,6 +162,10 @@ export class TokenBook {
     if (user.servers === undefined) await this.#revokeSoFar(comparableForm(user.dn));
     else for (const { id } of listed) await this.revoke(user, id);
     return listed.length;
+  }
+
+  get #isStale(): boolean {
+    return (this.parts.outage?.staleMs() ?? 0) > 0;
   }
 
   get #records(): RecordStore {

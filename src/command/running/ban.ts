@@ -54,7 +54,8 @@ const add = defineCommand({
   details: [
     "An address is kept out with whatever it shows, from everything but /health/.",
     "A user is kept out with all credentials that name them: by user name, account or distinguished name.",
-    "The ban outlives reloads of the configuration, but not a restart of the service.",
+    "The ban outlives reloads of the configuration, but not a restart of the service. Where several instances share a\n" +
+    "database it holds on all of them, and outlives restarts too.",
   ],
   operands: {},
   options: {

@@ -12,7 +12,18 @@ export function troubles(status: unknown): string[] {
     ...(member(status, "lastReload", "ok") === false ? ["the configuration on disk is not in use"] : []),
     ...servers.map((server) => `no session is possible on ${textAt(server, "name")}`),
     ...(days !== undefined && days < 0 ? ["the certificate has expired"] : []),
+    ...togetherTroubles(status),
   ].map(printable);
+}
+
+/** What is wrong between several instances of a service. */
+export function togetherTroubles(status: unknown): string[] {
+  const silent = listAt(status, "instances").filter((each) => textAt(each, "state") === "silent");
+  return [
+    ...(textAt(status, "database", "state") === "away" ? ["the database is away"] : []),
+    ...(member(status, "configurationsDiffer") === true ? ["instances have different configurations"] : []),
+    ...silent.map((each) => `instance ${textAt(each, "name")} is silent`),
+  ];
 }
 
 /** The answer to `status` as a page for a terminal. */
@@ -27,12 +38,14 @@ export function formatStatus(status: unknown): string {
     ["sessions", sessions(status)],
     ["shares", numberAt(status, "shares")?.toString()],
     ["bans", bans(status)],
+    ["database", database(status)],
     ["memory", memory(status)],
   ];
   const problems = troubles(status).map((problem) => `  ${problem}\n`).join("");
   return [
     textTable(rows.flatMap(([name, value]) => value === undefined ? [] : [[name, value]])),
     section("Servers", listAt(status, "servers").flatMap(serverRows)),
+    section("Instances", listAt(status, "instances").map(instanceRow)),
     section("Identity providers", listAt(status, "identityProviders").map(providerRow)),
     problems && `Problems:\n${problems}`,
   ].filter((part) => part !== "").join("\n");
@@ -83,6 +96,12 @@ function bans(status: unknown): string | undefined {
   return `${count("passwords")} for passwords, ${count("tokens")} for tokens, ${count("operator")} by hand`;
 }
 
+function database(status: unknown): string | undefined {
+  const seconds = numberAt(status, "database", "awaySeconds") ?? 0;
+  const state = textAt(status, "database", "state");
+  return state === "away" ? `AWAY for ${formatDuration(seconds)}` : state;
+}
+
 function memory(status: unknown): string | undefined {
   const bytes = numberAt(status, "memoryBytes");
   if (bytes === undefined) return undefined;
@@ -103,6 +122,18 @@ function serverRows(server: unknown): string[][] {
     const last = [detail, doubt].filter((text) => text !== "").join(", ");
     return [i === 0 ? name : "", up ? "up" : "DOWN", textAt(instance, "address") ?? "", last];
   });
+}
+
+function instanceRow(instance: unknown): string[] {
+  const state = textAt(instance, "state") ?? "";
+  const seconds = numberAt(instance, "seenSeconds") ?? 0;
+  return [
+    textAt(instance, "name") ?? "",
+    state === "silent" ? `SILENT for ${formatDuration(seconds)}` : state,
+    textAt(instance, "version") ?? "",
+    `configuration ${textAt(instance, "configuration") ?? ""}`,
+    member(instance, "own") === true ? "this one" : "",
+  ];
 }
 
 function providerRow(provider: unknown): string[] {

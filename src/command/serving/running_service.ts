@@ -58,9 +58,11 @@ export async function startService(
     throw new CommandFailed(`The configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
   }
   const logFile = new LogFile(setup.config.logging.file, console, setup.config.logging.format);
-  const supervisor = await Supervisor.start(setup, { logFile }).catch((error: unknown) => {
-    throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
-  });
+  const supervisor = await Supervisor.start(setup, { logFile, hostName: surroundings.hostName() }).catch(
+    (error: unknown) => {
+      throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
+    },
+  );
   const reloads = new ReloadRecord(supervisor.reports);
   const started = Promise.withResolvers<RunningService>();
   const reload = async () => await (await started.promise).reload();

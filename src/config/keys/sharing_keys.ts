@@ -123,6 +123,21 @@ export const POSTGRES = section({
       unit: "milliseconds",
       added: true,
     }),
+    outageGraceSeconds: integer({
+      name: "outage.grace",
+      help:
+        "How long all tokens of the service's own count while the database is away; then only short ones do",
+      default: 60,
+      unit: "seconds",
+      added: true,
+    }),
+    outageTokenSeconds: integer({
+      name: "outage.tokenLifetime",
+      help: "Longest life of tokens that count then, from the first of their line to their end",
+      default: 300,
+      unit: "seconds",
+      added: true,
+    }),
     tls: flag({
       name: "pgsql.useSSL",
       help: "Whether connections to the database are encrypted, and its certificate is checked",

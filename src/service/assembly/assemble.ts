@@ -33,6 +33,7 @@ import { externalConnections } from "./external_connections.ts";
 import { openAuthentication } from "./open_authentication.ts";
 import { openDatabase } from "./open_database.ts";
 import { openDaemons } from "./open_daemons.ts";
+import { type InstanceName, joinOthers, type Together } from "./open_together.ts";
 import { openServers } from "./open_servers.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import type { IdentityParts } from "../identify.ts";
@@ -59,6 +60,8 @@ export interface ServiceOptions {
   readonly port: number;
   /** What is known of the daemons already. */
   readonly daemons?: KnownDaemons;
+  /** What tells it from others that are the same service; absent for whoever only looks on. */
+  readonly instance?: InstanceName;
 }
 
 /** A service's parts, put together and running. */
@@ -72,6 +75,8 @@ export interface ServiceParts extends IdentityParts {
   /** `WWW-Authenticate` of a 401 that comes from elsewhere than authentication. */
   readonly challenge: string;
   readonly desk: OperatorDesk;
+  /** Absent: this instance is alone. */
+  readonly together: Together | undefined;
   renewTls(material: TlsMaterial): void;
   /** Health checks are told from now on that the service is about to stop. */
   drain(): void;
@@ -139,20 +144,23 @@ async function open(
   const externalUrl = externalUrlAt(config.site, port);
   let draining = false;
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
-  const daemons = new Daemons({ known, learned: told.daemonLearned });
+  const database = await openDatabase(config, { own, log, clock, keep });
+  const together = joinOthers(database, { ...options, log, keep, learned: told.learned });
+  const daemons = new Daemons({ known, learned: told.daemonLearned, sharers: together?.sharers });
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
   const attributes = keep(await openAttributes(config, kinds, { outgoing, log, clock, onAnswer }));
-  const database = await openDatabase(config, { own, log, clock, keep });
   const here = { observer, log, clock, keep, database };
   const proofs = new SeenOnce(PROOFS, clock, told.proofShown);
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, lookingOn };
   const who = await openAuthentication(config, { ...asked, kinds: kinds.methods, ...here });
   const { chain, chain: { methods }, tokens, book, signIns } = who;
   const servers = await openServers(config, groups, { log, clock, keep });
-  const regulator = openRegulator(config, methods, { log, clock, learned: told.learned });
+  const regulator = await openRegulator(config, methods, { log, clock, learned: told.learned, together });
   const sharing = startSharing(config, { servers, attributes, regulator, ...who, ...here });
-  const desk = { groups, methods, attributes, regulator, signIns, proofs, sharing, book };
+  const desk = { groups, methods, attributes, regulator, signIns, proofs, sharing, book, together };
   const ofMethods = partsOfMethods(chain, { regulator, signIns });
+  const health = together?.health;
+  const resources = { servers, tokens, book, sharing, together: health, ...ofMethods };
   return {
     config,
     externalUrl,
@@ -164,19 +172,16 @@ async function open(
     accessControl: config.accessControl.enabled,
     serverName: own.name,
     servers,
+    together,
     routes: routesOf({
-      servers,
-      facts: factsOf(options, { own, groups, methods, kinds, clock, externalUrl }),
-      tokens,
-      book,
+      ...resources,
+      facts: factsOf(options, { own, groups, methods, kinds, clock, externalUrl, together: health }),
       certificate: own.pem,
       generation: options.generation,
       draining: () => draining,
-      sharing,
       shareAdministration: sharing && new ShareAdministration(sharing.store, clock),
       features: config.features,
       nameService: config.resolveClientNames ? new NameService() : undefined,
-      ...ofMethods,
     }),
     desk: new OperatorDesk({ ...desk, certificate: own.facts }),
     drain: () => draining = true,
@@ -198,13 +203,25 @@ async function openAttributes(
   return await createAttributes(attributes, dynamicAttributes, sources, asking);
 }
 
-function openRegulator(
+async function openRegulator(
   { regulation }: ServiceConfig,
   methods: readonly Authenticator[],
-  { log, clock, learned }: Pick<Surroundings, "log" | "clock" | "learned">,
-): Regulator {
-  const issuers = silentIssuers(methods);
-  return new Regulator({ config: regulation, log, steady: steadyClock, clock, issuers, learned });
+  { log, clock, learned, together }: Pick<Surroundings, "log" | "clock" | "learned"> & {
+    readonly together: Together | undefined;
+  },
+): Promise<Regulator> {
+  const regulator = new Regulator({
+    config: regulation,
+    log,
+    steady: steadyClock,
+    clock,
+    issuers: silentIssuers(methods),
+    learned,
+    others: together?.regulation,
+    sharers: together?.sharers,
+  });
+  await together?.follow(regulator.memory);
+  return regulator;
 }
 
 /** What resources go by that depends on the methods. */
@@ -287,13 +304,14 @@ function startSharing(
 /** What the service says about itself. */
 function factsOf(
   { config, assertionIssuers, upSince }: ServiceOptions,
-  { own, groups, methods, kinds, clock, externalUrl }: {
+  { own, groups, methods, kinds, clock, externalUrl, together }: {
     readonly own: OwnCertificate;
     readonly groups: readonly DaemonGroup[];
     readonly methods: readonly Authenticator[];
     readonly kinds: ServiceKinds;
     readonly clock: Clock;
     readonly externalUrl: string;
+    readonly together: ServiceFacts["together"];
   },
 ): ServiceFacts {
   const remotes = config.authentication.methods.map((method, i) =>
@@ -304,6 +322,7 @@ function factsOf(
     supposedUrl: config.site.externalUrlGiven ? undefined : externalUrl,
     version: VERSION,
     upSince,
+    together,
     clock,
     credential: own.facts,
     trustedCAs: own.trusted,

@@ -2,18 +2,20 @@ import type { AuthenticatorKind, MethodParts } from "../../authentication/authen
 import type { Authenticator } from "../../authentication/authenticator.ts";
 import type { AuthenticationChain } from "../../authentication/chain.ts";
 import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
-import { TokenBook } from "../../authentication/issued_token/token_book.ts";
+import { KINDS_OF_REVOKED, TokenBook } from "../../authentication/issued_token/token_book.ts";
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { createMethods } from "../../authentication/registry.ts";
 import { type AskStanding, standingOf } from "../../authentication/standing.ts";
 import type { KindList } from "../../config/kind.ts";
-import type { GatewayConfig, ServiceConfig } from "../../config/service_config.ts";
+import type { DatabaseConfig, GatewayConfig, ServiceConfig } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
 import type { SeenOnce } from "../../model/seen_once.ts";
-import type { Database } from "../../store/database.ts";
+import { DatabaseRecordStore } from "../../store/database_record_store.ts";
+import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
+import { RememberedRecords } from "../../store/remembered_records.ts";
 import { METADATA_PATH } from "../../resource/protected_resource.ts";
 import type { RequestObserver } from "../request_observer.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.ts";
@@ -42,7 +44,7 @@ interface AuthenticationParts {
   /** Whether the service itself runs elsewhere: what it keeps is read, and not made. */
   readonly lookingOn: boolean;
   /** That several instances share; absent: what is kept, is kept in a folder. */
-  readonly database: Database | undefined;
+  readonly database: PostgresDatabase | undefined;
   /** Takes what is to be closed in the end. */
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
@@ -98,7 +100,7 @@ export async function openAuthentication(
   });
   const methods = created.map((method) => keep(observed(method, observer)));
   const standing: AskStanding = (user, signal) => standingOf(methods, user, signal);
-  const issuing = { records, log, clock, standing, lookingOn };
+  const issuing = { records, log, clock, standing, lookingOn, database, keep };
   const { tokens, verifier, book } = await openIssued(config, own, issuing);
   return {
     chain: {
@@ -118,10 +120,10 @@ export async function openAuthentication(
 
 /** The issuing and the verifying of tokens of our own. */
 async function openIssued(
-  { issuedTokens }: ServiceConfig,
+  { issuedTokens, sharing }: ServiceConfig,
   own: OwnCertificate,
-  { records, log, clock, standing, lookingOn }:
-    & Pick<AuthenticationParts, "log" | "clock" | "lookingOn">
+  { records, log, clock, standing, lookingOn, database, keep }:
+    & Pick<AuthenticationParts, "log" | "clock" | "lookingOn" | "database" | "keep">
     & { readonly records: Records; readonly standing: AskStanding },
 ): Promise<
   { readonly tokens?: TokenIssuer; readonly verifier?: Authenticator; readonly book?: TokenBook }
@@ -134,7 +136,8 @@ async function openIssued(
     renewalPeriod: RENEWAL_PERIOD,
   };
   const longest = Math.max(maxLifetimeSeconds, RENEWAL_PERIOD);
-  const book = openBook(records, { log, clock, lookingOn, longest });
+  const revoked = database && !lookingOn ? await rememberRevoked(database, { log, keep }) : undefined;
+  const book = openBook(records, { log, clock, lookingOn, longest, revoked, config: sharing.database });
   const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
   return {
     tokens: new TokenIssuer({ tls: own.material, limits, clock, book }),
@@ -146,12 +149,37 @@ async function openIssued(
 /** The service alone makes the database: one that somebody else made, it could not open. */
 function openBook(
   { open, openPresent }: Records,
-  { lookingOn, ...parts }: Pick<TokenBook["parts"], "log" | "clock" | "longest"> & {
+  { lookingOn, revoked, config, ...parts }: Pick<TokenBook["parts"], "log" | "clock" | "longest"> & {
     readonly lookingOn: boolean;
+    readonly revoked: RememberedRecords | undefined;
+    readonly config: DatabaseConfig | undefined;
   },
 ): TokenBook | undefined {
-  const records = lookingOn ? openPresent() : open();
-  return records && new TokenBook({ records, elapsed: stopwatch, keepsUses: !lookingOn, ...parts });
+  const records = revoked ?? (lookingOn ? openPresent() : open());
+  const outage = revoked && config && {
+    staleMs: () => revoked.staleMs,
+    graceMs: config.outageGraceSeconds * 1000,
+    shortMs: config.outageTokenSeconds * 1000,
+  };
+  return records && new TokenBook({ records, elapsed: stopwatch, keepsUses: !lookingOn, outage, ...parts });
+}
+
+/** What of a shared database must be known while it is away. */
+async function rememberRevoked(
+  database: PostgresDatabase,
+  { log, keep }: Pick<AuthenticationParts, "log" | "keep">,
+): Promise<RememberedRecords> {
+  const remembered = keep(
+    new RememberedRecords(new DatabaseRecordStore(database), {
+      kinds: KINDS_OF_REVOKED,
+      version: () => database.version("revocation"),
+      isReachable: () => database.isReachable,
+      elapsed: stopwatch,
+      log,
+    }),
+  );
+  await remembered.follow();
+  return remembered;
 }
 
 async function readGateway({ enabled, certificate }: GatewayConfig): Promise<MethodParts["gateway"]> {

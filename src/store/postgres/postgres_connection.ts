@@ -38,11 +38,16 @@ export class PostgresConnection {
   readonly #driver: Driver;
   readonly #socket: Duplex;
   #alive = true;
+  /** Gives up statements under way: of some that are lost with the connection the driver never tells. */
+  readonly #underWay = new Set<(error: PostgresError) => void>();
 
   private constructor(driver: Driver, socket: Duplex) {
     this.#driver = driver;
     this.#socket = socket;
-    socket.once("close", () => this.#alive = false);
+    socket.once("close", () => {
+      this.#alive = false;
+      for (const giveUp of this.#underWay) giveUp(connectionLost());
+    });
   }
 
   /**
@@ -58,7 +63,7 @@ export class PostgresConnection {
     let given = false;
     const options = {
       socket: () => {
-        if (given) throw Object.assign(new Error("the connection is lost"), { code: "CONNECTION_CLOSED" });
+        if (given) throw connectionLost();
         given = true;
         return socket;
       },
@@ -101,12 +106,23 @@ export class PostgresConnection {
 
   /** One statement with values; `$1` is the first. @throws {PostgresError} */
   query(text: string, values: Value[]): Promise<readonly Row[]> {
-    return this.#driver.unsafe(text, values, { prepare: true }).then(alone, failed);
+    return this.#told(() => this.#driver.unsafe(text, values, { prepare: true }));
   }
 
   /** Statements without values, with semicolons between; rows come of a single one only. @throws {PostgresError} */
   run(text: string): Promise<readonly Row[]> {
-    return this.#driver.unsafe(text).then(alone, failed);
+    return this.#told(() => this.#driver.unsafe(text));
+  }
+
+  #told(statement: () => Promise<readonly Row[]>): Promise<readonly Row[]> {
+    if (!this.#alive) return Promise.reject(connectionLost());
+    return new Promise((resolve, reject) => {
+      this.#underWay.add(reject);
+      statement().then(
+        (rows) => resolve(alone(rows)),
+        (error: unknown) => reject(new PostgresError(error)),
+      ).finally(() => this.#underWay.delete(reject));
+    });
   }
 
   /** Ends it at once: what is under way fails. */
@@ -135,6 +151,6 @@ function alone(rows: readonly Row[]): readonly Row[] {
   return [...rows];
 }
 
-function failed(error: unknown): never {
-  throw new PostgresError(error);
+function connectionLost(): PostgresError {
+  return new PostgresError(Object.assign(new Error("the connection is lost"), { code: "CONNECTION_CLOSED" }));
 }

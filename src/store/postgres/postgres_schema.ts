@@ -1,6 +1,7 @@
 import { DatabaseFailure } from "../database.ts";
 import { CHANGES_CHANNEL, POSTGRES_SCHEMA, type PostgresConnection } from "./postgres_connection.ts";
 import { PostgresError } from "./postgres_failure.ts";
+import { INSTANCE_TABLES, REGULATION_TABLES } from "./shared_tables.ts";
 
 /** A step from one version of the tables to the next. */
 interface Step {
@@ -92,6 +93,16 @@ const STEPS: readonly Step[] = [{
    CREATE INDEX record_by_owner ON record (kind, owner, ends);
    CREATE INDEX record_by_end ON record (ends);
    ${tells("record")}`,
+}, {
+  worksWith: 1,
+  sql: `${REGULATION_TABLES}
+   ${INSTANCE_TABLES}
+   ${tells("operator_ban")}
+   ${tells("operator_lift")}
+   CREATE FUNCTION tell_revocation() RETURNS trigger LANGUAGE plpgsql AS $$
+     BEGIN PERFORM pg_notify('authserver_changed', 'revocation'); RETURN NULL; END $$;
+   CREATE TRIGGER record_revoked AFTER INSERT OR UPDATE ON record
+     FOR EACH ROW WHEN (NEW.kind LIKE 'revoked-%') EXECUTE FUNCTION tell_revocation();`,
 }];
 
 /** The tables of the database are not those that this service can work with. */

@@ -9,6 +9,7 @@ import { issuedToken } from "../../../src/authentication/issued_token/verify.ts"
 import { parseSignedToken } from "../../../src/authentication/signed_token.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import type { Caller, Identity } from "../../../src/model/identity.ts";
+import { isRefusal, refuse } from "../../../src/model/service_error.ts";
 import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { bearer } from "../sample_credentials.ts";
@@ -29,7 +30,7 @@ const FROM = "192.0.2.1";
 /** Instances of a service with one store, one certificate and one clock, which tests change. */
 async function site() {
   const folder = await Deno.makeTempDir();
-  const state = { now: NOW * 1000, tls: FIRST, elapsed: 0, looks: 100 };
+  const state = { now: NOW * 1000, tls: FIRST, elapsed: 0, looks: 100, staleMs: 0, full: false };
   const clock = () => state.now;
   const stores: ReturnType<typeof openRecordStore>[] = [];
   const instance = () => {
@@ -38,7 +39,10 @@ async function site() {
     const writes = { count: 0 };
     const put = records.put.bind(records);
     Object.defineProperty(records, "put", {
-      value: (...args: Parameters<typeof put>) => (writes.count++, put(...args)),
+      value: (...args: Parameters<typeof put>) => {
+        writes.count++;
+        return state.full ? Promise.reject(refuse("ERR_RECORD_STORE", "away")) : put(...args);
+      },
     });
     const elapsed = () => state.elapsed += state.looks;
     const book = new TokenBook({
@@ -48,6 +52,7 @@ async function site() {
       log: SILENT,
       longest: 86_400 * 30,
       keepsUses: true,
+      outage: { staleMs: () => state.staleMs, graceMs: 60_000, shortMs: 300_000 },
     });
     const tls = () => {
       assert.ok(state.tls);
@@ -417,4 +422,46 @@ Deno.test("whatever is renewed and taken back in whatever order, exactly what wa
     { numRuns: 25 },
   );
   for (const [what, times] of Object.entries(seen)) assert.ok(times > 0, `never: ${what}`);
+});
+
+Deno.test("while nobody can tell what was taken back, tokens count for some time, then short ones alone", async () => {
+  await using service = await site();
+  const { state } = service;
+  const one = service.instance();
+  const [long, short, revoked] = [
+    await one.issue(ANN),
+    await one.issue(ANN, { lifetime: 300 }),
+    await one.issue(ANN, { lifetime: 300 }),
+  ];
+  const id = String(parseSignedToken(revoked).claims.get("jti"));
+  assert.ok(await one.book.revoke({ dn: ANN.dn }, id));
+  state.staleMs = 60_000;
+  assert.ok(await one.accepts(long));
+  state.staleMs = 60_001;
+  await assert.rejects(one.accepts(long), (error) => isRefusal(error, "ERR_RECORD_STORE"));
+  assert.ok(await one.accepts(short));
+  assert.equal(await one.accepts(revoked), undefined, "as was known last");
+  state.now += 200_000;
+  const renewed = await one.renew(short, { lifetime: 200 });
+  await assert.rejects(one.accepts(renewed), (error) => isRefusal(error, "ERR_RECORD_STORE"));
+  state.staleMs = 0;
+  assert.ok(await one.accepts(renewed));
+});
+
+Deno.test("a token that is made while the database is away counts, and is not listed", async () => {
+  await using service = await site();
+  const { state } = service;
+  const one = service.instance();
+  state.full = true;
+  await assert.rejects(one.issue(ANN), (error) => isRefusal(error, "ERR_RECORD_STORE"), "a full disk");
+  state.staleMs = 1000;
+  const token = await one.issue(ANN);
+  assert.ok(await one.accepts(token));
+  assert.equal(one.writes.count, 2, "nor is its use written down");
+  state.full = false;
+  assert.deepEqual(await one.book.list({ dn: ANN.dn }), []);
+  state.staleMs = 0;
+  state.now += 1000;
+  await one.book.revokeAll({ dn: ANN.dn });
+  assert.equal(await one.accepts(token), undefined);
 });

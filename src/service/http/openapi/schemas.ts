@@ -103,6 +103,16 @@ const SERVER_COUNT = object({
   usable: integer("Those on which a session can be created"),
 });
 
+/** How the instances of one service are; without them, there is one. */
+const TOGETHER = {
+  "instances?": object({
+    total: integer("Instances that are known"),
+    serving: integer("Those that serve as far as is known"),
+  }),
+  "configurationsDiffer?": flag("Whether instances of the same version are configured differently"),
+  "degraded?": flag("Whether the database that instances share is away: what needs it answers 503"),
+};
+
 /** The named schemas of the API description. */
 export const SCHEMAS = {
   Error: object({
@@ -116,6 +126,7 @@ export const SCHEMAS = {
     ready: { const: true },
     servers: SERVER_COUNT,
     generation: integer("Counts the reloads of the configuration", { minimum: 1 }),
+    ...TOGETHER,
   }),
   NotReady: object({
     status: { const: 503 },
@@ -125,6 +136,7 @@ export const SCHEMAS = {
     ready: { const: false },
     servers: SERVER_COUNT,
     generation: integer("Counts the reloads of the configuration", { minimum: 1 }),
+    ...TOGETHER,
   }),
   ProtectedResource: object({
     resource: HREF,

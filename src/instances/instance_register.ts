@@ -1,0 +1,146 @@
+import type { Logger } from "../logging/logger.ts";
+import { realTime, type Schedule } from "../model/schedule.ts";
+import { type Database, DatabaseFailure, type Row, row, rows } from "../store/database.ts";
+
+/** One of the processes that together are the service. */
+interface InstanceFacts {
+  /** Of the process. */
+  readonly id: string;
+  /** For people: `host:port`. */
+  readonly name: string;
+  /** Of the program. */
+  readonly version: string;
+  /** Digest of what of the configuration must be the same on all instances. */
+  readonly configuration: string;
+  /** Start of the process, milliseconds since the epoch. */
+  readonly upSince: number;
+}
+
+/** An instance as others see it. */
+export interface RegisteredInstance extends InstanceFacts {
+  /** Milliseconds since it was seen last. */
+  readonly ageMs: number;
+  /** Whether it is to be taken for one that serves. */
+  readonly alive: boolean;
+  /** Whether it is this one. */
+  readonly own: boolean;
+}
+
+/** How often each says that it is there, in milliseconds. */
+const TURN_MS = 5000;
+/** One that was not seen for so long, in milliseconds, serves no more. */
+const SILENT_MS = 17_000;
+/** One that was not seen for so long, in milliseconds, is forgotten. */
+const FORGOTTEN_MS = 3600_000;
+
+const SQL = {
+  announce: `INSERT INTO instance (id, name, version, configuration, up_since, seen)
+             VALUES (:id, :name, :version, :configuration, :upSince, :clock)
+             ON CONFLICT (id) DO UPDATE SET version = excluded.version, configuration = excluded.configuration,
+               name = excluded.name, seen = excluded.seen`,
+  all: `SELECT id, name, version, configuration, up_since, :clock - seen AS age FROM instance`,
+  forget: `DELETE FROM instance WHERE seen < :clock - :forgotten`,
+  leave: `DELETE FROM instance WHERE id = :id`,
+} as const;
+
+/** Which instances there are; what is known of them stays while the database is away. */
+export class InstanceRegister {
+  #known: readonly RegisteredInstance[] = [];
+  #cancel: (() => void) | undefined;
+  #closed = false;
+
+  constructor(
+    readonly parts: {
+      readonly database: Database;
+      readonly own: InstanceFacts;
+      readonly log: Logger;
+      readonly schedule?: Schedule;
+    },
+  ) {}
+
+  /** As this one saw them last; itself alone before the first look. */
+  get known(): readonly RegisteredInstance[] {
+    if (this.#known.length > 0) return this.#known;
+    return [{ ...this.parts.own, ageMs: 0, alive: true, own: true }];
+  }
+
+  /** How many serve, this one included. */
+  get alive(): number {
+    return Math.max(1, this.known.filter(({ alive, own }) => alive && !own).length + 1);
+  }
+
+  /** Whether some that serve with the same version have other configurations. */
+  get differ(): boolean {
+    return this.#different().length > 0;
+  }
+
+  /** Announces this one, and looks who else is there, from now on. */
+  async follow(): Promise<void> {
+    try {
+      await this.#turn();
+    } catch (error) {
+      if (!(error instanceof DatabaseFailure)) this.parts.log.error("instances are not known", { error });
+    }
+    if (this.#closed) return;
+    const { schedule = realTime } = this.parts;
+    this.#cancel = schedule(TURN_MS, () => void this.follow());
+  }
+
+  /** This one ends: the others need not wait until it is silent. @throws {DatabaseFailure} */
+  async leave(): Promise<void> {
+    this.close();
+    const { database, own: { id } } = this.parts;
+    await database.change(() => row(SQL.leave, { id }));
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancel?.();
+  }
+
+  async #turn(): Promise<void> {
+    const { database, own, log } = this.parts;
+    const { differ } = this;
+    const found = await database.change(function* () {
+      const before = yield* rows(SQL.all, {});
+      yield* row(SQL.announce, { ...own });
+      yield* row(SQL.forget, { forgotten: FORGOTTEN_MS });
+      return before.map(toInstance);
+    });
+    // What this one could not say for some time, others could not either.
+    const late = (found.find(({ id }) => id === own.id)?.ageMs ?? 0) - TURN_MS;
+    const silentMs = SILENT_MS + Math.max(0, late);
+    const others = found.filter(({ id }) => id !== own.id).map((other): RegisteredInstance => ({
+      ...other,
+      alive: other.ageMs < silentMs,
+      own: false,
+    }));
+    this.#known = [{ ...own, ageMs: 0, alive: true, own: true } as const, ...others].toSorted(byName);
+    if (!this.differ || differ) return;
+    const names = this.#different().map(({ name }) => name).join(", ");
+    log.warn("instances have different configurations", { names });
+  }
+
+  /** Those that serve with the same version and another configuration. */
+  #different(): readonly RegisteredInstance[] {
+    const { own: { version, configuration } } = this.parts;
+    return this.known.filter((other) =>
+      other.alive && other.version === version && other.configuration !== configuration
+    );
+  }
+}
+
+function byName(one: InstanceFacts, other: InstanceFacts): number {
+  return one.name === other.name ? one.upSince - other.upSince : one.name < other.name ? -1 : 1;
+}
+
+function toInstance(found: Row): InstanceFacts & { readonly ageMs: number } {
+  return {
+    id: String(found["id"]),
+    name: String(found["name"]),
+    version: String(found["version"]),
+    configuration: String(found["configuration"]),
+    upSince: Number(found["up_since"]),
+    ageMs: Math.max(0, Number(found["age"])),
+  };
+}

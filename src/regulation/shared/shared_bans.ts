@@ -1,0 +1,128 @@
+import { type Database, type Row, row, rows, type Work } from "../../store/database.ts";
+import type { Ban, BanSubject } from "../ban.ts";
+import { subjectDigests } from "./digest.ts";
+
+/** How long an order to forget failures is there for instances to find, in milliseconds: a day. */
+const LIFT_MS = 86_400_000;
+
+const SQL = {
+  ban:
+    `INSERT INTO operator_ban (who_user, who_address, names, ends) VALUES (:user, :address, :names, :clock + :lasts)
+        ON CONFLICT (who_user, who_address) DO UPDATE SET names = excluded.names, ends = excluded.ends`,
+  bans: `SELECT who_user, who_address, names, ends - :clock AS remaining FROM operator_ban
+         WHERE ends > :clock ORDER BY who_user, who_address`,
+  unban:
+    `DELETE FROM operator_ban WHERE (:user = '' OR who_user = :user) AND (:address = '' OR who_address = :address)
+          RETURNING ends - :clock AS remaining`,
+  forget:
+    `DELETE FROM failed_login WHERE (:user = '' OR who_user = :user) AND (:address = '' OR who_address = :address)
+           RETURNING name`,
+  lift:
+    `INSERT INTO operator_lift (id, who_user, who_address, ends) VALUES (:id, :user, :address, :clock + :lasts)`,
+  lifts: `SELECT id, who_user, who_address FROM operator_lift WHERE ends > :clock ORDER BY ends, id`,
+  purgeBans: `DELETE FROM operator_ban WHERE ends <= :clock`,
+  purgeLifts: `DELETE FROM operator_lift WHERE ends <= :clock`,
+} as const;
+
+/** A ban as it is shared: how long it lasts from now on, since the clocks of instances differ. */
+interface SharedBan extends BanSubject {
+  readonly lastsMs: number;
+}
+
+/** An order to forget failures and waits. */
+interface SharedLift {
+  readonly id: string;
+  readonly subject: BanSubject;
+}
+
+/** What the operator had one instance do, for all of them. */
+interface OperatorOrders {
+  readonly bans: readonly SharedBan[];
+  /** Of the last day, the first one first. */
+  readonly lifts: readonly SharedLift[];
+}
+
+/** Bans by hand in a database; subjects as they are counted. */
+export class SharedBans {
+  constructor(readonly database: Database) {}
+
+  /** Differs from what it was whenever something may have changed. */
+  version(): string {
+    return `${this.database.version("operator_ban")} ${this.database.version("operator_lift")}`;
+  }
+
+  /** @throws {DatabaseFailure} */
+  add(bans: readonly SharedBan[]): Promise<void> {
+    return this.database.change(function* () {
+      for (const { lastsMs, names = [], ...subject } of bans) {
+        yield* rows(SQL.ban, {
+          ...columns(subject),
+          names: JSON.stringify(names),
+          lasts: Math.max(0, Math.ceil(lastsMs)),
+        });
+      }
+    });
+  }
+
+  /**
+   * Ends bans by hand, and has all instances forget failures.
+   * @returns How many bans there were, and counts of failures. @throws {DatabaseFailure}
+   */
+  lift(subject: BanSubject): Promise<{ readonly bans: number; readonly counts: number }> {
+    const id = crypto.randomUUID();
+    return this.database.change(function* () {
+      const lifted = yield* rows(SQL.unban, columns(subject));
+      const forgotten = yield* rows(SQL.forget, subjectDigests(subject));
+      yield* rows(SQL.lift, { id, ...columns(subject), lasts: LIFT_MS });
+      return {
+        bans: lifted.filter(({ remaining }) => Number(remaining) > 0).length,
+        counts: forgotten.length,
+      };
+    });
+  }
+
+  /** @throws {DatabaseFailure} */
+  read(): Promise<OperatorOrders> {
+    return this.database.read(function* () {
+      const bans = (yield* rows(SQL.bans, {})).map(toBan);
+      const lifts = (yield* rows(SQL.lifts, {})).map((found) => ({
+        id: String(found["id"]),
+        subject: toSubject(found),
+      }));
+      return { bans, lifts };
+    });
+  }
+
+  /** Deletes what has ended. @throws {DatabaseFailure} */
+  purge(): Promise<void> {
+    return this.database.change(function* (): Work<void> {
+      yield* row(SQL.purgeBans, {});
+      yield* row(SQL.purgeLifts, {});
+    });
+  }
+}
+
+/** Only the user and the address tell one subject from another; none is empty. */
+function columns({ user = "", address = "" }: BanSubject) {
+  return { user: user.replaceAll("\0", "\ufffd"), address };
+}
+
+function toSubject(found: Row): BanSubject {
+  const [user, address] = [String(found["who_user"]), String(found["who_address"])];
+  return { user: user || undefined, address: address || undefined };
+}
+
+function toBan(found: Row): SharedBan {
+  const names: unknown = JSON.parse(String(found["names"]));
+  return {
+    ...toSubject(found),
+    names: Array.isArray(names) ? names.map(String) : [],
+    lastsMs: Number(found["remaining"]),
+  };
+}
+
+/** Whether two bans are of the same subject. */
+export function isOfSameSubject(one: Ban | SharedBan, other: Ban | SharedBan): boolean {
+  const [mine, others] = [columns(one), columns(other)];
+  return mine.user === others.user && mine.address === others.address;
+}

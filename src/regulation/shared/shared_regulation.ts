@@ -1,0 +1,209 @@
+import type { Logger } from "../../logging/logger.ts";
+import type { Stopwatch } from "../../model/clock.ts";
+import { realTime, type Schedule } from "../../model/schedule.ts";
+import { type Database, DatabaseFailure } from "../../store/database.ts";
+import type { Ban, BanSubject } from "../ban.ts";
+import { asCounted, KNOWN_MS, type RegulationMemory } from "../memory.ts";
+import type { RegulationNews } from "../regulation_state.ts";
+import type { FailedPlace } from "../regulator.ts";
+import { isOfSameSubject, SharedBans } from "./shared_bans.ts";
+import { type KnownLogin, SharedFailures } from "./shared_failures.ts";
+
+/** How often is looked whether other instances changed something, in milliseconds. */
+const LOOK_MS = 100;
+/** How often all is read again, changed or not, in milliseconds. */
+const REREAD_MS = 15_000;
+/** How often logins that passed are told and read, in milliseconds. */
+const KNOWN_TURN_MS = 2000;
+/** What was told in time may be there this much later, in milliseconds. */
+const OVERLAP_MS = 10_000;
+/** How often what has ended is deleted, in milliseconds. */
+const PURGE_MS = 10 * 60_000;
+/** Logins that wait to be told, and those read at once. */
+const MOST_KNOWN = 10_000;
+/** Logins told in one transaction. */
+const AT_ONCE = 200;
+
+/** What is shared, and with whom. */
+interface SharedRegulationParts {
+  readonly database: Database;
+  /** Told of what the operator had other instances do. */
+  readonly learned: (news: RegulationNews) => void;
+  readonly log: Logger;
+  readonly elapsed: Stopwatch;
+  readonly schedule?: Schedule;
+}
+
+/**
+ * Bans, failed logins and users at addresses that instances of a service share by a database. Bans by hand hold everywhere
+ * as soon as the database says that something changed. Failures are looked up nowhere: each instance goes by what it knows,
+ * and learns what all know when one fails with it. While the database is away each goes on by itself.
+ */
+export class SharedRegulation {
+  readonly #bans: SharedBans;
+  readonly #failures: SharedFailures;
+  #memory: RegulationMemory | undefined;
+  /** Orders to forget failures that were followed, or came before this instance; absent before the first look. */
+  #lifts: ReadonlySet<string> | undefined;
+  #version: string | undefined;
+  #readAt = -Infinity;
+  /** Names of logins that passed, with the moment. */
+  readonly #passed = new Map<string, number>();
+  #knownAt: number | undefined;
+  /** What is done with the bans, one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+  readonly #cancel = new Map<() => Promise<void>, () => void>();
+  #closed = false;
+
+  constructor(readonly parts: SharedRegulationParts) {
+    const { database, elapsed, schedule = realTime } = parts;
+    this.#bans = new SharedBans(database);
+    this.#failures = new SharedFailures(database, elapsed, schedule);
+  }
+
+  /** Begins with what all know, and follows it from now on, as far as the database answers. */
+  async follow(memory: RegulationMemory): Promise<void> {
+    this.#memory = memory;
+    await Promise.all([
+      this.#again(LOOK_MS, () => this.#look()),
+      this.#again(KNOWN_TURN_MS, () => this.#shareKnown()),
+    ]);
+    this.#plan(PURGE_MS, () => this.#purge());
+  }
+
+  /** See the `others` of a regulator. */
+  count(failed: readonly FailedPlace[]): Promise<readonly (number | undefined)[]> | undefined {
+    return this.#failures.count(failed);
+  }
+
+  /** See {@link count}. */
+  passed(pair: string): void {
+    if (this.#passed.size < MOST_KNOWN) this.#passed.set(pair, this.parts.elapsed());
+  }
+
+  /**
+   * A ban counts here at once, and for the others before this resolves.
+   * @param until Milliseconds since the epoch.
+   * @returns Whether they know; if not, they are told as soon as the database is back.
+   */
+  async ban(subject: BanSubject, until: number): Promise<boolean> {
+    this.#memory?.ban(subject, until, true);
+    return await this.#inTurn(() => this.#exchange()).then(() => true, failedAsExpected);
+  }
+
+  /** As the memory does it, for all instances. @throws {DatabaseFailure} Then nothing is changed. */
+  lift(subject: BanSubject): Promise<number> {
+    return this.#inTurn(async () => {
+      const { bans, counts } = await this.#bans.lift(asCounted(subject));
+      const here = this.#memory?.lift(subject) ?? 0;
+      await this.#read();
+      return Math.max(here, bans + counts);
+    });
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const cancel of this.#cancel.values()) cancel();
+  }
+
+  async #look(): Promise<void> {
+    const late = this.parts.elapsed() - this.#readAt >= REREAD_MS;
+    if (late || this.#bans.version() !== this.#version) await this.#inTurn(() => this.#exchange());
+  }
+
+  /** Tells what others do not know yet, then reads what all know. */
+  async #exchange(): Promise<void> {
+    const memory = this.#memory;
+    if (memory === undefined) return;
+    const untold = untoldOf(memory);
+    const now = memory.steady();
+    if (untold.length > 0) await this.#bans.add(untold.map((ban) => ({ ...ban, lastsMs: ban.until - now })));
+    await this.#read(untold);
+  }
+
+  /** @param told Bans that the others know by now. */
+  async #read(told: readonly Ban[] = []): Promise<void> {
+    const memory = this.#memory;
+    if (memory === undefined) return;
+    const version = this.#bans.version();
+    const { bans, lifts } = await this.#bans.read();
+    this.#version = version;
+    this.#readAt = this.parts.elapsed();
+    const before = memory.operator.list();
+    const now = memory.steady();
+    const shared = bans.map(({ lastsMs, ...subject }): Ban => ({
+      ...subject,
+      reason: "operator",
+      failures: 0,
+      until: now + lastsMs,
+    }));
+    const untold = untoldOf(memory).filter((ban) => !told.some((other) => isOfSameSubject(ban, other)));
+    const allBans = [...shared, ...untold];
+    const lifted = this.#lifts === undefined ? [] : lifts.filter(({ id }) => !this.#lifts?.has(id));
+    this.#lifts = new Set(lifts.map(({ id }) => id));
+    memory.operator.replace(allBans);
+    for (const { subject } of lifted) memory.forget(subject);
+    if (before.length + allBans.length + lifted.length === 0) return;
+    this.parts.learned({ asOf: now, allBans, lifted: lifted.map(({ subject }) => subject) });
+  }
+
+  async #shareKnown(): Promise<void> {
+    const { elapsed } = this.parts;
+    const passed = [...this.#passed].slice(0, AT_ONCE);
+    if (passed.length > 0) {
+      await this.#failures.passed(passed.map(([pair, at]) => ({ pair, agoMs: elapsed() - at })));
+      for (const [pair, at] of passed) if (this.#passed.get(pair) === at) this.#passed.delete(pair);
+    }
+    const now = elapsed();
+    const within = this.#knownAt === undefined ? KNOWN_MS : now - this.#knownAt + OVERLAP_MS;
+    this.#note(await this.#failures.known(within, MOST_KNOWN));
+    this.#knownAt = now;
+  }
+
+  /** What others failed with before they passed elsewhere is forgotten, as it would be had they passed here. */
+  #note(logins: readonly KnownLogin[]): void {
+    const memory = this.#memory;
+    if (memory === undefined) return;
+    const now = memory.steady();
+    for (const { pair, agoMs } of logins.toReversed()) {
+      if (memory.known.note(pair, now - agoMs)) memory.tables.pairs.forgetBefore(pair, now - agoMs);
+    }
+  }
+
+  async #purge(): Promise<void> {
+    await this.#bans.purge();
+    await this.#failures.purge(KNOWN_MS);
+  }
+
+  /** Does it now, and again and again. */
+  async #again(everyMs: number, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof DatabaseFailure)) this.parts.log.error("bans are not shared", { error });
+    }
+    this.#plan(everyMs, work);
+  }
+
+  #plan(inMs: number, work: () => Promise<void>): void {
+    if (this.#closed) return;
+    const { schedule = realTime } = this.parts;
+    this.#cancel.set(work, schedule(inMs, () => void this.#again(inMs, work)));
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+}
+
+function untoldOf(memory: RegulationMemory): readonly Ban[] {
+  return memory.operator.list().filter(({ untold }) => untold === true);
+}
+
+/** The database is away; what else goes wrong is a defect. */
+function failedAsExpected(error: unknown): false {
+  if (error instanceof DatabaseFailure) return false;
+  throw error;
+}

@@ -1,0 +1,87 @@
+import type { ServiceConfig } from "../../config/service_config.ts";
+import { InstanceRegister } from "../../instances/instance_register.ts";
+import { OutageWatch } from "../../instances/outage_watch.ts";
+import type { Logger } from "../../logging/logger.ts";
+import { stopwatch } from "../../model/clock.ts";
+import type { RegulationMemory } from "../../regulation/memory.ts";
+import type { RegulationNews } from "../../regulation/regulation_state.ts";
+import { SharedRegulation } from "../../regulation/shared/shared_regulation.ts";
+import type { TogetherHealth } from "../../resource/health.ts";
+import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
+import { VERSION } from "../version.ts";
+import { configurationDigest } from "./configuration_digest.ts";
+
+/** What a service has of its own among several that are one. */
+export interface InstanceName {
+  /** Of the process. */
+  readonly id: string;
+  /** Of the host, for people. */
+  readonly host: string;
+}
+
+/** What one instance of several shares with the others. */
+export interface Together {
+  readonly regulation: SharedRegulation;
+  readonly register: InstanceRegister;
+  readonly outage: OutageWatch;
+  /** How many serve, this one included. */
+  readonly sharers: () => number;
+  readonly health: () => TogetherHealth;
+  /** Begins with what all know. */
+  follow(memory: RegulationMemory): Promise<void>;
+  /** The service ends: the others need not wait until it is silent. */
+  leave(): Promise<void>;
+  close(): void;
+}
+
+/** What an instance joins the others with. */
+interface JoiningParts {
+  readonly config: ServiceConfig;
+  /** Absent for whoever only looks on. */
+  readonly instance?: InstanceName;
+  readonly port: number;
+  readonly upSince: number;
+  readonly log: Logger;
+  readonly learned?: (news: RegulationNews) => void;
+  readonly keep: <T extends { close(): void }>(part: T) => T;
+}
+
+/** Puts an instance together with the others that have the same database; without one it is alone. */
+export function joinOthers(
+  database: PostgresDatabase | undefined,
+  { config, instance, port, upSince, log, learned = () => {}, keep }: JoiningParts,
+): Together | undefined {
+  if (database === undefined || instance === undefined) return undefined;
+  const regulation = new SharedRegulation({ database, log, elapsed: stopwatch, learned });
+  const outage = new OutageWatch({ database, elapsed: stopwatch });
+  const register = new InstanceRegister({
+    database,
+    log,
+    own: {
+      id: instance.id,
+      name: `${instance.host}:${port}`,
+      version: VERSION,
+      configuration: configurationDigest(config),
+      upSince,
+    },
+  });
+  return keep({
+    regulation,
+    register,
+    outage,
+    sharers: () => register.alive,
+    health: () => ({
+      instances: { total: register.known.length, serving: register.alive },
+      configurationsDiffer: register.differ,
+      degraded: outage.awayMs > 0,
+    }),
+    follow: async (memory: RegulationMemory) => {
+      await Promise.all([regulation.follow(memory), register.follow()]);
+    },
+    leave: () =>
+      register.leave().catch((error) => log.warn("the other instances are not told of the end", { error })),
+    close: () => {
+      for (const part of [regulation, register, outage]) part.close();
+    },
+  });
+}

@@ -1,0 +1,46 @@
+/**
+ * What instances share of bans and failed logins. What a crash of the database may lose is not written to its log. Names and
+ * addresses of failed logins are there as digests: people type passwords into the wrong field.
+ */
+export const REGULATION_TABLES = `
+  CREATE TABLE operator_ban (
+    who_user TEXT NOT NULL,
+    who_address TEXT NOT NULL,
+    names TEXT NOT NULL,
+    ends BIGINT NOT NULL,
+    PRIMARY KEY (who_user, who_address)
+  );
+  CREATE TABLE operator_lift (
+    id TEXT PRIMARY KEY,
+    who_user TEXT NOT NULL,
+    who_address TEXT NOT NULL,
+    ends BIGINT NOT NULL
+  );
+  CREATE UNLOGGED TABLE failed_login (
+    counted TEXT NOT NULL,
+    name TEXT NOT NULL,
+    who_user TEXT NOT NULL,
+    who_address TEXT NOT NULL,
+    failures BIGINT NOT NULL,
+    ends BIGINT NOT NULL,
+    PRIMARY KEY (counted, name)
+  );
+  CREATE INDEX failed_login_by_user ON failed_login (who_user);
+  CREATE INDEX failed_login_by_address ON failed_login (who_address);
+  CREATE INDEX failed_login_by_end ON failed_login (ends);
+  CREATE UNLOGGED TABLE known_login (
+    name TEXT PRIMARY KEY,
+    seen BIGINT NOT NULL
+  );
+  CREATE INDEX known_login_by_time ON known_login (seen);`;
+
+/** What instances know of each other; after a crash they say it again. */
+export const INSTANCE_TABLES = `
+  CREATE UNLOGGED TABLE instance (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    version TEXT NOT NULL,
+    configuration TEXT NOT NULL,
+    up_since BIGINT NOT NULL,
+    seen BIGINT NOT NULL
+  );`;

@@ -1,0 +1,157 @@
+import type { Logger } from "../logging/logger.ts";
+import type { Stopwatch } from "../model/clock.ts";
+import { realTime, type Schedule } from "../model/schedule.ts";
+import { isRefusal } from "../model/service_error.ts";
+import type { KeptRecord, RecordStore } from "./record_store.ts";
+
+/** How often is looked whether other instances changed something, in milliseconds. */
+const LOOK_MS = 100;
+
+/** Which records are remembered, and how their changes are heard of. */
+interface RememberedParts {
+  readonly kinds: readonly string[];
+  /** Differs from what it was whenever records of these kinds may have changed; see {@link isReachable}. */
+  readonly version: () => number;
+  /** Whether the store is there and its changes are heard of. */
+  readonly isReachable: () => boolean;
+  readonly elapsed: Stopwatch;
+  readonly log: Logger;
+  readonly schedule?: Schedule;
+}
+
+/**
+ * A store of records that several instances share, of which some kinds are remembered here as a whole: they are read without
+ * asking anybody, and known as they were last while the store is away.
+ */
+export class RememberedRecords implements RecordStore {
+  readonly #store: RecordStore;
+  readonly #parts: RememberedParts;
+  /** By kind; absent before the first look. */
+  #records: ReadonlyMap<string, OneKind> | undefined;
+  /** What this instance put while all was being read. */
+  #meanwhile: { readonly kind: string; readonly record: KeptRecord }[] = [];
+  #version: number | undefined;
+  #sureAt = -Infinity;
+  #loads = 0;
+  #cancel: (() => void) | undefined;
+  #closed = false;
+
+  constructor(store: RecordStore, parts: RememberedParts) {
+    this.#store = store;
+    this.#parts = parts;
+  }
+
+  /** Milliseconds since when it is not sure that all is known; 0 if it is. */
+  get staleMs(): number {
+    const { elapsed } = this.#parts;
+    return this.#isCurrent() ? 0 : Math.max(1, elapsed() - this.#sureAt);
+  }
+
+  /** Reads them, and follows their changes from now on. */
+  async follow(): Promise<void> {
+    const { elapsed, log, schedule = realTime } = this.#parts;
+    try {
+      if (!this.#isCurrent()) await this.#load();
+      if (this.#isCurrent()) this.#sureAt = elapsed();
+    } catch (error) {
+      if (!isRefusal(error, "ERR_RECORD_STORE")) log.error("records are not followed", { error });
+    }
+    if (!this.#closed) this.#cancel = schedule(LOOK_MS, () => void this.follow());
+  }
+
+  version(): number {
+    return this.#store.version() + this.#loads;
+  }
+
+  async put(kind: string, record: KeptRecord, most: number): Promise<void> {
+    await this.#store.put(kind, record, most);
+    if (!this.#parts.kinds.includes(kind)) return;
+    this.#meanwhile.push({ kind, record });
+    this.#remember(kind, record);
+  }
+
+  get(kind: string, key: string): Promise<KeptRecord | undefined> {
+    const known = this.#records?.get(kind);
+    return known === undefined ? this.#store.get(kind, key) : Promise.resolve(known.byKey.get(key));
+  }
+
+  list(kind: string, owner?: string): Promise<readonly KeptRecord[]> {
+    const known = this.#records?.get(kind);
+    if (known === undefined) return this.#store.list(kind, owner);
+    const found = owner === undefined ? known.byKey : known.byOwner.get(owner);
+    return Promise.resolve([...found?.values() ?? []]);
+  }
+
+  async remove(kind: string, key: string): Promise<boolean> {
+    const removed = await this.#store.remove(kind, key);
+    this.#records?.get(kind)?.delete(key);
+    this.#loads++;
+    return removed;
+  }
+
+  async removeOf(kind: string, owner: string): Promise<number> {
+    const removed = await this.#store.removeOf(kind, owner);
+    const known = this.#records?.get(kind);
+    for (const key of [...known?.byOwner.get(owner)?.keys() ?? []]) known?.delete(key);
+    this.#loads++;
+    return removed;
+  }
+
+  purge(): Promise<number> {
+    return this.#store.purge();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancel?.();
+    this.#store.close();
+  }
+
+  #isCurrent(): boolean {
+    const { version, isReachable } = this.#parts;
+    return this.#records !== undefined && isReachable() && version() === this.#version;
+  }
+
+  async #load(): Promise<void> {
+    const { kinds, version } = this.#parts;
+    const asOf = version();
+    this.#meanwhile = [];
+    const lists = await Promise.all(kinds.map((kind) => this.#store.list(kind)));
+    this.#records = new Map(kinds.map((kind, i) => [kind, new OneKind(lists[i] ?? [])] as const));
+    for (const { kind, record } of this.#meanwhile) this.#remember(kind, record);
+    this.#meanwhile = [];
+    this.#version = asOf;
+    this.#loads++;
+  }
+
+  #remember(kind: string, record: KeptRecord): void {
+    this.#records?.get(kind)?.set(record);
+    this.#loads++;
+  }
+}
+
+/** All records of a kind. */
+class OneKind {
+  readonly byKey = new Map<string, KeptRecord>();
+  readonly byOwner = new Map<string, Map<string, KeptRecord>>();
+
+  constructor(records: readonly KeptRecord[]) {
+    for (const record of records) this.set(record);
+  }
+
+  set(record: KeptRecord): void {
+    this.delete(record.key);
+    this.byKey.set(record.key, record);
+    const owned = this.byOwner.get(record.owner) ?? new Map<string, KeptRecord>();
+    this.byOwner.set(record.owner, owned.set(record.key, record));
+  }
+
+  delete(key: string): void {
+    const record = this.byKey.get(key);
+    if (record === undefined) return;
+    this.byKey.delete(key);
+    const owned = this.byOwner.get(record.owner);
+    owned?.delete(key);
+    if (owned?.size === 0) this.byOwner.delete(record.owner);
+  }
+}

@@ -1,0 +1,138 @@
+import assert from "node:assert/strict";
+import { InstanceRegister } from "../../src/instances/instance_register.ts";
+import { OutageWatch } from "../../src/instances/outage_watch.ts";
+import { INSTANCE_TABLES } from "../../src/store/postgres/shared_tables.ts";
+import { createLogger } from "../../src/logging/logger.ts";
+import { type Database, DatabaseFailure } from "../../src/store/database.ts";
+import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
+
+const SCHEMA = {
+  what: "instances",
+  applicationId: 0x54657374,
+  steps: [INSTANCE_TABLES.replaceAll("UNLOGGED ", "")],
+};
+
+/** A database in memory, registers in it, and timers that the test turns. */
+function create() {
+  const clock = { now: 1_700_000_000_000 };
+  const memory = new SqliteDatabase(IN_MEMORY, SCHEMA, () => clock.now);
+  const tasks = new Map<number, { readonly at: number; readonly task: () => void }>();
+  const state = { away: false };
+  let last = 0;
+  const database: Database = {
+    isOpen: true,
+    read: (work) => memory.read(work),
+    change: (work) => state.away ? Promise.reject(new DatabaseFailure("away")) : memory.change(work),
+    version: () => 0,
+    close: () => {},
+  };
+  const lines: string[] = [];
+  const log = createLogger((line) => lines.push(line));
+  const schedule = (ms: number, task: () => void) => {
+    const id = ++last;
+    tasks.set(id, { at: clock.now + ms, task });
+    return () => tasks.delete(id);
+  };
+  return {
+    clock,
+    state,
+    lines,
+    log,
+    schedule,
+    register: (name: string, configuration = "one", version = "1.0") =>
+      new InstanceRegister({
+        database,
+        log,
+        schedule,
+        own: { id: `id of ${name}`, name, version, configuration, upSince: clock.now },
+      }),
+    async later(ms: number) {
+      for (const end = clock.now + ms; clock.now < end;) {
+        clock.now += 500;
+        for (const [id, { at, task }] of [...tasks]) if (at <= clock.now && tasks.delete(id)) task();
+        for (let i = 0; i < 20; i++) await Promise.resolve();
+      }
+    },
+  };
+}
+
+const names = ({ known }: InstanceRegister) =>
+  known.map(({ name, alive, own }) => `${name}${alive ? "" : " silent"}${own ? " own" : ""}`);
+
+Deno.test("InstanceRegister knows who else serves, who is silent, and forgets who is long gone", async () => {
+  const { register, later } = create();
+  const [one, two] = [register("a:1"), register("b:1")];
+  assert.deepEqual(names(one), ["a:1 own"]);
+  await one.follow();
+  await two.follow();
+  await later(5000);
+  assert.deepEqual(names(one), ["a:1 own", "b:1"]);
+  assert.deepEqual([one.alive, two.alive], [2, 2]);
+  two.close();
+  await later(20_000);
+  assert.deepEqual(names(one), ["a:1 own", "b:1 silent"]);
+  assert.equal(one.alive, 1);
+  await later(3600_000);
+  assert.deepEqual(names(one), ["a:1 own"]);
+  one.close();
+});
+
+Deno.test("InstanceRegister lets one that ends be gone at once", async () => {
+  const { register, later } = create();
+  const [one, two] = [register("a:1"), register("b:1")];
+  await Promise.all([one.follow(), two.follow()]);
+  await two.leave();
+  await later(5000);
+  assert.deepEqual(names(one), ["a:1 own"]);
+  one.close();
+});
+
+Deno.test("InstanceRegister tells, once, when instances of one version are configured differently", async () => {
+  const { register, later, lines } = create();
+  const one = register("a:1");
+  const [other, older] = [register("b:1", "two"), register("c:1", "three", "0.9")];
+  await older.follow();
+  await one.follow();
+  await later(5000);
+  assert.deepEqual([one.differ, older.differ], [false, false], "versions may write it differently");
+  await other.follow();
+  await later(15_000);
+  assert.deepEqual([one.differ, other.differ, older.differ], [true, true, false]);
+  const told = lines.filter((line) => line.includes("instances have different configurations"));
+  assert.equal(told.length, 2, "each of the two, once");
+  assert.match(told.join(), /names="?b:1/);
+  for (const each of [one, other, older]) each.close();
+});
+
+Deno.test("InstanceRegister keeps what it knew while the database is away", async () => {
+  const { register, later, state } = create();
+  const [one, two] = [register("a:1"), register("b:1")];
+  await Promise.all([one.follow(), two.follow()]);
+  await later(5000);
+  state.away = true;
+  await later(60_000);
+  assert.deepEqual([names(one), one.alive], [["a:1 own", "b:1"], 2]);
+  state.away = false;
+  await later(5000);
+  assert.equal(one.alive, 2);
+  for (const each of [one, two]) each.close();
+});
+
+Deno.test("OutageWatch knows for how long the database has been away", async () => {
+  const { schedule, later, clock } = create();
+  const database = { isReachable: false };
+  const watch = new OutageWatch({ database, schedule, elapsed: () => clock.now });
+  assert.equal(watch.awayMs, 0, "it had no time to answer yet");
+  database.isReachable = true;
+  await later(1000);
+  assert.equal(watch.awayMs, 0);
+  database.isReachable = false;
+  await later(500);
+  assert.equal(watch.awayMs, 1);
+  await later(60_000);
+  assert.equal(watch.awayMs, 60_000);
+  database.isReachable = true;
+  await later(500);
+  assert.equal(watch.awayMs, 0);
+  watch.close();
+});

@@ -1,0 +1,256 @@
+import assert from "node:assert/strict";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { isRefusal } from "../../../src/model/service_error.ts";
+import type { Ban } from "../../../src/regulation/ban.ts";
+import type { RegulationNews } from "../../../src/regulation/regulation_state.ts";
+import { type Attempt, Regulator } from "../../../src/regulation/regulator.ts";
+import { SharedRegulation } from "../../../src/regulation/shared/shared_regulation.ts";
+import { REGULATION_TABLES } from "../../../src/store/postgres/shared_tables.ts";
+import { type Database, DatabaseFailure, rows } from "../../../src/store/database.ts";
+import { SqliteDatabase } from "../../../src/store/sqlite_database.ts";
+import { basic } from "../../authentication/sample_credentials.ts";
+
+const CONFIG = {
+  enabled: true,
+  maxFailures: 5,
+  windowSeconds: 3600,
+  baseDelaySeconds: 1,
+  maxDelaySeconds: 900,
+};
+const SCHEMA = {
+  what: "shared regulation",
+  applicationId: 0x54657374,
+  steps: [REGULATION_TABLES.replaceAll("UNLOGGED ", "")],
+};
+
+/** One of several instances with one database, whose timers the test turns. */
+class TestInstance {
+  readonly regulator: Regulator;
+  readonly shared: SharedRegulation;
+  readonly told: RegulationNews[] = [];
+  readonly database: SqliteDatabase;
+  away = false;
+  readonly #tasks = new Map<number, { readonly at: number; readonly task: () => void }>();
+  #last = 0;
+
+  constructor(file: string, readonly clock: { now: number }, instances: number) {
+    this.database = new SqliteDatabase(file, SCHEMA, () => clock.now);
+    const database: Database = {
+      isOpen: true,
+      read: (work) => this.away ? gone() : this.database.read(work),
+      change: (work) => this.away ? gone() : this.database.change(work),
+      version: () => this.database.version(),
+      close: () => {},
+    };
+    this.shared = new SharedRegulation({
+      database,
+      learned: (news) => this.told.push(news),
+      log: SILENT,
+      elapsed: () => clock.now,
+      schedule: (ms, task) => {
+        const id = ++this.#last;
+        this.#tasks.set(id, { at: clock.now + ms, task });
+        return () => this.#tasks.delete(id);
+      },
+    });
+    this.regulator = new Regulator({
+      config: CONFIG,
+      log: SILENT,
+      steady: () => clock.now,
+      sharers: () => instances,
+      others: this.shared,
+    });
+  }
+
+  /** Runs what is due, and what comes of it. */
+  async turn(): Promise<void> {
+    for (const [id, { at, task }] of [...this.#tasks]) {
+      if (at <= this.clock.now && this.#tasks.delete(id)) task();
+    }
+    await settled();
+  }
+
+  admitted(user: string, address: string): Attempt | undefined {
+    try {
+      const attempt = this.regulator.admit(basic(user, "x", address));
+      if (!(attempt instanceof Promise)) return attempt;
+      attempt.then((late) => late.undecided(), () => {}); // too late for this test
+      return undefined;
+    } catch (error) {
+      assert.ok(isRefusal(error, "ERR_TOO_MANY_FAILURES"));
+      return undefined;
+    }
+  }
+
+  /** Whether a guess could be made, which is wrong. */
+  async guess(user = "ann", address = "192.0.2.17"): Promise<boolean> {
+    const attempt = this.admitted(user, address);
+    attempt?.failed();
+    await settled();
+    return attempt !== undefined;
+  }
+
+  bans(): readonly Ban[] {
+    return this.regulator.memory.operator.list();
+  }
+}
+
+function gone(): Promise<never> {
+  return Promise.reject(new DatabaseFailure("away"));
+}
+
+/** All that only waits for other promises is done. */
+async function settled(): Promise<void> {
+  for (let i = 0; i < 40; i++) await Promise.resolve();
+}
+
+function test(
+  name: string,
+  check: (
+    instances: readonly [TestInstance, TestInstance, TestInstance],
+    later: (ms: number) => Promise<void>,
+  ) => Promise<void>,
+): void {
+  Deno.test(`SharedRegulation ${name}`, async () => {
+    const folder = await Deno.makeTempDir();
+    const clock = { now: 1_700_000_000_000 };
+    const create = () => new TestInstance(`${folder}/shared.sqlite`, clock, 3);
+    const instances = [create(), create(), create()] as const;
+    try {
+      for (const { shared, regulator } of instances) await shared.follow(regulator.memory);
+      await check(instances, async (ms) => {
+        clock.now += ms;
+        for (const instance of instances) await instance.turn();
+      });
+    } finally {
+      for (const { shared, database } of instances) {
+        shared.close();
+        database.close();
+      }
+      await Deno.remove(folder, { recursive: true });
+    }
+  });
+}
+
+test(
+  "has a ban by hand hold everywhere at the next look, and end everywhere",
+  async ([one, two, three], later) => {
+    assert.equal(await one.shared.ban({ user: "ann", names: ["cn=ann"] }, one.clock.now + 60_000), true);
+    assert.equal(await one.guess(), false);
+    await later(100);
+    for (const other of [two, three]) {
+      assert.equal(await other.guess(), false);
+      assert.deepEqual(other.bans().map(({ user, names, until }) => [user, names, until - other.clock.now]), [
+        ["ann", ["cn=ann"], 59_900],
+      ]);
+      assert.equal(other.told.at(-1)?.allBans?.length, 1, "the supervisor is told");
+    }
+    assert.equal(await three.shared.lift({ user: "ann" }), 1);
+    await later(100);
+    for (
+      const { guess, bans } of [one, two, three].map((each) => ({ guess: each.guess(), bans: each.bans() }))
+    ) {
+      assert.equal(await guess, true);
+      assert.deepEqual(bans, []);
+    }
+  },
+);
+
+test("lets guesses that are spread over instances have one more try for each further instance", async (instances) => {
+  let alone = 0;
+  while (await instances[0].guess("alone")) alone++;
+  for (const order of ["in turn", "one after the other"]) {
+    let tries = 0;
+    for (let i = 0; i < 60; i++) {
+      const at = order === "in turn" ? i % 3 : Math.floor(i / 20);
+      if (await instances[at]?.guess(order, `192.0.2.${100 + order.length}`)) tries++;
+    }
+    assert.ok(tries >= alone && tries <= alone + 2, `${order}: ${tries} tries, ${alone} on one`);
+  }
+});
+
+test("lets guesses that come at once have as many tries as on one, and one more for each further", async (instances) => {
+  const attempts = instances.flatMap((instance) =>
+    Array.from({ length: 40 }, () => instance.admitted("ann", "192.0.2.17") ?? [])
+  ).flat();
+  assert.ok(attempts.length > 28 && attempts.length <= 32 + 2, String(attempts.length));
+  for (const attempt of attempts) attempt.failed();
+  await settled();
+  for (const instance of instances) assert.equal(await instance.guess(), false);
+});
+
+test("holds further guesses back until all have counted the last one", async ([one]) => {
+  const first = one.admitted("ann", "192.0.2.17");
+  first?.failed();
+  const second = one.regulator.admit(basic("ann", "x", "192.0.2.17"));
+  assert.ok(second instanceof Promise);
+  (await second).undecided();
+});
+
+test("counts a name once for an address, on whatever instance it fails", async ([one, two, three]) => {
+  for (const instance of [one, two, three, one]) await instance.guess("bob", "192.0.2.9");
+  assert.equal(three.regulator.memory.tables.addresses.entries(9)[0]?.[1].failures, 1);
+  assert.equal(one.regulator.memory.tables.pairs.entries(9)[0]?.[1].failures, 4);
+});
+
+test(
+  "has who passed on one instance known on all, and what failed before forgotten",
+  async ([one, two], later) => {
+    for (let i = 0; i < 3; i++) await two.guess();
+    await later(50);
+    one.admitted("ann", "192.0.2.17")?.succeeded();
+    await later(2000);
+    await later(2000);
+    assert.equal(two.regulator.memory.known.has("192.0.2.17\0ann"), true);
+    for (let i = 0; i < 5; i++) assert.equal(await two.guess(), true);
+  },
+);
+
+test(
+  "goes on by itself while the database is away, and tells what was banned meanwhile",
+  async ([one, two], later) => {
+    one.away = two.away = true;
+    await later(2000);
+    for (let i = 0; i < 6; i++) {
+      await later(1000);
+      assert.equal(await one.guess(), true);
+    }
+    assert.equal(await one.guess(), false);
+    assert.equal(await one.shared.ban({ address: "192.0.2.1" }, one.clock.now + 60_000), false);
+    assert.deepEqual(one.bans().map(({ address, untold }) => [address, untold]), [["192.0.2.1", true]]);
+    await assert.rejects(one.shared.lift({ address: "192.0.2.1" }), DatabaseFailure);
+    one.away = two.away = false;
+    await later(15_000);
+    await later(100);
+    assert.deepEqual(two.bans().map(({ address }) => address), ["192.0.2.1"]);
+    assert.deepEqual(one.bans().map(({ untold }) => untold), [undefined]);
+    await two.shared.lift({ address: "192.0.2.1" });
+    await later(100);
+    assert.deepEqual(one.bans(), []);
+  },
+);
+
+test(
+  "has an order to forget failures followed by all, and by none that starts later",
+  async ([one, two], later) => {
+    for (let i = 0; i < 7; i++) await two.guess();
+    assert.equal(await two.guess(), false);
+    assert.ok(await one.shared.lift({ user: "ann" }) > 0);
+    await later(100);
+    assert.equal(await two.guess(), true);
+    await later(100);
+    assert.equal(two.told.filter(({ lifted }) => (lifted?.length ?? 0) > 0).length, 1);
+  },
+);
+
+test("deletes what counts no more", async ([one], later) => {
+  await one.guess();
+  one.admitted("bob", "192.0.2.3")?.succeeded();
+  await one.shared.ban({ user: "ann" }, one.clock.now + 1000);
+  await later(2000);
+  await later(25 * 3600_000);
+  for (const table of ["operator_ban", "failed_login", "known_login"]) {
+    const left = await one.database.read(() => rows(`SELECT * FROM ${table}`, {}));
+    assert.deepEqual(left, [], table);
+  }
+});

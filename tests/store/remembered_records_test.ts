@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { SILENT } from "../../src/logging/logger.ts";
+import { isRefusal, refuse } from "../../src/model/service_error.ts";
+import type { RecordStore } from "../../src/store/record_store.ts";
+import { RememberedRecords } from "../../src/store/remembered_records.ts";
+import { IN_MEMORY } from "../../src/store/sqlite_database.ts";
+import { openRecordStore } from "../../src/store/sqlite_record_store.ts";
+import { record } from "./conformance.ts";
+
+/** A store that two instances share, as one of them sees it, and may be away; timers are turned by the test. */
+function create() {
+  const state = { now: 0, reachable: true, changes: 0, asked: 0 };
+  const shared = openRecordStore(IN_MEMORY, () => 1_800_000_000_000);
+  const gone = () => Promise.reject(refuse("ERR_RECORD_STORE", "away"));
+  const asked = <T>(work: () => Promise<T>): Promise<T> => {
+    state.asked++;
+    return state.reachable ? work() : gone();
+  };
+  const store: RecordStore = {
+    version: () => shared.version(),
+    put: (...args) => asked(() => shared.put(...args)),
+    get: (...args) => asked(() => shared.get(...args)),
+    list: (...args) => asked(() => shared.list(...args)),
+    remove: (...args) => asked(() => shared.remove(...args)),
+    removeOf: (...args) => asked(() => shared.removeOf(...args)),
+    purge: () => shared.purge(),
+    close: () => shared.close(),
+  };
+  let due: (() => void) | undefined;
+  const remembered = new RememberedRecords(store, {
+    kinds: ["revoked"],
+    version: () => state.changes,
+    isReachable: () => state.reachable,
+    elapsed: () => state.now,
+    log: SILENT,
+    schedule: (_ms, task) => {
+      due = task;
+      return () => due = undefined;
+    },
+  });
+  return {
+    state,
+    shared,
+    remembered,
+    async turn(ms = 100) {
+      state.now += ms;
+      due?.();
+      for (let i = 0; i < 20; i++) await Promise.resolve();
+    },
+  };
+}
+
+Deno.test("RememberedRecords asks nobody for what it remembers, and hears of what others change", async () => {
+  const { state, shared, remembered, turn } = create();
+  await shared.put("revoked", record("one"), 9);
+  await remembered.follow();
+  const { asked } = state;
+  assert.deepEqual(await remembered.get("revoked", "one"), record("one"));
+  assert.deepEqual(await remembered.list("revoked", "cn=ann"), [record("one")]);
+  assert.deepEqual(await remembered.list("revoked", "cn=bob"), []);
+  assert.equal(state.asked, asked);
+  const before = remembered.version();
+  await shared.put("revoked", record("two", { owner: "cn=bob" }), 9);
+  state.changes++;
+  assert.equal(remembered.staleMs, 1, "it was told, and has not read it yet");
+  await turn();
+  assert.deepEqual((await remembered.list("revoked")).map(({ key }) => key), ["one", "two"]);
+  assert.notEqual(remembered.version(), before);
+  assert.equal(remembered.staleMs, 0);
+  remembered.close();
+});
+
+Deno.test("RememberedRecords knows at once what it changes itself", async () => {
+  const { remembered } = create();
+  await remembered.follow();
+  let version = remembered.version();
+  const changed = () => version !== (version = remembered.version());
+  await remembered.put("revoked", record("one"), 9);
+  await remembered.put("revoked", record("two"), 9);
+  assert.ok(changed());
+  assert.equal((await remembered.list("revoked", "cn=ann")).length, 2);
+  assert.equal(await remembered.remove("revoked", "one"), true);
+  assert.ok(changed());
+  assert.equal(await remembered.get("revoked", "one"), undefined);
+  assert.equal(await remembered.removeOf("revoked", "cn=ann"), 1);
+  assert.deepEqual(await remembered.list("revoked"), []);
+  remembered.close();
+});
+
+Deno.test("RememberedRecords forgets nothing that it puts while it reads all", async () => {
+  const { remembered, state, turn } = create();
+  await remembered.follow();
+  state.changes++;
+  const reading = turn();
+  await remembered.put("revoked", record("one"), 9);
+  await reading;
+  assert.deepEqual(await remembered.get("revoked", "one"), record("one"));
+  remembered.close();
+});
+
+Deno.test("RememberedRecords answers by what it knew last while the store is away, and says for how long", async () => {
+  const { remembered, shared, state, turn } = create();
+  await shared.put("revoked", record("one"), 9);
+  await remembered.follow();
+  state.reachable = false;
+  await turn(30_000);
+  assert.deepEqual(await remembered.get("revoked", "one"), record("one"));
+  assert.equal(remembered.staleMs, 30_000);
+  await assert.rejects(remembered.get("token", "one"), (error) => isRefusal(error, "ERR_RECORD_STORE"));
+  await assert.rejects(
+    remembered.put("revoked", record("two"), 9),
+    (error) => isRefusal(error, "ERR_RECORD_STORE"),
+  );
+  assert.equal(await remembered.get("revoked", "two"), undefined);
+  await shared.put("revoked", record("three"), 9);
+  state.reachable = true;
+  state.changes++; // whatever happened meanwhile is unknown
+  await turn();
+  assert.deepEqual((await remembered.list("revoked")).map(({ key }) => key), ["one", "three"]);
+  assert.equal(remembered.staleMs, 0);
+  remembered.close();
+});
+
+Deno.test("RememberedRecords is sure of nothing before its first look", async () => {
+  const { remembered, state, turn } = create();
+  state.reachable = false;
+  await remembered.follow();
+  await turn();
+  assert.equal(remembered.staleMs, Infinity);
+  state.reachable = true;
+  await turn();
+  assert.equal(remembered.staleMs, 0);
+  remembered.close();
+});

@@ -1,0 +1,102 @@
+/** One-time shares that many use at once on several instances, while one of them is killed and the database crashes. */
+import assert from "node:assert/strict";
+import { Agent } from "node:https";
+import { type Instance, SeveralInstances, until } from "./several_instances.ts";
+
+/** Uses that are tried at once. */
+const USES = 300;
+
+/** What became of one use: the status, or that nobody told. */
+type Outcome = number | "cut";
+
+/** What happens in the middle of a round. */
+const FAULTS = ["nothing", "instance killed", "database stopped", "both"] as const;
+
+/** What a round showed. */
+export interface Round {
+  readonly fault: typeof FAULTS[number];
+  /** How often each outcome was met. */
+  readonly outcomes: ReadonlyMap<Outcome, number>;
+}
+
+/**
+ * A share for one use is used by 300 at once, over all instances. @throws {AssertionError} If the history of what clients
+ * were told and what the database has is not that of exactly one use.
+ */
+export async function oneTimeRound(several: SeveralInstances, number: number): Promise<Round> {
+  const fault = FAULTS[number % FAULTS.length] ?? "nothing";
+  const id = await several.share(await several.file(`round${number}.txt`), { onetime: true });
+  const path = `/rest/access/HPC/${id}`;
+  const victim = number % several.instances.length;
+  const agents = several.instances.map(() => new Agent({ keepAlive: true, maxSockets: 20 }));
+  const answered = { count: 0, midst: Promise.withResolvers<void>() };
+  const midst = (number * 37) % 120;
+  const use = async (instance: Instance, agent: Agent | undefined): Promise<Outcome> => {
+    const reply = await instance.ask(path, { agent }).catch(() => undefined);
+    if (answered.count++ === midst) answered.midst.resolve();
+    if (reply?.status !== 200) return reply?.status ?? "cut";
+    return reply.text === "0123456789" ? 200 : "cut";
+  };
+  const uses = Array.from({ length: USES }, (_, i) => {
+    const at = i % several.instances.length;
+    const instance = several.instances[at];
+    assert.ok(instance);
+    return use(instance, agents[at]);
+  });
+  await answered.midst.promise;
+  const restored = strike(several, fault, victim);
+  const outcomes = new Map<Outcome, number>();
+  for (const outcome of await Promise.all(uses)) outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+  await restored;
+  agents.forEach((agent) => agent.destroy());
+  await checkHistory(several, id, outcomes);
+  return { fault, outcomes };
+}
+
+/** Does what is to be done in the middle, and sets all right again. */
+async function strike(several: SeveralInstances, fault: Round["fault"], victim: number): Promise<void> {
+  const kills = fault === "instance killed" || fault === "both";
+  const stops = fault === "database stopped" || fault === "both";
+  if (kills) several.instances[victim]?.process.kill("SIGKILL");
+  if (stops) {
+    await several.server.stop();
+    await several.server.run();
+  }
+  if (kills) {
+    await several.instances[victim]?.process.ended;
+    several.instances[victim] = await several.startInstance(victim);
+  }
+  for (const instance of several.instances) {
+    await until(async () => {
+      const { status, json } = await instance.ask("/health/ready");
+      return status === 200 && json()["degraded"] === false;
+    });
+  }
+}
+
+/** Whether what clients were told fits what the database has, which is one use. */
+async function checkHistory(
+  several: SeveralInstances,
+  id: string,
+  outcomes: ReadonlyMap<Outcome, number>,
+): Promise<void> {
+  const told = JSON.stringify([...outcomes]);
+  const first = outcomes.get(200) ?? 0;
+  assert.ok(first <= 1, `used ${first} times: ${told}`);
+  for (const outcome of outcomes.keys()) {
+    assert.ok(["cut", 200, 404, 503].includes(outcome), `${outcome} is no answer to a use: ${told}`);
+  }
+  // All is well again: who was told nothing may try again.
+  const again = await several.one.ask(`/rest/access/HPC/${id}`);
+  const unknown = (outcomes.get("cut") ?? 0) + (outcomes.get(503) ?? 0);
+  assert.ok(again.status === 404 || (again.status === 200 && first === 0), `${again.status} after ${told}`);
+  assert.ok(first + Number(again.status === 200) === 1 || unknown > 0, `nobody used it: ${told}`);
+  const last = await several.one.ask(`/rest/access/HPC/${id}`);
+  assert.equal(last.status, 404);
+  const [kept] = await several.server.sql(
+    several.database,
+    `SELECT access_count AS count, uses_left AS left, (SELECT count(*) FROM authserver.share_use WHERE id = '${id}') AS uses
+     FROM authserver.share WHERE id = '${id}'`,
+  );
+  assert.deepEqual([kept?.["count"], kept?.["left"], kept?.["uses"]].map(Number), [1, 0, 1], told);
+}

@@ -1,0 +1,155 @@
+/** Several instances of one service with a real PostgreSQL, each a process of its own with the flags of the product. */
+import assert from "node:assert/strict";
+import { type PostgresSettings, TestPostgres } from "../fixtures/postgres.ts";
+import { LONG_AGO } from "../sharing/site.ts";
+import { ask, type Question, type Reply } from "./ask.ts";
+import { ALICE, type Setting, type Site } from "./running_service.ts";
+import { runAuthserver, type ServiceProcess } from "./service_process.ts";
+import { createSharingSite, EVERYBODY } from "./sharing/sharing_system.ts";
+
+/** One instance as a test sees it. */
+export interface Instance {
+  readonly process: ServiceProcess;
+  readonly port: number;
+  /** Main configuration file. */
+  readonly main: string;
+  ask(path: string, question?: Question): Promise<Reply>;
+}
+
+/** How the instances are to be. */
+interface SeveralSetting {
+  readonly instances?: number;
+  readonly postgres?: PostgresSettings;
+  /** Further lines of all main files. */
+  readonly properties?: Setting["properties"];
+}
+
+/** The lines of a main file that say where the database is. */
+export function databaseProperties(server: TestPostgres, database: string): Record<string, string> {
+  return {
+    "persistence.class": "eu.unicore.example.PGSQLPersist",
+    "persistence.host": "127.0.0.1",
+    "persistence.port": String(server.port),
+    "persistence.database": database,
+    "persistence.user": server.login(database).user,
+    "persistence.pgsql.useSSL": "false",
+  };
+}
+
+/** Instances, their database and the daemon that they share. */
+export class SeveralInstances implements AsyncDisposable {
+  readonly instances: Instance[] = [];
+
+  private constructor(
+    readonly site: Site & { readonly data: string },
+    readonly server: TestPostgres,
+    readonly database: string,
+  ) {}
+
+  static async start(
+    { instances = 3, postgres = {}, properties = {} }: SeveralSetting = {},
+  ): Promise<SeveralInstances> {
+    const server = await TestPostgres.start(postgres);
+    const database = await server.database();
+    const site = await createSharingSite({
+      properties: {
+        ...databaseProperties(server, database),
+        "container.security.regulation.baseDelay": "600",
+        ...properties,
+      },
+    });
+    const several = new SeveralInstances(site, server, database);
+    try {
+      const started = Array.from({ length: instances }, (_, i) => several.startInstance(i));
+      several.instances.push(...await Promise.all(started));
+      for (const instance of several.instances) await served(instance);
+      return several;
+    } catch (error) {
+      await several[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Starts an instance; of that number, in the place of one that ended. @param more Lines that differ from the others'. */
+  async startInstance(number: number, more: Readonly<Record<string, string>> = {}): Promise<Instance> {
+    const { folder, authority } = this.site;
+    const name = `conf/instance${number}.properties`;
+    const own = {
+      "container.logging.file": `${folder}/logs/instance${number}.log`,
+      "container.control.socket": `${folder}/instance${number}.sock`,
+      ...more,
+    };
+    const common = await Deno.readTextFile(this.site.main);
+    const lines = common.split("\n").filter((line) => !Object.keys(own).includes(line.split("=")[0] ?? ""));
+    const text = [...lines, ...Object.entries(own).map(([key, value]) => `${key}=${value}`)].join("\n");
+    await this.site.replace(name, `${text}\n`);
+    const main = `${folder}/${name}`;
+    const process = runAuthserver(["serve", "--config", main], { cwd: folder });
+    const [, port = ""] = await process.prints(/service started .*port=(\d+)/);
+    await process.prints(/\*\*\*\*\* Server started\. \*\*\*\*\*/);
+    return {
+      process,
+      main,
+      port: Number(port),
+      ask: (path, question) => ask(`https://localhost:${port}${path}`, authority.certificate, question),
+    };
+  }
+
+  /** Asks one of them; in turn if no number is given. */
+  get one(): Instance {
+    const [first] = this.instances;
+    assert.ok(first);
+    return first;
+  }
+
+  /** Makes a share of Alice's for everybody. @returns Its id. */
+  async share(
+    path = "d/ten.txt",
+    fields: Readonly<Record<string, unknown>> = {},
+    at = this.one,
+  ): Promise<string> {
+    const body = { path: `${this.site.data}/${path}`, user: EVERYBODY, access: "READ", ...fields };
+    const reply = await at.ask("/rest/share/HPC", { as: ALICE, body });
+    assert.equal(reply.status, 201, reply.text);
+    return String(reply.headers.location).split("/").at(-1) ?? "";
+  }
+
+  /** A file for a share of its own. */
+  async file(name: string): Promise<string> {
+    const path = `${this.site.data}/d/${name}`;
+    await Deno.writeTextFile(path, "0123456789");
+    await Deno.utime(path, LONG_AGO, LONG_AGO);
+    return `d/${name}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server.thaw().catch(() => {}); // it may have ended
+    for (const { process } of this.instances) kill(process, "SIGCONT");
+    for (const { process } of this.instances) kill(process, "SIGTERM");
+    await Promise.all(this.instances.map(({ process }) => process.ended));
+    await this.server[Symbol.asyncDispose]();
+    await this.site[Symbol.asyncDispose]();
+  }
+}
+
+/** Sends a signal to a process that may have ended. */
+function kill(process: ServiceProcess, signal: Deno.Signal): void {
+  try {
+    process.kill(signal);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+  }
+}
+
+async function served(instance: Instance): Promise<void> {
+  while ((await instance.ask("/health/ready")).status !== 200) await pause();
+}
+
+/** Waits until something is so. */
+export async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  while (!await condition()) await pause();
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 10));
+}

@@ -1,0 +1,105 @@
+/** Several instances as one service, with a real PostgreSQL. */
+import assert from "node:assert/strict";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
+import { POSTGRES } from "../fixtures/postgres.ts";
+import { ALICE } from "./running_service.ts";
+import { type Instance, SeveralInstances, until } from "./several_instances.ts";
+
+async function status({ main }: Instance) {
+  const io = recordedIo();
+  await runCommand(["status", "--json", "--config", main], io);
+  return JSON.parse(io.out);
+}
+
+Deno.test({ name: "several instances are one service", ignore: POSTGRES === undefined }, async (t) => {
+  await using several = await SeveralInstances.start();
+  const { instances } = several;
+  const [one, two, three] = instances;
+  assert.ok(one && two && three);
+
+  await t.step("each knows the others: status, health and page tell", async () => {
+    const known = async (instance: Instance) => (await instance.ask("/health/ready")).json()["instances"];
+    for (const instance of instances) {
+      await until(async () => JSON.stringify(await known(instance)) === '{"total":3,"serving":3}');
+    }
+    const told = await status(two);
+    assert.equal(told.instances.length, 3);
+    assert.equal(told.configurationsDiffer, false);
+    assert.deepEqual(told.database, { state: "up", awaySeconds: 0 });
+    assert.equal(told.instances.filter(({ own }: { own: boolean }) => own).length, 1);
+    const page = await one.ask("/", { as: ALICE, headers: { Accept: "text/html" } });
+    assert.match(page.text, /3 instances serve\./);
+  });
+
+  await t.step("a share that one makes, another serves, and one that another removes is gone", async () => {
+    const id = await several.share();
+    const path = `/rest/access/HPC/${id}`;
+    for (const instance of instances) assert.equal((await instance.ask(path)).text, "0123456789");
+    assert.equal((await two.ask(`/rest/share/HPC/${id}`, { as: ALICE, method: "DELETE" })).status, 200);
+    for (const instance of instances) assert.equal((await instance.ask(path)).status, 404);
+  });
+
+  await t.step("a token that is taken back counts nowhere", async () => {
+    const asText = { Accept: "text/plain" };
+    const token = (await one.ask("/rest/auth/token", { as: ALICE, headers: asText })).text;
+    const headers = { Authorization: `Bearer ${token}`, Accept: "application/json" };
+    for (const instance of instances) {
+      assert.equal((await instance.ask("/rest/auth/HPC", { headers })).status, 200);
+    }
+    const revoked = await two.ask("/rest/auth/tokens", { as: ALICE, method: "DELETE" });
+    assert.ok(revoked.status < 300, revoked.text);
+    for (const instance of instances) {
+      await until(async () => (await instance.ask("/rest/auth/HPC", { headers })).status === 401);
+    }
+  });
+
+  await t.step("a ban holds everywhere, until it is lifted anywhere", async () => {
+    const run = async (...args: string[]) => {
+      const io = recordedIo();
+      assert.equal(await runCommand(args, io), 0, io.err);
+    };
+    await run("ban", "add", "--user", "alice", "--config", one.main);
+    for (const instance of instances) {
+      await until(async () => (await instance.ask("/rest/auth/HPC", { as: ALICE })).status === 429);
+    }
+    await run("ban", "remove", "--user", "alice", "--config", three.main);
+    for (const instance of instances) {
+      await until(async () => (await instance.ask("/rest/auth/HPC", { as: ALICE })).status === 200);
+    }
+  });
+
+  await t.step(
+    "guesses spread over all have as many tries as on one, and one more for each further",
+    async () => {
+      let tries = 0;
+      for (let i = 0; i < 24; i++) {
+        const reply = await instances[i % 3]?.ask("/rest/auth", { as: ["mallory", `guess ${i}`] });
+        if (reply?.status === 401) tries++;
+        else assert.equal(reply?.status, 429);
+      }
+      assert.ok(tries >= 6 && tries <= 6 + 2, `${tries} tries`);
+    },
+  );
+
+  await t.step("one that is killed is told of as silent, one that is stopped as gone", async () => {
+    three.process.kill("SIGTERM");
+    await three.process.ended;
+    await until(async () => (await status(one)).instances.length === 2);
+    two.process.kill("SIGKILL");
+    await two.process.ended;
+    await until(async () =>
+      (await status(one)).instances.some(({ state }: { state: string }) => state === "silent")
+    );
+    const { json } = await one.ask("/health/ready");
+    assert.deepEqual(json()["instances"], { total: 2, serving: 1 });
+  });
+
+  await t.step("an instance with another configuration is told of", async () => {
+    const other = await several.startInstance(5, { "share.maxPerUser": "7" });
+    instances.push(other);
+    await until(async () => (await status(one)).configurationsDiffer);
+    assert.equal((await other.ask("/health/ready")).json()["configurationsDiffer"], true);
+    await one.process.prints(/instances have different configurations/);
+  });
+});
