@@ -40,6 +40,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     ],
     parallel: false,
   },
+  instances: { tests: ["system/one_time_long.ts"], parallel: false },
   listings: { tests: ["system/sharing/listings_long.ts"], parallel: false },
   builds: {
     tests: ["build/executable_long.ts", "build/deb_long.ts", "build/release_long.ts"],

@@ -96,11 +96,14 @@ export class PostgresServers {
   }
 }
 
+/** Whether a server is a standby, or was told to take no changes. */
+export const TAKES_NO_CHANGES = "(pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on')";
+
 /** @throws {DatabaseAway} If the server takes no changes. */
 async function prepareSession(connection: PostgresConnection, timeoutMs: number): Promise<void> {
   // Whoever turned off that what is acknowledged is kept did not think of shares that are used once.
   const [session] = await connection.query(
-    `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "readOnly",
+    `SELECT ${TAKES_NO_CHANGES} AS "readOnly",
        set_config('search_path', '${POSTGRES_SCHEMA}, pg_temp', false),
        set_config('statement_timeout', $1, false), set_config('lock_timeout', $1, false),
        set_config('idle_in_transaction_session_timeout', $1, false),

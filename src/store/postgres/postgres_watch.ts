@@ -1,5 +1,5 @@
 import { CHANGES_CHANNEL, type PostgresConnection } from "./postgres_connection.ts";
-import type { PostgresServers } from "./postgres_servers.ts";
+import { type PostgresServers, TAKES_NO_CHANGES } from "./postgres_servers.ts";
 
 /** After this time everything is read again, even if nobody said that it changed. */
 const REREAD_MS = 15_000;
@@ -84,7 +84,7 @@ export class PostgresWatch {
     let [reread, cleared] = [0, KEEP_IDS_MS * Math.random()];
     while (!this.#closing.signal.aborted) {
       await this.#pause(PING_MS);
-      const [state] = await this.#asked(connection, `SELECT pg_is_in_recovery() AS "readOnly"`);
+      const [state] = await this.#asked(connection, `SELECT ${TAKES_NO_CHANGES} AS "readOnly"`);
       if (state?.["readOnly"] !== false) return;
       if ((reread += PING_MS) >= REREAD_MS) {
         reread = 0;

@@ -1,0 +1,228 @@
+/** The database of several instances is away, slow or full; an instance is frozen, or of another version than the tables. */
+import assert from "node:assert/strict";
+import type { PostgresConnection } from "../../src/store/postgres/postgres_connection.ts";
+import { POSTGRES } from "../fixtures/postgres.ts";
+import { ALICE } from "../system/running_service.ts";
+import { type Instance, SeveralInstances, until } from "../system/several_instances.ts";
+import { note } from "./fault_table.ts";
+import { mountSmallDisk } from "./small_disk.ts";
+
+const SECTION = "The database of several instances";
+
+/** What callers and the operator see while something is wrong with the database. */
+interface Fault {
+  readonly what: string;
+  begin(several: SeveralInstances): Promise<void>;
+  end(several: SeveralInstances): Promise<void>;
+  /** Whether the database counts as away meanwhile; else it answers, and only what needs the broken part fails. */
+  readonly away: boolean;
+  /** What the log says. */
+  readonly log: RegExp;
+}
+
+const held: PostgresConnection[] = [];
+
+const FAULTS: readonly Fault[] = [
+  {
+    what: "the database is down",
+    begin: ({ server }) => server.stop(),
+    end: ({ server }) => server.run(),
+    away: true,
+    log: /database is away why="?([^"\n]*)/,
+  },
+  {
+    what: "the database is frozen (SIGSTOP)",
+    begin: ({ server }) => server.freeze(),
+    end: ({ server }) => server.thaw(),
+    away: true,
+    log: /database is away why="?([^"\n]*)/,
+  },
+  {
+    what: "the database takes longer than `persistence.statementTimeout` (somebody locks a table)",
+    async begin({ server, database }) {
+      const connection = await server.connect(database);
+      await connection.run("BEGIN; LOCK TABLE authserver.share IN ACCESS EXCLUSIVE MODE");
+      held.push(connection);
+    },
+    end: release,
+    away: false,
+    log: /request answered .*status=503 .*error="([^"\n]*)/,
+  },
+  {
+    what: "the database has no connection left",
+    async begin({ server, database }) {
+      const first = await server.connect(database);
+      held.push(first);
+      await takeAll(server, database);
+      await first.run(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name = 'authserver' AND query NOT LIKE 'SET search_path%'",
+      );
+      await takeAll(server, database);
+    },
+    end: release,
+    away: true,
+    log: /database is away why="?([^"\n]*)/,
+  },
+  {
+    what: "the database takes no changes (read-only)",
+    begin: (several) => readOnly(several, "on"),
+    end: (several) => readOnly(several, "off"),
+    away: true,
+    log: /database is away why="?([^"\n]*)/,
+  },
+];
+
+async function release(): Promise<void> {
+  for (const connection of held.splice(0)) connection.destroy();
+  await Promise.resolve();
+}
+
+/** Takes connections until there are no more. */
+async function takeAll(server: SeveralInstances["server"], database: string): Promise<void> {
+  for (;;) {
+    const connection = await server.connect(database).catch(() => undefined);
+    if (connection === undefined) return;
+    held.push(connection);
+  }
+}
+
+async function readOnly({ server }: SeveralInstances, value: "on" | "off"): Promise<void> {
+  const connection = await server.connect("postgres");
+  await connection.run("SET default_transaction_read_only = off");
+  await connection.run(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+  await connection.run("SELECT pg_reload_conf()");
+  connection.destroy();
+}
+
+const statusOf = async (instance: Instance, path: string) =>
+  (await instance.ask(path, path === "/rest/auth/HPC" ? { as: ALICE, body: { serverPath: "" } } : {})).status;
+
+Deno.test({
+  name: "while something is wrong with the database, logins go on",
+  ignore: POSTGRES === undefined,
+}, async (t) => {
+  await using several = await SeveralInstances.start({
+    instances: 2,
+    postgres: { settings: { max_connections: "40" } },
+    properties: { "persistence.statementTimeout": "1000" },
+  });
+  const { instances, one } = several;
+  const access = `/rest/access/HPC/${await several.share()}`;
+  for (const { what, begin, end, away, log } of FAULTS) {
+    await t.step(`${what}: shares get 503, and nothing else does`, async () => {
+      const printed = instances.map(({ process }) => process.printed.length);
+      await begin(several);
+      for (const instance of instances) {
+        await until(async () => (await statusOf(instance, access)) === 503);
+        const refused = await instance.ask(access);
+        assert.deepEqual([refused.status, refused.json()["code"]], [503, "ERR_SHARE_STORE"]);
+        assert.ok(Number(refused.headers["retry-after"]) > 0);
+        if (away) await until(async () => (await instance.ask("/health/ready")).json()["degraded"] === true);
+        assert.equal(await statusOf(instance, "/health/ready"), 200);
+        assert.equal(await statusOf(instance, "/rest/auth/HPC"), 200);
+        const wrong = await instance.ask("/rest/auth", { as: ["nobody", "guess"] });
+        assert.equal(wrong.status, 401);
+      }
+      const told = await one.process.prints(log, printed[0]);
+      await end(several);
+      for (const instance of instances) {
+        await until(async () => (await statusOf(instance, access)) === 200);
+        await until(async () => (await instance.ask("/health/ready")).json()["degraded"] === false);
+      }
+      note({
+        section: SECTION,
+        fault: what,
+        caller:
+          "503 `ERR_SHARE_STORE` with `Retry-After` for who uses shares; logins, tokens and sessions as ever; " +
+          `\`/health/ready\` 200${away ? " with `degraded`" : ""}`,
+        log: away
+          ? `\`database is away\`, ${told[1] ?? ""}`.replace(/127\.0\.0\.1:\d+ ?/g, "")
+          : "`request answered` with the cause",
+        after: "everything works again without a restart",
+      });
+    });
+  }
+});
+
+Deno.test({
+  name: "a database whose disk is full keeps nothing new, loses nothing, and goes on once there is room",
+  ignore: POSTGRES === undefined || Deno.uid() !== 0,
+}, async () => {
+  await using disk = await mountSmallDisk(16 * 1024);
+  if (disk === undefined) return;
+  await using several = await SeveralInstances.start({ instances: 1 });
+  const { server, database, one } = several;
+  const nobody = Number(/^nobody:[^:]*:(\d+)/m.exec(await Deno.readTextFile("/etc/passwd"))?.[1]);
+  await Deno.mkdir(`${disk.path}/space`);
+  await Deno.chown(`${disk.path}/space`, nobody, null);
+  await Deno.chmod(disk.path, 0o755);
+  await server.sql(database, `CREATE TABLESPACE small LOCATION '${disk.path}/space'`);
+  await server.sql(database, "ALTER TABLE authserver.share_use SET TABLESPACE small");
+  const access = `/rest/access/HPC/${await several.share()}`;
+  assert.equal(await statusOf(one, access), 200);
+  await disk.fill();
+  let used = 1;
+  for (; await statusOf(one, access) === 200; used++);
+  assert.equal((await one.ask(access)).status, 503);
+  assert.equal(await statusOf(one, "/rest/auth/HPC"), 200);
+  await disk.empty();
+  await until(async () => await statusOf(one, access) === 200);
+  const [kept] = await server.sql(database, "SELECT access_count AS count FROM authserver.share");
+  assert.equal(Number(kept?.["count"]), used + 1, "each use that was served, and no other");
+  await server.sql(database, "ALTER TABLE authserver.share_use SET TABLESPACE pg_default");
+  await server.sql(database, "DROP TABLESPACE small");
+  note({
+    section: SECTION,
+    fault: "the database's disk is full",
+    caller: "503 `ERR_SHARE_STORE` for what would have to be written; logins and sessions as ever",
+    log: "`request answered` with `could not extend file`",
+    after: "every use that was served is counted, and no other; works again as soon as there is room",
+  });
+});
+
+Deno.test({
+  name: "an instance that was frozen goes on with what the others did",
+  ignore: POSTGRES === undefined,
+}, async () => {
+  await using several = await SeveralInstances.start({ instances: 2 });
+  const [one, two] = several.instances;
+  assert.ok(one && two);
+  const access = `/rest/access/HPC/${await several.share()}`;
+  assert.equal(await statusOf(two, access), 200);
+  two.process.kill("SIGSTOP");
+  assert.equal(
+    (await one.ask(access.replace("access", "share"), { as: ALICE, method: "DELETE" })).status,
+    200,
+  );
+  two.process.kill("SIGCONT");
+  assert.equal(await statusOf(two, access), 404, "its first answer knows");
+  note({
+    section: SECTION,
+    fault: "an instance is frozen (SIGSTOP)",
+    caller: "its requests wait; those of the others are served",
+    log: "nothing; `authserver status` of the others calls it silent after 17 s",
+    after: "its first answer knows what the others did meanwhile",
+  });
+});
+
+Deno.test({
+  name: "an instance works with tables of a newer version that says so, and with no others",
+  ignore: POSTGRES === undefined,
+}, async () => {
+  await using several = await SeveralInstances.start({ instances: 1 });
+  const { server, database, instances } = several;
+  await server.sql(database, "UPDATE authserver.schema_version SET version = version + 1");
+  const newer = await several.startInstance(1);
+  instances.push(newer);
+  const access = `/rest/access/HPC/${await several.share()}`;
+  for (const instance of instances) assert.equal(await statusOf(instance, access), 200);
+  await server.sql(database, "UPDATE authserver.schema_version SET works_with = version");
+  await assert.rejects(several.startInstance(2), /it is too old for them/);
+  note({
+    section: SECTION,
+    fault: "the tables are a version newer than an instance, during an update",
+    caller: "nothing",
+    log: "nothing; if the tables say that the instance is too old for them, it does not start and says so",
+    after: "both versions serve the same shares",
+  });
+});

@@ -1,0 +1,22 @@
+/** Two hundred shares for one use, each used by 300 at once on three instances while something fails. */
+import { POSTGRES } from "../fixtures/postgres.ts";
+import { oneTimeRound } from "./one_time_rounds.ts";
+import { SeveralInstances } from "./several_instances.ts";
+
+const ROUNDS = 200;
+
+Deno.test(
+  { name: "two hundred shares for one use are used once each", ignore: POSTGRES === undefined },
+  async () => {
+    await using several = await SeveralInstances.start({ postgres: { durable: true } });
+    const outcomes = new Map<string, number>();
+    for (let number = 0; number < ROUNDS; number++) {
+      const round = await oneTimeRound(several, number);
+      for (const [outcome, count] of round.outcomes) {
+        const name = `${round.fault}: ${outcome}`;
+        outcomes.set(name, (outcomes.get(name) ?? 0) + count);
+      }
+    }
+    console.log(Object.fromEntries(outcomes));
+  },
+);
