@@ -34,6 +34,20 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/system/regulation_test.ts", "tests/regulation"],
   },
   {
+    rows: ["Guesses that are spread over the instances"],
+    broken: "each instance counts failed logins by itself",
+    file: "src/regulation/regulator.ts",
+    change: instead("return this.#others?.count(failed)", "return undefined; this.#others?.count(failed)"),
+    tests: ["tests/regulation/shared/shared_regulation_test.ts"],
+  },
+  {
+    rows: ["A token that was taken back, shown while the database"],
+    broken: "tokens count however long nobody can tell whether they were taken back",
+    file: "src/authentication/issued_token/token_book.ts",
+    change: instead("if (mayBe) throw", "if (false) throw"),
+    tests: ["tests/authentication/issued_token/token_book_test.ts"],
+  },
+  {
     rows: ["Finding out who exists", "finding out who exists by the time of a refusal, with MD5 and"],
     broken: "no scrypt comparison is made for who does not exist",
     file: "src/authentication/password/password_check.ts",
