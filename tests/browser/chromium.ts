@@ -91,12 +91,16 @@ export class Chromium implements AsyncDisposable {
     }
   }
 
-  /** Opens a page in a window of its own, and waits until it is there. */
+  /** Opens a page in a profile of its own, and waits until it is there. */
   async open(url: string, { width, scheme, credentials }: View): Promise<Page> {
     const { browserContextId } = await this.send("Target.createBrowserContext");
     const { targetId } = await this.send("Target.createTarget", { url: "about:blank", browserContextId });
     const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
-    const page = new Page((method, params) => this.send(method, params, String(sessionId)));
+    const page = new Page(
+      (method, params) => this.send(method, params, String(sessionId)),
+      (downloadPath) =>
+        this.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath, browserContextId }),
+    );
     this.#listeners.add((message) => {
       if (message.sessionId === sessionId) page.hear(message, credentials);
     });
@@ -130,23 +134,39 @@ export class Page {
   readonly complaints: string[] = [];
   #loaded: (() => void) | undefined;
 
-  constructor(send: (method: string, params?: Params) => Promise<Params>) {
+  /** @param saveIn Has its profile save what is downloaded in a folder. */
+  constructor(
+    send: (method: string, params?: Params) => Promise<Params>,
+    readonly saveIn: (folder: string) => Promise<unknown>,
+  ) {
     this.#send = send;
   }
 
-  async prepare(width: number, scheme: string): Promise<void> {
+  async prepare(width: number, scheme: View["scheme"]): Promise<void> {
     await Promise.all(["Page.enable", "Log.enable", "Runtime.enable"].map((method) => this.#send(method)));
     // Pages alone, so that what scripts send goes its way.
     const patterns = [{ resourceType: "Document" }];
     await this.#send("Fetch.enable", { handleAuthRequests: true, patterns });
+    await this.show({ width, scheme });
+    await this.#send("Emulation.setScrollbarsHidden", { hidden: true });
+  }
+
+  /** Whether scripts of pages run, from the next page on, and those of tests that wait for something. */
+  async runScripts(value: boolean): Promise<void> {
+    await this.#send("Emulation.setScriptExecutionDisabled", { value: !value });
+  }
+
+  /** Shows the page in another size or scheme. */
+  async show({ width, scheme }: Pick<View, "width" | "scheme">): Promise<void> {
     await this.#send("Emulation.setDeviceMetricsOverride", {
       width,
       height: 800,
       deviceScaleFactor: 1,
       mobile: false,
     });
-    const features = [{ name: "prefers-color-scheme", value: scheme }];
-    await this.#send("Emulation.setEmulatedMedia", { features });
+    await this.#send("Emulation.setEmulatedMedia", {
+      features: [{ name: "prefers-color-scheme", value: scheme }],
+    });
   }
 
   /** Goes to an address, or where a script leads, and waits for the page. */

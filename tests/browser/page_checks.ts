@@ -1,9 +1,34 @@
+import assert from "node:assert/strict";
 import axe from "axe-core";
-import type { Page } from "./chromium.ts";
+import type { Page, View } from "./chromium.ts";
+
+/** Where screenshots go, if they are wanted: `AUTHSERVER_SCREENSHOTS=folder`. */
+const SCREENSHOTS = Deno.env.get("AUTHSERVER_SCREENSHOTS");
+
+/** On a telephone and at a desk, by day and by night. */
+export const VIEWS: readonly Pick<View, "width" | "scheme">[] = [
+  { width: 1280, scheme: "dark" },
+  { width: 1280, scheme: "light" },
+  { width: 360, scheme: "dark" },
+  { width: 360, scheme: "light" },
+];
+
+/** Looks at the page in each view, and fails for whatever is wrong with it. @param name Of its screenshots. */
+export async function look(page: Page, name: string): Promise<void> {
+  await page.evaluate(`${axe.source}; true`);
+  for (const view of VIEWS) {
+    await page.show(view);
+    const what = `${name}-${view.width}-${view.scheme}`;
+    if (SCREENSHOTS !== undefined) {
+      await Deno.writeFile(`${SCREENSHOTS}/${what}.png`, await page.screenshot());
+    }
+    assert.deepEqual(await page.evaluate(PAGE_CHECKS), [], what);
+    assert.deepEqual(await axeFindings(page), [], what);
+  }
+}
 
 /** What axe-core finds serious or critical in a page by the rules for WCAG 2.2 A and AA and its own best practices, one line each. */
-export async function axeFindings(page: Page): Promise<unknown> {
-  await page.evaluate(`${axe.source}; true`);
+async function axeFindings(page: Page): Promise<unknown> {
   return await page.evaluate(`axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
     violations.filter(({ impact }) => impact === "serious" || impact === "critical")
       .map(({ id, help, nodes }) => id + ": " + help + ": " + nodes.map(({ html }) => html).join(" ")))`);
@@ -13,7 +38,7 @@ export async function axeFindings(page: Page): Promise<unknown> {
  * What is asked of every page, after WCAG 2.2 A and AA as far as a machine can see: a function that runs in the page and
  * returns what is wrong, one line each.
  */
-export const PAGE_CHECKS = `(() => {
+const PAGE_CHECKS = `(() => {
   const wrong = [];
   const all = (selector) => [...document.querySelectorAll(selector)];
   const check = (fine, what) => fine || wrong.push(what);
