@@ -36,6 +36,7 @@ ${tried && markup`<p class="down" role="alert">${isWrong ? SAYS.wrong : failure.
 <p><button>${SAYS.open}</button></p>
 </form>
 <p class="quiet">${SAYS.help}</p>`,
+    footer: markup`<p><a href="${root}help">${TEXTS.help.link}</a></p>`,
     needs: { forms: true },
   });
   // Not 401: the challenge that belongs to it makes browsers ask in a window of their own, for a user name too.

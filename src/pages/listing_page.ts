@@ -29,7 +29,7 @@ export const LISTING_PAGE: ListingForm = {
       title: folder,
       heading: isolated(folder),
       aside: aboutShare(share, listing.now),
-      footer: markup`<p>${SAYS.neverListed}</p>`,
+      footer: markup`<p>${SAYS.neverListed}</p><p><a href="${share.help}">${TEXTS.help.link}</a></p>`,
       needs: NEEDS,
     });
     const more = parts(listing);

@@ -217,6 +217,34 @@ export const TEXTS = {
     neverListed: "Names that are not UTF-8, and links that lead nowhere, are never listed.",
   },
 
+  help: {
+    title: "Help for people who received a link",
+    link: "Help",
+    /** Headings with what stands below them. */
+    sections: [
+      [
+        "A folder",
+        "Press a name to download a file, or Preview to look at it first. “Download all as one .zip file” takes everything; if the archive has a file NOT COMPLETE.txt, that says what is not in it. A link to a single file downloads it at once.",
+      ],
+      [
+        "A page that takes files",
+        "Choose files or a whole folder, or drop them onto the page, and leave it open until each says Done. After a lost connection it goes on by itself. If the page was closed, open it again within a day and choose the same files. Nothing that is there is shown, and nothing is replaced.",
+      ],
+      [
+        "A password",
+        "Whoever sent the link knows it, and nobody else. After some wrong tries you have to wait.",
+      ],
+      [
+        "Much data",
+        "The grey box on the page is a command for a terminal. pyuftp is faster than any browser; curl is there on most computers.",
+      ],
+      [
+        "If it does not work",
+        "ERR_SHARE_NOT_FOUND: the share has ended, or was used as often as allowed. ERR_UNAUTHENTICATED: it is for one person, who has to sign in. ERR_QUOTA_USED: there is no more room. Ask whoever sent you the link.",
+      ],
+    ],
+  },
+
   linkPassword: {
     title: "This link has a password",
     password: "Password",

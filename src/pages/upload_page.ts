@@ -34,7 +34,7 @@ ${quota?.bytes !== undefined && markup`<p>${SAYS.bytesLeft(size(quota.bytes))}</
 <p class="quiet">${SAYS.noScript}</p></noscript>
 <ul id="brought" class="uploads"></ul>
 <p id="news" class="hidden" role="status"></p>`,
-    footer: markup`<p>${SAYS.promise}</p>`,
+    footer: markup`<p>${SAYS.promise}</p><p><a href="${share.help}">${TEXTS.help.link}</a></p>`,
     needs: { script: SCRIPT, forms: true },
   }, { headers: { "Cache-Control": "private, no-store" } });
 }

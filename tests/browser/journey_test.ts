@@ -192,6 +192,9 @@ Deno.test({
     await lookWithoutScript(guest, "link-password");
     await guest.send("Open", { password: "wrong" });
     await lookWithoutScript(guest, "wrong-link-password");
+    await guest.follow("Help");
+    await lookWithoutScript(guest, "help");
+    await guest.go(incoming);
     await guest.send("Open", { password: "pass word" });
     assert.match(await text(guest), /Only text, please[^]*With JavaScript/);
     assert.equal(await guest.evaluate("document.querySelector('#upload').hidden"), true);

@@ -1,70 +1,113 @@
-/** `deno task pictures`: the picture in the README, of status page and shared directory as the demo serves them. */
+/** `deno task pictures`: the pictures in README and manual, of pages as the demo serves them. */
 import assert from "node:assert/strict";
 import { DEMO_USER } from "../demo/demo_configuration.ts";
 import { startDemo, type StartedDemo } from "../demo/started_demo.ts";
-import { ask } from "../system/ask.ts";
-import { Chromium, findChromium } from "./chromium.ts";
+import { Chromium, findChromium, type Page } from "./chromium.ts";
 
-/** Where the picture is, relative to the root of the project. */
-export const PICTURE = "docs/pictures/status-and-share.png";
+/** Where pictures go, relative to the root of the project. */
+export const FOLDER = "docs/pictures";
 
-/** What the user of the picture has to show: path below the home directory -> size in bytes. */
+/** Name of a picture -> PNG. */
+type Pictures = Readonly<Record<string, Uint8Array>>;
+
+/** What the user of the pictures has to show: path below the home directory -> size in bytes. */
 const FILES: Readonly<Record<string, number>> = {
   "run-42/figures/spectrum.svg": 20_000,
   "run-42/notes.txt": 1_482,
-  "run-42/checksums.sha256": 964,
-  "run-42/measurements.csv": 8_412_000,
+  "run-42/checksums.txt": 964,
+  "run-42/pressure.csv": 8_412_000,
   "run-42/velocity.h5": 24_118_000,
+  "incoming/from-ben.tar": 5_000_000,
 };
 
-/** Starts the demo, looks at both pages with a browser, and puts what it sees side by side. @returns PNG. */
-export async function takePicture(browserPath: string): Promise<Uint8Array> {
+/** Names of the pictures, the widths of the pages on each, and how much of them is shown. */
+const LAYOUTS = {
+  "status-and-share.png": { widths: [660, 660], heights: [768, 600] },
+  "share-and-phones.png": { widths: [880, 360, 360], heights: [768, 768, 768] },
+} as const;
+
+/** Starts the demo, uses it with a browser, and puts what is seen side by side. */
+export async function takePictures(browserPath: string): Promise<Pictures> {
   await using demo = await startDemo();
-  const link = await shareDirectory(demo);
+  await fill(demo);
+  const origin = `https://localhost:${demo.port}`;
   await using browser = await Chromium.start(browserPath, ["--ignore-certificate-errors"]);
-  const status = await browser.open(`https://localhost:${demo.port}/login`, VIEW);
+  const open = (url: string, width: number) => browser.open(url, { width, scheme: "light" });
+  const owner = await open(`${origin}/login`, LAYOUTS["share-and-phones.png"].widths[0]);
+  await owner.send("Sign in", { user: DEMO_USER.name, password: DEMO_USER.password });
+  const status = await open(`${origin}/login`, LAYOUTS["status-and-share.png"].widths[0]);
   await status.send("Sign in", { user: DEMO_USER.name, password: DEMO_USER.password });
-  const listing = await browser.open(link, VIEW);
-  assert.match(String(await status.evaluate("document.body.innerText")), /Signed in as demouser/);
-  assert.match(String(await listing.evaluate("document.body.innerText")), /velocity\.h5/);
-  const images = [await status.screenshot(), await listing.screenshot()].map((png) =>
-    `<div><img src="data:image/png;base64,${png.toBase64()}"></div>`
-  );
-  const both = await browser.open("about:blank", { width: 2 * VIEW.width + 80, scheme: "light" });
-  await both.evaluate(
-    `document.open(), document.write(${JSON.stringify(STYLE + images.join(""))}), document.close()`,
-  );
-  await both.evaluate("Promise.all([...document.images].map((image) => image.decode()))");
-  return await both.screenshot();
+  const drop = await share(owner, origin, `${demo.folder}/home/incoming/`, {
+    access: "DROP",
+    note: "Your raw data of this week, please",
+    files: "100",
+  });
+  const folder = await share(owner, origin, `${demo.folder}/home/run-42/`, {
+    access: "READ",
+    note: "Results of run 42",
+  });
+  const [listing, phone, upload] = [await open(folder, 660), await open(folder, 360), await open(drop, 360)];
+  assert.match(await textOf(status), /Signed in as demouser/);
+  assert.match(await textOf(listing), /velocity\.h5/);
+  await upload.choose("#files", [
+    `${demo.folder}/home/run-42/velocity.h5`,
+    `${demo.folder}/home/run-42/notes.txt`,
+  ]);
+  await upload.until("document.querySelectorAll('#brought .up').length === 2");
+  await owner.go(String(await owner.evaluate("location.href")));
+  return {
+    "status-and-share.png": await beside(browser, [status, listing], LAYOUTS["status-and-share.png"]),
+    "share-and-phones.png": await beside(browser, [owner, phone, upload], LAYOUTS["share-and-phones.png"]),
+  };
 }
 
-const VIEW = { width: 660, scheme: "light" } as const;
-const STYLE = `<style>
-  body { margin: 0; padding: 16px; display: flex; gap: 16px; align-items: start; background: #d7dce1 }
-  div { height: 768px; padding-right: 16px; overflow: hidden; border-radius: 6px; background: #fcfcfa }
-  div:last-child { height: 420px }
-</style>`;
+const textOf = async (page: Page) => String(await page.evaluate("document.body.innerText"));
 
-/** @returns The link that everybody can open. */
-async function shareDirectory({ folder, port }: StartedDemo): Promise<string> {
+async function fill({ folder }: StartedDemo): Promise<void> {
   for (const [path, size] of Object.entries(FILES)) {
     const file = `${folder}/home/${path}`;
     await Deno.mkdir(file.replace(/\/[^/]*$/, ""), { recursive: true });
     await Deno.writeTextFile(file, "");
     await Deno.truncate(file, size);
   }
-  const trusted = await Deno.readTextFile(`${folder}/conf/ca-cert.pem`);
-  const as = [DEMO_USER.name, DEMO_USER.password] as const;
-  const made = await ask(`https://localhost:${port}/rest/share/DEMO`, trusted, {
-    as,
-    body: { path: `${folder}/home/run-42/`, user: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN", access: "READ" },
-  });
-  assert.equal(made.status, 201, made.text);
-  const share = await ask(String(made.headers.location), trusted, { as });
-  const [, link] = /"http": *"([^"]+)"/.exec(share.text) ?? [];
-  assert(link !== undefined, share.text);
-  return link.endsWith("/") ? link : `${link}/`;
 }
+
+/** Shares a directory by the form. @returns The link that everybody can open. */
+async function share(
+  owner: Page,
+  origin: string,
+  path: string,
+  fields: Readonly<Record<string, string>>,
+): Promise<string> {
+  await owner.go(`${origin}/shares/DEMO/new?${new URLSearchParams({ path })}`);
+  await owner.send("Share", { days: "30", ...fields });
+  return String(await owner.evaluate("document.querySelector('#address').value"));
+}
+
+/** The tops of pages side by side. @returns PNG. */
+async function beside(
+  browser: Chromium,
+  pages: readonly Page[],
+  { widths, heights }: { readonly widths: readonly number[]; readonly heights: readonly number[] },
+): Promise<Uint8Array> {
+  const images = await Promise.all(pages.map(async (page, i) => {
+    const png = await page.screenshot();
+    return `<div style="height: ${heights[i]}px"><img src="data:image/png;base64,${png.toBase64()}"></div>`;
+  }));
+  const width = widths.reduce((sum, each) => sum + each + 16, 16);
+  const all = await browser.open("about:blank", { width, scheme: "light" });
+  await all.evaluate(
+    `document.open(), document.write(${JSON.stringify(STYLE + images.join(""))}), document.close()`,
+  );
+  await all.evaluate("Promise.all([...document.images].map((image) => image.decode()))");
+  return await all.screenshot();
+}
+
+const STYLE = `<style>
+  body { margin: 0; padding: 16px; display: flex; gap: 16px; align-items: start; background: #d7dce1 }
+  div { overflow: hidden; border-radius: 6px; background: #fcfcfa }
+  img { display: block }
+</style>`;
 
 if (import.meta.main) {
   const browser = await findChromium();
@@ -72,7 +115,9 @@ if (import.meta.main) {
     console.error("There is no browser: apt-get install chromium");
     Deno.exit(1);
   }
-  const root = new URL("../../", import.meta.url);
-  await Deno.mkdir(new URL("docs/pictures", root), { recursive: true });
-  await Deno.writeFile(new URL(PICTURE, root), await takePicture(browser));
+  const root = new URL(`../../${FOLDER}/`, import.meta.url);
+  await Deno.mkdir(root, { recursive: true });
+  for (const [name, png] of Object.entries(await takePictures(browser))) {
+    await Deno.writeFile(new URL(name, root), png);
+  }
 }

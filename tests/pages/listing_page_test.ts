@@ -34,6 +34,7 @@ const LISTING: Listing = {
     name: "results",
     owner: "CN=Ann Example,O=Site",
     expires: 0,
+    help: "https://auth.example.org/help",
     counted: false,
     command: "pyuftp cp -r -u anonymous 'https://auth/rest/access/A/id:/data/results/*' .",
   },

@@ -17,3 +17,16 @@ Deno.test("policyOf() permits a page what it needs, and nothing else", () => {
   assert.match(policyOf({ script: "go()" }), /; connect-src 'self';/);
   assert(policyOf({ script: "go()" }).includes(`; script-src 'sha256-${hash}';`));
 });
+
+Deno.test("all scripts of pages together have at most 30 KiB", async () => {
+  const count = async (folder: URL): Promise<number> => {
+    let bytes = 0;
+    for await (const { name, isDirectory } of Deno.readDir(folder)) {
+      if (isDirectory) bytes += await count(new URL(`${name}/`, folder));
+      else if (name.endsWith(".js")) bytes += (await Deno.stat(new URL(name, folder))).size;
+    }
+    return bytes;
+  };
+  const bytes = await count(new URL("../../src/pages/", import.meta.url));
+  assert(bytes > 1000 && bytes <= 30 * 1024, `${bytes} bytes`);
+});

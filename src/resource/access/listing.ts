@@ -24,6 +24,8 @@ export interface ShareFacts {
   readonly expires: number;
   /** What its owner tells those who use it. */
   readonly note?: string;
+  /** Address of a page that explains. */
+  readonly help: string;
   /** Whether each look at it counts, so that none is to be invited. */
   readonly counted: boolean;
   /** Command line by which `pyuftp` gets what is shown, for much data. */

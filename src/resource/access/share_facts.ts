@@ -21,6 +21,7 @@ export function shareFacts({ base, userName }: Call, share: Share, shown: string
     owner: made?.owner.dn ?? owner,
     expires,
     note: share.note,
+    help: `${base}/help`,
     counted: oneTime || usesLeft !== undefined,
     command: `pyuftp cp ${isDirectory(share) ? "-r " : ""}${user} ${address} .`,
   };

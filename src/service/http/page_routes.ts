@@ -24,6 +24,7 @@ import {
   type TokenPageParts,
   tokensPage,
 } from "../../pages/tokens_page.ts";
+import { helpPage } from "../../pages/help_page.ts";
 import { linkPasswordPage, openLinkByForm } from "../../pages/link_password_page.ts";
 import { backFromProvider, leaveForProvider } from "../../pages/sign_in_by_provider.ts";
 import { challengeBrowser } from "../../resource/challenge_browser.ts";
@@ -67,7 +68,9 @@ interface PageParts extends TokenPageParts {
 /** Pages that are for people alone, and no part of the description. */
 export function pageRoutes(parts: PageParts): Route[] {
   const { features, signIn, sharing } = parts;
-  const links = features.access && sharing !== undefined ? [linkRoute(sharing), dropRoute(sharing)] : [];
+  const links = features.access && sharing !== undefined
+    ? [linkRoute(sharing), dropRoute(sharing), HELP]
+    : [];
   if (!features.auth || signIn === undefined) return links;
   return [
     ...links,
@@ -102,6 +105,8 @@ function linkRoute(sharing: SharingParts): Route {
     failed: (failure, asked) => linkPasswordPage(failure, asked),
   };
 }
+
+const HELP: Route = { method: "GET", path: "/help", service: "open", answer: helpPage };
 
 /** Takes files from the form of a share for uploads. */
 function dropRoute(sharing: SharingParts): Route {
