@@ -323,6 +323,13 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/resource/access/archive"],
   },
   {
+    rows: ["Bringing ever more files of one name"],
+    broken: "every name that is taken is looked at",
+    file: "src/resource/access/drop/dropped_name.ts",
+    change: instead("Math.min(2 * free, MOST_NAMES)", "free + 1"),
+    tests: ["tests/resource/access/drop/dropped_name_test.ts"],
+  },
+  {
     rows: ["Killing the core to have failed logins forgotten"],
     broken: "the supervisor's copy does not hear of failed logins",
     file: "src/rooms/regulation_copy.ts",

@@ -13,13 +13,10 @@ import { emptyResponse } from "../../text_response.ts";
 import { type OpenedShare, openedShare } from "../opened_share.ts";
 import { useShare } from "../use_of_share.ts";
 import { deletePart } from "./delete_part.ts";
-import { droppedName, nthName } from "./dropped_name.ts";
+import { droppedName, firstFree, nthName } from "./dropped_name.ts";
 import { formFiles } from "./form_files.ts";
 import type { Upload } from "./unfinished_uploads.ts";
 import { parseUploadRange, type UploadRange } from "./upload_range.ts";
-
-/** Names that are tried for a file. */
-const MOST_NAMES = 1000;
 
 /** A file that was brought, under the name that it got. */
 interface DroppedFile {
@@ -230,19 +227,18 @@ async function giveName(
   const { total, reserved, part, name } = upload;
   const endTurn = await uploads.turns.take(share.server, share.path, signal);
   try {
-    for (let n = 1; n <= MOST_NAMES; n++) {
-      const kept = nthName(name, n);
-      if (await sizeOf(session, `${share.path}${kept}`, -1) >= 0) continue;
-      if (total === undefined) {
-        const size = await sizeOf(session, part);
-        if (reserved === undefined) await store.reserve(share.server, share.id, { files: 0, bytes: size });
-        else await store.release(share.server, share.id, { files: 0, bytes: reserved - size });
-      }
-      await session.rename(part, `${share.path}${kept}`);
-      await uploads.unfinished.finish(upload, kept);
-      return kept;
+    const isTaken = async (n: number) => await sizeOf(session, `${share.path}${nthName(name, n)}`, -1) >= 0;
+    const n = await firstFree(isTaken);
+    if (n === undefined) throw refuse("ERR_QUOTA_USED", "too many files of one name");
+    if (total === undefined) {
+      const size = await sizeOf(session, part);
+      if (reserved === undefined) await store.reserve(share.server, share.id, { files: 0, bytes: size });
+      else await store.release(share.server, share.id, { files: 0, bytes: reserved - size });
     }
-    throw refuse("ERR_QUOTA_USED", `${MOST_NAMES} files of one name`);
+    const kept = nthName(name, n);
+    await session.rename(part, `${share.path}${kept}`);
+    await uploads.unfinished.finish(upload, kept);
+    return kept;
   } finally {
     endTurn();
   }

@@ -30,6 +30,28 @@ export function droppedName(name: string): string {
   return name;
 }
 
+/** Files that may have one name, by numbers. */
+const MOST_NAMES = 1000;
+
+/**
+ * The first number whose name nothing has, where none is left out: in a few looks, however many there are, since whoever
+ * brings files of one name has others wait for each.
+ * @returns Absent: all are taken.
+ */
+export async function firstFree(isTaken: (n: number) => Promise<boolean>): Promise<number | undefined> {
+  let [taken, free] = [0, 1];
+  while (await isTaken(free)) {
+    if (free === MOST_NAMES) return undefined;
+    [taken, free] = [free, Math.min(2 * free, MOST_NAMES)];
+  }
+  while (free - taken > 1) {
+    const middle = (taken + free) >> 1;
+    if (await isTaken(middle)) taken = middle;
+    else free = middle;
+  }
+  return free;
+}
+
 /** The name under which a file is kept if that is taken: the first is itself, then `a (2).txt` and so on. */
 export function nthName(name: string, n: number): string {
   if (n === 1) return name;

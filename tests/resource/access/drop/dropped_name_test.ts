@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { droppedName, nthName } from "../../../../src/resource/access/drop/dropped_name.ts";
+import { droppedName, firstFree, nthName } from "../../../../src/resource/access/drop/dropped_name.ts";
 
 Deno.test("nthName() counts before the end of a name", () => {
   const names: readonly (readonly [string, string])[] = [
@@ -24,4 +24,24 @@ Deno.test("droppedName() leaves names in their directory, hidden from no one, an
     assert(!name.includes("/") && !name.startsWith(".") && name !== "");
     assert(new TextEncoder().encode(nthName(name, 1000)).length <= 255);
   }));
+});
+
+Deno.test("firstFree() finds the first name that nothing has in a few looks, or that there is none", async () => {
+  for (let count = 0; count <= 1000; count++) {
+    let looks = 0;
+    const found = await firstFree((n) => {
+      looks++;
+      return Promise.resolve(n <= count);
+    });
+    assert.equal(found, count < 1000 ? count + 1 : undefined);
+    assert.ok(looks <= 20, `${looks} looks`);
+  }
+});
+
+Deno.test("firstFree() finds a name that nothing has where some between were taken away", async () => {
+  for (let hole = 1; hole <= 40; hole++) {
+    const isTaken = (n: number) => n <= 40 && n !== hole;
+    const found = await firstFree((n) => Promise.resolve(isTaken(n)));
+    assert.ok(found !== undefined && !isTaken(found), `${found}`);
+  }
 });
