@@ -64,7 +64,7 @@ const REFUSED: readonly [string, RegExp][] = [
     /pgsql\.ssl\.cert: expected persistence\.pgsql\.ssl\.key too/,
   ],
   [`${CHOSEN}persistence.pgsql.ssl.rootcert=x.pem`, /pgsql\.ssl\.rootcert: cannot read \/x\.pem/],
-  [`${CHOSEN}persistence.max_connections=1`, /expected a whole number from 2 to 1000/],
+  [`${CHOSEN}persistence.max_connections=0`, /expected a whole number from 1 to 1000/],
   [`${CHOSEN}persistence.port=5432;`, /expected a port number from 1 to 65535, or several/],
   [`${CHOSEN}persistence.pgsql.useSsl=no`, /unknown key, did you mean persistence\.pgsql\.useSSL/],
 ];

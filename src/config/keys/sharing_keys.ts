@@ -109,9 +109,10 @@ export const POSTGRES = section({
     password: secretText({ help: "Password of that account; empty where none is asked for", default: "" }),
     connections: integer({
       name: "max_connections",
-      help: "Connections to the database at a time; twice as many during a reload",
+      help:
+        "Connections to the database at a time, of which one listens; 1 is as 2, a reload needs twice as many",
       default: 8,
-      min: 2,
+      min: 1,
       max: 1000,
     }),
     timeoutMs: integer({

@@ -17,7 +17,7 @@ export interface PostgresOptions {
   readonly login: PostgresLogin;
   /** TCP without TLS, if left out. */
   readonly reach?: Reach;
-  /** How many connections at a time, at least 2: one hears what others change. */
+  /** How many connections at a time: one hears what others change, and at least one works. */
   readonly connections: number;
   /** Longest time for one piece of work, in milliseconds. */
   readonly timeoutMs: number;

@@ -1,3 +1,6 @@
+import assert from "node:assert/strict";
+import { SQL } from "../../../src/sharing/store/share_sql.ts";
+import { forPostgres } from "../../../src/store/postgres/postgres_sql.ts";
 import { DatabaseShareStore } from "../../../src/sharing/store/database_share_store.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
@@ -12,5 +15,22 @@ if (POSTGRES !== undefined) {
     const store = new DatabaseShareStore(database);
     return { store, close: () => store.close() };
   });
+  Deno.test("whoever looks for some shares in PostgreSQL need not read them all", async () => {
+    const all: ReadonlySet<string> = new Set(["insert", "all", "count", "purge"]);
+    const connection = await server.connect(name);
+    await connection.run("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan");
+    for (const [what, sql] of Object.entries(SQL)) {
+      if (all.has(what)) continue;
+      const { text, names } = forPostgres(sql, false);
+      await connection.run(`PREPARE ${what} AS ${text}`);
+      const plan = await connection.run(
+        `EXPLAIN EXECUTE ${what}${names.length === 0 ? "" : `(${names.map(() => "NULL").join(", ")})`}`,
+      );
+      const steps = plan.map((row) => String(row["QUERY PLAN"])).join("\n");
+      assert.doesNotMatch(steps, /Seq Scan on (?:share|share_use)\b/, `${what}: ${steps}`);
+    }
+    connection.destroy();
+  });
+
   Deno.test.afterAll(() => server[Symbol.asyncDispose]());
 }
