@@ -114,7 +114,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/daemon/daemon_pool.ts",
-    at: "connect: 5_000,",
+    at: "handshake: 5_000,",
     change: "5_000 → 10000",
     equivalent: false,
     why:
