@@ -79,6 +79,7 @@ const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   command: ["every_command", "check", "operator", "process"].map((name) => `tests/system/${name}_test.ts`),
   pages: [
     "service/mount",
+    "system/sign_in",
     "system/sharing/share_pages",
     "resource/access/file_preview",
     "resource/access/drop/drop_upload",

@@ -38,6 +38,7 @@ async function command(...args: readonly string[]): Promise<void> {
 Deno.test("a browser is signed in by name and password, and out again", async () => {
   const one = await visitor();
   assert.equal(await nameOn(one), undefined);
+  assert.match(String((await one.get("/")).headers["content-security-policy"]), /form-action 'none'/);
   const signedIn = await one.signIn(ALICE);
   assert.equal(signedIn.status, 303);
   assert.equal(signedIn.headers.location, "./");
@@ -48,6 +49,11 @@ Deno.test("a browser is signed in by name and password, and out again", async ()
   assert.deepEqual([...one.cookies.keys()], [COOKIE], "the cookie of the visit is gone");
   const home = await one.get("/");
   assert.match(home.text, /Signed in as <strong><bdi>alice</);
+  assert.match(
+    String(home.headers["content-security-policy"]),
+    /form-action 'self'/,
+    "it can be sent to sign out",
+  );
   assert.equal((await one.get("/login")).status, 303, "goes on");
   const kept = new Map(one.cookies);
   assert.equal((await one.post("/logout", { token: formToken(home) })).status, 303);

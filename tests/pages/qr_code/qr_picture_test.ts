@@ -10,6 +10,7 @@ Deno.test("qrPicture() draws a code, with the light around it that readers need"
   const side = Number(/viewBox="0 0 (\d+) \1"/.exec(svg)?.[1]);
   const dark = new Set<string>();
   for (const [, x, y, width] of svg.matchAll(/M(\d+) (\d+)h(\d+)v1H\1z/g)) {
+    assert(Number(x) + Number(width) <= side - 4, "nothing is drawn in the light around it");
     for (let i = 0; i < Number(width); i++) dark.add(`${y} ${Number(x) + i}`);
   }
   const code = {
