@@ -13,6 +13,14 @@ const OTHERS = 28;
 /** What tests of these folders are about is not the source alone, and they last. */
 const NOT_ASKED = /^tests\/(?:bench|browser|build|demo|docs|mutate|broken)\//;
 
+/** How a killer asks. */
+interface KillerOptions {
+  /** Whether tests of other folders are left out. */
+  readonly onlyOwn: boolean;
+  /** Those of a folder's own tests that are asked before all others, by their paths. */
+  readonly first?: readonly string[];
+}
+
 /**
  * Asks tests about mutants: first the one that stands where the file stands, then others of its folder that load it, then
  * the compiler, then those of other folders, always the nearest first.
@@ -21,16 +29,17 @@ export class Killer {
   /** How a test ends with the source as it is, by its path. */
   readonly #passes = new Map<string, Outcome>();
 
-  constructor(readonly imports: Imports, readonly options: { readonly onlyOwn: boolean }) {}
+  constructor(readonly imports: Imports, readonly options: KillerOptions) {}
 
   /** Who notices that a file has another text; `undefined` if nobody does. */
   async kill(tree: TreeCopy, file: string, text: string): Promise<KilledBy | undefined> {
     const { own, others } = testsInOrder(this.imports, file);
-    if (await this.#notice(tree, own, file, text)) return "own";
+    const { first = [], onlyOwn } = this.options;
+    if (await this.#notice(tree, withFirst(own, first), file, text)) return "own";
     const restore = await tree.change(file, text);
     const checked = await tree.checks(file, CHECK_MS).finally(restore);
     if (!checked) return "types";
-    if (this.options.onlyOwn) return undefined;
+    if (onlyOwn) return undefined;
     return await this.#notice(tree, others, file, text) ? "others" : undefined;
   }
 
@@ -76,7 +85,8 @@ export class Killer {
  * program, and what kills, replaces, permits and asks them is tried where that runs; so are commands and pages.
  */
 const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
-  command: ["every_command", "check", "operator", "process"].map((name) => `tests/system/${name}_test.ts`),
+  command: ["every_command", "check", "operator", "process", "tokens"]
+    .map((name) => `tests/system/${name}_test.ts`),
   pages: [
     "service/mount",
     "system/sign_in",
@@ -110,4 +120,16 @@ function inParts(tests: readonly string[]): string[][] {
     parts.push(rest.slice(0, size));
   }
   return parts;
+}
+
+/** Parts of tests, with those in front that are to be asked first. */
+export function withFirst(
+  parts: readonly (readonly string[])[],
+  first: readonly string[],
+): readonly (readonly string[])[] {
+  const isFirst = (test: string) => first.includes(test);
+  const before = parts.flat().filter(isFirst);
+  return [before, ...parts.map((part) => part.filter((test) => !isFirst(test)))].filter(({ length }) =>
+    length > 0
+  );
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Imports } from "./imports.ts";
-import { Killer, testsInOrder } from "./killer.ts";
+import { Killer, testsInOrder, withFirst } from "./killer.ts";
 import { TreeCopy } from "./tree_copy.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
@@ -22,7 +22,7 @@ Deno.test("testsInOrder() begins with the test of the same path, and keeps folde
 Deno.test("testsInOrder() takes tests in the whole program for a folder's own where those are its doors", async () => {
   const imports = await Imports.of(ROOT);
   const doors: readonly (readonly [file: string, elsewhere: number])[] = [
-    ["command/run_command", 4],
+    ["command/run_command", 5],
     ["pages/page", 5],
     ["rooms/keeper", 7],
     ["service/http/router", 1],
@@ -34,6 +34,11 @@ Deno.test("testsInOrder() takes tests in the whole program for a folder's own wh
     assert(others.flat().length > 0, file);
   }
   assert.deepEqual(testsInOrder(imports, "src/rooms/keeper.ts").own[0], ["tests/rooms/keeper_test.ts"]);
+});
+
+Deno.test("withFirst() moves tests to the front, and adds none", () => {
+  assert.deepEqual(withFirst([["a"], ["b", "c"]], ["c", "x"]), [["c"], ["a"], ["b"]]);
+  assert.deepEqual(withFirst([["a"], ["b"]], ["a"]), [["a"], ["b"]]);
 });
 
 Deno.test("testsInOrder() asks in parts that double, and no more than 28 tests of other folders", () => {

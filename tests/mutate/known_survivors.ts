@@ -98,6 +98,14 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "the table has a power for each exponent that is asked for",
   },
   {
+    file: "src/command/files/migration/java_installation.ts",
+    at:
+      "for (const { name, isDirectory, isSymlink } of entries.toSorted((a, b) => a.name < b.name ? -1 : 1)) {",
+    change: "a.name < b.name → (a.name <= b.name)",
+    equivalent: true,
+    why: "no two entries of a folder have one name",
+  },
+  {
     file: "src/service/http/acceptance.ts",
     at: "let best = { precision: -1, quality: 0 };",
     change: "1 → 2",

@@ -1,8 +1,9 @@
 /**
- * `deno task mutate [--seed N] [--count N | --all] [--again] [--own] [--jobs N] [--after LOG]...
+ * `deno task mutate [--seed N] [--count N | --all] [--again] [--own] [--first TEST]... [--jobs N] [--after LOG]...
  * [FOLDER|FILE...]`: puts one small mistake after the other into a copy of the source and looks whether a test notices (`killer.ts`). Prints a table and the
  * survivors, and keeps both of whole folders in `docs/mutation.md`; `--own` asks a folder's own tests alone.
  * `--again` tries those alone that survived according to that page, and puts their scores right.
+ * `--first` names tests to be asked before others, where it is known which ones are likely to notice.
  * What earlier runs found, whose output `--after` names, is taken from there; the source must be the same. Ends with 1 if a
  * survivor has no reason in `known_survivors.ts`, or if a folder is below what is promised.
  */
@@ -36,6 +37,7 @@ const { values: options, positionals } = parseArgs({
     all: { type: "boolean", default: false },
     again: { type: "boolean", default: false },
     own: { type: "boolean", default: false },
+    first: { type: "string", multiple: true, default: [] },
     after: { type: "string", multiple: true, default: [] },
     jobs: { type: "string", default: String(Math.max(1, navigator.hardwareConcurrency >> 1)) },
   },
@@ -82,7 +84,7 @@ for (const log of options.after) {
 }
 
 const trials: Trial[] = [];
-const killer = new Killer(imports, { onlyOwn: options.own });
+const killer = new Killer(imports, { onlyOwn: options.own, first: options.first });
 const queue = [...chosen];
 await Promise.all(Array.from({ length: Number(options.jobs) }, async () => {
   await using tree = await TreeCopy.make();

@@ -6,6 +6,8 @@ import { init } from "../../../src/command/files/init.ts";
 import { serve } from "../../../src/command/serving/serve.ts";
 import { jsonDifferences } from "../../build/json_differences.ts";
 import { runAuthserver } from "../../system/service_process.ts";
+import { certificateFacts, permits } from "../../../src/model/trust/certificate_facts.ts";
+import { findPath } from "../../../src/model/trust/certificate_path.ts";
 import { recordedIo } from "../recorded_io.ts";
 
 async function folder() {
@@ -97,4 +99,8 @@ Deno.test("createTrialCertificates() makes an authority and a certificate that i
   assert.equal(own.subjectAltName, "DNS:localhost");
   assert.equal(Date.parse(own.validTo), Date.parse("2030-01-31T00:00:00Z"));
   assert.notEqual(own.serialNumber, ca.serialNumber);
+  assert.equal(certificateFacts(ca).signsCertificates, true);
+  assert.equal(permits(certificateFacts(own), "serverAuth"), true);
+  const way = findPath([own], { anchors: [authority], purpose: "serverAuth", at: valid[0].getTime() + 1 });
+  assert.notEqual(typeof way, "string", String(way)); // with nothing critical in it that nobody knows
 });

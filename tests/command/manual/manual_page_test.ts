@@ -76,3 +76,10 @@ async function isInstalled(program: string): Promise<boolean> {
   const { success } = await new Deno.Command("which", { args: [program] }).output();
   return success;
 }
+
+Deno.test("manualPages() fill lines of 78 characters, and break before one more", () => {
+  const words = ["x".repeat(38), "y".repeat(39), "z".repeat(38), "w".repeat(40)];
+  const lines = pageOf({ ...SPEC, details: [words.join(" ")] }).split("\n");
+  const at = lines.findIndex((line) => line.startsWith("xx"));
+  assert.deepEqual(lines.slice(at, at + 3), [`${words[0]} ${words[1]}`, words[2], words[3]]);
+});

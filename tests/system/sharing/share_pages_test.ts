@@ -69,6 +69,13 @@ Deno.test("somebody goes through their directories, shares one, gives the link a
     ),
   );
 
+  const shown = `<bdi>${data}/d/</bdi>`;
+  assert.ok((await alice.get("/")).text.includes(shown), "home lists what is shared");
+  assert.ok(
+    !(await new Visitor(system).get("/")).text.includes(shown),
+    "and nothing to nobody in particular",
+  );
+
   const token = formToken(await alice.get(path));
   const changed = await alice.post(path, { token, do: "change", days: "1" });
   assert.equal(changed.status, 303, changed.text);
