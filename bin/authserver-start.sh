@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts the service in the background. Exit status: 0 started, 1 already running or nothing to run.
+# Starts the service in the background. Exit status: 0 started, 1 already running, nothing to run, or ended at once.
 cd "$(dirname "$0")/.." || exit 1
 . bin/launch-settings.sh
 
@@ -52,5 +52,19 @@ if [ -n "$memory" ]; then export AUTHSERVER_HEAP_MB="$memory" DENO_V8_FLAGS="--m
 case "$OPTS" in *-D* | *-X*) OPTS= ;; esac
 # shellcheck disable=SC2086
 nohup "$@" serve --config "$MAIN_CONFIG" --name "$SERVERNAME" $OPTS </dev/null >"$STARTLOG" 2>&1 &
-echo $! >"$PID"
+started=$!
+echo "$started" >"$PID"
 echo "UFTP $SERVERNAME starting"
+
+# Until it serves or has ended; whoever is still busy after half a minute is left to it.
+waited=0
+while [ "$waited" -lt 150 ] && ! grep -qF 'Server started' "$STARTLOG"; do
+  if ! kill -0 "$started" 2>/dev/null; then
+    echo "$SERVERNAME has not started, $STARTLOG says:" >&2
+    tail -n 20 "$STARTLOG" >&2
+    rm -f "$PID"
+    exit 1
+  fi
+  sleep 0.2
+  waited=$((waited + 1))
+done

@@ -22,7 +22,8 @@ export function readArguments(spec: CommandSpec, args: readonly string[]): "help
   const names = Object.keys(spec.operands);
   if (positionals.length !== names.length) {
     const expected = names.length === 0 ? "no arguments" : names.map((name) => `<${name}>`).join(" ");
-    throw new WrongUsage(`Expected ${expected} besides options, found ${positionals.length} arguments`);
+    const found = `${positionals.length} ${positionals.length === 1 ? "argument" : "arguments"}`;
+    throw new WrongUsage(`Expected ${expected} besides options, found ${found}`);
   }
   return {
     flag: (name) => values[name] === true,

@@ -104,7 +104,7 @@ export function defineCommands(
   return commandOf(spec, (args, io, usage) =>
     explain(spec, io, async () => {
       const [word, ...rest] = args;
-      if (word === undefined) throw new WrongUsage("Expected a command");
+      if (word === undefined) throw new WrongUsage(`Expected a command, one of ${namesOf(commands, name)}`);
       if (asksForHelp(word)) {
         const about = rest.length === 0 ? undefined : commandNamed(rest[0] ?? "", commands, name);
         return showHelp(about?.usage ?? usage, io);
@@ -133,10 +133,20 @@ export function asksForHelp(word: string): boolean {
  * @throws {WrongUsage} With the one that was meant, if one is near enough.
  */
 export function commandNamed(word: string, commands: readonly Command[], outer?: string): Command {
-  const wordOf = ({ name }: Command) => outer === undefined ? name : name.slice(outer.length + 1);
-  const found = commands.find((command) => wordOf(command) === word);
+  const found = commands.find((command) => wordOf(command, outer) === word);
   if (found !== undefined) return found;
-  throw new WrongUsage(`Unknown command ${JSON.stringify(word)}${suggestion(word, commands.map(wordOf))}`);
+  const meant = suggestion(word, commands.map((command) => wordOf(command, outer)));
+  const all = outer === undefined ? "" : `, expected one of ${namesOf(commands, outer)}`;
+  throw new WrongUsage(`Unknown command ${JSON.stringify(word)}${meant === "" ? all : meant}`);
+}
+
+/** What is typed for a command that is in another one, or in none. */
+function wordOf({ name }: Command, outer?: string): string {
+  return outer === undefined ? name : name.slice(outer.length + 1);
+}
+
+function namesOf(commands: readonly Command[], outer: string): string {
+  return commands.map((command) => wordOf(command, outer)).join(", ");
 }
 
 /** Turns what a command throws for its user into messages and exit status. @param failed Told of the message, too. */

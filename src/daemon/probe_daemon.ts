@@ -3,14 +3,14 @@ import type { TlsMaterial } from "../model/tls_material.ts";
 import { exchange } from "./command_connection.ts";
 import { DAEMON_LIMITS, type DaemonInstanceConfig } from "./daemon_pool.ts";
 import { encodePing } from "./encode_command.ts";
-import { describeFailure, failure } from "./exchange.ts";
+import { describeFailure, type Failure, failure, type Fault } from "./exchange.ts";
 import { parsePing, type PingReply } from "./parse_reply.ts";
 
 /** What a daemon said to one ping. */
 type DaemonProbe =
   | ({ readonly kind: "answered" } & PingReply)
   /** For the operator. */
-  | { readonly kind: "failed"; readonly reason: string };
+  | { readonly kind: "failed"; readonly fault: Fault; readonly reason: string };
 
 /**
  * Pings a daemon once, as the service does. Each ping is brought to its end, since a daemon does not survive a
@@ -29,9 +29,11 @@ export async function probeDaemon(
     signal: new AbortController().signal,
     clock,
   });
-  if (result.kind === "failed") return { kind: "failed", reason: describeFailure(result) };
+  if (result.kind === "failed") return failed(result);
   const reply = parsePing(result.reply);
-  return reply === undefined
-    ? { kind: "failed", reason: describeFailure(failure("invalid-reply", "after")) }
-    : { kind: "answered", ...reply };
+  return reply === undefined ? failed(failure("invalid-reply", "after")) : { kind: "answered", ...reply };
+}
+
+function failed(result: Failure): DaemonProbe {
+  return { kind: "failed", fault: result.fault, reason: describeFailure(result) };
 }

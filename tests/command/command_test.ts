@@ -140,9 +140,9 @@ const GROUP_RUNS: [string[], number, RegExp, RegExp][] = [
   [["on"], 0, /^$/, /^$/],
   [["--help"], 0, /^Usage: authserver talk <command> …\n\nTalk\n\nCommands:\n {2}talk on {2}Go on\n/, /^$/],
   [["on", "--help"], 0, /^Usage: authserver talk on \[options\]\n/, /^$/],
-  [[], 2, /^$/, /talk: Expected a command/],
-  [["off"], 2, /^$/, /talk: Unknown command "off"/],
-  [["on", "x"], 2, /^$/, /talk on: Expected no arguments besides options, found 1/],
+  [[], 2, /^$/, /talk: Expected a command, one of on/],
+  [["off"], 2, /^$/, /talk: Unknown command "off", (?:did you mean|expected one of) on/],
+  [["on", "x"], 2, /^$/, /talk on: Expected no arguments besides options, found 1 argument\n/],
 ];
 
 for (const [args, status, stdout, stderr] of GROUP_RUNS) {

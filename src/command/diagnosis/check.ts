@@ -54,6 +54,7 @@ export const check = defineCommand({
     "online[].address?": "host:port",
     "online[].ok?": "Whether it is as it should be",
     "online[].found?": "What was found",
+    "online[].fix?": "What to do, where that is known",
   },
 }, async (given, io) => {
   const file = await configFile(given);
@@ -117,8 +118,9 @@ function loginsRequired({ config: { servers } }: Setup) {
   });
 }
 
-function findingLine({ system, address, ok, found }: Finding): string {
-  return `${printable(`${ok ? "ok    " : "failed"}  ${system} ${address}: ${found}`)}\n`;
+function findingLine({ system, address, ok, found, fix }: Finding): string {
+  const line = `${printable(`${ok ? "ok    " : "failed"}  ${system} ${address}: ${found}`)}\n`;
+  return fix === undefined ? line : `${line}  fix: ${printable(fix)}\n`;
 }
 
 /** Loads what asks other systems only now: the process that runs a service has the commands in memory, too. */

@@ -1,5 +1,6 @@
 import type { OfKind } from "../../config/kind.ts";
 import type { DatabaseConfig, LogicalServerConfig } from "../../config/service_config.ts";
+import type { Fault } from "../../daemon/exchange.ts";
 import { probeDaemon } from "../../daemon/probe_daemon.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -18,6 +19,8 @@ export interface Finding {
   readonly address: string;
   readonly ok: boolean;
   readonly found: string;
+  /** What to do about it, where that is known. */
+  readonly fix?: string | undefined;
 }
 
 interface Parts {
@@ -73,6 +76,7 @@ function checkDaemons(
       address: `${commandHost}:${commandPort}`,
       ok: probe.kind === "answered",
       found: probe.kind === "answered" ? `UFTPD ${probe.version}${limit}` : probe.reason,
+      fix: probe.kind === "answered" ? undefined : daemonFix(probe.fault),
     }];
   });
 }
@@ -95,6 +99,34 @@ async function checkDatabase(config: DatabaseConfig, { own, clock }: Parts): Pro
     return [{ system, address, ok: false, found: error.message }];
   } finally {
     database.close();
+  }
+}
+
+const AWAY = "see whether the daemon runs, and commandHost and commandPort are those of its command socket";
+const TLS = "see whether ssl fits SSL_CONF of the daemon, and commandPort is that of its command socket";
+const ACL =
+  "add the subject of this service's certificate to the daemon's ACL file, as the daemon's log writes it";
+
+/** What to do about a daemon that cannot be used. */
+function daemonFix(fault: Fault): string {
+  switch (fault) {
+    case "refused":
+    case "unresolved":
+    case "unreachable":
+    case "connect-timeout":
+      return AWAY;
+    case "not-tls":
+    case "handshake-failed":
+    case "handshake-closed":
+      return TLS;
+    case "untrusted":
+      return "put the authority that issued the daemon's certificate into the truststore, or have one issued that is not marked as an authority's (CA:FALSE); sslExpectedDN, if set, has to be its subject";
+    case "own-certificate-refused":
+      return "put the authority of this service's certificate into the daemon's truststore";
+    case "empty-reply":
+      return ACL;
+    default:
+      return "see the log of the daemon";
   }
 }
 

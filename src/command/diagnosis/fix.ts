@@ -33,7 +33,10 @@ const RULES: readonly Rule[] = [
   },
   {
     when: /no permission to read/,
-    fix: (problem) => `let the account of the service read what ${place(problem)} names`,
+    fix: (problem) =>
+      problem.line === undefined
+        ? "run this as root or as the account of the service, or let that read the file"
+        : `let the account of the service read what ${place(problem)} names`,
   },
   { when: /^(?:unknown key|ignored|not used)/, fix: (problem) => `remove ${place(problem)}` },
 ];

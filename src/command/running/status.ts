@@ -85,8 +85,8 @@ export const status = defineCommand({
   },
   json: STATUS_MEMBERS,
 }, async (given, io) => {
-  const seconds = parseDuration(given.text("timeout") ?? "");
-  if (seconds === undefined) throw new WrongUsage("Expected a time such as 5s or 1m behind --timeout");
+  const seconds = parseTimeout(given.text("timeout") ?? "");
+  if (seconds === undefined) throw new WrongUsage("Expected a time such as 5, 5s or 1m behind --timeout");
   if (given.flag("nagios") && given.flag("json")) {
     throw new WrongUsage("Expected --nagios or --json, found both");
   }
@@ -101,6 +101,11 @@ export const status = defineCommand({
     throw new CommandFailed(error.message, { status: 3, cause: error });
   }
 });
+
+/** Bare numbers are seconds: programs that ask for monitoring systems are given them so. */
+function parseTimeout(text: string): number | undefined {
+  return parseDuration(/^[0-9]+$/.test(text) ? `${text}s` : text);
+}
 
 async function forMonitoring(ask: () => Promise<unknown>): Promise<PluginResult> {
   try {

@@ -60,9 +60,9 @@ Deno.test.afterAll(async () => {
   await Promise.all([oidc, unity, xuudb, site].map((each) => each[Symbol.asyncDispose]()));
 });
 
-/** Lines about other systems, without addresses. */
+/** Lines about other systems, without addresses, each with what to do about it. */
 function findings(printed: string): readonly string[] {
-  return printed.split("\n").filter((line) => /^(?:ok|failed) /.test(line))
+  return printed.split(/\n(?! )/).filter((line) => /^(?:ok|failed) /.test(line))
     .map((line) => line.replace(/ +/g, " ").replace(/ (?:https:\/\/)?[\w.]+:\d+\S*:/, ":"));
 }
 
@@ -120,11 +120,14 @@ async function finds(expected: RegExp, arrange: () => void, undo: () => void): P
 
 const daemon = () => site.daemon("HPC");
 const DAEMON_FAULTS = [
-  [{ kind: "close-at-once" }, /failed daemon HPC: closes the connection during the TLS handshake/],
-  [{ kind: "plain-text" }, /failed daemon HPC: does not speak TLS/],
+  [
+    { kind: "close-at-once" },
+    /failed daemon HPC: closes the connection during the TLS handshake.*\n fix: see whether ssl fits/,
+  ],
+  [{ kind: "plain-text" }, /failed daemon HPC: does not speak TLS.*\n fix: see whether ssl fits/],
   [
     { kind: "certificate", credential: createAuthority({ subject: "CN=Other" }) },
-    /HPC: its certificate is not trusted/,
+    /HPC: its certificate is not trusted.*\n fix: put the authority/,
   ],
 ] as const;
 for (const [fault, expected] of DAEMON_FAULTS) {
@@ -135,7 +138,7 @@ for (const [fault, expected] of DAEMON_FAULTS) {
 
 Deno.test("check --online finds a daemon whose ACL does not name the service", async () => {
   await finds(
-    /failed daemon HPC: closes without a reply; the daemon's ACL file/,
+    /failed daemon HPC: closes without a reply; the daemon's ACL file.*\n fix: add the subject/,
     () => daemon().acl = "CN=Somebody Else",
     () => daemon().acl = ",",
   );
@@ -150,7 +153,10 @@ Deno.test("check --online finds a daemon that is not there", async () => {
   });
   const { status, lines } = await checkOnline(other);
   assert.equal(status, 1);
-  assert.match(lines.join(), /^failed daemon HPC: connection refused, nothing listens/);
+  assert.match(
+    lines.join(),
+    /^failed daemon HPC: connection refused, nothing listens.*\n fix: see whether the daemon runs/,
+  );
 });
 
 for (const status of [404, 500, 503]) {
