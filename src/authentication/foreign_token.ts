@@ -72,4 +72,4 @@ export function tokenProblem(token: string, { opaque }: { readonly opaque: boole
 }
 
 /** Of a token that is opaque where none is expected; for the log. */
-export const NO_JWT = "the token is no signed JWT";
+export const NO_JWT = "the token is no signed JWT, and opaqueTokens is false";

@@ -47,7 +47,10 @@ for (const [what, token, problem] of TOKENS) {
 Deno.test("tokenProblem() leaves opaque tokens to the provider, where it makes some", () => {
   for (const token of ["2YotnFZFEjr1zCsicMWpAA", "ya29.a0AfH6SM", "a.b.c.d.e", "", "."]) {
     assert.equal(tokenProblem(token, { opaque: true }), undefined);
-    assert.equal(tokenProblem(token, { opaque: false }), "the token is no signed JWT");
+    assert.equal(
+      tokenProblem(token, { opaque: false }),
+      "the token is no signed JWT, and opaqueTokens is false",
+    );
   }
 });
 

@@ -1,6 +1,6 @@
 import { piecesOf } from "./manual_page.ts";
 
-/** What a section of the page of providers says to write and to type. */
+/** What a section of a page says to write and to type. */
 export interface Recipe {
   /** Files by their names. */
   readonly files: Readonly<Record<string, string>>;
@@ -11,15 +11,19 @@ export interface Recipe {
 }
 
 /**
- * Reads a section of `docs/providers.md`.
+ * Reads a section of a page below `docs/`, by default that of providers.
  * @param heading As it stands there.
  * @param names What to put in place of names that stand for those of a site.
  */
-export async function recipeOf(heading: string, names: Readonly<Record<string, string>>): Promise<Recipe> {
-  const page = await Deno.readTextFile(new URL("../../docs/providers.md", import.meta.url));
-  const [, section = ""] = page.split(`\n## ${heading}\n`);
-  const [own = ""] = section.split("\n## ");
-  if (own === "") throw new TypeError(`docs/providers.md has no section ${heading}`);
+export async function recipeOf(
+  heading: string,
+  names: Readonly<Record<string, string>>,
+  page = "providers.md",
+): Promise<Recipe> {
+  const whole = await Deno.readTextFile(new URL(`../../docs/${page}`, import.meta.url));
+  const [, section = ""] = whole.split(new RegExp(`\\n##+ ${RegExp.escape(heading)}\\n`));
+  const [own = ""] = section.split(/\n##+ /);
+  if (own === "") throw new TypeError(`docs/${page} has no section ${heading}`);
   const text = Object.entries(names).reduce((text, [name, own]) => text.replaceAll(name, own), own);
   const pieces = piecesOf(text);
   return {

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { recipeOf } from "../docs/recipe.ts";
-import { type OidcProvider, startOidcProvider } from "../identity_provider/oidc_provider.ts";
+import { CLIENT, type OidcProvider, startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { createSigner } from "../identity_provider/token_issuer.ts";
 import { basicHeader, startUnityProvider } from "../identity_provider/unity_provider.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -163,4 +163,51 @@ Deno.test("the recipe for Unity leads from a password to a session", async () =>
   assert.equal(ordered(system, "user"), "ann");
   const wrong = { Authorization: basicHeader("ann", "other") };
   assert.equal((await system.ask("/rest/auth", { headers: wrong })).status, 401);
+});
+
+/** What the endpoints of the recipes by address alone say of a user. */
+const MEMBERS = { sub: "9b7c", email: "ann@example.org", preferred_username: "ann" };
+
+async function byAddress(which: number, provider: OidcProvider): Promise<SystemUnderTest> {
+  const { settings } = await recipeOf("By address alone", {
+    "https://idp.example.org/oauth2/userinfo": provider.userinfo,
+    "https://idp.example.org/oauth2/introspect": provider.introspection,
+    "uftp-auth": CLIENT.clientId,
+    "${AUTH_CLIENT_SECRET}": CLIENT.clientSecret,
+  }, "authentication.md");
+  return await runService({ authority, properties: settings[which] ?? {} });
+}
+
+Deno.test("the recipe for a userinfo endpoint leads from a signed token to a session, and the log says why no opaque one does", async () => {
+  await using provider = await startOidcProvider(tls);
+  await using system = await byAddress(0, provider);
+  const made = (aud: string) => {
+    const token = signer.sign({ iss: provider.issuer, sub: "9b7c", aud, exp: seconds() + 300 });
+    provider.tokens.set(token, MEMBERS);
+    return token;
+  };
+  provider.tokens.set("opaque-1", MEMBERS);
+  const status = async (token: string) => {
+    const headers = { Authorization: `Bearer ${token}` };
+    return (await system.ask("/rest/auth/HPC", { headers, body: { serverPath: "" } })).status;
+  };
+  assert.equal(await status(made("uftp")), 200, system.log.join("\n"));
+  assert.deepEqual([ordered(system, "user"), ordered(system, "group")], ["ann", "hpc"]);
+  assert.equal(await status(made("another")), 401);
+  assert.equal(await status("opaque-1"), 401);
+  await system.logged(/credentials refused.*the token is no signed JWT, and opaqueTokens is false/);
+});
+
+Deno.test("the recipe for an introspection endpoint leads from an opaque token to a session", async () => {
+  await using provider = await startOidcProvider(tls);
+  await using system = await byAddress(1, provider);
+  provider.tokens.set("opaque-1", { ...MEMBERS, aud: "uftp" });
+  provider.tokens.set("opaque-2", { ...MEMBERS, aud: "another" });
+  const status = async (token: string) => {
+    const headers = { Authorization: `Bearer ${token}` };
+    return (await system.ask("/rest/auth/HPC", { headers, body: { serverPath: "" } })).status;
+  };
+  assert.equal(await status("opaque-1"), 200, system.log.join("\n"));
+  assert.equal(ordered(system, "user"), "ann");
+  assert.deepEqual([await status("opaque-2"), await status("opaque-3")], [401, 401]);
 });

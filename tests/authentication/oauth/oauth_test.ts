@@ -516,7 +516,7 @@ Deno.test("OAuth shows the provider no opaque token where it makes none", () =>
   withProvider({ opaqueTokens: false }, async ({ ask, provider }) => {
     const jwt = unsignedJwt({ sub: "u1" });
     provider.tokens.set(jwt, ANN);
-    assert.equal(await ask(GOOD_TOKEN), "the token is no signed JWT");
+    assert.equal(await ask(GOOD_TOKEN), "the token is no signed JWT, and opaqueTokens is false");
     assert.equal(provider.server.seen.length, 0);
     assert.equal(await ask(jwt), "accepted");
   }));
