@@ -28,10 +28,12 @@ elif [ -x ./authserver ]; then
 elif [ -x dist/authserver ]; then
   set -- dist/authserver
 elif [ -f main.ts ]; then
-  # A source checkout: the same engine settings and permissions as the task "start".
+  # A source checkout: the engine settings and permissions of the task "start", which stand there alone.
   deno=${DENO:-$(command -v deno)}
   if [ -n "$deno" ]; then set -- "$deno"; else set -- npx --yes "deno@$(cat .deno-version)"; fi
-  set -- "$@" run --v8-flags=--max-semi-space-size=8,--heap-growing-percent=20 --allow-read --allow-write --allow-net --allow-env --allow-sys=hostname,uid main.ts
+  flags=$(sed -n 's/.*"deno run \(.*\) main\.ts".*/\1/p' deno.json)
+  # shellcheck disable=SC2086
+  set -- "$@" run $flags main.ts
 elif command -v authserver >/dev/null; then
   set -- authserver # of a package
 else
