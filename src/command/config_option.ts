@@ -1,5 +1,5 @@
 import { KINDS } from "../service/kinds.ts";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { loadConfiguration } from "../config/load.ts";
 import type { ServiceConfig } from "../config/service_config.ts";
 import { formatProblem, isError, type Problem } from "../model/problem.ts";
@@ -8,7 +8,10 @@ import type { Given } from "./arguments.ts";
 import { CommandFailed } from "./command.ts";
 import { FOLDERS, MAIN_FILE } from "./configuration_places.ts";
 
-/** The first folder that has a main configuration file; one that cannot be looked into may have it. */
+/**
+ * The first folder that has a main configuration file; one that cannot be looked into may have it. In a working directory
+ * that cannot be looked into, such as that of root for another account, nobody means what is there.
+ */
 export async function configurationFolder(
   folders: readonly string[] = FOLDERS,
 ): Promise<string | undefined> {
@@ -17,11 +20,24 @@ export async function configurationFolder(
       await Deno.stat(join(folder, MAIN_FILE));
       return folder;
     } catch (error) {
-      if (error instanceof Deno.errors.PermissionDenied) return folder;
+      if (error instanceof Deno.errors.PermissionDenied) {
+        if (await isClosed(dirname(folder))) continue;
+        return folder;
+      }
       if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) throw error;
     }
   }
   return undefined;
+}
+
+/** Whether nothing can be told of a folder, not even that it is one. */
+async function isClosed(folder: string): Promise<boolean> {
+  try {
+    await Deno.stat(`${folder}/.`);
+    return false;
+  } catch (error) {
+    return error instanceof Deno.errors.PermissionDenied;
+  }
 }
 
 /**

@@ -11,6 +11,13 @@ async function folder() {
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
+/** A folder that nobody but root may look into, until it is to be removed. */
+function closedFolder(parent: string) {
+  const path = `${parent}/closed`;
+  Deno.mkdirSync(path, { mode: 0 });
+  return { path, [Symbol.dispose]: () => Deno.chmodSync(path, 0o700) };
+}
+
 Deno.test("configFile() takes the installation's own file before that of the system", async () => {
   await using own = await folder();
   await using system = await folder();
@@ -46,8 +53,20 @@ Deno.test({
   ignore: Deno.uid() === 0,
   async fn() {
     await using own = await folder();
-    await Deno.mkdir(`${own.path}/closed`, { mode: 0 });
-    assert.equal(await configurationFolder([`${own.path}/closed`]), `${own.path}/closed`);
+    using closed = closedFolder(own.path);
+    assert.equal(await configurationFolder([closed.path]), closed.path);
+  },
+});
+
+Deno.test({
+  name: "configurationFolder() looks elsewhere than in a working directory that is closed to us",
+  ignore: Deno.uid() === 0,
+  async fn() {
+    await using own = await folder();
+    await using system = await folder();
+    await Deno.writeTextFile(`${system.path}/container.properties`, "");
+    using closed = closedFolder(own.path);
+    assert.equal(await configurationFolder([`${closed.path}/conf`, system.path]), system.path);
   },
 });
 

@@ -89,7 +89,10 @@ async function checkOwner(file: string, directory: string, create: boolean): Pro
   const owned = present ?? await unlessAbsent(Deno.stat(directory));
   if (owned === undefined) throw new CommandFailed(`There is no folder ${directory}`);
   if (owned.uid !== null && owned.uid !== Deno.uid()) {
-    throw new CommandFailed(`Run this as the account that the service runs as, with user id ${owned.uid}`);
+    const { uid } = owned;
+    throw new CommandFailed(
+      `Run this as the account that the service runs as, with user id ${uid}: sudo -u '#${uid}' authserver …`,
+    );
   }
 }
 

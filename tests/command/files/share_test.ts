@@ -198,7 +198,10 @@ Deno.test({
     await Deno.chown(`${place.folder}/data/shares.sqlite`, 41_234, null);
     const { status, err } = await place.run("list");
     assert.equal(status, 1);
-    assert.match(err, /as the account that the service runs as, with user id 41234/);
+    assert.match(
+      err,
+      /as the account that the service runs as, with user id 41234: sudo -u '#41234' authserver/,
+    );
   },
 });
 
