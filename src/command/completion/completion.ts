@@ -25,6 +25,7 @@ export function completion(commands: () => readonly Command[]): Command {
       "zsh:  authserver completion zsh > /usr/share/zsh/vendor-completions/_authserver\n" +
       "fish: authserver completion fish > /usr/share/fish/vendor_completions.d/authserver.fish",
     ],
+    examples: { "source <(authserver completion bash)": "For this shell alone, to try it" },
     operands: { shell: "bash, zsh or fish" },
     options: {},
     json: { "shell": "As given", "script": "The script" },

@@ -49,6 +49,10 @@ const show = defineCommand({
 export const config: Command = defineCommands({
   name: "config",
   summary: "Show the configuration that holds",
+  examples: {
+    "authserver config show": "Each value, from which line it is or that it is the default",
+    "authserver config show --json": "The same for a program; secrets are left out",
+  },
   commands: [show],
 });
 

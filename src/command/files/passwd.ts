@@ -188,6 +188,11 @@ export const passwd: Command = defineCommands({
     "A new password has 12 characters at least and is none of the first that everybody tries, or --force is given.",
     "New passwords are stored with scrypt. The service reads a changed file by itself, within two seconds.",
   ],
+  examples: {
+    'authserver passwd add ann --dn "CN=Ann Example, O=Example"': "Asks for the password, twice",
+    "authserver passwd change ann --stdin < new-password": "Takes it from a file, for programs",
+    "authserver passwd verify ann": "Is it this password, as far as the service is concerned?",
+  },
   commands: [add, change, verify, remove, list],
 });
 

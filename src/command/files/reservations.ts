@@ -114,6 +114,11 @@ export const reservations: Command = defineCommands({
   name: "reservations",
   summary: "Manage the reservations of a server",
   details: ["Works with and without a running service."],
+  examples: {
+    "authserver reservations add course --from 9:00 --to 17:00 --uids ann":
+      "Only Ann transfers at full speed today",
+    "authserver reservations list": "Those to come, those in force, and those that are over",
+  },
   commands: [list, add, remove],
 });
 

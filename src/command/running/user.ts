@@ -33,6 +33,7 @@ const show = defineCommand({
 export const user: Command = defineCommands({
   name: "user",
   summary: "Show what is known about a user",
+  examples: { "authserver user show ann": "Do daemons know the account, and which keys do they report?" },
   commands: [show],
 });
 

@@ -16,6 +16,10 @@ export const serve = defineCommand({
     "SIGTERM and SIGINT end it: requests under way finish first, for at most 20 seconds; before that it goes on for container.drainSeconds.",
     "SIGHUP reads the configuration again; so does a change of one of its files.",
   ],
+  examples: {
+    "authserver": "Serves from conf/container.properties, or else /etc/authserver/container.properties",
+    "authserver serve --config site/container.properties --name SITE-A": "One of several on a machine",
+  },
   operands: {},
   options: {
     name: {

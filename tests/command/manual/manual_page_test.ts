@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readArguments } from "../../../src/command/arguments.ts";
 import type { CommandSpec } from "../../../src/command/command_spec.ts";
 import { manualPages } from "../../../src/command/manual/manual_page.ts";
 import { COMMANDS } from "../../../src/command/run_command.ts";
@@ -31,6 +32,27 @@ Deno.test("manualPages() describe every command and option, and those within", (
       }
     }
     assert.ok(pages.get("authserver.1")?.includes(spec.name.replaceAll("-", "\\-")), spec.name);
+  }
+});
+
+Deno.test("every command but version has examples, which can be typed as they stand", () => {
+  const specs = COMMANDS.flatMap(({ spec }) => [spec, ...spec.commands]);
+  for (const { spec } of COMMANDS.filter(({ spec }) => spec.name !== "version")) {
+    const lines = [spec, ...spec.commands].flatMap(({ examples = {} }) => Object.keys(examples));
+    assert.ok(lines.length > 0, spec.name);
+    for (const line of lines) {
+      const commands = line.split(/&&|[|<>()]/).map((part) => part.trim());
+      for (const command of commands.filter((part) => /^(?:sudo -u \S+ )?authserver\b/.test(part))) {
+        const typed = command.replace(/^(?:sudo -u \S+ )?authserver ?/, "");
+        const words = [...typed.matchAll(/["']([^"']*)["']|(\S+)/g)].map(([, quoted, word]) =>
+          quoted ?? word ?? ""
+        );
+        const meant = specs.findLast(({ name }) => `${typed} `.startsWith(`${name} `));
+        const used = words.length === 0 ? spec : meant;
+        assert.ok(used, line);
+        assert.notEqual(readArguments(used, words.slice(used.name.split(" ").length)), "help", line);
+      }
+    }
   }
 });
 
