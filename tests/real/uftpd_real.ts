@@ -64,6 +64,7 @@ container.security.rest.authentication.PASSWORD.file=${folder}/users.txt
 container.security.attributes.order=FILE
 container.security.attributes.FILE.file=${folder}/mapfile.json
 share.servers=HPC
+share.allowWriteAccess=true
 share.clientIP=127.0.0.1
 persistence.directory=${folder}/shares
 `,
@@ -113,6 +114,7 @@ persistence.directory=${folder}/shares
     assert.match(await ask("ls", `${target}/`), /up\.txt/);
     await narrowToken({ base: `https://localhost:${servicePort}`, data, folder, pyuftp, env });
     await shareOneFile({ base: `https://localhost:${servicePort}`, data, folder, ask });
+    await bringAndArchive({ base: `https://localhost:${servicePort}`, data, folder });
     const issued = await ask("issue-token", "-l", "600", `https://localhost:${servicePort}/rest/auth`);
     const [token = ""] = /ey[\w-]+\.[\w-]+\.[\w-]+/.exec(issued) ?? [];
     assert.match(await run(pyuftp, ["ls", "-A", token, `${target}/`], { env }), /there\.txt/);
@@ -127,6 +129,51 @@ persistence.directory=${folder}/shares
     service?.kill("SIGTERM");
     await service?.ended;
     await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** A folder comes file by file to a share for uploads, one of them in pieces, and goes as one archive. */
+async function bringAndArchive({ base, data, folder }: {
+  readonly base: string;
+  readonly data: string;
+  readonly folder: string;
+}): Promise<void> {
+  const incoming = `${data}/incoming`;
+  await Deno.mkdir(incoming);
+  if (Deno.uid() === 0) await Deno.chown(incoming, sessionAccount().uid, sessionAccount().gid);
+  using client = Deno.createHttpClient({ caCerts: [await Deno.readTextFile(`${folder}/ca.pem`)] });
+  const share = async (access: string) => {
+    const made = await fetch(`${base}/rest/share/HPC`, {
+      client,
+      method: "POST",
+      headers: { "Authorization": `Basic ${btoa(ANN.join(":"))}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ path: `${incoming}/`, user: "CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN", access }),
+    });
+    assert.equal(made.status, 201, await made.text());
+    return (made.headers.get("Location") ?? "").replace("/share/", "/access/");
+  };
+  const drop = await share("DROP");
+  const put = async (path: string, body: string, range?: string) => {
+    const headers: Record<string, string> = range === undefined ? {} : { "Content-Range": range };
+    const answer = await fetch(`${drop}/${path}`, { client, method: "PUT", headers, body });
+    return [answer.status, answer.headers.get("Upload-Name"), await answer.text()];
+  };
+  const files = new Map(Array.from({ length: 100 }, (_, i) => [`run/${i}.txt`, `${i} `.repeat(i * 50)]));
+  for (const [path, text] of files) {
+    assert.deepEqual(await put(path, text), [201, encodeURIComponent(path), ""], path);
+  }
+  assert.deepEqual(await put("run/1.txt", "other"), [201, encodeURIComponent("run/1 (2).txt"), ""]);
+  const key = "?upload=0123456789abcdefghij";
+  assert.deepEqual(await put(`big${key}`, "0123", "bytes 0-3/8"), [202, null, ""]);
+  assert.deepEqual(await put(`big${key}`, "4567", "bytes 4-7/8"), [201, "big", ""]);
+  assert.equal(await Deno.readTextFile(`${incoming}/big`), "01234567");
+
+  const archive = await fetch(`${await share("READ")}?view=zip`, { client });
+  await Deno.writeFile(`${folder}/incoming.zip`, new Uint8Array(await archive.arrayBuffer()));
+  const unpacked = await run("python3", ["-m", "zipfile", "-e", "incoming.zip", "unpacked"], { cwd: folder });
+  assert.equal(unpacked, "");
+  for (const [path, text] of files) {
+    assert.equal(await Deno.readTextFile(`${folder}/unpacked/incoming/${path}`), text, path);
   }
 }
 
