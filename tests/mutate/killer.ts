@@ -90,6 +90,8 @@ const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   pages: [
     "service/mount",
     "system/sign_in",
+    "system/token_pages",
+    "resource/server_list",
     "system/sharing/share_pages",
     "resource/access/file_preview",
     "resource/access/drop/drop_upload",

@@ -49,7 +49,7 @@ export function triedAgain(
   return {
     tried,
     own: before.own + counted.filter(({ killedBy }) => killedBy === "own" || killedBy === "types").length,
-    ...((!onlyOwn || left.length === 0) && { killed: tried - left.length }),
+    ...((!onlyOwn || left.every(({ known }) => known !== undefined)) && { killed: tried - left.length }),
     equivalent: [...before.equivalent, ...equivalent.map(lineOf)].sort(),
     survivors: left.map(lineOf).sort(),
   };

@@ -60,5 +60,11 @@ Deno.test("triedAgain() counts who is killed now, and neither equivalent ones no
     equivalent: [],
     survivors,
   });
-  assert.equal(triedAgain(SCORE, left, { onlyOwn: true }).killed, undefined, "others were not asked");
+  assert.equal(
+    triedAgain(SCORE, left, { onlyOwn: true }).killed,
+    19,
+    "who has a reason is asked about by nobody",
+  );
+  const open = [...killed, trial(5, {}), trial(6, { killedBy: "own" })];
+  assert.equal(triedAgain(SCORE, open, { onlyOwn: true }).killed, undefined, "others were not asked");
 });

@@ -133,3 +133,31 @@ for (const [states, text] of STATES) {
     assert.deepEqual(shown.map(([, , word]) => word === "Up"), states);
   });
 }
+
+Deno.test("statusPage() tells whom it knows until when, and the paths that are allowed, one by one", async () => {
+  const servers = serversOf(server("AA", { up: true }));
+  const identity = { dn: "CN=Ann", method: "PASSWORD", via: "password" };
+  const known: Call = {
+    ...call(),
+    caller: { kind: "authenticated", identity },
+    user: {
+      ...USER,
+      role: "user",
+      uid: "ann",
+      group: "users",
+      extra: new Map([["uftpd.AA.includes", ["/home/ann/*:/data/*"]]]),
+    },
+    signIn: {
+      identity,
+      userName: "ann",
+      ends: Date.UTC(2026, 0, 5, 7, 30) / 1000,
+      idleMinutes: 30,
+      formToken: "t",
+    },
+  };
+  const { body } = await statusPage(known, { servers, facts: FACTS, sharing: undefined, canSignIn: true });
+  const page = String(body);
+  assert.match(page, /2026-01-05/);
+  assert.match(page, /in 7 hours|in 8 hours|07:30/);
+  assert.match(page, /<dd><code>\/home\/ann\/\*<\/code>, <code>\/data\/\*<\/code><\/dd>/);
+});
