@@ -39,12 +39,12 @@ function create() {
     lines,
     log,
     schedule,
-    register: (name: string, configuration = "one", version = "1.0") =>
+    register: (name: string, configuration = "one", version = "1.0", id = `id of ${name}`) =>
       new InstanceRegister({
         database,
         log,
         schedule,
-        own: { id: `id of ${name}`, name, version, configuration, upSince: clock.now },
+        own: { id, name, version, configuration, upSince: clock.now },
       }),
     async later(ms: number) {
       for (const end = clock.now + ms; clock.now < end;) {
@@ -135,4 +135,31 @@ Deno.test("OutageWatch knows for how long the database has been away", async () 
   await later(500);
   assert.equal(watch.awayMs, 0);
   watch.close();
+});
+
+Deno.test("InstanceRegister does not come back by itself after it left, and says if it could not leave", async () => {
+  const { register, later, state } = create();
+  const [one, two] = [register("a:1"), register("b:1")];
+  await Promise.all([one.follow(), two.follow()]);
+  await two.leave();
+  await later(60_000);
+  assert.deepEqual(names(one), ["a:1 own"]);
+  state.away = true;
+  await assert.rejects(one.leave(), DatabaseFailure);
+});
+
+Deno.test("InstanceRegister lists by name, those of one name by their start, and sees one that differs", async () => {
+  const { register, later, clock } = create();
+  const first = register("b:1", "one", "1.0", "x");
+  clock.now += 1000;
+  const second = register("b:1", "other", "1.0", "y");
+  const third = register("a:1", "one", "1.0", "z");
+  // Whoever comes first is listed first by the database.
+  for (const register of [second, third, first]) await register.follow();
+  await later(10_000);
+  for (const { known } of [first, second, third]) {
+    assert.deepEqual(known.map(({ id }) => id), ["z", "x", "y"]);
+  }
+  assert.deepEqual([first.differ, second.differ, third.differ], [true, true, true]);
+  for (const register of [first, second, third]) register.close();
 });
