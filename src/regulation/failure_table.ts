@@ -91,6 +91,11 @@ export class FailureTable<S> {
     return this.#policy.windowMs;
   }
 
+  /** How many failures are known of a key; 0 if what there were is forgotten. */
+  failuresOf(key: string): number {
+    return this.#recordOf(key)?.failures ?? 0;
+  }
+
   /** Milliseconds to wait after so many failures under a key. */
   waitAfter(key: string, failures: number): number {
     return waitOf(this.#policyOf(key), failures);

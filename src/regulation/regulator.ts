@@ -30,14 +30,21 @@ export interface FailedPlace {
   readonly record: FailureRecord<BanSubject>;
 }
 
+/** A failure that others are counting. Neither of the two rejects. */
+export interface Counting {
+  /** How often all together have seen each place fail, as far as that is told; however late. */
+  readonly totals: Promise<readonly (number | undefined)[]>;
+  /** Settles with them, or when they are not to be waited for any longer. */
+  readonly soon: Promise<void>;
+}
+
 /** Other instances of the service, which count as well. */
 interface Others {
   /**
    * Has them count a failure; until they have, the attempt is under way.
-   * @returns How often all together have seen each place fail, as far as that is told; absent if nobody can be asked. Never
-   *   rejects.
+   * @returns Absent if nobody can be asked.
    */
-  count(failed: readonly FailedPlace[]): Promise<readonly (number | undefined)[]> | undefined;
+  count(failed: readonly FailedPlace[]): Counting | undefined;
   /** Tells them of a right password. @param pair Name of the user and the address together. */
   passed(pair: string): void;
 }
@@ -252,7 +259,7 @@ export class Regulator {
     }
   }
 
-  /** @returns Settles when the other instances have counted it too; absent: they do not. */
+  /** @returns Settles when the other instances have counted it too, or take too long; absent: they do not. */
   #failed(places: readonly Place[]): Promise<void> | undefined {
     const failed: FailedPlace[] = [];
     let isNewName = true;
@@ -265,7 +272,9 @@ export class Regulator {
       if (record !== undefined) failed.push({ place, record });
     }
     this.#pass(failed);
-    return this.#others?.count(failed)?.then((totals) => this.#adoptTotals(failed, totals));
+    const counting = this.#others?.count(failed);
+    void counting?.totals.then((totals) => this.#adoptTotals(failed, totals));
+    return counting?.soon;
   }
 
   /** What all instances together counted holds in place of what was counted here. */
@@ -273,6 +282,8 @@ export class Regulator {
     const changed = failed.flatMap(({ place, record: { failures } }, i) => {
       const total = totals[i];
       if (total === undefined || total === failures) return [];
+      const since = place.table.failuresOf(place.key);
+      if (since > failures && since >= total) return []; // it came late: more is known by now
       const record = place.table.learn(place.key, place.subject, total);
       this.#tell(place.scope, record);
       return record === undefined ? [] : [{ place, record }];

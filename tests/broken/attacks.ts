@@ -37,7 +37,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Guesses that are spread over the instances"],
     broken: "each instance counts failed logins by itself",
     file: "src/regulation/regulator.ts",
-    change: instead("return this.#others?.count(failed)", "return undefined; this.#others?.count(failed)"),
+    change: instead("void counting?.totals.then((totals) => this.#adoptTotals(failed, totals));", ""),
     tests: ["tests/regulation/shared/shared_regulation_test.ts"],
   },
   {

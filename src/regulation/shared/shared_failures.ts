@@ -1,7 +1,7 @@
 import type { Stopwatch } from "../../model/clock.ts";
 import type { Schedule } from "../../model/schedule.ts";
-import { type Database, DatabaseFailure, row, rows, type Work } from "../../store/database.ts";
-import type { FailedPlace } from "../regulator.ts";
+import { type Database, row, rows, type Work } from "../../store/database.ts";
+import type { Counting, FailedPlace } from "../regulator.ts";
 import { digest, subjectDigests } from "./digest.ts";
 
 const SQL = {
@@ -24,8 +24,8 @@ const SQL = {
 
 /** Failed logins that are being counted at once: guesses keep nobody from the database who has something to do there. */
 const MOST_UNDER_WAY = 4;
-/** Longest wait for the count, in milliseconds; then that of this instance will do. */
-const PATIENCE_MS = 500;
+/** Longest that further attempts wait for a count, in milliseconds; then that of this instance has to do. */
+const PATIENCE_MS = 1000;
 /** After a failure nobody is asked for this long, in milliseconds. */
 const REST_MS = 1000;
 
@@ -44,17 +44,17 @@ export class SharedFailures {
 
   /**
    * Counts a failed login for all instances: the user at the address first, since an address counts each name once.
-   * @returns For each place how often all have seen it fail; absent at once if nobody can be asked, and none if it takes too
-   *   long.
+   * @returns Absent if nobody can be asked.
    */
-  count(failed: readonly FailedPlace[]): Promise<readonly (number | undefined)[]> | undefined {
+  count(failed: readonly FailedPlace[]): Counting | undefined {
     if (this.#underWay >= MOST_UNDER_WAY || this.elapsed() < this.#restsUntil) return undefined;
     this.#underWay++;
     const counted = this.database.change(() => countAll(failed)).finally(() => this.#underWay--);
-    return this.#inTime(counted).catch(() => {
+    const totals = counted.catch(() => {
       this.#restsUntil = this.elapsed() + REST_MS;
       return [];
     });
+    return { totals, soon: this.#soon(totals) };
   }
 
   /** Logins that passed here; the failures of the user at the address are forgotten. @throws {DatabaseFailure} */
@@ -77,10 +77,13 @@ export class SharedFailures {
     });
   }
 
-  #inTime<T>(work: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const cancel = this.schedule(PATIENCE_MS, () => reject(new DatabaseFailure("no count in time")));
-      work.then(resolve, reject).finally(cancel);
+  #soon(work: Promise<unknown>): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.schedule(PATIENCE_MS, resolve);
+      void work.finally(() => {
+        cancel();
+        resolve();
+      });
     });
   }
 

@@ -5,7 +5,7 @@ import { type Database, DatabaseFailure } from "../../store/database.ts";
 import type { Ban, BanSubject } from "../ban.ts";
 import { asCounted, KNOWN_MS, type RegulationMemory } from "../memory.ts";
 import type { RegulationNews } from "../regulation_state.ts";
-import type { FailedPlace } from "../regulator.ts";
+import type { Counting, FailedPlace } from "../regulator.ts";
 import { isOfSameSubject, SharedBans } from "./shared_bans.ts";
 import { type KnownLogin, SharedFailures } from "./shared_failures.ts";
 
@@ -72,7 +72,7 @@ export class SharedRegulation {
   }
 
   /** See the `others` of a regulator. */
-  count(failed: readonly FailedPlace[]): Promise<readonly (number | undefined)[]> | undefined {
+  count(failed: readonly FailedPlace[]): Counting | undefined {
     return this.#failures.count(failed);
   }
 

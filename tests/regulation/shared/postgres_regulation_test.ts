@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { InstanceRegister } from "../../../src/instances/instance_register.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { steadyClock, stopwatch } from "../../../src/model/clock.ts";
+import { realTime, type Schedule } from "../../../src/model/schedule.ts";
 import { isRefusal } from "../../../src/model/service_error.ts";
 import { Regulator } from "../../../src/regulation/regulator.ts";
 import { SharedRegulation } from "../../../src/regulation/shared/shared_regulation.ts";
@@ -19,6 +20,9 @@ const CONFIG = {
   baseDelaySeconds: 600,
   maxDelaySeconds: 900,
 };
+
+/** Longest that attempts wait for a count. */
+const PATIENCE_MS = 1000;
 
 /** Three instances with one real database. */
 class Instances implements AsyncDisposable {
@@ -50,7 +54,15 @@ class Instances implements AsyncDisposable {
 
 async function instance(server: TestPostgres, name: string, id: string) {
   const database = new PostgresDatabase({ ...server.options(name), timeoutMs: 1000 });
-  const shared = new SharedRegulation({ database, learned: () => {}, log: SILENT, elapsed: stopwatch });
+  // However slow the machine is, a count is waited for.
+  const schedule: Schedule = (ms, task) => realTime(ms === PATIENCE_MS ? 60_000 : ms, task);
+  const shared = new SharedRegulation({
+    database,
+    learned: () => {},
+    log: SILENT,
+    elapsed: stopwatch,
+    schedule,
+  });
   const register = new InstanceRegister({
     database,
     own: { id, name: `${id}:9000`, version: "1", configuration: "x", upSince: 0 },

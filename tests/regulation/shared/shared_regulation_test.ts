@@ -30,6 +30,8 @@ class TestInstance {
   readonly told: RegulationNews[] = [];
   readonly database: SqliteDatabase;
   away = false;
+  /** Changes wait for this. */
+  late: Promise<void> | undefined;
   readonly #tasks = new Map<number, { readonly at: number; readonly task: () => void }>();
   #last = 0;
 
@@ -38,7 +40,10 @@ class TestInstance {
     const database: Database = {
       isOpen: true,
       read: (work) => this.away ? gone() : this.database.read(work),
-      change: (work) => this.away ? gone() : this.database.change(work),
+      change: async (work) => {
+        await this.late;
+        return await (this.away ? gone() : this.database.change(work));
+      },
       version: () => this.database.version(),
       close: () => {},
     };
@@ -186,6 +191,23 @@ test("holds further guesses back until all have counted the last one", async ([o
   assert.ok(second instanceof Promise);
   (await second).undecided();
 });
+
+test(
+  "lets others go on when a count takes long, and takes it over when it comes",
+  async ([one, two], later) => {
+    for (let i = 0; i < 5; i++) await one.guess();
+    const late = Promise.withResolvers<void>();
+    two.late = late.promise;
+    assert.equal(await two.guess(), true);
+    assert.ok(two.regulator.admit(basic("ann", "x", "192.0.2.17")) instanceof Promise);
+    await later(1000);
+    two.late = undefined;
+    late.resolve();
+    for (let i = 0; i < 10; i++) await settled();
+    assert.equal(two.regulator.memory.tables.pairs.entries(9)[0]?.[1].failures, 6);
+    assert.equal(await two.guess(), false);
+  },
+);
 
 test("counts a name once for an address, on whatever instance it fails", async ([one, two, three]) => {
   for (const instance of [one, two, three, one]) await instance.guess("bob", "192.0.2.9");
