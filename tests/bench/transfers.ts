@@ -69,20 +69,33 @@ export interface Transfer {
   readonly cpu: Readonly<Record<string, number>>;
 }
 
+/** Words for curl by which it comes again when a daemon of many clients is late: where no rate is measured. */
+export const PATIENT: readonly string[] = ["--retry", "10", "--retry-delay", "1"];
+
 /** Gets what a link leads to with curl, and throws it away. @param bytes At least so many. @throws If it is not whole. */
-export async function download(process: ChildProcess, link: string, bytes: number): Promise<Transfer> {
+export async function download(
+  process: ChildProcess,
+  link: string,
+  bytes: number,
+  words: readonly string[] = [],
+): Promise<Transfer> {
   return await measured(process, bytes, async () => {
-    const { status, downloaded, seconds } = await curl([link]);
+    const { status, downloaded, seconds } = await curl([...words, link]);
     if (status !== 200 || downloaded < bytes) throw new Error(`download: ${status}, ${downloaded} bytes`);
     return seconds;
   });
 }
 
 /** Brings a file to where a link leads with curl. @throws If it is not taken. */
-export async function upload(process: ChildProcess, file: string, link: string): Promise<Transfer> {
+export async function upload(
+  process: ChildProcess,
+  file: string,
+  link: string,
+  words: readonly string[] = [],
+): Promise<Transfer> {
   const { size } = await Deno.stat(file);
   return await measured(process, size, async () => {
-    const { status, uploaded, seconds } = await curl(["-T", file, link]);
+    const { status, uploaded, seconds } = await curl([...words, "-T", file, link]);
     if ((status !== 200 && status !== 201) || uploaded !== size) {
       throw new Error(`upload: ${status}, ${uploaded} bytes`);
     }
