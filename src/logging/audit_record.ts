@@ -40,6 +40,8 @@ export interface AuditFacts {
   /** Id of a token that was taken back; or how many were, all of a user. */
   readonly token?: string;
   readonly ended?: number;
+  /** End of a ban: a moment as in `time`. */
+  readonly until?: string;
   /** Action of an administrator, such as `ModifyShare`, and whether it was carried out. */
   readonly task?: string;
   readonly done?: boolean;
@@ -75,8 +77,6 @@ export interface AuditRecord extends AuditFacts {
   readonly reason?: string;
   /** Account that banned, lifted or took tokens back, as the command told it. */
   readonly operator?: string;
-  /** End of a ban: a moment as in `time`. */
-  readonly until?: string;
 }
 
 /** Order of the members in a line. */

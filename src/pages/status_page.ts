@@ -4,6 +4,7 @@ import { includesServer } from "../model/token_bounds.ts";
 import { tokenCoversShare } from "../resource/token_limits.ts";
 import type { TogetherHealth } from "../resource/health.ts";
 import type { HttpResponse } from "../model/http_message.ts";
+import { administers } from "../resource/admin/administration.ts";
 import type { Call } from "../resource/call.ts";
 import { commandLines } from "../resource/command_lines.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
@@ -11,10 +12,10 @@ import { pageResponse } from "./page.ts";
 import COPY from "./copy.js" with { type: "text" };
 import { personName } from "./person_name.ts";
 import { distance, moment, size } from "./quantities.ts";
+import { reservationInWords } from "./reservation_in_words.ts";
 import { signedInAside } from "./signed_in_aside.ts";
 import { TEXTS } from "./texts.ts";
 import { type ServerEntry, serverEntry } from "../resource/server_entry.ts";
-import type { Reservation } from "../reservations/reservation.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
 import { entryAudience } from "../resource/server_list.ts";
 import type { ServiceFacts } from "../resource/service_section.ts";
@@ -32,6 +33,8 @@ interface StatusParts {
   readonly sharing: SharingParts | undefined;
   /** Whether there is a way for browsers to sign in. */
   readonly canSignIn: boolean;
+  /** Whether there is a page for administrators. */
+  readonly hasAdminPage: boolean;
 }
 
 /**
@@ -39,7 +42,7 @@ interface StatusParts {
  * with command lines to copy. Anonymous callers see what they see there (design decision "Anonymous").
  */
 export async function statusPage(call: Call, parts: StatusParts): Promise<HttpResponse> {
-  const { servers, facts, sharing, canSignIn } = parts;
+  const { servers, facts, sharing, canSignIn, hasAdminPage } = parts;
   const known = call.caller.kind === "authenticated";
   const now = facts.clock();
   const sections = await Promise.all(
@@ -56,7 +59,10 @@ export async function statusPage(call: Call, parts: StatusParts): Promise<HttpRe
       call.signIn !== undefined && markup`<nav><p>${
         sharing !== undefined &&
         markup`<a class="button" href="${call.root}shares">${TEXTS.shares.title}</a> `
-      }<a class="button" href="${call.root}tokens">${TEXTS.tokens.title}</a></p></nav>`,
+      }<a class="button" href="${call.root}tokens">${TEXTS.tokens.title}</a>${
+        hasAdminPage && administers(call) &&
+        markup` <a class="button" href="${call.root}admin">${TEXTS.admin.title}</a>`
+      }</p></nav>`,
       known && account(call, facts),
       sections,
       servers.size === 0 && markup`<p>${SAYS.noServer}</p>`,
@@ -162,14 +168,6 @@ function reservations({ reservations }: ServerFacts, uid: string | undefined, no
   return reservations.list().filter(({ uids }) => uids.includes(uid)).map((each) =>
     reservationInWords(each, now)
   );
-}
-
-/** Name and times of a reservation, and what it means for others. @param now Milliseconds since the epoch. */
-function reservationInWords({ name, from, to, rateLimit }: Reservation, now: number): Markup {
-  const { fromTo: [since, until], others } = SAYS;
-  return markup`${isolated(name)}: ${since} ${moment(from)} (${distance(from, now)}) ${until} ${
-    moment(to)
-  } (${distance(to, now)})${rateLimit > 0 && markup`, ${others(`${size(rateLimit)}/s`)}`}`;
 }
 
 /** Shares in each list of the page. */

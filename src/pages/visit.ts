@@ -53,12 +53,16 @@ export class Visit {
   }
 }
 
+/** Stands for the root, wherever that is. */
+const ROOT = "https://root.invalid/root/";
+
 /**
  * Page to which a browser goes once it is signed in, relative to the root: one of ours. Without colon and backslash and with
- * a letter at its begin it can name no other host.
+ * a letter at its begin it can name no other host; what leads above the root could be another's behind the same gateway.
  */
 export function wantedPage(wanted: string | null): string {
-  return wanted !== null && wanted.length <= 1000 && /^[A-Za-z][\w.~%/?=&-]*$/.test(wanted) ? wanted : "";
+  const isPlain = wanted !== null && wanted.length <= 1000 && /^[A-Za-z][\w.~%/?=&-]*$/.test(wanted);
+  return isPlain && new URL(wanted, ROOT).href.startsWith(ROOT) ? wanted : "";
 }
 
 function cookieOf({ base }: Asked): HostCookie {

@@ -1,3 +1,5 @@
+import { canonicalAddress } from "../model/address.ts";
+
 /** Whom a ban concerns: a user, an address (IPv6: its /64), or a user at an address. */
 export interface BanSubject {
   readonly user?: string;
@@ -16,4 +18,37 @@ export interface Ban extends BanSubject {
   readonly failures: number;
   /** Milliseconds since the epoch. */
   readonly until: number;
+}
+
+/** Logins of a user at an address that failed. */
+export interface Failure extends BanSubject {
+  /** How many. */
+  readonly failures: number;
+  /** The last one, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** Longest user name, as `parseCredentials` has it. */
+const MAX_USER = 256;
+
+/** What is nobody who could be banned; the message says why. */
+export class InvalidBanSubject extends Error {
+  override readonly name = "InvalidBanSubject";
+}
+
+/** Whom a ban is about. @throws {InvalidBanSubject} If it is nobody, or everybody. */
+export function parseBanSubject(
+  { user, address }: { readonly user?: unknown; readonly address?: unknown },
+): BanSubject {
+  if (user === undefined && address === undefined) {
+    throw new InvalidBanSubject("expected a user, an address, or both");
+  }
+  if (user !== undefined && (typeof user !== "string" || user === "" || user.length > MAX_USER)) {
+    throw new InvalidBanSubject(`expected a user name of 1 to ${MAX_USER} characters`);
+  }
+  const canonical = typeof address === "string" ? canonicalAddress(address) : undefined;
+  if (address !== undefined && canonical === undefined) {
+    throw new InvalidBanSubject("expected an IP address such as 192.0.2.7 or 2001:db8::1");
+  }
+  return { user, address: canonical };
 }

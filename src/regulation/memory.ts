@@ -1,7 +1,7 @@
 import type { RegulationConfig } from "../config/service_config.ts";
 import { addressGroup } from "../model/address_group.ts";
 import type { Clock } from "../model/clock.ts";
-import type { Ban, BanSubject } from "./ban.ts";
+import type { Ban, BanSubject, Failure } from "./ban.ts";
 import { FailureTable } from "./failure_table.ts";
 import { OperatorBans } from "./operator_bans.ts";
 import { RecentKeys } from "./recent_keys.ts";
@@ -85,6 +85,16 @@ export class RegulationMemory {
       }
     }
     return found.map((ban) => ({ ...ban, until: ban.until + ahead }));
+  }
+
+  /** Failed logins that still count, those of users at addresses: who has to wait first, then the latest. @param most At most so many. */
+  failures(most: number): Failure[] {
+    const ahead = this.#clock() - this.steady();
+    return this.tables.pairs.entries(most).map(([, { subject, failures, at }]) => ({
+      ...subject,
+      failures,
+      at: at + ahead,
+    }));
   }
 
   /** How many these are, by reason. No list is made of them: whoever has many addresses can fill the tables. */

@@ -59,6 +59,7 @@ async function start({ options, learned }: ToCoreRoom & { kind: "start" }): Prom
       log,
       audit: audit.record,
       learned: (news) => tellOf({ about: "regulation", news }),
+      ordered: (order, answer) => tellOf({ about: "order", order, answer }),
       proofShown: (proof) => tellOf({ about: "proof", proof }),
       daemonLearned: (address, knowledge) => tellOf({ about: "daemon", address, knowledge }),
     });

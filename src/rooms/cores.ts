@@ -14,6 +14,9 @@ import type { RoomReports } from "./room_reports.ts";
 import { ServingCore } from "./serving_core.ts";
 import type { ServingEdge } from "./serving_edge.ts";
 
+/** Longest wait for a core that has to follow another, in milliseconds. */
+const ORDER_MS = 5000;
+
 /** What cores are started with, and whom they serve. */
 interface CoresParts {
   /** In use; a core that dies is started with it again. */
@@ -184,16 +187,25 @@ export class Cores {
       if (!this.#leaving.has(core)) this.#daemons.adopt(learned.address, learned.knowledge);
       return;
     }
+    if (learned.about === "order") {
+      this.#regulation.follow(learned.order, learned.answer);
+      for (const other of this.#beside(core)) {
+        other.desk.ask(learned.order, ORDER_MS).catch((error) => this.#untold(error));
+      }
+      return;
+    }
     const elsewhere = this.#keep(learned);
     for (const other of this.#beside(core)) {
-      other.adopt(elsewhere).catch((error) =>
-        this.#parts.reports.log.warn("a core was not told what another learned", { error })
-      );
+      other.adopt(elsewhere).catch((error) => this.#untold(error));
     }
   }
 
+  #untold(error: unknown): void {
+    this.#parts.reports.log.warn("a core was not told what another learned", { error });
+  }
+
   /** Keeps what a core learned for those that come. */
-  #keep(learned: Exclude<CoreNews, { about: "daemon" }>): LearnedElsewhere {
+  #keep(learned: Exclude<CoreNews, { about: "daemon" | "order" }>): LearnedElsewhere {
     if (learned.about === "proof") {
       this.#proofs.adopt([learned.proof]);
       return { proofs: [learned.proof] };

@@ -1,4 +1,4 @@
-import type { DeskAnswer, DeskQuestion } from "../service/operator_desk.ts";
+import { type AnswerAbout, type DeskAnswer, type DeskQuestion, isAbout } from "../service/operator_desk.ts";
 
 /** What crosses: questions and answers, told apart by their number. */
 interface Asked {
@@ -9,8 +9,6 @@ interface Asked {
 type Answered =
   | { readonly id: number; readonly answer: DeskAnswer }
   | { readonly id: number; readonly failed: string };
-
-type AnswerAbout<K extends DeskAnswer["about"]> = DeskAnswer & { readonly about: K };
 
 /** The core gave no answer: it is busy, gone, or failed; the message is for the operator. */
 export class NoAnswer extends Error {
@@ -75,10 +73,6 @@ export async function ask<K extends DeskAnswer["about"]>(
   const answer = await desk.ask(question, withinMs);
   if (isAbout(answer, question.about)) return answer;
   throw new NoAnswer("the core answered another question");
-}
-
-function isAbout<K extends DeskAnswer["about"]>(answer: DeskAnswer, about: K): answer is AnswerAbout<K> {
-  return answer.about === about;
 }
 
 /** The core's end. */

@@ -2,6 +2,7 @@ import type { DaemonKnowledge } from "../daemon/daemon.ts";
 import type { EdgeOptions, EdgeTls } from "../edge/edge_options.ts";
 import type { Level } from "../logging/logger.ts";
 import type { SeenMark } from "../model/seen_once.ts";
+import type { DeskAnswer, DeskOrder } from "../service/operator_desk.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
 import type { ServiceOptions } from "../service/assembly/assemble.ts";
@@ -39,6 +40,8 @@ export type ToCoreRoom =
 export type CoreNews =
   | { readonly about: "regulation"; readonly news: RegulationNews }
   | { readonly about: "proof"; readonly proof: SeenMark }
+  /** An administrator had it done by page. */
+  | { readonly about: "order"; readonly order: DeskOrder; readonly answer: DeskAnswer }
   /** By the address of the daemon's command socket. */
   | { readonly about: "daemon"; readonly address: string; readonly knowledge: DaemonKnowledge };
 

@@ -55,6 +55,23 @@ export type DeskAnswer =
   | { readonly about: "revoke"; readonly revoked?: RevokedReport }
   | { readonly about: "adopt" };
 
+/** The answer to one question. */
+export type AnswerAbout<K extends DeskAnswer["about"]> = DeskAnswer & { readonly about: K };
+
+/** Whether an answer is one to that question. */
+export function isAbout<K extends DeskAnswer["about"]>(
+  answer: DeskAnswer,
+  about: K,
+): answer is AnswerAbout<K> {
+  return answer.about === about;
+}
+
+/** What changes who is kept out: other cores have to follow it. */
+export type DeskOrder = DeskQuestion & { readonly about: "ban" | "lift" };
+
+/** Takes what was ordered by page, and what came of it. */
+export type Ordered = (order: DeskOrder, answer: DeskAnswer) => void;
+
 /** Tokens that were taken back. */
 interface RevokedReport {
   /** Distinguished names of the user, in comparable form; without any nobody is known. */

@@ -18,7 +18,7 @@ import { originOf } from "./http/forwarding.ts";
 import { Acceptance } from "./http/acceptance.ts";
 import { claimedName } from "./claimed_name.ts";
 import { KINDS, type ServiceKinds } from "./kinds.ts";
-import type { OperatorDesk } from "./operator_desk.ts";
+import type { OperatorDesk, Ordered } from "./operator_desk.ts";
 import { RequestObserver } from "./request_observer.ts";
 import { type Asked, FILES_TYPE, FORM_TYPE, isHealth, type Route, Router } from "./http/router.ts";
 import { checkHeaderLengths } from "./http/header_limits.ts";
@@ -47,12 +47,14 @@ export interface Service {
 /** @throws If a file that the configuration names cannot be used; the message is for the operator. */
 export async function createService(
   options: ServiceOptions,
-  { log, audit = () => {}, learned, daemonLearned, proofShown, clock = Date.now, kinds = KINDS }: {
+  { log, audit = () => {}, clock = Date.now, kinds = KINDS, ...told }: {
     readonly log: Logger;
     /** Takes decisions, and who they were about. */
     readonly audit?: (record: AuditRecord) => void;
     /** Takes what is learned of failed logins, for a copy of it. */
     readonly learned?: (news: RegulationNews) => void;
+    /** Takes what administrators had done by page, for others that keep people out. */
+    readonly ordered?: Ordered;
     /** Takes what is learned of the daemon with this command address, for the service that follows. */
     readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
     /** Takes the proofs of possession that were shown, for those who must not take them again. */
@@ -68,9 +70,7 @@ export async function createService(
     clock,
     observer,
     kinds,
-    learned,
-    daemonLearned,
-    proofShown,
+    ...told,
   });
   return new RoutedService(parts, observer, log);
 }

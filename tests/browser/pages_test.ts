@@ -13,7 +13,7 @@ if (BROWSER === undefined) {
 
 const mapOf = (folder: string) => ({
   "CN=Demo User, O=authserver demo": {
-    role: "user",
+    role: ["user", "admin"],
     xlogin: "demo",
     group: ["users", "hpc"],
     "uftpd.DEMO.rateLimit": "200M",
@@ -140,6 +140,12 @@ Deno.test({
     ) assert.match(text, expected);
 
     const looked = { allowed: /status of 403/ };
+    await known.follow("Administration");
+    await check(known, "administration", looked);
+    await known.send("Keep out", { user: "somebody", address: "2001:db8::7" });
+    await check(known, "administration-ban", looked);
+    await known.send("Let in");
+    await known.follow("My servers");
     await known.follow("My shares");
     await check(known, "own-shares", looked);
     await known.follow("Share something");

@@ -125,7 +125,13 @@ for (const [states, text] of STATES) {
   Deno.test(`statusPage() says "${text}" of ${states}, and of each server whether it is up`, async () => {
     const servers = serversOf(...states.map((up, i) => server(`S${i}`, { up })));
     const page = String(
-      (await statusPage(call(), { servers, facts: FACTS, sharing: undefined, canSignIn: true })).body,
+      (await statusPage(call(), {
+        servers,
+        facts: FACTS,
+        sharing: undefined,
+        canSignIn: true,
+        hasAdminPage: false,
+      })).body,
     );
     assert(page.includes(text));
     const shown = [...page.matchAll(/<p class="state (up|down)">(Up|Down)<\/p>/g)];

@@ -193,13 +193,16 @@ Deno.test("who signs in goes on to the page that they wanted, and never to anoth
     "/\\evil.example": "./",
     "javascript:alert(1)": "./",
     ".//evil.example": "./",
+    "shares/../../other-service/": "./",
+    "shares/%2e%2E/%2e./other-service/": "./",
+    "shares/../tokens": "./shares/../tokens",
     "a\r\nSet-Cookie: x=y": "./",
   };
   for (const [to, location] of Object.entries(wanted)) {
     const one = await visitor();
     const path = `/login?to=${encodeURIComponent(to)}`;
     const page = await one.get(path);
-    assert.doesNotMatch(page.text, /evil|alert|Set-Cookie/);
+    assert.doesNotMatch(page.text, /evil|alert|other-service|Set-Cookie/);
     const [user, password] = ALICE;
     const reply = await one.post(path, { token: formToken(page), user, password });
     assert.equal(reply.headers.location, location, to);

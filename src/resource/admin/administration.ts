@@ -3,6 +3,7 @@ import { isNarrow } from "../../model/token_bounds.ts";
 import { refuse } from "../../model/service_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
+import { checkLogin } from "../login_policy.ts";
 import { readJson } from "../request_body.ts";
 import { type ServerFacts, statusText } from "../server_facts.ts";
 import type { ServiceFacts } from "../service_section.ts";
@@ -18,7 +19,7 @@ export interface AdminParts extends ActionParts {
 
 /** `GET /rest/admin`: how the service is, and which actions there are (rest-api.md 1.14). */
 export function describeAdministration(call: Call, { servers, facts }: AdminParts): HttpResponse {
-  checkRole(call, servers);
+  checkAdministrator(call, servers);
   const here = `${call.base}/rest/admin`;
   const links = Object.entries(ACTIONS).map(([name, { description }]) => [
     `action:${name}`,
@@ -46,7 +47,7 @@ export function describeAdministration(call: Call, { servers, facts }: AdminPart
  * @throws {ServiceError} 403, 404, 400 for what is no object of texts, and what the action throws.
  */
 export async function carryOut(call: Call, parts: AdminParts): Promise<HttpResponse> {
-  checkRole(call, parts.servers);
+  checkAdministrator(call, parts.servers);
   const name = call.params.get("action") ?? "";
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
   if (action === undefined) throw refuse("ERR_NOT_FOUND", { where: "here" });
@@ -81,13 +82,24 @@ function outcome(
 
 /**
  * Without access control everybody may everything else, but not this. Nor may those whom only some daemons vouch for: on
- * other servers their name may be somebody else's, and what administrators do concerns all servers.
+ * other servers their name may be somebody else's, and what administrators do concerns all servers. So it takes a login
+ * that is good enough for all of them.
+ * @throws {ERR_FORBIDDEN | ERR_STRONGER_LOGIN_NEEDED}
  */
-function checkRole({ user: { role, restricted }, caller }: Call, servers: AdminParts["servers"]): void {
+export function checkAdministrator(call: Call, servers: ReadonlyMap<string, ServerFacts>): void {
+  const { user: { role, restricted }, caller } = call;
   if (isNarrow(boundsOf(caller))) throw refuse("ERR_FORBIDDEN", "a narrowed token administers nothing");
-  if (role !== "admin") throw refuse("ERR_FORBIDDEN", `role ${role}`);
+  if (!administers(call)) throw refuse("ERR_FORBIDDEN", `role ${role}`);
   const other = restricted && [...servers.keys()].find((name) => !restricted.servers.includes(name));
   if (other !== undefined) {
     throw refuse("ERR_FORBIDDEN", `signed in by a key that is not the user's on ${other}`);
   }
+  for (const server of servers.values()) checkLogin(call, server);
+}
+
+/** Browsers send no preferences: whoever is signed in with one, and may be an administrator, is one on pages for that. */
+export function administers(
+  { user: { role, availableRoles }, signIn }: Pick<Call, "user" | "signIn">,
+): boolean {
+  return role === "admin" || (signIn !== undefined && role !== "banned" && availableRoles.includes("admin"));
 }

@@ -1,5 +1,4 @@
-import { canonicalAddress } from "../../model/address.ts";
-import type { BanSubject } from "../../regulation/ban.ts";
+import { type BanSubject, InvalidBanSubject, parseBanSubject } from "../../regulation/ban.ts";
 
 /**
  * Who the caller says that he is. Only the service's account and root can open the socket, and the runtime does not tell
@@ -100,18 +99,12 @@ function parseObject(line: string): Readonly<Record<string, unknown>> {
 
 /** Whom a ban is about. @throws {InvalidControlRequest} If it is nobody, or everybody. */
 export function subjectOf(given: { readonly user?: unknown; readonly address?: unknown }): BanSubject {
-  const { user, address } = given;
-  if (user === undefined && address === undefined) {
-    throw new InvalidControlRequest("Expected a user, an address, or both");
+  try {
+    return parseBanSubject(given);
+  } catch (error) {
+    if (!(error instanceof InvalidBanSubject)) throw error;
+    throw new InvalidControlRequest(`No ban: ${error.message}`, { cause: error });
   }
-  if (user !== undefined && (typeof user !== "string" || user === "" || user.length > MAX_USER)) {
-    throw new InvalidControlRequest(`Expected a user name of 1 to ${MAX_USER} characters`);
-  }
-  const canonical = typeof address === "string" ? canonicalAddress(address) : undefined;
-  if (address !== undefined && canonical === undefined) {
-    throw new InvalidControlRequest("Expected an IP address such as 192.0.2.7 or 2001:db8::1");
-  }
-  return { user, address: canonical };
 }
 
 function textOf(value: unknown, expected: string, longest = MAX_USER): string {

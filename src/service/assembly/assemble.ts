@@ -39,7 +39,8 @@ import { OutgoingClients } from "./outgoing_clients.ts";
 import type { IdentityParts } from "../identify.ts";
 import { OwnCertificate } from "./own_certificate.ts";
 import { KINDS, type ServiceKinds } from "../kinds.ts";
-import { OperatorDesk } from "../operator_desk.ts";
+import { administratorsDesk } from "../administrators_desk.ts";
+import { OperatorDesk, type Ordered } from "../operator_desk.ts";
 import { RequestObserver } from "../request_observer.ts";
 import type { Route } from "../http/router.ts";
 import { routesOf } from "../http/routes.ts";
@@ -93,6 +94,8 @@ interface Surroundings {
   readonly learned?: (news: RegulationNews) => void;
   /** Told of what is learned of the daemon with this command address. */
   readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
+  /** Told of what administrators had done by page. */
+  readonly ordered?: Ordered;
   /** Told of each proof of possession that is shown. */
   readonly proofShown?: (proof: SeenMark) => void;
   /** Told of the answer of each attribute source. */
@@ -157,8 +160,9 @@ async function open(
   const servers = await openServers(config, groups, { log, clock, keep });
   const regulator = await openRegulator(config, methods, { log, clock, learned: told.learned, together });
   const sharing = startSharing(config, { servers, attributes, regulator, ...who, ...here });
-  const desk = { groups, methods, attributes, regulator, signIns, proofs, sharing, book, together };
-  const ofMethods = partsOfMethods(chain, { regulator, signIns });
+  const parts = { groups, methods, attributes, regulator, signIns, proofs, sharing, book, together };
+  const desk = new OperatorDesk({ ...parts, certificate: own.facts });
+  const ofMethods = partsOfMethods(chain, { regulator, signIns, desk, ordered: told.ordered });
   const health = together?.health;
   const resources = { servers, tokens, book, sharing, together: health, ...ofMethods };
   return {
@@ -183,12 +187,9 @@ async function open(
       features: config.features,
       nameService: config.resolveClientNames ? new NameService() : undefined,
     }),
-    desk: new OperatorDesk({ ...desk, certificate: own.facts }),
+    desk,
     drain: () => draining = true,
-    renewTls: (renewed) => {
-      own.renew(renewed);
-      outgoing.renew();
-    },
+    renewTls: (renewed) => renewTls(renewed, own, outgoing),
     close,
   };
 }
@@ -201,6 +202,11 @@ async function openAttributes(
 ) {
   const asking = { ...parts, outgoing: () => outgoing.client(showCertificate) };
   return await createAttributes(attributes, dynamicAttributes, sources, asking);
+}
+
+function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingClients): void {
+  own.renew(renewed);
+  outgoing.renew();
 }
 
 async function openRegulator(
@@ -227,7 +233,12 @@ async function openRegulator(
 /** What resources go by that depends on the methods. */
 function partsOfMethods(
   chain: AuthenticationChain,
-  { regulator, signIns }: { readonly regulator: Regulator; readonly signIns: SignIns },
+  { regulator, signIns, desk, ordered }: {
+    readonly regulator: Regulator;
+    readonly signIns: SignIns;
+    readonly desk: OperatorDesk;
+    readonly ordered: Surroundings["ordered"];
+  },
 ) {
   const { methods, realm: siteName } = chain;
   const password = methods.some(({ challenges }) => challenges.includes("Basic"));
@@ -245,6 +256,7 @@ function partsOfMethods(
   return {
     issuers: methods.flatMap(({ issuer }) => issuer ?? []),
     certificates: certificateParts(methods, regulator),
+    desk: administratorsDesk(desk, { methods, regulator, ordered }),
     unauthenticated: parts.unauthenticated,
     /** Absent: browsers cannot show what any method takes. */
     signIn: password || certificate || providers.size > 0 ? signIn : undefined,

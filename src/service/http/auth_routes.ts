@@ -1,3 +1,4 @@
+import type { ServiceConfig } from "../../config/service_config.ts";
 import type { ServiceError } from "../../model/service_error.ts";
 import type { NameService } from "../../outgoing/name_service.ts";
 import type { Call } from "../../resource/call.ts";
@@ -24,6 +25,7 @@ import { text } from "./openapi/schema.ts";
 export interface AuthParts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly facts: ServiceFacts;
+  readonly features: ServiceConfig["features"];
   /** Absent: no method takes certificates for SSH keys. */
   readonly certificates: CertificateParts | undefined;
   /** Absent: data sharing is off. */
@@ -48,7 +50,7 @@ export function authRoutes(parts: AuthParts): PublishedRoute[] {
 }
 
 /** All servers, as data and as a page. */
-function listRoutes({ servers, facts, sharing, signIn }: AuthParts): PublishedRoute[] {
+function listRoutes({ servers, facts, features, sharing, signIn }: AuthParts): PublishedRoute[] {
   const section = new ServiceSection(facts);
   const list = {
     method: "GET",
@@ -62,6 +64,7 @@ function listRoutes({ servers, facts, sharing, signIn }: AuthParts): PublishedRo
         facts,
         sharing: capabilitiesOf(call.caller) === undefined ? sharing : undefined,
         canSignIn: signIn !== undefined,
+        hasAdminPage: features.admin,
       }),
   } as const;
   return [

@@ -1,4 +1,5 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
+import { adminPage, type AdminPageParts, changeBans } from "../../pages/admin_page.ts";
 import { browsePage } from "../../pages/own_shares/browse_page.ts";
 import {
   changeShareByForm,
@@ -57,8 +58,10 @@ export function loginRoute(
 }
 
 /** What pages are made of. */
-interface PageParts extends TokenPageParts {
+interface PageParts extends TokenPageParts, AdminPageParts {
   readonly features: ServiceConfig["features"];
+  readonly facts: AdminPageParts["facts"];
+  readonly servers: AdminPageParts["servers"];
   /** Absent: there is no way for browsers to sign in. */
   readonly signIn: SignInParts | undefined;
   /** Absent: data sharing is off. */
@@ -77,6 +80,7 @@ export function pageRoutes(parts: PageParts): Route[] {
     ...signInRoutes(signIn),
     ...ownTokenRoutes(parts),
     ...(features.share && sharing !== undefined ? ownShareRoutes(sharing) : []),
+    ...(features.admin ? administrationRoutes(parts) : []),
   ];
 }
 
@@ -89,6 +93,23 @@ function ownTokenRoutes(parts: TokenPageParts): Route[] {
     { ...page, method: "GET", path: "/tokens", answer: (call) => tokensPage(call, parts) },
     { ...form, path: "/tokens", audit: "token", answer: (call) => makeTokenByForm(call, parts) },
     { ...form, path: "/tokens/:id", audit: "revoke", answer: (call) => revokeTokenByForm(call, parts) },
+  ];
+}
+
+/** The page of administrators. Its access rule is that of users: browsers cannot say which of their roles they mean. */
+function administrationRoutes(parts: AdminPageParts): Route[] {
+  const failed: Route["failed"] = (failure, asked) => toSignIn(failure, asked, "admin");
+  const page = { service: "auth", permission: "POST", signedIn: true, failed } as const;
+  return [
+    { ...page, method: "GET", path: "/admin", answer: (call) => adminPage(call, parts) },
+    {
+      ...page,
+      method: "POST",
+      path: "/admin/bans",
+      consumes: FORM_TYPE,
+      audit: "admin",
+      answer: (call) => changeBans(call, parts),
+    },
   ];
 }
 

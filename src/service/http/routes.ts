@@ -1,4 +1,5 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
+import type { AdministratorsDesk } from "../../resource/admin/administrators_desk.ts";
 import type { AdminParts } from "../../resource/admin/administration.ts";
 import { jsonResponse } from "../../resource/text_response.ts";
 import { adminRoutes } from "./admin_routes.ts";
@@ -13,6 +14,7 @@ import { pageRoutes } from "./page_routes.ts";
 
 /** What the resources are made of. */
 interface ResourceParts extends AdminParts, AuthParts, OpenParts, TokenParts {
+  readonly desk: AdministratorsDesk;
   readonly facts: AuthParts["facts"];
   readonly features: ServiceConfig["features"];
 }

@@ -1,0 +1,238 @@
+import type { RegisteredInstance } from "../instances/instance_register.ts";
+import type { HttpResponse } from "../model/http_message.ts";
+import type { Ban, Failure } from "../regulation/ban.ts";
+import { checkAdministrator } from "../resource/admin/administration.ts";
+import type { AdministratorsDesk, DeskStatus } from "../resource/admin/administrators_desk.ts";
+import { banByForm, liftByForm } from "../resource/admin/ban_request.ts";
+import type { Call } from "../resource/call.ts";
+import { FORM_TOKEN, readOwnForm } from "../resource/form.ts";
+import type { ServerFacts } from "../resource/server_facts.ts";
+import type { ServiceFacts } from "../resource/service_section.ts";
+import { emptyResponse } from "../resource/text_response.ts";
+import { type Content, isolated, type Markup, markup } from "./markup.ts";
+import { pageResponse } from "./page.ts";
+import { distance, moment } from "./quantities.ts";
+import { reservationInWords } from "./reservation_in_words.ts";
+import { signedInAside } from "./signed_in_aside.ts";
+import { TEXTS } from "./texts.ts";
+
+const SAYS = TEXTS.admin;
+
+/** What the page of administrators is made of. */
+export interface AdminPageParts {
+  readonly servers: ReadonlyMap<string, ServerFacts>;
+  readonly facts: ServiceFacts;
+  readonly desk: AdministratorsDesk;
+}
+
+/** How long somebody can be kept out by the form. */
+const TERMS = ["1h", "1d", "7d", "30d"] as const;
+
+/** `GET /admin`: how the service is, and who is kept out. */
+export async function adminPage(call: Call, { servers, facts, desk }: AdminPageParts): Promise<HttpResponse> {
+  checkAdministrator(call, servers);
+  const status = await desk.status();
+  const { bans, total } = await desk.bans();
+  const now = facts.clock();
+  const formToken = call.signIn?.formToken;
+  return pageResponse({
+    title: SAYS.title,
+    aside: signedInAside(call),
+    body: [
+      markup`<p><a href="${call.root}">${TEXTS.shares.home}</a></p>`,
+      section("service", SAYS.service, serviceFacts(status, facts)),
+      status.together && section("instances", SAYS.instances, instanceTable(status.together.instances, now)),
+      section("daemons", SAYS.daemons, [...servers.values()].map(daemonTable)),
+      status.providers.length > 0 && section("providers", SAYS.providers, providerTable(status)),
+      section("bans", SAYS.bans, [
+        bans.length === 0 ? markup`<p>${SAYS.nobody}</p>` : banTable(call, bans, { desk, now }),
+        total > bans.length && markup`<p>${SAYS.moreBans(total - bans.length)}</p>`,
+        formToken !== undefined && banForm(call, formToken),
+      ]),
+      section("failures", SAYS.failures, failureTable(desk.failures(), desk, now)),
+      section("reservations", SAYS.reservations, reservations([...servers.values()], now)),
+    ],
+    needs: { forms: true },
+  });
+}
+
+/** `POST /admin/bans`: keeps somebody out, or lets them in again. */
+export async function changeBans(
+  call: Call,
+  { servers, facts, desk }: AdminPageParts,
+): Promise<HttpResponse> {
+  checkAdministrator(call, servers);
+  const form = await readOwnForm(call);
+  if (form.get("do") === "lift") await liftByForm(call, form, desk);
+  else await banByForm(call, form, { desk, now: facts.clock() });
+  return emptyResponse({ status: 303, headers: { Location: `${call.root}admin#bans` } });
+}
+
+function serviceFacts(
+  { certificate, shares }: DeskStatus,
+  { version, upSince, clock }: ServiceFacts,
+): Markup {
+  const now = clock();
+  const rows: readonly (readonly [string, Content])[] = [
+    [SAYS.version, version],
+    [SAYS.upSince, when(upSince, now)],
+    [
+      SAYS.certificate,
+      certificate && markup`${certificate.dn}, ${SAYS.until} ${when(certificate.expires, now)}`,
+    ],
+    [SAYS.shares, shares],
+  ];
+  return markup`<dl>${
+    rows.map(([term, value]) =>
+      value !== undefined && markup`<dt>${term}</dt><dd>${value}</dd>
+`
+    )
+  }</dl>`;
+}
+
+function instanceTable(instances: readonly RegisteredInstance[], now: number): Markup {
+  return table(
+    SAYS.instances,
+    [SAYS.instance, SAYS.state, SAYS.version, SAYS.configuration, SAYS.upSince, SAYS.seen],
+    instances.map(({ name, own, alive, version, configuration, upSince, ageMs }) => [
+      own ? markup`<strong>${name}</strong> (${SAYS.thisOne})` : name,
+      alive ? TEXTS.home.up : TEXTS.home.down,
+      version,
+      markup`<code>${configuration.slice(0, 12)}</code>`,
+      when(upSince, now),
+      distance(now - ageMs, now),
+    ]),
+  );
+}
+
+function daemonTable({ name, daemons }: ServerFacts): Markup {
+  return table(
+    name,
+    [SAYS.daemon, SAYS.state, SAYS.answer, SAYS.reason],
+    daemons.status().instances.map(
+      ({ address, up, unchecked, latencyMs, reason }) => [
+        address,
+        unchecked ? SAYS.unchecked : up ? TEXTS.home.up : TEXTS.home.down,
+        latencyMs === undefined ? "" : `${latencyMs} ms`,
+        reason,
+      ],
+    ),
+  );
+}
+
+function providerTable({ providers }: DeskStatus): Markup {
+  return table(
+    SAYS.providers,
+    [SAYS.method, SAYS.system, SAYS.state, SAYS.reason],
+    providers.map(
+      ({ method, remote, up, since, reason }) => [
+        method,
+        remote,
+        since === undefined ? SAYS.unchecked : up ? TEXTS.home.up : TEXTS.home.down,
+        reason,
+      ],
+    ),
+  );
+}
+
+function banTable(
+  call: Call,
+  bans: readonly Ban[],
+  { desk, now }: { readonly desk: AdministratorsDesk; readonly now: number },
+): Markup {
+  const titles = [SAYS.user, SAYS.address, SAYS.why, SAYS.until];
+  return table(
+    SAYS.bans,
+    call.signIn === undefined ? titles : [...titles, SAYS.lift],
+    bans.map((ban) => {
+      const { user, address, reason, failures, until } = ban;
+      // Names that were typed at failed logins; those of bans by hand an administrator has written.
+      const shown = user === undefined || reason === "operator" ? user : desk.shown(user);
+      const facts = [name(shown), address, SAYS.reasons[reason](failures), when(until, now)];
+      return call.signIn === undefined
+        ? facts
+        : [...facts, shown === user && liftForm(call, { user, address }, call.signIn.formToken)];
+    }),
+  );
+}
+
+function liftForm(
+  { root }: Call,
+  { user = "", address = "" }: { readonly user: string | undefined; readonly address: string | undefined },
+  formToken: string,
+): Markup {
+  return markup`<form method="post" action="${root}admin/bans">
+<input type="hidden" name="${FORM_TOKEN}" value="${formToken}">
+<input type="hidden" name="user" value="${user}"><input type="hidden" name="address" value="${address}">
+<button class="plain" name="do" value="lift" aria-label="${
+    SAYS.liftNamed([user, address].join(" "))
+  }">${SAYS.lift}</button></form>`;
+}
+
+function banForm({ root }: Call, formToken: string): Markup {
+  return markup`<h3>${SAYS.ban}</h3>
+<form class="fields" method="post" action="${root}admin/bans">
+<input type="hidden" name="${FORM_TOKEN}" value="${formToken}">
+<p><label for="user">${SAYS.user}</label>
+<input id="user" name="user" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="256" aria-describedby="user-help"></p>
+<p id="user-help" class="quiet">${SAYS.userHelp}</p>
+<p><label for="address">${SAYS.address}</label>
+<input id="address" name="address" autocomplete="off" autocapitalize="none" spellcheck="false" maxlength="45" aria-describedby="address-help"></p>
+<p id="address-help" class="quiet">${SAYS.addressHelp}</p>
+<p><label for="for">${SAYS.howLong}</label>
+<select id="for" name="for">${
+    TERMS.map((term) => markup`<option value="${term}">${SAYS.terms[term]}</option>`)
+  }</select></p>
+<p><button name="do" value="ban">${SAYS.ban}</button> <button class="plain" name="do" value="lift">${SAYS.lift}</button></p>
+</form>`;
+}
+
+function failureTable(failures: readonly Failure[], desk: AdministratorsDesk, now: number): Markup {
+  if (failures.length === 0) return markup`<p>${SAYS.noFailures}</p>`;
+  return table(
+    SAYS.failures,
+    [SAYS.user, SAYS.address, SAYS.count, SAYS.last],
+    failures.map(
+      ({ user, address, failures, at }) => [name(user && desk.shown(user)), address, failures, when(at, now)],
+    ),
+  );
+}
+
+function reservations(servers: readonly ServerFacts[], now: number): Content {
+  const lines = servers.flatMap(({ name: server, reservations }) =>
+    reservations.list().map((each) =>
+      markup`<li>${server}: ${reservationInWords(each, now)}, ${SAYS.forAccounts(each.uids.join(", "))}</li>
+`
+    )
+  );
+  return lines.length === 0 ? markup`<p>${SAYS.noReservations}</p>` : markup`<ul>${lines}</ul>`;
+}
+
+function section(id: string, title: string, content: Content): Markup {
+  return markup`<section aria-labelledby="${id}"><header><h2 id="${id}">${title}</h2></header>
+${content}
+</section>
+`;
+}
+
+function table(caption: string, titles: readonly string[], rows: readonly (readonly Content[])[]): Markup {
+  return markup`<div class="wide" tabindex="0" role="group" aria-label="${caption}"><table><caption>${
+    isolated(caption)
+  }</caption>
+<thead><tr>${titles.map((title) => markup`<th scope="col">${title}</th>`)}</tr></thead>
+<tbody>${
+    rows.map((row) =>
+      markup`<tr>${row.map((cell) => markup`<td>${cell}</td>`)}</tr>
+`
+    )
+  }</tbody>
+</table></div>`;
+}
+
+function name(user: string | undefined): Content {
+  return user !== undefined && isolated(user);
+}
+
+function when(at: number, now: number): Markup {
+  return markup`${moment(at)} (${distance(at, now)})`;
+}

@@ -1,0 +1,181 @@
+/** What administrators see and do by page: as the operator at the command line. */
+import assert from "node:assert/strict";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
+import {
+  ALICE,
+  ALICE_DN,
+  MAP,
+  passwordLine,
+  PASSWORDS,
+  runService,
+  settled,
+  STRANGER,
+} from "./running_service.ts";
+import { formToken, Visitor } from "./visitor.ts";
+
+const BOSS = ["boss", "administers-9917"] as const;
+const BOSS_DN = "CN=Boss,O=Demo,C=EU";
+/** Whose name is typed as people do who are in a hurry. */
+const SECRET = "hunter2-in-the-wrong-field";
+
+const system = await runService({
+  passwords: PASSWORDS + passwordLine(BOSS, BOSS_DN),
+  map: JSON.stringify({ ...MAP, [BOSS_DN]: { role: ["user", "admin"], xlogin: "alice" } }),
+  servers: { HPC: [{}], "GROUP": [{}, {}] },
+  properties: {
+    "persistence.directory": "{folder}/data",
+    "container.audit.file": "{folder}/logs/audit.log",
+    "authservice.server.HPC.reservations.enable": "true",
+    "authservice.server.HPC.reservations.file": "{folder}/conf/reservations.json",
+  },
+  files: {
+    "conf/reservations.json": JSON.stringify({
+      reservations: [{
+        name: "<i>night</i>",
+        from: "2020-01-01 00:00",
+        to: "2099-01-01 00:00",
+        uids: ["bob"],
+        rateLimit: "10m",
+      }],
+    }),
+  },
+});
+Deno.test.afterAll(() => system[Symbol.asyncDispose]());
+await settled(system, "GROUP");
+
+async function signedIn(user: readonly [string, string]): Promise<Visitor> {
+  const visitor = new Visitor(system);
+  assert.equal((await visitor.signIn(user)).status, 303);
+  return visitor;
+}
+
+async function command(...args: readonly string[]): Promise<string> {
+  const io = recordedIo();
+  assert.equal(await runCommand([...args, "--config", system.main], io), 0, io.err);
+  return io.out;
+}
+
+async function audited(task: string): Promise<Record<string, unknown>[]> {
+  const lines = (await Deno.readTextFile(`${system.folder}/logs/audit.log`)).trim().split("\n");
+  return lines.map((line) => JSON.parse(line)).filter((line) => line.task === task);
+}
+
+Deno.test("an administrator sees daemons, failed logins and reservations; a name that nobody has is not repeated", async () => {
+  const boss = await signedIn(BOSS);
+  assert.match((await boss.get("/")).text, /href="\.\/admin">Administration</);
+  for (const user of ["alice", SECRET]) await new Visitor(system).signIn([user, "guess"]);
+  const { text, status } = await boss.get("/admin");
+  assert.equal(status, 200, text);
+  const group = system.daemons("GROUP").map(({ listenPort }) =>
+    `<td>127.0.0.1:${listenPort}</td><td>Up</td>`
+  );
+  for (const row of group) assert(text.includes(row), text);
+  assert.match(text, /<td><bdi>alice<\/bdi><\/td><td>127\.0\.0\.1<\/td><td>1<\/td><td><time/);
+  assert.match(text, /<bdi>unknown-[0-9a-f]{8}<\/bdi>/);
+  assert(!text.includes(SECRET));
+  assert.match(text, /HPC: <bdi>&#60;i&#62;night&#60;\/i&#62;<\/bdi>: from <time/);
+  assert.match(text, /Nobody\./);
+});
+
+Deno.test("nobody else has that page, with whatever they show", async () => {
+  const alice = await signedIn(ALICE);
+  assert.doesNotMatch((await alice.get("/")).text, /admin/);
+  assert.equal((await alice.get("/admin")).status, 403);
+  const token = formToken(await alice.get("/"));
+  const fields = { token, user: BOSS[0], for: "1h", do: "ban" };
+  assert.equal((await alice.post("/admin/bans", fields)).status, 403);
+  const stranger = await new Visitor(system).get("/admin");
+  assert.deepEqual([stranger.status, stranger.headers.location], [303, "./login?to=admin"]);
+  assert.equal((await (await signedIn(STRANGER)).get("/admin")).status, 403);
+  assert.equal(
+    (await new Visitor(system).get("/admin", { as: BOSS })).status,
+    403,
+    "user unless they say otherwise",
+  );
+  assert.equal(await command("ban", "list"), "Nobody is banned\n");
+});
+
+Deno.test("a ban by page is one by hand: it signs out, is audited, outlives the core, and is lifted by page", async () => {
+  const boss = await signedIn(BOSS);
+  const alice = await signedIn(ALICE);
+  const page = await boss.get("/admin");
+  const fields = { token: formToken(page), user: "alice", address: "", for: "1d", do: "ban" };
+  for (const headers of [{ "Sec-Fetch-Site": "cross-site" }, { "Sec-Fetch-Site": "same-site" }]) {
+    assert.equal((await boss.post("/admin/bans", fields, { headers })).status, 403);
+  }
+  assert.equal((await boss.post("/admin/bans", { ...fields, token: "x".repeat(43) })).status, 403);
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
+  const banned = await boss.post("/admin/bans", fields);
+  assert.deepEqual([banned.status, banned.headers.location], [303, "../admin#bans"]);
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 429);
+  assert.doesNotMatch((await alice.get("/")).text, /Signed in as/);
+  const [line] = await audited("Ban");
+  assert.deepEqual([line?.event, line?.decision, line?.user, line?.dn, line?.done], [
+    "admin",
+    "granted",
+    "alice",
+    BOSS_DN,
+    true,
+  ]);
+  assert.match(String(line?.until), /^\d{4}-/);
+  // The supervisor knows of it, and so do all cores that come.
+  await system.replace(
+    "conf/container.properties",
+    `${await Deno.readTextFile(system.main)}container.security.browser.idleTime=1000\n`,
+  );
+  await system.service.reload();
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 429);
+  assert.match(await command("ban", "list"), /alice +- +operator/);
+
+  const list = await boss.get("/admin");
+  assert.match(list.text, /<bdi>alice<\/bdi><\/td><td><\/td><td>by hand</);
+  const lift = { token: formToken(list), user: "alice", address: "", do: "lift" };
+  assert.equal((await boss.post("/admin/bans", lift)).status, 303);
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
+  await system.service.reload();
+  assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
+  assert.equal(await command("ban", "list"), "Nobody is banned\n");
+  assert.equal((await audited("Lift")).at(-1)?.done, true);
+});
+
+Deno.test("administrators keep nobody out who is nobody, and not themselves", async () => {
+  const boss = await signedIn(BOSS);
+  const token = formToken(await boss.get("/admin"));
+  const wrong: readonly Readonly<Record<string, string>>[] = [
+    { for: "1h" },
+    { user: " ", for: "1h" },
+    { address: "evil.example", for: "1h" },
+    { user: "alice", for: "400d" },
+    { user: "alice", for: "soon" },
+    { user: "alice" },
+    { user: BOSS[0], for: "1h" },
+    { user: "CN=boss, O=Demo, C=EU", for: "1h" },
+    { address: "127.0.0.1", for: "1h" },
+    { user: BOSS[0], address: "::ffff:127.0.0.1", for: "1h" },
+    { user: "x".repeat(257), for: "1h" },
+  ];
+  for (const fields of wrong) {
+    const { status } = await boss.post("/admin/bans", { token, do: "ban", ...fields });
+    assert.equal(status, 400, JSON.stringify(fields));
+  }
+  assert.equal(await command("ban", "list"), "Nobody is banned\n");
+});
+
+Deno.test("administrators need a login that is good enough for every server", async () => {
+  await using strict = await runService({
+    passwords: passwordLine(BOSS, BOSS_DN),
+    map: JSON.stringify({ [BOSS_DN]: { role: "admin", xlogin: "alice" }, [ALICE_DN]: { role: "user" } }),
+    servers: { HPC: [{}], SAFE: [{}] },
+    properties: { "authservice.server.SAFE.requiredAcr": "mfa", "persistence.directory": "{folder}/data" },
+  });
+  const boss = new Visitor(strict);
+  await boss.signIn(BOSS);
+  const page = await boss.get("/admin");
+  assert.equal(page.status, 403);
+  assert.match(page.text, /ERR_STRONGER_LOGIN_NEEDED/);
+  const token = formToken(await boss.get("/"));
+  const ban = await boss.post("/admin/bans", { token, user: "alice", for: "1h", do: "ban" });
+  assert.equal(ban.status, 403);
+  assert.equal((await strict.ask("/rest/admin", { as: BOSS })).status, 403);
+});
