@@ -3,9 +3,11 @@ import { boundsInWords } from "../authentication/issued_token/bounds.ts";
 import type { ListedToken, TokenBook } from "../authentication/issued_token/token_book.ts";
 import type { Clock } from "../model/clock.ts";
 import type { HttpResponse } from "../model/http_message.ts";
+import { refuse } from "../model/service_error.ts";
 import type { Call } from "../resource/call.ts";
 import { type Form, FORM_TOKEN, readOwnForm } from "../resource/form.ts";
 import { issueToken } from "../resource/issued_token.ts";
+import { type CertificateParts, showCertificate } from "../resource/ssh_certificate.ts";
 import { emptyResponse } from "../resource/text_response.ts";
 import { listedTokens, revokeToken } from "../resource/token_list.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
@@ -22,6 +24,8 @@ export interface TokenPageParts {
   readonly tokens: TokenIssuer | undefined;
   /** Absent: nothing is kept of tokens. */
   readonly book: TokenBook | undefined;
+  /** Absent: no method takes certificates for SSH keys. */
+  readonly certificates: CertificateParts | undefined;
   /** Names of the logical servers. */
   readonly servers: ReadonlyMap<string, unknown>;
   readonly facts: { readonly clock: Clock };
@@ -55,6 +59,46 @@ export async function revokeTokenByForm(call: Call, { book }: TokenPageParts): P
   return emptyResponse({ status: 303, headers: { Location: `${call.root}tokens` } });
 }
 
+/** `POST /certificate`: shows an OpenSSH certificate, so that its key signs in. */
+export async function showCertificateByForm(call: Call, parts: TokenPageParts): Promise<HttpResponse> {
+  const { certificates } = parts;
+  if (certificates === undefined) throw refuse("ERR_NOT_FOUND", { where: "here" });
+  const form = await readOwnForm(call);
+  const line = (form.get("line") ?? "").trim();
+  const account = form.has("own") ? call.user.uid : undefined;
+  const { principals, certificate: { keyId, validBefore } } = await showCertificate(
+    call,
+    { line, account },
+    certificates,
+  );
+  const end = validBefore * 1000;
+  const isEndless = Number.isNaN(new Date(end).getTime());
+  return await pageWith(
+    call,
+    parts,
+    markup`<section aria-labelledby="shown"><header><h2 id="shown">${SAYS.certificateTaken}</h2></header>
+<p>${SAYS.certificateFor} ${isolated(principals.join(", "))}: ${isolated(keyId)}${
+      !isEndless && markup`, ${SAYS.certificateUntil} ${moment(end)} (${distance(end, parts.facts.clock())})`
+    }</p></section>`,
+  );
+}
+
+function certificateForm({ root, user }: Call, formToken: string): Markup {
+  return markup`<section aria-labelledby="certificate"><header><h2 id="certificate">${SAYS.certificate}</h2></header>
+<p>${SAYS.certificateHelp}</p>
+<form class="fields" method="post" action="${root}certificate">
+<input type="hidden" name="${FORM_TOKEN}" value="${formToken}">
+<p><label for="line">${SAYS.certificateLine}</label>
+<textarea id="line" name="line" rows="4" required autocomplete="off" spellcheck="false" maxlength="16000"></textarea></p>
+${
+    user.uid !== undefined &&
+    markup`<p><label class="check"><input type="checkbox" name="own" value="true"> ${SAYS.certificateOwn}</label></p>`
+  }
+<p><button>${SAYS.certificateShow}</button></p>
+</form>
+</section>`;
+}
+
 /** The query of `GET /rest/auth/token` that a form stands for. */
 function tokenQuery(form: Form): URLSearchParams {
   const query = new URLSearchParams();
@@ -85,7 +129,11 @@ ${
         : table(call, listed, now)
     }
 </section>
-${parts.tokens !== undefined && call.signIn !== undefined && form(call, call.signIn.formToken, parts)}`,
+${parts.tokens !== undefined && call.signIn !== undefined && form(call, call.signIn.formToken, parts)}
+${
+      parts.certificates !== undefined && call.signIn !== undefined &&
+      certificateForm(call, call.signIn.formToken)
+    }`,
     needs: { forms: true },
   });
 }

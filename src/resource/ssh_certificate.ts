@@ -34,9 +34,23 @@ export function certificateParts(
  */
 export async function uploadCertificate(call: Call, parts: CertificateParts): Promise<HttpResponse> {
   const line = await readText(call.request);
+  const account = call.query.get("user") ?? undefined;
+  const { principals, certificate } = await showCertificate(call, { line, account }, parts);
+  return jsonResponse({ principals, ...described(certificate) });
+}
+
+/**
+ * Shows a certificate to the methods that take such.
+ * @param shown.account Whose own authorities count for it; absent: the operator's.
+ * @throws {ERR_CERTIFICATE_REFUSED} 403 with the reason. What the store throws.
+ */
+export async function showCertificate(
+  call: Call,
+  { line, account }: { readonly line: string; readonly account: string | undefined },
+  parts: CertificateParts,
+): Promise<{ readonly principals: readonly string[]; readonly certificate: UserCertificate }> {
   return await regulated(call, parts, async () => {
     let reason = "";
-    const account = call.query.get("user") ?? undefined;
     const lane = addressGroup(call.clientAddress);
     const owner = account === undefined ? undefined : { account, lane, known: false, signal: call.signal };
     for (const desk of parts.desks) {
@@ -47,7 +61,7 @@ export async function uploadCertificate(call: Call, parts: CertificateParts): Pr
       }
       const { certificate, principals } = outcome;
       call.audit({ who: certificate.keyId, target: principals.join(" ") });
-      return jsonResponse({ principals, ...described(certificate) });
+      return { principals, certificate };
     }
     throw refuse("ERR_CERTIFICATE_REFUSED", { why: reason });
   });

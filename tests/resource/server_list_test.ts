@@ -161,7 +161,13 @@ Deno.test("statusPage() tells whom it knows until when, and the paths that are a
       formToken: "t",
     },
   };
-  const { body } = await statusPage(known, { servers, facts: FACTS, sharing: undefined, canSignIn: true });
+  const { body } = await statusPage(known, {
+    servers,
+    facts: FACTS,
+    sharing: undefined,
+    canSignIn: true,
+    hasAdminPage: false,
+  });
   const page = String(body);
   assert.match(page, /2026-01-05/);
   assert.match(page, /in 7 hours|in 8 hours|07:30/);

@@ -9,6 +9,7 @@ import {
   ownSharesPage,
   sharesForStrangers,
 } from "../../pages/own_shares/own_shares_page.ts";
+import type { Call } from "../../resource/call.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import {
   pageForStrangers,
@@ -22,6 +23,7 @@ import {
 import {
   makeTokenByForm,
   revokeTokenByForm,
+  showCertificateByForm,
   type TokenPageParts,
   tokensPage,
 } from "../../pages/tokens_page.ts";
@@ -92,6 +94,14 @@ function ownTokenRoutes(parts: TokenPageParts): Route[] {
   return [
     { ...page, method: "GET", path: "/tokens", answer: (call) => tokensPage(call, parts) },
     { ...form, path: "/tokens", audit: "token", answer: (call) => makeTokenByForm(call, parts) },
+    ...(parts.certificates === undefined ? [] : [
+      {
+        ...form,
+        path: "/certificate",
+        audit: "certificate",
+        answer: (call: Call) => showCertificateByForm(call, parts),
+      } as const,
+    ]),
     { ...form, path: "/tokens/:id", audit: "revoke", answer: (call) => revokeTokenByForm(call, parts) },
   ];
 }
