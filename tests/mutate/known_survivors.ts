@@ -109,8 +109,9 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     file: "src/command/serving/serve.ts",
     at: "await giveUpSurroundings();",
     change: "await giveUpSurroundings() → void giveUpSurroundings()",
-    equivalent: false,
-    why: "the rights are given up in the same moment; what comes before or after it is a line on the console",
+    equivalent: true,
+    why:
+      "the rights are given up in the same turn of the event loop; only a line on the console can come between",
   },
   {
     file: "src/instances/instance_register.ts",

@@ -211,6 +211,13 @@ Deno.test("check names users of the password file whom no entry of the map is ab
   assert.match(err, /^ *fix: add an entry for CN=Stranger,O=Demo,C=EU to the map file$/m);
 });
 
+Deno.test("check says nothing of users without entries where the map file cannot be read at all", async () => {
+  await using site = await createSite({ map: '{ "CN=Alice' });
+  const { err } = await check(site);
+  assert.match(err, /^error: /m);
+  assert.doesNotMatch(err, /no entry of the map file/);
+});
+
 Deno.test("check shows all findings in one pass, each with what to do, and none that follows from another", async () => {
   await using site = await createSite({
     servers: { HPC: [{}], TEST: [{}] },

@@ -33,8 +33,8 @@ export interface MapInspection {
   readonly entries: number;
   /** Names of the entries as written, with their lines; of a file of patterns none. */
   readonly names: readonly { readonly key: string; readonly line: number }[];
-  /** Whether an entry is about somebody. @param name In comparable form. */
-  readonly matches: (name: string) => boolean;
+  /** Whether an entry is about somebody; absent if the file is of no use. @param name In comparable form. */
+  readonly matches: ((name: string) => boolean) | undefined;
 }
 
 /** Looks through a map file for an operator: everything that is wrong with it, and which servers it speaks of. */
@@ -71,18 +71,20 @@ export async function inspectMapFile(
     }
   };
   let problems: readonly Problem[];
+  let isUsable = true;
   try {
     problems = await readMapFile(text, { file, take, format });
   } catch (error) {
     if (!(error instanceof InvalidFile)) throw error;
     problems = error.problems;
+    isUsable = false;
   }
   return {
     problems,
     servers: [...servers.values()],
     entries,
     names,
-    matches: (name) => index.find(name) !== undefined,
+    matches: isUsable ? (name) => index.find(name) !== undefined : undefined,
   };
 }
 
