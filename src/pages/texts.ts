@@ -121,7 +121,7 @@ export const TEXTS = {
     },
     until: "until",
     lift: "Let in",
-    liftNamed: (name: string) => `Let ${name} in`,
+    liftNamed: (name: string) => `Let in ${name.trim()}`,
     ban: "Keep out",
     userHelp: "User name, account or distinguished name. Empty: everybody at the address.",
     addressHelp: "IP address; of IPv6 its /64. Empty: wherever the user comes from.",
