@@ -163,7 +163,9 @@ function liftForm(
 ): Markup {
   return markup`<form method="post" action="${root}admin/bans">
 <input type="hidden" name="${FORM_TOKEN}" value="${formToken}">
-<input type="hidden" name="user" value="${user}"><input type="hidden" name="address" value="${address}">
+<input type="hidden" name="user" value="${user}"><input type="hidden" name="address" value="${
+    address.replace("/64", "")
+  }">
 <button class="plain" name="do" value="lift" aria-label="${
     SAYS.liftNamed([user, address].join(" "))
   }">${SAYS.lift}</button></form>`;

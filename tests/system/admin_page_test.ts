@@ -139,6 +139,17 @@ Deno.test("a ban by page is one by hand: it signs out, is audited, outlives the 
   assert.equal((await audited("Lift")).at(-1)?.done, true);
 });
 
+Deno.test("a ban of an IPv6 address is lifted by the button beside it", async () => {
+  const boss = await signedIn(BOSS);
+  const token = formToken(await boss.get("/admin"));
+  await boss.post("/admin/bans", { token, address: "2001:db8::7", for: "1h", do: "ban" });
+  const { text } = await boss.get("/admin");
+  assert.match(text, /<td>2001:db8:0:0::\/64<\/td>/);
+  const [, address = ""] = /name="address" value="([^"]+)"/.exec(text) ?? [];
+  assert.equal((await boss.post("/admin/bans", { token, user: "", address, do: "lift" })).status, 303);
+  assert.equal(await command("ban", "list"), "Nobody is banned\n");
+});
+
 Deno.test("administrators keep nobody out who is nobody, and not themselves", async () => {
   const boss = await signedIn(BOSS);
   const token = formToken(await boss.get("/admin"));
