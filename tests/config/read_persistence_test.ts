@@ -23,6 +23,8 @@ Deno.test("PostgreSQL is chosen and described by the keys of the Java service", 
     password: "hidden",
     connections: 4,
     timeoutMs: 2000,
+    outageGraceSeconds: 60,
+    outageTokenSeconds: 300,
     servers: [{ host: "db.example", port: 5433 }],
     tls: {},
   });

@@ -16,7 +16,11 @@ for (const names of [["faults", "nonsense"], ["constructor"], ["Faults"]]) {
     assert.deepEqual([code, stdout.length], [2, 0]);
     assert.match(
       text,
-      new RegExp(`found ${names.at(-1)}, expected some of faults, parsers, growth, trials, listings, builds`),
+      new RegExp(
+        `found ${
+          names.at(-1)
+        }, expected some of faults, parsers, growth, trials, instances, listings, builds`,
+      ),
     );
   });
 }
