@@ -87,7 +87,9 @@ async function measure({ process, run }: Side, seconds: number): Promise<Round> 
   const before = process.cpu();
   const result = await run(seconds);
   const after = process.cpu();
-  if (result.failures > 0) throw new Error(`${result.failures} of ${result.requests} requests failed`);
+  if (result.failures > 0) {
+    throw new Error(`${result.failures} of ${result.requests} requests failed: ${result.said}`);
+  }
   const cpu = Object.fromEntries(
     Object.entries(after).map(([thread, used]) => [
       thread,

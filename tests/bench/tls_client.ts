@@ -18,5 +18,5 @@ export async function connectForAWhile(host: string, clients: number, seconds: n
     return count;
   }));
   const requests = counts.reduce((sum, count) => sum + count, 0);
-  return { requests, rate: requests / seconds, failures: 0 };
+  return { requests, rate: requests / seconds, failures: 0, said: "" };
 }

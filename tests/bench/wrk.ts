@@ -18,6 +18,8 @@ export interface LoadResult {
   readonly p99: number;
   /** Answers that were no 2xx, and socket errors. */
   readonly failures: number;
+  /** What wrk says of them. */
+  readonly said: string;
 }
 
 /** Puts load on a server for a while. */
@@ -76,5 +78,7 @@ function resultOf(text: string): LoadResult {
     p99: Number(p99) * ({ us: 0.001, ms: 1, s: 1000, m: 60_000 }[unit] ?? 1),
     failures: number(/Non-2xx or 3xx responses: (\d+)/) +
       socketErrors.reduce((sum, [, count]) => sum + Number(count), 0),
+    said: text.split("\n").filter((line) => /Socket errors|Non-2xx/.test(line)).map((line) => line.trim())
+      .join("; "),
   };
 }
