@@ -3,7 +3,7 @@ import { Crowd } from "../../src/daemon/crowd.ts";
 import { Daemons } from "../../src/daemon/daemons.ts";
 import { createDaemonGroup } from "../../src/daemon/daemon_pool.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { material, startTlsDaemon } from "./setting.ts";
+import { material, ORDER, startTlsDaemon } from "./setting.ts";
 
 Deno.test("Crowd has no more connections at a daemon than it has places, however many instances", () => {
   assert.deepEqual([1, 2, 3, 4, 9].map((n) => new Crowd(() => n).underWay(true)), [2, 2, 1, 1, 1]);
@@ -49,19 +49,9 @@ async function serve(instances: number, sessions: number) {
       daemons: new Daemons({ sharers: () => instances }),
     }));
   const { signal } = new AbortController();
-  const order = {
-    user: "alice",
-    clientAddresses: ["192.0.2.7"],
-    file: "/data/",
-    permission: "FULL",
-    persistent: false,
-    streams: 1,
-    compress: false,
-    rateLimit: 0,
-  } as const;
   await Promise.all(
     groups.flatMap((group) =>
-      Array.from({ length: sessions / instances }, () => group.openSession(order, { signal }))
+      Array.from({ length: sessions / instances }, () => group.openSession(ORDER, { signal }))
     ),
   );
   await Promise.all(groups.map((group) => group.close()));

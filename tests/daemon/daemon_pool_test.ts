@@ -8,20 +8,9 @@ import type { ErrorCode } from "../../src/model/errors.ts";
 import { isRefusal } from "../../src/model/service_error.ts";
 import type { CommandFault } from "../daemon_simulator/command_fault.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
-import { material, settle, startTlsDaemon } from "./setting.ts";
+import { material, ORDER, settle, startTlsDaemon } from "./setting.ts";
 import { VirtualTime } from "./virtual_time.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
-
-const ORDER: SessionOrder = {
-  user: "alice",
-  clientAddresses: ["192.0.2.7"],
-  file: "/data/",
-  permission: "FULL",
-  persistent: false,
-  streams: 1,
-  compress: false,
-  rateLimit: 0,
-};
 
 /** In milliseconds: what healthy daemons need on a busy machine, and what is worth waiting for those that hang. */
 const LONG_LIMITS = {

@@ -9,20 +9,10 @@ import { CHARACTER, PRINTABLE } from "../fixtures/character.ts";
 import { fuzz } from "../fuzz/fuzz.ts";
 
 import fc from "fast-check";
+import { ORDER } from "./setting.ts";
 import { isRefusal } from "../../src/model/service_error.ts";
 
 const SECRET = new Secret("abcdefghijklmnopqrstuvwx");
-
-const ORDER: SessionOrder = {
-  user: "alice",
-  clientAddresses: ["192.0.2.7"],
-  file: "/data/",
-  permission: "FULL",
-  persistent: false,
-  streams: 1,
-  compress: false,
-  rateLimit: 0,
-};
 
 /** What the daemon reads. */
 function read(request: string): Record<string, string> {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { TlsMaterial } from "../../src/model/tls_material.ts";
 import { type CommandSocket, exchange } from "../../src/daemon/command_connection.ts";
+import type { SessionOrder } from "../../src/daemon/daemon_group.ts";
 import { encodePing } from "../../src/daemon/encode_command.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 import { createAuthority } from "../pki/authority.ts";
@@ -13,6 +14,18 @@ export const ours = authority.issue({ subject: "CN=AUTH,O=Demo,C=EU" });
 export const daemons = authority.issue({ subject: "CN=UFTPD,O=Demo,C=EU" });
 
 export const material: TlsMaterial = { ...ours, anchors: [authority.certificate] };
+
+/** A session that every daemon here grants. */
+export const ORDER: SessionOrder = {
+  user: "alice",
+  clientAddresses: ["192.0.2.7"],
+  file: "/data/",
+  permission: "FULL",
+  persistent: false,
+  streams: 1,
+  compress: false,
+  rateLimit: 0,
+};
 
 /** A daemon that admits us and nobody else. Ends with the check that it was never wedged. */
 export function startTlsDaemon(options: DaemonOptions = {}): Promise<DaemonSimulator> {
