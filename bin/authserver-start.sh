@@ -18,6 +18,12 @@ if ! (: >"$PID") 2>/dev/null; then
   echo "The PID file $PID cannot be written: not started." >&2
   exit 1
 fi
+# Empty before the service opens it: what an earlier start said is no answer of this one.
+if ! (: >"$STARTLOG") 2>/dev/null; then
+  echo "The file $STARTLOG for what the start says cannot be written: not started." >&2
+  rm -f "$PID"
+  exit 1
+fi
 
 if [ -n "$AUTHSERVER" ]; then
   set -- "$AUTHSERVER"

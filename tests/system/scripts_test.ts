@@ -113,6 +113,9 @@ Deno.test("a stale PID file, also one whose number another process has, is told 
 Deno.test("a start that fails says why and leaves no PID file", async () => {
   await using site = await createSite({ properties: { "container.port": "many" } });
   await install(site);
+  await Deno.mkdir(`${site.folder}/logs`, { recursive: true });
+  // What an earlier start said does not count.
+  await Deno.writeTextFile(`${site.folder}/logs/authserver-startup.log`, "Server started\n");
   const { code, out } = await script(site, "start");
   assert.equal(code, 1);
   assert.match(
@@ -132,6 +135,16 @@ Deno.test("a service whose process id cannot be noted is not started: nobody cou
   assert.equal(code, 1);
   assert.match(out, /The PID file conf cannot be written: not started\./);
   await assert.rejects(Deno.stat(`${site.folder}/logs/control.sock`), Deno.errors.NotFound);
+});
+
+Deno.test("what the start says needs a file of its own: without one nothing is started", async () => {
+  await using site = await createSite();
+  await install(site);
+  await settings(site, "STARTLOG=conf\n"); // a folder
+  const { code, out } = await script(site, "start");
+  assert.equal(code, 1);
+  assert.equal(out, "The file conf for what the start says cannot be written: not started.\n");
+  assert.equal((await script(site, "status")).code, 7);
 });
 
 Deno.test("MEM limits the heap, as the Java service writes it and as we do; what is no size is refused", async () => {
