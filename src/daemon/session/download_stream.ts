@@ -1,29 +1,7 @@
 import { refuse } from "../../model/service_error.ts";
+import { ChunkReader } from "./chunk_reader.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 import type { SessionTimes } from "./session_times.ts";
-
-/**
- * Bytes of one chunk at most: each has a buffer of its own, so that it can be handed to another thread without a copy. Larger ones
- * cost less processor time, and the engine lets more of them lie about: with 256 KiB the service grew by 80 MB over a
- * long download, with 64 KiB by 30. And so much less waits for a client that reads slowly.
- */
-const LARGEST = 64 * 1024;
-/** Bytes of one chunk while very many downloads are open. */
-const SMALLEST = 16 * 1024;
-/**
- * Bytes of one chunk of each open download, above which chunks get smaller. The engine collects after so many chunks,
- * however large: 133 downloads that nobody read, which the system's buffers took 4 MB each of, added 140 MiB with chunks of
- * 64 KiB, and 60 with chunks that shrink from the 33rd download on.
- */
-const MOST_IN_CHUNKS = 2 * 1024 * 1024;
-
-/** Downloads of this process that have not ended. */
-let open = 0;
-
-/** Bytes of a chunk of each download, when so many are open. */
-export function chunkBytes(downloads: number): number {
-  return Math.min(LARGEST, Math.max(SMALLEST, Math.floor(MOST_IN_CHUNKS / downloads)));
-}
 
 /** What became of a transfer. */
 export interface TransferResult {
@@ -47,16 +25,15 @@ export function downloadStream(
     readonly times: SessionTimes;
   },
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const chunks = new ChunkReader(data);
   let bytes = 0;
   let over = false;
-  open++;
   let clientTimer: ReturnType<typeof setTimeout> | undefined;
   const end = (complete: boolean, error?: unknown) => {
     clearTimeout(clientTimer);
     if (over) return;
     over = true;
-    open--;
-    data.close();
+    chunks.close();
     done({ bytes, complete }, error);
   };
   const awaitClient = (controller: ReadableStreamDefaultController) => {
@@ -71,7 +48,7 @@ export function downloadStream(
     async pull(controller) {
       clearTimeout(clientTimer);
       try {
-        const chunk = await readChunk(data, times.dataIdleMs);
+        const chunk = await chunks.read(Infinity, times.dataIdleMs);
         if (chunk !== undefined) {
           bytes += chunk.length;
           if (bytes > length) {
@@ -94,22 +71,4 @@ export function downloadStream(
       end(false, reason);
     },
   }, { highWaterMark: 0 });
-}
-
-/** Fills a chunk as far as data is flowing; undefined at the end. */
-async function readChunk(
-  data: Pick<GuardedSocket, "read">,
-  ms: number,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const buffer = new Uint8Array(chunkBytes(open));
-  const enough = buffer.length / 4;
-  let filled = 0;
-  while (filled < enough) {
-    const count = await data.read(buffer.subarray(filled), ms);
-    if (count === null) break;
-    filled += count;
-  }
-  if (filled === 0) return undefined;
-  // A small rest gets a buffer of its size: what waits to be sent should not hold a whole chunk for a few bytes.
-  return filled < enough ? buffer.slice(0, filled) : buffer.subarray(0, filled);
 }

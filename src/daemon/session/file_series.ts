@@ -1,4 +1,5 @@
 import { refuse } from "../../model/service_error.ts";
+import { ChunkReader } from "./chunk_reader.ts";
 import type { ControlConnection } from "./control_connection.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
 import { refusal } from "./reply_reader.ts";
@@ -10,9 +11,6 @@ interface WantedFile {
   readonly path: string;
   readonly length: number;
 }
-
-/** Bytes of one chunk, as for single files: `download_stream.ts` tells why. */
-const CHUNK = 64 * 1024;
 
 /**
  * Characters of commands that the daemon is sent before it has done those before: enough for many files, and so few that they
@@ -29,6 +27,7 @@ export class FileSeries {
   readonly #files: readonly WantedFile[];
   readonly #control: ControlConnection;
   readonly #data: GuardedSocket;
+  readonly #chunks: ChunkReader;
   readonly #times: SessionTimes;
   readonly #late: () => void;
   #asked = 0;
@@ -50,6 +49,7 @@ export class FileSeries {
     this.#files = files;
     this.#control = control;
     this.#data = data;
+    this.#chunks = new ChunkReader(data);
     this.#times = times;
     this.#late = late;
   }
@@ -82,7 +82,7 @@ export class FileSeries {
   /** Ends the data connection; may be called any number of times. */
   close(): void {
     clearTimeout(this.#timer);
-    this.#data.close();
+    this.#chunks.close();
   }
 
   /** Asks for the next file, and for those behind it for whose commands there is room. */
@@ -102,15 +102,11 @@ export class FileSeries {
   }
 
   async #read(most: number): Promise<Uint8Array<ArrayBuffer>> {
-    const buffer = new Uint8Array(Math.min(CHUNK, most));
-    let filled = 0;
-    while (filled < buffer.length / 4) {
-      const count = await this.#data.read(buffer.subarray(filled), this.#times.dataIdleMs);
-      if (count === null) throw refuse("ERR_DAEMON_SESSION", "Daemon ended the data of several files early");
-      filled += count;
+    const chunk = await this.#chunks.read(most, this.#times.dataIdleMs);
+    if (chunk === undefined) {
+      throw refuse("ERR_DAEMON_SESSION", "Daemon ended the data of several files early");
     }
-    // A small rest gets a buffer of its size: what waits to be sent should not hold a whole chunk for a few bytes.
-    return filled < buffer.length / 2 ? buffer.slice(0, filled) : buffer.subarray(0, filled);
+    return chunk;
   }
 
   async #expect(command: string, code: number): Promise<void> {

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { chunkBytes, ChunkReader } from "../../../src/daemon/session/chunk_reader.ts";
+
+const MS = 10_000;
+
+/** A data connection that brings zeros: so many at a time, until there are no more. */
+function connection(
+  atOnce: number,
+  left: number,
+): { read(into: Uint8Array): Promise<number | null>; close(): void } {
+  return {
+    read(into) {
+      const count = Math.min(into.length, atOnce, left);
+      left -= count;
+      return Promise.resolve(count === 0 ? null : count);
+    },
+    close() {},
+  };
+}
+
+/** One that brings more than anybody reads, as fast as it is taken. */
+const endless = () => new ChunkReader(connection(Infinity, Infinity));
+
+Deno.test("chunkBytes() is 64 KiB for few connections, and never less than 16", () => {
+  for (const few of [1, 20, 32]) assert.equal(chunkBytes(few), 64 * 1024);
+  assert.equal(chunkBytes(64), 32 * 1024);
+  for (const many of [128, 100_000]) assert.equal(chunkBytes(many), 16 * 1024);
+});
+
+Deno.test("ChunkReader gives small chunks while many are open, and large ones again after them, however often these are closed", async () => {
+  const [last, ...others] = Array.from({ length: 150 }, endless);
+  assert(last !== undefined);
+  assert.equal((await last.read(Infinity, MS))?.length, 16 * 1024);
+  for (const reader of [...others, ...others]) reader.close();
+  assert.equal((await last.read(Infinity, MS))?.length, 64 * 1024);
+  last.close();
+});
+
+Deno.test("ChunkReader gives no more than is asked for, all that there is, and then the end", async () => {
+  for (const [atOnce, left] of [[1, 100], [7, 100_000], [16 * 1024, 200_000], [40_000, 200_000]] as const) {
+    const reader = new ChunkReader(connection(atOnce, left));
+    let sum = 0;
+    for (const most of [1, 10]) {
+      const few = (await reader.read(most, MS))?.length ?? 0;
+      assert(few > 0 && few <= most);
+      sum += few;
+    }
+    for (let chunk; (chunk = await reader.read(Infinity, MS)) !== undefined;) {
+      assert(chunk.length > 0);
+      sum += chunk.length;
+      // What waits to be sent holds at most twice its bytes.
+      assert(chunk.buffer.byteLength <= 2 * chunk.length);
+    }
+    assert.equal(sum, left);
+    reader.close();
+  }
+});
