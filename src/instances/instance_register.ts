@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import type { Logger } from "../logging/logger.ts";
 import { realTime, type Schedule } from "../model/schedule.ts";
 import { type Database, DatabaseFailure, type Row, row, rows } from "../store/database.ts";
@@ -130,8 +131,9 @@ export class InstanceRegister {
   }
 }
 
+/** By the bytes of their names; those of one name, started one after the other, by their start. */
 function byName(one: InstanceFacts, other: InstanceFacts): number {
-  return one.name === other.name ? one.upSince - other.upSince : one.name < other.name ? -1 : 1;
+  return Buffer.compare(Buffer.from(one.name), Buffer.from(other.name)) || one.upSince - other.upSince;
 }
 
 function toInstance(found: Row): InstanceFacts & { readonly ageMs: number } {

@@ -1,8 +1,9 @@
 /**
- * `deno task broken [--check] [--jobs N] [TEXT...]`: breaks each promise of the threat model and of the page on reliability
- * in a copy of the code, and looks whether a test fails. Writes `docs/broken-on-purpose.md`; with texts only those whose
- * rows contain one are tried, and their results take the place of the earlier ones. `--check` runs nothing and tells whose
- * places in the code have gone, and which promises nothing breaks. Ends with 1 if something goes unnoticed.
+ * `deno task broken [--check] [--new] [--jobs N] [TEXT...]`: breaks each promise of the threat model and of the page on
+ * reliability in a copy of the code, and looks whether a test fails. Writes `docs/broken-on-purpose.md`; with texts only
+ * those whose rows contain one are tried, with `--new` only those that have no result yet; results of the others stay.
+ * `--check` runs nothing and tells whose places in the code have gone, and which promises nothing breaks. Ends with 1 if
+ * something goes unnoticed.
  */
 import { parseArgs } from "node:util";
 import { type Outcome, TreeCopy } from "../mutate/tree_copy.ts";
@@ -21,6 +22,7 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     check: { type: "boolean", default: false },
+    new: { type: "boolean", default: false },
     jobs: { type: "string", default: String(Math.max(1, navigator.hardwareConcurrency >> 1)) },
   },
 });
@@ -53,9 +55,12 @@ const unharmed = new Map<string, Promise<Outcome>>();
 if (!options.check) await tryAll();
 
 async function tryAll(): Promise<void> {
-  const wanted = (rows: readonly string[]) =>
-    positionals.length === 0 || rows.some((row) => positionals.some((text) => row.includes(text)));
-  const queue = ready.filter(([{ rows }]) => wanted(rows));
+  const earlier: Kept | undefined = await Deno.readTextFile(DATA).then(JSON.parse, () => undefined);
+  const before = (broken: string) => earlier?.rows.find((row) => row.broken === broken);
+  const wanted = ({ rows, broken }: Breakage) =>
+    (positionals.length === 0 || rows.some((row) => positionals.some((text) => row.includes(text)))) &&
+    !(options.new && before(broken) !== undefined);
+  const queue = ready.filter(([breakage]) => wanted(breakage));
   const total = queue.length;
   const results = new Map<string, BrokenRow>();
   await Promise.all(Array.from({ length: Number(options.jobs) }, async () => {
@@ -72,10 +77,9 @@ async function tryAll(): Promise<void> {
       );
     }
   }));
-  const earlier: Kept | undefined = await Deno.readTextFile(DATA).then(JSON.parse, () => undefined);
-  const rows = ready.flatMap(([{ broken, file, rows }]): BrokenRow[] => {
-    const row = results.get(broken) ??
-      (wanted(rows) ? undefined : earlier?.rows.find((other) => other.broken === broken));
+  const rows = ready.flatMap(([breakage]): BrokenRow[] => {
+    const { broken, file, rows } = breakage;
+    const row = results.get(broken) ?? (wanted(breakage) ? undefined : before(broken));
     return row === undefined ? [] : [{ ...row, file, rows }];
   });
   const kept: Kept = { day: new Date().toISOString().slice(0, 10), rows };
