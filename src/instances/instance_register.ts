@@ -46,7 +46,7 @@ const SQL = {
 
 /** Which instances there are; what is known of them stays while the database is away. */
 export class InstanceRegister {
-  #known: readonly RegisteredInstance[] = [];
+  #known: readonly RegisteredInstance[] | undefined;
   #cancel: (() => void) | undefined;
   #closed = false;
 
@@ -61,8 +61,7 @@ export class InstanceRegister {
 
   /** As this one saw them last; itself alone before the first look. */
   get known(): readonly RegisteredInstance[] {
-    if (this.#known.length > 0) return this.#known;
-    return [{ ...this.parts.own, ageMs: 0, alive: true, own: true }];
+    return this.#known ?? [{ ...this.parts.own, ageMs: 0, alive: true, own: true }];
   }
 
   /** How many serve, this one included. */
@@ -109,8 +108,8 @@ export class InstanceRegister {
       return before.map(toInstance);
     });
     // What this one could not say for some time, others could not either.
-    const late = (found.find(({ id }) => id === own.id)?.ageMs ?? 0) - TURN_MS;
-    const silentMs = SILENT_MS + Math.max(0, late);
+    const lastTurnMs = found.find(({ id }) => id === own.id)?.ageMs ?? TURN_MS;
+    const silentMs = SILENT_MS - TURN_MS + Math.max(TURN_MS, lastTurnMs);
     const others = found.filter(({ id }) => id !== own.id).map((other): RegisteredInstance => ({
       ...other,
       alive: other.ageMs < silentMs,

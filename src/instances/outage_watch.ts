@@ -1,14 +1,13 @@
 import type { Stopwatch } from "../model/clock.ts";
 import { realTime, type Schedule } from "../model/schedule.ts";
 
-/** How often is looked, in milliseconds. */
+/** How often is looked, in milliseconds; so long it has at first to answer. */
 const LOOK_MS = 500;
 
 /** Knows for how long the database has been away. */
 export class OutageWatch {
   #awaySince: number | undefined;
   #cancel: (() => void) | undefined;
-  readonly #bornAt: number;
 
   constructor(
     readonly parts: {
@@ -17,7 +16,6 @@ export class OutageWatch {
       readonly schedule?: Schedule;
     },
   ) {
-    this.#bornAt = parts.elapsed();
     this.#plan();
   }
 
@@ -28,9 +26,7 @@ export class OutageWatch {
 
   #look(): void {
     const { database, elapsed } = this.parts;
-    const now = elapsed();
-    if (database.isReachable) this.#awaySince = undefined;
-    else if (now - this.#bornAt >= LOOK_MS) this.#awaySince ??= now;
+    this.#awaySince = database.isReachable ? undefined : this.#awaySince ?? elapsed();
   }
 
   close(): void {

@@ -137,6 +137,49 @@ Deno.test("OutageWatch knows for how long the database has been away", async () 
   watch.close();
 });
 
+Deno.test("InstanceRegister tells how long ago each was seen", async () => {
+  const { register, later } = create();
+  const ages = ({ known }: InstanceRegister) => known.map(({ name, ageMs }) => `${name} ${ageMs}`);
+  const [one, two] = [register("a:1"), register("b:1")];
+  assert.deepEqual(ages(one), ["a:1 0"], "before its first look it knows itself alone");
+  await two.follow();
+  two.close();
+  await one.follow();
+  assert.deepEqual(ages(one), ["a:1 0", "b:1 0"]);
+  await later(5000);
+  assert.deepEqual(ages(one), ["a:1 0", "b:1 5000"]);
+  one.close();
+});
+
+Deno.test("InstanceRegister takes who was not seen for exactly 17 s for silent", async () => {
+  const { register, later } = create();
+  const [one, two] = [register("a:1"), register("b:1")];
+  await one.follow();
+  await later(3000);
+  await two.follow();
+  two.close();
+  await later(16_500);
+  assert.deepEqual(names(one), ["a:1 own", "b:1"]);
+  await later(500);
+  assert.deepEqual(one.known.map(({ ageMs, alive }) => [ageMs, alive]), [[0, true], [17_000, false]]);
+  one.close();
+});
+
+Deno.test("InstanceRegister logs what went wrong; that the database is away others tell", async () => {
+  const { register, state, lines } = create();
+  const one = register("a:1");
+  state.away = true;
+  await one.follow();
+  assert.deepEqual(lines, []);
+  one.close();
+  state.away = false;
+  const nameless = register("no\0name");
+  await nameless.follow();
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? "", /ERROR.*instances are not known/i);
+  nameless.close();
+});
+
 Deno.test("InstanceRegister does not come back by itself after it left, and says if it could not leave", async () => {
   const { register, later, state } = create();
   const [one, two] = [register("a:1"), register("b:1")];

@@ -114,20 +114,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
       "the rights are given up in the same turn of the event loop; only a line on the console can come between",
   },
   {
-    file: "src/instances/instance_register.ts",
-    at: "if (this.#known.length > 0) return this.#known;",
-    change: "0 → 1",
-    equivalent: true,
-    why: "who is known alone is this instance itself, as it is given where nobody is known",
-  },
-  {
-    file: "src/instances/instance_register.ts",
-    at: "const silentMs = SILENT_MS + Math.max(0, late);",
-    change: "0 → 1",
-    equivalent: true,
-    why: "a millisecond in seventeen seconds, looked at every five",
-  },
-  {
     file: "src/service/http/acceptance.ts",
     at: "let best = { precision: -1, quality: 0 };",
     change: "1 → 2",
