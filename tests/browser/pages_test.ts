@@ -43,7 +43,7 @@ async function site() {
     acl: "CN=localhost,O=authserver demo",
     users: { [DEMO_USER.account]: { uid: 1000, home: `${folder}/home`, groups: [DEMO_USER.group, "hpc"] } },
   });
-  const configuration = await writeDemoConfiguration(folder, { authority, daemon, port: 9000 });
+  const configuration = await writeDemoConfiguration({ folder, authority, daemon }, { port: 9000 });
   const text = await Deno.readTextFile(configuration);
   // Its command socket is a port that nothing listens on.
   const closed = Deno.listen({ hostname: "127.0.0.1", port: 0 });

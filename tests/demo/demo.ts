@@ -1,52 +1,80 @@
 /**
- * `deno task demo [--port N]`: a transfer daemon (the simulator) on loopback and the service in front of it, from a
- * configuration in a temporary folder. Tries the main job once and shows the answer; runs until Ctrl-C.
+ * `deno task demo [--port N] [--instances N] [--once]`: a transfer daemon (the simulator) on loopback and the service in
+ * front of it, from a configuration in a temporary folder. Tries the main job once and shows the answer; runs until Ctrl-C.
+ * With several instances also PostgreSQL and HAProxy, and a client that sees one of them die.
  */
-import { parseArgs } from "node:util";
 import { CommandFailed } from "../../src/command/command.ts";
 import { startService } from "../../src/command/serving/running_service.ts";
 import { formatProblem } from "../../src/model/problem.ts";
 import { startDaemon } from "../daemon_simulator/daemon.ts";
+import { HAPROXY } from "../fixtures/haproxy.ts";
+import { POSTGRES } from "../fixtures/postgres_programs.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { ask } from "./ask.ts";
-import { DEMO_USER, writeDemoConfiguration } from "./demo_configuration.ts";
+import { type DemoArguments, readDemoArguments, USAGE, WrongArguments } from "./demo_arguments.ts";
+import { requireForSeveral } from "./demo_requirements.ts";
+import { DEMO_USER, type DemoSite, writeDemoConfiguration } from "./demo_configuration.ts";
 
-const USAGE = "Usage: deno task demo [--port N]    Port of the service on localhost, default 9000";
+/** Sessions that the demo daemon has for its user: a client asks for more than it uses. */
+const MAX_SESSIONS = 100_000;
 
 Deno.exit(await demo(Deno.args));
 
 async function demo(args: readonly string[]): Promise<number> {
-  const port = readPort(args);
-  if (port === undefined) {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, () => stop.abort());
+  try {
+    const asked = readDemoArguments(args);
+    if (asked.instances === undefined) await runNothing();
+    else requireForSeveral({ postgres: POSTGRES, haproxy: HAPROXY });
+    return await withDaemon(asked, stop.signal);
+  } catch (error) {
+    if (!(error instanceof CommandFailed || error instanceof WrongArguments)) throw error;
+    console.error(`demo: ${error.message}`);
+    if (!(error instanceof WrongArguments)) return 1;
     console.error(USAGE);
     return 2;
   }
+}
+
+/** One instance runs in this process, which may then do no more than the product may. */
+async function runNothing(): Promise<void> {
+  const { state } = await Deno.permissions.revoke({ name: "run" });
+  if (state === "granted") throw new CommandFailed("the permission to run programs could not be given back");
+}
+
+async function withDaemon(asked: DemoArguments, stop: AbortSignal): Promise<number> {
   const folder = await Deno.makeTempDir({ prefix: "authserver-demo-" });
   try {
-    return await run(folder, port);
-  } catch (error) {
-    if (!(error instanceof CommandFailed)) throw error;
-    console.error(`demo: ${error.message}`);
-    return 1;
+    const authority = createAuthority({ subject: "CN=Demo CA,O=authserver demo" });
+    const home = `${folder}/home`;
+    await Deno.mkdir(home);
+    await Deno.writeTextFile(`${home}/welcome.txt`, "Hello from the demo transfer daemon\n");
+    await using daemon = await startDaemon({
+      tls: {
+        ...authority.issue({ subject: "CN=Demo UFTPD,O=authserver demo" }),
+        trusted: [authority.certificate],
+      },
+      acl: "CN=localhost,O=authserver demo",
+      users: { [DEMO_USER.account]: { uid: 1000, home, groups: [DEMO_USER.group] } },
+      ...(asked.instances !== undefined && { maxSessions: MAX_SESSIONS }),
+    });
+    const site = { folder, authority, daemon };
+    if (asked.instances === undefined) return await demonstrateOne(site, asked, stop);
+    const { demonstrateSeveral } = await import("./several_instances_demo.ts");
+    return await demonstrateSeveral(site, asked, stop);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 }
 
-async function run(folder: string, port: number): Promise<number> {
-  const authority = createAuthority({ subject: "CN=Demo CA,O=authserver demo" });
-  const home = `${folder}/home`;
-  await Deno.mkdir(home);
-  await Deno.writeTextFile(`${home}/welcome.txt`, "Hello from the demo transfer daemon\n");
-  await using daemon = await startDaemon({
-    tls: {
-      ...authority.issue({ subject: "CN=Demo UFTPD,O=authserver demo" }),
-      trusted: [authority.certificate],
-    },
-    acl: "CN=localhost,O=authserver demo",
-    users: { [DEMO_USER.account]: { uid: 1000, home, groups: [DEMO_USER.group] } },
-  });
-  const file = await writeDemoConfiguration(folder, { authority, daemon, port });
+async function demonstrateOne(
+  site: DemoSite,
+  { port, once }: DemoArguments,
+  stop: AbortSignal,
+): Promise<number> {
+  const { folder, authority, daemon } = site;
+  const file = await writeDemoConfiguration(site, { port });
   const service = await startService(file, (problem) => console.error(formatProblem(problem)));
 
   const url = `https://localhost:${service.port}/rest/auth`;
@@ -62,21 +90,15 @@ With the stock client (pip install pyuftp):
 
   pyuftp ls -u ${name}:${password} ${files}./
   pyuftp cp -u ${name}:${password} ${files}welcome.txt .
-  pyuftp share -u ${name}:${password} -s https://localhost:${service.port}/rest/share/DEMO ${home}/welcome.txt
+  pyuftp share -u ${name}:${password} -s https://localhost:${service.port}/rest/share/DEMO ${folder}/home/welcome.txt
 `);
   const answer = await ask(url, authority.certificate, DEMO_USER);
-  console.log(`It answers ${answer.status}:\n${answer.text}\n\nPress Ctrl-C to end.`);
-  for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, service.stop);
+  console.log(`It answers ${answer.status}:\n${answer.text}`);
+  if (once || stop.aborted) service.stop();
+  else {
+    console.log("\nPress Ctrl-C to end.");
+    stop.addEventListener("abort", service.stop);
+  }
   await service.stopped;
   return answer.status === 200 ? 0 : 1;
-}
-
-function readPort(args: readonly string[]): number | undefined {
-  try {
-    const { values } = parseArgs({ args: [...args], options: { port: { type: "string", default: "9000" } } });
-    const port = Number(values.port);
-    return /^\d{1,5}$/.test(values.port) && port <= 65535 ? port : undefined;
-  } catch {
-    return undefined;
-  }
 }

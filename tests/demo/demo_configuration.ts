@@ -5,21 +5,27 @@ import type { Authority } from "../pki/authority.ts";
 /** The user that the demo knows. */
 export const DEMO_USER = { name: "demouser", password: "test123", account: "demo", group: "users" } as const;
 
-type DaemonAddress = Pick<DaemonSimulator, "host" | "listenPort" | "commandPort">;
+/** Where a demo lives, and what it has besides the service. */
+export interface DemoSite {
+  /** Gets `conf/` and `logs/`. */
+  readonly folder: string;
+  readonly authority: Authority;
+  readonly daemon: Pick<DaemonSimulator, "host" | "listenPort" | "commandPort">;
+}
 
 /**
  * Writes a complete configuration for one daemon.
- * @param folder Gets `conf/` and `logs/`.
+ * @param options.properties Further lines; they stand for those of the same keys.
  * @returns Path of the main file.
  */
 export async function writeDemoConfiguration(
-  folder: string,
-  { authority, daemon, port }: {
-    readonly authority: Authority;
-    readonly daemon: DaemonAddress;
+  site: DemoSite,
+  { port, properties = {} }: {
     readonly port: number;
+    readonly properties?: Readonly<Record<string, string>>;
   },
 ): Promise<string> {
+  const { folder, authority } = site;
   const own = authority.issue({
     subject: "CN=localhost,O=authserver demo",
     names: ["localhost", "127.0.0.1"],
@@ -38,11 +44,15 @@ export async function writeDemoConfiguration(
   await Deno.writeTextFile(`${conf}/ca-cert.pem`, authority.certificate);
   await Deno.writeTextFile(`${conf}/mapfile.json`, JSON.stringify(map, undefined, 2));
   const main = `${conf}/container.properties`;
-  await Deno.writeTextFile(main, mainFile(folder, daemon, port));
+  const lines = mainFile(site, port).split("\n").filter((line) =>
+    !Object.hasOwn(properties, line.split("=", 1)[0] ?? "")
+  );
+  const more = Object.entries(properties).map(([key, value]) => `${key}=${value}\n`);
+  await Deno.writeTextFile(main, lines.join("\n") + more.join(""));
   return main;
 }
 
-function mainFile(folder: string, daemon: DaemonAddress, port: number): string {
+function mainFile({ folder, daemon }: DemoSite, port: number): string {
   return `# Written by the demo
 container.host=localhost
 container.port=${port}

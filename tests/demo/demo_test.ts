@@ -5,9 +5,12 @@ import { ask } from "../system/ask.ts";
 import { DEMO_USER } from "./demo_configuration.ts";
 import { DEMO_ARGUMENTS, startDemo } from "./started_demo.ts";
 
-Deno.test("the demo has the permissions of the product, and no others", async () => {
+Deno.test("the demo has the permissions of the product, and for several instances that to run programs", async () => {
   const allowed = (flags: readonly string[]) => flags.filter((flag) => flag.startsWith("--allow-"));
-  assert.deepEqual(allowed(DEMO_ARGUMENTS), allowed((await readProject()).programFlags));
+  assert.deepEqual(allowed(DEMO_ARGUMENTS), [
+    ...allowed((await readProject()).programFlags),
+    "--allow-run",
+  ]);
 });
 
 Deno.test("the demo serves its user, shares a file of its daemon, and gives it to whoever has the link", async () => {

@@ -26,7 +26,7 @@ async function host(more = "") {
     acl: "CN=localhost,O=authserver demo",
     users: { [DEMO_USER.account]: { uid: 1000, home: `${folder}/home`, groups: [DEMO_USER.group] } },
   });
-  const configuration = await writeDemoConfiguration(folder, { authority, daemon, port: 9000 });
+  const configuration = await writeDemoConfiguration({ folder, authority, daemon }, { port: 9000 });
   await Deno.writeTextFile(configuration, more, { append: true });
   return {
     authority,

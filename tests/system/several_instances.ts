@@ -36,6 +36,39 @@ export function databaseProperties(server: TestPostgres, database: string): Reco
   };
 }
 
+/**
+ * Starts an instance with the configuration of a site, and its own log and control socket.
+ * @param number Tells it from the others.
+ * @param more Lines that differ from the others'.
+ * @param start Runs the program; default from source.
+ */
+export async function startInstance(
+  { folder, main: common, authority }: Pick<Site, "folder" | "main" | "authority">,
+  number: number,
+  more: Readonly<Record<string, string>> = {},
+  start: typeof runAuthserver = runAuthserver,
+): Promise<Instance> {
+  const own = {
+    "container.logging.file": `${folder}/logs/instance${number}.log`,
+    "container.control.socket": `${folder}/instance${number}.sock`,
+    ...more,
+  };
+  const lines = (await Deno.readTextFile(common)).split("\n")
+    .filter((line) => !Object.keys(own).includes(line.split("=")[0] ?? ""));
+  const text = [...lines, ...Object.entries(own).map(([key, value]) => `${key}=${value}`)].join("\n");
+  const main = `${folder}/conf/instance${number}.properties`;
+  await Deno.writeTextFile(main, `${text}\n`, { mode: 0o600 });
+  const process = start(["serve", "--config", main], { cwd: folder });
+  const [, port = ""] = await process.prints(/service started .*port=(\d+)/);
+  await process.prints(/\*\*\*\*\* Server started\. \*\*\*\*\*/);
+  return {
+    process,
+    main,
+    port: Number(port),
+    ask: (path, question) => ask(`https://localhost:${port}${path}`, authority.certificate, question),
+  };
+}
+
 /** Instances, their database and the daemon that they share. */
 export class SeveralInstances implements AsyncDisposable {
   readonly instances: Instance[] = [];
@@ -71,28 +104,8 @@ export class SeveralInstances implements AsyncDisposable {
   }
 
   /** Starts an instance; of that number, in the place of one that ended. @param more Lines that differ from the others'. */
-  async startInstance(number: number, more: Readonly<Record<string, string>> = {}): Promise<Instance> {
-    const { folder, authority } = this.site;
-    const name = `conf/instance${number}.properties`;
-    const own = {
-      "container.logging.file": `${folder}/logs/instance${number}.log`,
-      "container.control.socket": `${folder}/instance${number}.sock`,
-      ...more,
-    };
-    const common = await Deno.readTextFile(this.site.main);
-    const lines = common.split("\n").filter((line) => !Object.keys(own).includes(line.split("=")[0] ?? ""));
-    const text = [...lines, ...Object.entries(own).map(([key, value]) => `${key}=${value}`)].join("\n");
-    await this.site.replace(name, `${text}\n`);
-    const main = `${folder}/${name}`;
-    const process = runAuthserver(["serve", "--config", main], { cwd: folder });
-    const [, port = ""] = await process.prints(/service started .*port=(\d+)/);
-    await process.prints(/\*\*\*\*\* Server started\. \*\*\*\*\*/);
-    return {
-      process,
-      main,
-      port: Number(port),
-      ask: (path, question) => ask(`https://localhost:${port}${path}`, authority.certificate, question),
-    };
+  startInstance(number: number, more: Readonly<Record<string, string>> = {}): Promise<Instance> {
+    return startInstance(this.site, number, more);
   }
 
   /** Asks one of them; in turn if no number is given. */
@@ -141,7 +154,8 @@ function kill(process: ServiceProcess, signal: Deno.Signal): void {
   }
 }
 
-async function served(instance: Instance): Promise<void> {
+/** Waits until an instance is ready for clients. */
+export async function served(instance: Instance): Promise<void> {
   while ((await instance.ask("/health/ready")).status !== 200) await pause();
 }
 

@@ -87,11 +87,11 @@ Deno.test("startService() tells the manager of its start, life, reloads good and
   const folder = await Deno.makeTempDir();
   await using notified = await Notified.atPath();
   const { manager } = connect({ NOTIFY_SOCKET: notified.address, WATCHDOG_USEC: "40000" });
-  const file = await writeDemoConfiguration(folder, {
+  const file = await writeDemoConfiguration({
+    folder,
     authority: createAuthority({ subject: "CN=Test CA" }),
     daemon: { host: "127.0.0.1", listenPort: 1, commandPort: 1 },
-    port: 0,
-  });
+  }, { port: 0 });
   const service = await startService(file, () => {}, { manager });
   try {
     assert.equal(
