@@ -17,13 +17,17 @@ const OF_OUR_OWN: readonly string[] = ["H2Persist", "InMemory"];
 
 /** Whether what the service keeps is to be in PostgreSQL, as far as the file says; for whoever needs some place for it. */
 export function isKept(reader: Pick<KeyReader, "entry">): boolean {
-  const kind = reader.entry("persistence.class")?.value.trim() ?? "";
-  return reader.entry("persistence.directory") !== undefined || kind.endsWith(IN_POSTGRES);
+  return reader.entry("persistence.directory") !== undefined || isShared(reader);
+}
+
+/** Whether it is in PostgreSQL, as far as the file says. */
+export function isShared(reader: Pick<KeyReader, "entry">): boolean {
+  return reader.entry("persistence.class")?.value.trim().endsWith(IN_POSTGRES) ?? false;
 }
 
 /** Where shares and records are kept (rest-api.md 3.6). */
 export async function readPersistence(reader: KeyReader): Promise<Persistence | undefined> {
-  const isPostgres = reader.entry("persistence.class")?.value.trim().endsWith(IN_POSTGRES) ?? false;
+  const isPostgres = isShared(reader);
   const database = isPostgres ? await readPostgres(reader) : undefined;
   if (!isPostgres) reader.read(NO_POSTGRES);
   const persistence = reader.read(PERSISTENCE);

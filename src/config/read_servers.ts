@@ -8,6 +8,7 @@ import {
   SINGLE_SERVER,
 } from "./keys/server_keys.ts";
 import { SERVER_TRUSTSTORE } from "./keys/tls_keys.ts";
+import { isShared } from "./read_persistence.ts";
 import { readOwnTruststore } from "./read_tls_stores.ts";
 import type { Parts } from "./section_reader.ts";
 import type { DaemonInstanceConfig, LogicalServerConfig, ReservationsConfig } from "./service_config.ts";
@@ -153,13 +154,13 @@ function toServer(
   const { description, reservations: enabled, reservationsFile: file, reservationsTimeZone: timeZone } = keys;
   const { methods, requiredAcr, maxAuthAge, networks } = keys;
   let reservations: ReservationsConfig | undefined;
-  if (enabled && file === undefined) {
+  if (enabled && file === undefined && !isShared(reader)) {
     reader.error(
       `${PREFIX}${name}.reservations.enable`,
       `expected ${PREFIX}${name}.reservations.file too`,
       "true",
     );
-  } else if (enabled && file !== undefined) reservations = { file, timeZone };
+  } else if (enabled) reservations = { file, timeZone };
   const logins = { methods, requiredAcr, maxAuthAge, networks };
   return { name, description, instances, reservations, logins };
 }

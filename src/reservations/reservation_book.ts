@@ -1,11 +1,11 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
 import { formatProblem } from "../model/problem.ts";
-import { type WatchedFile, watchFile } from "../watch/watched_file.ts";
+import { watchFile } from "../watch/watched_file.ts";
 import { activeLimit, describeReservations, type Reservation } from "./reservation.ts";
 import { readReservationFile } from "./reservation_file.ts";
 
-/** The reservations of one logical server. */
+/** The reservations of one logical server, as the service goes by them. */
 export interface ReservationBook {
   /**
    * Limit for a connection that the account opens now, in bytes per second; 0 is none.
@@ -52,7 +52,7 @@ export async function openReservationBook(options: BookOptions): Promise<Reserva
     for (const problem of problems) log.warn("reservation left out", { problem: formatProblem(problem) });
     return reservations;
   }, { log, missing: [], maxBytes: MAX_BYTES, intervalMs });
-  return new WatchedBook(watched, zone, clock);
+  return new KnownReservations({ known: () => watched.current, zone, clock, close: () => watched.close() });
 }
 
 /** Name of the time zone the host is set to. */
@@ -60,32 +60,37 @@ export function hostZone(): string {
   return Temporal.Now.timeZoneId();
 }
 
-class WatchedBook implements ReservationBook {
-  readonly #watched: WatchedFile<readonly Reservation[]>;
-  readonly #zone: string;
-  readonly #clock: Clock;
-
-  constructor(watched: WatchedFile<readonly Reservation[]>, zone: string, clock: Clock) {
-    this.#watched = watched;
-    this.#zone = zone;
-    this.#clock = clock;
-  }
+/** A book of what somebody else keeps up to date. */
+export class KnownReservations implements ReservationBook {
+  constructor(
+    readonly parts: {
+      /** All, as of now; some may be over. */
+      readonly known: () => readonly Reservation[];
+      /** Time zone to write times in. */
+      readonly zone: string;
+      /** Which the times of the reservations are of. */
+      readonly clock: Clock;
+      readonly close?: () => void;
+    },
+  ) {}
 
   limitFor(uid: string | undefined): number {
-    return activeLimit(this.#watched.current, uid, this.#clock());
+    const { known, clock } = this.parts;
+    return activeLimit(known(), uid, clock());
   }
 
   descriptionsFor(uid: string | undefined): readonly string[] {
-    if (uid === undefined) return [];
-    return describeReservations(this.#watched.current, { uid, at: this.#clock(), zone: this.#zone });
+    const { known, zone, clock } = this.parts;
+    return uid === undefined ? [] : describeReservations(known(), { uid, at: clock(), zone });
   }
 
   list(): readonly Reservation[] {
-    const at = this.#clock();
-    return this.#watched.current.filter(({ to }) => at < to);
+    const { known, clock } = this.parts;
+    const at = clock();
+    return known().filter(({ to }) => at < to);
   }
 
   close(): void {
-    this.#watched.close();
+    this.parts.close?.();
   }
 }

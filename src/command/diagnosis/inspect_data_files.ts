@@ -79,6 +79,7 @@ function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspe
 async function inspectReservations(
   { file, timeZone }: NonNullable<ServiceConfig["servers"][number]["reservations"]>,
 ): Promise<readonly Problem[]> {
+  if (file === undefined) return [];
   const there = await Deno.stat(file).then(() => true, () => false); // it may come later
   if (!there) return [];
   return await inspectFile(file, (text) => {

@@ -1,5 +1,7 @@
-import type { DatabaseConfig } from "../../config/service_config.ts";
+import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
+import { formatProblem } from "../../model/problem.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
+import { hostZone } from "../../reservations/reservation_book.ts";
 import type { Copied } from "../../store/copy_rows.ts";
 import { type Database, DatabaseFailure, rows } from "../../store/database.ts";
 import type { Schema } from "../../store/sqlite_database.ts";
@@ -47,10 +49,11 @@ const migrate = defineCommand({
 
 const importAll = defineCommand({
   name: "database import",
-  summary: "Copy shares with their uses, tokens and certificates from persistence.directory into PostgreSQL",
+  summary: "Copy shares, tokens, certificates from persistence.directory, and reservations, into PostgreSQL",
   details: [
     "Stop the service that uses the folder first: what it does afterwards is not copied. What is there already stays as",
     "it is, so that it can be run again after it was interrupted. The files stay where they are.",
+    "Reservations that are not over come from the files of the servers; they count as soon as reservations.file is gone.",
   ],
   operands: {},
   options: {
@@ -61,25 +64,35 @@ const importAll = defineCommand({
     "shares.present": "Shares that were there already",
     "records.added": "Tokens, certificates and the like that were copied",
     "records.present": "Those that were there already",
+    "reservations.added": "Reservations that were copied",
+    "reservations.present": "Those that were there already",
   },
 }, async (given, io) => {
   const { file, config, database } = await chosen(given);
   const directory = given.text("directory") ?? config.sharing.directory;
-  if (directory === undefined) {
+  const reservationFiles = filesOfReservations(config);
+  if (directory === undefined && reservationFiles.length === 0) {
     throw new CommandFailed(`${file} has no persistence.directory, expected --directory FOLDER`);
   }
-  if (await unlessAbsent(Deno.stat(directory)) === undefined) {
+  if (directory !== undefined && await unlessAbsent(Deno.stat(directory)) === undefined) {
     throw new CommandFailed(`There is no folder ${directory}`);
   }
   const to = await openSharedDatabase(config, database);
   try {
-    const { shares, records } = await explained(async () => {
+    const { shares, records, reservations } = await explained(async () => {
       await to.read(() => rows("SELECT 1", {})); // there may be nothing to copy, and nowhere to
-      return await copyAll(directory, to);
+      const reservations = await copyReservations(reservationFiles, to, io);
+      return { ...await copyAll(directory, to), reservations };
     });
     tell(given, io, {
-      value: { shares, records },
-      text: `Shares: ${told(shares)}\nTokens and others: ${told(records)}\n`,
+      value: { shares, records, reservations },
+      text: `Shares: ${told(shares)}\nTokens and others: ${told(records)}\nReservations: ${
+        told(reservations)
+      }\n${
+        reservationFiles.map(({ server }) =>
+          `Take out authservice.server.${server}.reservations.file, so that those in the database count\n`
+        ).join("")
+      }`,
     });
     return 0;
   } finally {
@@ -127,8 +140,42 @@ async function loginOf(
   return { ...configured, user, password: typed };
 }
 
+/** The file of a server's reservations. */
+interface ServerFile {
+  readonly server: string;
+  readonly file: string;
+  readonly zone: string;
+}
+
+function filesOfReservations({ servers }: ServiceConfig): readonly ServerFile[] {
+  return servers.flatMap(({ name: server, reservations: { file, timeZone: zone = hostZone() } = {} }) =>
+    file === undefined ? [] : [{ server, file, zone }]
+  );
+}
+
+/** Copies reservations that are not over; entries that cannot be read are told of. */
+async function copyReservations(
+  files: readonly ServerFile[],
+  to: Database,
+  io: CommandIo,
+): Promise<Copied> {
+  const { DatabaseReservationStore } = await import("../../reservations/database_reservation_store.ts");
+  const { FileReservationStore } = await import("../../reservations/file_reservation_store.ts");
+  const all = { added: 0, present: 0 };
+  const now = Date.now();
+  for (const { server, file, zone } of files) {
+    const { reservations, problems } = await new FileReservationStore({ file, zone, now }).list();
+    for (const problem of problems) io.stderr(`left out: ${formatProblem(problem)}\n`);
+    const { added, present } = await new DatabaseReservationStore(to, server, { zone, now })
+      .copy(reservations.filter(({ to }) => now < to));
+    all.added += added;
+    all.present += present;
+  }
+  return all;
+}
+
 /** Copies what there is in the folder. */
-async function copyAll(directory: string, to: Database) {
+async function copyAll(directory: string | undefined, to: Database) {
   const { SHARE_DATABASE } = await import("../../resource/share/open_sharing.ts");
   const { RECORD_DATABASE } = await import("../../service/assembly/records.ts");
   const { SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
@@ -136,18 +183,22 @@ async function copyAll(directory: string, to: Database) {
   const { copyRecords } = await import("../../store/copy_records.ts");
   const { RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
   return {
-    shares: await copied(`${directory}/${SHARE_DATABASE}`, SHARE_SCHEMA, (from) => copyShares(from, to)),
-    records: await copied(`${directory}/${RECORD_DATABASE}`, RECORD_SCHEMA, (from) => copyRecords(from, to)),
+    shares: await copied(directory, SHARE_DATABASE, SHARE_SCHEMA, (from) => copyShares(from, to)),
+    records: await copied(directory, RECORD_DATABASE, RECORD_SCHEMA, (from) => copyRecords(from, to)),
   };
 }
 
-/** Copies what there is in a file, if there is one. */
+/** Copies what there is in a file of the folder, if there are both. */
 async function copied(
-  file: string,
+  directory: string | undefined,
+  name: string,
   schema: Schema,
   copy: (from: Database) => Promise<Copied>,
 ): Promise<Copied> {
-  if (await unlessAbsent(Deno.stat(file)) === undefined) return { added: 0, present: 0 };
+  const file = `${directory}/${name}`;
+  if (directory === undefined || await unlessAbsent(Deno.stat(file)) === undefined) {
+    return { added: 0, present: 0 };
+  }
   const { SqliteDatabase } = await import("../../store/sqlite_database.ts");
   const from = new SqliteDatabase(file, schema, Date.now);
   try {

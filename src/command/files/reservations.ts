@@ -1,12 +1,11 @@
+import type { LogicalServerConfig } from "../../config/service_config.ts";
 import { formatProblem } from "../../model/problem.ts";
 import type { Reservation } from "../../reservations/reservation.ts";
+import { DatabaseReservationStore } from "../../reservations/database_reservation_store.ts";
+import { FileReservationStore } from "../../reservations/file_reservation_store.ts";
 import { hostZone } from "../../reservations/reservation_book.ts";
-import {
-  addReservation,
-  listReservations,
-  removeReservation,
-} from "../../reservations/reservation_editor.ts";
-import type { ReadingContext } from "../../reservations/reservation_file.ts";
+import { ReservationNotChanged, type ReservationStore } from "../../reservations/reservation_store.ts";
+import { DatabaseFailure } from "../../store/database.ts";
 import {
   type Command,
   CommandFailed,
@@ -17,6 +16,7 @@ import {
 } from "../command.ts";
 import { type Given, WrongUsage } from "../arguments.ts";
 import { usableConfiguration } from "../config_option.ts";
+import { openSharedDatabase } from "./shared_database.ts";
 import { textTable } from "../text_table.ts";
 
 const OPTIONS = {
@@ -32,6 +32,8 @@ const MEMBERS = {
   "limitText": "The same as written",
 } as const;
 
+const FILE = "The file that was changed; absent: the database that instances share was";
+
 const NAME = { name: "Name of the reservation" };
 
 const list = defineCommand({
@@ -41,8 +43,10 @@ const list = defineCommand({
   options: OPTIONS,
   json: Object.fromEntries(Object.entries(MEMBERS).map(([path, help]) => [`[].${path}`, help])),
 }, async (given, io) => {
-  const context = await fileOf(given);
-  const { reservations, problems } = await listReservations(context);
+  const { reservations, problems, context } = await withReservations(given, async (store, context) => ({
+    ...await store.list(),
+    context,
+  }));
   for (const problem of problems) io.stderr(`left out: ${formatProblem(problem)}\n`);
   tell(given, io, {
     value: reservations.map(toJson),
@@ -56,7 +60,7 @@ const add = defineCommand({
   summary: "Add a reservation; the service takes it over within two seconds",
   details: [
     "Times are 2026-01-05 20:00 or 20:00 in the time zone of the server, or 2026-01-05T20:00:00+0100.",
-    "The file is made if there is none.",
+    "The file is made if there is none. Without reservations.file it is in the database, for all instances.",
   ],
   operands: NAME,
   options: {
@@ -66,29 +70,25 @@ const add = defineCommand({
     uids: { value: "NAMES", help: "Unix accounts that are not limited meanwhile, with commas between them" },
     limit: { value: "RATE", help: "Limit of all others in bytes per second, with K, M or G", default: "10m" },
   },
-  json: { "file": "The file that was changed", ...MEMBERS },
+  json: { "file?": FILE, ...MEMBERS },
 }, async (given, io) => {
-  const context = await fileOf(given);
   const [from, to, uids] = [given.text("from"), given.text("to"), given.text("uids")];
   if (from === undefined || to === undefined || uids === undefined) {
     throw new WrongUsage("Expected --from TIME, --to TIME and --uids NAMES");
   }
   const accounts = uids.split(/[\s,]+/).filter((uid) => uid !== "");
   if (accounts.length === 0) throw new WrongUsage("Expected at least one account behind --uids");
-  const limit = given.text("limit");
-  const { reservation, remarks } = await addReservation({
-    name: given.operand("name"),
-    from,
-    to,
-    uids: accounts,
-    rateLimit: limit,
-  }, context);
-  tell(given, io, {
-    value: { file: context.file, ...toJson(reservation) },
-    text: `Added to ${context.file}:\n${table([reservation], context)}`,
+  const entry = { name: given.operand("name"), from, to, uids: accounts, rateLimit: given.text("limit") };
+  return await withReservations(given, async (store, context) => {
+    const { reservation, remarks } = await store.add(entry);
+    const { file } = store;
+    tell(given, io, {
+      value: { file, ...toJson(reservation) },
+      text: `Added to ${placeOf(store)}:\n${table([reservation], context)}`,
+    });
+    printRemarks(io, placeOf(store), remarks);
+    return 0;
   });
-  printRemarks(io, context.file, remarks);
-  return 0;
 });
 
 const remove = defineCommand({
@@ -96,17 +96,16 @@ const remove = defineCommand({
   summary: "Remove the reservations of a name",
   operands: NAME,
   options: OPTIONS,
-  json: { "file": "The file that was changed", "name": "As given" },
+  json: { "file?": FILE, "name": "As given" },
 }, async (given, io) => {
-  const context = await fileOf(given);
   const name = given.operand("name");
-  const { remarks } = await removeReservation(name, context);
-  tell(given, io, {
-    value: { file: context.file, name },
-    text: `Removed '${name}' from ${context.file}\n`,
+  return await withReservations(given, async (store) => {
+    const { remarks } = await store.remove(name);
+    const { file } = store;
+    tell(given, io, { value: { file, name }, text: `Removed '${name}' from ${placeOf(store)}\n` });
+    printRemarks(io, placeOf(store), remarks);
+    return 0;
   });
-  printRemarks(io, context.file, remarks);
-  return 0;
 });
 
 /** `authserver reservations` */
@@ -122,26 +121,61 @@ export const reservations: Command = defineCommands({
   commands: [list, add, remove],
 });
 
-/** The reservations file of the server that is meant. @throws {CommandFailed} @throws {WrongUsage} */
-async function fileOf(given: Pick<Given<"config" | "server", never>, "text">): Promise<ReadingContext> {
+/** What times are read and written with. */
+interface TimeContext {
+  /** Time zone of the server. */
+  readonly zone: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Does some work on the reservations of the server that is meant. @throws {CommandFailed} @throws {WrongUsage} */
+async function withReservations<T>(
+  given: Pick<Given<"config" | "server", never>, "text">,
+  work: (store: ReservationStore, context: TimeContext) => Promise<T>,
+): Promise<T> {
   const { config } = await usableConfiguration(given);
-  const wanted = given.text("server");
-  if (wanted !== undefined && !config.servers.some(({ name }) => name === wanted)) {
-    throw new CommandFailed(`There is no server ${wanted}, expected one of ${names(config.servers)}`);
+  const { name: server, reservations: { file, timeZone } } = meant(given.text("server"), config.servers);
+  const context = { zone: timeZone ?? hostZone(), now: Date.now() };
+  const { database: chosen } = config.sharing;
+  try {
+    if (file !== undefined) return await work(new FileReservationStore({ ...context, file }), context);
+    if (chosen === undefined) throw new CommandFailed("There is neither file nor database");
+    const database = await openSharedDatabase(config, chosen);
+    try {
+      return await work(new DatabaseReservationStore(database, server, context), context);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    if (error instanceof ReservationNotChanged || error instanceof DatabaseFailure) {
+      throw new CommandFailed(error.message, { cause: error });
+    }
+    throw error;
   }
-  const reserving = config.servers.filter(({ name, reservations }) =>
-    reservations !== undefined && (wanted === undefined || name === wanted)
+}
+
+/** @throws {CommandFailed} @throws {WrongUsage} */
+function meant(wanted: string | undefined, servers: readonly LogicalServerConfig[]) {
+  if (wanted !== undefined && !servers.some(({ name }) => name === wanted)) {
+    throw new CommandFailed(`There is no server ${wanted}, expected one of ${names(servers)}`);
+  }
+  const reserving = servers.flatMap(({ name, reservations }) =>
+    reservations !== undefined && (wanted === undefined || name === wanted) ? [{ name, reservations }] : []
   );
   const [only, another] = reserving;
-  if (only?.reservations === undefined) {
+  if (only === undefined) {
     const server = wanted ?? "<name>";
     throw new CommandFailed(
       `No reservations there, expected authservice.server.${server}.reservations.enable=true`,
     );
   }
   if (another !== undefined) throw new WrongUsage(`Expected --server NAME, one of ${names(reserving)}`);
-  const { file, timeZone } = only.reservations;
-  return { file, zone: timeZone ?? hostZone(), now: Date.now() };
+  return only;
+}
+
+function placeOf({ file }: ReservationStore): string {
+  return file ?? "the database";
 }
 
 function names(servers: readonly { readonly name: string }[]): string {
@@ -152,7 +186,7 @@ function toJson({ from, to, ...rest }: Reservation) {
   return { ...rest, from: new Date(from).toISOString(), to: new Date(to).toISOString() };
 }
 
-function table(all: readonly Reservation[], { zone, now }: ReadingContext): string {
+function table(all: readonly Reservation[], { zone, now }: TimeContext): string {
   const moment = (at: number) => {
     const time = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
     return `${time.toPlainDate()} ${time.toPlainTime().toString({ smallestUnit: "minute" })}`;

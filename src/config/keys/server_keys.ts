@@ -64,11 +64,12 @@ export const LOGICAL_KEYS = {
   }),
   reservationsFile: optional(path({
     name: "reservations.file",
-    help: "JSON file with reservations; it may be written later",
+    help:
+      "JSON file with reservations; it may be written later. Without it they are in PostgreSQL, where that is chosen",
   })),
   reservationsTimeZone: optional(timeZone({
     name: "reservations.timezone",
-    help: "Zone of the times in that file; without it, the zone of this machine",
+    help: "Zone of the times of reservations; without it, the zone of this machine",
     added: true,
   })),
   methods: list({

@@ -157,7 +157,7 @@ async function open(
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, lookingOn };
   const who = await openAuthentication(config, { ...asked, kinds: kinds.methods, ...here });
   const { chain, chain: { methods }, tokens, book, signIns } = who;
-  const servers = await openServers(config, groups, { log, clock, keep });
+  const servers = await openServers(config, groups, { database, log, clock, keep });
   const regulator = await openRegulator(config, methods, { log, clock, learned: told.learned, together });
   const sharing = startSharing(config, { servers, attributes, regulator, ...who, ...here });
   const parts = { groups, methods, attributes, regulator, signIns, proofs, sharing, book, together };

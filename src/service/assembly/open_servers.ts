@@ -1,19 +1,24 @@
-import type { ReservationsConfig, ServiceConfig } from "../../config/service_config.ts";
+import type { LogicalServerConfig, ServiceConfig } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
-import type { Clock } from "../../model/clock.ts";
+import { type Clock, stopwatch } from "../../model/clock.ts";
 import {
+  hostZone,
   NO_RESERVATIONS,
   openReservationBook,
   type ReservationBook,
 } from "../../reservations/reservation_book.ts";
+import { SharedReservations } from "../../reservations/shared_reservations.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
+import type { Database } from "../../store/database.ts";
 
 /** What the logical servers are opened with. */
 interface ServerParts {
   readonly log: Logger;
   readonly clock: Clock;
+  /** That several instances share; reservations without a file are there. */
+  readonly database: Database | undefined;
   /** Takes what is to be closed in the end. */
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
@@ -28,8 +33,9 @@ export async function openServers(
   groups: readonly DaemonGroup[],
   parts: ServerParts,
 ): Promise<ReadonlyMap<string, ServerFacts>> {
+  const shared = await followShared(servers, parts);
   const books: ReservationBook[] = [];
-  for (const { reservations } of servers) books.push(parts.keep(await openBook(reservations, parts)));
+  for (const server of servers) books.push(parts.keep(await openBook(server, shared, parts)));
   const policies = servers.map(({ logins }) => loginPolicy(logins, parts.clock));
   return new Map(groups.map((daemons, i) => [daemons.name, {
     name: daemons.name,
@@ -41,11 +47,25 @@ export async function openServers(
   }]));
 }
 
+/** Reservations in the database, if some server's are there. */
+async function followShared(
+  servers: readonly LogicalServerConfig[],
+  { database, log, keep }: ServerParts,
+): Promise<SharedReservations | undefined> {
+  const isNeeded = servers.some(({ reservations }) => reservations && reservations.file === undefined);
+  if (database === undefined || !isNeeded) return undefined;
+  const shared = keep(new SharedReservations({ database, elapsed: stopwatch, log }));
+  await shared.follow();
+  return shared;
+}
+
 async function openBook(
-  reservations: ReservationsConfig | undefined,
+  { name, reservations }: LogicalServerConfig,
+  shared: SharedReservations | undefined,
   { log, clock }: ServerParts,
 ): Promise<ReservationBook> {
   if (reservations === undefined) return NO_RESERVATIONS;
-  const { file, timeZone: zone } = reservations;
-  return await openReservationBook({ file, zone, clock, log });
+  const { file, timeZone: zone = hostZone() } = reservations;
+  if (file !== undefined) return await openReservationBook({ file, zone, clock, log });
+  return shared?.book(name, zone) ?? NO_RESERVATIONS;
 }

@@ -1,7 +1,7 @@
 import { DatabaseFailure } from "../database.ts";
 import { CHANGES_CHANNEL, POSTGRES_SCHEMA, type PostgresConnection } from "./postgres_connection.ts";
 import { PostgresError } from "./postgres_failure.ts";
-import { INSTANCE_TABLES, REGULATION_TABLES } from "./shared_tables.ts";
+import { INSTANCE_TABLES, REGULATION_TABLES, RESERVATION_TABLES } from "./shared_tables.ts";
 
 /** A step from one version of the tables to the next. */
 interface Step {
@@ -103,6 +103,10 @@ const STEPS: readonly Step[] = [{
      BEGIN PERFORM pg_notify('authserver_changed', 'revocation'); RETURN NULL; END $$;
    CREATE TRIGGER record_revoked AFTER INSERT OR UPDATE ON record
      FOR EACH ROW WHEN (NEW.kind LIKE 'revoked-%') EXECUTE FUNCTION tell_revocation();`,
+}, {
+  worksWith: 1,
+  sql: `${RESERVATION_TABLES}
+   ${tells("reservation")}`,
 }];
 
 /** The tables of the database are not those that this service can work with. */

@@ -44,3 +44,18 @@ export const INSTANCE_TABLES = `
     up_since BIGINT NOT NULL,
     seen BIGINT NOT NULL
   );`;
+
+/** Reservations; times in milliseconds since the epoch, accounts as a list in JSON. */
+export const RESERVATION_TABLES = `
+  CREATE TABLE reservation (
+    id TEXT PRIMARY KEY,
+    server TEXT NOT NULL,
+    name TEXT NOT NULL,
+    starts BIGINT NOT NULL,
+    ends BIGINT NOT NULL CHECK (starts < ends),
+    uids TEXT NOT NULL,
+    rate_limit BIGINT NOT NULL CHECK (rate_limit >= 0),
+    limit_text TEXT NOT NULL
+  );
+  CREATE INDEX reservation_by_name ON reservation (server, name);
+  CREATE INDEX reservation_by_end ON reservation (ends);`;

@@ -1,0 +1,142 @@
+/** What reservations promise wherever they are kept: whoever changes them, and the book that the service goes by. */
+import assert from "node:assert/strict";
+import type { Clock } from "../../src/model/clock.ts";
+import { InvalidFile } from "../../src/model/problem.ts";
+import type { ReservationBook } from "../../src/reservations/reservation_book.ts";
+import { ReservationNotChanged, type ReservationStore } from "../../src/reservations/reservation_store.ts";
+
+export const ZONE = "Europe/Berlin";
+
+const NIGHT = {
+  name: "night",
+  from: "2026-01-05 20:00",
+  to: "2026-01-05 23:00",
+  uids: ["ann", "ben"],
+  rateLimit: "5m",
+};
+const at = (text: string) => Date.parse(`2026-01-05T${text}:00+0100`);
+
+interface Opened {
+  readonly store: ReservationStore;
+  /** Of the same server. */
+  readonly book: ReservationBook;
+  close(): Promise<void> | void;
+}
+
+/** Registers the tests of one place. `open` makes an empty one, in {@link ZONE}, on a clock that the test moves. */
+export function testReservations(name: string, open: (clock: Clock) => Promise<Opened>): void {
+  const fact = (
+    title: string,
+    check: (
+      parts: Opened & { readonly time: { now: number }; seen(condition: () => boolean): Promise<void> },
+    ) => Promise<void>,
+  ) =>
+    Deno.test(`${name} ${title}`, async () => {
+      const time = { now: at("12:00") };
+      const opened = await open(() => time.now);
+      const seen = async (condition: () => boolean) => {
+        while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+      };
+      try {
+        await check({ ...opened, time, seen });
+      } finally {
+        await opened.close();
+      }
+    });
+
+  fact("limit others from the first moment to the last, and nobody before and after", async (parts) => {
+    const { store, book, time, seen } = parts;
+    const { reservation, remarks } = await store.add(NIGHT);
+    assert.deepEqual(remarks, []);
+    assert.deepEqual(reservation, {
+      name: "night",
+      from: at("20:00"),
+      to: at("23:00"),
+      uids: ["ann", "ben"],
+      rateLimit: 5 * 1024 * 1024,
+      limitText: "5m",
+    });
+    await seen(() => book.list().length === 1);
+    assert.deepEqual(book.list(), [reservation]);
+    const limits = () => ["ann", "cid", undefined].map((uid) => book.limitFor(uid));
+    assert.deepEqual(limits(), [0, 0, 0]);
+    assert.deepEqual(book.descriptionsFor("cid"), []);
+    assert.match(book.descriptionsFor("ann")[0] ?? "", /'night': users=\[ann, ben\] from=Mon Jan 05 20:00/);
+    time.now = at("20:00");
+    assert.deepEqual(limits(), [0, 5242880, 5242880]);
+    time.now = at("23:00") - 1;
+    assert.deepEqual(limits(), [0, 5242880, 5242880]);
+    time.now = at("23:00");
+    assert.deepEqual([limits(), book.list(), book.descriptionsFor("ann")], [[0, 0, 0], [], []]);
+    assert.deepEqual(await store.list(), { reservations: [reservation], problems: [] }, "it is still listed");
+  });
+
+  fact("end when they are removed", async ({ store, book, time, seen }) => {
+    await store.add(NIGHT);
+    await store.add({ ...NIGHT, name: "other", rateLimit: "1k" });
+    time.now = at("21:00");
+    await seen(() => book.limitFor("cid") === 1024);
+    await store.remove("other");
+    await seen(() => book.limitFor("cid") === 5242880);
+    await assert.rejects(store.remove("other"), ReservationNotChanged);
+    await store.remove("night");
+    await seen(() => book.limitFor("cid") === 0);
+    assert.deepEqual((await store.list()).reservations, []);
+  });
+
+  fact(
+    "limit by 10m where no limit is named, and let the lowest hold",
+    async ({ store, book, time, seen }) => {
+      const { rateLimit: _, ...night } = NIGHT;
+      await store.add(night);
+      time.now = at("21:00");
+      await seen(() => book.limitFor("cid") === 10 * 1024 * 1024);
+      await store.add({ ...NIGHT, name: "free", uids: ["cid"], rateLimit: "0" });
+      await seen(() => book.limitFor("cid") === 0);
+      assert.equal(book.limitFor("dan"), 10 * 1024 * 1024, "0 limits nobody");
+    },
+  );
+
+  fact(
+    "keep names and accounts as they are, whatever characters they have",
+    async ({ store, book, seen }) => {
+      const names = ["Ü ☃ 'x'; --", "__proto__", '"}],', ":clock", "a\nb", "%"];
+      for (const name of names) await store.add({ ...NIGHT, name, uids: [name, "$1"] });
+      await seen(() => book.list().length === names.length);
+      assert.deepEqual(new Set(book.list().map(({ name }) => name)), new Set(names));
+      for (const { name, uids } of (await store.list()).reservations) {
+        assert.deepEqual(uids, [
+          name.trim(),
+          "$1",
+        ]);
+      }
+      for (const name of names) await store.remove(name);
+      assert.deepEqual((await store.list()).reservations, []);
+    },
+  );
+
+  fact(
+    "are not added without a name, under one that is taken, or if they are not valid",
+    async ({ store }) => {
+      await store.add(NIGHT);
+      await assert.rejects(store.add({ ...NIGHT, uids: ["cid"] }), ReservationNotChanged);
+      await assert.rejects(store.add({ ...NIGHT, name: " " }), ReservationNotChanged);
+      for (const wrong of [{ from: "now" }, { to: "2026-01-05 19:00" }, { rateLimit: "fast" }]) {
+        await assert.rejects(
+          store.add({ ...NIGHT, name: "new", ...wrong }),
+          (error) => error instanceof InvalidFile && error.problems.every(({ line }) => line === undefined),
+        );
+      }
+      assert.equal((await store.list()).reservations.length, 1);
+    },
+  );
+
+  fact("of one name are added once, however many try it at a time", async ({ store }) => {
+    const tries = await Promise.allSettled(Array.from({ length: 8 }, () => store.add(NIGHT)));
+    assert.equal(tries.filter(({ status }) => status === "fulfilled").length, 1);
+    for (const result of tries) {
+      if (result.status === "rejected") assert.ok(result.reason instanceof ReservationNotChanged);
+    }
+    assert.equal((await store.list()).reservations.length, 1);
+  });
+}
