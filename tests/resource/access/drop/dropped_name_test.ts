@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { ServiceError } from "../../../../src/model/service_error.ts";
 import { droppedName, firstFree, nthName } from "../../../../src/resource/access/drop/dropped_name.ts";
 
 Deno.test("nthName() counts before the end of a name", () => {
@@ -13,17 +14,61 @@ Deno.test("nthName() counts before the end of a name", () => {
   for (const [name, second] of names) assert.deepEqual([nthName(name, 1), nthName(name, 2)], [name, second]);
 });
 
+/** Names as attackers and people make them: of parts that are hidden, lead elsewhere, are long, or are in order. */
+const NAMES = fc.array(
+  fc.oneof(
+    fc.constantFrom(
+      "",
+      ".",
+      "..",
+      ".ssh",
+      "...",
+      "a",
+      "b.txt",
+      "\\",
+      "\0",
+      "~",
+      "ä".repeat(100),
+      "x".repeat(201),
+    ),
+    fc.string({ unit: "binary", maxLength: 300 }),
+  ),
+  { minLength: 1, maxLength: 20 },
+).map((parts) => parts.join("/"));
+
 Deno.test("droppedName() leaves names in their directory, hidden from no one, and short enough for a number", () => {
-  fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
-    let name: string;
-    try {
-      name = droppedName(text);
-    } catch {
-      return;
-    }
-    assert(!name.includes("/") && !name.startsWith(".") && name !== "");
-    assert(new TextEncoder().encode(nthName(name, 1000)).length <= 255);
-  }));
+  fc.assert(
+    fc.property(NAMES, (text) => {
+      let name: string;
+      try {
+        name = droppedName(text);
+      } catch (error) {
+        assert(error instanceof ServiceError);
+        assert.equal(error.code, "ERR_INVALID_REQUEST");
+        return;
+      }
+      const parts = nthName(name, 1000).split("/");
+      assert(parts.every((part) => part !== "" && !part.startsWith(".")));
+      assert(parts.every((part) => new TextEncoder().encode(part).length <= 255));
+      assert(parts.length <= 17);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+for (
+  const name of [".bashrc", "a/.ssh/b", ".", "..", "a/../b", "../a", "/etc/passwd", "a/", "a//b", "", "a\nb"]
+) {
+  Deno.test(`droppedName() refuses ${JSON.stringify(name)}`, () => {
+    assert.throws(() => droppedName(name), { code: "ERR_INVALID_REQUEST" });
+  });
+}
+
+Deno.test("droppedName() takes names with directories, 16 of them, and 200 bytes for each", () => {
+  const deep = (directories: number) => `${"d/".repeat(directories)}a`;
+  const names = ["a", "a b/c.d/e", "dir/a..b", "x".repeat(200), deep(16)];
+  for (const name of names) assert.equal(droppedName(name), name);
+  for (const name of ["x".repeat(201), "ä".repeat(101), deep(17)]) assert.throws(() => droppedName(name));
 });
 
 Deno.test("firstFree() finds the first name that nothing has in a few looks, or that there is none", async () => {
