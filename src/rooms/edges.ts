@@ -80,11 +80,8 @@ export class Edges {
 
   /** From now on this edge serves; the one before lets its requests finish. */
   use(edge: ServingEdge): void {
-    const before = this.#keeper.put(edge);
-    this.#port = edge.port;
-    if (this.#parts.changes.endAnnounced) edge.leave();
-    this.#parts.used(edge);
-    if (before !== undefined && !this.#leaving.has(before)) void this.#drain(before);
+    const before = this.#put(edge);
+    if (before !== undefined) void this.#drain(before);
   }
 
   /**
@@ -94,7 +91,7 @@ export class Edges {
   async exchange(before: ServingEdge, setup: Setup): Promise<void> {
     const drained = this.#drain(before);
     try {
-      this.use(
+      this.#put(
         await this.start(setup).catch(async () => {
           await drained; // the address was still in use
           return await this.start(setup);
@@ -122,6 +119,15 @@ export class Edges {
   end(): void {
     this.#watch?.close();
     for (const edge of [this.current, ...this.#leaving]) edge?.end();
+  }
+
+  /** @returns Which served before. */
+  #put(edge: ServingEdge): ServingEdge | undefined {
+    const before = this.#keeper.put(edge);
+    this.#port = edge.port;
+    if (this.#parts.changes.endAnnounced) edge.leave();
+    this.#parts.used(edge);
+    return before;
   }
 
   async #drain(edge: ServingEdge): Promise<void> {

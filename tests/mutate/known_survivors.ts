@@ -128,34 +128,12 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "that there is a bound is tested; how much longer than any name it is was chosen, not promised",
   },
   {
-    file: "src/rooms/metrics_listener.ts",
-    at: "if (this.#closed || this.#room === undefined) return;",
-    change: "this.#closed || this.#room === undefined → false",
-    equivalent: false,
-    why: "a line in the log when it dies while it ends or begins: what restarts it looks whether it shall",
-  },
-  {
-    file: "src/rooms/supervisor.ts",
-    at: "await this.reports.close();",
-    change: "await this.reports.close() → void this.reports.close()",
-    equivalent: false,
-    why:
-      "files are written at once; a journal would have to be slow in the very last moment, and the system's own is none to test with",
-  },
-  {
     file: "src/daemon/daemon_pool.ts",
     at: "handshake: 5_000,",
     change: "5_000 → 10000",
     equivalent: false,
     why:
       "five real seconds would pass; the tests of faults, which are not asked, hold the time of the answer",
-  },
-  {
-    file: "src/rooms/edges.ts",
-    at: "this.#leaving.delete(edge);",
-    change: "this.#leaving.delete(edge); → ;",
-    equivalent: false,
-    why: "one small object is kept for each edge that has gone, which takes very many reloads to see",
   },
   {
     file: "src/logging/audit_journal.ts",

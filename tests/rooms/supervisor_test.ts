@@ -1,10 +1,11 @@
-/** Changes of rooms come one after the other: each begins with what the one before left. */
+/** Changes of rooms come one after the other, each begins with what the one before left; and the end of all. */
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { LogFile } from "../../src/logging/log_file.ts";
 import { Supervisor } from "../../src/rooms/supervisor.ts";
 import { loadSetup, type Setup } from "../../src/service/assembly/load_setup.ts";
 import { createSite, type Site } from "../system/running_service.ts";
+import { roomsSoFar, startedRoom } from "../system/worker_spy.ts";
 
 async function setupOf(site: Site, changed: (main: string) => string): Promise<Setup> {
   const main = await Deno.readTextFile(site.main);
@@ -61,5 +62,65 @@ Deno.test("Supervisor.reload() waits for the reload before it, and for a renewal
     );
   } finally {
     await supervisor.stop();
+  }
+});
+
+Deno.test("Supervisor.reload() lets an edge go that has ended: at the end of all it is not ended again", async () => {
+  await using site = await createSite();
+  const setup = await setupOf(site, (main) => main);
+  const other = await setupOf(site, (main) => `${main}container.httpServer.disabledProtocols=TLSv1.2\n`);
+  const [from, lines] = [roomsSoFar(), new Array<string>()];
+  const supervisor = await Supervisor.start(setup, {
+    logFile: new LogFile(undefined, (text) => void lines.push(text)),
+  });
+  const before = await startedRoom("edge", from);
+  const next = roomsSoFar();
+  try {
+    await supervisor.reload(other);
+    await before.ended;
+    await aWhile();
+  } finally {
+    await supervisor.stop();
+  }
+  assert.equal(before.ends, 1);
+  assert((await startedRoom("edge", next)).ends > 0);
+});
+
+Deno.test("Supervisor.stop() waits until the journal has all audit lines", async () => {
+  await using site = await createSite();
+  const setup = await setupOf(site, (main) => `${main}container.audit.journal=true\n`);
+  const path = `${site.folder}/journal`;
+  const listener = Deno.listen({ transport: "unix", path });
+  const taken = (async () => {
+    for await (const connection of listener) return await new Response(connection.readable).text();
+  })();
+  const free = Promise.withResolvers<void>();
+  const { connect } = Deno;
+  // A journal that is slow to take anybody.
+  const slow = async () => {
+    await free.promise;
+    return await connect({ transport: "unix", path });
+  };
+  Reflect.set(
+    Deno,
+    "connect",
+    (options: { readonly path?: string }) =>
+      options.path === "/run/systemd/journal/stdout" ? slow() : Reflect.apply(connect, Deno, [options]),
+  );
+  try {
+    const stopping = Promise.withResolvers<void>();
+    const supervisor = await Supervisor.start(setup, {
+      logFile: new LogFile(undefined, (text) => / stopped$/m.test(text) && stopping.resolve()),
+    });
+    let over = false;
+    const stopped = supervisor.stop().then(() => over = true);
+    await stopping.promise;
+    await aWhile();
+    assert.equal(over, false);
+    free.resolve();
+    await stopped;
+    assert.match(await taken ?? "", /"event":"start".*\n.*"event":"stop"/);
+  } finally {
+    Reflect.set(Deno, "connect", connect);
   }
 });

@@ -117,7 +117,7 @@ Deno.test("a new core that cannot use its files is ended, and the one before sta
   await system.replace("conf/container.properties", main + sharing);
   await system.service.reload();
   await told(/reload failed, the configuration before stays/);
-  await (await startedRoom("core 2", from)).ended;
+  assert.equal((await startedRoom("core 2", from)).ends, 1);
   assert.equal((await system.ask("/health/ready")).json().generation, 1);
 });
 

@@ -8,6 +8,8 @@ export interface SpiedRoom {
   tell(message: unknown): void;
   /** Resolves when it is over. */
   readonly ended: Promise<void>;
+  /** How often it was ended so far. */
+  readonly ends: number;
 }
 
 /** A room that is not started by then, in milliseconds, is not started. */
@@ -19,13 +21,18 @@ const waiting = new Set<() => void>();
 
 globalThis.Worker = class extends Worker {
   readonly #end: () => void;
+  #ends = 0;
 
   constructor(specifier: string | URL, options?: WorkerOptions) {
     super(specifier, options);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#end = resolve;
+    const ends = () => this.#ends;
     rooms.push({
       name: options?.name ?? "",
+      get ends() {
+        return ends();
+      },
       kill: () => this.postMessage(null),
       tell: (message) => this.postMessage(message),
       ended: promise,
@@ -35,6 +42,7 @@ globalThis.Worker = class extends Worker {
 
   override terminate(): void {
     super.terminate();
+    this.#ends++;
     this.#end();
   }
 };
