@@ -1,5 +1,6 @@
 import { boundsOf } from "../model/identity.ts";
-import { EVERYBODY, type Share } from "../sharing/share.ts";
+import type { Share } from "../sharing/share.ts";
+import { EVERYBODY } from "../sharing/target.ts";
 import { includesServer } from "../model/token_bounds.ts";
 import { tokenCoversShare } from "../resource/token_limits.ts";
 import type { TogetherHealth } from "../resource/health.ts";
@@ -15,11 +16,12 @@ import { distance, moment, size } from "./quantities.ts";
 import { reservationInWords } from "./reservation_in_words.ts";
 import { signedInAside } from "./signed_in_aside.ts";
 import { TEXTS } from "./texts.ts";
+import { whom } from "./whom.ts";
 import { type ServerEntry, serverEntry } from "../resource/server_entry.ts";
 import type { ServerFacts } from "../resource/server_facts.ts";
 import { entryAudience } from "../resource/server_list.ts";
 import type { ServiceFacts } from "../resource/service_section.ts";
-import { nameOnServer } from "../resource/share/names.ts";
+import { nameOnServer, targetsOnServer } from "../resource/share/names.ts";
 import { ownersView, targetsView } from "../resource/share/share_json.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
 
@@ -178,7 +180,7 @@ async function shares(call: Call, server: string, { store, clock }: SharingParts
   if (caller === EVERYBODY || !includesServer(boundsOf(call.caller), server)) return undefined;
   const [own, accessible] = await Promise.all([
     store.ownedBy(server, caller, { most: SHOWN_SHARES + 1 }),
-    store.targetedAt(server, caller, { most: SHOWN_SHARES + 1 }),
+    store.targetedAt(server, targetsOnServer(call, server), { most: SHOWN_SHARES + 1 }),
   ]);
   const all = markup`<a href="${call.base}/rest/share/${server}">${SAYS.allShares}</a>`;
   const covered = (share: Share) => tokenCoversShare(call, share);
@@ -195,9 +197,7 @@ async function shares(call: Call, server: string, { store, clock }: SharingParts
         own.filter(covered).map((share) =>
           shown(
             ownersView(share, call.base, clock()),
-            share.target === EVERYBODY
-              ? SAYS.forEverybody
-              : markup`${SAYS.forWhom} ${isolated(personName(share.target))}`,
+            share.target === EVERYBODY ? SAYS.forEverybody : markup`${SAYS.forWhom} ${whom(share)}`,
           )
         ),
       ),

@@ -185,6 +185,10 @@ export const TEXTS = {
     whom: "For whom",
     whomHelp: "Empty: everybody who has the link. Or the distinguished name of one person.",
     everybody: "everybody with the link",
+    group: "Or for a group",
+    groupHelp: "A Unix group of the server: whoever is in it at the time, and signs in.",
+    /** Before the name of a group. */
+    membersOf: "members of the group",
     access: "What they may do",
     accessLevels: {
       READ: "read",
@@ -235,10 +239,9 @@ export const TEXTS = {
     qrCode: "QR code of the link",
     more: "How often, password, room",
     link: "Link",
-    linkHelp: (everybody: boolean) =>
-      everybody
-        ? "Whoever has this link can use the share:"
-        : "Link for whom the share is, who has to sign in:",
+    linkForAll: "Whoever has this link can use the share:",
+    linkForOne: "Link for whom the share is, who has to sign in:",
+    linkForGroup: "Link for the members of the group, who have to sign in:",
     look: "See it as they do",
     copy: "Copy",
     copied: "Copied",

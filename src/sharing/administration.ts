@@ -6,6 +6,7 @@ import { isRefusal } from "../model/service_error.ts";
 import { parseShareDump } from "./import/share_dump.ts";
 import type { Share, Use } from "./share.ts";
 import { isShareId } from "./share_id.ts";
+import { parseTarget } from "./target.ts";
 import type { ShareStore } from "./store/share_store.ts";
 
 /** An operator's request that cannot be carried out; the message says why. */
@@ -68,7 +69,7 @@ export class ShareAdministration {
       ...share,
       ...to,
       ...(to.owner !== undefined && { owner: comparableForm(to.owner) }),
-      ...(to.target !== undefined && { target: comparableForm(to.target) }),
+      ...(to.target !== undefined && { target: parseTarget(to.target) }),
       ...(to.path !== undefined && { path: normalPath(to.path) }),
     });
   }

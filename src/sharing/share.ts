@@ -1,9 +1,6 @@
 import type { GrantedLevel } from "./access_level.ts";
 import type { OwnerLimits } from "./rules/owner_limits.ts";
 
-/** The target of a share for everybody: the anonymous caller's name, in comparable form. */
-export const EVERYBODY = "cn=anonymous,o=unknown,ou=unknown";
-
 /** What its owner decided about a share (rest-api.md 2.1). */
 export interface ShareTerms {
   /** Absolute path on the daemon's host; ends in `/` exactly when it is a directory. */
@@ -59,6 +56,7 @@ export interface Making {
 /** A new share, before the store gave it an id. Names are in comparable form (rest-api.md 2.6). */
 export interface ShareDraft extends ShareTerms {
   readonly owner: string;
+  /** For whom it is, as `parseTarget()` gives it. */
   readonly target: string;
   /** The owner's Unix account and group; all access through the share runs as these. */
   readonly uid: string;

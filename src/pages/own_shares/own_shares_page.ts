@@ -5,14 +5,15 @@ import type { Call } from "../../resource/call.ts";
 import { FORM_TOKEN, readOwnForm } from "../../resource/form.ts";
 import { makeShare } from "../../resource/share/create_share.ts";
 import { deleteShare } from "../../resource/share/delete_share.ts";
-import { nameOnServer } from "../../resource/share/names.ts";
+import { accountOn, nameOnServer } from "../../resource/share/names.ts";
 import { ownShare } from "../../resource/share/own_share.ts";
 import { ownersView } from "../../resource/share/share_json.ts";
 import { sharedServer } from "../../resource/share/shared_server.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import { changeShare } from "../../resource/share/update_share.ts";
 import { emptyResponse } from "../../resource/text_response.ts";
-import { EVERYBODY, type Share, type Use } from "../../sharing/share.ts";
+import type { Share, Use } from "../../sharing/share.ts";
+import { EVERYBODY, groupOf } from "../../sharing/target.ts";
 import { type Content, isolated, type Markup, markup } from "../markup.ts";
 import { pageResponse } from "../page.ts";
 import { personName } from "../person_name.ts";
@@ -20,6 +21,7 @@ import { distance, moment, size } from "../quantities.ts";
 import { toSignIn } from "../sign_in_page.ts";
 import { signedInAside } from "../signed_in_aside.ts";
 import { TEXTS } from "../texts.ts";
+import { whom } from "../whom.ts";
 import type { Asked } from "../visit.ts";
 import copyScript from "../copy.js" with { type: "text" };
 import { qrPicture } from "../qr_code/qr_picture.ts";
@@ -78,7 +80,7 @@ export function newSharePage(call: Call, parts: SharingParts): HttpResponse {
   return page(call, SAYS.newOn(name), [
     markup`<p><a href="${call.root}shares/${name}/browse?${browsed}">${SAYS.browse}</a></p>`,
     ownForm(call, `shares/${name}`, [
-      shareFields(path, parts),
+      shareFields(path, parts, accountOn(call, name)?.availableGroups),
       markup`<p><button>${SAYS.share}</button></p>`,
     ]),
   ]);
@@ -126,7 +128,7 @@ function linkSection(call: Call, share: Share, { clock }: SharingParts): Markup 
     [SAYS.sources, sources.length > 0 && sources.join(", ")],
   ];
   return markup`<section aria-labelledby="link"><header><h2 id="link">${SAYS.link}</h2></header>
-<form class="fields"><p><label for="address">${SAYS.linkHelp(target === EVERYBODY)}</label>
+<form class="fields"><p><label for="address">${linkHelp(target)}</label>
 <input id="address" class="long" readonly value="${http}"> <button type="button" hidden data-copy="address" data-done="${SAYS.copied}">${SAYS.copy}</button></p></form>
 <p><a href="${http}">${SAYS.look}</a></p>
 <div class="beside"><dl>${
@@ -137,6 +139,12 @@ function linkSection(call: Call, share: Share, { clock }: SharingParts): Markup 
 ${qrPicture(http, SAYS.qrCode)}</div>
 </section>
 `;
+}
+
+/** What is said of the link, by those for whom the share is. */
+function linkHelp(target: string): string {
+  if (target === EVERYBODY) return SAYS.linkForAll;
+  return groupOf(target) === undefined ? SAYS.linkForOne : SAYS.linkForGroup;
 }
 
 /** What was brought, and of how much. */
@@ -220,10 +228,6 @@ function ownForm({ root, signIn }: Call, action: string, fields: Content): Conte
 <input type="hidden" name="${FORM_TOKEN}" value="${signIn.formToken}">
 ${fields}
 </form>`;
-}
-
-function whom({ target }: Pick<Share, "target">): Content {
-  return target === EVERYBODY ? SAYS.everybody : isolated(personName(target));
 }
 
 function end({ expires }: Pick<Share, "expires">, now: number): Content {

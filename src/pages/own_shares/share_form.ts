@@ -1,6 +1,7 @@
 import { invalidRequest } from "../../resource/invalid_request.ts";
 import type { Form } from "../../resource/form.ts";
-import { EVERYBODY, type Share } from "../../sharing/share.ts";
+import type { Share } from "../../sharing/share.ts";
+import { EVERYBODY, groupTarget } from "../../sharing/target.ts";
 import { type Content, markup } from "../markup.ts";
 import { TEXTS } from "../texts.ts";
 
@@ -21,14 +22,22 @@ interface ShareBounds {
   readonly maxLifetimeSeconds: number;
 }
 
-/** Fields by which a new share is described. */
-export function shareFields(path: string, { allowWriteAccess, maxLifetimeSeconds }: ShareBounds): Content {
+/** Fields by which a new share is described. @param groups That are offered; it can be for others, too. */
+export function shareFields(
+  path: string,
+  { allowWriteAccess, maxLifetimeSeconds }: ShareBounds,
+  groups: readonly string[] = [],
+): Content {
   const access = allowWriteAccess ? ["READ", "WRITE", "MODIFY", "DROP"] as const : ["READ"] as const;
   return markup`<p><label for="path">${SAYS.path}</label>
 <input id="path" name="path" value="${path}" required maxlength="4000" spellcheck="false" autocapitalize="none"></p>
 <p><label for="user">${SAYS.whom}</label>
 <input id="user" name="user" autocomplete="off" maxlength="1000" spellcheck="false" autocapitalize="none" aria-describedby="user-help"></p>
 <p id="user-help" class="quiet">${SAYS.whomHelp}</p>
+<p><label for="group">${SAYS.group}</label>
+<input id="group" name="group" list="groups" autocomplete="off" maxlength="200" spellcheck="false" autocapitalize="none" aria-describedby="group-help"></p>
+<datalist id="groups">${groups.map((group) => markup`<option value="${group}"></option>`)}</datalist>
+<p id="group-help" class="quiet">${SAYS.groupHelp}</p>
 <p><label for="access">${SAYS.access}</label>
 <select id="access" name="access">${
     access.map((level) => markup`<option value="${level}">${SAYS.accessLevels[level]}</option>`)
@@ -104,7 +113,7 @@ export function shareRequest(form: Form): Readonly<Record<string, unknown>> {
   }
   return {
     path: form.get("path"),
-    user: form.get("user")?.trim() || EVERYBODY,
+    user: whomOf(form),
     access: form.get("access"),
     lifetime: lifetimeIn(form),
     maxUses: given("uses"),
@@ -113,6 +122,15 @@ export function shareRequest(form: Form): Readonly<Record<string, unknown>> {
     password: given("password"),
     note: given("note"),
   };
+}
+
+/** For whom: a person, a group, or, where neither is named, everybody. @throws {ERR_INVALID_REQUEST} If both are. */
+function whomOf(form: Form): string {
+  const [user, group] = [form.get("user")?.trim() || undefined, form.get("group")?.trim() || undefined];
+  if (user !== undefined && group !== undefined) {
+    throw invalidRequest("user, group: expected one of them, or none");
+  }
+  return user ?? (group === undefined ? EVERYBODY : groupTarget(group));
 }
 
 /** Seconds; 0 is without end. @throws {ERR_INVALID_REQUEST} */

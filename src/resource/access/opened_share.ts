@@ -2,12 +2,13 @@ import { nothingThere } from "../../daemon/session/session_errors.ts";
 import { type OwnerLimits, withinAll } from "../../sharing/rules/owner_limits.ts";
 import { containedPath } from "../../sharing/rules/contained_path.ts";
 import { type AccessLevel, grants } from "../../sharing/access_level.ts";
-import { EVERYBODY, isOver, type Share } from "../../sharing/share.ts";
+import { isOver, type Share } from "../../sharing/share.ts";
+import { EVERYBODY } from "../../sharing/target.ts";
 import { isShareId } from "../../sharing/share_id.ts";
 import { addressInRange } from "../../model/address.ts";
 import { refuse } from "../../model/service_error.ts";
 import type { Call } from "../call.ts";
-import { nameOnServer } from "../share/names.ts";
+import { targetsOnServer } from "../share/names.ts";
 import { type SharedServer, sharedServer } from "../share/shared_server.ts";
 import { checkLinkPassword } from "./link_password.ts";
 import { checkTokenUse } from "../token_limits.ts";
@@ -48,7 +49,7 @@ export async function openedShare(
 
 /** Whether the caller may use a share in the way that is wanted; its owner has no special right. */
 export function checkUser(call: Call, share: Share, wanted: AccessLevel, parts: SharingParts): void {
-  if (share.target !== EVERYBODY && share.target !== nameOnServer(call, share.server)) {
+  if (share.target !== EVERYBODY && !targetsOnServer(call, share.server).includes(share.target)) {
     throw refusal(call.caller, "This share is for somebody else", parts);
   }
   checkSource(call, share);

@@ -1,4 +1,5 @@
-import { EVERYBODY, isDirectory, type Share } from "../../sharing/share.ts";
+import { isDirectory, type Share } from "../../sharing/share.ts";
+import { EVERYBODY } from "../../sharing/target.ts";
 import { nameOf, withoutSlash } from "../../model/absolute_path.ts";
 import type { Call } from "../call.ts";
 import { shellWord } from "../command_lines.ts";

@@ -6,6 +6,7 @@ import { isRefusal, refuse } from "../../model/service_error.ts";
 import { coveringPaths, decidingShare } from "../../sharing/rules/applicable_share.ts";
 import { grantedScope } from "../../sharing/rules/session_scope.ts";
 import { isOver, type Share } from "../../sharing/share.ts";
+import { EVERYBODY } from "../../sharing/target.ts";
 import { isShareId } from "../../sharing/share_id.ts";
 import type { Call } from "../call.ts";
 import { grantResponse } from "../open_session.ts";
@@ -13,7 +14,7 @@ import { readJson } from "../request_body.ts";
 import { lowestLimit } from "../rate_limit.ts";
 import { statusText } from "../server_facts.ts";
 import { parseSessionRequest } from "../session_request.ts";
-import { nameOnServer } from "../share/names.ts";
+import { targetsOnServer } from "../share/names.ts";
 import { membersOf, parseName, text } from "../share/share_fields.ts";
 import { type SharedServer, sharedServer } from "../share/shared_server.ts";
 import { refusal } from "../share/sharing_errors.ts";
@@ -116,9 +117,9 @@ async function meantShare(
     if (!covers || isOver(share, parts.clock()) || !meant(share)) throw refuse("ERR_SHARE_NOT_FOUND");
     return share;
   }
-  const caller = nameOnServer(call, server);
-  const shares = (await parts.store.withPaths(server, paths, caller)).filter(meant);
-  const share = decidingShare(shares, { caller, wanted });
+  const targets = [...targetsOnServer(call, server), EVERYBODY];
+  const shares = (await parts.store.withPaths(server, paths, targets)).filter(meant);
+  const share = decidingShare(shares, wanted);
   if (share !== undefined) return share;
   if (owner !== undefined || !await parts.store.anyWithPaths(server, paths)) {
     throw refuse("ERR_SHARE_NOT_FOUND");

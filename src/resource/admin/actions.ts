@@ -101,7 +101,9 @@ async function modifyShare(
     return { success: true, message: inWords(share) };
   } catch (error) {
     if (error instanceof AdministrationError) return refused(error.message);
-    if (error instanceof InvalidName) return refused("owner, target: expected distinguished names");
+    if (error instanceof InvalidName) {
+      return refused("owner, target: expected distinguished names, for target also group: and a Unix group");
+    }
     throw error;
   }
 }

@@ -1,4 +1,5 @@
-import { EVERYBODY, type Share } from "../../sharing/share.ts";
+import type { Share } from "../../sharing/share.ts";
+import { EVERYBODY } from "../../sharing/target.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
 import { invalidRequest } from "../invalid_request.ts";
@@ -6,7 +7,7 @@ import { longTextResponse } from "../long_text.ts";
 import { statusText } from "../server_facts.ts";
 import { jsonResponse } from "../text_response.ts";
 import { tokenCoversShare } from "../token_limits.ts";
-import { nameOnServer } from "./names.ts";
+import { nameOnServer, targetsOnServer } from "./names.ts";
 import { ownersView, targetsView } from "./share_json.ts";
 import { sharedServer } from "./shared_server.ts";
 import type { SharingParts } from "./sharing_parts.ts";
@@ -69,6 +70,7 @@ async function* answer(
   },
   { store, clock }: SharingParts,
 ): AsyncGenerator<string, void> {
+  const targets = targetsOnServer(call, server);
   let room = MOST_SHARES;
   let next: Start | undefined;
   for (const list of LISTS) {
@@ -83,7 +85,7 @@ async function* answer(
       const part = { most: most + 1, after };
       const read = list === "shares"
         ? await store.ownedBy(server, caller, part)
-        : await store.targetedAt(server, caller, part);
+        : await store.targetedAt(server, targets, part);
       const shares = read.slice(0, most);
       const shown = shares.filter((share) => tokenCoversShare(call, share));
       const view = (share: Share) =>

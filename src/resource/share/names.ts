@@ -1,8 +1,8 @@
-import { attributesOnServer } from "../../attributes/server_attributes.ts";
+import { attributesOnServer, type ServerAttributes } from "../../attributes/server_attributes.ts";
 import { comparableForm } from "../../model/distinguished_name.ts";
 import { ANONYMOUS_DN, type Caller } from "../../model/identity.ts";
 import { ServiceError } from "../../model/service_error.ts";
-import { EVERYBODY } from "../../sharing/share.ts";
+import { EVERYBODY, groupTarget } from "../../sharing/target.ts";
 import type { Call } from "../call.ts";
 
 /** A caller's name in comparable form (rest-api.md 2.6). */
@@ -22,12 +22,30 @@ export function nameOnServer({ caller, user, log }: Call, server: string): strin
   return proven || hasAccount({ user, log }, server) ? callerName(caller) : EVERYBODY;
 }
 
-function hasAccount({ user, log }: Pick<Call, "user" | "log">, server: string): boolean {
+/**
+ * The targets of shares on a server that are for the caller in particular: by name, and by the Unix groups that the caller
+ * has there now. None for whoever is nobody in particular; and no groups for whoever has no account there.
+ */
+export function targetsOnServer(call: Call, server: string): readonly string[] {
+  const name = nameOnServer(call, server);
+  if (call.caller.kind === "anonymous" || name === EVERYBODY) return [];
+  const groups = accountOn(call, server)?.availableGroups ?? [];
+  return [name, ...groups.map(groupTarget)];
+}
+
+function hasAccount(of: Pick<Call, "user" | "log">, server: string): boolean {
+  return accountOn(of, server) !== undefined;
+}
+
+/** What somebody is on a server; undefined without an account there, or where it cannot be told. */
+export function accountOn(
+  { user, log }: Pick<Call, "user" | "log">,
+  server: string,
+): ServerAttributes | undefined {
   try {
-    attributesOnServer(user, server, { log });
-    return true;
+    return attributesOnServer(user, server, { log });
   } catch (error) {
-    if (error instanceof ServiceError) return false;
+    if (error instanceof ServiceError) return undefined;
     throw error;
   }
 }

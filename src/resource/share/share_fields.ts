@@ -5,12 +5,13 @@ import { type AccessLevel, parseAccessLevel } from "../../sharing/access_level.t
 import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
 import { Secret } from "../../model/secret.ts";
 import type { Quota } from "../../sharing/share.ts";
+import { parseTarget } from "../../sharing/target.ts";
 import { invalidRequest } from "../invalid_request.ts";
 
 /** What `POST /rest/share/<server>` asks for (rest-api.md 1.12); what stands from `maxUses` on is ours. */
 export interface ShareFields {
   readonly path: string;
-  /** In comparable form. */
+  /** As {@link parseTarget} gives it. */
   readonly target: string;
   readonly access: AccessLevel;
   readonly group?: string;
@@ -41,7 +42,7 @@ export function parseShareFields(body: unknown): ShareFields {
   const maxUses = atLeastOne("maxUses", member("maxUses"));
   return {
     path: required("path", member("path")),
-    target: parseName("user", required("user", member("user"))),
+    target: parseWhom(required("user", member("user"))),
     access,
     group: group || undefined,
     lifetime: parseLifetime(member("lifetime")) ?? 0,
@@ -114,6 +115,16 @@ export function parseSources(value: unknown): readonly string[] | undefined {
     if (typeof item === "string" && isAddressRange(item)) return item;
     throw invalidRequest("sources: expected addresses or ranges such as 192.0.2.0/24 or 2001:db8::/32");
   });
+}
+
+/** For whom a share is to be. @throws {ERR_INVALID_REQUEST} */
+function parseWhom(user: string): string {
+  try {
+    return parseTarget(user);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw invalidRequest("user: expected a distinguished name, or group: and an unprivileged Unix group");
+  }
 }
 
 /** The comparable form of a distinguished name. @throws {ERR_INVALID_REQUEST} */

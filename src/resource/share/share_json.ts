@@ -1,4 +1,5 @@
 import { isDirectory, type Share, type Use } from "../../sharing/share.ts";
+import { groupOf } from "../../sharing/target.ts";
 
 /** Members that owner and target both see (rest-api.md 1.12). */
 function common(share: Share, base: string, now: number) {
@@ -33,9 +34,10 @@ export function ownersView(share: Share, base: string, now: number) {
   };
 }
 
-/** A share as the one sees it for whom it is. */
+/** A share as the one sees it for whom it is; `user` where that is a group. */
 export function targetsView(share: Share, base: string, now: number) {
-  return { owner: share.owner, ...common(share, base, now) };
+  const { owner, target } = share;
+  return { owner, ...(groupOf(target) !== undefined && { user: target }), ...common(share, base, now) };
 }
 
 /** A use as the share's owner sees it; `bytes` and `complete` once they are known. */

@@ -1,7 +1,5 @@
-import { attributesOnServer, type ServerAttributes } from "../../attributes/server_attributes.ts";
-import { ServiceError } from "../../model/service_error.ts";
 import type { Call } from "../call.ts";
-import { callerName } from "./names.ts";
+import { accountOn, callerName } from "./names.ts";
 
 /**
  * The member `userInfo` of the share service's answers: who the caller is, as far as that is known, on the last of these
@@ -13,13 +11,4 @@ export function userInfo(call: Call, servers: readonly string[]) {
   if (known === undefined) return { dn };
   const { uid, gid, availableGroups } = known;
   return { uid, gid, groups: availableGroups, dn };
-}
-
-function accountOn({ user, log }: Call, server: string): ServerAttributes | undefined {
-  try {
-    return attributesOnServer(user, server, { log });
-  } catch (error) {
-    if (error instanceof ServiceError) return undefined;
-    throw error;
-  }
 }

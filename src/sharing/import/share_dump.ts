@@ -7,6 +7,7 @@ import { parseAccessLevel } from "../access_level.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
 import { isDirectory, isExpired, type Quota, type Share } from "../share.ts";
 import { isShareId, newShareId } from "../share_id.ts";
+import { parseTarget } from "../target.ts";
 import { csvRows, InvalidCsv } from "./csv_rows.ts";
 
 /**
@@ -223,7 +224,7 @@ function toShare(
   // Blanks at the ends of a path belong to it.
   const path = entry.attempt("path", values.get("path") || undefined, absolutePath);
   const owner = entry.attempt("ownerID", entry.given("ownerID"), comparableForm);
-  const target = entry.attempt("targetID", entry.given("targetID"), comparableForm);
+  const target = entry.attempt("targetID", entry.given("targetID"), parseTarget);
   const uid = entry.name("uid") ??
     (entry.given("uid") === undefined ? entry.bad("uid", "missing") : undefined);
   const gid = entry.name("gid");

@@ -1,5 +1,6 @@
 import { type AccessLevel, grants } from "../access_level.ts";
 import type { Share } from "../share.ts";
+import { exactness } from "../target.ts";
 import { parentOf } from "../../model/absolute_path.ts";
 
 /**
@@ -19,14 +20,13 @@ export function coveringPaths(path: string): readonly string[] {
  * an owner and the users of a share by sharing the same path later. Owners whose share does not grant what is wanted
  * count only if there is no other.
  * @param shares All that cover the path and are for the caller.
- * @param caller In comparable form.
  */
 export function decidingShare(
   shares: readonly Share[],
-  { caller, wanted }: { readonly caller: string; readonly wanted: AccessLevel },
+  wanted: AccessLevel,
 ): Share | undefined {
   const owners = [...Map.groupBy(shares, ({ owner }) => owner).values()].map((own) => ({
-    share: mostSpecific(own, caller),
+    share: mostSpecific(own),
     since: Math.min(...own.map(({ created }) => created)),
   }));
   const rank = ({ share }: typeof owners[number]) =>
@@ -35,16 +35,16 @@ export function decidingShare(
 }
 
 /**
- * Of several shares of an owner for the same path the caller's own comes before everybody's, then the one that grants
- * more, then the older.
+ * Of several shares of an owner for the same path the caller's own comes before those of the caller's groups, these before
+ * everybody's, then the one that grants more, then the older.
  */
-function mostSpecific(shares: readonly Share[], caller: string): Share {
-  return shares.reduce((best, share) => precedence(share, best, caller) < 0 ? share : best);
+function mostSpecific(shares: readonly Share[]): Share {
+  return shares.reduce((best, share) => precedence(share, best) < 0 ? share : best);
 }
 
-function precedence(a: Share, b: Share, caller: string): number {
+function precedence(a: Share, b: Share): number {
   return b.path.length - a.path.length ||
-    Number(b.target === caller) - Number(a.target === caller) ||
+    exactness(b.target) - exactness(a.target) ||
     Number(grants(b.access, a.access)) - Number(grants(a.access, b.access)) ||
     a.created - b.created;
 }

@@ -52,12 +52,21 @@ export class DatabaseShareStore implements ShareStore {
     return this.#read(() => shares("ownedBy", { server, name: owner, ...bounds(part) }));
   }
 
-  targetedAt(server: string, target: string, part?: Part): Promise<readonly Share[]> {
-    return this.#read(() => shares("targetedAt", { server, name: target, ...bounds(part) }));
+  targetedAt(server: string, targets: readonly string[], part?: Part): Promise<readonly Share[]> {
+    const { most = MOST_AT_ONCE } = part ?? {};
+    return this.#read(function* () {
+      // One target after the other, each in the order of its index: a list of all would be put in order for each part.
+      const found: Share[] = [];
+      for (const given of yield* all("targets", { server, targets: JSON.stringify([...new Set(targets)]) })) {
+        found.push(...yield* shares("targetedAt", { server, name: text(given, "target"), ...bounds(part) }));
+      }
+      return found.toSorted(byAge).slice(0, most);
+    });
   }
 
-  withPaths(server: string, paths: readonly string[], target: string): Promise<readonly Share[]> {
-    return this.#read(() => shares("withPaths", { server, paths: JSON.stringify(paths), target }));
+  withPaths(server: string, paths: readonly string[], targets: readonly string[]): Promise<readonly Share[]> {
+    const values = { server, paths: JSON.stringify(paths), targets: JSON.stringify(targets) };
+    return this.#read(() => shares("withPaths", values));
   }
 
   anyWithPaths(server: string, paths: readonly string[]): Promise<boolean> {
@@ -235,6 +244,16 @@ function newColumns(server: string, draft: ShareDraft): Values {
   return { ...columns, created: null };
 }
 
-function bounds({ after = { created: Number.MIN_SAFE_INTEGER, id: "" }, most = 1000 }: Part = {}): Values {
+/** Shares in a part of a list, unless something else is said. */
+const MOST_AT_ONCE = 1000;
+
+function bounds(
+  { after = { created: Number.MIN_SAFE_INTEGER, id: "" }, most = MOST_AT_ONCE }: Part = {},
+): Values {
   return { created: after.created, id: after.id, most };
+}
+
+/** Oldest first, and of the same age in the order of their ids, as the statements have it. */
+function byAge(a: Share, b: Share): number {
+  return a.created - b.created || (a.id < b.id ? -1 : Number(a.id > b.id));
 }

@@ -1,4 +1,4 @@
-import { EVERYBODY } from "../share.ts";
+import { EVERYBODY, GROUP_PREFIX } from "../target.ts";
 
 /** Use records kept per share; older ones go first. */
 const KEEP_USES = 1000;
@@ -13,9 +13,12 @@ export const PURGED_AT_A_TIME = 20;
 const MADE = `owner_dn = :ownerDn, owner_via = :ownerVia, owner_login = :ownerLogin, owner_uid = :ownerUid,
        mapped_role = :mappedRole, made_at_home = :madeAtHome, made_includes = :madeIncludes, made_excludes = :madeExcludes`;
 
-/** Usable shares of other owners from before a moment, with people in common. */
+/** Whether a target is more than one user: everybody, or a group. */
+const isForMany = (target: string) => `(${target} = '${EVERYBODY}' OR ${target} LIKE '${GROUP_PREFIX}%')`;
+
+/** Usable shares of other owners from before a moment, with people in common. Who is in a group, nobody knows here. */
 const IN_THE_WAY = `owner <> :owner AND created < :before
-     AND (:target = '${EVERYBODY}' OR target IN (:target, '${EVERYBODY}'))
+     AND (target = :target OR ${isForMany("target")} OR ${isForMany(":target")})
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now)`;
 
 /**
@@ -57,9 +60,11 @@ export const SQL = {
   targetedAt: `SELECT * FROM share INDEXED BY share_by_target WHERE server = :server AND target = :name
      AND (created, id) > (:created, :id)
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT :most`,
+  targets: `SELECT given.value AS target FROM (SELECT value FROM json_each(:targets)) AS given
+     WHERE EXISTS (SELECT 1 FROM share INDEXED BY share_by_target WHERE server = :server AND target = given.value)`,
   withPaths: `SELECT * FROM share INDEXED BY share_by_path
      WHERE server = :server AND path IN (SELECT value FROM json_each(:paths))
-     AND target IN (:target, '${EVERYBODY}')
+     AND target IN (SELECT value FROM json_each(:targets))
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT 1000`,
   anyWithPaths: `SELECT id FROM share INDEXED BY share_by_path
      WHERE server = :server AND path IN (SELECT value FROM json_each(:paths))

@@ -42,10 +42,10 @@ export interface ShareStore {
   get(server: string, id: string): Promise<Share | undefined>;
   /** What an owner shares, oldest first, the first of them; used up shares are not among them. */
   ownedBy(server: string, owner: string, part?: Part): Promise<readonly Share[]>;
-  /** What is shared with a target, oldest first, the first of them; used up shares are not among them. */
-  targetedAt(server: string, target: string, part?: Part): Promise<readonly Share[]>;
-  /** The first 1000 usable shares with one of these paths, of any owner, that are for a target or for everybody. */
-  withPaths(server: string, paths: readonly string[], target: string): Promise<readonly Share[]>;
+  /** What is shared with one of these targets, oldest first, the first of them; used up shares are not among them. */
+  targetedAt(server: string, targets: readonly string[], part?: Part): Promise<readonly Share[]>;
+  /** The first 1000 usable shares with one of these paths, of any owner, that are for one of these targets. */
+  withPaths(server: string, paths: readonly string[], targets: readonly string[]): Promise<readonly Share[]>;
   /** Whether there are usable shares with one of these paths, for whomever. */
   anyWithPaths(server: string, paths: readonly string[]): Promise<boolean>;
   /**

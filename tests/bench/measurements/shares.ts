@@ -1,4 +1,4 @@
-import { EVERYBODY } from "../../../src/sharing/share.ts";
+import { EVERYBODY } from "../../../src/sharing/target.ts";
 import { SHARE_DATABASE } from "../../../src/resource/share/open_sharing.ts";
 import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
 import { ALICE_DN, MAP, passwordLine, PASSWORDS } from "../../system/running_service.ts";

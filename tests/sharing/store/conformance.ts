@@ -99,7 +99,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     const { id } = await store.put("A", DRAFT);
     assert.equal(await store.get("B", id), undefined);
     assert.deepEqual(await store.ownedBy("B", DRAFT.owner), []);
-    assert.deepEqual(await store.withPaths("B", [DRAFT.path], ANYBODY), []);
+    assert.deepEqual(await store.withPaths("B", [DRAFT.path], [ANYBODY]), []);
     assert.equal(await store.claim("B", id, USE), undefined);
     assert.equal(await store.remove("B", id), false);
     assert.equal(await store.removeByPath("B", DRAFT.owner, DRAFT.path, DRAFT.target), 0);
@@ -157,12 +157,12 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     const two = await store.put("A", { ...DRAFT, path: "/data/", target: "cn=bob" });
     const ids = (shares: readonly Share[]) => shares.map((share) => share.id);
     assert.deepEqual(ids(await store.ownedBy("A", DRAFT.owner)), [one.id, two.id]);
-    assert.deepEqual(ids(await store.targetedAt("A", "cn=bob")), [two.id]);
+    assert.deepEqual(ids(await store.targetedAt("A", ["cn=bob"])), [two.id]);
     const paths = ["/data/d/", "/data/", "/"];
-    assert.deepEqual(ids(await store.withPaths("A", paths, "cn=bob")), [one.id, two.id]);
-    assert.deepEqual(ids(await store.withPaths("A", paths, "cn=carol")), [one.id]);
-    assert.deepEqual(ids(await store.withPaths("A", ["/data/d"], "cn=bob")), []);
-    assert.deepEqual(ids(await store.withPaths("A", [], "cn=bob")), []);
+    assert.deepEqual(ids(await store.withPaths("A", paths, ["cn=bob", ANYBODY])), [one.id, two.id]);
+    assert.deepEqual(ids(await store.withPaths("A", paths, ["cn=carol", ANYBODY])), [one.id]);
+    assert.deepEqual(ids(await store.withPaths("A", ["/data/d"], ["cn=bob", ANYBODY])), []);
+    assert.deepEqual(ids(await store.withPaths("A", [], ["cn=bob", ANYBODY])), []);
     assert.equal(await store.anyWithPaths("A", ["/data/"]), true);
     assert.equal(await store.anyWithPaths("A", ["/data", "/"]), false);
   });
@@ -183,8 +183,45 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     }
     assert.deepEqual(found.map(({ id }) => id).toSorted(), ids.toSorted());
     assert.deepEqual(found, await store.ownedBy("A", DRAFT.owner));
-    const rest = await store.targetedAt("A", DRAFT.target, { after: found[4] });
+    const rest = await store.targetedAt("A", [DRAFT.target], { after: found[4] });
     assert.deepEqual(rest, found.slice(5));
+  });
+
+  fact("lists what is for several targets in one order, and in parts", async (store, time) => {
+    const all = ["cn=bob", "group:hpc", "group:users"];
+    for (let i = 0; i < 9; i++) {
+      if (i % 4 === 0) time.now++;
+      await store.put("A", { ...DRAFT, path: `/${i}`, target: all[i % 3] ?? "" });
+    }
+    await store.put("A", { ...DRAFT, path: "/other", target: "group:other" });
+    await store.put("A", { ...DRAFT, path: "/everybody" });
+    const whole = await store.targetedAt("A", [...all, ...all, "group:none"]);
+    assert.equal(whole.length, 9);
+    const found: Share[] = [];
+    for (
+      let part: readonly Share[];
+      (part = await store.targetedAt("A", all, { after: found.at(-1), most: 2 })).length > 0;
+    ) {
+      assert.ok(part.length <= 2);
+      found.push(...part);
+    }
+    assert.deepEqual(found, whole);
+    assert.deepEqual(await store.targetedAt("A", []), []);
+    assert.equal((await store.targetedAt("A", ["group:hpc"])).length, 3);
+  });
+
+  fact("finds by path what is for one of several targets, and nothing that is for others", async (store) => {
+    const ids: string[] = [];
+    for (const target of ["cn=bob", "group:hpc", "group:HPC", ANYBODY]) {
+      ids.push((await store.put("A", { ...DRAFT, target })).id);
+    }
+    const found = async (...targets: string[]) =>
+      (await store.withPaths("A", [DRAFT.path], targets)).map(({ id }) => ids.indexOf(id)).toSorted();
+    assert.deepEqual(await found("cn=bob", "group:hpc", ANYBODY), [0, 1, 3]);
+    assert.deepEqual(await found("cn=bob", ANYBODY), [0, 3]);
+    assert.deepEqual(await found("cn=carol", "group:users"), []);
+    assert.deepEqual(await found("group:%", "group:", "hpc"), []);
+    assert.deepEqual(await found(), []);
   });
 
   fact("hides expired shares and purges them", async (store, time) => {
@@ -195,8 +232,8 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     time.now += 1;
     assert.equal(await store.get("A", id), undefined);
     assert.deepEqual(await store.ownedBy("A", DRAFT.owner), []);
-    assert.deepEqual(await store.targetedAt("A", DRAFT.target), []);
-    assert.deepEqual(await store.withPaths("A", [DRAFT.path], ANYBODY), []);
+    assert.deepEqual(await store.targetedAt("A", [DRAFT.target]), []);
+    assert.deepEqual(await store.withPaths("A", [DRAFT.path], [ANYBODY]), []);
     assert.deepEqual(await store.all(), []);
     assert.equal(await store.count(), 0);
     assert.equal(await store.claim("A", id, USE), undefined);
@@ -223,7 +260,7 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(claims.filter((claim) => claim !== undefined).length, 1);
     assert.equal((await store.get("A", id))?.accessCount, 1);
     assert.deepEqual(await store.ownedBy("A", DRAFT.owner), []);
-    assert.deepEqual(await store.withPaths("A", [DRAFT.path], ANYBODY), []);
+    assert.deepEqual(await store.withPaths("A", [DRAFT.path], [ANYBODY]), []);
   });
 
   fact("counts down a number of uses", async (store) => {
@@ -366,6 +403,14 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     ["the same path for one of everybody", {}, { target: "cn=u" }, true],
     ["the same path for everybody, and so for that user", { target: "cn=u" }, {}, true],
     ["the same path for somebody else", { target: "cn=u" }, { target: "cn=v" }, false],
+    ["the same path for another group", { target: "group:a" }, { target: "group:b" }, true],
+    ["the same path for one who may be in the group", { target: "group:a" }, { target: "cn=u" }, true],
+    ["the same path for a group where the user may be in", { target: "cn=u" }, { target: "group:a" }, true],
+    ["the same path for a group, and so for part of everybody", {}, { target: "group:a" }, true],
+    ["a directory beside it for the same group", { target: "group:a" }, {
+      path: "/data/d2/",
+      target: "group:a",
+    }, false],
     ["a directory around it", {}, { path: "/data/" }, true],
     ["the root around it", {}, { path: "/" }, true],
     ["a file below it that can be written", { access: "WRITE" }, { path: "/data/d/x" }, true],

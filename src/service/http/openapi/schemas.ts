@@ -1,6 +1,7 @@
 import { flag, integer, listOf, object, type Schema, TEXT, text } from "./schema.ts";
 
 const DN = { examples: ["CN=Ann Example, O=Site, C=DE"] };
+const WHOM = { examples: ["CN=Ann Example, O=Site, C=DE", "group:hpc"] };
 const TIME = text("Local time with offset", {
   pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d[+-]\\d{4}$",
   examples: ["2026-01-05T09:15:00+0100"],
@@ -56,7 +57,7 @@ const SHARE_TERMS = {
 
 const OWN_SHARE = {
   id: TEXT,
-  user: text("Whom it is for"),
+  user: text("Whom it is for: a name, or group: and a Unix group"),
   directory: flag("Whether it is a directory"),
   "sources?": listOf(TEXT, "Addresses and ranges it can be used from; absent: any"),
   "usedUp?": flag("Whether all its uses are over; absent: they are not"),
@@ -199,7 +200,10 @@ export const SCHEMAS = {
   SharedServers: object({ userInfo: USER_INFO }, object({ href: HREF, description: TEXT, status: STATUS })),
   ShareList: object({
     shares: listOf(object(OWN_SHARE), "The caller's own"),
-    accessible: listOf(object({ owner: TEXT, ...SHARE_TERMS }), "Those for the caller"),
+    accessible: listOf(
+      object({ owner: TEXT, "user?": text("The group, where it is for one"), ...SHARE_TERMS }),
+      "Those for the caller, and for groups of the caller on this server",
+    ),
     status: STATUS,
     userInfo: USER_INFO,
     "next?": HREF,
@@ -212,7 +216,7 @@ export const SCHEMAS = {
   }),
   ShareRequest: object({
     path: text("Absolute, or relative to the home directory"),
-    user: text("Whom it is for; CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN is everybody", DN),
+    user: text("Whom it is for; CN=ANONYMOUS,O=UNKNOWN,OU=UNKNOWN is everybody", WHOM),
     "access?": { type: "string", enum: ["NONE", "READ", "WRITE", "MODIFY", "DROP"] },
     "group?": TEXT,
     "lifetime?": LENIENT_INTEGER,
@@ -263,7 +267,7 @@ export const SCHEMAS = {
     "gid?": text("Unix group; ModifyShare"),
     "path?": text("Absolute, of a directory with a slash at its end; ModifyShare"),
     "owner?": text("ModifyShare", DN),
-    "target?": text("ModifyShare", DN),
+    "target?": text("ModifyShare", WHOM),
     "subject?": text("Whom the token is for; IssueAPIToken", DN),
     "lifetime?": LENIENT_INTEGER,
     "renewable?": LENIENT_FLAG,

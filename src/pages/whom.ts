@@ -1,0 +1,14 @@
+import type { Share } from "../sharing/share.ts";
+import { EVERYBODY, groupOf } from "../sharing/target.ts";
+import { type Content, isolated, markup } from "./markup.ts";
+import { personName } from "./person_name.ts";
+import { TEXTS } from "./texts.ts";
+
+/** For whom a share is, in words. */
+export function whom({ target }: Pick<Share, "target">): Content {
+  if (target === EVERYBODY) return TEXTS.shares.everybody;
+  const group = groupOf(target);
+  return group === undefined
+    ? isolated(personName(target))
+    : markup`${TEXTS.shares.membersOf} ${isolated(group)}`;
+}

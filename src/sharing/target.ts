@@ -1,0 +1,38 @@
+import { isUserAccount } from "../model/account_name.ts";
+import { comparableForm, InvalidName } from "../model/distinguished_name.ts";
+
+/** The target of a share for everybody: the anonymous caller's name, in comparable form. */
+export const EVERYBODY = "cn=anonymous,o=unknown,ou=unknown";
+
+/** What a target begins with that is a Unix group. No name's comparable form does: a colon is in no attribute's name. */
+export const GROUP_PREFIX = "group:";
+
+/** The target of a share for the members of a Unix group on its server. */
+export function groupTarget(group: string): string {
+  return GROUP_PREFIX + group;
+}
+
+/** The Unix group that a target is; undefined for a user, and for everybody. */
+export function groupOf(target: string): string | undefined {
+  return target.startsWith(GROUP_PREFIX) ? target.slice(GROUP_PREFIX.length) : undefined;
+}
+
+/**
+ * For whom a share is, as it is stored and compared: a user's name in comparable form, everybody's, or `group:` and the name
+ * of a Unix group, in which case counts.
+ * @param text In any spelling.
+ * @throws {InvalidName} Neither a distinguished name nor an unprivileged group.
+ */
+export function parseTarget(text: string): string {
+  const given = text.trim();
+  if (given.slice(0, GROUP_PREFIX.length).toLowerCase() !== GROUP_PREFIX) return comparableForm(text);
+  const group = given.slice(GROUP_PREFIX.length);
+  if (isUserAccount(group)) return groupTarget(group);
+  throw new InvalidName("expected the name of an unprivileged Unix group", GROUP_PREFIX.length + 1);
+}
+
+/** How exactly a target names the caller for whom it is: a user before a group, a group before everybody. */
+export function exactness(target: string): number {
+  if (target === EVERYBODY) return 0;
+  return groupOf(target) === undefined ? 2 : 1;
+}
