@@ -17,6 +17,9 @@ export function groupOf(target: string): string | undefined {
   return target.startsWith(GROUP_PREFIX) ? target.slice(GROUP_PREFIX.length) : undefined;
 }
 
+/** What {@link parseTarget} takes, for whoever gave it something else. */
+export const EXPECTED_TARGET = "expected a distinguished name, or group: and an unprivileged Unix group";
+
 /**
  * For whom a share is, as it is stored and compared: a user's name in comparable form, everybody's, or `group:` and the name
  * of a Unix group, in which case counts.

@@ -42,6 +42,8 @@ export class SharingSite implements AsyncDisposable {
   limits: OwnerLimits = {};
   /** Attributes of alice on the server, beyond her account. */
   attributes: OwnerLimits & { readonly rateLimit?: string; readonly xlogin?: string } = {};
+  /** Unix groups of those who have an account. */
+  groups: Partial<Record<Who, readonly string[]>> = {};
   /** Those of the token that each caller shows; absent: they show something else. */
   bounds: TokenBounds | undefined;
   /** What the audit line of the last request says besides who, what and when. */
@@ -223,7 +225,7 @@ export class SharingSite implements AsyncDisposable {
       availableRoles: [],
       ...(known && { uid: who, group: who === "alice" ? "users" : "hpc" }),
       availableUids: [],
-      availableGroups: known ? ["users", "hpc"] : [],
+      availableGroups: known ? this.groups[who] ?? ["users", "hpc"] : [],
       supplementaryGroups: [],
       availableQueues: [],
       extra: new Map(

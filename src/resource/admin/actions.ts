@@ -4,6 +4,7 @@ import { InvalidName } from "../../model/distinguished_name.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { AdministrationError, type ShareAdministration } from "../../sharing/administration.ts";
 import type { Share } from "../../sharing/share.ts";
+import { EXPECTED_TARGET } from "../../sharing/target.ts";
 import type { Call } from "../call.ts";
 import { parseServerAddress } from "../requested_server.ts";
 import type { ServerFacts } from "../server_facts.ts";
@@ -102,7 +103,7 @@ async function modifyShare(
   } catch (error) {
     if (error instanceof AdministrationError) return refused(error.message);
     if (error instanceof InvalidName) {
-      return refused("owner, target: expected distinguished names, for target also group: and a Unix group");
+      return refused(`owner: expected a distinguished name; target: ${EXPECTED_TARGET}`);
     }
     throw error;
   }

@@ -5,7 +5,7 @@ import { type AccessLevel, parseAccessLevel } from "../../sharing/access_level.t
 import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
 import { Secret } from "../../model/secret.ts";
 import type { Quota } from "../../sharing/share.ts";
-import { parseTarget } from "../../sharing/target.ts";
+import { EXPECTED_TARGET, parseTarget } from "../../sharing/target.ts";
 import { invalidRequest } from "../invalid_request.ts";
 
 /** What `POST /rest/share/<server>` asks for (rest-api.md 1.12); what stands from `maxUses` on is ours. */
@@ -122,8 +122,8 @@ function parseWhom(user: string): string {
   try {
     return parseTarget(user);
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    throw invalidRequest("user: expected a distinguished name, or group: and an unprivileged Unix group");
+    if (error instanceof ServiceError) throw invalidRequest(`user: ${EXPECTED_TARGET}`);
+    throw error;
   }
 }
 

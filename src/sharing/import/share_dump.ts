@@ -1,13 +1,13 @@
 import { isAddressRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
-import { comparableForm } from "../../model/distinguished_name.ts";
+import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { parseAccessLevel } from "../access_level.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
 import { isDirectory, isExpired, type Quota, type Share } from "../share.ts";
 import { isShareId, newShareId } from "../share_id.ts";
-import { parseTarget } from "../target.ts";
+import { EXPECTED_TARGET, parseTarget } from "../target.ts";
 import { csvRows, InvalidCsv } from "./csv_rows.ts";
 
 /**
@@ -164,6 +164,18 @@ class MemberReader {
     }
   }
 
+  /** For whom it is. */
+  target(): string | undefined {
+    const text = this.given("targetID");
+    if (text === undefined) return this.bad("targetID", "missing");
+    try {
+      return parseTarget(text);
+    } catch (error) {
+      if (error instanceof InvalidName) return this.bad("targetID", EXPECTED_TARGET);
+      throw error;
+    }
+  }
+
   count(key: Member): number | undefined {
     const text = this.given(key) ?? "0";
     return /^\d{1,15}$/.test(text) ? Number(text) : this.bad(key, "expected a whole number");
@@ -224,7 +236,7 @@ function toShare(
   // Blanks at the ends of a path belong to it.
   const path = entry.attempt("path", values.get("path") || undefined, absolutePath);
   const owner = entry.attempt("ownerID", entry.given("ownerID"), comparableForm);
-  const target = entry.attempt("targetID", entry.given("targetID"), parseTarget);
+  const target = entry.target();
   const uid = entry.name("uid") ??
     (entry.given("uid") === undefined ? entry.bad("uid", "missing") : undefined);
   const gid = entry.name("gid");

@@ -6,6 +6,7 @@ import {
   shareRequest,
 } from "../../../src/pages/own_shares/share_form.ts";
 import { parseForm } from "../../../src/resource/form.ts";
+import { EVERYBODY } from "../../../src/sharing/target.ts";
 import { isRefusal } from "../../../src/model/service_error.ts";
 
 const DAY = 86_400;
@@ -51,6 +52,20 @@ Deno.test("changeFields() keeps the lifetime unless another one is chosen, and c
   assert.doesNotMatch(open, /name="open"/);
 });
 
+Deno.test("shareRequest() is for a person, for a group, or for everybody", () => {
+  const forWhom = (text: string) => shareRequest(parseForm(`days=1&${text}`))["user"];
+  assert.equal(forWhom("user=+CN%3DAnn+&group=+"), "CN=Ann");
+  assert.equal(forWhom("user=&group=+hpc+"), "group:hpc");
+  assert.equal(forWhom("user=&group="), EVERYBODY);
+  assert.equal(forWhom(""), EVERYBODY);
+});
+
+Deno.test("shareFields() offers the groups of whoever shares", () => {
+  const bounds = { allowWriteAccess: true, maxLifetimeSeconds: 0 };
+  const offered = String(shareFields("/data/", bounds, ["hpc", 'a"b']));
+  assert.match(offered, /<datalist id="groups"><option value="hpc"><\/option><option value="a&#34;b">/);
+});
+
 Deno.test("shareRequest() and shareChange() read what the forms say", () => {
   const asked = shareRequest(
     parseForm("path=/d/&user=&access=READ&days=0.5&uses=3&files=&mebibytes=2&note="),
@@ -64,7 +79,7 @@ Deno.test("shareRequest() and shareChange() read what the forms say", () => {
   assert.equal(shareChange(parseForm("days=&note=x&password="))["lifetime"], undefined);
   assert.equal(shareChange(parseForm("days=7&open=on"))["lifetime"], 7 * DAY);
   assert.equal(shareChange(parseForm("open=on"))["password"], "");
-  for (const text of ["days=x", "days=1&mebibytes=-1"]) {
+  for (const text of ["days=x", "days=1&mebibytes=-1", "days=1&user=CN%3DAnn&group=hpc"]) {
     assert.throws(
       () => shareRequest(parseForm(text)),
       (error) => isRefusal(error, "ERR_INVALID_REQUEST"),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { InvalidFile } from "../../../src/model/problem.ts";
-import { parseShareDump } from "../../../src/sharing/import/share_dump.ts";
+import { dumpEntry, parseShareDump } from "../../../src/sharing/import/share_dump.ts";
 
 const OPTIONS = { file: "shares.csv", server: "HPC", servers: ["HPC"], now: 0 };
 
@@ -17,6 +17,19 @@ Deno.test("parseShareDump() reads a table of the Java service, whose records are
     ["f2a41c6e9b7", '/data/a "q", b.txt', "ann", "users", "READ", 2],
   );
   assert.deepEqual([folder?.id, folder?.path, folder?.access], ["f2a41c6e9b8", "/data/ü/", "WRITE"]);
+});
+
+Deno.test("parseShareDump() reads shares for groups, and says what it expects of a target", () => {
+  const [share] = parseShareDump("path,ownerID,uid,targetID\n/d,CN=Ann,ann,group:hpc\n", OPTIONS);
+  assert.equal(share?.target, "group:hpc");
+  assert.deepEqual(
+    parseShareDump(JSON.stringify(share && [dumpEntry(share)]), OPTIONS).map(({ target }) => target),
+    ["group:hpc"],
+  );
+  assert.throws(
+    () => parseShareDump("path,ownerID,uid,targetID\n/d,CN=Ann,ann,group:*\n", OPTIONS),
+    /^InvalidFile: shares\.csv:2: targetID: expected a distinguished name, or group: and an unprivileged Unix group$/,
+  );
 });
 
 for (const record of ["no JSON", "[]", "null", '"text"']) {

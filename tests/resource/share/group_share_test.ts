@@ -1,0 +1,131 @@
+/** Shares for the members of a Unix group: who is one is judged at each use. */
+import assert from "node:assert/strict";
+import { refuse } from "../../../src/model/service_error.ts";
+import { SharingSite, type Who } from "../sharing_site.ts";
+
+/** How a caller is answered who wants a file of a share of alice's directory `d/`. */
+async function statuses(site: SharingSite, id: string, who: Who) {
+  const download = await site.ask(who, "GET", `access/HPC/${id}/ten.txt`);
+  await download.body?.cancel();
+  const byPath = await site.ask(who, "POST", "access/HPC", { body: { serverPath: `${site.root}/d/` } });
+  const byId = await site.ask(who, "POST", `access/HPC/${id}`, { body: { serverPath: `${site.root}/d/` } });
+  const listed = await (await site.ask(who, "GET", "share/HPC")).json();
+  return [download.status, byPath.status, byId.status, listed.accessible.length];
+}
+
+Deno.test("a share for a group is for its members on the server, for nobody else, and as long as they are in it", async () => {
+  await using site = await SharingSite.open();
+  site.groups = { carol: ["users", "proj"], dave: ["users", "PROJ"], alice: ["users"] };
+  const id = await site.share("d/", { user: "group:proj" });
+  assert.deepEqual(
+    [site.audited.target, site.audited.owner],
+    ["group:proj", "cn=alice,o=example"],
+    "the audit line says for whom",
+  );
+  assert.deepEqual(await statuses(site, id, "carol"), [200, 200, 200, 1]);
+  assert.deepEqual(await statuses(site, id, "dave"), [403, 403, 403, 0], "the case of a group counts");
+  assert.deepEqual(await statuses(site, id, "bob"), [403, 403, 403, 0], "who has no account is in no group");
+  assert.deepEqual(await statuses(site, id, "anonymous"), [401, 401, 401, 0]);
+  assert.deepEqual(await statuses(site, id, "alice"), [403, 403, 403, 0], "its owner has no special right");
+
+  site.groups = { carol: ["users"], dave: ["proj"] };
+  assert.deepEqual(await statuses(site, id, "carol"), [403, 403, 403, 0], "who has left the group");
+  assert.deepEqual(await statuses(site, id, "dave"), [200, 200, 200, 1], "who has joined it");
+});
+
+Deno.test("nobody in particular is in no group, whatever the attributes say", async () => {
+  await using site = await SharingSite.open();
+  site.groups = { anonymous: ["proj"], bob: ["proj"] };
+  const id = await site.share("d/", { user: "group:proj" });
+  assert.deepEqual(await statuses(site, id, "anonymous"), [401, 401, 401, 0]);
+  assert.deepEqual(await statuses(site, id, "bob"), [403, 403, 403, 0]);
+});
+
+Deno.test("a share for a group is listed for its owner and its members, and tells them the group", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { user: " Group:hpc" });
+  const [own] = (await (await site.ask("alice", "GET", "share/HPC")).json()).shares;
+  assert.deepEqual([own.id, own.user], [id, "group:hpc"]);
+  const [seen] = (await (await site.ask("carol", "GET", "share/HPC")).json()).accessible;
+  assert.deepEqual([seen.owner, seen.user], ["cn=alice,o=example", "group:hpc"]);
+  await site.share("d/sub/", { user: "CN=carol, O=Example" });
+  const [, named] = (await (await site.ask("carol", "GET", "share/HPC")).json()).accessible;
+  assert.equal(named.user, undefined, "a share for one person is told as before");
+});
+
+Deno.test("new terms go to the share for the same group, and NONE ends that one alone", async () => {
+  await using site = await SharingSite.open();
+  const [everybody, hpc] = [await site.share("d/"), await site.share("d/", { user: "group:hpc" })];
+  assert.notEqual(everybody, hpc);
+  assert.equal(await site.share("d/", { user: "group:hpc", access: "WRITE" }), hpc);
+  const end = { path: `${site.root}/d/`, user: "group:hpc", access: "NONE" };
+  assert.equal((await site.ask("alice", "POST", "share/HPC", { body: end })).status, 200);
+  const { shares } = await (await site.ask("alice", "GET", "share/HPC")).json();
+  assert.deepEqual(shares.map(({ id }: { id: string }) => id), [everybody]);
+});
+
+Deno.test("of an owner's shares of a path the caller's own decides, then a group's, then everybody's", async () => {
+  await using site = await SharingSite.open();
+  const permission = async (who: Who) => {
+    const body = { serverPath: `${site.root}/d/`, send: true };
+    assert.equal((await site.ask(who, "POST", "access/HPC", { body })).status, 200);
+    return site.site.daemon.requests.at(-1)?.values?.get("access-permissions");
+  };
+  await site.share("d/");
+  await site.share("d/", { user: "group:hpc", access: "WRITE" });
+  await site.share("d/", { user: "CN=dave, O=Example" });
+  assert.deepEqual(
+    [await permission("anonymous"), await permission("carol"), await permission("dave")],
+    ["READ", "WRITE", "READ"],
+  );
+});
+
+Deno.test("members bring and replace files as far as the share for their group goes, as its owner", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { user: "group:hpc", access: "WRITE" });
+  const put = async (who: Who) =>
+    (await site.ask(who, "PUT", `access/HPC/${id}/${who}.txt`, { body: "new" })).status;
+  assert.deepEqual([await put("carol"), await put("bob"), await put("anonymous")], [201, 403, 401]);
+  assert.equal(site.site.daemon.requests.at(-1)?.values?.get("user"), "alice");
+  const [{ uses }] = [(await (await site.ask("alice", "GET", `share/HPC/${id}`)).json()).share];
+  assert.deepEqual([uses[0].user, uses.length], ["cn=carol,o=example", 1]);
+});
+
+Deno.test("a share for a group gives nothing once its owner is banned or may not reach it any more", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/", { user: "group:hpc" });
+  site.limits = { excludes: "*.txt" };
+  assert.equal((await site.ask("carol", "GET", `access/HPC/${id}/ten.txt`)).status, 404);
+  site.limits = {};
+  const { owners } = site.parts;
+  const limits = () => Promise.reject(refuse("ERR_SHARE_NOT_FOUND", "the owner is banned"));
+  site.parts = { ...site.parts, owners: { ...owners, limits } };
+  assert.deepEqual((await statuses(site, id, "carol")).slice(0, 3), [404, 404, 404]);
+});
+
+Deno.test("a password, addresses and uses of a share for a group hold for its members", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/ten.txt", { user: "group:hpc", maxUses: 1, sources: ["192.0.2.0/24"] });
+  const get = async (clientAddress: string) => {
+    const response = await site.ask("carol", "GET", `access/HPC/${id}`, { clientAddress });
+    await response.text();
+    return response.status;
+  };
+  assert.deepEqual([await get("198.51.100.1"), await get("192.0.2.1"), await get("192.0.2.1")], [
+    403,
+    200,
+    404,
+  ]);
+});
+
+for (
+  const user of ["group:", "group:*", "group:CN=Ann,O=Site", "group:root", "group:a b", "group:hpc:users"]
+) {
+  Deno.test(`there is no share for ${user}`, async () => {
+    await using site = await SharingSite.open();
+    const body = { path: `${site.root}/d/`, user };
+    const response = await site.ask("alice", "POST", "share/HPC", { body });
+    assert.equal(response.status, 400);
+    assert.match(await response.text(), /user: expected a distinguished name, or group: and/);
+  });
+}
