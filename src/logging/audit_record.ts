@@ -14,7 +14,7 @@ export interface AuditFacts {
   /** Unix account and group. */
   readonly uid?: string;
   readonly gid?: string;
-  /** Owner and target of a share, as comparable names. */
+  /** Owner of a share, and for whom it is, as they are compared: `group:hpc` is a group. */
   readonly owner?: string;
   readonly target?: string;
   /** Path of a share, or what was reached below it. */

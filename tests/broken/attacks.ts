@@ -126,6 +126,16 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/resource/share"],
   },
   {
+    rows: ["Being taken for a member of a group that a share is for"],
+    broken: "everybody who has a name is in some groups, by whatever the sources say",
+    file: "src/resource/share/names.ts",
+    change: instead(
+      "accountOn(call, server)?.availableGroups ?? []",
+      '["hpc", "proj", ...accountOn(call, server)?.availableGroups ?? []]',
+    ),
+    tests: ["tests/resource/share/group_share_test.ts"],
+  },
+  {
     rows: ["Cutting the connection to the database while a use is counted"],
     broken: "a change leaves no id by which it is known whether it happened",
     file: "src/store/postgres/postgres_database.ts",

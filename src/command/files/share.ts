@@ -17,7 +17,7 @@ const MEMBERS = {
   "ownerID": "Distinguished name of the owner",
   "uid": "Unix account under which it is read",
   "gid?": "Unix group",
-  "targetID": "Distinguished name of whom it is for",
+  "targetID": "Distinguished name of whom it is for, or group: and a Unix group",
   "access": "READ, WRITE, MODIFY or DROP (uploads alone)",
   "oneTime": "Whether it ends with its first use",
   "usesLeft?": "How often it can be used; missing if that is not limited",
@@ -123,7 +123,8 @@ const importShares = defineCommand({
   details: [
     "The dump is CSV with a header line, or a JSON array of objects. Columns or members, in any order: path, ownerID,",
     "uid, targetID (required); server, id, isDirectory, gid, access, oneTime, usesLeft, expires (seconds since 1970),",
-    "accessCount, sources, note, password (its hash), maxFiles, maxBytes. Shares whose id is there already stay as they are; those that have ended are left out.",
+    "accessCount, sources, note, password (its hash), maxFiles, maxBytes. A targetID is a distinguished name, or group:",
+    "and a Unix group. Shares whose id is there already stay as they are; those that have ended are left out.",
   ],
   operands: { file: "The dump, UTF-8" },
   options: { server: { ...SERVER, help: "Logical server of entries that name none" } },

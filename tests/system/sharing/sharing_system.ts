@@ -34,11 +34,15 @@ export interface SharingSetting {
   readonly daemon?: DaemonOptions;
   /** Further lines of the main file. */
   readonly properties?: Readonly<Record<string, string>>;
+  /** Further lines of the password file. */
+  readonly passwords?: string;
+  /** Further entries of the map file. */
+  readonly map?: Readonly<Record<string, unknown>>;
 }
 
 /** A configuration with sharing on its server `HPC`, whose daemon serves a folder of Alice's. */
 export async function createSharingSite(
-  { daemon = {}, properties = {} }: SharingSetting = {},
+  { daemon = {}, properties = {}, passwords = "", map = {} }: SharingSetting = {},
 ): Promise<Site & { readonly data: string }> {
   const data = await Deno.realPath(await Deno.makeTempDir({ prefix: "authserver-data-" }));
   await Deno.mkdir(`${data}/d/sub`, { recursive: true });
@@ -55,8 +59,8 @@ export async function createSharingSite(
         ...daemon,
       }],
     },
-    passwords: PASSWORDS + passwordLine(BOB, BOB_DN),
-    map: JSON.stringify({ ...MAP, [BOB_DN]: { role: "user" }, [ALICE_DN]: MAP[ALICE_DN] }),
+    passwords: PASSWORDS + passwordLine(BOB, BOB_DN) + passwords,
+    map: JSON.stringify({ ...MAP, [BOB_DN]: { role: "user" }, [ALICE_DN]: MAP[ALICE_DN], ...map }),
     properties: {
       "share.servers": "HPC",
       "share.allowWriteAccess": "true",

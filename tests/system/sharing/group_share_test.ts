@@ -1,0 +1,107 @@
+/** Shares for a group, with the groups that the service knows by its own sources. */
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+import { runCommand } from "../../../src/command/run_command.ts";
+import { recordedIo } from "../../command/recorded_io.ts";
+import { ALICE, ALICE_DN, MAP, passwordLine } from "../running_service.ts";
+import { formToken, Visitor } from "../visitor.ts";
+import { BOB, BOB_DN, SharingSystem } from "./sharing_system.ts";
+
+const user = (name: string) => [[name, `${name}-4711`], `CN=${name},O=Demo,C=EU`] as const;
+const [CAROL, CAROL_DN] = user("carol");
+const [GUEST, GUEST_DN] = user("guest");
+const [FAR, FAR_DN] = user("far");
+
+const map = {
+  [CAROL_DN]: { role: "user", xlogin: "carol", group: ["users", "proj"] },
+  // The role says which services somebody may use; what is shared with them does not ask for it.
+  [GUEST_DN]: { role: "guest", xlogin: "guest", group: "proj" },
+  // On another server, and not on this one.
+  [FAR_DN]: { role: "user", "uftpd.ELSEWHERE.xlogin": "far", "uftpd.ELSEWHERE.group": "proj", group: "proj" },
+};
+const sharing = await SharingSystem.open({
+  passwords: passwordLine(CAROL, CAROL_DN) + passwordLine(GUEST, GUEST_DN) + passwordLine(FAR, FAR_DN),
+  map,
+});
+const { system, data } = sharing;
+Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
+
+const asked = async (id: string, as?: readonly [string, string]) =>
+  (await sharing.fetch(`${id}/ten.txt`, as === undefined ? {} : { as })).status;
+
+Deno.test("a share is for those whom the sources put into its group on its server, at the time of its use", async () => {
+  const id = await sharing.share("d/", { user: "group:proj" });
+  assert.deepEqual(
+    await Promise.all([CAROL, GUEST, FAR, BOB, ALICE, undefined].map((as) => asked(id, as))),
+    [200, 200, 403, 403, 403, 401],
+  );
+  const session = await system.ask("/rest/access/HPC", {
+    as: CAROL,
+    body: { serverPath: `${data}/d/`, send: true },
+  });
+  assert.equal(session.status, 200, session.text);
+  assert.equal(system.daemon().requests.at(-1)?.values?.get("user"), "alice");
+
+  const others = { ...MAP, ...map, [BOB_DN]: { role: "user", xlogin: "bob", group: "proj" }, [CAROL_DN]: {} };
+  await system.replace("conf/mapfile.json", JSON.stringify(others));
+  for (const end = performance.now() + 20_000; await asked(id, BOB) !== 200;) {
+    assert.ok(performance.now() < end, "the new map does not count");
+    await delay(20);
+  }
+  assert.equal(await asked(id, CAROL), 403);
+
+  // Whom the map bans as owner shares nothing any more, with nobody.
+  await system.replace(
+    "conf/mapfile.json",
+    JSON.stringify({ ...others, [ALICE_DN]: { ...MAP[ALICE_DN], role: "banned" } }),
+  );
+  for (const end = performance.now() + 20_000; await asked(id, BOB) !== 404;) {
+    assert.ok(performance.now() < end, "the ban does not count");
+    await delay(20);
+  }
+  await system.replace("conf/mapfile.json", JSON.stringify({ ...MAP, ...map, [BOB_DN]: { role: "user" } }));
+  for (const end = performance.now() + 20_000; await asked(id, CAROL) !== 200;) {
+    assert.ok(performance.now() < end, "the old map does not count");
+    await delay(20);
+  }
+});
+
+Deno.test("a share for a group is made by page, seen by its members, and known to the operator", async () => {
+  const alice = new Visitor(system);
+  await alice.signIn(ALICE);
+  const form = await alice.get(`/shares/HPC/new?path=${encodeURIComponent(`${data}/d/sub/`)}`);
+  assert.match(
+    form.text,
+    /<datalist id="groups"><option value="hpc"><\/option><option value="users"><\/option><\/datalist>/,
+  );
+  const fields = { token: formToken(form), path: `${data}/d/sub/`, access: "READ", days: "7", user: "" };
+  assert.equal((await alice.post("/shares/HPC", { ...fields, group: "a*" })).status, 400);
+  assert.equal((await alice.post("/shares/HPC", { ...fields, group: "hpc", user: BOB_DN })).status, 400);
+  const made = await alice.post("/shares/HPC", { ...fields, group: "proj" });
+  assert.equal(made.status, 303, made.text);
+  const { pathname } = new URL(made.headers.location ?? "", "https://x/shares/HPC");
+  const page = await alice.get(pathname);
+  assert.match(page.text, /members of the group <bdi>proj<\/bdi>/);
+  assert.match(page.text, /Link for the members of the group, who have to sign in:/);
+  assert.match(
+    (await alice.get("/")).text,
+    /d\/sub\/<\/bdi><\/a>, read, for members of the group <bdi>proj</,
+  );
+  assert.match((await alice.get("/shares")).text, /members of the group <bdi>proj<\/bdi> · read/);
+
+  const carol = new Visitor(system);
+  await carol.signIn(CAROL);
+  assert.match((await carol.get("/")).text, /Shared with you[^]*d\/sub\/<\/bdi>/);
+  const far = new Visitor(system);
+  await far.signIn(FAR);
+  assert.doesNotMatch((await far.get("/")).text, /d\/sub\/<\/bdi>/);
+
+  const io = recordedIo();
+  assert.equal(await runCommand(["share", "list", "--json", "--config", system.main], io), 0, io.err);
+  const id = pathname.slice(pathname.lastIndexOf("/") + 1);
+  const listed: unknown = JSON.parse(io.out).find((share: { id: string }) => share.id === id);
+  assert.equal(Reflect.get(Object(listed), "targetID"), "group:proj");
+  const shown = recordedIo();
+  assert.equal(await runCommand(["share", "show", id, "--config", system.main], shown), 0, shown.err);
+  assert.match(shown.out, /^For +group:proj$/m);
+});
