@@ -128,7 +128,7 @@ export function shareRequest(form: Form): Readonly<Record<string, unknown>> {
 function whomOf(form: Form): string {
   const [user, group] = [form.get("user")?.trim() || undefined, form.get("group")?.trim() || undefined];
   if (user !== undefined && group !== undefined) {
-    throw invalidRequest("user, group: expected one of them, or none");
+    throw invalidRequest("Expected either user or group, or none of them");
   }
   return user ?? (group === undefined ? EVERYBODY : groupTarget(group));
 }
