@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Credential } from "../pki/authority.ts";
+import { type AssertingClient, ClientAssertions } from "./client_assertion.ts";
 import { type HttpsServer, startHttpsServer } from "./https_server.ts";
 import { sendJson } from "./oidc_provider.ts";
 import { createSigner, type TokenSigner } from "./token_issuer.ts";
@@ -25,14 +26,22 @@ export interface CodeProvider extends AsyncDisposable {
   /** Members of the discovery document in place of its own. */
   metadata: Readonly<Record<string, unknown>>;
   misbehaviour: Misbehaviour;
+  /** What was wrong with the logins of its client. */
+  readonly faults: readonly string[];
   /** A user signs in there, and the browser is sent back. @returns Path and query of our service. */
   signIn(location: string, user: string): string;
 }
 
-export async function startCodeProvider(credential: Credential): Promise<CodeProvider> {
+/** @param client Logs in by signatures; absent: {@link CODE_CLIENT} does by its secret. */
+export async function startCodeProvider(
+  credential: Credential,
+  client?: Omit<AssertingClient, "id">,
+): Promise<CodeProvider> {
   const codes = new Map<string, { readonly asked: URLSearchParams; readonly user: string }>();
   const signer = createSigner("ES256", randomUUID());
   const state: Pick<CodeProvider, "metadata" | "misbehaviour"> = { metadata: {}, misbehaviour: {} };
+  let assertions: ClientAssertions | undefined;
+  const faults: string[] = [];
   const server = await startHttpsServer(credential, (request, response) => {
     const issuer = server.origin;
     if (request.path === "/.well-known/openid-configuration") {
@@ -45,7 +54,12 @@ export async function startCodeProvider(credential: Credential): Promise<CodePro
     codes.delete(form.get("code") ?? ""); // each counts once
     const refuse = (status: number, error: string) =>
       response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify({ error }));
-    if (form.get("client_id") !== CODE_CLIENT.id || form.get("client_secret") !== CODE_CLIENT.secret) {
+    const isPlain = form.get("client_id") === CODE_CLIENT.id &&
+      form.get("client_secret") === CODE_CLIENT.secret;
+    if (client !== undefined) assertions ??= new ClientAssertions({ ...client, id: CODE_CLIENT.id }, issuer);
+    const fault = assertions === undefined ? isPlain ? undefined : "secret" : assertions.fault(form);
+    if (fault !== undefined) {
+      faults.push(fault);
       return refuse(401, "invalid_client");
     }
     const challenge = createHash("sha256").update(form.get("code_verifier") ?? "").digest("base64url");
@@ -62,6 +76,7 @@ export async function startCodeProvider(credential: Credential): Promise<CodePro
     issuer: server.origin,
     server,
     signer,
+    faults,
     signIn(location: string, user: string) {
       const asked = new URL(location).searchParams;
       const code = randomUUID();
