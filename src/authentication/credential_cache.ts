@@ -1,4 +1,5 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { hash } from "node:crypto";
+import { BoundedMap } from "../model/bounded_map.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../model/clock.ts";
 import { SingleFlight } from "../model/single_flight.ts";
 
@@ -29,23 +30,23 @@ interface Kept<T> {
 
 /**
  * Remembers for a short while what another system said about credentials. Credentials themselves are not kept: the key
- * is a keyed hash with a key that this cache alone knows. Asked for the same credentials by several at once, it asks
+ * is a hash of them behind a secret that this cache alone knows. Asked for the same credentials by several at once, it asks
  * the other system once. Failures to get an answer are not remembered.
  */
 export class CredentialCache<T> {
-  readonly #hashKey = randomBytes(32);
-  readonly #good = new Map<string, Kept<T>>();
-  readonly #bad = new Map<string, Kept<T>>();
-  readonly #underWay = new SingleFlight<Answer<T>>();
+  readonly #secret = crypto.getRandomValues(new Uint8Array(32)).toHex();
+  readonly #good: BoundedMap<string, Kept<T>>;
+  readonly #bad: BoundedMap<string, Kept<T>>;
   readonly #closing = new AbortController();
+  readonly #underWay = new SingleFlight<Answer<T>>(this.#closing.signal);
   readonly #clock: Clock;
   readonly #elapsed: Stopwatch;
-  readonly #capacity: number;
 
   constructor({ clock, elapsed = stopwatch, capacity = 1000 }: CredentialCacheOptions) {
     this.#clock = clock;
     this.#elapsed = elapsed;
-    this.#capacity = capacity;
+    this.#good = new BoundedMap(capacity);
+    this.#bad = new BoundedMap(capacity);
   }
 
   /**
@@ -60,15 +61,12 @@ export class CredentialCache<T> {
     signal: AbortSignal,
   ): Promise<T> {
     signal.throwIfAborted();
-    const key = createHmac("sha256", this.#hashKey).update(JSON.stringify(credential)).digest("base64");
+    const key = hash("sha256", this.#secret + JSON.stringify(credential), "base64");
     const known = this.#recall(this.#good, key) ?? this.#recall(this.#bad, key);
     if (known !== undefined) return known.value;
     const answer = await this.#underWay.join(
       key,
-      async (abandoned) => {
-        const either = AbortSignal.any([abandoned, this.#closing.signal]);
-        return this.#remember(key, await ask(either, key));
-      },
+      async (abandoned) => this.#remember(key, await ask(abandoned, key)),
       signal,
     );
     return answer.value;
@@ -80,13 +78,11 @@ export class CredentialCache<T> {
     this.#bad.clear();
   }
 
-  #recall(from: Map<string, Kept<T>>, key: string): Answer<T> | undefined {
+  #recall(from: BoundedMap<string, Kept<T>>, key: string): Answer<T> | undefined {
     const kept = from.get(key);
-    if (kept === undefined) return undefined;
+    if (kept === undefined || this.#isUsable(kept)) return kept?.answer;
     from.delete(key);
-    if (!this.#isUsable(kept)) return undefined;
-    from.set(key, kept); // now the youngest
-    return kept.answer;
+    return undefined;
   }
 
   #isUsable({ answer, staleAt }: Kept<T>): boolean {
@@ -96,10 +92,7 @@ export class CredentialCache<T> {
   #remember(key: string, answer: Answer<T>): Answer<T> {
     const kept = { answer, staleAt: this.#elapsed() + answer.lifetimeMs };
     if (this.#closing.signal.aborted || !this.#isUsable(kept)) return answer;
-    const to = answer.good ? this.#good : this.#bad;
-    to.set(key, kept);
-    const [oldest] = to.keys();
-    if (to.size > this.#capacity && oldest !== undefined) to.delete(oldest);
+    (answer.good ? this.#good : this.#bad).set(key, kept);
     return answer;
   }
 }

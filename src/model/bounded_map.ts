@@ -44,6 +44,11 @@ export class BoundedMap<K, V> {
     this.#unlink(entry);
   }
 
+  clear(): void {
+    this.#entries.clear();
+    this.#oldest = this.#newest = undefined;
+  }
+
   #link(entry: Entry<K, V>): void {
     entry.older = this.#newest;
     entry.newer = undefined;
