@@ -1,5 +1,5 @@
 import { KeyObject } from "node:crypto";
-import { createLocalJWKSet, type CryptoKey, errors, type LocalJWKSet } from "jose";
+import { createLocalJWKSet, errors, type LocalJWKSet } from "jose";
 import type { Logger } from "../../logging/logger.ts";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
 import { realTime, type Schedule } from "../../model/schedule.ts";
@@ -21,8 +21,8 @@ const WARM_UP_MS = 5_000;
 
 interface Held {
   readonly set: LocalJWKSet;
-  /** A key of the set in the form in which signatures are verified; the same one for the same key. */
-  readonly keyOf: (key: CryptoKey) => KeyObject;
+  /** What was found in it, by algorithm and name. */
+  readonly found: Map<string, readonly KeyObject[]>;
   readonly body: string;
   /** As the stopwatch counts. */
   readonly since: number;
@@ -96,16 +96,18 @@ export class KeySet implements IssuerKeys {
 
   async #matchingNow(
     header: { readonly alg: string; readonly kid: string | undefined },
-  ): Promise<KeyObject[]> {
+  ): Promise<readonly KeyObject[]> {
     const held = this.#current();
     if (held === undefined) return [];
     const { alg, kid } = header;
+    const question = JSON.stringify([alg, kid]);
+    const known = held.found.get(question);
+    if (known !== undefined) return known;
     try {
-      return [held.keyOf(await held.set({ alg, ...(kid !== undefined && { kid }) }))];
+      const found = await find(held.set, header);
+      held.found.set(question, found);
+      return found;
     } catch (error) {
-      if (error instanceof errors.JWKSMultipleMatchingKeys) {
-        return (await Array.fromAsync(error)).map(held.keyOf);
-      }
       if (error instanceof errors.JOSEError) return [];
       this.#log.warn("a key of the issuer cannot be used", { kid, error });
       return [];
@@ -135,7 +137,7 @@ export class KeySet implements IssuerKeys {
       this.#held = { ...this.#held, since };
       return;
     }
-    this.#held = { set: createLocalJWKSet(keys), keyOf: keyObjects(), body, since };
+    this.#held = { set: createLocalJWKSet(keys), found: new Map(), body, since };
     const ids = keys.keys.map(({ kid = "(without name)", alg, kty }) => `${kid} ${alg ?? kty}`);
     this.#log.info("keys of the issuer", { keys: ids, ...(leftOut.length > 0 && { leftOut }) });
   }
@@ -157,12 +159,15 @@ export class KeySet implements IssuerKeys {
   }
 }
 
-/** Makes a key object of each key once. */
-function keyObjects(): (key: CryptoKey) => KeyObject {
-  const made = new WeakMap<CryptoKey, KeyObject>();
-  return (key) => {
-    const known = made.get(key) ?? KeyObject.from(key);
-    made.set(key, known);
-    return known;
-  };
+/** The keys that fit, in the form in which signatures are verified. @throws {JOSEError} If there is none. */
+async function find(
+  set: LocalJWKSet,
+  { alg, kid }: { readonly alg: string; readonly kid: string | undefined },
+): Promise<readonly KeyObject[]> {
+  try {
+    return [KeyObject.from(await set({ alg, ...(kid !== undefined && { kid }) }))];
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    return (await Array.fromAsync(error)).map((key) => KeyObject.from(key));
+  }
 }
