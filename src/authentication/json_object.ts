@@ -36,7 +36,8 @@ function repeatsMember(text: string): boolean {
       at = endOfString(text, start);
       if (!isMember(text, at + 1)) continue;
       const names = open.at(-1);
-      const name = String(JSON.parse(text.slice(start, at + 1)));
+      const written = text.slice(start, at + 1);
+      const name = written.includes("\\") ? String(JSON.parse(written)) : written.slice(1, -1);
       if (names?.has(name)) return true;
       names?.add(name);
     }

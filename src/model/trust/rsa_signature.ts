@@ -48,16 +48,15 @@ export function isRsaSignature(
     readonly key: RsaPublicKey;
   },
 ): boolean {
-  const info = Buffer.concat([Buffer.from(HASHES[hash], "hex"), digest(hash, content, "buffer")]);
+  const info = HASHES[hash] + digest(hash, content, "hex");
+  const padding = length - info.length / 2 - 3;
   const sealed = signature.length === length ? toNumber(signature) : modulus;
-  if (sealed >= modulus || length < info.length + 11) return false;
-  const padding = Buffer.alloc(length - info.length - 3, 0xff);
-  const expected = Buffer.concat([Buffer.of(0, 1), padding, Buffer.of(0), info]);
-  return power(sealed, exponent, modulus) === toNumber(expected);
+  if (sealed >= modulus || padding < 8) return false;
+  return power(sealed, exponent, modulus) === BigInt(`0x0001${"ff".repeat(padding)}00${info}`);
 }
 
 function toNumber(bytes: Uint8Array): bigint {
-  return BigInt(`0x${Buffer.from(bytes).toString("hex")}`);
+  return BigInt(`0x${bytes.toHex()}`);
 }
 
 function power(base: bigint, exponent: number, modulus: bigint): bigint {
