@@ -156,10 +156,8 @@ export class OAuth implements Authenticator {
     try {
       const known = await this.#verify(token, asker);
       const { said } = known;
-      const verdict = this.#judge({
-        ...known,
-        said: (path) => said(path) ?? new Map(Object.entries(login)).get(path),
-      });
+      const visit = new Map(Object.entries(login));
+      const verdict = this.#judge({ ...known, said: (path) => said(path) ?? visit.get(path) });
       return {
         value: { verdict, confirmation: known.confirmation },
         good: true,

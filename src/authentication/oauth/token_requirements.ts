@@ -50,8 +50,7 @@ export function unmetRequirement(required: TokenRequirements, said: Said, now: n
       return { reason: "the token was not made for the required client" };
     }
   }
-  const scopes = scopesOf(said);
-  if (!requiredScope.every((scope) => scopes.includes(scope))) {
+  if (requiredScope.length > 0 && !new Set(requiredScope).isSubsetOf(new Set(scopesOf(said)))) {
     return { reason: "the token has not the required scope" };
   }
   if (required.emailVerified && said("email_verified") !== "true") {
