@@ -17,9 +17,13 @@ export interface Project {
   readonly programFlags: readonly string[];
 }
 
-/** What the task `start` allows and sets, the executable is allowed and has set. @throws {TypeError} If something is missing there. */
-export async function readProject(): Promise<Project> {
-  const project = object(JSON.parse(await Deno.readTextFile(`${ROOT}/deno.json`)), "deno.json");
+/**
+ * What the task `start` allows and sets, the executable is allowed and has set.
+ * @param root Of the project, or of another version of it.
+ * @throws {TypeError} If something is missing there.
+ */
+export async function readProject(root = ROOT): Promise<Project> {
+  const project = object(JSON.parse(await Deno.readTextFile(`${root}/deno.json`)), "deno.json");
   const { start } = object(project.tasks, "tasks");
   const command = text(object(start, "tasks.start").command, "tasks.start.command");
   const programFlags = command.split(" ").filter((word) => /^--(?:v8-flags|allow-[a-z]+)\b/.test(word));

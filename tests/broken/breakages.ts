@@ -550,6 +550,17 @@ const PARSERS: readonly (readonly [row: string, file: string, name: string, test
   ["readSamlResponse()", "authentication/unity/saml_response.ts", "readSamlResponse", "saml"],
 ];
 
+const DATABASE: readonly Breakage[] = [
+  {
+    rows: ["instances are one version older than others and the tables"],
+    broken: "an instance takes tables that are newer than those it knows",
+    file: "src/store/postgres/postgres_schema.ts",
+    change: instead("if (worksWith > known) {", "if (version > known) {"),
+    tests: ["tests/faults/upgrade_test.ts"],
+    only: "one with newer tables",
+  },
+];
+
 /** What breaks each promise of the documents. */
 export const BREAKAGES: readonly Breakage[] = [
   ...ATTACKS,
@@ -559,6 +570,7 @@ export const BREAKAGES: readonly Breakage[] = [
   ...DAEMONS,
   ...DAEMONS_WITH_SHARES,
   ...PROCESS,
+  ...DATABASE,
   ...PARSERS.map(([row, file, name, test]): Breakage => ({
     rows: row === PARSERS[0]?.[0]
       ? [row, "Input that breaks a parser"]

@@ -6,16 +6,20 @@ export const CHECKOUT = new URL("../../", import.meta.url).pathname;
 
 const { programFlags } = await readProject();
 
-/** Arguments of `deno` that run the program from source as the task `start` does. */
-export function runFromSource(): readonly string[] {
+/**
+ * Arguments of `deno` that run the program from source as the task `start` does.
+ * @param root Of the checkout or of another version, with `/` at the end.
+ * @param flags Those of this version.
+ */
+export function runFromSource(root = CHECKOUT, flags: readonly string[] = programFlags): readonly string[] {
   return [
     "run",
     "--quiet",
     "--no-check",
     "--no-prompt",
-    ...programFlags,
-    `--config=${CHECKOUT}deno.json`,
-    `${CHECKOUT}main.ts`,
+    ...flags,
+    `--config=${root}deno.json`,
+    `${root}main.ts`,
   ];
 }
 
@@ -36,16 +40,18 @@ export interface ServiceProcess {
 /** Runs `authserver` with these arguments. */
 export function runAuthserver(
   args: readonly string[],
-  { cwd = CHECKOUT, env = {}, under = [], onLine = () => {} }: {
+  { cwd = CHECKOUT, env = {}, under = [], program: source = runFromSource(), onLine = () => {} }: {
     readonly cwd?: string;
     readonly env?: Readonly<Record<string, string>>;
     /** A command that runs it and takes its own arguments first, such as `prlimit` with a limit. */
     readonly under?: readonly string[];
+    /** Arguments of `deno` that run another version. */
+    readonly program?: readonly string[];
     /** Told each line of standard output, without its end. */
     readonly onLine?: (line: string) => void;
   } = {},
 ): ServiceProcess {
-  const [program = Deno.execPath(), ...words] = [...under, Deno.execPath(), ...runFromSource(), ...args];
+  const [program = Deno.execPath(), ...words] = [...under, Deno.execPath(), ...source, ...args];
   const child = new Deno.Command(program, {
     args: words,
     cwd,

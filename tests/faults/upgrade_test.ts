@@ -1,0 +1,177 @@
+/**
+ * One version of the service is replaced by another, instance after instance, while clients go on: the last version with
+ * older tables, out of the history, by this one, and this one by one with newer tables, made of it.
+ */
+import assert from "node:assert/strict";
+import { POSTGRES, TestPostgres } from "../fixtures/postgres.ts";
+import { LONG_AGO } from "../sharing/site.ts";
+import {
+  type OtherVersion,
+  type ServiceVersion,
+  thisVersion,
+  versionAfter,
+  versionBefore,
+} from "../system/service_version.ts";
+import { databaseProperties, served, startInstance, until } from "../system/several_instances.ts";
+import { BOB, createSharingSite } from "../system/sharing/sharing_system.ts";
+import { note } from "./fault_table.ts";
+import { type Serving, UpgradeClient } from "./upgrade_client.ts";
+
+/** Instances of each version. */
+const INSTANCES = 2;
+/** How often each kind of client comes through with each mixture of versions. */
+const ROUNDS = 3;
+/** Instances know the bans of each other from this version of the tables on. */
+const SHARED_BANS = 2;
+
+/** A service with two versions, and a database whose tables are those of the older one. */
+class Upgrade implements AsyncDisposable {
+  readonly #started: Serving[] = [];
+
+  private constructor(
+    readonly older: ServiceVersion,
+    readonly newer: ServiceVersion,
+    private readonly site: Awaited<ReturnType<typeof createSharingSite>>,
+    private readonly server: TestPostgres,
+  ) {}
+
+  static async prepare(older: ServiceVersion, newer: ServiceVersion): Promise<Upgrade> {
+    const server = await TestPostgres.start();
+    await server.sql("postgres", "CREATE DATABASE upgrade");
+    const site = await createSharingSite({
+      properties: {
+        ...databaseProperties(server, "upgrade"),
+        "persistence.statementTimeout": "60000",
+        "container.drainSeconds": "5",
+      },
+    });
+    return new Upgrade(older, newer, site, server);
+  }
+
+  /** Runs a command of a version. @returns What it printed. */
+  async command({ run }: ServiceVersion, args: readonly string[], main = this.site.main): Promise<string> {
+    const process = run([...args, "--config", main]);
+    const status = await process.ended;
+    assert.equal(status, 0, `${args.join(" ")}: ${process.printed}`);
+    return process.printed;
+  }
+
+  /** Starts an instance and waits until it is ready. */
+  async start({ name, run }: ServiceVersion): Promise<Serving> {
+    const serving = {
+      version: name,
+      instance: await startInstance(this.site, this.#started.length, {}, run),
+    };
+    this.#started.push(serving);
+    await served(serving.instance);
+    return serving;
+  }
+
+  /** Takes an instance out of service, as a load balancer does that looks at its health. */
+  async replace(old: Serving, client: UpgradeClient): Promise<void> {
+    old.instance.process.kill("SIGTERM");
+    await until(async () => (await old.instance.ask("/health/ready")).status === 503);
+    client.inService.delete(old);
+  }
+
+  /** A file of the daemon that may be shared. */
+  readonly newFile = async (name: string): Promise<string> => {
+    const path = `${this.site.data}/d/${name}`;
+    await Deno.writeTextFile(path, "0123456789");
+    await Deno.utime(path, LONG_AGO, LONG_AGO);
+    return path;
+  };
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { instance: { process } } of this.#started) {
+      try {
+        process.kill("SIGKILL");
+      } catch {
+        // It has ended.
+      }
+      await process.ended;
+    }
+    await this.server[Symbol.asyncDispose]();
+    await this.site[Symbol.asyncDispose]();
+  }
+}
+
+/** A ban that one instance imposes and another lifts holds with all, whatever their versions. */
+async function banHolds(
+  upgrade: Upgrade,
+  by: readonly [ServiceVersion, Serving],
+  all: Iterable<Serving>,
+): Promise<void> {
+  const [version, { instance: { main } }] = by;
+  for (const [action, status] of [["add", 429], ["remove", 200]] as const) {
+    await upgrade.command(version, ["ban", action, "--user", BOB[0]], main);
+    for (const { instance } of all) {
+      await until(async () => (await instance.ask("/rest/auth", { as: BOB })).status === status);
+    }
+  }
+}
+
+async function goesThrough(older: ServiceVersion, newer: ServiceVersion): Promise<void> {
+  await using upgrade = await Upgrade.prepare(older, newer);
+  await upgrade.command(older, ["database", "migrate"]);
+  const old = [];
+  for (let i = 0; i < INSTANCES; i++) old.push(await upgrade.start(older));
+  const client = new UpgradeClient(old, upgrade.newFile);
+  const lasting = await client.share("lasting.txt");
+  await client.rounds(ROUNDS);
+  await assert.rejects(upgrade.start(newer), /this service needs \d+: run `authserver database migrate`/);
+  assert.match(
+    await upgrade.command(newer, ["database", "migrate"]),
+    /The tables have version \d+, before: \d+/,
+  );
+  await client.rounds(ROUNDS);
+  for (const instance of old) {
+    const fresh = await upgrade.start(newer);
+    client.inService.add(fresh);
+    if (older.tables >= SHARED_BANS && instance === old[0]) {
+      await banHolds(upgrade, [older, instance], client.inService);
+      await banHolds(upgrade, [newer, fresh], client.inService);
+    }
+    await client.rounds(ROUNDS);
+    await upgrade.replace(instance, client);
+    await client.rounds(ROUNDS);
+  }
+  // And back: the tables stay.
+  client.inService.add(await upgrade.start(older));
+  for (const { instance } of client.inService) assert.equal((await instance.ask(lasting)).text, "0123456789");
+  await client.rounds(ROUNDS);
+  await client.stop();
+  assert.deepEqual(client.failures, []);
+  assert.deepEqual([...client.served.keys()].toSorted(), [older.name, newer.name].toSorted());
+  for (const { instance } of old) assert.equal(await instance.process.ended, 0);
+}
+
+const before = POSTGRES === undefined ? undefined : await versionBefore();
+if (before === undefined) {
+  console.warn("No commit with older tables here (git, whole history): the upgrade from it is skipped");
+}
+
+Deno.test({
+  name: "the last version with older tables is replaced by this one while clients go on, and nothing is lost",
+  ignore: before === undefined,
+}, async () => {
+  await using older: OtherVersion | undefined = before;
+  assert.ok(older);
+  await goesThrough(older, await thisVersion());
+});
+
+Deno.test({
+  name: "this version is replaced by one with newer tables while clients go on, and nothing is lost",
+  ignore: POSTGRES === undefined,
+}, async () => {
+  await using newer = await versionAfter();
+  await goesThrough(await thisVersion(), newer);
+  note({
+    section: "The database of several instances",
+    fault: "instances are one version older than others and the tables, during an update",
+    caller:
+      "nothing: every request is answered, shares for one use are used once, bans hold with both versions",
+    log: "nothing; `authserver status` names the version of each instance",
+    after: "the older version can come back; the tables stay as they are",
+  });
+});

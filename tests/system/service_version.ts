@@ -1,0 +1,114 @@
+/** Versions of the service beside that of the checkout, to run together with it. */
+import assert from "node:assert/strict";
+import { readProject } from "../../bin/build/project.ts";
+import { CHECKOUT, runAuthserver, runFromSource } from "./service_process.ts";
+
+/** The program in one version. */
+export interface ServiceVersion {
+  /** What tests call it. */
+  readonly name: string;
+  /** Version of the tables that it makes. */
+  readonly tables: number;
+  readonly run: typeof runAuthserver;
+}
+
+/** A version in a temporary folder. */
+export interface OtherVersion extends ServiceVersion, AsyncDisposable {}
+
+const SCHEMA = "src/store/postgres/postgres_schema.ts";
+/** What the program consists of. */
+const PARTS = ["bin", "deno.json", "deno.lock", "main.ts", "src"];
+
+/** The version of the checkout. */
+export async function thisVersion(): Promise<ServiceVersion> {
+  return { name: "this version", tables: stepsIn(await schema()), run: runAuthserver };
+}
+
+/**
+ * The last version whose tables are older than those of the checkout, out of its history; of what is not committed yet, the
+ * commit that it comes after.
+ * @returns `undefined` if there is no such history here.
+ */
+export async function versionBefore(): Promise<OtherVersion | undefined> {
+  const now = stepsIn(await schema());
+  const commits = (await git(["log", "--format=%H", "--", SCHEMA]))?.trim().split("\n") ?? [];
+  let raised: string | undefined;
+  for (const commit of commits) {
+    const steps = stepsIn(await git(["show", `${commit}:${SCHEMA}`]) ?? "");
+    if (steps > 0 && steps < now) return await unpacked(raised === undefined ? "HEAD" : `${raised}^`, steps);
+    raised = commit;
+  }
+}
+
+/** A version after that of the checkout: it has one more step of the tables, which adds to those that there are. */
+export async function versionAfter(): Promise<OtherVersion> {
+  const root = `${await Deno.makeTempDir({ prefix: "authserver-next-" })}/`;
+  const copied = await new Deno.Command("cp", { args: ["-r", ...PARTS.map((part) => CHECKOUT + part), root] })
+    .output();
+  assert.ok(copied.success, new TextDecoder().decode(copied.stderr));
+  const text = await schema();
+  const steps = stepsIn(text);
+  const step = `}, {
+  worksWith: ${steps},
+  sql: \`ALTER TABLE share ADD COLUMN of_next_version text;
+   ALTER TABLE record ADD COLUMN of_next_version bigint NOT NULL DEFAULT 0;
+   CREATE TABLE of_next_version (key text PRIMARY KEY);\`,
+}];`;
+  const changed = text.replace(/^\}\];$/m, () => step);
+  assert.equal(stepsIn(changed), steps + 1, `${SCHEMA} has not the form that a step can be added to`);
+  await Deno.writeTextFile(root + SCHEMA, changed);
+  const project = JSON.parse(await Deno.readTextFile(`${root}deno.json`));
+  await Deno.writeTextFile(
+    `${root}deno.json`,
+    JSON.stringify({ ...project, version: `${project.version}-next` }),
+  );
+  return await at(root, "the next version", steps + 1);
+}
+
+async function unpacked(commit: string, tables: number): Promise<OtherVersion | undefined> {
+  const root = `${await Deno.makeTempDir({ prefix: "authserver-before-" })}/`;
+  if (await git(["archive", `--output=${root}all.tar`, commit, ...PARTS]) === undefined) {
+    await Deno.remove(root, { recursive: true });
+    return undefined; // the history was cut off before
+  }
+  const { success, stderr } = await new Deno.Command("tar", { args: ["-xf", `${root}all.tar`, "-C", root] })
+    .output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+  return await at(root, `the version before (${commit.slice(0, 10)})`, tables);
+}
+
+async function at(root: string, name: string, tables: number): Promise<OtherVersion> {
+  const { programFlags } = await readProject(root);
+  const program = runFromSource(root, programFlags);
+  return {
+    name,
+    tables,
+    run: (args, options) => runAuthserver(args, { ...options, program }),
+    [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }),
+  };
+}
+
+function schema(): Promise<string> {
+  return Deno.readTextFile(CHECKOUT + SCHEMA);
+}
+
+/** How many steps the source lists. */
+function stepsIn(text: string): number {
+  return text.match(/^ {2}worksWith: \d+,$/gm)?.length ?? 0;
+}
+
+/** What git prints, asked in the checkout; `undefined` if it fails or is not here. */
+async function git(args: readonly string[]): Promise<string | undefined> {
+  try {
+    const { success, stdout } = await new Deno.Command("git", {
+      args: [...args],
+      cwd: CHECKOUT,
+      stderr: "null",
+    })
+      .output();
+    return success ? new TextDecoder().decode(stdout) : undefined;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
