@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import type { Question, Reply } from "../system/ask.ts";
 import { ALICE } from "../system/running_service.ts";
 import { type Instance, until } from "../system/several_instances.ts";
@@ -20,7 +21,7 @@ export interface Serving {
  * Clients that log in, ask for sessions, use tokens and one-time shares all the time, each request with the next instance in
  * service, and note whatever is not answered as it has to be.
  */
-export class UpgradeClient {
+export class UpgradeClient implements AsyncDisposable {
   /** Instances in service: what a load balancer knows. */
   readonly inService = new Set<Serving>();
   /** What went wrong. */
@@ -46,11 +47,19 @@ export class UpgradeClient {
   /** Waits until each kind of client has come through so often, from now on. */
   async rounds(count: number): Promise<void> {
     const before = [...this.#rounds];
-    await until(() => this.#rounds.every((rounds, i) => rounds - (before[i] ?? 0) > count));
+    await this.untilFine(() => this.#rounds.every((rounds, i) => rounds - (before[i] ?? 0) > count));
+  }
+
+  /** Waits until something is so. @throws {AssertionError} If meanwhile something went wrong for a client. */
+  async untilFine(condition: () => Promise<boolean> | boolean): Promise<void> {
+    await until(() => {
+      assert.deepEqual(this.failures, []);
+      return condition();
+    });
   }
 
   /** Lets all finish what they are at. */
-  async stop(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true;
     await this.#loops;
   }

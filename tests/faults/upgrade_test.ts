@@ -100,13 +100,13 @@ class Upgrade implements AsyncDisposable {
 async function banHolds(
   upgrade: Upgrade,
   by: readonly [ServiceVersion, Serving],
-  all: Iterable<Serving>,
+  client: UpgradeClient,
 ): Promise<void> {
   const [version, { instance: { main } }] = by;
   for (const [action, status] of [["add", 429], ["remove", 200]] as const) {
     await upgrade.command(version, ["ban", action, "--user", BOB[0]], main);
-    for (const { instance } of all) {
-      await until(async () => (await instance.ask("/rest/auth", { as: BOB })).status === status);
+    for (const { instance } of client.inService) {
+      await client.untilFine(async () => (await instance.ask("/rest/auth", { as: BOB })).status === status);
     }
   }
 }
@@ -116,7 +116,7 @@ async function goesThrough(older: ServiceVersion, newer: ServiceVersion): Promis
   await upgrade.command(older, ["database", "migrate"]);
   const old = [];
   for (let i = 0; i < INSTANCES; i++) old.push(await upgrade.start(older));
-  const client = new UpgradeClient(old, upgrade.newFile);
+  await using client = new UpgradeClient(old, upgrade.newFile);
   const lasting = await client.share("lasting.txt");
   await client.rounds(ROUNDS);
   await assert.rejects(upgrade.start(newer), /this service needs \d+: run `authserver database migrate`/);
@@ -129,8 +129,8 @@ async function goesThrough(older: ServiceVersion, newer: ServiceVersion): Promis
     const fresh = await upgrade.start(newer);
     client.inService.add(fresh);
     if (older.tables >= SHARED_BANS && instance === old[0]) {
-      await banHolds(upgrade, [older, instance], client.inService);
-      await banHolds(upgrade, [newer, fresh], client.inService);
+      await banHolds(upgrade, [older, instance], client);
+      await banHolds(upgrade, [newer, fresh], client);
     }
     await client.rounds(ROUNDS);
     await upgrade.replace(instance, client);
@@ -140,7 +140,6 @@ async function goesThrough(older: ServiceVersion, newer: ServiceVersion): Promis
   client.inService.add(await upgrade.start(older));
   for (const { instance } of client.inService) assert.equal((await instance.ask(lasting)).text, "0123456789");
   await client.rounds(ROUNDS);
-  await client.stop();
   assert.deepEqual(client.failures, []);
   assert.deepEqual([...client.served.keys()].toSorted(), [older.name, newer.name].toSorted());
   for (const { instance } of old) assert.equal(await instance.process.ended, 0);

@@ -40,7 +40,9 @@ export class TreeCopy implements AsyncDisposable {
     for (const part of PARTS) if (await exists(ROOT + part)) parts.push(ROOT + part);
     const { success, stderr } = await new Deno.Command("cp", { args: ["-r", ...parts, folder] }).output();
     if (!success) throw new Error(`cannot copy the tree: ${new TextDecoder().decode(stderr)}`);
-    return new TreeCopy(folder, await Deno.makeTempDir({ prefix: "m-" }));
+    const temporary = await Deno.makeTempDir({ prefix: "m-" });
+    await Deno.chmod(temporary, 0o755); // servers that tests start may run under another account
+    return new TreeCopy(folder, temporary);
   }
 
   /** Writes a file of the copy. @param path Below its folder. @returns What puts the file back as it was. */
