@@ -72,7 +72,7 @@ export class DatabaseReservationStore implements ReservationStore {
 
   /** One change of a server's reservations after the other: a name is looked for before it is taken. */
   #change<T>(work: () => Work<T>): Promise<T> {
-    return this.database.change(work, `reservations of ${this.server}`);
+    return this.database.change(work, { alone: `reservations of ${this.server}` });
   }
 }
 

@@ -17,18 +17,25 @@ interface Statement {
 /** Work on a database in steps: each is a statement, for which its rows come back. */
 export type Work<T> = Generator<Statement, T, readonly Row[]>;
 
+/** In what manner something is changed. */
+export interface Manner {
+  /** No two changes that name the same run at a time, on whatever instance; in SQLite none do. */
+  readonly alone?: string;
+  /** Nobody waits until it is on the disk: a crash of the database may lose it. For what is of use for a while. */
+  readonly loosely?: boolean;
+}
+
 /** Where something is kept: an SQLite file, or a PostgreSQL database that several instances share. */
 export interface Database {
   readonly isOpen: boolean;
   /** @throws {DatabaseFailure} What the work throws. */
   read<T>(work: () => Work<T>): Promise<T>;
   /**
-   * Runs the work as one transaction, which is on disk when the promise resolves. It may be run again from its start if
+   * Runs the work as one transaction, which is on disk when the promise resolves unless it is loose. It may be run again from its start if
    * nothing had happened yet.
-   * @param alone No two changes that name the same run at a time, on whatever instance; in SQLite none do.
    * @throws {DatabaseFailure} What the work throws: then nothing is changed.
    */
-  change<T>(work: () => Work<T>, alone?: string): Promise<T>;
+  change<T>(work: () => Work<T>, manner?: Manner): Promise<T>;
   /**
    * A number that differs from what it was whenever others may have changed something in a table: another process, or
    * another instance at most some moments ago. Cheap enough for each request.

@@ -81,7 +81,7 @@ export class DatabaseRecordStore implements RecordStore {
 
   async #change<T>(work: () => Work<T>, alone?: string): Promise<T> {
     try {
-      return await this.#database.change(work, alone);
+      return await this.#database.change(work, { alone });
     } catch (error) {
       return refused(error);
     } finally {

@@ -49,7 +49,7 @@ export class SharedFailures {
   count(failed: readonly FailedPlace[]): Counting | undefined {
     if (this.#underWay >= MOST_UNDER_WAY || this.elapsed() < this.#restsUntil) return undefined;
     this.#underWay++;
-    const counted = this.database.change(() => countAll(failed)).finally(() => this.#underWay--);
+    const counted = this.#change(() => countAll(failed)).finally(() => this.#underWay--);
     const totals = counted.catch(() => {
       this.#restsUntil = this.elapsed() + REST_MS;
       return [];
@@ -59,7 +59,7 @@ export class SharedFailures {
 
   /** Logins that passed here; the failures of the user at the address are forgotten. @throws {DatabaseFailure} */
   passed(logins: readonly KnownLogin[]): Promise<void> {
-    return this.database.change(function* () {
+    return this.#change(function* () {
       for (const { pair, agoMs } of logins) {
         yield* row(SQL.note, { name: JSON.stringify(pair), ago: Math.max(0, Math.round(agoMs)) });
         yield* row(SQL.clear, { name: digest(pair) });
@@ -77,6 +77,11 @@ export class SharedFailures {
     });
   }
 
+  /** The tables are such that a crash of the database empties them: there is no disk to wait for. */
+  #change<T>(work: () => Work<T>): Promise<T> {
+    return this.database.change(work, { loosely: true });
+  }
+
   #soon(work: Promise<unknown>): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.schedule(PATIENCE_MS, resolve);
@@ -89,7 +94,7 @@ export class SharedFailures {
 
   /** Deletes what counts no more. @throws {DatabaseFailure} */
   purge(lifetimeMs: number): Promise<void> {
-    return this.database.change(function* (): Work<void> {
+    return this.#change(function* (): Work<void> {
       yield* row(SQL.purgeFailures, {});
       yield* row(SQL.purgeKnown, { lifetime: lifetimeMs });
     });

@@ -198,7 +198,8 @@ export class DatabaseShareStore implements ShareStore {
 
   /** One transaction. @throws {ERR_SHARE_STORE} As {@link #read}. */
   #change<T>(work: () => Work<T>, server?: string): Promise<T> {
-    return this.#database.change(work, server && `shares of ${server}`).catch(refused);
+    const alone = server === undefined ? undefined : `shares of ${server}`;
+    return this.#database.change(work, { alone }).catch(refused);
   }
 }
 

@@ -1,6 +1,6 @@
 import { stopwatch } from "../../model/clock.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
-import { checkValues, type Database, type Row, type Values, type Work } from "../database.ts";
+import { checkValues, type Database, type Manner, type Row, type Values, type Work } from "../database.ts";
 import type { PostgresConnection, PostgresLogin } from "./postgres_connection.ts";
 import { DatabaseAway, meaningOf, PostgresError, toFailure } from "./postgres_failure.ts";
 import { type Deadline, PostgresPool } from "./postgres_pool.ts";
@@ -38,7 +38,7 @@ const LONGEST_PAUSE_MS = 250;
 interface Change<T> {
   readonly id: string;
   readonly work: () => Work<T>;
-  readonly alone: string | undefined;
+  readonly manner: Manner;
   /** What came of a try that was about to be kept when the connection was lost: it may have been. */
   kept?: { readonly result: T };
 }
@@ -88,8 +88,8 @@ export class PostgresDatabase implements Database {
     return this.#untilDone((deadline) => this.#pool.use(deadline, (on) => this.#walk(on, work())));
   }
 
-  change<T>(work: () => Work<T>, alone?: string): Promise<T> {
-    const change: Change<T> = { id: crypto.randomUUID(), work, alone };
+  change<T>(work: () => Work<T>, manner: Manner = {}): Promise<T> {
+    const change: Change<T> = { id: crypto.randomUUID(), work, manner };
     return this.#untilDone((deadline) =>
       this.#pool.use(deadline, (on) => this.#transact(on, change, deadline))
     );
@@ -177,10 +177,11 @@ const ID_KEY = "change_made_pkey";
 /** Begins the transaction: alone if so asked, and with its id, which nobody else has unless this very change was made. */
 async function begin(
   on: PostgresConnection,
-  { id, alone }: Change<unknown>,
+  { id, manner: { alone, loosely = false } }: Change<unknown>,
   deadline: Deadline,
 ): Promise<void> {
-  const steps = [on.run(`BEGIN; SET LOCAL statement_timeout = ${deadline.left()}`)];
+  const settings = [`statement_timeout = ${deadline.left()}`, ...loosely ? ["synchronous_commit = off"] : []];
+  const steps = [on.run(["BEGIN", ...settings.map((setting) => `SET LOCAL ${setting}`)].join("; "))];
   if (alone !== undefined) {
     steps.push(on.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [alone]));
   }

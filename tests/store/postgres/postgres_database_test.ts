@@ -71,11 +71,21 @@ test("lets those who name the same run one after the other, others beside them",
       most = Math.max(most, ++inside);
       yield* rows("SELECT pg_sleep(0.02)", {});
       inside--;
-    }, alone);
+    }, { alone });
   await Promise.all(Array.from({ length: 5 }, () => enter("shares of A")));
   assert.equal(most, 1);
   await Promise.all(Array.from({ length: 5 }, (_, i) => enter(`shares of ${i}`)));
   assert.ok(most > 1);
+});
+
+test("waits for the disk, but for changes that are loose", async (database) => {
+  const waits = function* () {
+    return (yield* row("SELECT current_setting('synchronous_commit') AS waits", {}))?.["waits"];
+  };
+  const manners = [{}, { loosely: true }, { loosely: true, alone: "it" }, { alone: "it" }];
+  const told: unknown[] = [];
+  for (const manner of manners) told.push(await database.change(waits, manner));
+  assert.deepEqual(told, ["on", "off", "off", "on"]);
 });
 
 test("begins anew when two changes wait for each other", async (database) => {
