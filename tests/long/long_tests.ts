@@ -40,7 +40,15 @@ const PARTS: Readonly<Record<string, Part>> = {
     ],
     parallel: false,
   },
-  instances: { tests: ["system/one_time_long.ts"], parallel: false },
+  instances: {
+    table: "instances",
+    tests: [
+      "system/one_time_long.ts",
+      "system/news_of_instances_long.ts",
+      "system/rate_of_instances_long.ts",
+    ],
+    parallel: false,
+  },
   listings: { tests: ["system/sharing/listings_long.ts"], parallel: false },
   builds: {
     tests: ["build/executable_long.ts", "build/deb_long.ts", "build/release_long.ts"],

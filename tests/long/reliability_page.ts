@@ -1,13 +1,13 @@
 import type { FaultRow, Kept, ParserRow, TrialRow } from "./results.ts";
 
 /** `docs/reliability.md`. */
-export function reliabilityPage({ faults, parsers, trials }: Kept): string {
+export function reliabilityPage({ faults, parsers, trials, instances }: Kept): string {
   const sections = [...new Set(faults.rows.map(({ section }) => section))].sort();
   return `# Reliability
 
 What happens when something around the service fails, when what it reads is spoiled, and when somebody tries for long. The
 tables are written by \`deno task test:long\`, which tries everything on this page again; \`deno task test:long faults\`, or
-\`parsers\`, \`trials\` or \`builds\`, tries one part, \`faults:disk\` of it the files with that word in their paths. Times depend on the machine; limits do not.
+\`parsers\`, \`trials\`, \`instances\` or \`builds\`, tries one part, \`faults:disk\` of it the files with that word in their paths. Times depend on the machine; limits do not.
 
 ## Faults
 
@@ -47,6 +47,17 @@ ${
 What was done again and again. ${ran("trials", trials)}
 
 ${table(["What", "Done", "Outcome"], trials.rows.map(({ trial, done, outcome }) => [trial, done, outcome]))}
+
+## Several instances
+
+Three instances with one PostgreSQL. ${ran("instances", instances)}
+
+${
+    table(
+      ["What", "Done", "Outcome"],
+      instances.rows.map(({ trial, done, outcome }) => [trial, done, outcome]),
+    )
+  }
 
 ## What remains
 

@@ -39,6 +39,7 @@ export interface Results {
   readonly faults: FaultRow;
   readonly parsers: ParserRow;
   readonly trials: TrialRow;
+  readonly instances: TrialRow;
 }
 
 /** The latest results of each table, and how they came about. */

@@ -104,8 +104,12 @@ export class SeveralInstances implements AsyncDisposable {
   }
 
   /** Starts an instance; of that number, in the place of one that ended. @param more Lines that differ from the others'. */
-  startInstance(number: number, more: Readonly<Record<string, string>> = {}): Promise<Instance> {
-    return startInstance(this.site, number, more);
+  startInstance(
+    number: number,
+    more: Readonly<Record<string, string>> = {},
+    start?: typeof runAuthserver,
+  ): Promise<Instance> {
+    return startInstance(this.site, number, more, start);
   }
 
   /** Asks one of them; in turn if no number is given. */
@@ -122,7 +126,9 @@ export class SeveralInstances implements AsyncDisposable {
     at = this.one,
   ): Promise<string> {
     const body = { path: `${this.site.data}/${path}`, user: EVERYBODY, access: "READ", ...fields };
-    const reply = await at.ask("/rest/share/HPC", { as: ALICE, body });
+    let reply = await at.ask("/rest/share/HPC", { as: ALICE, body });
+    // A database that was just started, on a machine with much to do, may need longer than it is given.
+    while (reply.status === 503) reply = await at.ask("/rest/share/HPC", { as: ALICE, body });
     assert.equal(reply.status, 201, reply.text);
     return String(reply.headers.location).split("/").at(-1) ?? "";
   }
