@@ -40,7 +40,10 @@ interface AuthenticationParts {
   readonly observer: RequestObserver;
   readonly proofs: SeenOnce;
   readonly log: Logger;
+  /** Of this machine: for what others sign. */
   readonly clock: Clock;
+  /** For what is made here: one for all instances. */
+  readonly sharedClock: Clock;
   /** Whether the service itself runs elsewhere: what it keeps is read, and not made. */
   readonly lookingOn: boolean;
   /** That several instances share; absent: what is kept, is kept in a folder. */
@@ -76,12 +79,13 @@ export async function openAuthentication(
     proofs,
     log,
     clock,
+    sharedClock,
     lookingOn,
     database,
     keep,
   }: AuthenticationParts,
 ): Promise<OpenAuthentication> {
-  const records = keep(new Records(database ?? config.sharing.directory, clock));
+  const records = keep(new Records(database ?? config.sharing.directory, sharedClock));
   const created = await createMethods(config.authentication.methods, kinds, {
     log,
     clock,
@@ -100,7 +104,7 @@ export async function openAuthentication(
   });
   const methods = created.map((method) => keep(observed(method, observer)));
   const standing: AskStanding = (user, signal) => standingOf(methods, user, signal);
-  const issuing = { records, log, clock, standing, lookingOn, database, keep };
+  const issuing = { records, log, clock: sharedClock, standing, lookingOn, database, keep };
   const { tokens, verifier, book } = await openIssued(config, own, issuing);
   return {
     chain: {
@@ -113,7 +117,12 @@ export async function openAuthentication(
     standing,
     tokens,
     book,
-    signIns: new SignIns({ records: records.openAnyway, standing, limits: config.browsers, clock }),
+    signIns: new SignIns({
+      records: records.openAnyway,
+      standing,
+      limits: config.browsers,
+      clock: sharedClock,
+    }),
     records: records.open,
   };
 }

@@ -1,8 +1,9 @@
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { InstanceRegister } from "../../instances/instance_register.ts";
 import { OutageWatch } from "../../instances/outage_watch.ts";
+import { SharedClock } from "../../instances/shared_clock.ts";
 import type { Logger } from "../../logging/logger.ts";
-import { stopwatch } from "../../model/clock.ts";
+import { type Clock, stopwatch } from "../../model/clock.ts";
 import type { RegulationMemory } from "../../regulation/memory.ts";
 import type { RegulationNews } from "../../regulation/regulation_state.ts";
 import { SharedRegulation } from "../../regulation/shared/shared_regulation.ts";
@@ -24,6 +25,8 @@ export interface Together {
   readonly regulation: SharedRegulation;
   readonly register: InstanceRegister;
   readonly outage: OutageWatch;
+  /** What time it is for all of them. */
+  readonly clock: Clock;
   /** How many serve, this one included. */
   readonly sharers: () => number;
   readonly health: () => TogetherHealth;
@@ -42,15 +45,17 @@ interface JoiningParts {
   readonly port: number;
   readonly upSince: number;
   readonly log: Logger;
+  /** Of this machine. */
+  readonly clock: Clock;
   readonly learned?: (news: RegulationNews) => void;
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
 /** Puts an instance together with the others that have the same database; without one it is alone. */
-export function joinOthers(
+export async function joinOthers(
   database: PostgresDatabase | undefined,
-  { config, instance, port, upSince, log, learned = () => {}, keep }: JoiningParts,
-): Together | undefined {
+  { config, instance, port, upSince, log, clock, learned = () => {}, keep }: JoiningParts,
+): Promise<Together | undefined> {
   if (database === undefined || instance === undefined) return undefined;
   const regulation = new SharedRegulation({ database, log, elapsed: stopwatch, learned });
   const outage = new OutageWatch({ database, elapsed: stopwatch });
@@ -65,7 +70,10 @@ export function joinOthers(
       upSince,
     },
   });
+  const shared = keep(new SharedClock({ database, clock, elapsed: stopwatch, log }));
+  await shared.follow();
   return keep({
+    clock: shared.now,
     regulation,
     register,
     outage,

@@ -1,0 +1,72 @@
+import type { Logger } from "../logging/logger.ts";
+import type { Clock, Stopwatch } from "../model/clock.ts";
+import { realTime, type Schedule } from "../model/schedule.ts";
+import { type Database, DatabaseFailure, row } from "../store/database.ts";
+
+/** How often the database is asked what time it is, in milliseconds. */
+const TURN_MS = 5000;
+/** How far this machine's clock may be off before the operator is told, in milliseconds. */
+const TOLERANCE_MS = 30_000;
+
+/** Whose clock counts, and what the time is until it is known. */
+interface SharedClockParts {
+  readonly database: Database;
+  /** Of this machine. */
+  readonly clock: Clock;
+  readonly elapsed: Stopwatch;
+  readonly log: Logger;
+  readonly schedule?: Schedule;
+}
+
+/**
+ * The time that several instances go by: that of the database, since the clock of one machine may be wrong. It goes on
+ * evenly while the database is away; before it was ever there, it is this machine's.
+ */
+export class SharedClock {
+  /** What the database's clock said, and when that was. */
+  #asOf: { readonly time: number; readonly elapsed: number } | undefined;
+  #isOff = false;
+  #cancel: (() => void) | undefined;
+  #closed = false;
+
+  constructor(readonly parts: SharedClockParts) {}
+
+  /** Milliseconds since the epoch. */
+  readonly now: Clock = () => {
+    const { clock, elapsed } = this.parts;
+    return this.#asOf === undefined ? clock() : Math.floor(this.#asOf.time + elapsed() - this.#asOf.elapsed);
+  };
+
+  /** Asks what time it is, now and again and again. */
+  async follow(): Promise<void> {
+    const { log, schedule = realTime } = this.parts;
+    try {
+      await this.#look();
+    } catch (error) {
+      if (!(error instanceof DatabaseFailure)) log.error("the database's clock is not followed", { error });
+    }
+    if (!this.#closed) this.#cancel = schedule(TURN_MS, () => void this.follow());
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancel?.();
+  }
+
+  async #look(): Promise<void> {
+    const { database, clock, elapsed, log } = this.parts;
+    const found = await database.read(() => row("SELECT :clock AS now", {}));
+    const time = Number(found?.["now"]);
+    this.#asOf = { time, elapsed: elapsed() };
+    const aheadMs = clock() - time;
+    const isOff = Math.abs(aheadMs) > TOLERANCE_MS;
+    if (isOff && !this.#isOff) {
+      const seconds = Math.round(Math.abs(aheadMs) / 1000);
+      const direction = aheadMs > 0 ? "ahead of" : "behind";
+      log.warn(`this machine's clock is ${direction} the database's, which counts for what is shared`, {
+        seconds,
+      });
+    }
+    this.#isOff = isOff;
+  }
+}

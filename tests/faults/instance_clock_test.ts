@@ -1,0 +1,179 @@
+/** One of several instances runs on a machine whose clock is hours ahead, another on one whose clock is hours behind. */
+import assert from "node:assert/strict";
+import { runCommand } from "../../src/command/run_command.ts";
+import { recordedIo } from "../command/recorded_io.ts";
+import { POSTGRES } from "../fixtures/postgres.ts";
+import { ALICE } from "../system/running_service.ts";
+import { runAuthserver } from "../system/service_process.ts";
+import { type Instance, SeveralInstances, until } from "../system/several_instances.ts";
+import { Visitor } from "../system/visitor.ts";
+import { note } from "./fault_table.ts";
+
+/** What makes a program believe in another time; Debian's package libfaketime. */
+const FAKETIME = ["x86_64-linux-gnu", "aarch64-linux-gnu"]
+  .map((machine) => `/usr/lib/${machine}/faketime/libfaketimeMT.so.1`)
+  .find((path) => {
+    try {
+      return Deno.statSync(path).isFile;
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return false;
+      throw error;
+    }
+  });
+if (FAKETIME === undefined) {
+  console.warn("No libfaketime on this machine, wrong clocks are not tried: apt-get install libfaketime");
+}
+
+const HOUR = 3600;
+
+/** Starts a process whose clock is off by so much, such as `+5h`; its timers go as ever. */
+function offBy(offset: string): typeof runAuthserver {
+  const env = { LD_PRELOAD: FAKETIME ?? "", FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: "1" };
+  return (args, options) => runAuthserver(args, { ...options, env });
+}
+
+async function command(at: Instance, ...args: readonly string[]): Promise<string> {
+  const io = recordedIo();
+  assert.equal(await runCommand([...args, "--config", at.main], io), 0, io.err);
+  return io.out;
+}
+
+Deno.test({
+  name: "an instance whose clock is hours wrong does what the others do",
+  ignore: POSTGRES === undefined || FAKETIME === undefined,
+}, async (t) => {
+  await using several = await SeveralInstances.start({
+    instances: 0,
+    properties: {
+      "authservice.server.HPC.reservations.enable": "true",
+      "persistence.statementTimeout": "60000", // however slow the machine is
+    },
+  });
+  const { instances, server, database, site: { authority } } = several;
+  instances.push(
+    ...await Promise.all([
+      several.startInstance(0),
+      several.startInstance(1, {}, offBy("+5h")),
+      several.startInstance(2, {}, offBy("-5h")),
+    ]),
+  );
+  const [right, ahead, behind] = instances;
+  assert.ok(right && ahead && behind);
+  const known = async (instance: Instance) => (await instance.ask("/health/ready")).json()["instances"];
+  for (const instance of instances) {
+    await until(async () => JSON.stringify(await known(instance)) === '{"total":3,"serving":3}');
+  }
+  const everywhere = async (path: string, status: number, question = {}) => {
+    for (const instance of instances) {
+      const reply = await instance.ask(path, question);
+      assert.equal(reply.status, status, reply.text);
+    }
+  };
+
+  await t.step("the log of each says that its clock is wrong, and none is taken for silent", async () => {
+    await ahead.process.prints(/this machine's clock is ahead of the database's.* seconds=1[78]\d{3}\b/);
+    await behind.process.prints(/this machine's clock is behind the database's.* seconds=1[78]\d{3}\b/);
+    assert.doesNotMatch(right.process.printed, /this machine's clock/);
+    const { instances } = JSON.parse(await command(right, "status", "--json"));
+    assert.deepEqual(instances.map(({ state }: { state: string }) => state), [
+      "serving",
+      "serving",
+      "serving",
+    ]);
+  });
+
+  await t.step("shares begin and end by the database's clock, whoever made them", async () => {
+    for (const maker of instances) {
+      const id = await several.share("d/ten.txt", { lifetime: HOUR }, maker);
+      const [made] = await server.sql(
+        database,
+        `SELECT expires - extract(epoch FROM now()) AS left FROM authserver.share WHERE id = '${id}'`,
+      );
+      const left = Number(made?.["left"]);
+      assert.ok(left > HOUR / 2 && left <= HOUR, `${left} s left`);
+      await everywhere(`/rest/access/HPC/${id}`, 200);
+      await server.sql(
+        database,
+        `UPDATE authserver.share SET expires = extract(epoch FROM now()) - 10 WHERE id = '${id}'`,
+      );
+      await everywhere(`/rest/access/HPC/${id}`, 404);
+    }
+  });
+
+  await t.step("a share for one use is used once", async () => {
+    for (const first of instances) {
+      const id = await several.share("d/ten.txt", { onetime: true, lifetime: HOUR }, behind);
+      assert.equal((await first.ask(`/rest/access/HPC/${id}`)).status, 200);
+      await everywhere(`/rest/access/HPC/${id}`, 404);
+    }
+  });
+
+  await t.step("tokens count everywhere, and nowhere once they were taken back", async () => {
+    for (const maker of instances) {
+      const asked = { as: ALICE, headers: { Accept: "text/plain" } };
+      const token = (await maker.ask("/rest/auth/token", asked)).text;
+      const headers = { Authorization: `Bearer ${token}`, Accept: "application/json" };
+      await everywhere("/rest/auth/HPC", 200, { headers });
+      const { status } = await behind.ask("/rest/auth/tokens", { as: ALICE, method: "DELETE" });
+      assert.ok(status < 300, String(status));
+      for (const instance of instances) {
+        await until(async () => (await instance.ask("/rest/auth/HPC", { headers })).status === 401);
+      }
+    }
+  });
+
+  await t.step("whoever signed in at one by browser is signed in at all", async () => {
+    for (const { port } of instances) {
+      const visitor = new Visitor({ port, authority });
+      assert.equal((await visitor.signIn(ALICE)).status, 303);
+      for (const { port } of instances) {
+        const elsewhere = new Visitor({ port, authority });
+        for (const [name, value] of visitor.cookies) elsewhere.cookies.set(name, value);
+        assert.match((await elsewhere.get("/")).text, /Signed in as/);
+      }
+    }
+  });
+
+  await t.step("a ban lasts as long as it was imposed for, everywhere", async () => {
+    for (const banned of instances) {
+      await command(banned, "ban", "add", "--user", ALICE[0], "--for", "1h");
+      for (const instance of instances) {
+        await until(async () => (await instance.ask("/rest/auth/HPC", { as: ALICE })).status === 429);
+      }
+      const [kept] = await server.sql(
+        database,
+        "SELECT ends / 1000 - extract(epoch FROM now()) AS left FROM authserver.operator_ban",
+      );
+      const left = Number(kept?.["left"]);
+      assert.ok(left > HOUR / 2 && left <= HOUR + 1, `${left} s left`);
+      await command(behind, "ban", "remove", "--user", ALICE[0]);
+      for (const instance of instances) {
+        await until(async () => (await instance.ask("/rest/auth/HPC", { as: ALICE })).status === 200);
+      }
+    }
+  });
+
+  await t.step("a reservation begins and ends everywhere at a time", async () => {
+    const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString().replace(/\.\d+/, "");
+    const times = ["--from", at(-HOUR), "--to", at(HOUR), "--uids", "nobody", "--limit", "1k"];
+    await command(right, "reservations", "add", "course", ...times);
+    const isLimited = async (instance: Instance) =>
+      (await instance.ask("/rest/auth", { as: ALICE })).text.includes('"rateLimit": 1024');
+    for (const instance of instances) await until(() => isLimited(instance));
+    await server.sql(
+      database,
+      "UPDATE authserver.reservation SET ends = 1000 * extract(epoch FROM now()) - 10000",
+    );
+    for (const instance of instances) await until(async () => !await isLimited(instance));
+  });
+
+  note({
+    section: "The database of several instances",
+    fault: "the clock of one instance is 5 hours ahead, that of another 5 hours behind",
+    caller:
+      "nothing: shares, uses, tokens, sign-ins, bans and reservations begin and end by the database's clock; " +
+      "what others sign (identity providers, certificates) is judged by the machine's own",
+    log: "`this machine's clock is ahead of the database's`, with the difference",
+    after: "nothing is to be done but to set the clock",
+  });
+});

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { SharedClock } from "../../src/instances/shared_clock.ts";
+import { createLogger } from "../../src/logging/logger.ts";
+import { type Database, DatabaseFailure } from "../../src/store/database.ts";
+import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
+
+const SCHEMA = { what: "clock", applicationId: 0x54657374, steps: [] };
+const NOON = Date.parse("2026-01-05T12:00:00Z");
+const HOUR = 3600_000;
+
+/** A machine whose clock the test sets, and a database with one of its own. */
+function machine() {
+  const time = { own: NOON, database: NOON, elapsed: 0 };
+  const sqlite = new SqliteDatabase(IN_MEMORY, SCHEMA, () => time.database);
+  let away = false;
+  const database: Database = {
+    isOpen: true,
+    read: (work) => away ? Promise.reject(new DatabaseFailure("away")) : sqlite.read(work),
+    change: (work) => sqlite.change(work),
+    version: () => 0,
+    close: () => sqlite.close(),
+  };
+  const lines: string[] = [];
+  let turn: (() => void) | undefined;
+  const clock = new SharedClock({
+    database,
+    clock: () => time.own,
+    elapsed: () => time.elapsed,
+    log: createLogger((line) => lines.push(line)),
+    schedule: (_ms, task) => {
+      turn = task;
+      return () => turn = undefined;
+    },
+  });
+  return {
+    ...{ clock, time, lines },
+    leave: (isAway: boolean) => away = isAway,
+    async turn() {
+      turn?.();
+      for (let i = 0; i < 10; i++) await Promise.resolve();
+    },
+    isFollowed: () => turn !== undefined,
+    [Symbol.dispose]: () => {
+      clock.close();
+      database.close();
+    },
+  };
+}
+
+Deno.test("SharedClock tells the database's time, and goes on evenly whatever becomes of the machine's", async () => {
+  using made = machine();
+  const { clock, time } = made;
+  time.own += 5 * HOUR;
+  await clock.follow();
+  assert.equal(clock.now(), NOON);
+  time.elapsed += 2500.7;
+  time.own -= 9 * HOUR;
+  assert.equal(clock.now(), NOON + 2500);
+  time.database = NOON + 4000;
+  await made.turn();
+  assert.equal(clock.now(), NOON + 4000);
+});
+
+Deno.test("SharedClock tells this machine's time until the database was there, and goes on while it is away", async () => {
+  using made = machine();
+  const { clock, time } = made;
+  time.own += HOUR;
+  made.leave(true);
+  await clock.follow();
+  assert.equal(clock.now(), NOON + HOUR);
+  made.leave(false);
+  await made.turn();
+  assert.equal(clock.now(), NOON);
+  made.leave(true);
+  time.elapsed += 60_000;
+  await made.turn();
+  assert.equal(clock.now(), NOON + 60_000);
+});
+
+Deno.test("SharedClock tells the operator once of a clock that is wrong, and asks no more when it is closed", async () => {
+  using made = machine();
+  const { clock, time, lines } = made;
+  await clock.follow();
+  time.own = NOON - 2 * HOUR;
+  await made.turn();
+  await made.turn();
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? "", /this machine's clock is behind the database's.* seconds=7200/);
+  time.own = NOON;
+  await made.turn();
+  time.own = NOON + HOUR;
+  await made.turn();
+  assert.match(lines[1] ?? "", /clock is ahead of the database's.* seconds=3600/);
+  assert.equal(lines.length, 2);
+  clock.close();
+  assert.ok(!made.isFollowed());
+});
