@@ -1,5 +1,5 @@
 import type { Logger } from "../logging/logger.ts";
-import type { Stopwatch } from "../model/clock.ts";
+import type { Clock, Stopwatch } from "../model/clock.ts";
 import { realTime, type Schedule } from "../model/schedule.ts";
 import { type Database, DatabaseFailure, row, rows, type Work } from "../store/database.ts";
 import { toReservation } from "./database_reservation_store.ts";
@@ -23,10 +23,24 @@ const SQL = {
   purge: `DELETE FROM reservation WHERE ends <= :clock - :kept`,
 } as const;
 
+/** All that were known at a moment, for whoever follows while the database may be away. */
+export interface ReservationsKnown {
+  /** By how much the database's clock was ahead of this machine's, in milliseconds. */
+  readonly aheadMs: number;
+  /** Those of each logical server. */
+  readonly servers: readonly (readonly [server: string, reservations: readonly Reservation[]])[];
+}
+
 /** Where they are, and what time it is. */
 interface SharedReservationsParts {
   readonly database: Database;
   readonly elapsed: Stopwatch;
+  /** Of this machine. */
+  readonly clock: Clock;
+  /** What somebody before knew. */
+  readonly known?: ReservationsKnown;
+  /** Told of what is known from now on. */
+  readonly learned?: (known: ReservationsKnown) => void;
   readonly log: Logger;
   readonly schedule?: Schedule;
 }
@@ -45,7 +59,11 @@ export class SharedReservations {
   #closed = false;
 
   constructor(readonly parts: SharedReservationsParts) {
-    this.#purgedAt = parts.elapsed();
+    const { clock, elapsed, known } = parts;
+    this.#purgedAt = elapsed();
+    if (known === undefined) return;
+    this.#all = new Map(known.servers);
+    this.#asOf = { clock: clock() + known.aheadMs, elapsed: elapsed() };
   }
 
   /** Reads them, and follows their changes from now on. */
@@ -79,7 +97,7 @@ export class SharedReservations {
   }
 
   async #look(): Promise<void> {
-    const { database, elapsed } = this.parts;
+    const { database, elapsed, clock, learned = () => {} } = this.parts;
     const version = database.version(TABLE);
     if (version === this.#version && elapsed() - this.#asOf.elapsed < REREAD_MS) return;
     const { now, found } = await database.read(function* () {
@@ -90,6 +108,7 @@ export class SharedReservations {
     const byServer = Map.groupBy(found, ({ server }) => String(server));
     this.#all = new Map([...byServer].map(([server, found]) => [server, found.map(toReservation)]));
     this.#version = version;
+    learned({ aheadMs: now - clock(), servers: [...this.#all] });
     await this.#purge();
   }
 

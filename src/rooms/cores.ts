@@ -1,5 +1,6 @@
 import { PROOFS, SeenOnce } from "../model/seen_once.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
+import type { ReservationsKnown } from "../reservations/shared_reservations.ts";
 import type { Setup } from "../service/assembly/load_setup.ts";
 import type { InstanceName } from "../service/assembly/open_together.ts";
 import type { DeskAnswer, DeskQuestion, LearnedElsewhere } from "../service/operator_desk.ts";
@@ -46,6 +47,7 @@ export class Cores {
   readonly #leaving = new Set<ServingCore>();
   readonly #regulation: RegulationCopy;
   readonly #daemons = new DaemonCopy();
+  #reservations: ReservationsKnown | undefined;
   readonly #proofs = new SeenOnce(PROOFS, Date.now);
   #generation = 0;
 
@@ -89,6 +91,7 @@ export class Cores {
       upSince,
       instance,
       daemons: this.#daemons.of(setup.config.servers),
+      reservations: this.#reservations,
       resolve,
       said: (message) => reports.hear(message, "core"),
       learned: (news, core) => this.#learned(news, core),
@@ -187,6 +190,10 @@ export class Cores {
       if (!this.#leaving.has(core)) this.#daemons.adopt(learned.address, learned.knowledge);
       return;
     }
+    if (learned.about === "reservations") {
+      if (!this.#leaving.has(core)) this.#reservations = learned.known;
+      return;
+    }
     if (learned.about === "order") {
       this.#regulation.follow(learned.order, learned.answer);
       for (const other of this.#beside(core)) {
@@ -205,7 +212,7 @@ export class Cores {
   }
 
   /** Keeps what a core learned for those that come. */
-  #keep(learned: Exclude<CoreNews, { about: "daemon" | "order" }>): LearnedElsewhere {
+  #keep(learned: Exclude<CoreNews, { about: "daemon" | "order" | "reservations" }>): LearnedElsewhere {
     if (learned.about === "proof") {
       this.#proofs.adopt([learned.proof]);
       return { proofs: [learned.proof] };

@@ -5,6 +5,7 @@ import type { SeenMark } from "../model/seen_once.ts";
 import type { DeskAnswer, DeskOrder } from "../service/operator_desk.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
+import type { ReservationsKnown } from "../reservations/shared_reservations.ts";
 import type { ServiceOptions } from "../service/assembly/assemble.ts";
 import type { Report } from "./measurements.ts";
 
@@ -43,7 +44,9 @@ export type CoreNews =
   /** An administrator had it done by page. */
   | { readonly about: "order"; readonly order: DeskOrder; readonly answer: DeskAnswer }
   /** By the address of the daemon's command socket. */
-  | { readonly about: "daemon"; readonly address: string; readonly knowledge: DaemonKnowledge };
+  | { readonly about: "daemon"; readonly address: string; readonly knowledge: DaemonKnowledge }
+  /** All in the database. */
+  | { readonly about: "reservations"; readonly known: ReservationsKnown };
 
 /** What the supervisor tells the metrics page's room. */
 export type ToMetricsRoom =

@@ -1,4 +1,5 @@
 import type { KnownDaemons } from "../daemon/daemons.ts";
+import type { ReservationsKnown } from "../reservations/shared_reservations.ts";
 import type { Setup } from "../service/assembly/load_setup.ts";
 import type { InstanceName } from "../service/assembly/open_together.ts";
 import type { LearnedElsewhere } from "../service/operator_desk.ts";
@@ -28,6 +29,8 @@ interface CoreParts {
   readonly said: (message: FromRoom) => void;
   /** What is known of the daemons, by the addresses of their command sockets. */
   readonly daemons: KnownDaemons;
+  /** What is known of reservations in the database. */
+  readonly reservations: ReservationsKnown | undefined;
   /** Told of failed logins, proofs and daemons at once, of what came before its death too. */
   readonly learned: (news: CoreNews, core: ServingCore) => void;
   readonly died: (core: ServingCore, reason: string) => void;
@@ -73,8 +76,8 @@ export class ServingCore {
     if (directory !== undefined) await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
     const [desk, learned] = [new MessageChannel(), new MessageChannel()];
     const core = new ServingCore(permissions, parts, { desk: desk.port2, learned: learned.port2 });
-    const { generation, upSince, instance, port, daemons } = parts;
-    const options = { ...setup, generation, upSince, instance, port, daemons };
+    const { generation, upSince, instance, port, daemons, reservations } = parts;
+    const options = { ...setup, generation, upSince, instance, port, daemons, reservations };
     core.#room.tell({ kind: "start", options, learned: learned.port1 }, [learned.port1]);
     core.#room.tell({ kind: "desk", port: desk.port1 }, [desk.port1]);
     try {

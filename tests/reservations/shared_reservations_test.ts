@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SILENT } from "../../src/logging/logger.ts";
 import { DatabaseReservationStore } from "../../src/reservations/database_reservation_store.ts";
-import { SharedReservations } from "../../src/reservations/shared_reservations.ts";
+import { type ReservationsKnown, SharedReservations } from "../../src/reservations/shared_reservations.ts";
 import { type Database, DatabaseFailure } from "../../src/store/database.ts";
 import { PostgresDatabase } from "../../src/store/postgres/postgres_database.ts";
 import { RESERVATION_TABLES } from "../../src/store/postgres/shared_tables.ts";
@@ -45,13 +45,21 @@ class CountedDatabase implements Database {
 }
 
 /** An instance whose timers the test turns; `elapsed` is its own, `clock` that of the database. */
-function instance() {
-  const time = { clock: Date.parse("2026-01-05T12:00:00Z"), elapsed: 0 };
+function instance(known?: ReservationsKnown) {
+  const learned: ReservationsKnown[] = [];
+  const time = {
+    own: Date.parse("2026-01-05T02:00:00Z"),
+    clock: Date.parse("2026-01-05T12:00:00Z"),
+    elapsed: 0,
+  };
   const database = new CountedDatabase(() => time.clock);
   let task: (() => void) | undefined;
   const shared = new SharedReservations({
     database,
     elapsed: () => time.elapsed,
+    clock: () => time.own,
+    known,
+    learned: (all) => learned.push(all),
     log: SILENT,
     schedule: (_ms, next) => {
       task = next;
@@ -61,7 +69,7 @@ function instance() {
   const store = (server: string) =>
     new DatabaseReservationStore(database, server, { zone: "UTC", now: time.clock });
   return {
-    ...{ database, shared, time, store },
+    ...{ database, shared, time, store, learned },
     /** So much time passes, for both, and the instance looks. */
     async turn(ms = 100) {
       time.clock += ms;
@@ -128,6 +136,25 @@ Deno.test("SharedReservations goes by what it knew last while the database is aw
   assert.equal(book.limitFor("cid"), 0);
 });
 
+Deno.test("SharedReservations begins with what another knew, by the database's clock, if the database is away", async () => {
+  using before = instance();
+  await before.store("A").add(NIGHT);
+  await before.shared.follow();
+  const [known] = before.learned;
+  assert.equal(known?.aheadMs, 10 * 3600_000);
+  using made = instance(structuredClone(known));
+  made.database.away = true;
+  await made.shared.follow();
+  const book = made.shared.book("A", "UTC");
+  made.time.elapsed += 8 * 3600_000 - 1;
+  assert.deepEqual([book.list().length, book.limitFor("cid")], [1, 0]);
+  made.time.elapsed += 1;
+  assert.equal(book.limitFor("cid"), TEN_MIB);
+  made.database.away = false;
+  await made.turn();
+  assert.deepEqual(book.list(), [], "it is not in the database of the other");
+});
+
 Deno.test("SharedReservations deletes what was over for 30 days, and looks no more once it is closed", async () => {
   using made = instance();
   const { shared, store } = made;
@@ -159,7 +186,7 @@ Deno.test("DatabaseReservationStore.copy() adds what is not there", async () => 
 
 testReservations("reservations in tables of SQLite", async (clock) => {
   const database = new CountedDatabase(clock);
-  const shared = new SharedReservations({ database, elapsed: clock, log: SILENT });
+  const shared = new SharedReservations({ database, elapsed: clock, clock, log: SILENT });
   await shared.follow();
   return {
     store: new DatabaseReservationStore(database, "A", { zone: ZONE, now: clock() }),
@@ -178,7 +205,7 @@ if (POSTGRES !== undefined) {
     await server.empty(name);
     const options = { ...server.options(name), clock };
     const [mine, other] = [new PostgresDatabase(options), new PostgresDatabase(options)];
-    const shared = new SharedReservations({ database: mine, elapsed: clock, log: SILENT });
+    const shared = new SharedReservations({ database: mine, elapsed: clock, clock, log: SILENT });
     await shared.follow();
     return {
       store: new DatabaseReservationStore(other, "A", { zone: ZONE, now: clock() }),

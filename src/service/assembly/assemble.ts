@@ -21,6 +21,7 @@ import { certificateSubject } from "../../model/certificate_subject.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
 import type { Database } from "../../store/database.ts";
 import type { RecordStore } from "../../store/record_store.ts";
+import type { ReservationsKnown } from "../../reservations/shared_reservations.ts";
 import { PROOFS, type SeenMark, SeenOnce } from "../../model/seen_once.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { NameService } from "../../outgoing/name_service.ts";
@@ -61,6 +62,8 @@ export interface ServiceOptions {
   readonly port: number;
   /** What is known of the daemons already. */
   readonly daemons?: KnownDaemons;
+  /** What is known of reservations in the database already. */
+  readonly reservations?: ReservationsKnown;
   /** What tells it from others that are the same service; absent for whoever only looks on. */
   readonly instance?: InstanceName;
 }
@@ -94,6 +97,8 @@ interface Surroundings {
   readonly learned?: (news: RegulationNews) => void;
   /** Told of what is learned of the daemon with this command address. */
   readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
+  /** Told of what is learned of reservations in the database. */
+  readonly reservationsLearned?: (known: ReservationsKnown) => void;
   /** Told of what administrators had done by page. */
   readonly ordered?: Ordered;
   /** Told of each proof of possession that is shown. */
@@ -158,7 +163,11 @@ async function open(
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, lookingOn };
   const who = await openAuthentication(config, { ...asked, kinds: kinds.methods, ...here });
   const { chain, chain: { methods }, tokens, book, signIns } = who;
-  const servers = await openServers(config, groups, { database, log, clock, keep });
+  const servers = await openServers(config, groups, {
+    ...{ database, log, clock, keep },
+    known: options.reservations,
+    learned: told.reservationsLearned,
+  });
   const regulator = await openRegulator(config, methods, { log, clock, learned: told.learned, together });
   const sharing = startSharing(config, {
     servers,

@@ -8,7 +8,7 @@ import {
   openReservationBook,
   type ReservationBook,
 } from "../../reservations/reservation_book.ts";
-import { SharedReservations } from "../../reservations/shared_reservations.ts";
+import { type ReservationsKnown, SharedReservations } from "../../reservations/shared_reservations.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import type { Database } from "../../store/database.ts";
@@ -17,6 +17,9 @@ import type { Database } from "../../store/database.ts";
 interface ServerParts {
   readonly log: Logger;
   readonly clock: Clock;
+  /** What is known of reservations in the database already, and who is told of them. */
+  readonly known: ReservationsKnown | undefined;
+  readonly learned: ((known: ReservationsKnown) => void) | undefined;
   /** That several instances share; reservations without a file are there. */
   readonly database: Database | undefined;
   /** Takes what is to be closed in the end. */
@@ -50,11 +53,11 @@ export async function openServers(
 /** Reservations in the database, if some server's are there. */
 async function followShared(
   servers: readonly LogicalServerConfig[],
-  { database, log, keep }: ServerParts,
+  { database, log, clock, known, learned, keep }: ServerParts,
 ): Promise<SharedReservations | undefined> {
   const isNeeded = servers.some(({ reservations }) => reservations && reservations.file === undefined);
   if (database === undefined || !isNeeded) return undefined;
-  const shared = keep(new SharedReservations({ database, elapsed: stopwatch, log }));
+  const shared = keep(new SharedReservations({ database, elapsed: stopwatch, clock, log, known, learned }));
   await shared.follow();
   return shared;
 }
