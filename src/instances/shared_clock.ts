@@ -24,7 +24,7 @@ interface SharedClockParts {
  */
 export class SharedClock {
   /** What the database's clock said, and when that was. */
-  #asOf: { readonly time: number; readonly elapsed: number } | undefined;
+  #asOf: { readonly time: number; readonly at: number } | undefined;
   #isOff = false;
   #cancel: (() => void) | undefined;
   #closed = false;
@@ -32,9 +32,9 @@ export class SharedClock {
   constructor(readonly parts: SharedClockParts) {}
 
   /** Milliseconds since the epoch. */
-  readonly now: Clock = () => {
+  readonly read: Clock = () => {
     const { clock, elapsed } = this.parts;
-    return this.#asOf === undefined ? clock() : Math.floor(this.#asOf.time + elapsed() - this.#asOf.elapsed);
+    return this.#asOf === undefined ? clock() : Math.floor(this.#asOf.time + elapsed() - this.#asOf.at);
   };
 
   /** Asks what time it is, now and again and again. */
@@ -57,7 +57,7 @@ export class SharedClock {
     const { database, clock, elapsed, log } = this.parts;
     const found = await database.read(() => row("SELECT :clock AS now", {}));
     const time = Number(found?.["now"]);
-    this.#asOf = { time, elapsed: elapsed() };
+    this.#asOf = { time, at: elapsed() };
     const aheadMs = clock() - time;
     const isOff = Math.abs(aheadMs) > TOLERANCE_MS;
     if (isOff && !this.#isOff) {

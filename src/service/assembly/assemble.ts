@@ -154,29 +154,21 @@ async function open(
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
   const database = await openDatabase(config, { own, log, clock, keep });
   const together = await joinOthers(database, { ...options, log, clock, keep, learned: told.learned });
-  const sharedClock = together?.clock ?? clock;
   const daemons = new Daemons({ known, learned: told.daemonLearned, sharers: together?.sharers });
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
   const attributes = keep(await openAttributes(config, kinds, { outgoing, log, clock, onAnswer }));
   const here = { observer, log, clock, keep, database };
+  const sharedClock = together?.clock ?? clock;
+  const shared = { ...here, clock: sharedClock };
   const proofs = new SeenOnce(PROOFS, clock, told.proofShown);
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, lookingOn };
   const who = await openAuthentication(config, { ...asked, kinds: kinds.methods, ...here });
   const { chain, chain: { methods }, tokens, book, signIns } = who;
-  const servers = await openServers(config, groups, {
-    ...{ database, log, clock, keep },
-    known: options.reservations,
-    learned: told.reservationsLearned,
-  });
+  const { reservations } = options;
+  const learned = told.reservationsLearned;
+  const servers = await openServers(config, groups, { ...here, known: reservations, learned });
   const regulator = await openRegulator(config, methods, { log, clock, learned: told.learned, together });
-  const sharing = startSharing(config, {
-    servers,
-    attributes,
-    regulator,
-    ...who,
-    ...here,
-    clock: sharedClock,
-  });
+  const sharing = startSharing(config, { servers, attributes, regulator, ...who, ...shared });
   const parts = { groups, methods, attributes, regulator, signIns, proofs, sharing, book, together };
   const desk = new OperatorDesk({ ...parts, certificate: own.facts });
   const ofMethods = partsOfMethods(chain, { regulator, signIns, desk, ordered: told.ordered });

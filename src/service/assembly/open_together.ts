@@ -73,7 +73,7 @@ export async function joinOthers(
   const shared = keep(new SharedClock({ database, clock, elapsed: stopwatch, log }));
   await shared.follow();
   return keep({
-    clock: shared.now,
+    clock: shared.read,
     regulation,
     register,
     outage,
