@@ -51,6 +51,8 @@ export async function verifySignature(
 
   const { SignedXml } = await import("xml-crypto");
   const verifier = new SignedXml({ publicCert: signer.publicKey, getCertFromKeyInfo: () => null });
+  // The one that SAML has; each further name is looked for at all elements of the message, several times.
+  verifier.idAttributes = ["ID"];
   verifier.CanonicalizationAlgorithms = Object.fromEntries(
     Object.entries(verifier.CanonicalizationAlgorithms).filter(([uri]) => TRANSFORMS.has(uri)),
   );

@@ -1,8 +1,6 @@
 import { trimCharacters } from "../../model/trim.ts";
 import { InvalidResponse } from "./invalid_response.ts";
-
-/** Elements inside each other. */
-const MAX_DEPTH = 64;
+import { checkMarkup } from "./xml_markup.ts";
 
 /** An element of a document that {@link parseXml} has checked. */
 export class XmlElement {
@@ -75,7 +73,7 @@ export class XmlElement {
  * @throws {InvalidResponse}
  */
 export async function parseXml(text: string): Promise<XmlElement> {
-  if (/<!(?!--|\[CDATA\[)/.test(text)) throw new InvalidResponse("the message has a document type");
+  checkMarkup(text);
   const { DOMParser } = await import("@xmldom/xmldom");
   const complain = (message: string) => {
     throw new InvalidResponse(`the message is not XML: ${message.split("\n")[0]}`);
@@ -107,12 +105,11 @@ function checkDocument(document: Document): Element {
       throw new InvalidResponse(`the message has a ${nodeKind(node)} outside of its root element`);
     }
   }
-  checkElement(root, new Set(), 1);
+  checkElement(root, new Set());
   return root;
 }
 
-function checkElement(element: Element, ids: Set<string>, depth: number): void {
-  if (depth > MAX_DEPTH) throw new InvalidResponse(`the message is nested deeper than ${MAX_DEPTH} levels`);
+function checkElement(element: Element, ids: Set<string>): void {
   if (element.prefix && !element.namespaceURI) {
     throw new InvalidResponse(`the prefix ${element.prefix} is not bound`);
   }
@@ -122,7 +119,7 @@ function checkElement(element: Element, ids: Set<string>, depth: number): void {
     ids.add(value);
   }
   for (const node of Array.from(element.childNodes)) {
-    if (isElement(node)) checkElement(node, ids, depth + 1);
+    if (isElement(node)) checkElement(node, ids);
     else if (node.nodeType !== TEXT) throw new InvalidResponse(`the message has a ${nodeKind(node)}`);
   }
 }

@@ -1,0 +1,77 @@
+import { InvalidResponse } from "./invalid_response.ts";
+
+/** Characters of a message. */
+const MAX_LENGTH = 256 * 1024;
+/** Elements inside each other. */
+const MAX_DEPTH = 64;
+/** Elements of a message, of which each group of the user is one: to verify its signature costs some 50 µs for each. */
+const MAX_ELEMENTS = 1_000;
+/** Attributes of one element, declarations of namespaces among them: each is compared with all before it. */
+const MAX_ATTRIBUTES = 32;
+/** Attributes of all elements: OpenSAML writes up to three at each group. */
+const MAX_ALL_ATTRIBUTES = 3_000;
+
+const BLANKS = " \t\r\n";
+
+/**
+ * Looks at the markup of an XML document before it is read. The libraries that read and canonicalize it take time with the
+ * square of what it has of some things; what no SAML message has is refused before they see it: document types, comments,
+ * CDATA, processing instructions, and more than so many elements, levels and attributes. The work is linear in the text. Whether the document is well-formed is left to its reader.
+ * @throws {InvalidResponse}
+ */
+export function checkMarkup(text: string): void {
+  if (text.length > MAX_LENGTH) {
+    throw new InvalidResponse(`the message is longer than ${MAX_LENGTH} characters`);
+  }
+  let [depth, elements, attributes] = [0, 0, 0];
+  const start = text.startsWith("\ufeff") ? 1 : 0;
+  for (let at = text.indexOf("<"); at >= 0;) {
+    const next = text[at + 1];
+    let end = at;
+    if (next === "!") throw new InvalidResponse(`the message has a ${kindOf(text, at)}`);
+    if (next === "?") {
+      const isDeclaration = at === start && text.startsWith("<?xml", at) &&
+        BLANKS.includes(text[at + 5] ?? "?");
+      if (!isDeclaration) throw new InvalidResponse("the message has a processing instruction");
+    } else if (next === "/") {
+      if (--depth < 0) throw new InvalidResponse("the message is not XML: an end tag without its start tag");
+    } else {
+      const tag = endOfTag(text, at);
+      end = tag.end;
+      const levels = depth + 1;
+      if (!tag.isEmpty) depth = levels;
+      attributes += tag.attributes;
+      atMost(++elements, MAX_ELEMENTS, "the message has", "elements");
+      atMost(tag.attributes, MAX_ATTRIBUTES, "an element has", "attributes");
+      atMost(attributes, MAX_ALL_ATTRIBUTES, "the message has", "attributes");
+      atMost(levels, MAX_DEPTH, "the message is nested deeper: it has", "levels");
+    }
+    at = text.indexOf("<", end + 1);
+  }
+}
+
+function atMost(found: number, most: number, who: string, what: string): void {
+  if (found > most) throw new InvalidResponse(`${who} more than ${most} ${what}`);
+}
+
+/** What begins with `<!`. */
+function kindOf(text: string, at: number): string {
+  if (text.startsWith("<!--", at)) return text.includes("<!DOCTYPE", at) ? "document type" : "comment";
+  return text.startsWith("<![CDATA[", at) ? "CDATA section" : "document type";
+}
+
+/** Where a start tag ends, and how many attributes it has. @throws {InvalidResponse} If it does not end. */
+function endOfTag(text: string, begin: number): { end: number; attributes: number; isEmpty: boolean } {
+  let attributes = 0;
+  for (let at = begin + 1; at < text.length; at++) {
+    const character = text[at];
+    if (character === ">") return { end: at, attributes, isEmpty: text[at - 1] === "/" };
+    if (character === "<") break;
+    if (character === "=") attributes++;
+    if (character !== '"' && character !== "'") continue;
+    const close = text.indexOf(character, at + 1);
+    if (close < 0) break;
+    at = close;
+  }
+  throw new InvalidResponse("the message is not XML: a tag does not end");
+}

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { checkMarkup } from "../../../src/authentication/unity/xml_markup.ts";
+
+const times = (count: number, text: string) => text.repeat(count);
+const attributes = (count: number) => Array.from({ length: count }, (_, i) => ` a${i}="b"`).join("");
+
+const GOOD: [what: string, text: string][] = [
+  ["a declaration", `<?xml version="1.0"?><a/>`],
+  ["a declaration after a byte order mark", `\ufeff<?xml version="1.0"?><a/>`],
+  ["a bracket and a slash in a value", `<a b=">" c='/>'><d e="'<"/></a>`],
+  ["a thousand elements", `<a>${times(999, "<b/>")}</a>`],
+  ["64 levels", times(64, "<a>") + times(64, "</a>")],
+  ["63 levels around many elements", times(63, "<a>") + times(500, "<b/>") + times(63, "</a>")],
+  ["32 attributes", `<a${attributes(32)}/>`],
+  ["256 KiB", `<a>${times(256 * 1024 - 7, "x")}</a>`],
+];
+for (const [what, text] of GOOD) {
+  Deno.test(`checkMarkup() lets ${what} pass`, () => checkMarkup(text));
+}
+
+const BAD: [what: string, text: string, expected: RegExp][] = [
+  ["comments before the root", `${times(9_000, "<!---->")}<a/>`, /comment/],
+  ["processing instructions before the root", `${times(9_000, "<?a?>")}<a/>`, /processing instruction/],
+  ["a style sheet", "<?xml-stylesheet href='a'?><a/>", /processing instruction/],
+  ["a declaration that is not the beginning", " <?xml version='1.0'?><a/>", /processing instruction/],
+  ["CDATA", "<a><![CDATA[b]]></a>", /CDATA/],
+  ["a document type", "<!DOCTYPE a><a/>", /document type/],
+  ["more than a thousand elements", `<a>${times(1_000, "<b/>")}</a>`, /more than 1000 elements/],
+  ["65 levels", times(65, "<a>") + times(65, "</a>"), /deeper/],
+  ["an empty element at level 65", `${times(64, "<a>")}<b/>${times(64, "</a>")}`, /deeper/],
+  ["ends of what did not begin", `${times(99, "</a>")}${times(99, "<a>")}`, /end tag without its start/],
+  ["33 attributes", `<a${attributes(33)}/>`, /more than 32 attributes/],
+  [
+    "attributes at all elements",
+    `<a>${times(300, `<b${attributes(11)}/>`)}</a>`,
+    /more than 3000 attributes/,
+  ],
+  ["more than 256 KiB", `<a>${times(256 * 1024 - 6, "x")}</a>`, /longer than 262144/],
+  ["a tag that does not end", "<a b", /does not end/],
+  ["a value that does not end", `<a b="c>`, /does not end/],
+  ["a tag within a tag", "<a <b/>", /does not end/],
+];
+for (const [what, text, expected] of BAD) {
+  Deno.test(`checkMarkup() refuses ${what}`, () => {
+    assert.throws(() => checkMarkup(text), { name: "InvalidResponse", message: expected });
+  });
+}
