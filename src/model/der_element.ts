@@ -80,15 +80,51 @@ export class DerElement {
  */
 export function readElement(bytes: Uint8Array): DerElement {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const [tag, short = 0x80] = buffer;
-  const size = short < 0x80 ? 0 : short - 0x80;
-  const start = 2 + size;
-  if (tag === undefined || (tag & 0x1f) === 0x1f || short === 0x80 || size > 4 || start > buffer.length) {
-    throw new InvalidDer();
+  const walk = new ElementWalk(buffer);
+  if (!walk.next()) throw new InvalidDer();
+  return new DerElement(walk.tag, buffer.subarray(walk.start, walk.end), buffer.subarray(0, walk.end));
+}
+
+/**
+ * Goes from element to element in bytes that are made of such, and makes nothing of them: for lists of so many that an
+ * object for each would take too long.
+ */
+export class ElementWalk {
+  /** Identifier octet of the element that was reached. */
+  tag = 0;
+  /** Where its content begins and ends. */
+  start = 0;
+  end = 0;
+  #last: number;
+
+  /** @param last Where the elements end. */
+  constructor(readonly bytes: Buffer, first = 0, last = bytes.length) {
+    this.end = first;
+    this.#last = last;
   }
-  const end = start + (size === 0 ? short : buffer.readUIntBE(2, size));
-  if (end > buffer.length) throw new InvalidDer();
-  return new DerElement(tag, buffer.subarray(start, end), buffer.subarray(0, end));
+
+  /** Begins anew with what is in the element that another walk has reached. */
+  enter({ start, end }: ElementWalk): void {
+    this.end = start;
+    this.#last = end;
+  }
+
+  /** Goes on to the next element; `false` if there is none. @throws {InvalidDer} If what follows is none. */
+  next(): boolean {
+    const at = this.end;
+    if (at >= this.#last) return false;
+    const tag = this.bytes[at] ?? 0;
+    const short = at + 1 < this.#last ? this.bytes[at + 1] ?? 0x80 : 0x80;
+    const size = short < 0x80 ? 0 : short - 0x80;
+    const start = at + 2 + size;
+    if ((tag & 0x1f) === 0x1f || short === 0x80 || size > 4 || start > this.#last) throw new InvalidDer();
+    const end = start + (size === 0 ? short : this.bytes.readUIntBE(at + 2, size));
+    if (end > this.#last) throw new InvalidDer();
+    this.tag = tag;
+    this.start = start;
+    this.end = end;
+    return true;
+  }
 }
 
 /** Tag, length and content of an element. */

@@ -732,4 +732,26 @@ export const ATTACKS: readonly Breakage[] = [
     change: instead("if (!administers(call))", "if (false)"),
     tests: ["tests/system/admin_page_test.ts"],
   },
+  {
+    rows: ["A SAML message whose markup"],
+    broken: "comments in a SAML message are not refused before it is read",
+    file: "src/authentication/unity/xml_markup.ts",
+    change: instead('if (next === "!") throw', 'if (next === "") throw'),
+    tests: ["tests/authentication/unity/xml_markup_test.ts"],
+  },
+  {
+    rows: ["A SAML message whose markup"],
+    broken: "a revocation list is not searched for all serials",
+    file: "src/model/trust/revocation.ts",
+    change: instead("if (field.end - start !== serial.length) continue;", "return false;"),
+    tests: ["tests/model/trust/revocation_test.ts"],
+  },
+  {
+    rows: ["Filling the share store"],
+    broken: "used up shares of an owner are not forgotten",
+    file: "src/sharing/store/database_share_store.ts",
+    change: instead('if (most > 0) yield* all("forgetUsedUp"', 'if (most < 0) yield* all("forgetUsedUp"'),
+    tests: ["tests/sharing/store/sqlite_share_store_test.ts"],
+    only: "used up",
+  },
 ];

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { X509Certificate } from "node:crypto";
 import { BoundedMap } from "../bounded_map.ts";
-import { type DerElement, readElement } from "../der_element.ts";
+import { type DerElement, ElementWalk, readElement } from "../der_element.ts";
 import { isListSignedBy } from "./signed_by.ts";
 
 /** Which certificates their authorities have revoked; plain data, so that it can be posted. */
@@ -20,8 +20,7 @@ interface RevocationList {
   /** When it was made, and until when it holds, in milliseconds since the epoch; `Infinity` if it does not say. */
   readonly from: number;
   readonly to: number;
-  /** Of the revoked certificates, as {@link serialOf}. */
-  readonly serials: ReadonlySet<string>;
+  readonly serials: RevokedSerials;
   readonly der: Buffer;
 }
 
@@ -35,6 +34,7 @@ interface Revoked {
 const READ = new WeakMap<readonly string[], readonly RevocationList[]>();
 const SIGNED = new WeakMap<RevocationList, BoundedMap<string, boolean>>();
 const ISSUERS_PER_LIST = 64;
+const ANSWERS_PER_LIST = 10_000;
 
 /**
  * Looks for a certificate of a way that its issuer has revoked. The anchor has no issuer; who is trusted is up to the
@@ -80,21 +80,76 @@ export function readRevocationList(bytes: Uint8Array): RevocationList {
   if (extensions !== undefined && extensions.children().some(isCritical)) {
     throw new TypeError("it does not speak of all certificates of its authority alone");
   }
-  const serials = new Set<string>();
-  for (const entry of revoked?.children() ?? []) {
-    const [serial, , more] = entry.children();
-    if (serial?.tag !== 0x02) throw new TypeError("no revocation list");
-    if (more !== undefined && more.children().some(isCritical)) {
-      throw new TypeError("it speaks of certificates of other authorities");
-    }
-    serials.add(significant(serial.content));
-  }
   return {
     from: momentOf(from),
     to: next === undefined ? Infinity : momentOf(next),
-    serials,
+    serials: new RevokedSerials(revoked?.content ?? Buffer.alloc(0)),
     der: whole.whole,
   };
+}
+
+/**
+ * The serial numbers in a revocation list. They stay in its bytes: a list has a hundred thousand of them and more, of which
+ * hardly any is ever asked for, and it is read in one piece.
+ */
+class RevokedSerials {
+  /** What was found for those who were asked for last. */
+  readonly #known = new BoundedMap<string, boolean>(ANSWERS_PER_LIST);
+
+  /**
+   * @param entries The content of `revokedCertificates` (RFC 5280, 5.1).
+   * @throws {TypeError} If they are none, or speak of certificates of other authorities.
+   */
+  constructor(readonly entries: Buffer) {
+    const entry = new ElementWalk(entries);
+    const field = new ElementWalk(entries);
+    while (entry.next()) {
+      field.enter(entry);
+      if (!field.next() || field.tag !== 0x02) throw new TypeError("no revocation list");
+      if (!field.next()) continue;
+      const hasMore = field.next();
+      if (hasMore && hasCritical(field)) {
+        throw new TypeError("it speaks of certificates of other authorities");
+      }
+      while (field.next());
+    }
+  }
+
+  /** @param serial As {@link serialOf}. */
+  has(serial: string): boolean {
+    const known = this.#known.get(serial);
+    if (known !== undefined) return known;
+    const found = this.#find(Buffer.from(serial, "hex"));
+    this.#known.set(serial, found);
+    return found;
+  }
+
+  #find(serial: Buffer): boolean {
+    const { entries } = this;
+    const entry = new ElementWalk(entries);
+    const field = new ElementWalk(entries);
+    while (entry.next()) {
+      field.enter(entry);
+      field.next();
+      let { start } = field;
+      while (start < field.end && entries[start] === 0) start++;
+      if (field.end - start !== serial.length) continue;
+      if (serial.compare(entries, start, field.end) === 0) return true;
+    }
+    return false;
+  }
+}
+
+/** Whether one of the extensions of an entry, the element that was reached, is critical. */
+function hasCritical(more: ElementWalk): boolean {
+  const extension = new ElementWalk(more.bytes, more.start, more.end);
+  const field = new ElementWalk(more.bytes);
+  while (extension.next()) {
+    field.enter(extension);
+    if (!field.next() || !field.next()) continue;
+    if (field.tag === 0x01 && field.end > field.start && more.bytes[field.start] !== 0) return true;
+  }
+  return false;
 }
 
 /** Whether an authority's key signed a list. */

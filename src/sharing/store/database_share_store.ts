@@ -37,6 +37,7 @@ export class DatabaseShareStore implements ShareStore {
       if (most > 0 && (yield* first("crowded", { server, owner, before: most - 1 })) !== undefined) {
         throw refuse("ERR_TOO_MANY_SHARES", { most });
       }
+      if (most > 0) yield* all("forgetUsedUp", { server, owner, most });
       yield* all("supersede", { server, owner, path, target });
       const made = yield* share("insert", newColumns(server, draft));
       if (made === undefined) throw new Error("share id already taken");

@@ -9,6 +9,9 @@ const KEEP_USED_UP = 30 * 24 * 3600;
 /** Shares deleted in one piece; each can have {@link KEEP_USES} records. */
 export const PURGED_AT_A_TIME = 20;
 
+/** Used up shares of an owner deleted in one piece; each has hardly more than one record. */
+const FORGOTTEN_AT_A_TIME = 200;
+
 /** What is known about the owner, but for whether the sources gave the account: that is a matter of the account. */
 const MADE = `owner_dn = :ownerDn, owner_via = :ownerVia, owner_login = :ownerLogin, owner_uid = :ownerUid,
        mapped_role = :mappedRole, made_at_home = :madeAtHome, made_includes = :madeIncludes, made_excludes = :madeExcludes`;
@@ -57,6 +60,9 @@ export const SQL = {
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT :most`,
   crowded: `SELECT id FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :owner
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) LIMIT 1 OFFSET :before`,
+  forgetUsedUp: `DELETE FROM share WHERE (server, id) IN (
+       SELECT server, id FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :owner AND uses_left = 0
+       ORDER BY last_used DESC, created DESC, id LIMIT ${FORGOTTEN_AT_A_TIME} OFFSET :most) RETURNING id`,
   targetedAt: `SELECT * FROM share INDEXED BY share_by_target WHERE server = :server AND target = :name
      AND (created, id) > (:created, :id)
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now) ORDER BY created, id LIMIT :most`,

@@ -35,7 +35,8 @@ export interface ShareStore {
    * @throws {ERR_SHARED_BY_ANOTHER} If it would get between an earlier share of another owner and its users. Not so in the
    *   owner's home directory.
    * @throws {ERR_TOO_MANY_SHARES} If it would be a new one, and the owner has as many as may be.
-   * @param most Usable shares that the owner may have on the server; 0 is no bound.
+   * @param most Usable shares that the owner may have on the server; 0 is no bound. Of the used up ones, as many stay
+   *   readable, those that were used last.
    */
   put(server: string, draft: ShareDraft, most?: number): Promise<Share>;
   /** A share, also one that is used up. */

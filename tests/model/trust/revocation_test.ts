@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { X509Certificate } from "node:crypto";
+import process from "node:process";
 import fc from "fast-check";
 import { findPath } from "../../../src/model/trust/certificate_path.ts";
 import { readRevocationList, type Revocation } from "../../../src/model/trust/revocation.ts";
@@ -124,4 +126,64 @@ Deno.test("readRevocationList() reads damaged lists or throws a TypeError", () =
       assert(error instanceof TypeError);
     }
   }));
+});
+
+const WHEN = new Date("2025-06-01");
+const REASON = der.sequence(der.objectIdentifier("2.5.29.21"), der.octetString(Buffer.of(0x0a, 1, 1)));
+
+/** A list of certificates by their serial numbers, with something about each; nobody signed it. */
+function listOf(serials: readonly Uint8Array[], ...extensions: readonly Uint8Array[]): Buffer {
+  return listOfEntries(Buffer.concat(serials.map((serial) => entryOf(serial, ...extensions))));
+}
+
+function entryOf(serial: Uint8Array, ...extensions: readonly Uint8Array[]): Buffer {
+  const more = extensions.length > 0 ? [der.sequence(...extensions)] : [];
+  return der.sequence(der.integer(serial), der.time(WHEN), ...more);
+}
+
+function listOfEntries(entries: Buffer): Buffer {
+  const all = der.sequence(entries);
+  const nothing = der.sequence();
+  const content = der.sequence(nothing, nothing, der.time(WHEN), der.time(WHEN), all);
+  return der.sequence(content, nothing, der.bitString(Buffer.alloc(64)));
+}
+
+Deno.test("readRevocationList() finds serial numbers whatever their length, also asked twice", () => {
+  const { serials } = readRevocationList(
+    listOf([Buffer.of(1), Buffer.of(0x80), Buffer.of(1, 0), Buffer.alloc(20, 0xff)], REASON),
+  );
+  for (let time = 0; time < 2; time++) {
+    assert.deepEqual(
+      ["01", "80", "0100", "ff".repeat(20)].map((serial) => serials.has(serial)),
+      [true, true, true, true],
+    );
+    assert.deepEqual(["02", "", "00", "0001", "ff", "80ff"].filter((serial) => serials.has(serial)), []);
+  }
+});
+
+Deno.test("readRevocationList() refuses lists with entries of other authorities, wherever they are", () => {
+  const issuer = der.sequence(der.objectIdentifier("2.5.29.29"), der.boolean(true), der.octetString(REASON));
+  assert.throws(() => readRevocationList(listOf([Buffer.of(1)], REASON, issuer)), /other authorities/);
+});
+
+Deno.test("readRevocationList() takes less than 100 ms of the processor for 100,000 certificates, to read and to ask", () => {
+  const serial = (i: number) => Buffer.from(i.toString().padStart(8, "0"));
+  const entry = entryOf(serial(0), REASON);
+  const entries = Buffer.alloc(100_000 * entry.length);
+  for (let i = 0; i < 100_000; i++) {
+    entry.copy(entries, i * entry.length);
+    serial(i).copy(entries, i * entry.length + entry.indexOf(serial(0)));
+  }
+  const list = listOfEntries(entries);
+  const times = 10;
+  const before = process.threadCpuUsage();
+  for (let time = 0; time < times; time++) {
+    const read = readRevocationList(list).serials;
+    assert(read.has(serial(99_999).toString("hex")));
+    assert(!read.has(serial(100_000).toString("hex")));
+  }
+  const { user, system } = process.threadCpuUsage(before);
+  const ms = (user + system) / 1000 / times;
+  
+  assert(ms < 100, `took ${ms} ms`);
 });

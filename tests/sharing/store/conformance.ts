@@ -340,6 +340,28 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.equal(await store.get("A", id), undefined);
   });
 
+  fact("keeps no more used up shares of an owner than usable ones, those used last", async (store, time) => {
+    const used: string[] = [];
+    const useUp = async (draft: Partial<ShareDraft>, most?: number, server = "A") => {
+      const { id } = await store.put(server, { ...DRAFT, oneTime: true, ...draft }, most);
+      time.now += 1000;
+      assert.ok(await store.claim(server, id, USE));
+      return id;
+    };
+    const others = [await useUp({ owner: "cn=carol" }, 2), await useUp({}, 2, "B")];
+    const live = await store.put("A", { ...DRAFT, path: "/data/live" }, 9);
+    for (let i = 0; i < 6; i++) used.push(await useUp({ path: `/data/${i % 4}` }, 2));
+    const there: string[] = [];
+    for (const id of used) if (await store.get("A", id) !== undefined) there.push(id);
+    assert.deepEqual(there, used.slice(-3), "two that were used up, and the last, which was not yet");
+    assert.deepEqual(await store.usesOf("A", used[0] ?? "", 10), []);
+    assert.ok(await store.get("A", live.id));
+    assert.ok(await store.get("A", others[0] ?? ""));
+    assert.ok(await store.get("B", others[1] ?? ""));
+    for (let i = 0; i < 5; i++) await useUp({ path: "/data/0" }, 0);
+    assert.equal((await store.all("A")).filter(({ owner }) => owner === DRAFT.owner).length, 9);
+  });
+
   fact("changes terms and owners of what exists", async (store) => {
     const share = await store.put("A", { ...DRAFT, oneTime: true });
     const { id } = share;
