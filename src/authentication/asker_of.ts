@@ -4,7 +4,10 @@ import type { Asker } from "../outgoing/remote_system.ts";
 import type { TurnSeeker } from "../model/turns.ts";
 
 /** Where a caller waits for work to be done: strangers in the lane of their address, whoever is known in one of their own. */
-export function seekerOf({ clientAddress, knownAs }: Credentials, signal: AbortSignal): TurnSeeker {
+export function seekerOf(
+  { clientAddress, knownAs }: Pick<Credentials, "clientAddress" | "knownAs">,
+  signal: AbortSignal,
+): TurnSeeker {
   return { lane: knownAs ?? addressGroup(clientAddress), known: knownAs !== undefined, signal };
 }
 

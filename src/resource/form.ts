@@ -23,10 +23,13 @@ export async function readForm({ request }: Pick<Call, "request">): Promise<Form
 
 /** @throws {ERR_INVALID_REQUEST} */
 export function parseForm(text: string): Form {
+  // Before they are made: strangers send forms, and thirty thousand empty fields cost milliseconds.
+  if (text.split("&", MOST_FIELDS + 1).length > MOST_FIELDS) {
+    throw invalidRequest(`Expected at most ${MOST_FIELDS} fields`);
+  }
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {
     if (fields.has(name)) throw invalidRequest("A field of the form is there twice");
-    if (fields.size === MOST_FIELDS) throw invalidRequest(`Expected at most ${MOST_FIELDS} fields`);
     fields.set(name, value);
   }
   return fields;

@@ -720,8 +720,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "guesses at the password of a link cost nothing",
     file: "src/service/assembly/assemble.ts",
     change: instead(
-      "return regulate(regulator, { clientAddress, authorization }, look, signal);",
-      "return look({ clientAddress, authorization });",
+      "return regulate( regulator, { clientAddress, authorization }, ({ knownAs }) => look(knownAs), signal, );",
+      "return look();",
     ),
     tests: ["tests/system/sharing/link_password_test.ts"],
   },
@@ -753,5 +753,30 @@ export const ATTACKS: readonly Breakage[] = [
     change: instead('if (most > 0) yield* all("forgetUsedUp"', 'if (most < 0) yield* all("forgetUsedUp"'),
     tests: ["tests/sharing/store/sqlite_share_store_test.ts"],
     only: "used up",
+  },
+  {
+    rows: ["Guessing passwords of links from many"],
+    broken: "passwords of links are hashed without waiting for a turn",
+    file: "src/resource/access/link_password.ts",
+    change: instead(
+      "await hashing.run(() => matchesScrypt(hash, shown.reveal()), seeker)",
+      "await matchesScrypt(hash, shown.reveal()) && seeker !== undefined",
+    ),
+    tests: ["tests/attack/link_passwords_test.ts"],
+    only: "guesses at one link",
+  },
+  {
+    rows: ["Cookies and forms that no browser sends"],
+    broken: "of a cookie that is there twice the first counts",
+    file: "src/model/cookie.ts",
+    change: instead("return values.length === 1 ? values[0] : undefined;", "return values[0];"),
+    tests: ["tests/attack/forms_and_cookies_test.ts"],
+  },
+  {
+    rows: ["Cookies and forms that no browser sends"],
+    broken: "of a field that is there twice the last counts",
+    file: "src/resource/form.ts",
+    change: instead('if (fields.has(name)) throw invalidRequest("A field of the form is there twice");', ""),
+    tests: ["tests/attack/forms_and_cookies_test.ts"],
   },
 ];

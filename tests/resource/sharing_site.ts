@@ -1,3 +1,4 @@
+import { ScryptTurns } from "../../src/authentication/password/scrypt_turns.ts";
 import type { UserAttributes } from "../../src/attributes/user_attributes.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
@@ -80,6 +81,7 @@ export class SharingSite implements AsyncDisposable {
       },
       uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(() => this.records, clock) },
       guess: (_who, look) => look(),
+      hashing: new ScryptTurns(),
       watch: () => () => {},
       unread: new UnreadAnswers(),
       unauthenticated: (reason) => refuse("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),

@@ -1,10 +1,10 @@
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
-import { refuse } from "../../model/service_error.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
-import { NoTurn, Turns, type TurnSeeker } from "../../model/turns.ts";
+import type { TurnSeeker } from "../../model/turns.ts";
 import { matchesMd5, type Md5Hash } from "./md5_hash.ts";
 import type { PasswordEntry, PasswordTable } from "./password_table.ts";
 import { matchesScrypt, sameCost, type ScryptCost, type ScryptHash } from "./scrypt_hash.ts";
+import { ScryptTurns } from "./scrypt_turns.ts";
 import { VerifiedPasswords } from "./verified_passwords.ts";
 
 /** The two ways to compare, handed in so that a test can count the work. */
@@ -24,12 +24,6 @@ const SCRYPT_DECOY = {
   key: crypto.getRandomValues(new Uint8Array(32)),
 };
 
-/** Checks of scrypt hashes at the same time: two cores' work, and at most twice the memory of the costliest hash. */
-const SCRYPT_SLOTS = 2;
-/** Further checks that may wait, of strangers and of known users each: some seconds' work; and of one lane. */
-const SCRYPT_WAITING = 128;
-const SCRYPT_PER_LANE = 8;
-
 /**
  * Compares passwords with a table so that the time says nothing about who is in it.
  *
@@ -45,11 +39,7 @@ export class PasswordCheck {
   readonly #verified: VerifiedPasswords;
   readonly #matchers: Matchers;
   readonly #checks = new SingleFlight<boolean>();
-  readonly #turns = new Turns({
-    atOnce: SCRYPT_SLOTS,
-    waiting: SCRYPT_WAITING,
-    perLane: SCRYPT_PER_LANE,
-  });
+  readonly #turns = new ScryptTurns();
 
   constructor({ elapsed = stopwatch, matchers }: { elapsed?: Stopwatch; matchers?: Matchers } = {}) {
     this.#verified = new VerifiedPasswords(elapsed);
@@ -93,7 +83,7 @@ export class PasswordCheck {
     ]);
     const right = await this.#checks.join(
       question,
-      (signal) => this.#turns.run(work, { ...seeker, signal }).catch(tooMuch),
+      (signal) => this.#turns.run(work, { ...seeker, signal }),
       seeker.signal,
     );
     return right ? entry : undefined;
@@ -112,10 +102,4 @@ export class PasswordCheck {
     }
     return false;
   }
-}
-
-function tooMuch(error: unknown): never {
-  throw error instanceof NoTurn
-    ? refuse("ERR_TOO_MUCH_WORK", `check of a password: ${error.message}`)
-    : error;
 }

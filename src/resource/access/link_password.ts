@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { seekerOf } from "../../authentication/asker_of.ts";
 import { matchesScrypt, parseScrypt } from "../../authentication/password/scrypt_hash.ts";
 import { HostCookie } from "../../model/cookie.ts";
 import { sameSecret } from "../../model/same_secret.ts";
@@ -29,17 +30,19 @@ export async function checkLinkPassword(call: Visitor, share: Share, parts: Shar
 
 /**
  * Looks at a password, slowed down for the share and the address as passwords of users are.
- * @throws {ERR_LINK_PASSWORD | ERR_TOO_MANY_FAILURES}
+ * @throws {ERR_LINK_PASSWORD | ERR_TOO_MANY_FAILURES} What `ScryptTurns.run()` throws.
  */
 export async function tryLinkPassword(
   { clientAddress, signal }: Pick<Call, "clientAddress" | "signal">,
   { server, id, password }: Share,
   shown: Secret,
-  { guess }: SharingParts,
+  { guess, hashing }: SharingParts,
 ): Promise<void> {
-  await guess({ link: `${server} ${id}`, clientAddress, signal }, async () => {
+  await guess({ link: `${server} ${id}`, clientAddress, signal }, async (knownAs) => {
     const hash = parseScrypt(password ?? "");
-    if ("expected" in hash || !await matchesScrypt(hash, shown.reveal())) {
+    if ("expected" in hash) throw refuse("ERR_LINK_PASSWORD", "its hash cannot be read");
+    const seeker = seekerOf({ clientAddress, knownAs }, signal);
+    if (!await hashing.run(() => matchesScrypt(hash, shown.reveal()), seeker)) {
       throw refuse("ERR_LINK_PASSWORD", "wrong");
     }
   });

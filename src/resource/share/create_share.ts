@@ -63,7 +63,7 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
     usesLeft: fields.maxUses,
     sources,
     note: fields.note,
-    password: await passwordHash(fields.password),
+    password: await passwordHash(call, fields.password, parts),
     quota: fields.quota,
     made: await makingOf(call, { path, account, server }, parts),
   }, parts.maxPerUser);
@@ -77,9 +77,15 @@ export async function makeShare(call: Call, body: unknown, parts: SharingParts):
   return share;
 }
 
-/** The form in which the password of a link is kept. */
-export async function passwordHash(password: Secret | undefined): Promise<string | undefined> {
-  return password && formatScrypt(await hashWithScrypt(password.reveal()));
+/** The form in which the password of a link is kept. @throws What `ScryptTurns.run()` throws. */
+export async function passwordHash(
+  { user, signal }: Pick<Call, "user" | "signal">,
+  password: Secret | undefined,
+  { hashing }: SharingParts,
+): Promise<string | undefined> {
+  if (password === undefined) return undefined;
+  const seeker = { lane: user.uid ?? "", known: true, signal };
+  return formatScrypt(await hashing.run(() => hashWithScrypt(password.reveal()), seeker));
 }
 
 /** End of a share that begins now, in seconds since the epoch; the operator's bound holds for unlimited ones too. */

@@ -1,3 +1,4 @@
+import { ScryptTurns } from "../../authentication/password/scrypt_turns.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import type { AskStanding } from "../../authentication/standing.ts";
 import type { Logger } from "../../logging/logger.ts";
@@ -81,6 +82,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     owners: new ShareOwners(attributes, options.standing, log),
     uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(options.records, clock) },
     guess: options.guess,
+    hashing: new ScryptTurns(),
     watch: options.watch,
     unread: new UnreadAnswers(),
     unauthenticated: options.unauthenticated,

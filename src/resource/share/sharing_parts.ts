@@ -1,3 +1,4 @@
+import type { ScryptTurns } from "../../authentication/password/scrypt_turns.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Caller } from "../../model/identity.ts";
 import type { ServiceError } from "../../model/service_error.ts";
@@ -33,8 +34,11 @@ export interface SharingParts {
   /** Has the password of a link looked at, as slowly as those of users. @throws {ERR_TOO_MANY_FAILURES} What the look throws. */
   readonly guess: (
     who: { readonly link: string; readonly clientAddress: string; readonly signal: AbortSignal },
-    look: () => Promise<void>,
+    /** @param knownAs Name for who has shown the right one from this address before; see `Attempt`. */
+    look: (knownAs?: string) => Promise<void>,
   ) => Promise<void>;
+  /** Where passwords of links wait to be hashed. */
+  readonly hashing: ScryptTurns;
   /** Has what a caller has under way ended once the operator bans them. @returns To be called when it is over. */
   readonly watch: (
     call: { readonly caller: Caller; readonly clientAddress: string },

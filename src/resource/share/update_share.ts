@@ -52,7 +52,7 @@ export async function changeShare(call: Call, body: unknown, parts: SharingParts
   const note = member("note") === undefined ? undefined : parseNote(member("note")) ?? "";
   const password = member("password") === undefined
     ? undefined
-    : await passwordHash(parsePassword(member("password"))) ?? "";
+    : await passwordHash(call, parsePassword(member("password")), parts) ?? "";
   if (path !== undefined && typeof path !== "string") throw invalidRequest("path: expected text");
   const change: ShareChange = {
     ...(path !== undefined && await newPath(path, { call, share, server }, parts)),

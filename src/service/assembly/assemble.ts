@@ -312,7 +312,12 @@ function startSharing(
     records,
     guess: ({ link, clientAddress, signal }, look) => {
       const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
-      return regulate(regulator, { clientAddress, authorization }, look, signal);
+      return regulate(
+        regulator,
+        { clientAddress, authorization },
+        ({ knownAs }) => look(knownAs),
+        signal,
+      );
     },
     watch: ({ caller, clientAddress }, end) => regulator.watch(caller, clientAddress, end),
     unauthenticated: (reason) => unauthenticated(chain, reason),

@@ -184,6 +184,6 @@ Deno.test("readRevocationList() takes less than 100 ms of the processor for 100,
   }
   const { user, system } = process.threadCpuUsage(before);
   const ms = (user + system) / 1000 / times;
-  
+
   assert(ms < 100, `took ${ms} ms`);
 });

@@ -1,0 +1,65 @@
+/** Passwords of links, guessed at from many addresses at once: it costs the service little, and the right ones get through. */
+import assert from "node:assert/strict";
+import { ALICE } from "../system/running_service.ts";
+import { SharingSystem } from "../system/sharing/sharing_system.ts";
+
+const PASSWORD = "open sesame äö";
+/** Addresses from which somebody guesses, each of a group of its own. */
+const ADDRESSES = 24;
+/** What one password takes while it is hashed is 32 MiB; two are at a time. */
+const MOST_MIB = 400;
+
+const sharing = await SharingSystem.open({
+  properties: {
+    "container.security.gateway.enable": "true",
+    "container.security.gateway.trustedPeers": "127.0.0.1",
+  },
+});
+Deno.test.afterAll(() => sharing[Symbol.asyncDispose]());
+
+const basic = (password: string) =>
+  `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`:${password}`)))}`;
+const from = (address: string, password: string) => ({
+  headers: { "Authorization": basic(password), "X-UNICORE-Consignor-IP": address },
+});
+
+async function mostMemory(): Promise<number> {
+  const status = await Deno.readTextFile(`/proc/${sharing.system.service.pid}/status`);
+  return Number(/VmHWM:\s*(\d+) kB/.exec(status)?.[1]) / 1024;
+}
+
+Deno.test("guesses at one link from many addresses keep out neither who has its password nor its owner", async () => {
+  const id = await sharing.share("d/ten.txt", { password: PASSWORD });
+  const right = async () => (await sharing.fetch(id, from("203.0.113.200", PASSWORD))).status;
+  assert.equal(await right(), 200);
+  const before = await mostMemory();
+  const guesses = Array.from(
+    { length: ADDRESSES },
+    (_, n) => sharing.fetch(id, from(`198.18.${n}.1`, `guess ${n}`)),
+  );
+  const others = [
+    right(),
+    sharing.system.ask("/rest/auth", { as: ALICE }).then(({ status }) => status),
+    sharing.system.ask("/rest/share/HPC", { as: ALICE }).then(({ status }) => status),
+  ];
+  assert.deepEqual(await Promise.all(others), [200, 200, 200]);
+  const statuses = new Set((await Promise.all(guesses)).map(({ status }) => status));
+  statuses.forEach((status) => assert([401, 429, 503].includes(status ?? 0), `${status}`));
+  assert(statuses.has(401));
+  assert.equal(await right(), 200, "also afterwards");
+  const added = await mostMemory() - before;
+  assert(added < MOST_MIB, `hashing took ${added} MiB more`);
+});
+
+Deno.test("an owner who gives many links a password at once has them hashed in turn, and nobody else waits for that", async () => {
+  const before = await mostMemory();
+  const made = Array.from(
+    { length: 12 },
+    (_, n) =>
+      sharing.share("d", { password: PASSWORD, note: `${n}`, user: `CN=U${n}` })
+        .then(() => 201, () => 503),
+  );
+  assert.equal((await sharing.system.ask("/rest/auth", { as: ALICE })).status, 200);
+  assert((await Promise.all(made)).filter((status) => status === 201).length >= 8);
+  assert(await mostMemory() - before < MOST_MIB);
+});
