@@ -25,7 +25,8 @@ export function forPostgres(sql: string, timeIsBound: boolean): PostgresStatemen
       /\bSELECT value FROM json_each\(:(\w+)\)/g,
       "SELECT value FROM jsonb_array_elements_text(:$1::text::jsonb) AS each(value)",
     )
-    .replace(/(?<!:):([A-Za-z]\w*)/g, (_all, name: string) => {
+    .replace(/::|:([A-Za-z]\w*)/g, (whole, name?: string) => {
+      if (name === undefined) return whole; // a cast
       const time = TIME.get(name);
       if (time === undefined) return number(name);
       return timeIsBound ? `${number(name)}::bigint` : time;

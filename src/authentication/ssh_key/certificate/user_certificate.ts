@@ -52,7 +52,9 @@ const NEVER = 0xffff_ffff_ffff_ffffn;
  */
 export function readUserCertificate(line: string): UserCertificate {
   if (line.length > MAX_CERTIFICATE_LINE) throw new UnusableKey("line is too long");
-  const [type = "", base64 = ""] = trimCharacters(line, " \t\r\n").split(/[ \t]/, 2);
+  const trimmed = trimCharacters(line, " \t\r\n");
+  if (trimmed.includes("\n")) throw new UnusableKey("expected one certificate on one line");
+  const [type = "", base64 = ""] = trimmed.split(/[ \t]/, 2);
   const keyType = certifiedType(type);
   const blob = decodeBase64(base64, MAX_CERTIFICATE_LINE);
   const reader = new WireReader(blob, "certificate");

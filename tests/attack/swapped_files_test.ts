@@ -1,0 +1,79 @@
+/** Somebody who can write where data files are puts other things in their places, between a look at them and their reading. */
+import assert from "node:assert/strict";
+import { ALICE, ALICE_DN, MAP, passwordLine, PASSWORDS, runService } from "../system/running_service.ts";
+
+const ROUNDS = 40;
+
+/** What the log tells of for certain, each time; the others may look like nothing at all, which is passed over. */
+const TOLD = /pipe|without end|gigabyte/;
+
+type Put = (path: string, folder: string) => Promise<unknown>;
+/** What takes the place of a file in one step. */
+const THINGS: readonly (readonly [what: string, make: Put])[] = [
+  ["a pipe", (path) => new Deno.Command("mkfifo", { args: [path] }).output()],
+  ["a link to a device without end", (path) => Deno.symlink("/dev/zero", path)],
+  ["a link to nothing", (path, folder) => Deno.symlink(`${folder}/nothing`, path)],
+  ["a link to itself", (path) => Deno.symlink(path.slice(path.lastIndexOf("/") + 1), path)],
+  ["a link to a folder", (path, folder) => Deno.symlink(folder, path)],
+  ["a link to the terminal", (path) => Deno.symlink("/dev/tty", path)],
+  ["a file of half a gigabyte of nothing", async (path) => {
+    using file = await Deno.create(path);
+    await file.truncate(512 * 1024 * 1024);
+  }],
+];
+
+async function memory(pid: number): Promise<number> {
+  return Number(/VmHWM:\s*(\d+) kB/.exec(await Deno.readTextFile(`/proc/${pid}/status`))?.[1]) / 1024;
+}
+
+Deno.test("whatever takes the place of password and map file, who is in them gets in, and good files count again", async () => {
+  await using system = await runService();
+  const { folder } = system;
+  const signIn = async () => (await system.ask("/rest/auth", { as: ALICE })).status;
+  assert.equal(await signIn(), 200);
+  const before = await memory(system.service.pid);
+  const good = { "conf/users.txt": PASSWORDS, "conf/mapfile.json": JSON.stringify(MAP) };
+  for (const [what, make] of THINGS) {
+    let lines = system.log.length;
+    await make(`${folder}/swap`, folder);
+    await Deno.rename(`${folder}/swap`, `${folder}/conf/users.txt`);
+    if (TOLD.test(what)) await system.logged(/last good content stays.*users\.txt/, lines);
+    assert.equal(await signIn(), 200, what);
+    lines = system.log.length;
+    await system.replace("conf/users.txt", PASSWORDS + passwordLine(["other", what], "CN=Other"));
+    await system.logged(/file read again.*users\.txt/, lines);
+  }
+  for (let round = 0; round < ROUNDS; round++) {
+    const [, make] = THINGS[round % THINGS.length] ?? ["", () => Promise.resolve()];
+    for (const path of Object.keys(good)) {
+      const made = `${folder}/swap`;
+      await make(made, folder);
+      await Deno.rename(made, `${folder}/${path}`);
+    }
+    assert.equal(await signIn(), 200, `after ${round} rounds`);
+    // Every other time what was there comes back, so that looks find now one and now the other.
+    if (round % 2 === 0) {
+      for (const [path, text] of Object.entries(good)) await system.replace(path, text);
+    }
+  }
+  await system.replace("conf/mapfile.json", JSON.stringify({ [ALICE_DN]: { role: "banned" } }));
+  while (await signIn() === 200) await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal(await signIn(), 403, "a good file counts again");
+  assert(await memory(system.service.pid) - before < 200, "nothing was read that has no end");
+});
+
+for (const [what, make] of THINGS) {
+  Deno.test(`a reload comes back, and changes nothing, with ${what} in the place of key or truststore`, async () => {
+    await using system = await runService();
+    for (const path of ["conf/auth-key.pem", "conf/ca.pem"]) {
+      const text = await Deno.readTextFile(`${system.folder}/${path}`);
+      await make(`${system.folder}/swap`, system.folder);
+      await Deno.rename(`${system.folder}/swap`, `${system.folder}/${path}`);
+      await system.service.reload().catch(() => {});
+      assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200, path);
+      await system.replace(path, text);
+    }
+    await system.service.reload();
+    assert.equal((await system.ask("/rest/auth", { as: ALICE })).status, 200);
+  });
+}
