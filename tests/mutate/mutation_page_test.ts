@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import results from "../../docs/mutation.json" with { type: "json" };
-import { mutationPage } from "./mutation_page.ts";
+import { type Kept, mutationPage } from "./mutation_page.ts";
+import { PROMISED } from "./score_table.ts";
+
+/** Fewer would say little of a folder. */
+const LEAST_TRIED = 15;
 
 Deno.test("docs/mutation.md shows the results in docs/mutation.json", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/mutation.md", import.meta.url));
@@ -26,3 +30,23 @@ Deno.test("mutationPage() has a row for each folder, and lists survivors and equ
     /## Survivors\n\n- `src\/b\/x\.ts:2` s — so\n\n## Equivalent\n\n- `src\/b\/x\.ts:1` e — why\n/,
   );
 });
+
+const SOURCE = new URL("../../src/", import.meta.url);
+const FOLDERS = [...Deno.readDirSync(SOURCE)].filter(({ isDirectory }) => isDirectory).map(({ name }) =>
+  name
+);
+const ROWS = new Map<string, Kept[string]>(Object.entries(results));
+
+for (const folder of FOLDERS) {
+  Deno.test(`docs/mutation.md: enough mistakes in src/${folder} were tried and noticed`, () => {
+    const row = ROWS.get(folder);
+    assert(row !== undefined, `please run deno task mutate ${folder}`);
+    const { tried, own, killed = 0, survivors } = row;
+    assert(tried >= LEAST_TRIED, `${tried} tried`);
+    assert(own >= PROMISED.own * tried, `${own} of ${tried} noticed by its own tests`);
+    assert(killed >= PROMISED.all * tried, `${killed} of ${tried} noticed`);
+    for (const survivor of survivors) {
+      assert.match(survivor, / — \S/, "please give the reason in known_survivors.ts, or test it");
+    }
+  });
+}
