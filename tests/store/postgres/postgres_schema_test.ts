@@ -38,9 +38,12 @@ test("migrate() makes the tables once, however many run it at a time", async (se
 test(
   "PostgresDatabase refuses tables that are too new for it, and works beside a newer service",
   async (server, name) => {
+    const [ours] = await server.sql(name, "SELECT version FROM schema_version");
     await server.sql(name, "UPDATE schema_version SET version = 99");
     assert.equal(await tried(server, name), 0, "what was added is in nobody's way");
-    await server.sql(name, "UPDATE schema_version SET works_with = 98");
+    await server.sql(name, `UPDATE schema_version SET works_with = ${ours?.["version"]}`);
+    assert.equal(await tried(server, name), 0, "services with our tables are those that it works with");
+    await server.sql(name, "UPDATE schema_version SET works_with = works_with + 1");
     const refused = await tried(server, name);
     assert.ok(refused instanceof UnfitTables);
     assert.match(refused.message, /version 99, .* up to \d+: it is too old/);

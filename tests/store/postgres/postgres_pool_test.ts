@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { DatabaseAway } from "../../../src/store/postgres/postgres_failure.ts";
+import { PostgresPool } from "../../../src/store/postgres/postgres_pool.ts";
+import { PostgresServers } from "../../../src/store/postgres/postgres_servers.ts";
+import { reachPlain } from "../../../src/store/postgres/reach_plain.ts";
+import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
+
+const server = POSTGRES === undefined ? undefined : await TestPostgres.start();
+Deno.test.afterAll(() => server?.[Symbol.asyncDispose]());
+
+/** A pool of one connection, and deadlines that come when the test says so. */
+function test(name: string, check: (pool: PostgresPool) => Promise<void>): void {
+  Deno.test(`PostgresPool ${name}`, { ignore: server === undefined }, async () => {
+    if (server === undefined) return;
+    const options = server.options(await server.database());
+    const servers = new PostgresServers({
+      ...options,
+      reach: reachPlain,
+      checkSchema: () => Promise.resolve(),
+      elapsed: () => 0,
+    });
+    const pool = new PostgresPool(servers, 1);
+    try {
+      await check(pool);
+    } finally {
+      pool.close();
+    }
+  });
+}
+
+function deadline() {
+  const late = new AbortController();
+  return {
+    signal: late.signal,
+    left: () => 60_000,
+    come: () => late.abort(new DatabaseAway("no answer in time")),
+  };
+}
+
+test("ends a connection whose work is late, and opens another for the next", async (pool) => {
+  const first = deadline();
+  const begun = Promise.withResolvers<void>();
+  const late = pool.use(first, async (connection) => {
+    const rows = connection.query("SELECT pg_sleep(60)", []);
+    begun.resolve();
+    return await rows;
+  });
+  await begun.promise;
+  first.come();
+  await assert.rejects(late);
+  assert.deepEqual(await pool.use(deadline(), (on) => on.query("SELECT 1 AS one", [])), [{ one: 1 }]);
+});
+
+test("leaves a connection alone when the deadline comes of work that was done before on it", async (pool) => {
+  const first = deadline();
+  const before = await pool.use(first, (on) => Promise.resolve(on));
+  await pool.use(deadline(), async (on) => {
+    assert.equal(on, before, "one connection is used again and again");
+    first.come();
+    assert.equal(on.isAlive, true);
+    assert.deepEqual(await on.query("SELECT 1 AS one", []), [{ one: 1 }]);
+  });
+});
+
+test("keeps no connection that comes back after its end", async (pool) => {
+  const connection = await pool.use(deadline(), (on) => {
+    pool.close();
+    return Promise.resolve(on);
+  });
+  assert.equal(connection.isAlive, false);
+});
