@@ -57,3 +57,14 @@ test("PostgresDatabase refuses tables that are older than it", async (server, na
   await server.sql(name, "UPDATE schema_version SET version = 0, works_with = 0");
   assert.ok(await tried(server, name) instanceof UnfitTables);
 });
+
+test("migrate() says what it may not do, and leaves nothing behind", async (server) => {
+  await server.sql("postgres", "CREATE DATABASE foreign_one");
+  await server.sql("postgres", "CREATE ROLE guest");
+  const connection = await server.connect("foreign_one");
+  await connection.run("SET ROLE guest");
+  await assert.rejects(migrate(connection), /permission denied for database foreign_one/);
+  await connection.run("ROLLBACK; RESET ROLE");
+  assert.deepEqual(await migrate(connection).then(({ from }) => from), 0);
+  connection.destroy();
+});
