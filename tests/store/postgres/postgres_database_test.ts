@@ -198,6 +198,23 @@ test(
   },
 );
 
+const reached: Duplex[] = [];
+
+test("ends at once, when it is closed, all connections on which nothing is under way", async (database) => {
+  await until(() => database.isReachable);
+  await Promise.all([1, 2].map(() => count(database)));
+  assert(reached.length >= 2, "one hears, others did something");
+  assert(reached.some(({ destroyed }) => !destroyed));
+  database.close();
+  assert(reached.every(({ destroyed }) => destroyed));
+}, {
+  reach: async (...to) => {
+    const socket = await reachPlain(...to);
+    reached.push(socket);
+    return socket;
+  },
+});
+
 test("goes on when the tables get a column meanwhile", async (database, { name, server }) => {
   const all = () => database.read(() => rows("SELECT * FROM note", {}));
   await database.change(() => rows(INSERT, { text: "x" }));

@@ -43,6 +43,9 @@ test(
     assert.equal(await tried(server, name), 0, "what was added is in nobody's way");
     await server.sql(name, `UPDATE schema_version SET works_with = ${ours?.["version"]}`);
     assert.equal(await tried(server, name), 0, "services with our tables are those that it works with");
+    const again = await server.connect(name);
+    assert.deepEqual(await migrate(again), { from: 99, to: 99 });
+    again.destroy();
     await server.sql(name, "UPDATE schema_version SET works_with = works_with + 1");
     const refused = await tried(server, name);
     assert.ok(refused instanceof UnfitTables);
