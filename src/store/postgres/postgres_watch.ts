@@ -106,9 +106,15 @@ export class PostgresWatch {
 
   /** What the connection answers; it is ended if there is no answer in time. */
   async #asked(connection: PostgresConnection, text: string) {
-    return await this.#inTime((signal) => {
-      signal.addEventListener("abort", () => connection.destroy(), { once: true });
-      return connection.run(text);
+    return await this.#inTime(async (signal) => {
+      const end = () => connection.destroy();
+      signal.addEventListener("abort", end, { once: true });
+      try {
+        return await connection.run(text);
+      } finally {
+        // Else the signal of the end would keep one for each time it was asked.
+        signal.removeEventListener("abort", end);
+      }
     });
   }
 

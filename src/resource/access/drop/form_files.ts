@@ -8,6 +8,9 @@ const MOST_PARTS = 1000;
 /** Bytes of the head of a part at most, and of what stands before the first. */
 const MOST_HEAD = 8 * 1024;
 
+/** Characters between the parts at most (RFC 2046, 5.1.1). */
+const LONGEST_BOUNDARY = 70;
+
 /** A file in a form. */
 interface FormFile {
   /** As the browser names it: with directories, where a directory was chosen. */
@@ -39,9 +42,11 @@ export async function* formFiles(contentType: string, body: Body): AsyncGenerato
 
 /** @throws {ERR_INVALID_REQUEST} */
 function boundaryOf(contentType: string): string {
-  const [, quoted, plain] = /;[ \t]*boundary=(?:"([^"\\]{1,70})"|([^\s;,"]{1,70}))/i.exec(contentType) ?? [];
+  const [, quoted, plain] = /;[ \t]*boundary=(?:"([^"\\]+)"|([^\s;,"]+))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
-  if (boundary === undefined) throw invalidRequest("Content-Type: expected a boundary");
+  if (boundary === undefined || boundary.length > LONGEST_BOUNDARY) {
+    throw invalidRequest(`Content-Type: expected a boundary of at most ${LONGEST_BOUNDARY} characters`);
+  }
   return boundary;
 }
 

@@ -107,6 +107,22 @@ Deno.test("formFiles() passes over fields without a file, and what stands before
 });
 
 const text = (value: string) => new TextEncoder().encode(value);
+
+Deno.test("formFiles() takes a boundary of 70 characters, in quotes or not, and none that is longer", async () => {
+  for (const quote of ["", '"']) {
+    const form = (boundary: string) => {
+      const part = `--${boundary}\r\nContent-Disposition: form-data; name="f"; filename="a"\r\n\r\nx\r\n`;
+      return read(
+        text(`${part}--${boundary}--\r\n`),
+        `multipart/form-data; Boundary=${quote}${boundary}${quote}; charset=utf-8`,
+      );
+    };
+    assert.deepEqual((await form("b".repeat(70))).map(({ name }) => name), ["a"]);
+    await assert.rejects(form("b".repeat(71)), { code: "ERR_INVALID_REQUEST" });
+    await assert.rejects(form(""), { code: "ERR_INVALID_REQUEST" });
+  }
+});
+
 const WRONG: readonly (readonly [string, string, Uint8Array<ArrayBuffer>])[] = [
   ["no boundary", "multipart/form-data", text("x")],
   ["nothing", TYPE, text("")],
