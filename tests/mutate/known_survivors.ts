@@ -149,4 +149,11 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: false,
     why: "how fast the pauses between two tries grow to the longest was chosen, not promised",
   },
+  {
+    file: "src/store/postgres/postgres_watch.ts",
+    at: "reread = 0;",
+    change: "0 → 1",
+    equivalent: true,
+    why: "it grows by two seconds, and is compared with fifteen",
+  },
 ];

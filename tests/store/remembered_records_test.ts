@@ -82,6 +82,7 @@ Deno.test("RememberedRecords knows at once what it changes itself", async () => 
   assert.equal(await remembered.remove("revoked", "one"), true);
   assert.ok(changed());
   assert.equal(await remembered.get("revoked", "one"), undefined);
+  assert.deepEqual((await remembered.list("revoked", "cn=ann")).map(({ key }) => key), ["two"]);
   assert.equal(await remembered.removeOf("revoked", "cn=ann"), 1);
   assert.deepEqual(await remembered.list("revoked"), []);
   remembered.close();

@@ -72,6 +72,13 @@ Deno.test("SqliteDatabase says what SQLite cannot do as a failure of the databas
     database.close();
   }));
 
+Deno.test("SqliteDatabase waits five seconds for others who write", () =>
+  inFolder(async (file) => {
+    const database = open(file);
+    assert.deepEqual({ ...await database.read(() => row("PRAGMA busy_timeout", {})) }, { timeout: 5000 });
+    database.close();
+  }));
+
 Deno.test("SqliteDatabase binds the time by its clock", () =>
   inFolder(async (file) => {
     const database = open(file);

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import type { Duplex } from "node:stream";
 import { row, rows } from "../../../src/store/database.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
 import { DatabaseAway } from "../../../src/store/postgres/postgres_failure.ts";
+import { reachPlain } from "../../../src/store/postgres/reach_plain.ts";
 import { POSTGRES, TestPostgres } from "../../fixtures/postgres.ts";
 
 const KEEP = "INSERT INTO record VALUES ('k', :key, 'o', 1, 2, '{}')";
@@ -83,5 +85,30 @@ Deno.test("PostgresDatabase goes to the server that takes changes, and to the on
   assert.deepEqual(await second.sql(name, kept), [{ n: 2 }]);
   await until(() => told.length === 3);
   assert.deepEqual(told, [true, false, true]);
+  database.close();
+});
+
+Deno.test("PostgresDatabase leaves a server that takes no changes any more, and hears of it no longer", {
+  ignore: POSTGRES === undefined,
+}, async () => {
+  await using server = await TestPostgres.start();
+  const told = Promise.withResolvers<string | undefined>();
+  const sockets: Duplex[] = [];
+  const database = new PostgresDatabase({
+    ...server.options(await server.database()),
+    changed: (isThere, why) => isThere || told.resolve(why),
+    reach: async (...to) => {
+      const socket = await reachPlain(...to);
+      sockets.push(socket);
+      return socket;
+    },
+  });
+  await until(() => database.isReachable);
+  const [listening] = sockets;
+  await server.sql("postgres", "ALTER SYSTEM SET default_transaction_read_only = on");
+  await server.sql("postgres", "SELECT pg_reload_conf()");
+  assert.equal(await told.promise, "the server takes no changes any more");
+  assert.equal(listening?.destroyed, true);
+  assert.equal(database.isReachable, false);
   database.close();
 });

@@ -88,3 +88,21 @@ test("reachByTls() goes nowhere without TLS", async () => {
   await assert.rejects(database.read(() => row("SELECT 1", {})), /has no TLS, expected ssl=on/);
   database.close();
 });
+
+Deno.test("reachByTls() leaves no connection open to a server that it refuses", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const refused = (async () => {
+    const connection = await listener.accept();
+    const asked = new Uint8Array(8);
+    assert.equal(await connection.read(asked), 8);
+    await connection.write(new TextEncoder().encode("N"));
+    const after = await connection.read(new Uint8Array(1)).catch(() => null);
+    connection.close();
+    return after;
+  })();
+  const reach = reachByTls(() => Promise.resolve({ anchors }), Date.now);
+  const server = { host: "127.0.0.1", port: listener.addr.port };
+  await assert.rejects(reach(server, new AbortController().signal), /has no TLS/);
+  assert.equal(await refused, null);
+  listener.close();
+});
