@@ -151,9 +151,9 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   },
   {
     file: "src/store/postgres/postgres_watch.ts",
-    at: "reread = 0;",
+    at: "cleared = 0;",
     change: "0 → 1",
     equivalent: true,
-    why: "it grows by two seconds, and is compared with fifteen",
+    why: "it grows by two seconds, and is compared with ten minutes",
   },
 ];
