@@ -25,6 +25,11 @@ async function bench(): Promise<number> {
   }
   try {
     await requirePrograms(CLIENTS);
+    for (const { name, lacks: [first] = [] } of wanted) {
+      if (first === undefined) continue;
+      if (only !== undefined) throw new ProgramMissing(first);
+      console.error(`${name}: left out, ${first} is not installed`);
+    }
   } catch (error) {
     if (!(error instanceof ProgramMissing)) throw error;
     console.error(`bench: ${error.message}`);
@@ -32,7 +37,7 @@ async function bench(): Promise<number> {
   }
   const processor = /^model name\s*: (.*)$/m.exec(await Deno.readTextFile("/proc/cpuinfo"))?.[1] ?? "unknown";
   const taken: Record<string, Taken> = {};
-  for (const { name, summary, note, run } of wanted) {
+  for (const { name, summary, note, run } of wanted.filter(({ lacks = [] }) => lacks.length === 0)) {
     console.error(`${name}: ${summary} …`);
     taken[name] = {
       summary,

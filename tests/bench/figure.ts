@@ -16,6 +16,8 @@ export interface Measurement {
   readonly note?: string;
   /** Takes so long that it runs only when it is named; default false. */
   readonly long?: boolean;
+  /** Debian packages that it needs besides what all need, and that are not here. Without them it is left out, unless it is named. */
+  readonly lacks?: readonly string[];
   readonly run: () => Promise<readonly Figure[]>;
 }
 

@@ -4,6 +4,7 @@ import { connections } from "./connections.ts";
 import { footprint } from "./footprint.ts";
 import { connectionsWithLogin, freshTokens, password, token } from "./get.ts";
 import { daemons, users } from "./growth.ts";
+import { instances } from "./instances.ts";
 import { reload } from "./reload.ts";
 import { hostileMemory } from "./hostile_memory.ts";
 import { hostileHeads } from "./hostile_heads.ts";
@@ -40,4 +41,5 @@ export const ALL: readonly Measurement[] = [
   daemons,
   users,
   shares,
+  instances,
 ];

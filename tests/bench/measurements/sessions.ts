@@ -59,7 +59,11 @@ export const sessions: Measurement = {
   },
 };
 
-async function bareRound(commandPort: number, folder: string): Promise<Round> {
+/** Sessions that a daemon gives a bare loop, eight at once; `replies` has those before what counts as well. */
+export async function bareRound(
+  commandPort: number,
+  folder: string,
+): Promise<Round & { readonly replies: number }> {
   const script = new URL("../bare_commands.ts", import.meta.url).pathname;
   const settings = [commandPort, folder, AT_ONCE, SECONDS, WARM_UP_BARE].map(String);
   const { stdout } = await new Deno.Command(Deno.execPath(), {
@@ -69,5 +73,5 @@ async function bareRound(commandPort: number, folder: string): Promise<Round> {
   const [, rate, cost] = /replies a second: ([\d.]+), processor time of each: ([\d.]+)/.exec(
     new TextDecoder().decode(stdout),
   ) ?? [];
-  return { rate: Number(rate), cost: Number(cost) };
+  return { rate: Number(rate), cost: Number(cost), replies: Number(rate) * SECONDS + WARM_UP_BARE };
 }

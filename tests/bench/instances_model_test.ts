@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { INSTANCES, modelled } from "./instances_model.ts";
+
+const DEMANDS = { edge: 1, core: 0.5, database: 0.2, balancer: 0.05, daemon: 0 };
+const AROUND = { databaseCores: 2, daemons: 1 };
+
+Deno.test("modelled() says for each number of instances what they give, and what is full first", () => {
+  const figures = modelled("logins", DEMANDS, AROUND);
+  assert.deepEqual(figures.map(({ what }) => what), [
+    "logins, 1 instance, full first: edges",
+    "logins, 2 instances, full first: edges",
+    "logins, 4 instances, full first: edges",
+    "logins, 8 instances, full first: edges",
+    "logins, 16 instances, full first: PostgreSQL",
+  ]);
+  for (const [i, { value }] of figures.entries()) {
+    const most = Math.min(1000 * (INSTANCES[i] ?? 0), 10_000);
+    assert.ok(value > 0.7 * most && value <= most, `${value} of ${most}`);
+  }
+});
+
+Deno.test("modelled() finds that a daemon gives no more sessions to more instances, and more daemons do", () => {
+  const sessions = { ...DEMANDS, daemon: 3 };
+  const one = modelled("sessions", sessions, AROUND);
+  assert.ok(one.every(({ what, value }) => what.endsWith(": daemon") && value > 300 && value < 333.4));
+  const [first, ...more] = modelled("sessions", sessions, { ...AROUND, daemons: 16 });
+  assert.match(first?.what ?? "", /full first: edges$/);
+  assert.ok((more.at(-1)?.value ?? 0) > 10 * 1000 / 3);
+});

@@ -1,0 +1,237 @@
+import process from "node:process";
+import { balancerProperties, HAPROXY, startBalancer } from "../../fixtures/haproxy.ts";
+import { TestPostgres } from "../../fixtures/postgres.ts";
+import { POSTGRES } from "../../fixtures/postgres_programs.ts";
+import { ask } from "../../system/ask.ts";
+import { ALICE } from "../../system/running_service.ts";
+import { databaseProperties } from "../../system/several_instances.ts";
+import { EVERYBODY } from "../../system/sharing/sharing_system.ts";
+import { BASIC, type BenchSite, SHARING, startBenchSite } from "../bench_site.ts";
+import { warmUp } from "../comparison.ts";
+import { type Figure, type Measurement, median } from "../figure.ts";
+import { type Demands, modelled } from "../instances_model.ts";
+import { cpuOfTree } from "../process_tree.ts";
+import { type Load, runWrk } from "../wrk.ts";
+import { bareRound } from "./sessions.ts";
+
+const CONNECTIONS = 32;
+/** Rounds with each store; they alternate. */
+const ROUNDS = 7;
+const SECONDS = 3;
+/** Requests until what is used often is compiled. */
+const WARM_UP = { logins: 30_000, others: 1500 } as const;
+/** Claims at once. */
+const CLAIMS = 8;
+const PEERS = "container.httpServer.proxyProtocol.trustedPeers";
+/** What the model takes the database's machine for. */
+const DATABASE_CORES = 4;
+
+const LACKS = [
+  ...(POSTGRES === undefined ? ["postgresql"] : []),
+  ...(HAPROXY === undefined ? ["haproxy"] : []),
+];
+
+export const instances: Measurement = {
+  name: "instances",
+  summary:
+    "Several instances with PostgreSQL: what a login and a claim on a share cost, and in a model what more of them give",
+  note:
+    `The last rows are computed, not measured: exact mean value analysis of a closed network with 32 clients for each instance, each of which sends a request on a new connection as soon as it has its answer. It is fed with the processor times above them. It assumes that each instance, the database (${DATABASE_CORES} cores) and HAProxy (one thread) have machines of their own, like this one; that an instance's two busy threads, edge and core, have a core each and its other threads find one; that the balancer spreads evenly; that times of service are spread exponentially; that nobody waits for locks, disks or the network. "full first" names what is at its limit when there are clients enough: more instances help only as long as those are the edges or cores. Sessions and uses of shares are each ordered from a daemon, which serves one order after the other: where the daemon is full, more daemons help, more instances do not. On 2026-11-22 the machine had much else to do: times are two to three times those of a quiet one, and the ratio of the logins is below 1 by that alone.`,
+  lacks: LACKS,
+  run: measureInstances,
+};
+
+async function measureInstances(): Promise<readonly Figure[]> {
+  await using server = await TestPostgres.start({ durable: true });
+  const pid = await server.pid();
+  const database = await server.database();
+  await using alone = await startBenchSite(SHARING);
+  await using shared = await startBenchSite({
+    properties: {
+      ...SHARING.properties,
+      ...databaseProperties(server, database),
+      [PEERS]: (await balancerProperties())[PEERS] ?? "",
+    },
+  });
+  const logins = await loginFigures({ alone, shared, pid });
+  const claims = await claimFigures(server, await server.database(), pid);
+  return [...logins, ...claims, ...await modelFigures(shared, pid)];
+}
+
+/** A login with both stores, in turn. @param of.pid Of the database server. */
+async function loginFigures(
+  { alone, shared, pid }: { readonly alone: BenchSite; readonly shared: BenchSite; readonly pid: number },
+): Promise<readonly Figure[]> {
+  const load = { connections: CONNECTIONS, seconds: SECONDS, headers: { Authorization: BASIC } };
+  const round = async ({ url, process: instance }: BenchSite, others: () => number) => {
+    const used = () => (instance.cpu().total ?? 0) + others();
+    const before = used();
+    const requests = await succeeded({ ...load, url: `${url}/rest/auth` });
+    return (used() - before) * 1000 / requests;
+  };
+  for (const { url } of [alone, shared]) {
+    await warmUp((seconds) => runWrk({ ...load, seconds, url: `${url}/rest/auth` }), WARM_UP.logins);
+  }
+  const rounds: { readonly sqlite: number; readonly postgres: number }[] = [];
+  for (let i = 0; i < ROUNDS; i++) {
+    const sqlite = () => round(alone, () => 0);
+    const postgres = () => round(shared, () => cpuOfTree(pid));
+    // Who comes second may find a warmer machine, or a busier one.
+    if (i % 2 === 0) rounds.push({ sqlite: await sqlite(), postgres: await postgres() });
+    else {
+      const second = await postgres();
+      rounds.push({ sqlite: await sqlite(), postgres: second });
+    }
+  }
+  const of = (pick: (round: typeof rounds[number]) => number) => median(rounds.map(pick));
+  return [
+    {
+      what: "processor time of a login with PostgreSQL, of that with SQLite",
+      value: of(({ sqlite, postgres }) => postgres / sqlite),
+      unit: "×",
+      target: { atMost: 1.05 },
+    },
+    { what: "login with PostgreSQL, its server included", value: of(({ postgres }) => postgres), unit: "µs" },
+    { what: "login with SQLite", value: of(({ sqlite }) => sqlite), unit: "µs" },
+  ];
+}
+
+/** A claim without the rest of its request. */
+async function claimFigures(server: TestPostgres, database: string, pid: number): Promise<readonly Figure[]> {
+  const script = new URL("../bare_claims.ts", import.meta.url).pathname;
+  const args = [String(server.port), database, server.login(database).user, String(CLAIMS), String(SECONDS)];
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-check", "--allow-all", script, ...args],
+    stdout: "piped",
+  }).spawn();
+  const used: Record<string, number> = {};
+  const said: Record<string, readonly number[]> = {};
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+    for (const line of text.trim().split("\n")) {
+      const [phase = "", ...numbers] = line.split(" ");
+      used[phase] = cpuOfTree(pid);
+      said[phase] = numbers.map(Number);
+    }
+  }
+  if (!(await child.status).success) throw new Error("claims failed");
+  const [aloneClaims = 0, aloneMs = 0] = said["alone"] ?? [];
+  const [claims = 0, , cpuMs = 0] = said["busy"] ?? [];
+  const ofServer = ((used["busy"] ?? 0) - (used["alone"] ?? 0)) / claims;
+  return [
+    {
+      what: "processor time of a claim, instance and PostgreSQL",
+      value: cpuMs / claims + ofServer,
+      unit: "ms",
+      target: { atMost: 3 },
+    },
+    { what: "of it PostgreSQL", value: ofServer, unit: "ms" },
+    { what: "a claim lasts, if there is no other", value: aloneMs / aloneClaims, unit: "ms" },
+  ];
+}
+
+/** What requests take of all they go through, and what more instances give by that. */
+async function modelFigures(bench: BenchSite, pid: number): Promise<readonly Figure[]> {
+  const { site, port } = bench;
+  const ca = site.authority.certificate;
+  await using balancer = await startBalancer([port], { ca });
+  const origin = `https://localhost:${balancer.port}/rest`;
+  const headers = { Authorization: BASIC };
+  const loads = {
+    login: { url: `${origin}/auth`, headers },
+    session: { url: `${origin}/auth/HPC`, headers, body: '{"serverPath":""}' },
+    "use of a share": { url: await sharedFile(bench, origin), headers: {} },
+  };
+  const daemon = await daemonTime(site);
+  const figures: Figure[] = [{
+    what: "a daemon's time for a session: processor time of it and of who asks",
+    value: daemon,
+    unit: "ms",
+  }];
+  const demands = new Map<string, Demands>();
+  for (const [what, load] of Object.entries(loads)) {
+    const found = await demandsOf(bench, { pid, balancer: balancer.pid }, load);
+    demands.set(what, { ...found, daemon: what === "login" ? 0 : daemon });
+    for (const [part, name] of PARTS) {
+      figures.push({ what: `${what}, new connection: ${name}`, value: found[part] * 1000, unit: "µs" });
+    }
+  }
+  const model = (kind: string, what: string, daemons: number) => {
+    const of = demands.get(kind);
+    return of === undefined ? [] : modelled(what, of, { databaseCores: DATABASE_CORES, daemons });
+  };
+  return [
+    ...figures,
+    ...model("login", "model: logins", 1),
+    ...model("session", "model: sessions, one daemon", 1),
+    ...model("session", "model: sessions, 16 daemons", 16),
+    ...model("use of a share", "model: uses of shares, 16 daemons", 16),
+  ];
+}
+
+/**
+ * How long a daemon is busy with a session, in milliseconds: it serves one after the other, so the time of who asks counts,
+ * too. By processor time, since others want this machine as well; the simulator is in this process.
+ */
+async function daemonTime(site: BenchSite["site"]): Promise<number> {
+  const before = process.cpuUsage();
+  const { cost, replies } = await bareRound(site.daemon().commandPort, `${site.folder}/conf`);
+  const { user, system } = process.cpuUsage(before);
+  return cost / 1000 + (user + system) / 1000 / replies;
+}
+
+const PARTS = [
+  ["edge", "edge"],
+  ["core", "core"],
+  ["database", "PostgreSQL"],
+  ["balancer", "HAProxy"],
+] as const;
+
+async function demandsOf(
+  { process: instance }: BenchSite,
+  { pid, balancer }: { readonly pid: number; readonly balancer: number },
+  load: Pick<Load, "url" | "headers" | "body">,
+): Promise<Omit<Demands, "daemon">> {
+  const fresh = {
+    ...load,
+    headers: { ...load.headers, Connection: "close" },
+    connections: CLAIMS,
+    seconds: 2 * SECONDS,
+  };
+  await warmUp((seconds) => runWrk({ ...fresh, seconds }), WARM_UP.others);
+  const used = () => {
+    const threads = instance.cpu();
+    return {
+      edge: threads["worker-1"] ?? 0,
+      core: threads["worker-2"] ?? 0,
+      database: cpuOfTree(pid),
+      balancer: cpuOfTree(balancer),
+    };
+  };
+  const before = used();
+  const requests = await succeeded(fresh);
+  const after = used();
+  const each = (part: keyof typeof before) => (after[part] - before[part]) / requests;
+  return {
+    edge: each("edge"),
+    core: each("core"),
+    database: each("database"),
+    balancer: each("balancer"),
+  };
+}
+
+/** Makes a share of ten bytes for everybody. @returns Where it is used. */
+async function sharedFile({ site }: BenchSite, origin: string): Promise<string> {
+  const path = `${site.folder}/shared.txt`;
+  await Deno.writeTextFile(path, "0123456789");
+  const body = { path, user: EVERYBODY, access: "READ" };
+  const made = await ask(`${origin}/share/HPC`, site.authority.certificate, { as: ALICE, body });
+  if (made.status !== 201) throw new Error(`no share: ${made.status} ${made.text}`);
+  return `${origin}/access/HPC/${String(made.headers.location).split("/").at(-1)}`;
+}
+
+/** @returns Number of requests. @throws If one failed. */
+async function succeeded(load: Load): Promise<number> {
+  const { requests, failures, said } = await runWrk(load);
+  if (failures > 0) throw new Error(`${failures} of ${requests} requests to ${load.url} failed: ${said}`);
+  return requests;
+}
