@@ -1,6 +1,6 @@
 import { aboutShare } from "./about_share.ts";
 import { isViewable } from "../resource/access/file_view.ts";
-import type { Listing, ListingEntry, ListingForm } from "../resource/access/listing.ts";
+import type { Listing, ListingEntry, ListingForm, UploadTarget } from "../resource/access/listing.ts";
 import { listingQueryText, type Order } from "../resource/access/listing_query.ts";
 import { type Content, isolated, type Markup, markup } from "./markup.ts";
 import { PAGE_TYPE, pageFrame, pageHeaders } from "./page.ts";
@@ -8,11 +8,14 @@ import type { PageNeeds } from "./policy.ts";
 import { size, zone } from "./quantities.ts";
 import { TEXTS } from "./texts.ts";
 import { trailLinks } from "./trail_links.ts";
+import { UPLOAD_SCRIPT, uploadFields } from "./upload_fields.ts";
 
 const SAYS = TEXTS.listing;
 
 /** The search is a form. */
 const NEEDS: PageNeeds = { forms: true };
+
+const UPLOAD_NEEDS: PageNeeds = { ...NEEDS, script: UPLOAD_SCRIPT };
 
 /** Entries from which on a search is offered. */
 const MANY = 20;
@@ -20,17 +23,17 @@ const MANY = 20;
 /** The listing of a shared directory as a page, in pieces. */
 export const LISTING_PAGE: ListingForm = {
   type: PAGE_TYPE,
-  headers: pageHeaders(NEEDS),
+  headers: (upload) => pageHeaders(upload ? UPLOAD_NEEDS : NEEDS),
   most: 1000,
   *pieces(listing) {
-    const { trail, entries, share } = listing;
+    const { trail, entries, share, upload } = listing;
     const folder = trail.at(-1)?.name ?? share.name;
     const { head, tail } = pageFrame({
       title: folder,
       heading: isolated(folder),
       aside: aboutShare(share, listing.now),
       footer: markup`<p>${SAYS.neverListed}</p><p><a href="${share.help}">${TEXTS.help.link}</a></p>`,
-      needs: NEEDS,
+      needs: upload === undefined ? NEEDS : UPLOAD_NEEDS,
     });
     const more = parts(listing);
     yield head;
@@ -39,6 +42,7 @@ export const LISTING_PAGE: ListingForm = {
 <pre><code>${share.command}</code></pre>
 ${share.note !== undefined && markup`<p class="note">${isolated(share.note)}</p>`}
 <p><a href="?view=zip" rel="nofollow">${SAYS.zip}</a></p>
+${upload !== undefined && bringing(upload)}
 ${search(listing)}
 ${more}
 <div class="wide"><table class="listing">
@@ -57,6 +61,15 @@ ${more}`.toString();
     yield tail;
   },
 };
+
+/** Where files are brought; those that wait, or are there, stand below, for whoever drops them on the page as well. */
+function bringing(upload: UploadTarget): Markup {
+  return markup`<section aria-labelledby="bring"><header><h2 id="bring">${SAYS.bring}</h2></header>
+<p class="quiet">${upload.taken === "ask" ? SAYS.bringAndAsk : SAYS.bringAndLeave}</p>
+${uploadFields(upload)}
+<p id="anew" hidden><a href="?">${SAYS.anew}</a></p>
+</section>`;
+}
 
 function search({ query, shown, next }: Listing): Content {
   if (query.find === "" && query.after === undefined && next === undefined && shown < MANY) return undefined;

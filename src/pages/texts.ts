@@ -255,6 +255,10 @@ export const TEXTS = {
   },
 
   listing: {
+    bring: "Bring files here",
+    bringAndLeave: "What is there is not replaced. A file that is interrupted is kept for a day.",
+    bringAndAsk: "You are asked before a file is replaced. One that is interrupted is kept for a day.",
+    anew: "See them in the list",
     sharedBy: "Shared by",
     until: "until",
     muchData: "For large files and many of them, on a command line:",
@@ -321,6 +325,7 @@ export const TEXTS = {
     chooseFolder: "Or a whole folder",
     drop: "You can also drop files and folders anywhere on this page.",
     send: "Bring them",
+    sendAndReplace: "Bring them, and replace files of the same names",
     brought: (count: number) => count === 1 ? "1 file was brought" : `${count} files were brought`,
     nothing: "No file was chosen",
     more: "Bring more",
@@ -341,6 +346,10 @@ export const TEXTS = {
       done: "Done",
       renamed: "Done, kept as {name}",
       failed: "Not possible: {reason}",
+      taken: "Not brought: there is a file of that name",
+      replace: "Replace it",
+      replaced: "Done, the other file is replaced",
+      changing: "The file there has just changed, a moment",
     },
   },
 

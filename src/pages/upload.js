@@ -1,5 +1,6 @@
-// Brings files and folders to a share for uploads, one file after the other, and goes on by itself after a lost connection. What it says
-// comes from the page; nothing here becomes markup.
+// Brings files and folders to a share, one file after the other, and goes on by itself after a lost connection. What it says comes from
+// the page; nothing here becomes markup. Where a name that is taken is no reason for another one, nothing is replaced but what the
+// person was asked about, in the version that was there then.
 (() => {
   "use strict";
   const form = document.getElementById("upload");
@@ -38,6 +39,14 @@
     }
   };
 
+  /** Has the button of an upload do something. */
+  const offer = ({ button, path }, text, action) => {
+    button.hidden = false;
+    button.textContent = text;
+    button.setAttribute("aria-label", text + ": " + path);
+    button.onclick = action;
+  };
+
   /** @param path With the directories that it comes in. */
   const add = (file, path) => {
     const item = element("li");
@@ -47,10 +56,9 @@
     upload.bar.value = 0;
     upload.bar.setAttribute("aria-label", path);
     upload.state = element("span", says.waiting, "quiet");
-    upload.button = element("button", says.pause);
+    upload.button = element("button");
     upload.button.type = "button";
-    upload.button.setAttribute("aria-label", says.pause + ": " + path);
-    upload.button.onclick = () => pause(upload, !upload.paused);
+    offer(upload, says.pause, () => pause(upload, !upload.paused));
     item.append(element("bdi", path), " ", upload.bar, " ", upload.state, " ", upload.button);
     list.append(item);
     waiting.push(upload);
@@ -58,8 +66,7 @@
 
   const pause = (upload, paused) => {
     upload.paused = paused;
-    upload.button.textContent = paused ? says.resume : says.pause;
-    upload.button.setAttribute("aria-label", upload.button.textContent + ": " + upload.path);
+    offer(upload, paused ? says.resume : says.pause, () => pause(upload, !upload.paused));
     upload.state.textContent = paused ? says.paused : says.waiting;
     if (paused) {
       upload.request?.abort();
@@ -86,8 +93,10 @@
   const end = (upload, text, failed) => {
     upload.state.textContent = text;
     upload.state.className = failed ? "down" : "up";
-    upload.button.remove();
+    upload.button.hidden = true;
     upload.bar.value = failed ? 0 : upload.bar.max;
+    const anew = document.getElementById("anew");
+    if (anew !== null && !failed) anew.hidden = false;
     document.getElementById("news").textContent = upload.path + ": " + text;
     if (!failed) upload.forget();
     current = undefined;
@@ -107,16 +116,49 @@
     upload.timer = setTimeout(go, Math.min(30, 2 ** upload.tries++) * 500);
   };
 
+  /** There is a file of that name. */
+  const isTaken = (upload) => {
+    end(upload, says.taken, true);
+    if (form.dataset.taken === "ask") offer(upload, says.replace, () => look(upload));
+  };
+
+  /** Looks which version it is that is replaced; of one that has just changed, nobody can tell. */
+  const look = (upload) => {
+    upload.button.hidden = true;
+    upload.state.className = "quiet";
+    upload.state.textContent = says.waiting;
+    const request = new XMLHttpRequest();
+    request.open("HEAD", addressOf(upload.path));
+    request.onerror = () => isTaken(upload);
+    request.onload = () => {
+      const tag = request.getResponseHeader("ETag");
+      if (request.status === 200 && !tag?.startsWith('"')) {
+        upload.state.textContent = says.changing;
+        setTimeout(look, 1000, upload);
+        return;
+      }
+      upload.version = request.status === 200 ? tag : undefined;
+      upload.tries = 0;
+      offer(upload, says.pause, () => pause(upload, !upload.paused));
+      waiting.unshift(upload);
+      next();
+    };
+    request.send();
+  };
+
+  const addressOf = (path) => form.dataset.to + path.split("/").map(encodeURIComponent).join("/");
+
   /** @param first Byte from which on the file is sent; "ask" asks how much is there. */
   const send = (upload, first) => {
     const { file, path, key } = upload;
     const request = new XMLHttpRequest();
     upload.request = request;
-    request.open(
-      "PUT",
-      form.dataset.to + path.split("/").map(encodeURIComponent).join("/") + "?upload=" + key,
-    );
+    request.open("PUT", addressOf(path) + "?upload=" + key);
     request.setRequestHeader("Accept", "application/json");
+    if (form.dataset.taken !== "rename") {
+      if (upload.version === undefined) request.setRequestHeader("If-None-Match", "*");
+      else request.setRequestHeader("If-Match", upload.version);
+    }
     if (first === "ask" || file.size === 0) {
       if (file.size > 0) request.setRequestHeader("Content-Range", "bytes */" + file.size);
     } else {
@@ -130,9 +172,14 @@
     request.ontimeout = () => again(upload);
     request.onload = () => {
       const offset = Number(request.getResponseHeader("Upload-Offset") ?? NaN);
-      if (request.status === 201) {
+      if (request.status === 201 || request.status === 200) {
         const name = decodeURIComponent(request.getResponseHeader("Upload-Name") ?? "");
-        end(upload, name === path ? says.done : fill(says.renamed, { name }), false);
+        const isOwn = form.dataset.taken !== "rename" || name === path;
+        const done = request.status === 200 ? says.replaced : says.done;
+        end(upload, isOwn ? done : fill(says.renamed, { name }), false);
+      } else if (request.status === 412) {
+        upload.version = undefined;
+        isTaken(upload);
       } else if ((request.status === 202 || request.status === 409) && offset >= 0 && offset < file.size) {
         if (offset > 0) upload.tries = 0;
         upload.bar.value = offset;

@@ -10,22 +10,24 @@ import { JSON_LISTING, type Listing, type ListingEntry, type ListingForm } from 
 import { ListingPart } from "./listing_part.ts";
 import { type ListingQuery, listingQueryText, parseListingQuery } from "./listing_query.ts";
 import type { OpenedShare } from "./opened_share.ts";
-import { encodePath, shareFacts, trailTo } from "./share_facts.ts";
+import { encodePath, shareFacts, trailTo, uploadTarget } from "./share_facts.ts";
 import type { UseOfShare } from "./use_of_share.ts";
 
 /**
  * Answers with the entries of a directory that the share covers: in the form for people, or as JSON if that is asked for.
  * Long listings come in parts, of which each names the next; see {@link ListingQuery} for what can be asked.
  * @param zone Minutes from UTC to the time of the daemon's host.
+ * @param upload Whether files can be brought there.
  */
 export async function directoryListing(
   call: Call,
   opened: OpenedShare,
-  { session, use, people, zone }: {
+  { session, use, people, zone, upload }: {
     readonly session: DaemonSession;
     readonly use: UseOfShare | undefined;
     readonly people: ListingForm;
     readonly zone: number | undefined;
+    readonly upload: boolean;
   },
   { unread, clock }: SharingParts,
 ): Promise<HttpResponse> {
@@ -34,7 +36,7 @@ export async function directoryListing(
   const form = json ? JSON_LISTING : people;
   const query = parseListingQuery(call.query);
   const part = new ListingPart(query, json ? undefined : people.most);
-  const headers = { ...form.headers, "Cache-Control": "private, no-cache" };
+  const headers = { ...form.headers(upload), "Cache-Control": "private, no-cache" };
   if (use === undefined) {
     session.close();
     return { status: 200, headers: HeaderList.of({ ...headers, "Content-Type": form.type }), body: null };
@@ -56,6 +58,7 @@ export async function directoryListing(
     omitted: omitted + unreadable,
     zone,
     share: shareFacts(call, share, `${directory}*`),
+    upload: upload ? uploadTarget(call, share, directory) : undefined,
     now: clock(),
   };
   return await longTextResponse(

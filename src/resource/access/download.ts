@@ -3,7 +3,8 @@ import { HeaderList } from "../../model/header_list.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
-import type { Entry } from "../../daemon/session/entry.ts";
+import { type Entry, isWritable } from "../../daemon/session/entry.ts";
+import { grants } from "../../sharing/access_level.ts";
 import { nothingThere } from "../../daemon/session/session_errors.ts";
 import type { Call } from "../call.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
@@ -16,7 +17,7 @@ import { imageType } from "./file_view.ts";
 import { directoryListing, localTime } from "./directory_listing.ts";
 import { filePreview } from "./file_preview.ts";
 import type { ShareViews } from "./listing.ts";
-import { type OpenedShare, openedShare } from "./opened_share.ts";
+import { granted, type OpenedShare, openedShare } from "./opened_share.ts";
 import { type UseOfShare, useShare } from "./use_of_share.ts";
 import {
   evaluateConditions,
@@ -58,7 +59,13 @@ export async function download(
     if (entry.kind === "directory") {
       if (call.query.get("view") === "zip") return directoryArchive(call, opened, { session, use });
       const zone = zoneOf(entry);
-      return await directoryListing(call, opened, { session, use, people: views.listing, zone }, parts);
+      const upload = takesFiles(opened.share, entry, parts);
+      return await directoryListing(
+        call,
+        opened,
+        { session, use, people: views.listing, zone, upload },
+        parts,
+      );
     }
     return call.query.get("view") === "preview"
       ? await filePreview(call, opened, entry, { session, use, preview: views.preview })
@@ -74,6 +81,12 @@ export async function download(
 function asDirectory(opened: OpenedShare, { query }: Call): OpenedShare {
   const { path } = opened;
   return query.get("view") === "zip" && !path.endsWith("/") ? { ...opened, path: `${path}/` } : opened;
+}
+
+/** Whether files can be brought into a directory: a share that is for one look more needs that for the file. */
+function takesFiles(share: Share, entry: Entry, parts: SharingParts): boolean {
+  const { usesLeft = Infinity } = share;
+  return isWritable(entry) && usesLeft > 1 && grants(granted(share, parts), "WRITE");
 }
 
 /** A session that can read this one path. */

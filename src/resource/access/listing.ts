@@ -51,6 +51,8 @@ export interface Listing {
   /** Minutes from UTC to the time of the daemon's host, as of the last change of the directory; absent if it does not say. */
   readonly zone?: number;
   readonly share: ShareFacts;
+  /** Absent: nothing can be brought here. */
+  readonly upload?: UploadTarget;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -59,7 +61,8 @@ export interface Listing {
 export interface ListingForm {
   /** Media type. */
   readonly type: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** @param upload Whether files can be brought by it. */
+  readonly headers: (upload: boolean) => Readonly<Record<string, string>>;
   /** Entries of one part at most. */
   readonly most: number;
   readonly pieces: (listing: Listing) => Iterable<string>;
@@ -81,13 +84,19 @@ export interface FilePreview {
     | { readonly kind: "nothing" };
 }
 
-/** A share for uploads, as those see it who bring something. */
-export interface UploadView {
-  readonly share: Omit<ShareFacts, "command">;
+/** Where files can be brought to. */
+export interface UploadTarget {
   /** Address to which files are put, each by its name; relative to the page where nobody has said how clients know it. */
   readonly to: string;
   /** Address to which a form sends files. */
   readonly form: string;
+  /** What becomes of a file whose name is taken: it gets another one, it is left, or whoever brings it is asked. */
+  readonly taken: "rename" | "leave" | "ask";
+}
+
+/** A share for uploads, as those see it who bring something. */
+export interface UploadView extends UploadTarget {
+  readonly share: Omit<ShareFacts, "command">;
   /** Command line by which a file can be brought. */
   readonly command: string;
   /** How much can still be brought. */
@@ -106,12 +115,12 @@ export interface ShareViews {
 /** The listing as JSON, for programs. */
 export const JSON_LISTING: Omit<ListingForm, "most"> = {
   type: "application/json",
-  headers: {
+  headers: () => ({
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Vary": "Accept",
-  },
+  }),
   *pieces({ path, trail, entries, complete, omitted, next }) {
     yield `{"path":${JSON.stringify(path)},`;
     const parent = trail.at(-2);

@@ -58,7 +58,7 @@ export function checkUser(call: Call, share: Share, wanted: AccessLevel, parts: 
 }
 
 /** What of a share's access the operator permits. */
-function granted({ access }: Share, { allowWriteAccess }: SharingParts): AccessLevel {
+export function granted({ access }: Share, { allowWriteAccess }: SharingParts): AccessLevel {
   if (allowWriteAccess || access === "READ") return access;
   return access === "DROP" ? "NONE" : "READ";
 }

@@ -3,7 +3,7 @@ import { EVERYBODY } from "../../sharing/target.ts";
 import { nameOf, withoutSlash } from "../../model/absolute_path.ts";
 import type { Call } from "../call.ts";
 import { shellWord } from "../command_lines.ts";
-import type { Listing, ShareFacts, UploadView } from "./listing.ts";
+import type { Listing, ShareFacts, UploadTarget, UploadView } from "./listing.ts";
 
 /** What people are told of a share. @param shown Path, or pattern of paths, that `pyuftp` is to get. */
 export function shareFacts({ base, userName }: Call, share: Share, shown: string): ShareFacts {
@@ -35,13 +35,27 @@ export function uploadView(call: Call, share: Share, now: number): UploadView {
     most === undefined ? undefined : Math.max(0, most - there);
   return {
     share: shareFacts(call, share, share.path),
-    to: `${call.root}rest/access/${encodeURIComponent(server)}/${id}/`,
-    form: `${call.root}drop/${encodeURIComponent(server)}/${id}`,
+    ...uploadTarget(call, share, share.path),
     command: `curl -T <file> ${share.password === undefined ? "" : "-u ':<password>' "}${
       shellWord(`${call.base}/rest/access/${server}/${id}/`)
     }`,
     quota: quota && { files: left(quota.files, received.files), bytes: left(quota.bytes, received.bytes) },
     now,
+  };
+}
+
+/** Where files for a directory of a share are sent. What is there may be replaced with `MODIFY` alone. */
+export function uploadTarget(
+  { root }: Pick<Call, "root">,
+  { server, id, path, access }: Share,
+  directory: string,
+): UploadTarget {
+  const place = `${encodeURIComponent(server)}/${id}`;
+  const below = encodePath(directory.slice(path.length));
+  return {
+    to: `${root}rest/access/${place}/${below}`,
+    form: `${root}drop/${place}${below && `/${below}`}`,
+    taken: access === "DROP" ? "rename" : access === "MODIFY" ? "ask" : "leave",
   };
 }
 

@@ -1,27 +1,31 @@
 import type { HeaderList } from "../../model/header_list.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
+import { isDirectory } from "../../sharing/share.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
-import { isRefusal, refuse } from "../../model/service_error.ts";
+import { refuse } from "../../model/service_error.ts";
 import type { Call } from "../call.ts";
 import { invalidRequest } from "../invalid_request.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { emptyResponse } from "../text_response.ts";
 import { dropUpload } from "./drop/drop_upload.ts";
+import { existingFile } from "./existing_file.ts";
 import { openedShare } from "./opened_share.ts";
 import { useShare } from "./use_of_share.ts";
 import { allowsWriting, validatorsOf } from "./validators.ts";
 
 /**
  * `PUT /rest/access/<server>/<id>[/<path>]`: writes a file of a share that allows it (rest-api.md 1.13, 2.10). An upload
- * that ends early leaves a part behind, as the daemon writes in place, and is an error. All that can be checked is checked
+ * that ends early leaves a part behind, as the daemon writes in place, and is an error; with a key, see {@link dropUpload}. All that can be checked is checked
  * before the first byte of the body is asked for.
  * @returns 201 if there was no such file before, else 200.
  */
 export async function upload(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const opened = await openedShare(call, ({ access }) => access === "DROP" ? "DROP" : "WRITE", parts);
   const { server, share, path } = opened;
-  if (share.access === "DROP") return await dropUpload(call, opened, parts);
+  if (share.access === "DROP" || (isDirectory(share) && call.query.has("upload"))) {
+    return await dropUpload(call, opened, parts);
+  }
   const { headers } = call.request;
   if (headers.has("Content-Range")) throw invalidRequest("Partial uploads are not possible");
   if (path.endsWith("/")) {
@@ -60,18 +64,6 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
   } finally {
     endTurn?.();
     session?.close();
-  }
-}
-
-/** The file that would be replaced, if there is one. Writing to a pipe or device could block the daemon for good. */
-async function existingFile(session: DaemonSession, path: string) {
-  try {
-    const entry = await session.datedEntry(path);
-    if (entry.kind !== "file") throw refuse("ERR_NOT_A_FILE");
-    return entry;
-  } catch (error) {
-    if (isRefusal(error, "ERR_NOT_FOUND")) return undefined;
-    throw error;
   }
 }
 

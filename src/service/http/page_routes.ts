@@ -74,7 +74,7 @@ interface PageParts extends TokenPageParts, AdminPageParts {
 export function pageRoutes(parts: PageParts): Route[] {
   const { features, signIn, sharing } = parts;
   const links = features.access && sharing !== undefined
-    ? [linkRoute(sharing), dropRoute(sharing), HELP]
+    ? [linkRoute(sharing), ...dropRoutes(sharing), HELP]
     : [];
   if (!features.auth || signIn === undefined) return links;
   return [
@@ -139,11 +139,10 @@ function linkRoute(sharing: SharingParts): Route {
 
 const HELP: Route = { method: "GET", path: "/help", service: "open", answer: helpPage };
 
-/** Takes files from the form of a share for uploads. */
-function dropRoute(sharing: SharingParts): Route {
-  return {
+/** Take files from the form of a share for uploads, or of a directory in one that may be written. */
+function dropRoutes(sharing: SharingParts): Route[] {
+  const route: Omit<Route, "path"> = {
     method: "POST",
-    path: "/drop/:server/:id",
     service: "access",
     permission: "PUT",
     linkPassword: true,
@@ -151,6 +150,7 @@ function dropRoute(sharing: SharingParts): Route {
     audit: "share",
     answer: (call) => bringByForm(call, sharing),
   };
+  return [{ ...route, path: "/drop/:server/:id" }, { ...route, path: "/drop/:server/:id/*rest" }];
 }
 
 /** How browsers are signed in and out: forms of pages. */

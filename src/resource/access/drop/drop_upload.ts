@@ -1,17 +1,23 @@
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
+import { HeaderList } from "../../../model/header_list.ts";
 import type { Body, HttpResponse } from "../../../model/http_message.ts";
 import { isRefusal, refuse } from "../../../model/service_error.ts";
 import { mediatedScope } from "../../../sharing/rules/session_scope.ts";
-import type { Share } from "../../../sharing/share.ts";
+import { nothingThere } from "../../../daemon/session/session_errors.ts";
+import { withinAll } from "../../../sharing/rules/owner_limits.ts";
+import { isDirectory, type Share } from "../../../sharing/share.ts";
 import type { Call } from "../../call.ts";
 import { withoutSlash } from "../../../model/absolute_path.ts";
 import { invalidRequest } from "../../invalid_request.ts";
+import { notPermitted } from "../../share/sharing_errors.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
 import { emptyResponse } from "../../text_response.ts";
+import { existingFile } from "../existing_file.ts";
 import { type OpenedShare, openedShare } from "../opened_share.ts";
 import { useShare } from "../use_of_share.ts";
+import { allowsWriting, validatorsOf } from "../validators.ts";
 import { deletePart } from "./delete_part.ts";
 import { droppedName, firstFree, nthName } from "./dropped_name.ts";
 import { formFiles } from "./form_files.ts";
@@ -21,15 +27,25 @@ import { parseUploadRange, type UploadRange } from "./upload_range.ts";
 /** A file that was brought, under the name that it got. */
 interface DroppedFile {
   readonly name: string;
+  /** Whether it took the place of another one. */
+  readonly replaced?: boolean;
 }
 
 /**
- * `PUT /rest/access/<server>/<id>/<name>` for a share with access `DROP`; the name can have directories, which are made. The file is brought under a name of its own that
- * ends in `.part`, and gets its name once it is whole: one that is not taken. With `upload` in the query, a key of the
+ * Under which name a file is kept once it is whole: the first that nothing has, or exactly its own, in place of what has it
+ * as far as the conditions of the request allow that.
+ */
+type Place = "free" | { readonly conditions: HeaderList };
+
+/**
+ * `PUT /rest/access/<server>/<id>/<name>` for a share with access `DROP`, and with `upload` in the query for one that may be
+ * written; the name can have directories, which are made. The file is brought under a name of its own that
+ * ends in `.part`, and gets its name once it is whole: with `DROP` one that is not taken. With `upload`, a key of the
  * client's choice, it can come in pieces (`Content-Range`), and what was interrupted goes on where the daemon has it.
- * @returns 201 with the name (`Upload-Name`, percent-encoded) once it is whole; 202 with how many bytes are there before
- *   (`Upload-Offset`).
- * @throws {ERR_INVALID_REQUEST | ERR_UPLOAD_OFFSET | ERR_QUOTA_USED | ERR_LENGTH_REQUIRED | ERR_TOO_MANY_UPLOADS}
+ * @returns 201 with the name (`Upload-Name`, percent-encoded) once it is whole, 200 if it replaced another one; 202 with how
+ *   many bytes are there before (`Upload-Offset`).
+ * @throws {ERR_INVALID_REQUEST | ERR_UPLOAD_OFFSET | ERR_QUOTA_USED | ERR_LENGTH_REQUIRED | ERR_TOO_MANY_UPLOADS |
+ *   ERR_PRECONDITION_FAILED}
  */
 export async function dropUpload(
   call: Call,
@@ -43,12 +59,13 @@ export async function dropUpload(
   if (key === undefined && range.kind !== "whole") {
     throw invalidRequest("Content-Range: expected with upload=<key>");
   }
-  const brought = { name, key: key ?? randomKey(), range, body: call.request.body };
+  const place: Place = share.access === "DROP" ? "free" : { conditions: call.request.headers };
+  const brought = { name, key: key ?? randomKey(), range, body: call.request.body, place };
   try {
     const result = await bring(call, opened, brought, parts);
     return "name" in result
       ? emptyResponse({
-        status: 201,
+        status: result.replaced ? 200 : 201,
         headers: { "Upload-Name": encodeURIComponent(result.name.toWellFormed()) },
       })
       : emptyResponse({ status: 202, headers: { "Upload-Offset": String(result.received) } });
@@ -59,22 +76,31 @@ export async function dropUpload(
 }
 
 /**
- * Takes the files of a form for a share with access `DROP`, one after the other. What fails ends it; those before are kept.
+ * Takes the files of a form for a share with access `DROP`, or a directory of one that may be written, one after the other.
+ * What fails ends it; those before are kept. None replaces another, unless the query has `replace` and the access is `MODIFY`.
  * @returns Names that they got. @throws As {@link dropUpload}, and {ERR_NOT_PERMITTED} for another share.
  */
 export async function dropForm(call: Call, parts: SharingParts): Promise<readonly string[]> {
-  const opened = await openedShare(call, () => "DROP", parts);
+  const opened = await openedShare(call, ({ access }) => access === "DROP" ? "DROP" : "WRITE", parts);
   const { headers, body } = call.request;
+  const { share, limits } = opened;
+  const replaces = call.query.has("replace");
+  if (replaces && share.access !== "MODIFY") throw notPermitted("Nothing is replaced in this share");
+  if (!isDirectory(share)) throw invalidRequest("Files are brought into a directory");
+  const below = `${withoutSlash(opened.path)}/`.slice(share.path.length);
+  const place: Place = replaces ? { conditions: new HeaderList() } : "free";
   const length = Number(headers.get("Content-Length") ?? NaN);
   const range = { kind: "whole", length: undefined, most: length >= 0 ? length : undefined } as const;
   const names: string[] = [];
   for await (const file of formFiles(headers.get("Content-Type") ?? "", body)) {
-    const brought = { name: droppedName(file.name), key: randomKey(), range, body: file.body };
+    const name = droppedName(`${below}${file.name}`);
+    if (!withinAll(limits, `${share.path}${name}`)) throw nothingThere("outside of what the owner may reach");
+    const brought = { name, key: randomKey(), range, body: file.body, place };
     try {
       const result = await bring(call, opened, brought, parts);
       if ("name" in result) names.push(result.name);
     } catch (error) {
-      await giveUp(call, opened.share, brought.key, parts);
+      await giveUp(call, share, brought.key, parts);
       throw error;
     }
   }
@@ -95,11 +121,12 @@ async function giveUp({ log }: Call, share: Share, key: string, parts: SharingPa
 async function bring(
   call: Call,
   { server, share }: OpenedShare,
-  { name, key, range, body }: {
+  { name, key, range, body, place }: {
     readonly name: string;
     readonly key: string;
     readonly range: UploadRange;
     readonly body: Body;
+    readonly place: Place;
   },
   parts: SharingParts,
 ): Promise<DroppedFile | { readonly received: number }> {
@@ -107,13 +134,13 @@ async function bring(
   return await unfinished.alone(share, key, async (stopped) => {
     const known = await unfinished.find(share, key);
     if (known?.kept !== undefined) return { name: known.kept };
-    if (range.kind === "question" && known === undefined) return { received: 0 };
+    const isNew = known === undefined;
+    if (range.kind === "question" && isNew && place === "free") return { received: 0 };
     const use = await useShare(call, share, { kind: "HTTP-upload", path: `${share.path}${name}` }, parts);
     const signal = AbortSignal.any([use.signal, stopped]);
     let received = 0;
-    let kept: string | undefined;
+    let kept: DroppedFile | undefined;
     try {
-      const upload = known ?? await begin(share, { name, key, range }, parts);
       using session = await server.sessions.open({
         user: share.uid,
         group: share.gid,
@@ -121,11 +148,15 @@ async function bring(
         permission: "WRITE",
         instance: server.instance,
       }, signal);
-      if (known === undefined) await makeDirectories(session, share, { name, signal }, parts);
-      received = await write(session, upload, { range, body }, known !== undefined);
+      // What would not get its name in the end need not come.
+      if (isNew && place !== "free") await replaced(session, `${share.path}${name}`, place, parts);
+      if (isNew && range.kind === "question") return { received: 0 };
+      const upload = known ?? await begin(share, { name, key, range }, parts);
+      if (isNew) await makeDirectories(session, share, { name, signal }, parts);
+      received = await write(session, upload, { range, body }, !isNew);
       if (range.kind !== "whole" && received !== upload.total) return { received };
-      kept = await giveName(session, upload, { share, signal }, parts);
-      return { name: kept };
+      kept = await giveName(session, upload, { share, place, signal }, parts);
+      return kept;
     } finally {
       await (kept === undefined ? use.giveBack() : use.finish({ bytes: received, complete: true }));
     }
@@ -217,18 +248,20 @@ async function write(
   return first + sent;
 }
 
-/** Gives a file that is whole the first name that nothing has. One at a time in a directory, so that none replaces another. */
+/** Gives a file that is whole its name. One at a time in a directory, so that none replaces another unseen. */
 async function giveName(
   session: DaemonSession,
   upload: Upload,
-  { share, signal }: { readonly share: Share; readonly signal: AbortSignal },
-  { uploads, store }: SharingParts,
-): Promise<string> {
+  { share, place, signal }: { readonly share: Share; readonly place: Place; readonly signal: AbortSignal },
+  parts: SharingParts,
+): Promise<DroppedFile> {
+  const { uploads, store } = parts;
   const { total, reserved, part, name } = upload;
   const endTurn = await uploads.turns.take(share.server, share.path, signal);
   try {
     const isTaken = async (n: number) => await sizeOf(session, `${share.path}${nthName(name, n)}`, -1) >= 0;
-    const n = await firstFree(isTaken);
+    const existing = place !== "free" && await replaced(session, `${share.path}${name}`, place, parts);
+    const n = place === "free" ? await firstFree(isTaken) : 1;
     if (n === undefined) throw refuse("ERR_QUOTA_USED", "too many files of one name");
     if (total === undefined) {
       const size = await sizeOf(session, part);
@@ -238,10 +271,25 @@ async function giveName(
     const kept = nthName(name, n);
     await session.rename(part, `${share.path}${kept}`);
     await uploads.unfinished.finish(upload, kept);
-    return kept;
+    return { name: kept, replaced: existing };
   } finally {
     endTurn();
   }
+}
+
+/**
+ * Whether a file is there that would be replaced.
+ * @throws {ERR_PRECONDITION_FAILED | ERR_NOT_A_FILE} If the conditions do not allow that, or it is no file.
+ */
+async function replaced(
+  session: DaemonSession,
+  path: string,
+  { conditions }: Exclude<Place, "free">,
+  { clock }: SharingParts,
+): Promise<boolean> {
+  const existing = await existingFile(session, path);
+  if (allowsWriting(conditions, existing && validatorsOf(existing, clock()))) return existing !== undefined;
+  throw refuse("ERR_PRECONDITION_FAILED");
 }
 
 /** Bytes of what is at a path, whatever that is. @param none If nothing is. */

@@ -1,0 +1,29 @@
+import type { UploadTarget } from "../resource/access/listing.ts";
+import { type Markup, markup } from "./markup.ts";
+import { TEXTS } from "./texts.ts";
+import script from "./upload.js" with { type: "text" };
+
+const SAYS = TEXTS.upload;
+
+/** What makes {@link uploadFields} go on after a lost connection; without it they are a form. */
+export const UPLOAD_SCRIPT: string = script;
+
+/** Fields by which files are brought, and the list of those that were. */
+export function uploadFields({ to, form, taken }: UploadTarget): Markup {
+  return markup`<form id="upload" class="fields" hidden data-to="${to}" data-taken="${taken}" data-says="${
+    JSON.stringify(SAYS.script)
+  }">
+<p><label for="files">${SAYS.choose}</label> <input id="files" type="file" multiple></p>
+<p><label for="folder">${SAYS.chooseFolder}</label> <input id="folder" type="file" webkitdirectory></p>
+<p class="quiet">${SAYS.drop}</p>
+</form>
+<noscript><form class="fields" method="post" enctype="multipart/form-data" action="${form}">
+<p><label for="sent">${SAYS.choose}</label> <input id="sent" name="files" type="file" multiple required></p>
+<p><button>${SAYS.send}</button>${
+    taken === "ask" &&
+    markup` <button class="plain" formaction="${form}?replace">${SAYS.sendAndReplace}</button>`
+  }</p></form>
+<p class="quiet">${SAYS.noScript}</p></noscript>
+<ul id="brought" class="uploads"></ul>
+<p id="news" class="hidden" role="status"></p>`;
+}

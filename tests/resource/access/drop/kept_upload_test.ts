@@ -1,0 +1,129 @@
+/** Uploads with a key into shares that may be written: they go on, and replace what their conditions allow. */
+import assert from "node:assert/strict";
+import { LONG_AGO } from "../../../sharing/site.ts";
+import { SharingSite } from "../../sharing_site.ts";
+
+const [KEY, OTHER] = ["0123456789abcdefghij", "abcdefghij0123456789"];
+
+async function writable(fields: Record<string, unknown> = {}) {
+  const site = await SharingSite.open();
+  const id = await site.share("d/", { access: "WRITE", ...fields });
+  const put = async (
+    name: string,
+    body: string,
+    headers: Record<string, string> = {},
+    key = KEY,
+  ) => {
+    const response = await site.ask("anonymous", "PUT", `access/HPC/${id}/${name}?upload=${key}`, {
+      ...(body !== "" && { body }),
+      headers: { "Content-Length": String(body.length), ...headers },
+    });
+    await response.text();
+    return [response.status, response.headers.get("Upload-Offset")] as const;
+  };
+  const etag = async (name: string) => {
+    const response = await site.ask("anonymous", "HEAD", `access/HPC/${id}/${name}`);
+    return response.headers.get("ETag") ?? "";
+  };
+  const text = (name: string) => Deno.readTextFile(`${site.root}/d/${name}`);
+  const names = () => Array.from(Deno.readDirSync(`${site.root}/d`), ({ name }) => name).toSorted();
+  return { site, id, put, etag, text, names, [Symbol.asyncDispose]: () => site[Symbol.asyncDispose]() };
+}
+
+const ALL = ["sub", "ten.txt"];
+
+Deno.test("a file comes in pieces to a share that may be written, with the directories before it, and has its own name", async () => {
+  await using at = await writable();
+  const name = "run/7/a.txt";
+  assert.deepEqual(await at.put(name, "", { "Content-Range": "bytes */6" }), [202, "0"]);
+  assert.deepEqual(await at.put(name, "abc", { "Content-Range": "bytes 0-2/6" }), [202, "3"]);
+  assert.deepEqual(await at.put(name, "", { "Content-Range": "bytes */6" }), [202, "3"]);
+  assert.deepEqual(await at.put(name, "x", { "Content-Range": "bytes 1-1/6" }), [409, "3"]);
+  assert.deepEqual(await at.put(name, "def", { "Content-Range": "bytes 3-5/6" }), [201, null]);
+  assert.equal(await at.text(name), "abcdef");
+  assert.deepEqual(at.names(), ["run", ...ALL]);
+  assert.deepEqual([...Deno.readDirSync(`${at.site.root}/d/run/7`)].map((entry) => entry.name), ["a.txt"]);
+  assert.deepEqual((await at.put("empty", "", {}, OTHER))[0], 201);
+});
+
+Deno.test("what is not to be replaced is known before the first byte, and nothing is left behind", async () => {
+  await using at = await writable();
+  const none = { "If-None-Match": "*" };
+  assert.equal((await at.put("ten.txt", "", { ...none, "Content-Range": "bytes */6" }))[0], 412);
+  assert.equal((await at.put("ten.txt", "abcdef", none))[0], 412);
+  assert.equal((await at.put("ten.txt", "abcdef", { "If-Match": '"other"' }))[0], 412);
+  assert.equal((await at.put("new", "abcdef", { "If-Match": "*" }))[0], 412);
+  assert.equal((await at.put("sub", "abcdef"))[0], 409, "a directory is replaced by nothing");
+  assert.deepEqual(at.names(), ALL);
+  assert.equal(await at.text("ten.txt"), "0123456789");
+});
+
+Deno.test("what appears meanwhile is not replaced; asked about, the same bytes take the place of that version", async () => {
+  await using at = await writable();
+  const none = { "If-None-Match": "*" };
+  assert.deepEqual(await at.put("new", "abc", { ...none, "Content-Range": "bytes 0-2/6" }), [202, "3"]);
+  await Deno.writeTextFile(`${at.site.root}/d/new`, "somebody else's");
+  await Deno.utime(`${at.site.root}/d/new`, LONG_AGO, LONG_AGO);
+  assert.equal((await at.put("new", "def", { ...none, "Content-Range": "bytes 3-5/6" }))[0], 412);
+  assert.equal(await at.text("new"), "somebody else's");
+  const tag = await at.etag("new");
+  assert.match(tag, /^"/);
+  const question = { "Content-Range": "bytes */6" };
+  assert.equal((await at.put("new", "", { ...question, "If-Match": '"x"' }))[0], 412);
+  assert.equal((await at.put("new", "", { ...question, "If-Match": tag }))[0], 200);
+  assert.equal(await at.text("new"), "abcdef");
+  assert.deepEqual(at.names(), ["new", ...ALL]);
+});
+
+Deno.test("without conditions a file replaces another one, once it is whole and not before", async () => {
+  await using at = await writable();
+  assert.deepEqual(await at.put("ten.txt", "abc", { "Content-Range": "bytes 0-2/6" }), [202, "3"]);
+  assert.equal(await at.text("ten.txt"), "0123456789");
+  assert.equal((await at.put("ten.txt", "def", { "Content-Range": "bytes 3-5/6" }))[0], 200);
+  assert.equal(await at.text("ten.txt"), "abcdef");
+});
+
+Deno.test("who may not write, or not there, brings nothing with a key either", async () => {
+  await using at = await writable({ access: "READ" });
+  assert.equal((await at.put("new", "abc"))[0], 403);
+  await using writes = await writable();
+  for (const name of [".bashrc", "sub/..%2fx", "a%2fb", "n".repeat(201)]) {
+    assert.ok((await writes.put(name, "abc"))[0] >= 400, name);
+  }
+  writes.site.limits = { excludes: "*.key" };
+  assert.equal((await writes.put("my.key", "abc"))[0], 404);
+  assert.deepEqual(writes.names(), ALL);
+});
+
+Deno.test("the page of a directory offers uploads to those alone who may write there", async () => {
+  await using site = await SharingSite.open();
+  const page = async (id: string, path = "/") => {
+    const headers = { Accept: "text/html" };
+    const response = await site.ask("anonymous", "GET", `access/HPC/${id}${path}`, { headers });
+    assert.equal(response.status, 200);
+    return { text: await response.text(), policy: response.headers.get("Content-Security-Policy") ?? "" };
+  };
+  const taken = ({ text }: { text: string }) => /data-taken="(\w+)"/.exec(text)?.[1];
+  const read = await page(await site.share("d/"));
+  assert.equal(taken(read), undefined);
+  assert.doesNotMatch(read.policy, /script-src/);
+  const id = await site.share("d/", { access: "WRITE" });
+  const write = await page(id, "/sub/");
+  assert.equal(taken(write), "leave");
+  assert.match(write.policy, /script-src 'sha256-/);
+  assert.match(write.text, new RegExp(`data-to="[./]+rest/access/HPC/${id}/sub/"`));
+  assert.match(write.text, new RegExp(`action="[./]+drop/HPC/${id}/sub/"`));
+  assert.doesNotMatch(write.text, /formaction/);
+  await site.share("d/", { access: "MODIFY" });
+  const modify = await page(id);
+  assert.equal(taken(modify), "ask");
+  assert.match(modify.text, /formaction="[^"]+\?replace"/);
+  site.parts = { ...site.parts, allowWriteAccess: false };
+  assert.equal(taken(await page(id)), undefined, "the operator has writing forbidden since");
+  site.parts = { ...site.parts, allowWriteAccess: true };
+  await Deno.chmod(`${site.root}/d/sub`, 0o555);
+  assert.equal(taken(await page(id, "/sub/")), undefined, "the owner's account cannot write there");
+  await site.share("d/", { access: "WRITE", maxUses: 2 });
+  assert.equal(taken(await page(id)), "leave");
+  assert.equal(taken(await page(id)), undefined, "a last look brings nothing");
+});
