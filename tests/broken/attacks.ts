@@ -136,6 +136,33 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/resource/share/group_share_test.ts"],
   },
   {
+    rows: ["Using a share for what its owner may not"],
+    broken: "a form brings files to where the owner may not reach",
+    file: "src/resource/access/drop/drop_upload.ts",
+    change: instead(
+      'if (!withinAll(limits, `${share.path}${name}`)) throw nothingThere("outside of what the owner may reach");',
+      "",
+    ),
+    tests: ["tests/system/sharing/bring_by_form_test.ts"],
+  },
+  {
+    rows: ["Replacing by page or form what one has not seen"],
+    broken: "conditions of an upload that goes on are not looked at",
+    file: "src/resource/access/drop/drop_upload.ts",
+    change: instead(
+      "if (allowsWriting(conditions, existing && validatorsOf(existing, clock())))",
+      "if (conditions)",
+    ),
+    tests: ["tests/resource/access/drop/kept_upload_test.ts"],
+  },
+  {
+    rows: ["Replacing by page or form what one has not seen"],
+    broken: "a form replaces files in any share that may be written",
+    file: "src/resource/access/drop/drop_upload.ts",
+    change: instead('if (replaces && share.access !== "MODIFY")', 'if (replaces && share.access === "DROP")'),
+    tests: ["tests/system/sharing/bring_by_form_test.ts"],
+  },
+  {
     rows: ["Cutting the connection to the database while a use is counted"],
     broken: "a change leaves no id by which it is known whether it happened",
     file: "src/store/postgres/postgres_database.ts",

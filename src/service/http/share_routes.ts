@@ -213,7 +213,7 @@ const UPLOAD: Operation = {
   summary: "Put a shared file",
   body: "bytes",
   details:
-    "The conditions If-Match, If-None-Match and If-Unmodified-Since are obeyed. With access DROP nothing is replaced, the header Upload-Name has the name that the file got, percent-encoded, and with the query parameter upload, a key of the client's choice, a file can come in pieces by Content-Range.",
+    "The conditions If-Match, If-None-Match and If-Unmodified-Since are obeyed. With access DROP nothing is replaced, and the header Upload-Name has the name that the file got, percent-encoded. With the query parameter upload, a key of the client's choice, a file can come in pieces by Content-Range, and has its name once it is whole.",
   answers: {
     200: { description: "All of it is written, in place of what was there" },
     201: { description: "All of it is written, and there was no such file before" },

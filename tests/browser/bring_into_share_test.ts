@@ -1,0 +1,123 @@
+/** What people do on the page of a folder that they may write to, in a real browser. */
+import assert from "node:assert/strict";
+import { LONG_AGO } from "../sharing/site.ts";
+import { cutting } from "../system/sharing/cut_way.ts";
+import { digestOf, largeFile } from "../system/sharing/large_file.ts";
+import { SharingSystem } from "../system/sharing/sharing_system.ts";
+import { Chromium, findChromium, type Page } from "./chromium.ts";
+import { look } from "./page_checks.ts";
+
+const BROWSER = await findChromium();
+if (BROWSER === undefined) {
+  console.warn("No browser on this machine, uploads by page are skipped: apt-get install chromium");
+}
+const ignore = BROWSER === undefined;
+
+const MB = 1000 * 1000;
+const PHONE = { width: 360, scheme: "light" } as const;
+const DESK = { width: 1280, scheme: "dark" } as const;
+
+const start = () => Chromium.start(BROWSER ?? "", ["--ignore-certificate-errors"]);
+
+const text = async (page: Page) => String(await page.evaluate("document.body.innerText"));
+
+/** What the page says of each file, buttons included. */
+async function states(page: Page): Promise<unknown> {
+  return await page.evaluate(
+    "[...document.querySelectorAll('#brought li')].map((li) => li.innerText.replace(/\\s+/g, ' ').trim()).sort()",
+  );
+}
+
+const over = (count: number) =>
+  `document.querySelectorAll('#brought .up, #brought .down').length === ${count}`;
+
+Deno.test({
+  name:
+    "somebody brings files into a folder by its page, over a bad connection, and replaces what they were asked about",
+  ignore,
+  fn: async () => {
+    await using sharing = await SharingSystem.open();
+    await using way = cutting(sharing.system.port, [10 * MB]);
+    const files = await Deno.makeTempDir();
+    const digest = await largeFile(`${files}/large.bin`, 30 * MB);
+    await Deno.writeTextFile(`${files}/x.dat`, "another x");
+    await Deno.mkdir(`${files}/run 7`);
+    await Deno.writeTextFile(`${files}/run 7/<b>.csv`, "1,2");
+    const there = `${sharing.data}/d/sub`;
+
+    await using browser = await start();
+    const id = await sharing.share("d/", { access: "MODIFY" });
+    const page = await browser.open(`https://localhost:${way.port}/rest/access/HPC/${id}/sub/`, PHONE);
+    assert.match(await text(page), /Bring files here\s+You are asked before a file is replaced/);
+    await look(page, "writable-folder");
+    await page.choose("#files", [`${files}/large.bin`, `${files}/x.dat`]);
+    await page.choose("#folder", [`${files}/run 7`]);
+    await page.until(over(3));
+    assert.equal(way.state.cut, 1);
+    assert.deepEqual(await states(page), [
+      "large.bin Done",
+      "run 7/<b>.csv Done",
+      "x.dat Not brought: there is a file of that name Replace it",
+    ]);
+    assert.equal(await Deno.readTextFile(`${there}/x.dat`), "x");
+    await look(page, "asked-to-replace");
+    // It changes once more before the answer: what is replaced is what was there when the person said so.
+    await Deno.writeTextFile(`${there}/x.dat`, "newer x");
+    await Deno.utime(`${there}/x.dat`, LONG_AGO + 60, LONG_AGO + 60);
+    await page.evaluate("[...document.querySelectorAll('#brought button')].find((b) => !b.hidden).click()");
+    await page.until("document.querySelectorAll('#brought .up').length === 3");
+    assert.deepEqual((await states(page) as unknown[]).at(-1), "x.dat Done, the other file is replaced");
+    assert.equal(await Deno.readTextFile(`${there}/x.dat`), "another x");
+    assert.equal(await digestOf(`${there}/large.bin`), digest);
+    assert.equal(await Deno.readTextFile(`${there}/run 7/<b>.csv`), "1,2");
+    assert.deepEqual(Array.from(Deno.readDirSync(there), ({ name }) => name).toSorted(), [
+      "large.bin",
+      "run 7",
+      "x.dat",
+    ]);
+    await page.follow("See them in the list");
+    assert.match(await text(page), /large\.bin/);
+    const problems = page.complaints.filter((complaint) => !/status of 4(?:09|12)|net::ERR_/.test(complaint));
+    assert.deepEqual(problems, []);
+
+    const adds = await sharing.share("d/", { access: "WRITE" });
+    const adding = await browser.open(`${sharing.origin}/rest/access/HPC/${adds}/sub/`, DESK);
+    await adding.choose("#files", [`${files}/x.dat`]);
+    await adding.until(over(1));
+    assert.deepEqual(await states(adding), ["x.dat Not brought: there is a file of that name"]);
+    await look(adding, "left-as-it-is");
+    const reads = await sharing.share("d/sub/", { access: "READ" });
+    await adding.go(`${sharing.origin}/rest/access/HPC/${reads}/`);
+    assert.equal(await adding.evaluate("document.querySelectorAll('input[type=file]').length"), 0);
+    await Deno.remove(files, { recursive: true });
+  },
+});
+
+Deno.test({
+  name:
+    "without script files are brought into a folder by a form, beside those of the same names or in their place",
+  ignore,
+  fn: async () => {
+    await using sharing = await SharingSystem.open();
+    await using browser = await start();
+    const files = await Deno.makeTempDir();
+    await Deno.writeTextFile(`${files}/x.dat`, "another x");
+    const id = await sharing.share("d/", { access: "MODIFY" });
+    const page = await browser.open("about:blank", PHONE);
+    await page.runScripts(false);
+    const folder = `${sharing.origin}/rest/access/HPC/${id}/sub/`;
+    const there = `${sharing.data}/d/sub`;
+    await page.go(folder);
+    await page.choose("#sent", [`${files}/x.dat`]);
+    await page.send("Bring them");
+    assert.match(await text(page), /1 file was brought\s+sub\/x \(2\)\.dat/);
+    assert.equal(await Deno.readTextFile(`${there}/x.dat`), "x");
+    await page.follow("Bring more");
+    assert.equal(await page.evaluate("location.href"), folder);
+    await page.choose("#sent", [`${files}/x.dat`]);
+    await page.send("Bring them, and replace files of the same names");
+    assert.match(await text(page), /1 file was brought\s+sub\/x\.dat/);
+    assert.equal(await Deno.readTextFile(`${there}/x.dat`), "another x");
+    await Deno.remove(files, { recursive: true });
+  },
+});
