@@ -12,7 +12,6 @@ import type { Answer } from "../identity_provider/https_server.ts";
 import { sendJson } from "../identity_provider/oidc_provider.ts";
 import { note } from "../long/results.ts";
 import { runWithEveryMethod } from "../system/every_method.ts";
-import { SHORT_TIMES } from "../faults/provider_fault.ts";
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 
@@ -38,7 +37,7 @@ const STUMBLES: Readonly<Record<string, Answer>> = {
 const shown = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 
 Deno.test("tokens at which a provider stumbles keep not one genuine user out, however it does", async () => {
-  await using setting = await runWithEveryMethod(SHORT_TIMES);
+  await using setting = await runWithEveryMethod();
   const { system, oidc, unity } = setting;
   let genuine = 0;
   let bad = 0;

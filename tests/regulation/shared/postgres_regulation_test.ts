@@ -53,8 +53,8 @@ class Instances implements AsyncDisposable {
 }
 
 async function instance(server: TestPostgres, name: string, id: string) {
-  const database = new PostgresDatabase({ ...server.options(name), timeoutMs: 1000 });
-  // However slow the machine is, a count is waited for.
+  const database = new PostgresDatabase({ ...server.options(name), timeoutMs: 5_000 });
+  // However slow the machine is, the database and a count are waited for.
   const schedule: Schedule = (ms, task) => realTime(ms === PATIENCE_MS ? 60_000 : ms, task);
   const shared = new SharedRegulation({
     database,
