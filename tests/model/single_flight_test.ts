@@ -60,3 +60,16 @@ Deno.test("SingleFlight asks nothing for who has gone before", async () => {
   await assert.rejects(join("a", AbortSignal.abort(new Error("gone"))), /gone/);
   assert.equal(asked.length, 0);
 });
+
+Deno.test("SingleFlight ends what is under way when it closes, and what is asked later", async () => {
+  const closing = new AbortController();
+  const flights = new SingleFlight<string>(closing.signal);
+  const hang = (signal: AbortSignal) =>
+    new Promise<string>((_resolve, reject) => {
+      if (signal.aborted) reject(signal.reason);
+      signal.addEventListener("abort", () => reject(signal.reason));
+    });
+  const all = [flights.join("a", hang, NEVER), flights.join("b", hang, NEVER)];
+  closing.abort(new Error("closing"));
+  for (const one of [...all, flights.join("c", hang, NEVER)]) await assert.rejects(one, /closing/);
+});
