@@ -1,5 +1,6 @@
 import { boundsOf } from "../model/identity.ts";
-import type { Share } from "../sharing/share.ts";
+import { isDirectory, type Share } from "../sharing/share.ts";
+import { shareAddress } from "../resource/access/share_facts.ts";
 import { EVERYBODY } from "../sharing/target.ts";
 import { includesServer } from "../model/token_bounds.ts";
 import { tokenCoversShare } from "../resource/token_limits.ts";
@@ -186,10 +187,12 @@ async function shares(call: Call, server: string, { store, clock }: SharingParts
   const covered = (share: Share) => tokenCoversShare(call, share);
   const upTo = (items: readonly Content[]) =>
     items.length > SHOWN_SHARES ? [...items.slice(0, SHOWN_SHARES), markup`${SAYS.more} ${all}`] : items;
-  const shown = (view: { path: string; access: Share["access"]; http: string }, who: Content) =>
-    markup`<a href="${view.http}">${isolated(view.path)}</a>, ${
-      TEXTS.shares.accessLevels[view.access]
-    }, ${who}`;
+  const shown = (
+    view: { path: string; access: Share["access"]; http: string },
+    who: Content,
+    href = view.http,
+  ) =>
+    markup`<a href="${href}">${isolated(view.path)}</a>, ${TEXTS.shares.accessLevels[view.access]}, ${who}`;
   return [
     list(
       SAYS.ownShares,
@@ -209,6 +212,7 @@ async function shares(call: Call, server: string, { store, clock }: SharingParts
           shown(
             targetsView(share, call.base, clock()),
             markup`${SAYS.byWhom} ${isolated(personName(share.owner))}`,
+            `${shareAddress(call, share)}${isDirectory(share) ? "/" : ""}`,
           )
         ),
       ),

@@ -7,7 +7,7 @@ import type { Call } from "../call.ts";
 import { imageType } from "./file_view.ts";
 import type { FilePreview } from "./listing.ts";
 import type { OpenedShare } from "./opened_share.ts";
-import { encodePath, trailTo } from "./share_facts.ts";
+import { encodePath, shareAddress, trailTo } from "./share_facts.ts";
 import type { UseOfShare } from "./use_of_share.ts";
 
 /** Bytes of a text that are shown. */
@@ -30,7 +30,7 @@ export async function filePreview(
 ): Promise<HttpResponse> {
   const trail = isDirectory(share) ? trailTo(call, share, parentOf(path)) : [];
   const name = nameOf(path);
-  const href = trail.at(-1)?.href ?? `${call.base}/rest/access/${share.server}/${share.id}`;
+  const href = trail.at(-1)?.href ?? shareAddress(call, share);
   const facts = { name, size, trail, href: trail.length > 0 ? href + encodePath(name) : href };
   if (imageType(name) !== undefined) {
     session.close();

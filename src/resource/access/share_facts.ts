@@ -64,10 +64,18 @@ function shareName({ server, path }: Share): string {
   return nameOf(withoutSlash(path)) || server;
 }
 
+/** Address of a share for whoever asks: by browsers that are signed in it is seen as a page of theirs, since nobody is signed in below `/rest/`. */
+export function shareAddress(
+  { base, root, signIn }: Pick<Call, "base" | "root" | "signIn">,
+  { server, id }: Share,
+): string {
+  return signIn === undefined ? `${base}/rest/access/${server}/${id}` : `${root}shared/${server}/${id}`;
+}
+
 /** Links to a shared directory, and to each below it down to one. @param directory Absolute, with a slash at its end. */
-export function trailTo({ base }: Call, share: Share, directory: string): Listing["trail"] {
+export function trailTo(call: Call, share: Share, directory: string): Listing["trail"] {
   const below = directory.slice(share.path.length).split("/").slice(0, -1);
-  const trail = [{ name: shareName(share), href: `${base}/rest/access/${share.server}/${share.id}/` }];
+  const trail = [{ name: shareName(share), href: `${shareAddress(call, share)}/` }];
   for (const name of below) {
     trail.push({ name, href: `${trail.at(-1)?.href ?? ""}${encodePath(name)}/` });
   }

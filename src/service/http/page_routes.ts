@@ -9,6 +9,9 @@ import {
   ownSharesPage,
   sharesForStrangers,
 } from "../../pages/own_shares/own_shares_page.ts";
+import { SHARE_VIEWS } from "../../pages/share_views.ts";
+import { signInForShare } from "../../pages/signed_in_share.ts";
+import { download } from "../../resource/access/download.ts";
 import type { Call } from "../../resource/call.ts";
 import type { SharingParts } from "../../resource/share/sharing_parts.ts";
 import {
@@ -82,6 +85,7 @@ export function pageRoutes(parts: PageParts): Route[] {
     ...signInRoutes(signIn),
     ...ownTokenRoutes(parts),
     ...(features.share && sharing !== undefined ? ownShareRoutes(sharing) : []),
+    ...(features.access && sharing !== undefined ? sharedRoutes(sharing) : []),
     ...(features.admin ? administrationRoutes(parts) : []),
   ];
 }
@@ -121,6 +125,19 @@ function administrationRoutes(parts: AdminPageParts): Route[] {
       answer: (call) => changeBans(call, parts),
     },
   ];
+}
+
+/** What is shared with whoever is signed in: nobody is below `/rest/`. */
+function sharedRoutes(sharing: SharingParts): Route[] {
+  const route: Omit<Route, "path"> = {
+    method: "GET",
+    service: "access",
+    signedIn: true,
+    audit: "share",
+    answer: (call) => download(call, sharing, SHARE_VIEWS),
+    failed: signInForShare,
+  };
+  return [{ ...route, path: "/shared/:server/:id" }, { ...route, path: "/shared/:server/:id/*rest" }];
 }
 
 /** Takes the password of a link from the form that asks for it. */

@@ -105,3 +105,50 @@ Deno.test("a share for a group is made by page, seen by its members, and known t
   assert.equal(await runCommand(["share", "show", id, "--config", system.main], shown), 0, shown.err);
   assert.match(shown.out, /^For +group:proj$/m);
 });
+
+Deno.test("whoever is signed in sees what is shared with them, by link and from home, and nobody is below /rest/", async () => {
+  const id = await sharing.share("d/", { user: "group:proj" });
+  const navigated = { headers: { "Sec-Fetch-Mode": "navigate" } };
+  const link = `/rest/access/HPC/${id}/sub/?sort=size`;
+  const carol = new Visitor(system);
+  const follow = async (from: string, reply: { readonly headers: Readonly<Record<string, unknown>> }) => {
+    const { pathname, search } = new URL(String(reply.headers.location), `https://x${from}`);
+    return [`${pathname}${search}`, await carol.get(`${pathname}${search}`, navigated)] as const;
+  };
+
+  const led = await carol.get(link, navigated);
+  assert.equal(led.status, 303);
+  const [page, unknown] = await follow(link, led);
+  assert.equal(page, `/shared/HPC/${id}/sub/?sort=size`);
+  assert.equal(unknown.status, 303);
+  const [signIn, form] = await follow(page, unknown);
+  const entered = await carol.post(signIn, { token: formToken(form), user: CAROL[0], password: CAROL[1] });
+  const [back, seen] = await follow(signIn, entered);
+  assert.equal(back, page);
+  assert.equal(seen.status, 200, seen.text);
+  assert.doesNotMatch(seen.text, /rest\/access\/HPC\/[^:]*\/"|type="file"/);
+
+  // Home leads there too, and each link of the page to what is meant.
+  const home = (await carol.get("/")).text;
+  const [, listed = ""] = new RegExp(`href="([^"]*shared/HPC/${id}/)"`).exec(home) ?? [];
+  const directory = new URL(listed, "https://x/").pathname;
+  const listing = await carol.get(directory);
+  const [, file = ""] = /href="([^"?]*ten\.txt)"/.exec(listing.text) ?? [];
+  const path = new URL(file, `https://x${directory}`).pathname;
+  assert.equal(path, `/shared/HPC/${id}/ten.txt`);
+  assert.equal((await carol.get(path)).text, (await sharing.fetch(`${id}/ten.txt`, { as: CAROL })).text);
+  const preview = await carol.get(`${path}?view=preview`);
+  assert.match(preview.text, new RegExp(`shared/HPC/${id}/ten\\.txt"`));
+  assert.equal((await carol.get(`${directory}?view=zip`)).headers["content-type"], "application/zip");
+
+  // The cookie is worth nothing below /rest/, to programs there nothing has changed, and others see nothing.
+  assert.equal((await carol.get(`/rest/access/HPC/${id}/ten.txt`)).status, 401);
+  assert.equal((await carol.get(path, { method: "PUT", body: "x" })).status, 405);
+  const bob = new Visitor(system);
+  await bob.signIn(BOB);
+  assert.equal((await bob.get(path)).status, 403);
+  assert.equal((await new Visitor(system).get(path)).status, 303);
+
+  const drop = await sharing.share("d/sub/", { user: CAROL_DN, access: "DROP" });
+  assert.equal((await carol.get(`/shared/HPC/${drop}/`)).status, 403);
+});
