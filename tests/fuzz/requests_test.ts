@@ -16,6 +16,8 @@ import { Acceptance } from "../../src/service/http/acceptance.ts";
 import { absolutePath } from "../../src/model/absolute_path.ts";
 import { containedPath } from "../../src/sharing/rules/contained_path.ts";
 import { matchesPattern } from "../../src/sharing/rules/path_pattern.ts";
+import { groupOf, parseTarget } from "../../src/sharing/target.ts";
+import { InvalidName } from "../../src/model/distinguished_name.ts";
 import { fuzz } from "./fuzz.ts";
 import { hostileText } from "./hostile_text.ts";
 import { asItIs, distinct, KIB } from "./shapes.ts";
@@ -54,6 +56,17 @@ fuzz({
     forms: ["…", "PROXY …\r\n", "PROXY UNKNOWN …", "PROXY TCP6 …", "\r\n\r\n\0\r\nQUIT\n\x21\x11\x02\x08…"],
     input: asItIs,
   },
+});
+fuzz({
+  name: "parseTarget()",
+  input: hostileText("group:hpc", "GROUP:proj-7", "CN=Ann Example,O=Site A,C=DE", " group:a.b "),
+  parse: (text) => {
+    const target = parseTarget(text);
+    assert.equal(parseTarget(target), target, "what is stored is read as itself");
+    assert(groupOf(target) === undefined || /^\s*group:/i.test(text));
+  },
+  throws: [InvalidName],
+  growth: { longest: 64 * KIB, forms: ["…", "group:…", "group: …", "…group:a", "CN=…,O=a"], input: asItIs },
 });
 fuzz({
   name: "parseByteRange()",
