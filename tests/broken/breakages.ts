@@ -559,6 +559,95 @@ const DATABASE: readonly Breakage[] = [
     tests: ["tests/faults/upgrade_test.ts"],
     only: "one with newer tables",
   },
+  {
+    rows: ["the tables are a version newer than an instance"],
+    broken: "an instance takes tables that say it is too old for them",
+    file: "src/store/postgres/postgres_schema.ts",
+    change: instead("if (worksWith > known) {", "if (false) {"),
+    tests: ["tests/store/postgres/postgres_schema_test.ts"],
+  },
+  {
+    rows: ["the database is down", "the database has no connection left"],
+    broken: "that no database is there is an error of ours",
+    file: "src/store/postgres/postgres_servers.ts",
+    change: instead(
+      'throw new DatabaseAway([...reasons].join("; "), { cause: error });',
+      'throw new Error([...reasons].join("; "), { cause: error });',
+    ),
+    tests: ["tests/store/postgres/postgres_outage_test.ts"],
+    only: "waits for a server that starts again",
+  },
+  {
+    rows: ["the database is frozen (SIGSTOP)"],
+    broken: "that the database does not answer in time is an error of ours",
+    file: "src/store/postgres/postgres_database.ts",
+    change: instead(
+      'late.abort(new DatabaseAway("no answer in time"))',
+      'late.abort(new Error("no answer in time"))',
+    ),
+    tests: ["tests/store/postgres/postgres_outage_test.ts"],
+    only: "leaves a server that answers no more",
+  },
+  {
+    rows: ["the database takes longer than `persistence.statementTimeout`", "the database's disk is full"],
+    broken: "what the database refuses to do is an error of ours",
+    file: "src/store/postgres/postgres_failure.ts",
+    change: instead('=== "refused" ? DatabaseFailure : DatabaseAway', '=== "refused" ? Error : DatabaseAway'),
+    tests: ["tests/store/postgres/postgres_database_test.ts"],
+    only: "keeps all of a change or nothing",
+  },
+  {
+    rows: ["the database takes no changes (read-only)"],
+    broken: "a server that takes no changes any more passes for one that is there",
+    file: "src/store/postgres/postgres_watch.ts",
+    change: instead(
+      "this.#connection?.destroy(); this.#connection = undefined; this.#hears = false; await",
+      "await",
+    ),
+    tests: ["tests/store/postgres/postgres_outage_test.ts"],
+    only: "leaves a server that takes no changes any more",
+  },
+  {
+    rows: ["the database is down while reservations are there"],
+    broken: "reservations that were known are forgotten while the database is away",
+    file: "src/reservations/shared_reservations.ts",
+    change: instead(
+      "if (!(error instanceof DatabaseFailure)) log.error(",
+      "this.#all = new Map(); if (!(error instanceof DatabaseFailure)) log.error(",
+    ),
+    tests: ["tests/reservations/shared_reservations_test.ts"],
+    only: "goes by what it knew last",
+  },
+  {
+    rows: [
+      "a ban by command: from the answer",
+      "a ban by the page of administrators: from the answer",
+      "a ban that is lifted by command: from the answer",
+      "a ban that is lifted by that page: from the answer",
+      "a reservation in the database: from the answer",
+      "a reservation that is removed: from the answer",
+      "a token that is taken back: from the answer",
+    ],
+    broken: "what other instances tell of their changes is not listened to",
+    file: "src/store/postgres/postgres_watch.ts",
+    change: instead(
+      "(table) => this.#versions.set(table, (this.#versions.get(table) ?? 0) + 1)",
+      "() => {}",
+    ),
+    tests: ["tests/store/postgres/postgres_database_test.ts"],
+    only: "hears what others change",
+  },
+  {
+    rows: ["an instance is frozen (SIGSTOP)", "a share that is removed: from the answer"],
+    broken: "a share that one instance removes stays in the database",
+    file: "src/sharing/store/share_sql.ts",
+    change: instead(
+      "remove: `DELETE FROM share WHERE server = :server AND id = :id RETURNING id`",
+      "remove: `SELECT id FROM share WHERE server = :server AND id = :id`",
+    ),
+    tests: ["tests/faults/database_test.ts"],
+    only: "an instance that was frozen",
+  },
 ];
 
 /** What breaks each promise of the documents. */
