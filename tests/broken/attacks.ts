@@ -794,7 +794,7 @@ export const ATTACKS: readonly Breakage[] = [
   },
   {
     rows: ["Cookies and forms that no browser sends"],
-    broken: "of a cookie that is there twice the first counts",
+    broken: "whoever sends a cookie twice is known by the first",
     file: "src/model/cookie.ts",
     change: instead("return values.length === 1 ? values[0] : undefined;", "return values[0];"),
     tests: ["tests/attack/forms_and_cookies_test.ts"],
