@@ -179,10 +179,7 @@ export class SharingSite implements AsyncDisposable {
 
   /** Made anew each time, since tests exchange the parts. */
   #routes(): PublishedRoute[] {
-    return shareRoutes(this.parts, {
-      features: { auth: true, share: true, access: true, admin: true },
-      isForPeople: false,
-    });
+    return shareRoutes(this.parts, { auth: true, share: true, access: true, admin: true });
   }
 
   #call(

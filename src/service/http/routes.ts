@@ -26,10 +26,7 @@ export function routesOf(parts: ResourceParts): Route[] {
   const routes: PublishedRoute[] = [
     ...openRoutes(parts),
     ...(features.auth ? [...authRoutes(parts), ...tokenListRoutes(parts)] : []),
-    ...(sharing === undefined ? [] : shareRoutes(sharing, {
-      features,
-      isForPeople: features.auth && parts.signIn !== undefined,
-    })),
+    ...(sharing === undefined ? [] : shareRoutes(sharing, features)),
     ...(features.admin ? adminRoutes(parts) : []),
     ...withTokens.flatMap((service) => tokenRoutes(service, parts)),
     {

@@ -1,6 +1,5 @@
 import { linkPasswordPage } from "../../pages/link_password_page.ts";
 import type { ServiceError } from "../../model/service_error.ts";
-import { toSignedInShare } from "../../pages/signed_in_share.ts";
 import { SHARE_VIEWS } from "../../pages/share_views.ts";
 import { download } from "../../resource/access/download.ts";
 import { IMAGE_TYPES } from "../../resource/access/file_view.ts";
@@ -24,16 +23,8 @@ const SHARE = "/rest/share/:server/:id";
 const SHARED = "/rest/access/:server/:id";
 
 /** The resources of data sharing; a feature that is off has none. */
-export function shareRoutes(
-  parts: SharingParts,
-  { features, isForPeople }: {
-    readonly features: ServiceConfig["features"];
-    /** Whether people sign in with browsers. */
-    readonly isForPeople: boolean;
-  },
-): PublishedRoute[] {
-  const users = () => usersRoutes(parts, isForPeople);
-  return [...(features.share ? ownersRoutes(parts) : []), ...(features.access ? users() : [])];
+export function shareRoutes(parts: SharingParts, features: ServiceConfig["features"]): PublishedRoute[] {
+  return [...(features.share ? ownersRoutes(parts) : []), ...(features.access ? usersRoutes(parts) : [])];
 }
 
 const OWNERS = { service: "share", produces: JSON_TYPE } as const;
@@ -136,13 +127,12 @@ function ownShareRoutes(parts: SharingParts): PublishedRoute[] {
 }
 
 /** How shared files are reached (rest-api.md 1.13). */
-function usersRoutes(parts: SharingParts, isForPeople: boolean): PublishedRoute[] {
+function usersRoutes(parts: SharingParts): PublishedRoute[] {
   const common = {
     service: "access",
     audit: "share",
     linkPassword: true,
-    failed: (failure: ServiceError, asked: Asked) =>
-      linkPasswordPage(failure, asked) ?? (isForPeople ? toSignedInShare(failure, asked) : undefined),
+    failed: (failure: ServiceError, asked: Asked) => linkPasswordPage(failure, asked),
   } as const;
   const downloads = {
     ...common,
