@@ -7,6 +7,8 @@
 const JOBS = 4;
 /** After so many tests a line of progress. */
 const STEP = 500;
+/** No test lasts so long, in milliseconds: one that hangs is a failure, and not a run without an end. */
+const LONGEST_MS = 15 * 60_000;
 
 const RUNNER = ["test", "--no-check", "--allow-all", "--parallel", "--quiet"];
 
@@ -20,23 +22,36 @@ async function main(paths: readonly string[]): Promise<number> {
     stderr: "inherit",
   }).spawn();
   let done = 0;
+  let failed = 0;
+  const hung = () => {
+    child.kill("SIGKILL");
+    console.log(`No test ended for ${LONGEST_MS / 60_000} minutes: the runner said above which one hangs`);
+    console.log(`FAILED | ${done} passed | ${failed + 1} failed`);
+  };
+  let patience = setTimeout(hung, LONGEST_MS);
   let rest = "";
   const began = performance.now();
   for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) {
-      if (!isPassed(line)) console.log(line);
+      const ended = testEnded(line);
+      if (ended === undefined || ended === "FAILED") console.log(line);
+      if (ended === undefined) continue;
+      clearTimeout(patience);
+      patience = setTimeout(hung, LONGEST_MS);
+      if (ended === "FAILED") failed++;
       else if (++done % STEP === 0) console.log(`${done} passed (${seconds(began)} s)`);
     }
   }
+  clearTimeout(patience);
   if (rest !== "") console.log(rest);
   return (await child.status).code;
 }
 
-/** `file => name ... ok (3ms)`, or `ignored`. */
-function isPassed(line: string): boolean {
-  return / \.\.\. (?:ok|ignored)(?: \([^)]*\))?$/.test(line);
+/** How the test ended that the line is about, `file => name ... ok (3ms)`; `undefined` if it is about something else. */
+function testEnded(line: string): string | undefined {
+  return / \.\.\. (ok|ignored|FAILED)(?: \([^)]*\))?$/.exec(line)?.[1];
 }
 
 function seconds(since: number): number {

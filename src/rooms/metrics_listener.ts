@@ -78,7 +78,8 @@ export class MetricsListener {
   }
 
   async #start(): Promise<void> {
-    const { host, port } = this.#address;
+    const { host } = this.#address;
+    const port = this.#address.port || this.#port; // a port that the system chose is kept
     const { log, resolve, page } = this.#parts;
     const [address] = await resolve(host);
     if (address === undefined) throw new CannotStart([`container.metrics.host = ${host}: no such host`]);
@@ -119,8 +120,9 @@ export class MetricsListener {
   #restart(): void {
     setTimeout(() => {
       if (this.#closed) return;
-      this.#start().catch((error) => {
-        this.#parts.log.error("metrics listener could not be started again, trying again", { error });
+      const { log } = this.#parts;
+      this.#start().then(() => log.info("metrics listener replaced", { port: this.#port }), (error) => {
+        log.error("metrics listener could not be started again, trying again", { error });
         this.#restart();
       });
     }, RESTART_MS);
