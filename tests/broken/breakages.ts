@@ -567,7 +567,7 @@ const DATABASE: readonly Breakage[] = [
     tests: ["tests/store/postgres/postgres_schema_test.ts"],
   },
   {
-    rows: ["the database is down", "the database has no connection left"],
+    rows: ["the database is down", "the database has no connection left", "the database is restarted"],
     broken: "that no database is there is an error of ours",
     file: "src/store/postgres/postgres_servers.ts",
     change: instead(
@@ -647,6 +647,28 @@ const DATABASE: readonly Breakage[] = [
     ),
     tests: ["tests/faults/database_test.ts"],
     only: "an instance that was frozen",
+  },
+  {
+    rows: ["an instance is killed"],
+    broken: "an instance counts as serving for ever",
+    file: "src/instances/instance_register.ts",
+    change: instead("alive: other.ageMs < silentMs,", "alive: true,"),
+    tests: ["tests/instances/instance_register_test.ts"],
+  },
+  {
+    rows: ["the database fails, and a standby takes its place"],
+    broken: "only the first of several servers is asked",
+    file: "src/store/postgres/postgres_servers.ts",
+    change: instead("this.#options.servers.map((server)", "this.#options.servers.slice(0, 1).map((server)"),
+    tests: ["tests/faults/database_test.ts"],
+    only: "instances go to the standby",
+  },
+  {
+    rows: ["the clock of one instance is 5 hours ahead"],
+    broken: "an instance goes by the clock of its machine",
+    file: "src/instances/shared_clock.ts",
+    change: instead("return this.#asOf === undefined ?", "return true ?"),
+    tests: ["tests/instances/shared_clock_test.ts"],
   },
 ];
 

@@ -208,6 +208,119 @@ Deno.test({
 });
 
 Deno.test({
+  name:
+    "an instance that was killed cuts off its callers alone, and the one in its place knows what the others did",
+  ignore: POSTGRES === undefined,
+}, async () => {
+  await using several = await SeveralInstances.start({ instances: 2 });
+  const { instances: [one, two] } = several;
+  assert.ok(one && two);
+  const [kept, removed] = [await several.share(), await several.share(await several.file("removed.txt"))];
+  two.process.kill("SIGKILL");
+  await two.process.ended;
+  await assert.rejects(two.ask("/health/ready"));
+  assert.equal(await statusOf(one, `/rest/access/HPC/${kept}`), 200);
+  assert.equal(await statusOf(one, "/rest/auth/HPC"), 200);
+  const removal = await one.ask(`/rest/share/HPC/${removed}`, { as: ALICE, method: "DELETE" });
+  assert.equal(removal.status, 200);
+  await until(() => states(one).then((states) => states.includes("silent")));
+  const again = await several.startInstance(1);
+  several.instances.splice(1, 1, again);
+  assert.equal(await statusOf(again, `/rest/access/HPC/${removed}`), 404, "its first answer knows");
+  assert.equal(await statusOf(again, `/rest/access/HPC/${kept}`), 200);
+  note({
+    section: SECTION,
+    fault: "an instance is killed (`kill -9`)",
+    caller: "those that it was answering are cut off; the others serve",
+    log: "nothing; `authserver status` of the others calls it silent after 17 s",
+    after: "the one that is started in its place knows what the others did meanwhile",
+  });
+});
+
+/** What an instance knows of all. */
+async function states({ main }: Instance): Promise<readonly string[]> {
+  const io = recordedIo();
+  await runCommand(["status", "--json", "--config", main], io);
+  return JSON.parse(io.out).instances.map(({ state }: { state: string }) => state);
+}
+
+Deno.test({
+  name: "a database that is restarted under callers costs waiting, and nothing else",
+  ignore: POSTGRES === undefined,
+}, async () => {
+  await using several = await SeveralInstances.start({ instances: 2, postgres: { durable: true } });
+  const { instances, server, database } = several;
+  const access = `/rest/access/HPC/${await several.share()}`;
+  for (const instance of instances) assert.equal(await statusOf(instance, access), 200);
+  let over = false;
+  const callers = instances.map(async (instance) => {
+    const seen = { served: 0, refused: 0 };
+    while (!over) {
+      const [status, login] = [await statusOf(instance, access), await statusOf(instance, "/rest/auth/HPC")];
+      assert.equal(login, 200);
+      assert.ok(status === 200 || status === 503, String(status));
+      if (status === 200) seen.served++;
+      else seen.refused++;
+    }
+    return seen;
+  });
+  await server.stop();
+  await server.run();
+  for (const instance of instances) await until(async () => await statusOf(instance, access) === 200);
+  over = true;
+  const seen = await Promise.all(callers);
+  const served = seen.reduce((sum, { served }) => sum + served, 2 * instances.length);
+  const [kept] = await server.sql(database, "SELECT access_count AS count FROM authserver.share");
+  assert.ok(Number(kept?.["count"]) >= served, "no use that was served is forgotten");
+  note({
+    section: SECTION,
+    fault: "the database is restarted",
+    caller:
+      "who uses shares waits, or gets 503 with `Retry-After` if it lasts; logins, tokens and sessions as ever",
+    log: "`database is away`, `database is there`",
+    after: "everything works again without a restart; no use that was served is forgotten",
+  });
+});
+
+Deno.test({
+  name: "instances go to the standby that takes the place of the database",
+  ignore: POSTGRES === undefined,
+}, async () => {
+  await using several = await SeveralInstances.start({ instances: 0 });
+  const { instances, server: first, database } = several;
+  await using second = await first.standby();
+  const both = {
+    "persistence.host": "127.0.0.1,127.0.0.1",
+    "persistence.port": `${first.port},${second.port}`,
+  };
+  instances.push(
+    ...await Promise.all([several.startInstance(0, both), several.startInstance(1, both)]),
+  );
+  const access = `/rest/access/HPC/${await several.share()}`;
+  for (const instance of instances) assert.equal(await statusOf(instance, access), 200);
+  const COUNT = "SELECT access_count AS count FROM authserver.share";
+  const count = async () => Number((await second.sql(database, COUNT))[0]?.["count"]);
+  await until(async () => await count() === 2);
+  await first.stop();
+  for (const instance of instances) {
+    await until(async () => await statusOf(instance, access) === 503);
+    assert.equal(await statusOf(instance, "/rest/auth/HPC"), 200);
+    assert.equal(await statusOf(instance, "/health/ready"), 200);
+  }
+  await second.sql("postgres", "SELECT pg_promote()");
+  for (const instance of instances) await until(async () => await statusOf(instance, access) === 200);
+  assert.equal(await count(), 4);
+  note({
+    section: SECTION,
+    fault: "the database fails, and a standby takes its place (`pg_promote`)",
+    caller: "503 with `Retry-After` for who uses shares until it has; logins, tokens and sessions as ever",
+    log: "`database is away`, `database is there`",
+    after:
+      "all instances go to it without a restart; a use that had not reached it is lost with the first one",
+  });
+});
+
+Deno.test({
   name: "an instance works with tables of a newer version that says so, and with no others",
   ignore: POSTGRES === undefined,
 }, async () => {
