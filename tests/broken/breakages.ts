@@ -649,6 +649,16 @@ const DATABASE: readonly Breakage[] = [
     only: "an instance that was frozen",
   },
   {
+    rows: [
+      "using shares for one use by 300 at once over all instances, while an instance is killed (`kill -9`), " +
+      "the database is stopped at once, or both",
+    ],
+    broken: "a use is taken and not counted",
+    file: "src/sharing/store/share_sql.ts",
+    change: instead("SET uses_left = uses_left - 1,", "SET uses_left = uses_left,"),
+    tests: ["tests/system/one_time_test.ts"],
+  },
+  {
     rows: ["an instance is killed"],
     broken: "an instance counts as serving for ever",
     file: "src/instances/instance_register.ts",
