@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { Logger } from "../logging/logger.ts";
-import { realTime, type Schedule } from "../model/schedule.ts";
-import { type Database, DatabaseFailure, type Row, row, rows } from "../store/database.ts";
+import type { Schedule } from "../model/schedule.ts";
+import { type Database, type Row, row, rows } from "../store/database.ts";
+import { Following } from "../store/following.ts";
 
 /** One of the processes that together are the service. */
 interface InstanceFacts {
@@ -50,8 +51,7 @@ const SQL = {
 /** Which instances there are; what is known of them stays while the database is away. */
 export class InstanceRegister {
   #known: readonly RegisteredInstance[] | undefined;
-  #cancel: (() => void) | undefined;
-  #closed = false;
+  readonly #following: Following;
 
   constructor(
     readonly parts: {
@@ -60,7 +60,15 @@ export class InstanceRegister {
       readonly log: Logger;
       readonly schedule?: Schedule;
     },
-  ) {}
+  ) {
+    const { log, schedule } = parts;
+    this.#following = new Following({
+      look: () => this.#turn(),
+      everyMs: TURN_MS,
+      trouble: "instances are not known",
+      ...{ log, schedule },
+    });
+  }
 
   /** As this one saw them last; itself alone before the first look. */
   get known(): readonly RegisteredInstance[] {
@@ -78,15 +86,8 @@ export class InstanceRegister {
   }
 
   /** Announces this one, and looks who else is there, from now on. */
-  async follow(): Promise<void> {
-    try {
-      await this.#turn();
-    } catch (error) {
-      if (!(error instanceof DatabaseFailure)) this.parts.log.error("instances are not known", { error });
-    }
-    if (this.#closed) return;
-    const { schedule = realTime } = this.parts;
-    this.#cancel = schedule(TURN_MS, () => void this.follow());
+  follow(): Promise<void> {
+    return this.#following.begin();
   }
 
   /** This one ends: the others need not wait until it is silent. @throws {DatabaseFailure} */
@@ -97,8 +98,7 @@ export class InstanceRegister {
   }
 
   close(): void {
-    this.#closed = true;
-    this.#cancel?.();
+    this.#following.close();
   }
 
   async #turn(): Promise<void> {

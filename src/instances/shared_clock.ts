@@ -1,7 +1,8 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Clock, Stopwatch } from "../model/clock.ts";
-import { realTime, type Schedule } from "../model/schedule.ts";
-import { type Database, DatabaseFailure, row } from "../store/database.ts";
+import type { Schedule } from "../model/schedule.ts";
+import { type Database, row } from "../store/database.ts";
+import { Following } from "../store/following.ts";
 
 /** How often the database is asked what time it is, in milliseconds. */
 const TURN_MS = 5000;
@@ -14,22 +15,34 @@ interface SharedClockParts {
   /** Of this machine. */
   readonly clock: Clock;
   readonly elapsed: Stopwatch;
+  /** By how much it was behind the database's, in milliseconds, as far as somebody before knew. */
+  readonly behindMs?: number;
+  /** Told by how much it is behind the database's, in milliseconds. */
+  readonly learned?: (behindMs: number) => void;
   readonly log: Logger;
   readonly schedule?: Schedule;
 }
 
 /**
  * The time that several instances go by: that of the database, since the clock of one machine may be wrong. It goes on
- * evenly while the database is away; before it was ever there, it is this machine's.
+ * evenly while the database is away, also for whoever takes over then; before it was ever there, it is this machine's.
  */
 export class SharedClock {
   /** What the database's clock said, and when that was. */
   #asOf: { readonly time: number; readonly at: number } | undefined;
   #isOff = false;
-  #cancel: (() => void) | undefined;
-  #closed = false;
+  readonly #following: Following;
 
-  constructor(readonly parts: SharedClockParts) {}
+  constructor(readonly parts: SharedClockParts) {
+    const { clock, elapsed, behindMs, log, schedule } = parts;
+    if (behindMs !== undefined) this.#asOf = { time: clock() + behindMs, at: elapsed() };
+    this.#following = new Following({
+      look: () => this.#look(),
+      everyMs: TURN_MS,
+      trouble: "the database's clock is not followed",
+      ...{ log, schedule },
+    });
+  }
 
   /** Milliseconds since the epoch. */
   readonly read: Clock = () => {
@@ -38,27 +51,21 @@ export class SharedClock {
   };
 
   /** Asks what time it is, now and again and again. */
-  async follow(): Promise<void> {
-    const { log, schedule = realTime } = this.parts;
-    try {
-      await this.#look();
-    } catch (error) {
-      if (!(error instanceof DatabaseFailure)) log.error("the database's clock is not followed", { error });
-    }
-    if (!this.#closed) this.#cancel = schedule(TURN_MS, () => void this.follow());
+  follow(): Promise<void> {
+    return this.#following.begin();
   }
 
   close(): void {
-    this.#closed = true;
-    this.#cancel?.();
+    this.#following.close();
   }
 
   async #look(): Promise<void> {
-    const { database, clock, elapsed, log } = this.parts;
+    const { database, clock, elapsed, learned = () => {}, log } = this.parts;
     const found = await database.read(() => row("SELECT :clock AS now", {}));
     const time = Number(found?.["now"]);
     this.#asOf = { time, at: elapsed() };
     const aheadMs = clock() - time;
+    learned(-aheadMs);
     const isOff = Math.abs(aheadMs) > TOLERANCE_MS;
     if (isOff && !this.#isOff) {
       const seconds = Math.round(Math.abs(aheadMs) / 1000);

@@ -61,7 +61,7 @@ async function start({ options, learned }: ToCoreRoom & { kind: "start" }): Prom
       learned: (news) => tellOf({ about: "regulation", news }),
       ordered: (order, answer) => tellOf({ about: "order", order, answer }),
       proofShown: (proof) => tellOf({ about: "proof", proof }),
-      reservationsLearned: (known) => tellOf({ about: "reservations", known }),
+      sharedLearned: (known) => tellOf({ about: "shared", known }),
       daemonLearned: (address, knowledge) => tellOf({ about: "daemon", address, knowledge }),
     });
     const counted = () => service.counted();

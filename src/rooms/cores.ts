@@ -1,8 +1,7 @@
 import { PROOFS, SeenOnce } from "../model/seen_once.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
-import type { ReservationsKnown } from "../reservations/shared_reservations.ts";
 import type { Setup } from "../service/assembly/load_setup.ts";
-import type { InstanceName } from "../service/assembly/open_together.ts";
+import type { InstanceName, SharedKnown } from "../service/assembly/open_together.ts";
 import type { DeskAnswer, DeskQuestion, LearnedElsewhere } from "../service/operator_desk.ts";
 import { DaemonCopy } from "./daemon_copy.ts";
 import { NoAnswer } from "./desk_link.ts";
@@ -47,7 +46,7 @@ export class Cores {
   readonly #leaving = new Set<ServingCore>();
   readonly #regulation: RegulationCopy;
   readonly #daemons = new DaemonCopy();
-  #reservations: ReservationsKnown | undefined;
+  #shared: SharedKnown = {};
   readonly #proofs = new SeenOnce(PROOFS, Date.now);
   #generation = 0;
 
@@ -91,7 +90,7 @@ export class Cores {
       upSince,
       instance,
       daemons: this.#daemons.of(setup.config.servers),
-      reservations: this.#reservations,
+      shared: this.#shared,
       resolve,
       said: (message) => reports.hear(message, "core"),
       learned: (news, core) => this.#learned(news, core),
@@ -190,8 +189,8 @@ export class Cores {
       if (!this.#leaving.has(core)) this.#daemons.adopt(learned.address, learned.knowledge);
       return;
     }
-    if (learned.about === "reservations") {
-      if (!this.#leaving.has(core)) this.#reservations = learned.known;
+    if (learned.about === "shared") {
+      if (!this.#leaving.has(core)) this.#shared = { ...this.#shared, ...learned.known };
       return;
     }
     if (learned.about === "order") {
@@ -212,7 +211,7 @@ export class Cores {
   }
 
   /** Keeps what a core learned for those that come. */
-  #keep(learned: Exclude<CoreNews, { about: "daemon" | "order" | "reservations" }>): LearnedElsewhere {
+  #keep(learned: Exclude<CoreNews, { about: "daemon" | "order" | "shared" }>): LearnedElsewhere {
     if (learned.about === "proof") {
       this.#proofs.adopt([learned.proof]);
       return { proofs: [learned.proof] };

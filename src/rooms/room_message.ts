@@ -5,8 +5,8 @@ import type { SeenMark } from "../model/seen_once.ts";
 import type { DeskAnswer, DeskOrder } from "../service/operator_desk.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
-import type { ReservationsKnown } from "../reservations/shared_reservations.ts";
 import type { ServiceOptions } from "../service/assembly/assemble.ts";
+import type { SharedKnown } from "../service/assembly/open_together.ts";
 import type { Report } from "./measurements.ts";
 
 /** What the supervisor tells the edge's room. */
@@ -45,8 +45,8 @@ export type CoreNews =
   | { readonly about: "order"; readonly order: DeskOrder; readonly answer: DeskAnswer }
   /** By the address of the daemon's command socket. */
   | { readonly about: "daemon"; readonly address: string; readonly knowledge: DaemonKnowledge }
-  /** All in the database. */
-  | { readonly about: "reservations"; readonly known: ReservationsKnown };
+  /** In the database; what is left out stays as it was known. */
+  | { readonly about: "shared"; readonly known: SharedKnown };
 
 /** What the supervisor tells the metrics page's room. */
 export type ToMetricsRoom =

@@ -1,7 +1,6 @@
 import type { KnownDaemons } from "../daemon/daemons.ts";
-import type { ReservationsKnown } from "../reservations/shared_reservations.ts";
 import type { Setup } from "../service/assembly/load_setup.ts";
-import type { InstanceName } from "../service/assembly/open_together.ts";
+import type { InstanceName, SharedKnown } from "../service/assembly/open_together.ts";
 import type { LearnedElsewhere } from "../service/operator_desk.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { DeskCaller } from "./desk_link.ts";
@@ -29,8 +28,8 @@ interface CoreParts {
   readonly said: (message: FromRoom) => void;
   /** What is known of the daemons, by the addresses of their command sockets. */
   readonly daemons: KnownDaemons;
-  /** What is known of reservations in the database. */
-  readonly reservations: ReservationsKnown | undefined;
+  /** What is known of what instances share. */
+  readonly shared: SharedKnown;
   /** Told of failed logins, proofs and daemons at once, of what came before its death too. */
   readonly learned: (news: CoreNews, core: ServingCore) => void;
   readonly died: (core: ServingCore, reason: string) => void;
@@ -76,8 +75,8 @@ export class ServingCore {
     if (directory !== undefined) await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
     const [desk, learned] = [new MessageChannel(), new MessageChannel()];
     const core = new ServingCore(permissions, parts, { desk: desk.port2, learned: learned.port2 });
-    const { generation, upSince, instance, port, daemons, reservations } = parts;
-    const options = { ...setup, generation, upSince, instance, port, daemons, reservations };
+    const { generation, upSince, instance, port, daemons, shared } = parts;
+    const options = { ...setup, generation, upSince, instance, port, daemons, shared };
     core.#room.tell({ kind: "start", options, learned: learned.port1 }, [learned.port1]);
     core.#room.tell({ kind: "desk", port: desk.port1 }, [desk.port1]);
     try {

@@ -9,9 +9,9 @@ import type { SeenMark } from "../model/seen_once.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
 import { refuse, ServiceError } from "../model/service_error.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
-import type { ReservationsKnown } from "../reservations/shared_reservations.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceOptions, type ServiceParts } from "./assembly/assemble.ts";
+import type { SharedKnown } from "./assembly/open_together.ts";
 import { checkQuery } from "./http/check_query.ts";
 import { asServiceError, errorResponse } from "./http/error_response.ts";
 import { checkOwnOrigin } from "./http/own_origin.ts";
@@ -58,8 +58,8 @@ export async function createService(
     readonly ordered?: Ordered;
     /** Takes what is learned of the daemon with this command address, for the service that follows. */
     readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
-    /** Takes what is learned of reservations in the database, for the service that follows. */
-    readonly reservationsLearned?: (known: ReservationsKnown) => void;
+    /** Takes what is learned of what instances share, for the service that follows. */
+    readonly sharedLearned?: (known: SharedKnown) => void;
     /** Takes the proofs of possession that were shown, for those who must not take them again. */
     readonly proofShown?: (proof: SeenMark) => void;
     readonly clock?: Clock;

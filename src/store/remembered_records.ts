@@ -1,7 +1,7 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Stopwatch } from "../model/clock.ts";
-import { realTime, type Schedule } from "../model/schedule.ts";
-import { isRefusal } from "../model/service_error.ts";
+import type { Schedule } from "../model/schedule.ts";
+import { Following } from "./following.ts";
 import type { KeptRecord, RecordStore } from "./record_store.ts";
 
 /** How often is looked whether other instances changed something, in milliseconds. */
@@ -33,12 +33,18 @@ export class RememberedRecords implements RecordStore {
   #version: number | undefined;
   #sureAt = -Infinity;
   #loads = 0;
-  #cancel: (() => void) | undefined;
-  #closed = false;
+  readonly #following: Following;
 
   constructor(store: RecordStore, parts: RememberedParts) {
     this.#store = store;
     this.#parts = parts;
+    const { log, schedule } = parts;
+    this.#following = new Following({
+      look: () => this.#look(),
+      everyMs: LOOK_MS,
+      trouble: "records are not followed",
+      ...{ log, schedule },
+    });
   }
 
   /** Milliseconds since when it is not sure that all is known; 0 if it is. */
@@ -48,15 +54,8 @@ export class RememberedRecords implements RecordStore {
   }
 
   /** Reads them, and follows their changes from now on. */
-  async follow(): Promise<void> {
-    const { elapsed, log, schedule = realTime } = this.#parts;
-    try {
-      if (!this.#isCurrent()) await this.#load();
-      if (this.#isCurrent()) this.#sureAt = elapsed();
-    } catch (error) {
-      if (!isRefusal(error, "ERR_RECORD_STORE")) log.error("records are not followed", { error });
-    }
-    if (!this.#closed) this.#cancel = schedule(LOOK_MS, () => void this.follow());
+  follow(): Promise<void> {
+    return this.#following.begin();
   }
 
   version(): number {
@@ -102,9 +101,13 @@ export class RememberedRecords implements RecordStore {
   }
 
   close(): void {
-    this.#closed = true;
-    this.#cancel?.();
+    this.#following.close();
     this.#store.close();
+  }
+
+  async #look(): Promise<void> {
+    if (!this.#isCurrent()) await this.#load();
+    if (this.#isCurrent()) this.#sureAt = this.#parts.elapsed();
   }
 
   #isCurrent(): boolean {

@@ -611,10 +611,7 @@ const DATABASE: readonly Breakage[] = [
     rows: ["the database is down while reservations are there"],
     broken: "reservations that were known are forgotten while the database is away",
     file: "src/reservations/shared_reservations.ts",
-    change: instead(
-      "if (!(error instanceof DatabaseFailure)) log.error(",
-      "this.#all = new Map(); if (!(error instanceof DatabaseFailure)) log.error(",
-    ),
+    change: instead("look: () => this.#look(),", "look: () => (this.#all = new Map(), this.#look()),"),
     tests: ["tests/reservations/shared_reservations_test.ts"],
     only: "goes by what it knew last",
   },

@@ -170,6 +170,21 @@ Deno.test({
       "UPDATE authserver.reservation SET ends = 1000 * extract(epoch FROM now()) - 10000",
     );
     for (const instance of instances) await until(async () => !await isLimited(instance));
+    await command(right, "reservations", "add", "lecture", ...times);
+    for (const instance of instances) await until(() => isLimited(instance));
+    await server.stop();
+    await Promise.all(instances.map(async (instance) => {
+      const printed = instance.process.printed.length;
+      const main = await Deno.readTextFile(instance.main);
+      await Deno.writeTextFile(
+        instance.main,
+        main.replace("statementTimeout=60000", "statementTimeout=1000"),
+      );
+      instance.process.kill("SIGHUP");
+      await instance.process.prints(/settings changed/, printed);
+      assert.ok(await isLimited(instance), "whoever takes over while the database is away knows its clock");
+    }));
+    await server.run();
   });
 
   note({

@@ -9,7 +9,8 @@ const NOON = Date.parse("2026-01-05T12:00:00Z");
 const HOUR = 3600_000;
 
 /** A machine whose clock the test sets, and a database with one of its own. */
-function machine() {
+function machine(behindMs?: number) {
+  const learned: number[] = [];
   const time = { own: NOON, database: NOON, elapsed: 0 };
   const sqlite = new SqliteDatabase(IN_MEMORY, SCHEMA, () => time.database);
   let away = false;
@@ -26,6 +27,8 @@ function machine() {
     database,
     clock: () => time.own,
     elapsed: () => time.elapsed,
+    behindMs,
+    learned: (behindMs) => learned.push(behindMs),
     log: createLogger((line) => lines.push(line)),
     schedule: (_ms, task) => {
       turn = task;
@@ -33,7 +36,7 @@ function machine() {
     },
   });
   return {
-    ...{ clock, time, lines },
+    ...{ clock, time, lines, learned },
     leave: (isAway: boolean) => away = isAway,
     async turn() {
       turn?.();
@@ -75,6 +78,23 @@ Deno.test("SharedClock tells this machine's time until the database was there, a
   time.elapsed += 60_000;
   await made.turn();
   assert.equal(clock.read(), NOON + 60_000);
+});
+
+Deno.test("SharedClock goes on with what another knew while the database is away", async () => {
+  using before = machine();
+  before.time.own = NOON + HOUR;
+  await before.clock.follow();
+  assert.deepEqual(before.learned, [-HOUR]);
+  using made = machine(before.learned[0]);
+  made.leave(true);
+  await made.clock.follow();
+  assert.equal(made.clock.read(), NOON - HOUR);
+  made.time.own += 3 * HOUR;
+  made.time.elapsed += 500;
+  assert.equal(made.clock.read(), NOON - HOUR + 500);
+  made.leave(false);
+  await made.turn();
+  assert.equal(made.clock.read(), NOON);
 });
 
 Deno.test("SharedClock tells the operator once of a clock that is wrong, and asks no more when it is closed", async () => {

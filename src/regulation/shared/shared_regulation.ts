@@ -2,6 +2,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Stopwatch } from "../../model/clock.ts";
 import { realTime, type Schedule } from "../../model/schedule.ts";
 import { type Database, DatabaseFailure } from "../../store/database.ts";
+import { Following } from "../../store/following.ts";
 import type { Ban, BanSubject } from "../ban.ts";
 import { asCounted, KNOWN_MS, type RegulationMemory } from "../memory.ts";
 import type { RegulationNews } from "../regulation_state.ts";
@@ -52,23 +53,25 @@ export class SharedRegulation {
   #knownAt: number | undefined;
   /** What is done with the bans, one after the other. */
   #last: Promise<unknown> = Promise.resolve();
-  readonly #cancel = new Map<() => Promise<void>, () => void>();
-  #closed = false;
+  readonly #following: readonly Following[];
 
   constructor(readonly parts: SharedRegulationParts) {
-    const { database, elapsed, schedule = realTime } = parts;
+    const { database, elapsed, log, schedule = realTime } = parts;
     this.#bans = new SharedBans(database);
     this.#failures = new SharedFailures(database, elapsed, schedule);
+    const follow = (everyMs: number, look: () => Promise<void>) =>
+      new Following({ look, everyMs, trouble: "bans are not shared", log, schedule });
+    this.#following = [
+      follow(LOOK_MS, () => this.#look()),
+      follow(KNOWN_TURN_MS, () => this.#shareKnown()),
+      follow(PURGE_MS, () => this.#purge()),
+    ];
   }
 
   /** Begins with what all know, and follows it from now on, as far as the database answers. */
   async follow(memory: RegulationMemory): Promise<void> {
     this.#memory = memory;
-    await Promise.all([
-      this.#again(LOOK_MS, () => this.#look()),
-      this.#again(KNOWN_TURN_MS, () => this.#shareKnown()),
-    ]);
-    this.#plan(PURGE_MS, () => this.#purge());
+    await Promise.all(this.#following.map((following) => following.begin()));
   }
 
   /** See the `others` of a regulator. */
@@ -102,8 +105,7 @@ export class SharedRegulation {
   }
 
   close(): void {
-    this.#closed = true;
-    for (const cancel of this.#cancel.values()) cancel();
+    for (const following of this.#following) following.close();
   }
 
   async #look(): Promise<void> {
@@ -173,22 +175,6 @@ export class SharedRegulation {
   async #purge(): Promise<void> {
     await this.#bans.purge();
     await this.#failures.purge(KNOWN_MS);
-  }
-
-  /** Does it now, and again and again. */
-  async #again(everyMs: number, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof DatabaseFailure)) this.parts.log.error("bans are not shared", { error });
-    }
-    this.#plan(everyMs, work);
-  }
-
-  #plan(inMs: number, work: () => Promise<void>): void {
-    if (this.#closed) return;
-    const { schedule = realTime } = this.parts;
-    this.#cancel.set(work, schedule(inMs, () => void this.#again(inMs, work)));
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

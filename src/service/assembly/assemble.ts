@@ -21,7 +21,6 @@ import { certificateSubject } from "../../model/certificate_subject.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
 import type { Database } from "../../store/database.ts";
 import type { RecordStore } from "../../store/record_store.ts";
-import type { ReservationsKnown } from "../../reservations/shared_reservations.ts";
 import { PROOFS, type SeenMark, SeenOnce } from "../../model/seen_once.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { NameService } from "../../outgoing/name_service.ts";
@@ -34,7 +33,13 @@ import { externalConnections } from "./external_connections.ts";
 import { openAuthentication } from "./open_authentication.ts";
 import { openDatabase } from "./open_database.ts";
 import { openDaemons } from "./open_daemons.ts";
-import { type InstanceName, joinOthers, type Together } from "./open_together.ts";
+import {
+  type InstanceName,
+  joinOthers,
+  openClock,
+  type SharedKnown,
+  type Together,
+} from "./open_together.ts";
 import { openServers } from "./open_servers.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import type { IdentityParts } from "../identify.ts";
@@ -62,8 +67,8 @@ export interface ServiceOptions {
   readonly port: number;
   /** What is known of the daemons already. */
   readonly daemons?: KnownDaemons;
-  /** What is known of reservations in the database already. */
-  readonly reservations?: ReservationsKnown;
+  /** What is known of what instances share already. */
+  readonly shared?: SharedKnown;
   /** What tells it from others that are the same service; absent for whoever only looks on. */
   readonly instance?: InstanceName;
 }
@@ -97,8 +102,8 @@ interface Surroundings {
   readonly learned?: (news: RegulationNews) => void;
   /** Told of what is learned of the daemon with this command address. */
   readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
-  /** Told of what is learned of reservations in the database. */
-  readonly reservationsLearned?: (known: ReservationsKnown) => void;
+  /** Told of what is learned of what instances share. */
+  readonly sharedLearned?: (known: SharedKnown) => void;
   /** Told of what administrators had done by page. */
   readonly ordered?: Ordered;
   /** Told of each proof of possession that is shown. */
@@ -153,20 +158,19 @@ async function open(
   let draining = false;
   const outgoing = keep(new OutgoingClients(config.outgoing, own, log));
   const database = await openDatabase(config, { own, log, clock, keep });
-  const together = await joinOthers(database, { ...options, log, clock, keep, learned: told.learned });
+  const following = { log, clock, keep, known: options.shared, learned: told.sharedLearned };
+  const sharedClock = await openClock(database, following);
+  const together = joinOthers(database, { ...options, log, keep, learned: told.learned });
   const daemons = new Daemons({ known, learned: told.daemonLearned, sharers: together?.sharers });
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
   const attributes = keep(await openAttributes(config, kinds, { outgoing, log, clock, onAnswer }));
   const here = { observer, log, clock, keep, database };
-  const sharedClock = together?.clock ?? clock;
   const shared = { ...here, clock: sharedClock };
   const proofs = new SeenOnce(PROOFS, clock, told.proofShown);
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, lookingOn };
   const who = await openAuthentication(config, { ...asked, kinds: kinds.methods, ...here });
   const { chain, chain: { methods }, tokens, book, signIns } = who;
-  const { reservations } = options;
-  const learned = told.reservationsLearned;
-  const servers = await openServers(config, groups, { ...here, known: reservations, learned });
+  const servers = await openServers(config, groups, { ...here, ...following, sharedClock });
   const regulator = await openRegulator(config, methods, { log, clock, learned: told.learned, together });
   const sharing = startSharing(config, { servers, attributes, regulator, ...who, ...shared });
   const parts = { groups, methods, attributes, regulator, signIns, proofs, sharing, book, together };

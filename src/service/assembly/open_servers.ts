@@ -8,18 +8,21 @@ import {
   openReservationBook,
   type ReservationBook,
 } from "../../reservations/reservation_book.ts";
-import { type ReservationsKnown, SharedReservations } from "../../reservations/shared_reservations.ts";
+import { SharedReservations } from "../../reservations/shared_reservations.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import type { Database } from "../../store/database.ts";
+import type { SharedKnown } from "./open_together.ts";
 
 /** What the logical servers are opened with. */
 interface ServerParts {
   readonly log: Logger;
   readonly clock: Clock;
+  /** That all instances go by. */
+  readonly sharedClock: Clock;
   /** What is known of reservations in the database already, and who is told of them. */
-  readonly known: ReservationsKnown | undefined;
-  readonly learned: ((known: ReservationsKnown) => void) | undefined;
+  readonly known?: SharedKnown;
+  readonly learned?: (known: SharedKnown) => void;
   /** That several instances share; reservations without a file are there. */
   readonly database: Database | undefined;
   /** Takes what is to be closed in the end. */
@@ -53,11 +56,17 @@ export async function openServers(
 /** Reservations in the database, if some server's are there. */
 async function followShared(
   servers: readonly LogicalServerConfig[],
-  { database, log, clock, known, learned, keep }: ServerParts,
+  { database, log, sharedClock, known, learned = () => {}, keep }: ServerParts,
 ): Promise<SharedReservations | undefined> {
   const isNeeded = servers.some(({ reservations }) => reservations && reservations.file === undefined);
   if (database === undefined || !isNeeded) return undefined;
-  const shared = keep(new SharedReservations({ database, elapsed: stopwatch, clock, log, known, learned }));
+  const shared = keep(
+    new SharedReservations({
+      ...{ database, elapsed: stopwatch, clock: sharedClock, log },
+      known: known?.reservations,
+      learned: (reservations) => learned({ reservations }),
+    }),
+  );
   await shared.follow();
   return shared;
 }

@@ -6,6 +6,7 @@ import type { Logger } from "../../logging/logger.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
 import type { RegulationMemory } from "../../regulation/memory.ts";
 import type { RegulationNews } from "../../regulation/regulation_state.ts";
+import type { ReservationsKnown } from "../../reservations/shared_reservations.ts";
 import { SharedRegulation } from "../../regulation/shared/shared_regulation.ts";
 import type { TogetherHealth } from "../../resource/health.ts";
 import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
@@ -20,13 +21,18 @@ export interface InstanceName {
   readonly host: string;
 }
 
+/** What is known of what instances share, for a core that begins while the database is away. */
+export interface SharedKnown {
+  /** By how much the clock of this machine is behind the database's, in milliseconds. */
+  readonly behindMs?: number;
+  readonly reservations?: ReservationsKnown;
+}
+
 /** What one instance of several shares with the others. */
 export interface Together {
   readonly regulation: SharedRegulation;
   readonly register: InstanceRegister;
   readonly outage: OutageWatch;
-  /** What time it is for all of them. */
-  readonly clock: Clock;
   /** How many serve, this one included. */
   readonly sharers: () => number;
   readonly health: () => TogetherHealth;
@@ -45,17 +51,42 @@ interface JoiningParts {
   readonly port: number;
   readonly upSince: number;
   readonly log: Logger;
-  /** Of this machine. */
-  readonly clock: Clock;
   readonly learned?: (news: RegulationNews) => void;
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
-/** Puts an instance together with the others that have the same database; without one it is alone. */
-export async function joinOthers(
+/** What the time is found out with. */
+interface ClockParts {
+  /** Of this machine. */
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly known?: SharedKnown;
+  readonly learned?: (known: SharedKnown) => void;
+  readonly keep: <T extends { close(): void }>(part: T) => T;
+}
+
+/** What time it is for all that have the same database; without one, for this machine. */
+export async function openClock(
   database: PostgresDatabase | undefined,
-  { config, instance, port, upSince, log, clock, learned = () => {}, keep }: JoiningParts,
-): Promise<Together | undefined> {
+  { clock, log, known, learned = () => {}, keep }: ClockParts,
+): Promise<Clock> {
+  if (database === undefined) return clock;
+  const shared = keep(
+    new SharedClock({
+      ...{ database, clock, elapsed: stopwatch, log },
+      behindMs: known?.behindMs,
+      learned: (behindMs) => learned({ behindMs }),
+    }),
+  );
+  await shared.follow();
+  return shared.read;
+}
+
+/** Puts an instance together with the others that have the same database; without one it is alone. */
+export function joinOthers(
+  database: PostgresDatabase | undefined,
+  { config, instance, port, upSince, log, learned = () => {}, keep }: JoiningParts,
+): Together | undefined {
   if (database === undefined || instance === undefined) return undefined;
   const regulation = new SharedRegulation({ database, log, elapsed: stopwatch, learned });
   const outage = new OutageWatch({ database, elapsed: stopwatch });
@@ -70,10 +101,7 @@ export async function joinOthers(
       upSince,
     },
   });
-  const shared = keep(new SharedClock({ database, clock, elapsed: stopwatch, log }));
-  await shared.follow();
   return keep({
-    clock: shared.read,
     regulation,
     register,
     outage,
