@@ -647,6 +647,15 @@ const DATABASE: readonly Breakage[] = [
   },
   {
     rows: [
+      "sessions a second at one UFTPD, which takes one command at a time, by three instances together",
+    ],
+    broken: "three instances ask a daemon with more connections than it takes",
+    file: "src/daemon/crowd.ts",
+    change: instead("return ready && 2 * this.#instances() <= PLACES ? 2 : 1;", "return 2;"),
+    tests: ["tests/daemon/crowd_test.ts"],
+  },
+  {
+    rows: [
       "using shares for one use by 300 at once over all instances, while an instance is killed (`kill -9`), " +
       "the database is stopped at once, or both",
     ],
