@@ -16,20 +16,24 @@ import { TEXTS } from "./texts.ts";
 const SAYS = TEXTS.linkPassword;
 
 /** The way to a share in an address, or to the form of its password. */
-const SHARE = /\/(?:rest\/access|link)\/([^/?#]+)\/([0-9A-Za-z]+)/;
+const SHARE = /\/(rest\/access|shared|link)\/([^/?#]+)\/([0-9A-Za-z]+)/;
+
+/** In the query of that form: it leads on to the page for those who are signed in. */
+const SIGNED_IN = "signed-in";
 
 /** Asks for the password of a link, in place of the failure that it is not there, or wrong. */
 export function linkPasswordPage(
   failure: ServiceError,
-  { request, root }: Pick<Call, "request" | "root">,
+  { request, query, root }: Pick<Call, "request" | "query" | "root">,
 ): HttpResponse | undefined {
-  const [, server, id] = SHARE.exec(request.path) ?? [];
-  const tried = request.method === "POST";
+  const [, where, server, id] = SHARE.exec(request.path) ?? [];
+  const tried = where === "link";
+  const signedIn = where === "shared" || query.has(SIGNED_IN);
   if (server === undefined || (failure.code !== "ERR_LINK_PASSWORD" && !tried)) return undefined;
   const isWrong = failure.code === "ERR_LINK_PASSWORD";
   const page = pageResponse({
     title: SAYS.title,
-    body: markup`<form method="post" action="${root}link/${server}/${id}">
+    body: markup`<form method="post" action="${root}link/${server}/${id}${signedIn && `?${SIGNED_IN}`}">
 ${tried && markup`<p class="down" role="alert">${isWrong ? SAYS.wrong : failure.publicMessage}</p>`}
 <p><label for="password">${SAYS.password}</label>
 <input id="password" name="password" type="password" required maxlength="200" autocomplete="off"></p>
@@ -51,10 +55,11 @@ export async function openLinkByForm(call: Call, parts: SharingParts): Promise<H
   if (share === undefined) throw refuse("ERR_SHARE_NOT_FOUND");
   const password = (await readForm(call)).get("password") ?? "";
   await tryLinkPassword(call, share, new Secret(password), parts);
+  const page = call.query.has(SIGNED_IN) ? "shared" : "rest/access";
   return emptyResponse({
     status: 303,
     headers: {
-      "Location": `${call.root}rest/access/${encodeURIComponent(name)}/${id}${isDirectory(share) ? "/" : ""}`,
+      "Location": `${call.root}${page}/${encodeURIComponent(name)}/${id}${isDirectory(share) ? "/" : ""}`,
       "Set-Cookie": linkCookie(call, share, parts),
     },
   });

@@ -212,10 +212,7 @@ async function shares(call: Call, server: string, { store, clock }: SharingParts
           shown(
             targetsView(share, call.base, clock()),
             markup`${SAYS.byWhom} ${isolated(personName(share.owner))}`,
-            // Files are brought to the link, with credentials: nobody is signed in there.
-            share.access === "READ"
-              ? `${shareAddress(call, share)}${isDirectory(share) ? "/" : ""}`
-              : undefined,
+            `${shareAddress(call, share)}${isDirectory(share) ? "/" : ""}`,
           )
         ),
       ),

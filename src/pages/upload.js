@@ -155,6 +155,7 @@
     upload.request = request;
     request.open("PUT", addressOf(path) + "?upload=" + key);
     request.setRequestHeader("Accept", "application/json");
+    if (form.dataset.token !== "") request.setRequestHeader("X-Form-Token", form.dataset.token);
     if (form.dataset.taken !== "rename") {
       if (upload.version === undefined) request.setRequestHeader("If-None-Match", "*");
       else request.setRequestHeader("If-Match", upload.version);

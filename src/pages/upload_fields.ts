@@ -1,4 +1,5 @@
 import type { UploadTarget } from "../resource/access/listing.ts";
+import { FORM_TOKEN } from "../resource/form.ts";
 import { type Markup, markup } from "./markup.ts";
 import { TEXTS } from "./texts.ts";
 import script from "./upload.js" with { type: "text" };
@@ -9,8 +10,8 @@ const SAYS = TEXTS.upload;
 export const UPLOAD_SCRIPT: string = script;
 
 /** Fields by which files are brought, and the list of those that were. */
-export function uploadFields({ to, form, taken }: UploadTarget): Markup {
-  return markup`<form id="upload" class="fields" hidden data-to="${to}" data-taken="${taken}" data-says="${
+export function uploadFields({ to, form, taken, formToken }: UploadTarget): Markup {
+  return markup`<form id="upload" class="fields" hidden data-to="${to}" data-taken="${taken}" data-token="${formToken}" data-says="${
     JSON.stringify(SAYS.script)
   }">
 <p><label for="files">${SAYS.choose}</label> <input id="files" type="file" multiple></p>
@@ -18,6 +19,7 @@ export function uploadFields({ to, form, taken }: UploadTarget): Markup {
 <p class="quiet">${SAYS.drop}</p>
 </form>
 <noscript><form class="fields" method="post" enctype="multipart/form-data" action="${form}">
+${formToken !== undefined && markup`<input type="hidden" name="${FORM_TOKEN}" value="${formToken}">`}
 <p><label for="sent">${SAYS.choose}</label> <input id="sent" name="files" type="file" multiple required></p>
 <p><button>${SAYS.send}</button>${
     taken === "ask" &&

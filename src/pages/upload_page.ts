@@ -1,7 +1,11 @@
+import type { SignIn } from "../authentication/sign_in/sign_ins.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { dropForm } from "../resource/access/drop/drop_upload.ts";
 import type { UploadView } from "../resource/access/listing.ts";
+import { upload } from "../resource/access/upload.ts";
 import type { Call } from "../resource/call.ts";
+import { checkShownToken, FORM_TOKEN_HEADER, ownBrowser } from "../resource/form.ts";
+import { refusal } from "../resource/share/sharing_errors.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
 import { isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
@@ -30,14 +34,36 @@ ${uploadFields(view)}`,
   }, { headers: { "Cache-Control": "private, no-store" } });
 }
 
+/**
+ * `PUT /shared/<server>/<id>/<name>`: takes a file from a page of a browser that is signed in.
+ * @throws {ERR_UNAUTHENTICATED | ERR_PAGE_OUTDATED}
+ */
+export async function bringByPage(call: Call, parts: SharingParts): Promise<HttpResponse> {
+  checkShownToken(call.request.headers.get(FORM_TOKEN_HEADER), browserOf(call, parts).formToken);
+  return await upload(call, parts);
+}
+
+/** `POST /shared/<server>/<id>`: as {@link bringByForm}, for a browser that is signed in. @throws As {@link bringByPage}. */
+export async function bringByOwnForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
+  browserOf(call, parts);
+  return await bringByForm(call, parts);
+}
+
+/** Of whoever is not signed in any more nothing is known; they can sign in again. */
+function browserOf(call: Call, parts: SharingParts): SignIn {
+  if (call.caller.kind === "anonymous") throw refusal(call.caller, "Nobody is signed in", parts);
+  return ownBrowser(call);
+}
+
 /** `POST /drop/<server>/<id>`: takes files from the form of the page, which browsers without script send. */
 export async function bringByForm(call: Call, parts: SharingParts): Promise<HttpResponse> {
   const names = await dropForm(call, parts);
   const { server, id, rest } = Object.fromEntries(call.params);
+  const page = call.signIn === undefined ? "rest/access" : "shared";
   return pageResponse({
     title: names.length === 0 ? SAYS.nothing : SAYS.brought(names.length),
     body: markup`<ul>${names.map((name) => markup`<li>${isolated(name)}</li>`)}</ul>
-<p><a href="${call.root}rest/access/${encodeURIComponent(server ?? "")}/${id}${
+<p><a href="${call.root}${page}/${encodeURIComponent(server ?? "")}/${id}${
       rest !== undefined && `/${rest}`
     }">${SAYS.more}</a></p>`,
   }, { status: names.length === 0 ? 400 : 201, headers: { "Cache-Control": "private, no-store" } });

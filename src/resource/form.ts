@@ -1,11 +1,15 @@
 import { sameSecret } from "../model/same_secret.ts";
 import { refuse } from "../model/service_error.ts";
+import type { SignIn } from "../authentication/sign_in/sign_ins.ts";
 import type { Call } from "./call.ts";
 import { invalidRequest } from "./invalid_request.ts";
 import { readText } from "./request_body.ts";
 
 /** Name of the field with which each form shows that it is of a page that was made for its sender. */
 export const FORM_TOKEN = "token";
+
+/** Header in which scripts of such pages show the same. */
+export const FORM_TOKEN_HEADER = "X-Form-Token";
 
 /** Most fields of a form. */
 const MOST_FIELDS = 50;
@@ -40,16 +44,24 @@ export function parseForm(text: string): Form {
  * @throws {ERR_UNAUTHENTICATED} If nobody is signed in. @throws {ERR_PAGE_OUTDATED}
  */
 export async function readOwnForm(call: Call): Promise<Form> {
-  const { signIn } = call;
-  if (signIn === undefined) throw refuse("ERR_PAGE_OUTDATED", "no browser that is signed in");
+  const { formToken } = ownBrowser(call);
   const form = await readForm(call);
-  checkFormToken(form, signIn.formToken);
+  checkFormToken(form, formToken);
   return form;
+}
+
+/** The browser of a caller who is known by having signed in with it. @throws {ERR_PAGE_OUTDATED} If the caller is not. */
+export function ownBrowser({ signIn }: Call): SignIn {
+  if (signIn === undefined) throw refuse("ERR_PAGE_OUTDATED", "no browser that is signed in");
+  return signIn;
 }
 
 /** @throws {ERR_PAGE_OUTDATED} */
 export function checkFormToken(form: Form, expected: string): void {
-  if (!sameSecret(form.get(FORM_TOKEN) ?? "", expected)) {
-    throw refuse("ERR_PAGE_OUTDATED", "another form token");
-  }
+  checkShownToken(form.get(FORM_TOKEN) ?? null, expected);
+}
+
+/** @param shown As it came, if any did. @throws {ERR_PAGE_OUTDATED} */
+export function checkShownToken(shown: string | null, expected: string): void {
+  if (!sameSecret(shown ?? "", expected)) throw refuse("ERR_PAGE_OUTDATED", "another form token");
 }

@@ -192,7 +192,7 @@ class RoutedService implements Service {
     if (server !== undefined) trace.particulars = { server: server.name };
     negotiate(headers, route, accepted);
 
-    if (route.consumes === FORM_TYPE || route.consumes === FILES_TYPE) checkOwnOrigin(headers, base);
+    if (isOfPage(route)) checkOwnOrigin(headers, base);
     const facts = { clientAddress, certificate, unusableCertificate, consignor };
     const given: Identifying = {
       facts,
@@ -245,6 +245,11 @@ interface Handling {
   readonly trace: Trace;
   readonly accepted: Acceptance;
   readonly signal: AbortSignal;
+}
+
+/** Whether only a page of ours may ask for it: what forms send, and what changes something for whoever is signed in. */
+function isOfPage({ consumes, signedIn, method }: Route): boolean {
+  return consumes === FORM_TYPE || consumes === FILES_TYPE || (signedIn === true && method !== "GET");
 }
 
 /** The service also answers below its site's name, as some gateways leave it in the path. */

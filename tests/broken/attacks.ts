@@ -210,7 +210,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Requests by other web sites, scripts in pages"],
     broken: "forms with files count from every site",
     file: "src/service/service.ts",
-    change: instead(" || route.consumes === FILES_TYPE", ""),
+    change: instead("consumes === FILES_TYPE || ", ""),
     tests: ["tests/system/sharing/share_pages_test.ts"],
   },
   {
@@ -677,7 +677,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Forms, scripts and pictures of another site"],
     broken: "the secret of a form is not looked at",
     file: "src/resource/form.ts",
-    change: instead('if (!sameSecret(form.get(FORM_TOKEN) ?? "", expected)) {', "if (false) {"),
+    change: instead('if (!sameSecret(shown ?? "", expected))', "if (false)"),
     tests: ["tests/system/sign_in_test.ts", "tests/system/admin_page_test.ts"],
   },
   {
@@ -835,5 +835,13 @@ export const ATTACKS: readonly Breakage[] = [
     change: instead("Deno.chmodSync(hidden, 0o600)", "Deno.chmodSync(hidden, 0o666)"),
     tests: ["tests/attack/odd_requests_test.ts"],
     only: "another user of the host",
+  },
+  {
+    rows: ["Bringing or replacing files in the name of somebody who is signed in"],
+    broken: "files of a form are taken whatever token it has",
+    file: "src/resource/access/drop/drop_upload.ts",
+    change: instead("if (call.signIn !== undefined)", "if (false)"),
+    tests: ["tests/system/sharing/bring_signed_in_test.ts"],
+    only: "nobody else brings anything",
   },
 ];

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { LONG_AGO } from "../sharing/site.ts";
 import { cutting } from "../system/sharing/cut_way.ts";
 import { digestOf, largeFile } from "../system/sharing/large_file.ts";
-import { SharingSystem } from "../system/sharing/sharing_system.ts";
+import { BOB, BOB_DN, SharingSystem } from "../system/sharing/sharing_system.ts";
 import { Chromium, findChromium, type Page } from "./chromium.ts";
 import { look } from "./page_checks.ts";
 
@@ -118,6 +118,46 @@ Deno.test({
     await page.send("Bring them, and replace files of the same names");
     assert.match(await text(page), /1 file was brought\s+sub\/x\.dat/);
     assert.equal(await Deno.readTextFile(`${there}/x.dat`), "another x");
+    await Deno.remove(files, { recursive: true });
+  },
+});
+
+Deno.test({
+  name: "whoever is signed in brings files to what is shared with them, from home, with and without script",
+  ignore,
+  fn: async () => {
+    await using sharing = await SharingSystem.open();
+    await using way = cutting(sharing.system.port, [3 * MB]);
+    await using browser = await start();
+    const files = await Deno.makeTempDir();
+    const digest = await largeFile(`${files}/large.bin`, 8 * MB);
+    await Deno.writeTextFile(`${files}/x.dat`, "another x");
+    await sharing.share("d/sub/", { user: BOB_DN, access: "DROP" });
+    const there = `${sharing.data}/d/sub`;
+    const page = await browser.open(`https://localhost:${way.port}/login`, PHONE);
+    const [user, password] = BOB;
+    await page.send("Sign in", { user, password });
+    await page.follow(`${sharing.data}/d/sub/`);
+    assert.match(await text(page), /Files for\s+sub/);
+    await look(page, "upload-signed-in");
+    await page.choose("#files", [`${files}/large.bin`, `${files}/x.dat`]);
+    await page.until(over(2));
+    assert.equal(way.state.cut, 1);
+    assert.deepEqual(await states(page), ["large.bin Done", "x.dat Done, kept as x (2).dat"]);
+    assert.equal(await digestOf(`${there}/large.bin`), digest);
+    assert.deepEqual(page.complaints.filter((complaint) => !/net::ERR_/.test(complaint)), []);
+
+    await sharing.share("d/", { user: BOB_DN, access: "MODIFY" });
+    await page.runScripts(false);
+    await page.go(`https://localhost:${way.port}/`);
+    await page.follow(`${sharing.data}/d/`);
+    await page.follow("sub/");
+    await page.choose("#sent", [`${files}/x.dat`]);
+    await page.send("Bring them, and replace files of the same names");
+    assert.match(await text(page), /1 file was brought\s+sub\/x\.dat/);
+    assert.equal(await Deno.readTextFile(`${there}/x.dat`), "another x");
+    await page.follow("Bring more");
+    assert.match(await text(page), /Bring files here/);
     await Deno.remove(files, { recursive: true });
   },
 });

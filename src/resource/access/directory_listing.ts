@@ -36,7 +36,9 @@ export async function directoryListing(
   const form = json ? JSON_LISTING : people;
   const query = parseListingQuery(call.query);
   const part = new ListingPart(query, json ? undefined : people.most);
-  const headers = { ...form.headers(upload), "Cache-Control": "private, no-cache" };
+  // A page with the token of a form is kept nowhere.
+  const caching = upload && call.signIn !== undefined ? "no-store" : "no-cache";
+  const headers = { ...form.headers(upload), "Cache-Control": `private, ${caching}` };
   if (use === undefined) {
     session.close();
     return { status: 200, headers: HeaderList.of({ ...headers, "Content-Type": form.type }), body: null };

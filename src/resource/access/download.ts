@@ -7,7 +7,6 @@ import { type Entry, isWritable } from "../../daemon/session/entry.ts";
 import { grants } from "../../sharing/access_level.ts";
 import { nothingThere } from "../../daemon/session/session_errors.ts";
 import type { Call } from "../call.ts";
-import { notPermitted } from "../share/sharing_errors.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
 import { parseByteRange } from "./byte_range.ts";
 import { directoryArchive } from "./archive/directory_archive.ts";
@@ -42,9 +41,6 @@ export async function download(
   const wanted = ({ access }: Share) => access === "DROP" && isPage ? "DROP" : "READ";
   const opened = asDirectory(await openedShare(call, wanted, parts), call);
   if (opened.share.access === "DROP") {
-    if (call.signIn !== undefined) {
-      throw notPermitted("This share takes files by its link: bring them with curl -T");
-    }
     if (opened.path !== opened.share.path) throw nothingThere("nothing of a share for uploads is shown");
     return views.upload(uploadView(call, opened.share, parts.clock()));
   }
@@ -63,8 +59,7 @@ export async function download(
     if (entry.kind === "directory") {
       if (call.query.get("view") === "zip") return directoryArchive(call, opened, { session, use });
       const zone = zoneOf(entry);
-      // Whoever is signed in is so on pages alone, and files are brought to the link.
-      const upload = call.signIn === undefined && takesFiles(opened.share, entry, parts);
+      const upload = takesFiles(opened.share, entry, parts);
       return await directoryListing(
         call,
         opened,

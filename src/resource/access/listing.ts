@@ -92,6 +92,8 @@ export interface UploadTarget {
   readonly form: string;
   /** What becomes of a file whose name is taken: it gets another one, it is left, or whoever brings it is asked. */
   readonly taken: "rename" | "leave" | "ask";
+  /** With which the page shows that it was made for the browser that is signed in; absent for others. */
+  readonly formToken?: string;
 }
 
 /** A share for uploads, as those see it who bring something. */

@@ -31,14 +31,19 @@ export function shareFacts({ base, userName }: Call, share: Share, shown: string
 /** A share for uploads, as those see it who bring something. @param now Milliseconds since the epoch. */
 export function uploadView(call: Call, share: Share, now: number): UploadView {
   const { server, id, quota, received = { files: 0, bytes: 0 } } = share;
+  const credentials = share.password !== undefined && share.target === EVERYBODY
+    ? "-u ':<password>' "
+    : share.target === EVERYBODY
+    ? ""
+    : call.userName === undefined
+    ? "-H 'Authorization: Bearer <token>' "
+    : `-u ${shellWord(call.userName)} `;
   const left = (most: number | undefined, there: number) =>
     most === undefined ? undefined : Math.max(0, most - there);
   return {
     share: shareFacts(call, share, share.path),
     ...uploadTarget(call, share, share.path),
-    command: `curl -T <file> ${share.password === undefined ? "" : "-u ':<password>' "}${
-      shellWord(`${call.base}/rest/access/${server}/${id}/`)
-    }`,
+    command: `curl -T <file> ${credentials}${shellWord(`${call.base}/rest/access/${server}/${id}/`)}`,
     quota: quota && { files: left(quota.files, received.files), bytes: left(quota.bytes, received.bytes) },
     now,
   };
@@ -46,16 +51,17 @@ export function uploadView(call: Call, share: Share, now: number): UploadView {
 
 /** Where files for a directory of a share are sent. What is there may be replaced with `MODIFY` alone. */
 export function uploadTarget(
-  { root }: Pick<Call, "root">,
+  { root, signIn }: Pick<Call, "root" | "signIn">,
   { server, id, path, access }: Share,
   directory: string,
 ): UploadTarget {
   const place = `${encodeURIComponent(server)}/${id}`;
   const below = encodePath(directory.slice(path.length));
   return {
-    to: `${root}rest/access/${place}/${below}`,
-    form: `${root}drop/${place}${below && `/${below}`}`,
+    to: `${root}${signIn === undefined ? "rest/access" : "shared"}/${place}/${below}`,
+    form: `${root}${signIn === undefined ? "drop" : "shared"}/${place}${below && `/${below}`}`,
     taken: access === "DROP" ? "rename" : access === "MODIFY" ? "ask" : "leave",
+    formToken: signIn?.formToken,
   };
 }
 

@@ -1,6 +1,7 @@
 import { LEGACY_SSH_HEADER, MAX_AUTHORIZATION } from "../../authentication/parse_credentials.ts";
 import type { HeaderList } from "../../model/header_list.ts";
 import { refuse } from "../../model/service_error.ts";
+import { FORM_TOKEN_HEADER } from "../../resource/form.ts";
 import { PREFERENCES_HEADER } from "../identify.ts";
 
 /** Longest value in characters of each header that the service reads; others are never looked at. */
@@ -22,6 +23,7 @@ export const HEADER_LIMITS: ReadonlyMap<string, number> = new Map([
   ["Origin", 512],
   ["Range", 256],
   ["Sec-Fetch-Site", 64],
+  [FORM_TOKEN_HEADER, 64],
   [LEGACY_SSH_HEADER, 2048],
   [PREFERENCES_HEADER, 4096],
   ["X-UNICORE-Consignor", 8192],

@@ -34,7 +34,7 @@ import { helpPage } from "../../pages/help_page.ts";
 import { linkPasswordPage, openLinkByForm } from "../../pages/link_password_page.ts";
 import { backFromProvider, leaveForProvider } from "../../pages/sign_in_by_provider.ts";
 import { challengeBrowser } from "../../resource/challenge_browser.ts";
-import { bringByForm } from "../../pages/upload_page.ts";
+import { bringByForm, bringByOwnForm, bringByPage } from "../../pages/upload_page.ts";
 import { FILES_TYPE, FORM_TYPE, type PublishedRoute, type Route } from "./router.ts";
 
 /** Where somebody signs in. @param unauthenticated The error that asks a caller for credentials. */
@@ -129,15 +129,27 @@ function administrationRoutes(parts: AdminPageParts): Route[] {
 
 /** What is shared with whoever is signed in: nobody is below `/rest/`. */
 function sharedRoutes(sharing: SharingParts): Route[] {
-  const route: Omit<Route, "path"> = {
-    method: "GET",
+  const page: Pick<Route, "service" | "signedIn" | "audit" | "failed"> = {
     service: "access",
     signedIn: true,
     audit: "share",
-    answer: (call) => download(call, sharing, SHARE_VIEWS),
-    failed: signInForShare,
+    failed: (failure, asked) => linkPasswordPage(failure, asked) ?? signInForShare(failure, asked),
   };
-  return [{ ...route, path: "/shared/:server/:id" }, { ...route, path: "/shared/:server/:id/*rest" }];
+  const routes: readonly Omit<Route, "path">[] = [
+    { ...page, method: "GET", answer: (call) => download(call, sharing, SHARE_VIEWS) },
+    { ...page, method: "PUT", answer: (call) => bringByPage(call, sharing) },
+    {
+      ...page,
+      method: "POST",
+      permission: "PUT",
+      consumes: FILES_TYPE,
+      answer: (call) => bringByOwnForm(call, sharing),
+    },
+  ];
+  return routes.flatMap((route) => [
+    { ...route, path: "/shared/:server/:id" },
+    { ...route, path: "/shared/:server/:id/*rest" },
+  ]);
 }
 
 /** Takes the password of a link from the form that asks for it. */

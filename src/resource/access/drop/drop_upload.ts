@@ -9,6 +9,7 @@ import { nothingThere } from "../../../daemon/session/session_errors.ts";
 import { withinAll } from "../../../sharing/rules/owner_limits.ts";
 import { isDirectory, type Share } from "../../../sharing/share.ts";
 import type { Call } from "../../call.ts";
+import { checkShownToken, FORM_TOKEN } from "../../form.ts";
 import { withoutSlash } from "../../../model/absolute_path.ts";
 import { invalidRequest } from "../../invalid_request.ts";
 import { notPermitted } from "../../share/sharing_errors.ts";
@@ -78,7 +79,9 @@ export async function dropUpload(
 /**
  * Takes the files of a form for a share with access `DROP`, or a directory of one that may be written, one after the other.
  * What fails ends it; those before are kept. None replaces another, unless the query has `replace` and the access is `MODIFY`.
- * @returns Names that they got. @throws As {@link dropUpload}, and {ERR_NOT_PERMITTED} for another share.
+ * Of a browser that is signed in, the form has the token of its pages before the first file.
+ * @returns Names that they got.
+ * @throws As {@link dropUpload}, {ERR_NOT_PERMITTED} for another share, and {ERR_PAGE_OUTDATED}.
  */
 export async function dropForm(call: Call, parts: SharingParts): Promise<readonly string[]> {
   const opened = await openedShare(call, ({ access }) => access === "DROP" ? "DROP" : "WRITE", parts);
@@ -93,6 +96,9 @@ export async function dropForm(call: Call, parts: SharingParts): Promise<readonl
   const range = { kind: "whole", length: undefined, most: length >= 0 ? length : undefined } as const;
   const names: string[] = [];
   for await (const file of formFiles(headers.get("Content-Type") ?? "", body)) {
+    if (call.signIn !== undefined) {
+      checkShownToken(file.fields.get(FORM_TOKEN) ?? null, call.signIn.formToken);
+    }
     const name = droppedName(`${below}${file.name}`);
     if (!withinAll(limits, `${share.path}${name}`)) throw nothingThere("outside of what the owner may reach");
     const brought = { name, key: randomKey(), range, body: file.body, place };

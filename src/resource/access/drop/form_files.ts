@@ -5,6 +5,9 @@ import { invalidRequest } from "../../invalid_request.ts";
 /** Files of a form at most, empty fields and others included. */
 const MOST_PARTS = 1000;
 
+/** Fields without a file whose text is kept. */
+const MOST_FIELDS = 10;
+
 /** Bytes of the head of a part at most, and of what stands before the first. */
 const MOST_HEAD = 8 * 1024;
 
@@ -17,23 +20,29 @@ interface FormFile {
   readonly name: string;
   /** To be taken whole before the next file is asked for. */
   readonly body: ReadableStream<Uint8Array>;
+  /** Text of the fields before it; of fields of one name, that of the last. */
+  readonly fields: ReadonlyMap<string, string>;
 }
 
 /**
- * The files that a browser sends with a form, one after the other as they come (`multipart/form-data`, RFC 7578); fields
- * without a file are passed over. Little is held of them: the head of a part, and a line's length of its body.
+ * The files that a browser sends with a form, one after the other as they come (`multipart/form-data`, RFC 7578). Little is
+ * held of them: the head of a part, a line's length of its body, and the text of fields.
  * @param contentType That of the request.
  * @throws {ERR_INVALID_REQUEST}
  */
 export async function* formFiles(contentType: string, body: Body): AsyncGenerator<FormFile, void> {
   const reader = new PartReader(body, boundaryOf(contentType));
   try {
-    await reader.skipTo("the first part");
+    await reader.textUpTo("the first part");
+    const fields = new Map<string, string>();
     for (let parts = 0; await reader.hasNext(); parts++) {
       if (parts === MOST_PARTS) throw invalidRequest(`Expected at most ${MOST_PARTS} files`);
-      const name = fileName(await reader.head());
-      if (name === undefined || name === "") await reader.skipTo("the end of a field");
-      else yield { name, body: reader.body() };
+      const { field, file } = namesIn(await reader.head());
+      if (file !== undefined && file !== "") yield { name: file, body: reader.body(), fields };
+      else {
+        const text = await reader.textUpTo("the end of a field");
+        if (fields.size < MOST_FIELDS && file === undefined && field !== undefined) fields.set(field, text);
+      }
     }
   } finally {
     await reader.cancel();
@@ -50,14 +59,12 @@ function boundaryOf(contentType: string): string {
   return boundary;
 }
 
-/**
- * The name of the file of a part; browsers write quotes and line ends in it as `%22`, `%0D`, `%0A` (HTML standard, 4.10.21.8).
- * @returns `undefined` if it has none.
- */
-function fileName(head: string): string | undefined {
-  const line = head.split("\r\n").find((each) => /^content-disposition:/i.test(each));
-  const name = /; filename="([^"]*)"/i.exec(line ?? "")?.[1];
-  return name?.replaceAll("%22", '"');
+/** Names of a part, and of the file in it; browsers write quotes and line ends as `%22`, `%0D`, `%0A` (HTML standard, 4.10.21.8). */
+function namesIn(head: string): { readonly field: string | undefined; readonly file: string | undefined } {
+  const line = head.split("\r\n").find((each) => /^content-disposition:/i.test(each)) ?? "";
+  const field = /; name="([^"]*)"/i.exec(line)?.[1];
+  const file = /; filename="([^"]*)"/i.exec(line)?.[1];
+  return { field, file: file?.replaceAll("%22", '"') };
 }
 
 /** Takes a body apart at its boundary. */
@@ -96,13 +103,16 @@ class PartReader {
     }
   }
 
-  /** Passes over what stands before the next boundary. */
-  async skipTo(what: string): Promise<void> {
+  /** What stands before the next boundary. */
+  async textUpTo(what: string): Promise<string> {
+    const pieces: Uint8Array[] = [];
     let bytes = 0;
     for (let piece = await this.#piece(); piece !== undefined; piece = await this.#piece()) {
+      pieces.push(piece);
       bytes += piece.length;
       if (bytes > MOST_HEAD) throw invalidRequest(`The form has too much before ${what}`);
     }
+    return Buffer.concat(pieces).toString();
   }
 
   /** The bytes up to the next boundary. */

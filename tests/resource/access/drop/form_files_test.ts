@@ -108,6 +108,32 @@ Deno.test("formFiles() passes over fields without a file, and what stands before
 
 const text = (value: string) => new TextEncoder().encode(value);
 
+Deno.test("formFiles() tells the text of the few fields before a file, and takes no file for one", async () => {
+  const field = (name: string, value: string) =>
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  const file = (name: string) =>
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="t"; filename="${name}"\r\n\r\nx\r\n`;
+  const told = async (parts: readonly string[]) => {
+    const found: [string, Record<string, string>][] = [];
+    for await (
+      const { name, body, fields } of formFiles(TYPE, text(`${parts.join("")}--${BOUNDARY}--\r\n`))
+    ) {
+      found.push([name, Object.fromEntries(fields)]);
+      await Array.fromAsync(body);
+    }
+    return found;
+  };
+  assert.deepEqual((await told([field("t", "ü\r\n--x"), field("u", ""), file("a")])).at(0), [
+    "a",
+    { t: "ü\r\n--x", u: "" },
+  ]);
+  assert.deepEqual(await told([file(""), field("t", "v")]), []);
+  assert.deepEqual((await told([file(""), file("a")])).at(0), ["a", {}]);
+  const many = Array.from({ length: 30 }, (_, i) => field(`f${i}`, "v"));
+  assert.equal(Object.keys((await told([...many, file("a")])).at(0)?.[1] ?? {}).length, 10);
+  await assert.rejects(told([field("t", "x".repeat(10_000)), file("a")]), { code: "ERR_INVALID_REQUEST" });
+});
+
 Deno.test("formFiles() takes a boundary of 70 characters, in quotes or not, and none that is longer", async () => {
   for (const quote of ["", '"']) {
     const form = (boundary: string) => {
