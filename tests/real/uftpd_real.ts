@@ -15,6 +15,7 @@ import { freePorts, reachable, sessionAccount, startUftpd } from "./uftpd.ts";
 
 const PART = "UFTPD and pyuftp";
 const ANN = ["ann", "wonder-4711"] as const;
+const BEN = ["ben", "wonder-4712"] as const;
 
 const checkout = Deno.env.get("UFTPD_CHECKOUT");
 if (checkout === undefined) lacking(PART, "set UFTPD_CHECKOUT to a checkout of UFTPD");
@@ -29,6 +30,7 @@ else {
 async function quickStart(uftpd: string, pyuftp: string): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "authserver-real-" });
   const account = sessionAccount();
+  const group = (await run("id", ["-gn", account.username])).trim();
   const [servicePort] = freePorts(1);
   const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
   const own = authority.issue({ subject: "CN=AUTH,O=Demo,C=EU", names: ["localhost", "127.0.0.1"] });
@@ -42,9 +44,11 @@ async function quickStart(uftpd: string, pyuftp: string): Promise<void> {
     "uftpd.acl": "CN=AUTH,O=Demo,C=EU\n",
     "ssl.conf": `credential.key=${folder}/uftpd.key\ncredential.certificate=${folder}/uftpd.pem\n` +
       `truststore=${folder}/ca.pem\n`,
-    "users.txt": passwordLine(ANN, "CN=Ann Example,O=Example"),
+    "users.txt": passwordLine(ANN, "CN=Ann Example,O=Example") +
+      passwordLine(BEN, "CN=Ben Example,O=Example"),
     "mapfile.json": JSON.stringify({
       "CN=Ann Example,O=Example": { role: "user", xlogin: account.username },
+      "CN=Ben Example,O=Example": { role: "user", xlogin: account.username, group },
       "CN=ann,OU=ssh-certificates": { role: "user", xlogin: account.username },
     }),
     "container.properties": `container.host=localhost
@@ -114,6 +118,7 @@ persistence.directory=${folder}/shares
     assert.match(await ask("ls", `${target}/`), /up\.txt/);
     await narrowToken({ base: `https://localhost:${servicePort}`, data, folder, pyuftp, env });
     await shareOneFile({ base: `https://localhost:${servicePort}`, data, folder, ask });
+    await shareWithGroup(group, { base: `https://localhost:${servicePort}`, data, folder, pyuftp, env });
     await bringAndArchive({ base: `https://localhost:${servicePort}`, data, folder });
     const issued = await ask("issue-token", "-l", "600", `https://localhost:${servicePort}/rest/auth`);
     const [token = ""] = /ey[\w-]+\.[\w-]+\.[\w-]+/.exec(issued) ?? [];
@@ -349,6 +354,29 @@ async function signInAsJavaClients({ base, folder, target }: {
       session.close();
     }
   }
+}
+
+/** `pyuftp` knows nothing of groups: the name of one is a target as any other. */
+async function shareWithGroup(group: string, { base, data, folder, pyuftp, env }: {
+  readonly base: string;
+  readonly data: string;
+  readonly folder: string;
+  readonly pyuftp: string;
+  readonly env: Record<string, string>;
+}): Promise<void> {
+  const shares = `${base}/rest/share/HPC`;
+  const ask = (user: readonly string[], ...args: readonly string[]) =>
+    run(pyuftp, [...args, "-u", user.join(":")], { env, cwd: folder });
+  await ask(ANN, "share", "--server", shares, "--access", `group:${group}`, `${data}/`);
+  assert.match(await ask(ANN, "share", "--server", shares, "--list"), new RegExp(`${data}/`));
+  using client = Deno.createHttpClient({ caCerts: [await Deno.readTextFile(`${folder}/ca.pem`)] });
+  const Authorization = `Basic ${btoa(BEN.join(":"))}`;
+  const shown = await (await fetch(shares, { client, headers: { Authorization } })).json();
+  const { uftp: address } = shown.accessible[0];
+  await ask(BEN, "cp", `${address}there.txt`, `${folder}/of_group.txt`);
+  assert.equal(await Deno.readTextFile(`${folder}/of_group.txt`), "already there\n");
+  await ask(ANN, "share", "--server", shares, "--access", `group:${group}`, "--delete", `${data}/`);
+  await assert.rejects(ask(BEN, "cp", `${address}there.txt`, `${folder}/not_any_more.txt`));
 }
 
 /** A single file, by the address that the service shows for it: `pyuftp` asks for the folder. */
