@@ -36,9 +36,7 @@ export async function directoryListing(
   const form = json ? JSON_LISTING : people;
   const query = parseListingQuery(call.query);
   const part = new ListingPart(query, json ? undefined : people.most);
-  // A page with the token of a form is kept nowhere.
-  const caching = upload && call.signIn !== undefined ? "no-store" : "no-cache";
-  const headers = { ...form.headers(upload), "Cache-Control": `private, ${caching}` };
+  const headers = { ...form.headers(upload), "Cache-Control": `private, ${caching(call, upload)}` };
   if (use === undefined) {
     session.close();
     return { status: 200, headers: HeaderList.of({ ...headers, "Content-Type": form.type }), body: null };
@@ -79,6 +77,11 @@ export async function directoryListing(
     unread,
     { headers: { ...headers, ...(listing.next !== undefined && { Link: `<${listing.next}>; rel="next"` }) } },
   );
+}
+
+/** A page with the token of a form is kept nowhere. */
+function caching({ signIn }: Call, upload: boolean): "no-store" | "no-cache" {
+  return upload && signIn !== undefined ? "no-store" : "no-cache";
 }
 
 /** What of a listing is by the part that is shown. */
