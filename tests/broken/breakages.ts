@@ -635,6 +635,17 @@ const DATABASE: readonly Breakage[] = [
     only: "hears what others change",
   },
   {
+    rows: ["an instance has another configuration"],
+    broken: "instances are not told apart by their configurations",
+    file: "src/service/assembly/configuration_digest.ts",
+    change: instead(
+      'return hash("sha256", common, "base64url")',
+      'return hash("sha256", common && "", "base64url")',
+    ),
+    tests: ["tests/faults/database_test.ts"],
+    only: "an instance with another configuration",
+  },
+  {
     rows: ["an instance is frozen (SIGSTOP)", "a share that is removed: from the answer"],
     broken: "a share that one instance removes stays in the database",
     file: "src/sharing/store/share_sql.ts",

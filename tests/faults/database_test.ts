@@ -385,3 +385,37 @@ Deno.test({
     after: "changes hold as soon as it is back",
   });
 });
+
+Deno.test({
+  name: "an instance with another configuration serves as the others do, and all say so until it is mended",
+  ignore: POSTGRES === undefined,
+}, async () => {
+  await using several = await SeveralInstances.start({ instances: 1 });
+  const { one, instances } = several;
+  const other = await several.startInstance(1, { "share.maxPerUser": "7" });
+  instances.push(other);
+  const differ = async (instance: Instance) =>
+    (await instance.ask("/health/ready")).json()["configurationsDiffer"];
+  for (const instance of instances) await until(async () => await differ(instance) === true);
+  await one.process.prints(/instances have different configurations names=/);
+  const access = `/rest/access/HPC/${await several.share()}`;
+  for (const instance of instances) {
+    assert.equal(await statusOf(instance, "/health/ready"), 200);
+    assert.equal(await statusOf(instance, access), 200);
+    assert.equal(await statusOf(instance, "/rest/auth/HPC"), 200);
+  }
+  await Deno.writeTextFile(
+    other.main,
+    (await Deno.readTextFile(other.main)).replace("share.maxPerUser=7\n", ""),
+  );
+  other.process.kill("SIGHUP");
+  for (const instance of instances) await until(async () => await differ(instance) === false);
+  note({
+    section: SECTION,
+    fault: "an instance has another configuration",
+    caller:
+      "nothing, but that each instance goes by its own; `/health/ready` 200 with `configurationsDiffer`",
+    log: "`instances have different configurations`, with their names",
+    after: "over as soon as they are alike, by a reload",
+  });
+});

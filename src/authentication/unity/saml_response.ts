@@ -4,6 +4,7 @@ import { fillIdentityTemplate } from "../identity_template.ts";
 import { Assertion, checkHead, type Expectation, readIssuer } from "./assertion.ts";
 import { InvalidResponse } from "./invalid_response.ts";
 import { ASSERTION, PROTOCOL, SIGNATURE, SOAP, SUCCESS } from "./saml_names.ts";
+import { SmallSteps } from "../../model/small_steps.ts";
 import { type SignedElement, type Signers, verifySignature } from "./signed_element.ts";
 import { parseXml, type XmlElement } from "./xml_element.ts";
 
@@ -32,10 +33,11 @@ export async function readSamlResponse(
   expected: Expectation,
   signers: TrustedSigners,
 ): Promise<SamlIdentity> {
+  const steps = new SmallSteps();
   const response = findResponse(await parseXml(text));
   checkResponse(response, expected);
   if (response.all(SIGNATURE, "Signature").length > 0) {
-    await verifySignature(text, response, signers.anchored);
+    await verifySignature({ text, steps }, response, signers.anchored);
   }
 
   const found = response.all(ASSERTION, "Assertion");
@@ -50,7 +52,11 @@ export async function readSamlResponse(
     const isSigned = element.all(SIGNATURE, "Signature").length > 0;
     if (!isSigned && expected.strict) throw new InvalidResponse("an assertion is not signed");
     if (isSigned) {
-      const copy = await verifySignature(text, element, expected.strict ? signers.issuers : signers.anchored);
+      const copy = await verifySignature(
+        { text, steps },
+        element,
+        expected.strict ? signers.issuers : signers.anchored,
+      );
       signed.push(copy);
       assertions.push(new Assertion(copy.element));
     } else assertions.push(new Assertion(element));

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { X509Certificate } from "node:crypto";
 import { USABLE_KEYS, usableKeyOf } from "../../model/trust/usable_key.ts";
+import type { SmallSteps } from "../../model/small_steps.ts";
 import { InvalidResponse } from "./invalid_response.ts";
 import { ENVELOPED, EXCLUSIVE_C14N, SIGNATURE } from "./saml_names.ts";
 import {
@@ -28,12 +29,12 @@ const TRANSFORMS: ReadonlySet<string> = new Set([ENVELOPED, EXCLUSIVE_C14N]);
  * Verifies the enveloped signature of an element (authentication.md 5.4). The form of the signature is checked before
  * the signature library sees it: one signature, one reference, to this element, by the two permitted transforms. What is
  * read afterwards is the signed bytes, not the document around them.
- * @param text The whole message.
+ * @param message The whole text, and the steps in which it is worked on.
  * @param element The element in the message that {@link parseXml} made of the text.
  * @throws {InvalidResponse}
  */
 export async function verifySignature(
-  text: string,
+  { text, steps }: { readonly text: string; readonly steps: SmallSteps },
   element: XmlElement,
   signers: Signers,
 ): Promise<SignedElement> {
@@ -59,6 +60,7 @@ export async function verifySignature(
   verifier.HashAlgorithms = digestClasses();
   verifier.SignatureAlgorithms = { [method.uri]: signatureClass(method.uri, method, signer.publicKey) };
   let signed: readonly string[];
+  if (steps.isLong) await steps.rest();
   try {
     verifier.loadSignature(signature.node);
     signed = verifier.checkSignature(text) ? verifier.getSignedReferences() : [];
@@ -69,7 +71,9 @@ export async function verifySignature(
   if (bytes === undefined || signed.length !== 1) {
     throw new InvalidResponse(`the signature of ${element.name} does not verify`);
   }
+  if (steps.isLong) await steps.rest();
   const copy = await parseXml(bytes);
+  if (steps.isLong) await steps.rest();
   if (!copy.is(element.namespace, element.name) || copy.attribute("ID") !== id) {
     throw new InvalidResponse("what is signed is something else");
   }
