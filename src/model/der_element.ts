@@ -16,20 +16,37 @@ const MAX_DEPTH = 8;
 
 /** One DER element (X.690, 8.1). Every method throws {@link InvalidDer} if the element is not what is asked for. */
 export class DerElement {
-  /**
-   * @param tag Identifier octet, such as 0x30 for a sequence.
-   * @param whole Tag, length and content.
-   */
-  constructor(readonly tag: number, readonly content: Buffer, readonly whole: Buffer) {}
+  /** Identifier octet, such as 0x30 for a sequence. */
+  readonly tag: number;
+  readonly #bytes: Buffer;
+  readonly #first: number;
+  readonly #start: number;
+  readonly #end: number;
+
+  /** The element of the bytes at `first` that a walk has reached. */
+  constructor({ bytes, tag, start, end }: ElementWalk, first: number) {
+    this.tag = tag;
+    this.#bytes = bytes;
+    this.#first = first;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  /** A view, made when it is asked for: most elements are only passed by. */
+  get content(): Buffer {
+    return this.#bytes.subarray(this.#start, this.#end);
+  }
+
+  /** Tag, length and content. */
+  get whole(): Buffer {
+    return this.#bytes.subarray(this.#first, this.#end);
+  }
 
   /** The elements in one that is made of such. */
   children(): DerElement[] {
     const found: DerElement[] = [];
-    for (let rest = this.content; rest.length > 0;) {
-      const element = readElement(rest);
-      found.push(element);
-      rest = rest.subarray(element.whole.length);
-    }
+    const walk = new ElementWalk(this.#bytes, this.#start, this.#end);
+    for (let first = this.#start; walk.next(); first = walk.end) found.push(new DerElement(walk, first));
     return found;
   }
 
@@ -48,16 +65,18 @@ export class DerElement {
 
   /** A whole number that is not negative. */
   integer(): number {
-    if (this.tag !== 0x02 || this.content.length === 0 || this.content.length > 5) throw new InvalidDer();
-    return this.content.reduce((sum, octet) => sum * 256 + octet, 0);
+    const octets = this.content;
+    if (this.tag !== 0x02 || octets.length === 0 || octets.length > 5) throw new InvalidDer();
+    return octets.reduce((sum, octet) => sum * 256 + octet, 0);
   }
 
   /** An object identifier in dotted form, such as `2.5.4.5` (X.690, 8.19); a longer one than anybody uses is refused. */
   objectId(): string {
-    if (this.tag !== 0x06 || this.content.length > MAX_OBJECT_ID) throw new InvalidDer();
+    const content = this.content;
+    if (this.tag !== 0x06 || content.length > MAX_OBJECT_ID) throw new InvalidDer();
     const numbers: bigint[] = [];
     let number = 0n;
-    for (const byte of this.content) {
+    for (const byte of content) {
       number = (number << 7n) | BigInt(byte & 0x7f);
       if ((byte & 0x80) !== 0) continue;
       numbers.push(number);
@@ -79,10 +98,9 @@ export class DerElement {
  * @throws {InvalidDer} If they begin with none.
  */
 export function readElement(bytes: Uint8Array): DerElement {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const walk = new ElementWalk(buffer);
+  const walk = new ElementWalk(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
   if (!walk.next()) throw new InvalidDer();
-  return new DerElement(walk.tag, buffer.subarray(walk.start, walk.end), buffer.subarray(0, walk.end));
+  return new DerElement(walk, 0);
 }
 
 /**
