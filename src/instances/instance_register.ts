@@ -66,7 +66,8 @@ export class InstanceRegister {
       look: () => this.#turn(),
       everyMs: TURN_MS,
       trouble: "instances are not known",
-      ...{ log, schedule },
+      log,
+      schedule,
     });
   }
 

@@ -40,7 +40,8 @@ export class SharedClock {
       look: () => this.#look(),
       everyMs: TURN_MS,
       trouble: "the database's clock is not followed",
-      ...{ log, schedule },
+      log,
+      schedule,
     });
   }
 

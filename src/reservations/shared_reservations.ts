@@ -59,7 +59,8 @@ export class SharedReservations {
       look: () => this.#look(),
       everyMs: LOOK_MS,
       trouble: "reservations are not followed",
-      ...{ log, schedule },
+      log,
+      schedule,
     });
   }
 

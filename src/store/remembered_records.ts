@@ -43,7 +43,8 @@ export class RememberedRecords implements RecordStore {
       look: () => this.#look(),
       everyMs: LOOK_MS,
       trouble: "records are not followed",
-      ...{ log, schedule },
+      log,
+      schedule,
     });
   }
 

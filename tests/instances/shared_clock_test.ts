@@ -36,7 +36,10 @@ function machine(behindMs?: number) {
     },
   });
   return {
-    ...{ clock, time, lines, learned },
+    clock,
+    time,
+    lines,
+    learned,
     leave: (isAway: boolean) => away = isAway,
     async turn() {
       turn?.();

@@ -21,7 +21,12 @@ Deno.test("DurationHistogram counts a duration in every bucket whose bound it do
   assert.deepEqual(moved(histogram), {
     "0.001": 1,
     ...few,
-    ...{ "1": 2, "2.5": 2, "5": 2, "10": 2, "30": 3, "+Inf": 4 },
+    "1": 2,
+    "2.5": 2,
+    "5": 2,
+    "10": 2,
+    "30": 3,
+    "+Inf": 4,
     sum: 60.0035,
     count: 4,
   });

@@ -24,7 +24,11 @@ async function open(content: unknown, { zone = "UTC" } = {}) {
   const book = await openReservationBook({ file, zone, clock: () => time.now, log, intervalMs: 10 });
   const alive = setInterval(() => {}, 1000); // the watcher itself keeps no program alive
   return {
-    ...{ book, file, time, lines, write },
+    book,
+    file,
+    time,
+    lines,
+    write,
     async logged(part: string): Promise<string> {
       while (!lines.some((line) => line.includes(part))) {
         await new Promise<void>((resolve) => heard = resolve);

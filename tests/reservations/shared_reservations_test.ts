@@ -65,7 +65,11 @@ function instance(known?: ReservationsKnown) {
   const store = (server: string) =>
     new DatabaseReservationStore(database, server, { zone: "UTC", now: time.clock });
   return {
-    ...{ database, shared, time, store, learned },
+    database,
+    shared,
+    time,
+    store,
+    learned,
     /** So much time passes, for both, and the instance looks. */
     async turn(ms = 100) {
       time.clock += ms;

@@ -21,7 +21,9 @@ function followed(look: () => Promise<void>) {
     },
   });
   return {
-    ...{ following, lines, planned },
+    following,
+    lines,
+    planned,
     async turn() {
       turn?.();
       for (let i = 0; i < 10; i++) await Promise.resolve();

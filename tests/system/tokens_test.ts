@@ -60,8 +60,15 @@ Deno.test("a user sees the tokens there are, and ends one of them or all at once
   assert.equal(entries.length, 3);
   const today = new Date().toISOString().slice(0, 10);
   assert.deepEqual({ ...one, made: 0, ends: 0, lastUsed: 0 }, {
-    ...{ id: idOf(first), name: "portal", made: 0, ends: 0, madeFrom: "127.0.0.1" },
-    ...{ lastUsed: 0, lastUsedFrom: "127.0.0.1", renewable: true, limited: false },
+    id: idOf(first),
+    name: "portal",
+    made: 0,
+    ends: 0,
+    madeFrom: "127.0.0.1",
+    lastUsed: 0,
+    lastUsedFrom: "127.0.0.1",
+    renewable: true,
+    limited: false,
   });
   assert.equal(Date.parse(String(one?.["ends"])) - Date.parse(String(one?.["made"])), 3600_000);
   assert.ok(String(one?.["lastUsed"]) <= today);

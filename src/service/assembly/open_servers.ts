@@ -62,7 +62,10 @@ async function followShared(
   if (database === undefined || !isNeeded) return undefined;
   const shared = keep(
     new SharedReservations({
-      ...{ database, elapsed: stopwatch, clock: sharedClock, log },
+      database,
+      elapsed: stopwatch,
+      clock: sharedClock,
+      log,
       known: known?.reservations,
       learned: (reservations) => learned({ reservations }),
     }),

@@ -73,7 +73,10 @@ export async function openClock(
   if (database === undefined) return clock;
   const shared = keep(
     new SharedClock({
-      ...{ database, clock, elapsed: stopwatch, log },
+      database,
+      clock,
+      elapsed: stopwatch,
+      log,
       behindMs: known?.behindMs,
       learned: (behindMs) => learned({ behindMs }),
     }),

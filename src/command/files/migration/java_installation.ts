@@ -44,7 +44,12 @@ async function openArchive(archive: string): Promise<OpenInstallation> {
     const shown = (path: string) => join(dirname(archive), relative(folder, path));
     const libraries = shown(join(root, "lib"));
     return {
-      ...{ root, conf: join(folder, conf), libraries, formerConf, archive, shown },
+      root,
+      conf: join(folder, conf),
+      libraries,
+      formerConf,
+      archive,
+      shown,
       [Symbol.asyncDispose]: remove,
     };
   } catch (error) {
