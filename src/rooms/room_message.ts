@@ -5,7 +5,7 @@ import type { SeenMark } from "../model/seen_once.ts";
 import type { DeskAnswer, DeskOrder } from "../service/operator_desk.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { RegulationNews } from "../regulation/regulation_state.ts";
-import type { ServiceOptions } from "../service/assembly/assemble.ts";
+import type { ServiceOptions } from "../service/assembly/service_options.ts";
 import type { SharedKnown } from "../service/assembly/open_together.ts";
 import type { Report } from "./measurements.ts";
 

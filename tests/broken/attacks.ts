@@ -745,7 +745,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Guessing the password of a link"],
     broken: "guesses at the password of a link cost nothing",
-    file: "src/service/assembly/assemble.ts",
+    file: "src/service/assembly/open_data_sharing.ts",
     change: instead(
       "return regulate( regulator, { clientAddress, authorization }, ({ knownAs }) => look(knownAs), signal, );",
       "return look();",

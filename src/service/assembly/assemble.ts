@@ -1,77 +1,40 @@
 import type { SourceParts } from "../../attributes/attribute_source_kind.ts";
 import { createAttributes } from "../../attributes/registry.ts";
 import { type AuthenticationChain, challengeOf, unauthenticated } from "../../authentication/chain.ts";
-import type { AttributeSource } from "../../attributes/attribute_source.ts";
-import type { Authenticator } from "../../authentication/authenticator.ts";
-import type { ServerFacts } from "../../resource/server_facts.ts";
-import type { ServiceFacts } from "../../resource/service_section.ts";
-import { type OpenSharing, openSharing } from "../../resource/share/open_sharing.ts";
 import type { SignIns } from "../../authentication/sign_in/sign_ins.ts";
-import type { SignInParts } from "../../pages/sign_in_page.ts";
-import type { AskStanding } from "../../authentication/standing.ts";
-import { kindOf } from "../../config/kind.ts";
 import { externalUrlAt } from "../../config/read_site.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
-import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { DaemonKnowledge } from "../../daemon/daemon.ts";
-import { Daemons, type KnownDaemons } from "../../daemon/daemons.ts";
-import { ShareAdministration } from "../../sharing/administration.ts";
+import { Daemons } from "../../daemon/daemons.ts";
 import type { Logger } from "../../logging/logger.ts";
-import { certificateSubject } from "../../model/certificate_subject.ts";
-import { type Clock, steadyClock } from "../../model/clock.ts";
-import type { Database } from "../../store/database.ts";
-import type { RecordStore } from "../../store/record_store.ts";
+import type { Clock } from "../../model/clock.ts";
 import { PROOFS, type SeenMark, SeenOnce } from "../../model/seen_once.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { NameService } from "../../outgoing/name_service.ts";
+import type { SignInParts } from "../../pages/sign_in_page.ts";
 import type { RegulationNews } from "../../regulation/regulation_state.ts";
-import { regulate } from "../../regulation/regulate.ts";
-import { Secret } from "../../model/secret.ts";
-import { Regulator } from "../../regulation/regulator.ts";
+import type { Regulator } from "../../regulation/regulator.ts";
+import type { ServerFacts } from "../../resource/server_facts.ts";
 import { certificateParts } from "../../resource/ssh_certificate.ts";
-import { externalConnections } from "./external_connections.ts";
-import { openAuthentication } from "./open_authentication.ts";
-import { openDatabase } from "./open_database.ts";
-import { openDaemons } from "./open_daemons.ts";
-import {
-  type InstanceName,
-  joinOthers,
-  openClock,
-  type SharedKnown,
-  type Together,
-} from "./open_together.ts";
-import { openServers } from "./open_servers.ts";
-import { OutgoingClients } from "./outgoing_clients.ts";
-import type { IdentityParts } from "../identify.ts";
-import { OwnCertificate } from "./own_certificate.ts";
-import { KINDS, type ServiceKinds } from "../kinds.ts";
+import { ShareAdministration } from "../../sharing/administration.ts";
 import { administratorsDesk } from "../administrators_desk.ts";
-import { OperatorDesk, type Ordered } from "../operator_desk.ts";
-import { RequestObserver } from "../request_observer.ts";
 import type { Route } from "../http/router.ts";
 import { routesOf } from "../http/routes.ts";
-import { VERSION } from "../version.ts";
-
-/** What a service is made from; plain data, so that it can be posted to a worker. */
-export interface ServiceOptions {
-  readonly config: ServiceConfig;
-  /** Absent if nothing speaks TLS. */
-  readonly material: TlsMaterial | undefined;
-  /** Certificates of trusted SAML issuers, PEM, one each. */
-  readonly assertionIssuers: readonly string[];
-  /** Counts the services since the start of the process, from 1. */
-  readonly generation: number;
-  /** Start of the process, milliseconds since the epoch. */
-  readonly upSince: number;
-  /** Port that clients connect to: the configured one, or what the system chose for 0. */
-  readonly port: number;
-  /** What is known of the daemons already. */
-  readonly daemons?: KnownDaemons;
-  /** What is known of what instances share already. */
-  readonly shared?: SharedKnown;
-  /** What tells it from others that are the same service; absent for whoever only looks on. */
-  readonly instance?: InstanceName;
-}
+import type { IdentityParts } from "../identify.ts";
+import { KINDS, type ServiceKinds } from "../kinds.ts";
+import { OperatorDesk, type Ordered } from "../operator_desk.ts";
+import { RequestObserver } from "../request_observer.ts";
+import { factsOf } from "./facts_of.ts";
+import { openAuthentication } from "./open_authentication.ts";
+import { openDaemons } from "./open_daemons.ts";
+import { openDataSharing } from "./open_data_sharing.ts";
+import { openDatabase } from "./open_database.ts";
+import { openRegulator } from "./open_regulator.ts";
+import { openServers } from "./open_servers.ts";
+import { joinOthers, openClock, type SharedKnown, type Together } from "./open_together.ts";
+import { OutgoingClients } from "./outgoing_clients.ts";
+import { OwnCertificate } from "./own_certificate.ts";
+import type { ServiceOptions } from "./service_options.ts";
 
 /** A service's parts, put together and running. */
 export interface ServiceParts extends IdentityParts {
@@ -172,7 +135,7 @@ async function open(
   const { chain, chain: { methods }, tokens, book, signIns } = who;
   const servers = await openServers(config, groups, { ...here, ...following, sharedClock });
   const regulator = await openRegulator(config, methods, { log, clock, learned: told.learned, together });
-  const sharing = startSharing(config, { servers, attributes, regulator, ...who, ...shared });
+  const sharing = openDataSharing(config, { servers, attributes, regulator, ...who, ...shared });
   const parts = { groups, methods, attributes, regulator, signIns, proofs, sharing, book, together };
   const desk = new OperatorDesk({ ...parts, certificate: own.facts });
   const ofMethods = partsOfMethods(chain, { regulator, signIns, desk, ordered: told.ordered });
@@ -222,27 +185,6 @@ function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingC
   outgoing.renew();
 }
 
-async function openRegulator(
-  { regulation }: ServiceConfig,
-  methods: readonly Authenticator[],
-  { log, clock, learned, together }: Pick<Surroundings, "log" | "clock" | "learned"> & {
-    readonly together: Together | undefined;
-  },
-): Promise<Regulator> {
-  const regulator = new Regulator({
-    config: regulation,
-    log,
-    steady: steadyClock,
-    clock,
-    issuers: silentIssuers(methods),
-    learned,
-    others: together?.regulation,
-    sharers: together?.sharers,
-  });
-  await together?.follow(regulator.memory);
-  return regulator;
-}
-
 /** What resources go by that depends on the methods. */
 function partsOfMethods(
   chain: AuthenticationChain,
@@ -250,7 +192,8 @@ function partsOfMethods(
     readonly regulator: Regulator;
     readonly signIns: SignIns;
     readonly desk: OperatorDesk;
-    readonly ordered: Surroundings["ordered"];
+    /** Told of what administrators had done by page. */
+    readonly ordered: Ordered | undefined;
   },
 ) {
   const { methods, realm: siteName } = chain;
@@ -273,90 +216,5 @@ function partsOfMethods(
     unauthenticated: parts.unauthenticated,
     /** Absent: browsers cannot show what any method takes. */
     signIn: password || certificate || providers.size > 0 ? signIn : undefined,
-  };
-}
-
-/** Issuers whom no method asks about their tokens. */
-function silentIssuers(methods: readonly Authenticator[]): ReadonlySet<string> {
-  const issuers = methods.flatMap(({ issuer }) => issuer ?? []);
-  const asked = new Set(issuers.filter(({ asked }) => asked).map(({ url }) => url));
-  return new Set(issuers.map(({ url }) => url).filter((url) => !asked.has(url)));
-}
-
-/** Data sharing, if some server has it; the database is made when it is not there. */
-function startSharing(
-  { sharing, features }: ServiceConfig,
-  { servers, attributes, regulator, database, standing, records, chain, observer, log, clock, keep }: {
-    readonly database: Database | undefined;
-    readonly servers: ReadonlyMap<string, ServerFacts>;
-    readonly attributes: AttributeSource;
-    readonly standing: AskStanding;
-    readonly records: () => RecordStore | undefined;
-    readonly regulator: Regulator;
-    readonly chain: AuthenticationChain;
-    readonly observer: RequestObserver;
-    readonly log: Logger;
-    readonly clock: Clock;
-    readonly keep: Kept["keep"];
-  },
-): OpenSharing | undefined {
-  const { servers: shared, directory, clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser } =
-    sharing;
-  const place = database ?? directory;
-  if (shared.length === 0 || place === undefined || !(features.share || features.access)) return undefined;
-  return keep(openSharing({
-    servers,
-    place,
-    clientAddresses,
-    allowWriteAccess,
-    maxLifetimeSeconds,
-    maxPerUser,
-    attributes,
-    standing,
-    records,
-    guess: ({ link, clientAddress, signal }, look) => {
-      const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
-      return regulate(
-        regulator,
-        { clientAddress, authorization },
-        ({ knownAs }) => look(knownAs),
-        signal,
-      );
-    },
-    watch: ({ caller, clientAddress }, end) => regulator.watch(caller, clientAddress, end),
-    unauthenticated: (reason) => unauthenticated(chain, reason),
-    transferred: (direction, bytes) => observer.transferred(direction, bytes),
-    log,
-    clock,
-  }));
-}
-
-/** What the service says about itself. */
-function factsOf(
-  { config, assertionIssuers, upSince }: ServiceOptions,
-  { own, groups, methods, kinds, clock, externalUrl, together }: {
-    readonly own: OwnCertificate;
-    readonly groups: readonly DaemonGroup[];
-    readonly methods: readonly Authenticator[];
-    readonly kinds: ServiceKinds;
-    readonly clock: Clock;
-    readonly externalUrl: string;
-    readonly together: ServiceFacts["together"];
-  },
-): ServiceFacts {
-  const remotes = config.authentication.methods.map((method, i) =>
-    [kindOf(method, kinds.methods).remotes?.(method) ?? [], methods[i]] as const
-  );
-  return {
-    siteName: config.site.name,
-    supposedUrl: config.site.externalUrlGiven ? undefined : externalUrl,
-    version: VERSION,
-    upSince,
-    together,
-    clock,
-    credential: own.facts,
-    trustedCAs: own.trusted,
-    trustedSAMLIssuers: () => assertionIssuers.map((issuer) => certificateSubject(issuer)),
-    externalConnections: () => externalConnections(groups, remotes),
   };
 }

@@ -6,7 +6,7 @@ import { loadTruststore } from "../../config/tls/truststore.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import { isError, type Problem } from "../../model/problem.ts";
 import { KINDS } from "../kinds.ts";
-import type { ServiceOptions } from "./assemble.ts";
+import type { ServiceOptions } from "./service_options.ts";
 
 /** A configuration that was read and found good, with all certificates that it names. */
 export type Setup = Pick<ServiceOptions, "config" | "material" | "assertionIssuers">;

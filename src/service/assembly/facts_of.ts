@@ -1,0 +1,41 @@
+import type { Authenticator } from "../../authentication/authenticator.ts";
+import { kindOf } from "../../config/kind.ts";
+import type { DaemonGroup } from "../../daemon/daemon_group.ts";
+import { certificateSubject } from "../../model/certificate_subject.ts";
+import type { Clock } from "../../model/clock.ts";
+import type { ServiceFacts } from "../../resource/service_section.ts";
+import type { ServiceKinds } from "../kinds.ts";
+import { VERSION } from "../version.ts";
+import { externalConnections } from "./external_connections.ts";
+import type { OwnCertificate } from "./own_certificate.ts";
+import type { ServiceOptions } from "./service_options.ts";
+
+/** What the service says about itself. */
+export function factsOf(
+  { config, assertionIssuers, upSince }: ServiceOptions,
+  { own, groups, methods, kinds, clock, externalUrl, together }: {
+    readonly own: OwnCertificate;
+    readonly groups: readonly DaemonGroup[];
+    readonly methods: readonly Authenticator[];
+    readonly kinds: ServiceKinds;
+    readonly clock: Clock;
+    readonly externalUrl: string;
+    readonly together: ServiceFacts["together"];
+  },
+): ServiceFacts {
+  const remotes = config.authentication.methods.map((method, i) =>
+    [kindOf(method, kinds.methods).remotes?.(method) ?? [], methods[i]] as const
+  );
+  return {
+    siteName: config.site.name,
+    supposedUrl: config.site.externalUrlGiven ? undefined : externalUrl,
+    version: VERSION,
+    upSince,
+    together,
+    clock,
+    credential: own.facts,
+    trustedCAs: own.trusted,
+    trustedSAMLIssuers: () => assertionIssuers.map((issuer) => certificateSubject(issuer)),
+    externalConnections: () => externalConnections(groups, remotes),
+  };
+}

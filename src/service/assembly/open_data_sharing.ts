@@ -1,0 +1,62 @@
+import type { AttributeSource } from "../../attributes/attribute_source.ts";
+import { type AuthenticationChain, unauthenticated } from "../../authentication/chain.ts";
+import type { AskStanding } from "../../authentication/standing.ts";
+import type { ServiceConfig } from "../../config/service_config.ts";
+import type { Logger } from "../../logging/logger.ts";
+import type { Clock } from "../../model/clock.ts";
+import { Secret } from "../../model/secret.ts";
+import { regulate } from "../../regulation/regulate.ts";
+import type { Regulator } from "../../regulation/regulator.ts";
+import type { ServerFacts } from "../../resource/server_facts.ts";
+import { type OpenSharing, openSharing } from "../../resource/share/open_sharing.ts";
+import type { Database } from "../../store/database.ts";
+import type { RecordStore } from "../../store/record_store.ts";
+import type { RequestObserver } from "../request_observer.ts";
+
+/** Data sharing, if some server has it; the database is made when it is not there. */
+export function openDataSharing(
+  { sharing, features }: ServiceConfig,
+  { servers, attributes, regulator, database, standing, records, chain, observer, log, clock, keep }: {
+    readonly database: Database | undefined;
+    readonly servers: ReadonlyMap<string, ServerFacts>;
+    readonly attributes: AttributeSource;
+    readonly standing: AskStanding;
+    readonly records: () => RecordStore | undefined;
+    readonly regulator: Regulator;
+    readonly chain: AuthenticationChain;
+    readonly observer: RequestObserver;
+    readonly log: Logger;
+    readonly clock: Clock;
+    readonly keep: <T extends { close(): void }>(part: T) => T;
+  },
+): OpenSharing | undefined {
+  const { servers: shared, directory, clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser } =
+    sharing;
+  const place = database ?? directory;
+  if (shared.length === 0 || place === undefined || !(features.share || features.access)) return undefined;
+  return keep(openSharing({
+    servers,
+    place,
+    clientAddresses,
+    allowWriteAccess,
+    maxLifetimeSeconds,
+    maxPerUser,
+    attributes,
+    standing,
+    records,
+    guess: ({ link, clientAddress, signal }, look) => {
+      const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
+      return regulate(
+        regulator,
+        { clientAddress, authorization },
+        ({ knownAs }) => look(knownAs),
+        signal,
+      );
+    },
+    watch: ({ caller, clientAddress }, end) => regulator.watch(caller, clientAddress, end),
+    unauthenticated: (reason) => unauthenticated(chain, reason),
+    transferred: (direction, bytes) => observer.transferred(direction, bytes),
+    log,
+    clock,
+  }));
+}
