@@ -28,12 +28,17 @@ import type { SharingParts } from "../resource/share/sharing_parts.ts";
 
 const SAYS = TEXTS.home;
 
+/** Where the page finds the shares of whom it is for. */
+interface OwnShares extends Pick<SharingParts, "clock"> {
+  readonly store: Pick<SharingParts["store"], "ownedBy" | "targetedAt">;
+}
+
 /** What the page is made of. */
 interface StatusParts {
   readonly servers: ReadonlyMap<string, ServerFacts>;
   readonly facts: ServiceFacts;
   /** Absent if nobody shares anything. */
-  readonly sharing: SharingParts | undefined;
+  readonly sharing: OwnShares | undefined;
   /** Whether there is a way for browsers to sign in. */
   readonly canSignIn: boolean;
   /** Whether there is a page for administrators. */
@@ -176,7 +181,7 @@ function reservations({ reservations }: ServerFacts, uid: string | undefined, no
 /** Shares in each list of the page. */
 const SHOWN_SHARES = 100;
 
-async function shares(call: Call, server: string, { store, clock }: SharingParts): Promise<Content> {
+async function shares(call: Call, server: string, { store, clock }: OwnShares): Promise<Content> {
   const caller = nameOnServer(call, server);
   if (caller === EVERYBODY || !includesServer(boundsOf(call.caller), server)) return undefined;
   const [own, accessible] = await Promise.all([

@@ -1,3 +1,7 @@
+/** So many of something: one, or several. */
+const counted = (one: string, several: string) => (count: number) =>
+  `${count} ${count === 1 ? one : several}`;
+
 /**
  * What pages say, in English: another language is another file of this shape. Names, sizes and times come from elsewhere.
  * Texts with a number or a name in them are functions.
@@ -72,7 +76,9 @@ export const TEXTS = {
     upSince: "up since",
     asOf: "As of",
     instances: (serving: number, total: number) =>
-      serving === total ? `${total} instances serve.` : `${serving} of ${total} instances serve.`,
+      serving < total
+        ? `${serving} of ${total} instances serve.`
+        : counted("instance serves.", "instances serve.")(total),
     differ: "Their configurations differ.",
     degraded: "Shares and new certificates have to wait: the database is away.",
     knownBy: {
@@ -84,7 +90,8 @@ export const TEXTS = {
       ETD: "a token of this service",
     },
     until: "Signed in until",
-    unlessIdle: (minutes: number) => `or until the browser is not used for ${minutes} minutes`,
+    unlessIdle: (minutes: number) =>
+      `or until the browser is not used for ${counted("minute", "minutes")(minutes)}`,
   },
 
   admin: {
@@ -115,8 +122,8 @@ export const TEXTS = {
     address: "Address",
     why: "Why",
     reasons: {
-      passwords: (count: number) => `${count} wrong passwords`,
-      tokens: (count: number) => `${count} wrong tokens or keys`,
+      passwords: counted("wrong password", "wrong passwords"),
+      tokens: counted("wrong token or key", "wrong tokens or keys"),
       operator: (_count: number) => "by hand",
     },
     until: "until",
@@ -155,10 +162,13 @@ export const TEXTS = {
     made: "Your new token",
     shownOnce: "It is shown this once. Keep it where nobody else reads it.",
     lifetime: "How long",
-    hours: (count: number) => count === 1 ? "1 hour" : `${count} hours`,
+    hours: counted("hour", "hours"),
     activity: "What for",
     everything: "everything that you may do",
     activities: { read: "to read", write: "to read and change", all: "to read, change and delete" },
+    within: "in",
+    onServer: "on",
+    from: "from",
     server: "Where",
     allServers: "on all servers",
     path: "Directory",
@@ -180,7 +190,7 @@ export const TEXTS = {
     make: "Share something",
     none: "Nothing is shared here.",
     noServer: "There is no server on which files can be shared.",
-    count: (count: number) => count === 1 ? "1 share" : `${count} shares`,
+    count: counted("share", "shares"),
     path: "File or directory",
     whom: "For whom",
     whomHelp: "Empty: everybody who has the link. Or the distinguished name of one person.",
@@ -197,7 +207,7 @@ export const TEXTS = {
       DROP: "bring files, and see none",
     },
     lifetime: "How long from now on",
-    days: (count: number) => count === 0 ? "without end" : count === 1 ? "1 day" : `${count} days`,
+    days: (count: number) => count === 0 ? "without end" : counted("day", "days")(count),
     uses: "How often",
     usesHelp: "Empty: as often as they want. Each download and each upload counts.",
     maxFiles: "Files that can be brought, at most",
@@ -225,7 +235,7 @@ export const TEXTS = {
     somebody: "Somebody with the link",
     received: "Brought so far",
     receivedOf: (files: string, bytes: string) => `${files}, ${bytes}`,
-    files: (count: number) => count === 1 ? "1 file" : `${count} files`,
+    files: counted("file", "files"),
     atMost: (most: string) => `of ${most} at most`,
     newOn: (server: string) => `Share something on ${server}`,
     browse: "Choose another file or directory",
@@ -274,7 +284,7 @@ export const TEXTS = {
     modified: (zone: string | undefined) => zone === undefined ? "Modified" : `Modified (${zone})`,
     size: "Size",
     preview: "Preview",
-    entries: (count: number) => count === 1 ? "1 entry" : `${count} entries`,
+    entries: counted("entry", "entries"),
     found: " with ",
     notAll: ", and more that are not shown",
     omitted: (count: number) => `; ${count} in this directory cannot be shown`,
@@ -326,11 +336,10 @@ export const TEXTS = {
     drop: "You can also drop files and folders anywhere on this page.",
     send: "Bring them",
     sendAndReplace: "Bring them, and replace files of the same names",
-    brought: (count: number) => count === 1 ? "1 file was brought" : `${count} files were brought`,
+    brought: counted("file was brought", "files were brought"),
     nothing: "No file was chosen",
     more: "Bring more",
-    filesLeft: (count: number) =>
-      count === 1 ? "There is room for 1 more file." : `There is room for ${count} more files.`,
+    filesLeft: (count: number) => `There is room for ${counted("more file", "more files")(count)}.`,
     bytesLeft: (bytes: string) => `There is room for ${bytes}.`,
     noScript:
       "With JavaScript, this page shows how far it is, takes whole folders, and goes on after a lost connection.",

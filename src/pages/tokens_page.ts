@@ -1,9 +1,9 @@
 import type { TokenIssuer } from "../authentication/issued_token/issue.ts";
-import { boundsInWords } from "../authentication/issued_token/bounds.ts";
 import type { ListedToken, TokenBook } from "../authentication/issued_token/token_book.ts";
 import type { Clock } from "../model/clock.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { refuse } from "../model/service_error.ts";
+import type { TokenBounds } from "../model/token_bounds.ts";
 import type { Call } from "../resource/call.ts";
 import { type Form, FORM_TOKEN, readOwnForm } from "../resource/form.ts";
 import { issueToken } from "../resource/issued_token.ts";
@@ -148,9 +148,7 @@ ${
       markup`<tr><td>${isolated(name)}</td><td>${moment(expires * 1000)} (${
         distance(expires * 1000, now)
       })</td>
-<td>${used === undefined ? SAYS.never : `${used.day}, ${used.address}`}</td><td>${
-        bounds && boundsInWords(bounds)
-      }</td>
+<td>${used === undefined ? SAYS.never : `${used.day}, ${used.address}`}</td><td>${whatFor(bounds)}</td>
 <td>${
         call.signIn !== undefined &&
         markup`<form method="post" action="${call.root}tokens/${encodeURIComponent(id)}">
@@ -161,6 +159,17 @@ ${
     )
   }</tbody>
 </table></div>`;
+}
+
+/** To what a token is narrowed, as the form names it. */
+function whatFor({ activity, paths, servers, address }: TokenBounds = {}): Content {
+  const given = [
+    activity && SAYS.activities[activity],
+    paths && markup`${SAYS.within} ${isolated(paths.join(", "))}`,
+    servers && `${SAYS.onServer} ${servers.join(", ")}`,
+    address && `${SAYS.from} ${address}`,
+  ].filter((each) => each !== undefined);
+  return given.length === 0 ? SAYS.everything : given.map((each, i) => [i > 0 && " · ", each]);
 }
 
 function form({ root }: Call, formToken: string, { servers }: TokenPageParts): Markup {

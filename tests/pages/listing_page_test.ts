@@ -4,6 +4,7 @@ import { DOMParser } from "@xmldom/xmldom";
 import fc from "fast-check";
 import { LISTING_PAGE } from "../../src/pages/listing_page.ts";
 import type { Listing } from "../../src/resource/access/listing.ts";
+import { wordsOf } from "./words.ts";
 
 const HOSTILE = [
   "<script>alert(1)</script>",
@@ -151,6 +152,45 @@ Deno.test("LISTING_PAGE says who shares what until when, how to get it, and what
   assert.doesNotMatch(html, /g\.bin\?view/);
   const counted = textOf({ ...FULL, share: { ...FULL.share, counted: true } });
   assert.doesNotMatch(counted, /view=preview/, "a look would be a use");
+});
+
+Deno.test("LISTING_PAGE says no more than there is to say", () => {
+  const words = (listing: Partial<Listing>) => wordsOf(textOf({ ...LISTING, ...listing }));
+  const above = [
+    "results",
+    "Shared by Ann Example",
+    "For large files and many of them, on a command line:",
+    "pyuftp cp -r -u anonymous 'https://auth/rest/access/A/id:/data/results/*' .",
+  ];
+  const zip = "Download all as one .zip file";
+  const below = [
+    "Name ↑",
+    "Modified",
+    "Size",
+    "Names that are not UTF-8, and links that lead nowhere, are never listed.",
+    "Help",
+  ];
+  assert.deepEqual(words({}), [...above, zip, "0 entries", ...below]);
+  const search = ["Names with", "Search"];
+  assert.deepEqual(words({ shown: 19 }), [...above, zip, "19 entries", ...below]);
+  assert.deepEqual(words({ shown: 20 }), [...above, zip, ...search, "20 entries", ...below]);
+  const query = { ...LISTING.query, find: "x" };
+  assert.deepEqual(words({ query, shown: 1 }), [
+    ...above,
+    zip,
+    ...search,
+    "Show all",
+    "1 entry with x",
+    ...below,
+  ]);
+  const share = { ...LISTING.share, note: "for <you>" };
+  assert.deepEqual(words({ share, omitted: 1 }), [
+    ...above,
+    "for <you>",
+    zip,
+    "0 entries; 1 in this directory cannot be shown",
+    ...below,
+  ]);
 });
 
 Deno.test("LISTING_PAGE puts each column in order by a link, and keeps the search", () => {

@@ -1,6 +1,7 @@
 /** The page on which people have their tokens. */
 import assert from "node:assert/strict";
 import { ALICE, runService, STRANGER } from "./running_service.ts";
+import { withoutTimes, wordsOf } from "../pages/words.ts";
 import { formToken, Visitor } from "./visitor.ts";
 
 const system = await runService({ properties: { "persistence.directory": "{folder}/data" } });
@@ -32,8 +33,19 @@ Deno.test("a token is made for what the form says, shown once, listed, and taken
   const [, token = ""] = /<code>([\w.-]+)<\/code>/.exec(made.text) ?? [];
   assert.equal(await usable(token), 200);
   const list = await alice.get("/tokens");
-  assert.match(list.text, /<bdi>&#60;b&#62;night[^]*in 59 minutes|<bdi>&#60;b&#62;night[^]*in 1 hour/);
-  assert.match(list.text, /path=\/data\/ activity=read server=HPC/);
+  const shown = withoutTimes(wordsOf(list.text));
+  assert.deepEqual(shown.slice(shown.indexOf("Tokens that count"), shown.indexOf("Make a token")), [
+    "Tokens that count",
+    "Name",
+    "Ends",
+    "Last used",
+    "For",
+    "<b>night</b>",
+    "TIME (in 1 hour)",
+    "DAY, 127.0.0.1",
+    "to read · in /data/ · on HPC",
+    "Take back",
+  ]);
   assert(!list.text.includes(token));
   const [, action = ""] = /action="\.\/(tokens\/[^"]+)"/.exec(list.text) ?? [];
   assert.equal((await alice.post(`/${action}`, { token: "x" })).status, 403);
@@ -49,6 +61,34 @@ Deno.test("a token is made for what the form says, shown once, listed, and taken
     const wrong = { ...fields, [String(name)]: String(value) };
     assert.equal((await alice.post("/tokens", wrong)).status, 400, JSON.stringify(wrong));
   }
+});
+
+Deno.test("a token without name and bounds is for everything, and was never used", async () => {
+  const alice = await signedIn(ALICE);
+  const token = formToken(await alice.get("/tokens"));
+  const made = await alice.post("/tokens", {
+    token,
+    hours: "24",
+    name: "",
+    path: "",
+    activity: "",
+    server: "",
+  });
+  assert.equal(made.status, 200, made.text);
+  const shown = withoutTimes(wordsOf(made.text));
+  assert.deepEqual(shown.slice(4, 7).map((line) => line.replace(/^ey.*/, "TOKEN")), [
+    "Your new token",
+    "It is shown this once. Keep it where nobody else reads it.",
+    "TOKEN",
+  ]);
+  const from = shown.indexOf("without name");
+  assert.deepEqual(shown.slice(from, from + 5), [
+    "without name",
+    "TIME (tomorrow)",
+    "never",
+    "everything that you may do",
+    "Take back",
+  ]);
 });
 
 Deno.test("who is not signed in, or has no account, gets no token", async () => {

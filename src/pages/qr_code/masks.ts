@@ -23,7 +23,7 @@ export function mask(number: number): (row: number, column: number) => boolean {
 const FINDERS = ["10111010000", "00001011101"];
 
 /** How hard a code is to read; of several the one with the lowest number is taken (7.8.3). */
-export function penalty(modules: Modules): number {
+export function penalty(modules: Pick<Modules, "size" | "isDark">): number {
   const { size } = modules;
   const line = (of: (i: number) => boolean) =>
     Array.from({ length: size }, (_, i) => of(i) ? "1" : "0").join("");

@@ -7,6 +7,7 @@ import {
 } from "../../../src/pages/own_shares/share_form.ts";
 import { parseForm } from "../../../src/resource/form.ts";
 import { EVERYBODY } from "../../../src/sharing/target.ts";
+import { wordsOf } from "../words.ts";
 import { isRefusal } from "../../../src/model/service_error.ts";
 
 const DAY = 86_400;
@@ -50,6 +51,42 @@ Deno.test("changeFields() keeps the lifetime unless another one is chosen, and c
   assert.deepEqual(options(open, "days"), ["*", "1", "7", "30", "365", "0"]);
   assert.match(open, /value="for &#60;you&#62;"/);
   assert.doesNotMatch(open, /name="open"/);
+});
+
+Deno.test("changeFields() says what an empty password means, and takes away only what is there", () => {
+  const words = (password?: string) => wordsOf(String(changeFields({ password }, DAY))).slice(4);
+  assert.deepEqual(words(), ["Password of the link", "Empty: none. Tell it by another way than the link."]);
+  assert.deepEqual(words("…"), [
+    "New password of the link",
+    "Empty: as it is. All browsers are asked for the new one.",
+    "Ask for no password any more",
+  ]);
+});
+
+Deno.test("shareFields() say of each field what it is for", () => {
+  assert.deepEqual(wordsOf(fields(true, DAY)), [
+    "File or directory",
+    "For whom",
+    "Empty: everybody who has the link. Or the distinguished name of one person.",
+    "Or for a group",
+    "A Unix group of the server: whoever is in it at the time, and signs in.",
+    "What they may do",
+    "read",
+    "read, and add files",
+    "read, change and delete",
+    "bring files, and see none",
+    "How long from now on",
+    "1 day",
+    "Note for them",
+    "How often, password, room",
+    "How often",
+    "Empty: as often as they want. Each download and each upload counts.",
+    "Files that can be brought, at most",
+    "MiB that can be brought, at most",
+    "Where they bring files and see none. Empty: as many as they want.",
+    "Password of the link",
+    "Empty: none. Tell it by another way than the link.",
+  ]);
 });
 
 Deno.test("shareRequest() is for a person, for a group, or for everybody", () => {

@@ -1,5 +1,6 @@
 /** The pages on which people share what is theirs: the forms in them, and what others try with these. */
 import assert from "node:assert/strict";
+import { withoutTimes, wordsOf } from "../../pages/words.ts";
 import { formToken, OWN_PAGE, Visitor } from "../visitor.ts";
 import { ALICE } from "../running_service.ts";
 import { BOB, BOB_DN, SharingSystem } from "./sharing_system.ts";
@@ -22,6 +23,22 @@ const bob = await signedIn(BOB);
 
 /** Address of the page to which an answer leads. */
 const target = (location = "", from = "/shares/HPC") => new URL(location, `https://x${from}`).pathname;
+
+/** What stands above each of these pages, and in each page of a share. */
+const ABOVE = ["Signed in as alice", "Sign out", "My shares"];
+const CHANGE = [
+  "Change",
+  "How long from now on",
+  ...["as it is", "1 day", "7 days", "30 days"],
+  "Note for them",
+];
+const END = [
+  "Change",
+  "End it now",
+  "The link stops working at once, and what is said of it here is gone.",
+  "Used",
+  "Nobody has used it yet.",
+];
 
 async function make(visitor: Visitor, fields: Readonly<Record<string, string>>) {
   const page = await visitor.get(`/shares/HPC/new?path=${encodeURIComponent(`${data}/d/`)}`);
@@ -53,8 +70,51 @@ Deno.test("somebody goes through their directories, shares one, gives the link a
     page.text,
     /<svg class="qr" role="img" aria-label="QR code of the link" viewBox="0 0 \d+ \d+"/,
   );
+  assert.deepEqual(withoutTimes(wordsOf(page.text)), [
+    "Share of d",
+    ...ABOVE,
+    "Link",
+    "Whoever has this link can use the share:",
+    "Copy",
+    "See it as they do",
+    "File or directory",
+    `${data}/d/`,
+    "For whom",
+    "everybody with the link",
+    "What they may do",
+    "read",
+    "Ends",
+    "TIME (in 7 days)",
+    ...CHANGE,
+    "Password of the link",
+    "Empty: none. Tell it by another way than the link.",
+    ...END,
+  ]);
   const { pathname } = new URL(link);
   assert.equal((await new Visitor(system).get(`${pathname}/ten.txt`)).text, "0123456789");
+  const around = ["What to share on HPC", ...ABOVE];
+  const way = ["Share this directory", "Up to the directory above"];
+  assert.deepEqual(wordsOf(top.text), [
+    ...around,
+    `${data}/`,
+    ...way,
+    "1 entry",
+    "Name",
+    "Size",
+    "d/",
+    "Share",
+  ]);
+  assert.deepEqual(wordsOf(inside.text), [
+    ...around,
+    `${data}/d/`,
+    ...way,
+    "3 entries",
+    "Name",
+    "Size",
+    ...["sub/", "Share"],
+    ...[`<b>bold & "quoted".txt`, "1 B", "Share"],
+    ...["ten.txt", "10 B", "Share"],
+  ]);
   // How much it was is written down once all of it is gone out.
   let used = "";
   for (let tries = 0; tries < 500 && !used.includes("10 B"); tries++) used = (await alice.get(path)).text;
@@ -97,6 +157,33 @@ Deno.test("a share for one person, and how often, are as the form says", async (
   });
   const path = target(made.headers.location);
   const page = await alice.get(path);
+  assert.deepEqual(withoutTimes(wordsOf(page.text)), [
+    "Share of ten.txt",
+    ...ABOVE,
+    "Link",
+    "Link for whom the share is, who has to sign in:",
+    "Copy",
+    "See it as they do",
+    "File or directory",
+    `${data}/d/ten.txt`,
+    "For whom",
+    "bob",
+    "What they may do",
+    "read",
+    "Ends",
+    "TIME (in 7 days)",
+    "Uses left",
+    "2",
+    "Password",
+    "is asked for",
+    "Note for them",
+    note,
+    ...CHANGE,
+    "New password of the link",
+    "Empty: as it is. All browsers are asked for the new one.",
+    "Ask for no password any more",
+    ...END,
+  ]);
   assert.match(page.text, /<dd><bdi>bob<\/bdi><\/dd>/i);
   assert.match(page.text, /Uses left<\/dt><dd>2</);
   assert.match(page.text, /Password<\/dt><dd>is asked for<[^]*<bdi>&#60;i&#62;For you/);

@@ -1,0 +1,275 @@
+import assert from "node:assert/strict";
+import { statusPage } from "../../src/pages/status_page.ts";
+import type { Call } from "../../src/resource/call.ts";
+import type { ServerFacts } from "../../src/resource/server_facts.ts";
+import type { Share } from "../../src/sharing/share.ts";
+import { EVERYBODY, groupTarget } from "../../src/sharing/target.ts";
+import { call, FACTS, server, serversOf, USER } from "../resource/sample_call.ts";
+import { withoutTimes, wordsOf } from "./words.ts";
+
+const STATES: readonly (readonly [readonly boolean[], string])[] = [
+  [[true, true], "All transfer servers are up."],
+  [[true, false], "1 of 2 transfer servers are up."],
+  [[false, false], "No transfer server is up."],
+];
+for (const [states, text] of STATES) {
+  Deno.test(`statusPage() says "${text}" of ${states}, and of each server whether it is up`, async () => {
+    const servers = serversOf(...states.map((up, i) => server(`S${i}`, { up })));
+    const page = String(
+      (await statusPage(call(), {
+        servers,
+        facts: FACTS,
+        sharing: undefined,
+        canSignIn: true,
+        hasAdminPage: false,
+      })).body,
+    );
+    assert(page.includes(text));
+    const shown = [...page.matchAll(/<p class="state (up|down)">(Up|Down)<\/p>/g)];
+    assert.deepEqual(shown.map(([, style]) => style === "up"), states);
+    assert.deepEqual(shown.map(([, , word]) => word === "Up"), states);
+  });
+}
+
+Deno.test("statusPage() tells whom it knows until when, and the paths that are allowed, one by one", async () => {
+  const servers = serversOf(server("AA", { up: true }));
+  const identity = { dn: "CN=Ann", method: "PASSWORD", via: "password" };
+  const known: Call = {
+    ...call(),
+    caller: { kind: "authenticated", identity },
+    user: {
+      ...USER,
+      role: "user",
+      uid: "ann",
+      group: "users",
+      extra: new Map([["uftpd.AA.includes", ["/home/ann/*:/data/*"]]]),
+    },
+    signIn: {
+      identity,
+      userName: "ann",
+      ends: Date.UTC(2026, 0, 5, 7, 30) / 1000,
+      idleMinutes: 30,
+      formToken: "t",
+    },
+  };
+  const { body } = await statusPage(known, {
+    servers,
+    facts: FACTS,
+    sharing: undefined,
+    canSignIn: true,
+    hasAdminPage: false,
+  });
+  const page = String(body);
+  assert.match(page, /2026-01-05/);
+  assert.match(page, /in 7 hours|in 8 hours|07:30/);
+  assert.match(page, /<dd><code>\/home\/ann\/\*<\/code>, <code>\/data\/\*<\/code><\/dd>/);
+});
+
+const NOW = FACTS.clock();
+
+/** What somebody reads; nobody in particular if they are not described. */
+async function words(
+  { known = {}, servers = [server("AA", { up: true })], ...parts }: {
+    readonly known?: Partial<Call>;
+    readonly servers?: readonly ServerFacts[];
+  } & Partial<Omit<Parameters<typeof statusPage>[1], "servers">>,
+): Promise<string[]> {
+  const { body } = await statusPage({ ...call(), ...known }, {
+    servers: serversOf(...servers),
+    facts: FACTS,
+    sharing: undefined,
+    canSignIn: false,
+    hasAdminPage: false,
+    ...parts,
+  });
+  return withoutTimes(wordsOf(String(body)));
+}
+
+Deno.test("statusPage() tells nobody in particular which servers are up, and how to sign in where one can", async () => {
+  const aa = ["AA", "Up", "Server AA"];
+  assert.deepEqual(await words({}), [
+    "Site: UFTP file transfer",
+    "All transfer servers are up.",
+    ...aa,
+    "As of TIME",
+  ]);
+  assert.deepEqual(await words({ canSignIn: true }), [
+    "Site: UFTP file transfer",
+    "Sign in",
+    "All transfer servers are up.",
+    ...aa,
+    "As of TIME",
+  ]);
+  assert.deepEqual(await words({ servers: [] }), [
+    "Site: UFTP file transfer",
+    "No transfer server is configured.",
+    "As of TIME",
+  ]);
+});
+
+const IDENTITY = { dn: "CN=Ann Example", method: "SSHKEY", via: "SSHKEY" };
+const ANN: Partial<Call> = {
+  caller: { kind: "authenticated", identity: IDENTITY },
+  user: { ...USER, role: "user", uid: "ann", group: "users", availableGroups: ["users", "hpc"] },
+};
+
+Deno.test("statusPage() tells a known caller of each server what they are there, and how it is used", async () => {
+  const aa = server("AA", { up: true });
+  const status = { ...aa.daemons.status(), version: "3.5.3", sessionLimit: 8 };
+  const night = { from: NOW - 3_600_000, to: NOW + 7_200_000, rateLimit: 1024 ** 2, limitText: "1m" };
+  const reservations = {
+    ...aa.reservations,
+    limitFor: () => 10 * 1024 ** 2,
+    list: () => [
+      { ...night, name: "night", uids: ["ann", "bob"] },
+      { ...night, name: "others", uids: ["bob"] },
+    ],
+  };
+  const full = { ...aa, daemons: { ...aa.daemons, status: () => status }, reservations };
+  const extra = new Map([["uftpd.AA.includes", ["/data/*:"]], ["uftpd.AA.excludes", ["/data/x:/tmp"]]]);
+  const known = { ...ANN, user: { ...USER, ...ANN.user, extra }, userName: "ann" };
+  const facts = {
+    ...FACTS,
+    upSince: NOW - 86_400_000,
+    together: () => ({ instances: { serving: 1, total: 2 }, configurationsDiffer: true, degraded: true }),
+  };
+  assert.deepEqual(await words({ known, facts, servers: [full] }), [
+    "Site: UFTP file transfer",
+    "Signed in as ann",
+    "All transfer servers are up.",
+    "You",
+    "Name",
+    "CN=Ann Example",
+    "Role",
+    "user",
+    "Account",
+    "ann",
+    "Groups",
+    "users, hpc",
+    "Known by",
+    "SSH key",
+    "To sign out, close the browser.",
+    "AA",
+    "Up",
+    "Server AA",
+    "Daemons",
+    "2 of 2 are up",
+    "Account",
+    "ann",
+    "Group",
+    "users",
+    "Groups",
+    "users, hpc",
+    "Speed limit",
+    "10 MiB/s",
+    "Allowed paths",
+    "/data/*",
+    "Forbidden paths",
+    "/data/x, /tmp",
+    "Sessions at a time",
+    "8",
+    "Daemon version",
+    "3.5.3",
+    "Reservations",
+    "night: from TIME (1 hour ago) to TIME (in 2 hours), others at most 1 MiB/s",
+    "Command lines",
+    "Get a file",
+    "Copy",
+    "pyuftp cp -u ann -P https://h/rest/auth/AA:./file.dat .",
+    "Put a file",
+    "Copy",
+    "pyuftp cp -u ann -P file.dat https://h/rest/auth/AA:./",
+    "More command lines",
+    "List your home directory",
+    "Copy",
+    "pyuftp ls -u ann -P https://h/rest/auth/AA:./",
+    "Get address and one-time password for another client",
+    "Copy",
+    "pyuftp auth -u ann -P https://h/rest/auth/AA:./",
+    "authserver 1.2.3, up since TIME (yesterday)",
+    "1 of 2 instances serve. Their configurations differ. Shares and new certificates have to wait: the database is away.",
+    "As of TIME",
+  ]);
+});
+
+Deno.test("statusPage() counts no daemons where there is one, and shows no commands where nothing is up or no account is", async () => {
+  const aa = server("AA", { up: true });
+  const single = {
+    ...aa,
+    daemons: { ...aa.daemons, status: () => ({ ...aa.daemons.status(), total: 1, available: 1 }) },
+  };
+  const alone = await words({ known: ANN, servers: [single] });
+  assert.ok(!alone.includes("Daemons"));
+  assert.ok(alone.includes("Command lines"));
+  assert.ok(
+    !alone.some((line) => /instances|Reservations|Speed limit|Allowed|Forbidden/.test(line)),
+    String(alone),
+  );
+  assert.ok(!(await words({ known: ANN, servers: [server("AA", { up: false })] })).includes("Command lines"));
+  const stranger = await words({ known: { ...ANN, user: { ...USER, role: "user" } } });
+  assert.deepEqual(stranger.slice(stranger.indexOf("Account"), stranger.indexOf("Account") + 2), [
+    "Account",
+    "none",
+  ]);
+  assert.ok(!stranger.includes("Command lines"));
+});
+
+const SHARE: Share = {
+  id: "1",
+  server: "AA",
+  owner: "CN=Ann Example",
+  target: EVERYBODY,
+  uid: "ann",
+  path: "/data/d/",
+  access: "READ",
+  expires: 0,
+  oneTime: false,
+  sources: [],
+  accessCount: 0,
+  created: 0,
+};
+
+/** Shares that are found, whatever is asked for. */
+const sharesFound = (own: readonly Share[], accessible: readonly Share[]) => ({
+  clock: FACTS.clock,
+  store: {
+    ownedBy: () => Promise.resolve(own),
+    targetedAt: () => Promise.resolve(accessible),
+  },
+});
+
+const SHARING_SERVERS = [server("AA", { up: false, sharing: true })];
+
+Deno.test("statusPage() lists what somebody shares, for whom, and what is shared with them, by whom", async () => {
+  const sharing = sharesFound(
+    [SHARE, { ...SHARE, path: "/f", access: "WRITE", target: "CN=Bob" }, {
+      ...SHARE,
+      target: groupTarget("hpc"),
+    }],
+    [{ ...SHARE, access: "DROP", owner: "CN=Eve" }],
+  );
+  const shown = await words({ known: ANN, servers: SHARING_SERVERS, sharing });
+  assert.deepEqual(shown.slice(shown.indexOf("Your shares"), -2), [
+    "Your shares",
+    "/data/d/, read, for everybody",
+    "/f, read, and add files, for Bob",
+    "/data/d/, read, for members of the group hpc",
+    "Shared with you",
+    "/data/d/, bring files, and see none, by Eve",
+  ]);
+  const elsewhere = await words({ known: ANN, sharing });
+  assert.ok(!elsewhere.includes("Your shares"), "a server without shares has none");
+  assert.ok(!(await words({ servers: SHARING_SERVERS, sharing })).includes("Your shares"));
+});
+
+Deno.test("statusPage() lists a hundred shares, and where the others are", async () => {
+  const many = (count: number) => sharesFound(Array.from({ length: count }, () => SHARE), []);
+  const listed = async (count: number) => {
+    const shown = await words({ known: ANN, servers: SHARING_SERVERS, sharing: many(count) });
+    return shown.slice(shown.indexOf("Your shares") + 1, -2);
+  };
+  assert.equal((await listed(100)).length, 100);
+  const more = await listed(101);
+  assert.equal(more.length, 101);
+  assert.equal(more.at(-1), "and more: all of them");
+});
