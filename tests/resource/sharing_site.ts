@@ -1,6 +1,6 @@
 import { ScryptTurns } from "../../src/authentication/password/scrypt_turns.ts";
 import type { UserAttributes } from "../../src/attributes/user_attributes.ts";
-import { SILENT } from "../../src/logging/logger.ts";
+import { type Logger, SILENT } from "../../src/logging/logger.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import type { HttpRequest } from "../../src/model/http_message.ts";
 import type { Caller } from "../../src/model/identity.ts";
@@ -50,6 +50,7 @@ export class SharingSite implements AsyncDisposable {
   /** What the audit line of the last request says besides who, what and when. */
   audited: Record<string, unknown> = {};
   readonly time = { ahead: 0 };
+  log: Logger = SILENT;
   parts: SharingParts;
   readonly #description: ApiDescription;
   readonly #storeFolder = Deno.makeTempDirSync();
@@ -214,7 +215,7 @@ export class SharingSite implements AsyncDisposable {
       root: "../../",
       recognise: () => Promise.reject(new Error("nobody shows other credentials")),
       requestId: "r1",
-      log: SILENT,
+      log: this.log,
       audit: (facts) => Object.assign(this.audited, facts),
       signal: signal ?? new AbortController().signal,
     };

@@ -159,7 +159,7 @@ test(
     const sleeping =
       `SELECT pid FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()`;
     await until(async () => (await server.sql(name, sleeping)).length === 0);
-    assert.equal(await count(database), 0);
+    assert.deepEqual(await server.sql(name, COUNT), [{ notes: 0 }]);
   },
   { timeoutMs: 300 },
 );

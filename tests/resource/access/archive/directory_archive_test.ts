@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { LONG_AGO } from "../../../sharing/site.ts";
 import { ARCHIVE_BOUNDS, SharedTree } from "../../../../src/resource/access/archive/shared_tree.ts";
+import { createLogger } from "../../../../src/logging/logger.ts";
 import { SharingSite } from "../../sharing_site.ts";
 
 /** Takes an archive apart by its central directory, as every program does that unpacks. */
@@ -171,14 +172,26 @@ Deno.test("an archive has of a directory what the owner may reach and read", asy
   assert.deepEqual([...(await archiveOf(site, `${id}?`)).keys()].toSorted(), ["d/", "d/ten.txt"]);
 });
 
+Deno.test("an archive that comes whole is nothing for the log", async () => {
+  await using site = await SharingSite.open();
+  const lines: string[] = [];
+  site.log = createLogger((line) => lines.push(line));
+  await archiveOf(site, `${await site.share("d/")}?`);
+  await site.site.allClosed();
+  assert.deepEqual(lines.filter((line) => !/ info  /.test(line)), []);
+});
+
 Deno.test("an archive breaks off when the daemon does, and the use is told as it was", async () => {
   await using site = await SharingSite.open();
+  const lines: string[] = [];
+  site.log = createLogger((line) => lines.push(line));
   await Deno.writeFile(`${site.root}/d/big`, new Uint8Array(300_000));
   await Deno.utime(`${site.root}/d/big`, LONG_AGO, LONG_AGO);
   const id = await site.share("d/");
   site.site.daemon.sessionFaults.always = { kind: "cut-data", after: 5, then: "close" };
   const response = await site.ask("anonymous", "GET", `access/HPC/${id}?view=zip`);
   await assert.rejects(response.arrayBuffer());
+  assert.match(lines.join("\n"), /WARN.*archive of a share ended early/i);
   const shown = await (await site.ask("alice", "GET", `share/HPC/${id}`)).json();
   assert.equal(shown.share.uses[0].complete, false);
 });

@@ -232,6 +232,22 @@ Deno.test("room for bytes is taken before they come: what does not say its lengt
   assert.equal(lying[0], 507);
 });
 
+Deno.test("where bytes have no bound, a file that does not say its length comes and is counted", async () => {
+  await using at = await drop();
+  assert.equal((await at.put("a", { body: new Blob(["0123456789"]).stream() }))[0], 201);
+  assert.deepEqual((await at.shared()).received, { files: 1, bytes: 10 });
+});
+
+Deno.test("what came whole in pieces stays counted once it is forgotten how it came", async () => {
+  await using at = await drop({ lifetime: 100 * 24 * 3600 });
+  assert.equal((await at.put("f", { body: "01", range: "0-1/4", key: KEY }))[0], 202);
+  assert.equal((await at.put("f", { body: "23", range: "2-3/4", key: KEY }))[0], 201);
+  at.site.time.ahead = 25 * 3_600_000;
+  await deleteDue(at.site.parts, SILENT);
+  assert.deepEqual(at.names(), ["f", "sub", "ten.txt"]);
+  assert.deepEqual((await at.shared()).received, { files: 1, bytes: 4 });
+});
+
 Deno.test("an upload that fails and cannot go on leaves nothing behind, and gives its room back", async () => {
   await using at = await drop({ maxFiles: 1 });
   const body = new ReadableStream<Uint8Array>({
