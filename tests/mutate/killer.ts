@@ -91,14 +91,16 @@ const OWN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     "service/mount",
     "system/sign_in",
     "system/token_pages",
-    "resource/server_list",
+    "system/admin_page",
     "system/sharing/share_pages",
     "resource/access/file_preview",
     "resource/access/drop/drop_upload",
   ].map((name) => `tests/${name}_test.ts`),
   rooms: ["rooms", "room_deaths", "reload_again", "operator", "process", "certificates", "least_privilege"]
     .map((name) => `tests/system/${name}_test.ts`),
-  service: ["tests/openapi/api_description_test.ts"],
+  resource: ["tests/system/admin_test.ts"],
+  service: ["openapi/api_description", "command/diagnosis/whoami_test_command"]
+    .map((name) => `tests/${name}_test.ts`),
 };
 
 /** The tests to ask about a file, in the parts and in the order in which they are asked. */

@@ -25,7 +25,7 @@ Deno.test("testsInOrder() takes tests in the whole program for a folder's own wh
     ["command/run_command", 5],
     ["pages/page", 7],
     ["rooms/keeper", 7],
-    ["service/http/router", 1],
+    ["service/http/router", 2],
   ];
   for (const [file, elsewhere] of doors) {
     const { own, others } = testsInOrder(imports, `src/${file}.ts`);

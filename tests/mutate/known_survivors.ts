@@ -47,6 +47,13 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "zeros in front are left out",
   },
   {
+    file: "src/pages/qr_code/versions.ts",
+    at: "const distance = 2 * Math.ceil((size - 13) / (2 * gaps));",
+    change: "13 → 14",
+    equivalent: true,
+    why: "sizes are odd: what is half of one less is rounded up to the same",
+  },
+  {
     file: "src/regulation/failure_table.ts",
     at: 'return parseInt(hash("sha256", this.#sharedKey + key, "hex").slice(0, 8), 16) % SHARED_RECORDS;',
     change: "8 → 9",
@@ -155,5 +162,20 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     change: "0 → 1",
     equivalent: true,
     why: "it grows by two seconds, and is compared with ten minutes",
+  },
+  {
+    file: "src/sharing/share_id.ts",
+    at: "for (const byte of crypto.getRandomValues(new Uint8Array(32))) {",
+    change: "32 → 64",
+    equivalent: true,
+    why: "of as many random bytes as are made those that are needed are taken",
+  },
+  {
+    file: "src/service/identify.ts",
+    at: "await parts.signIns?.end(token);",
+    change: "await parts.signIns?.end(token) → void parts.signIns?.end(token)",
+    equivalent: false,
+    why:
+      "who is banned is refused either way, and signed out; what a store says that is away would be told elsewhere",
   },
 ];

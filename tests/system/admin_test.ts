@@ -115,6 +115,7 @@ Deno.test("ShowUserInfo tells what the daemons know of an account", async () => 
   assert.deepEqual(Object.keys(all.results), ["HPC", "TWO"]);
   const one = await act("ShowUserInfo", { uid: "nobody", serverName: "HPC" });
   assert.deepEqual(one.results, { HPC: { state: "unknown" } });
+  assert.equal(one.message, "Getting info for <nobody> on server <HPC>");
   const { event, decision, dn, done, server, user, action } = await audited(one);
   assert.deepEqual(
     [event, decision, dn, done, server, user, action],

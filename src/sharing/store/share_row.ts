@@ -6,7 +6,7 @@ import type { Making, Quota, Share, ShareTerms, Use, UseKind } from "../share.ts
 export function termColumns(
   { path, access, expires, oneTime, usesLeft, sources, note, password, quota }: ShareTerms,
 ): Values {
-  const left = oneTime ? Math.min(1, usesLeft ?? 1) : usesLeft ?? null;
+  const left = oneTime && usesLeft !== 0 ? 1 : usesLeft ?? null;
   return {
     path,
     access: access === "DROP" ? "WRITE" : access,

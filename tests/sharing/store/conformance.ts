@@ -263,6 +263,12 @@ export function testShareStore(name: string, create: (clock: Clock) => Promise<O
     assert.deepEqual(await store.withPaths("A", [DRAFT.path], [ANYBODY]), []);
   });
 
+  fact("leaves one use of a one-time share, or none, whatever else is said", async (store) => {
+    const left = async (path: string, usesLeft: number) =>
+      (await store.put("A", { ...DRAFT, path, oneTime: true, usesLeft })).usesLeft;
+    assert.deepEqual([await left("/3", 3), await left("/1", 1), await left("/0", 0)], [1, 1, 0]);
+  });
+
   fact("counts down a number of uses", async (store) => {
     const { id } = await store.put("A", { ...DRAFT, usesLeft: 2 });
     assert.equal((await store.claim("A", id, USE))?.share.usesLeft, 1);
