@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
-import { createServer } from "node:http";
-import { connect } from "node:net";
+import { createServer, IncomingMessage, ServerResponse } from "node:http";
+import { connect, Socket } from "node:net";
 import fc from "fast-check";
 import { AnswerText, sendText } from "../../src/edge/answer_text.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
@@ -110,3 +110,13 @@ for (
     assert.equal(new AnswerText(KEPT).of(answer), undefined);
   });
 }
+
+Deno.test("sendText() sends nothing where a head has gone out, or where the runtime keeps none as it used to", () => {
+  const made = () => new ServerResponse(new IncomingMessage(new Socket()));
+  const begun = made();
+  begun.writeHead(204);
+  assert.equal(sendText(begun, "HTTP/1.1 200 OK\r\n\r\n"), false);
+  const other = made();
+  assert(Reflect.deleteProperty(other, "_header"));
+  assert.equal(sendText(other, "HTTP/1.1 200 OK\r\n\r\n"), Reflect.has(other, "_header"));
+});
