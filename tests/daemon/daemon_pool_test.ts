@@ -28,6 +28,8 @@ class Setting implements AsyncDisposable {
   readonly log: string[] = [];
   readonly group: DaemonGroup;
   readonly time = new VirtualTime();
+  /** What the next service would begin with, by command address. */
+  readonly known = new Map<string, DaemonKnowledge>();
   #set = 7_200_000;
 
   private constructor(readonly daemons: readonly DaemonSimulator[], limits: Partial<DaemonLimits>) {
@@ -48,6 +50,7 @@ class Setting implements AsyncDisposable {
       elapsed: this.time.clock,
       schedule: this.time.schedule,
       random: () => 0.5,
+      daemons: new Daemons({ learned: (address, knowledge) => this.known.set(address, knowledge) }),
       log: createLogger((line) => this.log.push(line.slice(25)), { clock: this.time.clock }),
       limits: { ...LONG_LIMITS, ...limits },
     });
@@ -328,6 +331,8 @@ Deno.test("a daemon that is back is used again within 10 s, and no request pays 
     const asked = ill?.connections ?? 0;
     await setting.advance(30);
     assert.deepEqual(setting.up(), [false, true], outage);
+    const handedOn = () => setting.known.get(`${ill?.host}:${ill?.commandPort}`)?.trouble !== undefined;
+    assert(handedOn(), "that it is down");
     const before = ill?.connections ?? 0;
     const trials = before - asked; // one in 4 to 5 s
     if (outage === "not-in-acl") assert(trials >= 5 && trials <= 8, `asked ${trials} times within 30 s`);
@@ -337,6 +342,7 @@ Deno.test("a daemon that is back is used again within 10 s, and no request pays 
     else if (ill !== undefined) ill.fault = undefined;
     await setting.advance(10);
     assert.deepEqual(setting.up(), [true, true], outage);
+    assert(!handedOn(), "and that it is not");
     const turns = [(await setting.open()).instance, (await setting.open()).instance];
     assert.deepEqual(turns.sort(), [1, 2], outage);
     assert.equal(well?.wedged, 0);

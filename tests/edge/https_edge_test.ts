@@ -476,6 +476,20 @@ Deno.test("HttpsEdge lets a client send its refused upload to the end, also one 
   });
 });
 
+Deno.test("HttpsEdge discards what comes for an answer without body, and then takes the next request", async () => {
+  const answer: Answer = () => Promise.resolve({ status: 204, headers: new HeaderList(), body: null });
+  await withEdge({ answer }, async (port, seen) => {
+    const body = "x".repeat(300_000);
+    const text = await send(
+      port,
+      `PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: ${body.length}\r\n\r\n${body}` +
+        "GET /b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+    );
+    assert.deepEqual(text.match(/HTTP\/1.1 \d+/g), ["HTTP/1.1 204", "HTTP/1.1 204"]);
+    assert.deepEqual(seen.map(({ path }) => path), ["/a", "/b"]);
+  });
+});
+
 Deno.test("HttpsEdge leaves a client alone that reads its answer slowly, but reads", async () => {
   const parts = 20;
   let sent = 0;
@@ -595,6 +609,35 @@ Deno.test("HttpsEdge aborts the signal when the client goes away", async () => {
     socket.destroy();
     await inTime(noticed, "the signal");
   });
+});
+
+Deno.test("HttpsEdge aborts the signal of whoever leaves before the last byte, and of nobody who has it", async () => {
+  for (const [announced, aborted] of [[6, true], [5, false]] as const) {
+    const ended = Promise.withResolvers<void>();
+    const signals: AbortSignal[] = [];
+    const answer: Answer = (_request, signal) => {
+      signals.push(signal);
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(new TextEncoder().encode("12345")),
+        cancel: () => ended.resolve(),
+      });
+      signal.addEventListener("abort", () => ended.resolve());
+      return Promise.resolve({
+        status: 200,
+        headers: new HeaderList(["Content-Length", String(announced)]),
+        body,
+      });
+    };
+    await withEdge({ answer }, async (port) => {
+      const socket = await openTls(port);
+      socket.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+      let text = "";
+      while (!text.endsWith("12345")) text += String((await once(socket, "data"))[0]);
+      socket.destroy();
+      if (aborted) await inTime(ended.promise, "the end");
+    });
+    assert.deepEqual(signals.map((signal) => signal.aborted), [aborted]);
+  }
 });
 
 Deno.test("HttpsEdge answers 500 without a word of the cause when an answer fails", async () => {

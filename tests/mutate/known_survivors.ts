@@ -12,6 +12,27 @@ export interface KnownSurvivor {
 
 export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
   {
+    file: "src/daemon/crowd.ts",
+    at: "return tooMany <= 0 || taken < PLACES - 1 ? 0 : tooMany * this.#quickestMs;",
+    change: "tooMany <= 0 → (tooMany < 0)",
+    equivalent: true,
+    why: "none too many is multiplied by",
+  },
+  {
+    file: "src/daemon/queue.ts",
+    at: "if (ms > 0 && !this.#closed) await new Promise((resolve) => setTimeout(resolve, ms));",
+    change: "0 → 1",
+    equivalent: true,
+    why: "timers do not tell less than a millisecond from none",
+  },
+  {
+    file: "src/daemon/daemon_pool.ts",
+    at: "userInfoReply: 20_000,",
+    change: "20_000 → 40000",
+    equivalent: false,
+    why: "twenty real seconds would pass; that the limit which is set counts is tested",
+  },
+  {
     file: "src/edge/connection_watch.ts",
     at: "const interval = Math.min(limits.silentMs, limits.keepAliveMs) / 4;",
     change: "4 → 5",
