@@ -94,6 +94,7 @@ function caused(why: RegExp) {
 }
 
 const stranger = createAuthority({ subject: "CN=Other" });
+const alone = createAuthority({ subject: "CN=idp", ca: false, names: ["idp.example"] });
 const unbelieved: readonly (readonly [what: string, Setting, RegExp])[] = [
   [
     "an unknown authority",
@@ -118,6 +119,10 @@ const unbelieved: readonly (readonly [what: string, Setting, RegExp])[] = [
     }),
   }, /has expired/],
   ["nobody but itself", { trust: { anchors: [idp.certificate] } }, /trusted as itself/],
+  ["nobody but itself, where an authority is trusted as well", {
+    credential: alone,
+    trust: { anchors: [authority.certificate, alone.certificate] },
+  }, /no trusted authority|trusted as itself/],
   ["a server that wants ours", {
     trust: { anchors: [authority.certificate], clientCertificate: idp },
   }, /nonProxyHosts/],
