@@ -1,5 +1,9 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { InvalidFile } from "./problem.ts";
+
+/** Largest file that is read whole, unless something else is said: no list or certificate of a site is nearly as large. */
+const MAX_BYTES = 64 * 1024 ** 2;
 
 /**
  * Opens a file for reading, unless it is a pipe, a socket, a device or a folder: a pipe that nobody writes to would never
@@ -24,14 +28,17 @@ export async function openRegularFile(path: string): Promise<FileHandle> {
 
 /**
  * All bytes of a regular file; see {@link openRegularFile}.
- * @param maxBytes Default: no limit.
- * @throws {RangeError} If it is longer; it then takes up no memory.
+ * @param maxBytes Default: 64 MiB.
+ * @throws {InvalidFile} If it is longer; it then takes up no memory.
  */
-export async function readRegularFile(path: string, maxBytes = Infinity): Promise<Uint8Array<ArrayBuffer>> {
+export async function readRegularFile(path: string, maxBytes = MAX_BYTES): Promise<Uint8Array<ArrayBuffer>> {
   const file = await openRegularFile(path);
   try {
     const { size } = await file.stat();
-    if (size > maxBytes) throw new RangeError(`${path} has ${size} bytes, expected at most ${maxBytes}`);
+    if (size > maxBytes) {
+      const problem = { file: path, found: `${size} bytes`, expected: `expected at most ${maxBytes}` };
+      throw new InvalidFile([{ severity: "error", ...problem }]);
+    }
     const bytes = new Uint8Array(size);
     let length = 0;
     while (length < size) {

@@ -38,8 +38,8 @@ interface BookOptions {
   readonly intervalMs?: number;
 }
 
-/** Largest file that is read; a reservation takes about 200 bytes. */
-const MAX_BYTES = 4 * 1024 * 1024;
+/** Bytes of the largest file that is read; a reservation takes about 200. */
+export const MAX_RESERVATIONS = 4 * 1024 * 1024;
 
 /**
  * Opens a reservations file and follows its changes. It need not exist yet.
@@ -51,7 +51,7 @@ export async function openReservationBook(options: BookOptions): Promise<Reserva
     const { reservations, problems } = readReservationFile(text, { file, zone, now: clock() });
     for (const problem of problems) log.warn("reservation left out", { problem: formatProblem(problem) });
     return reservations;
-  }, { log, missing: [], maxBytes: MAX_BYTES, intervalMs });
+  }, { log, missing: [], maxBytes: MAX_RESERVATIONS, intervalMs });
   return new KnownReservations({ known: () => watched.current, zone, clock, close: () => watched.close() });
 }
 

@@ -12,10 +12,10 @@ export interface FileSource {
   /**
    * All bytes of the file, or `undefined` if there is no file. Comes back in any case: what is no regular file, such as
    * a pipe that nobody writes to, is not waited for.
-   * @throws {RangeError} If it is longer than `maxBytes`; it then takes up no memory.
+   * @throws {InvalidFile} If it is longer than `maxBytes`; it then takes up no memory.
    * @throws {TypeError} If it is no regular file.
    */
-  read(path: string, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
+  read(path: string, maxBytes?: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 
 /** The disk of this machine. Stamps tell files of one name apart, not contents that change within a tick. */

@@ -73,9 +73,6 @@ export async function watchBytes<T>(
 /** Digest of a file that is not there. */
 const ABSENT = "absent";
 
-/** Longest file that is read if nothing else is said. */
-const MAX_BYTES = 64 * 1024 * 1024;
-
 /** How often a file that changes while it is read is tried at once, before the next look. */
 const READ_ATTEMPTS = 3;
 
@@ -95,7 +92,7 @@ async function firstVersion<T>(
   parse: ParseBytes<T>,
   options: WatchOptions<T>,
 ): Promise<Version<T>> {
-  const bytes = await (options.source ?? DISK).read(path, options.maxBytes ?? MAX_BYTES);
+  const bytes = await (options.source ?? DISK).read(path, options.maxBytes);
   if (bytes !== undefined) {
     return { content: await parse(bytes, path), digest: await digestOf(bytes) };
   }
@@ -186,7 +183,7 @@ class PolledFile<T> implements WatchedFile<T> {
   ): Promise<{ bytes: Uint8Array<ArrayBuffer> | undefined; stamp: string } | undefined> {
     let stamp = before;
     for (let attempt = 0; attempt < READ_ATTEMPTS; attempt++) {
-      const bytes = await this.#source.read(this.path, this.#options.maxBytes ?? MAX_BYTES);
+      const bytes = await this.#source.read(this.path, this.#options.maxBytes);
       const after = await this.#stamp();
       if (after === stamp) return { bytes, stamp };
       this.#looksAtRest = 0;

@@ -22,6 +22,7 @@ Deno.test("path() takes paths from the working directory, and is not empty", () 
 Deno.test("secretText() counts bytes where it must have some, and says so", () => {
   assert.equal(secretText(HELP).type, "a secret");
   assert.equal(parse(secretText(HELP), ""), "");
+  assert.throws(() => parse(secretText({ ...HELP, minBytes: 1 }), ""));
   const long = secretText({ ...HELP, minBytes: 4 });
   assert.equal(long.type, "a secret of at least 4 bytes");
   assert.equal(parse(long, "ää"), "ää");

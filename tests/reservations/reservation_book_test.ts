@@ -102,6 +102,13 @@ Deno.test("openReservationBook() refuses to start on a broken file", async () =>
   await Deno.remove(file);
 });
 
+Deno.test("openReservationBook() reads files of 4 MiB, and no larger ones", async () => {
+  const most = JSON.stringify({ reservations: [NIGHT] }).padEnd(4 * 1024 ** 2);
+  await using made = await open(most);
+  assert.equal(made.book.list().length, 1);
+  await assert.rejects(open(`${most} `), InvalidFile);
+});
+
 Deno.test("hostZone() names a time zone", () => assert.ok(isTimeZone(hostZone())));
 
 Deno.test("NO_RESERVATIONS limits nobody", () => {

@@ -47,3 +47,22 @@ for (const [path, properties, message] of SPOILT) {
     },
   });
 }
+
+Deno.test("a file that is too large for the service is found by check", async () => {
+  const most = 4 * 1024 ** 2;
+  const path = "conf/reservations.json";
+  await using site = await createSite({
+    properties: {
+      "authservice.server.HPC.reservations.enable": "true",
+      "authservice.server.HPC.reservations.file": `{folder}/${path}`,
+    },
+    files: { [path]: GOOD(path).padEnd(most) },
+  });
+  const found = async () =>
+    (await inspect(site.main)).problems.filter(({ file }) => file.endsWith(path)).map(({ expected }) =>
+      expected
+    );
+  assert.deepEqual(await found(), []);
+  await site.replace(path, GOOD(path).padEnd(most + 1));
+  assert.deepEqual(await found(), [`expected at most ${most}`]);
+});

@@ -459,7 +459,7 @@ scene(
     const file = await watch({ maxBytes: 16 });
     await Deno.writeTextFile(path, "x".repeat(17));
     await file.check();
-    assert.match(file.problem ?? "", /17 bytes, expected at most 16/);
+    assert.match(file.problem ?? "", /17 bytes: expected at most 16/);
     assert.notEqual(file.current, "x".repeat(17));
   },
 );

@@ -4,7 +4,7 @@ import { comparableForm } from "../../model/distinguished_name.ts";
 import { namesInOtherOrder } from "../names_in_other_order.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "../../service/assembly/certificate_files.ts";
-import { hostZone } from "../../reservations/reservation_book.ts";
+import { hostZone, MAX_RESERVATIONS } from "../../reservations/reservation_book.ts";
 import { readReservationFile } from "../../reservations/reservation_file.ts";
 import { inspectFile } from "../../model/inspect_file.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";
@@ -85,7 +85,7 @@ async function inspectReservations(
   return await inspectFile(file, (text) => {
     const { problems } = readReservationFile(text, { file, zone: timeZone ?? hostZone(), now: Date.now() });
     return problems.map((problem) => ({ ...problem, severity: "warning" }));
-  });
+  }, MAX_RESERVATIONS);
 }
 
 /** What a reader finds wrong. */

@@ -160,7 +160,7 @@ Deno.test("fileAttributeSource() refuses a file that is far too long before read
   const took = await processorTime(() =>
     assert.rejects(
       () => fileAttributeSource({ name: "FILE", file, matching: "strict", log: SILENT }),
-      RangeError,
+      InvalidFile,
     )
   );
   assert.ok(took < 500, `${took} ms`);

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { SILENT } from "../../src/logging/logger.ts";
+import { openTls } from "../../src/outgoing/open_tls.ts";
+import { startHttpsServer } from "../identity_provider/https_server.ts";
+import { createAuthority } from "../pki/authority.ts";
+
+const authority = createAuthority({ subject: "CN=Test CA" });
+const issued = authority.issue({ subject: "CN=localhost", names: ["localhost"] });
+const alone = createAuthority({ subject: "CN=localhost", ca: false, names: ["localhost"] });
+
+const REQUEST = new TextEncoder().encode("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+
+for (
+  const [what, credential, anchor] of [
+    ["by an authority", issued, authority.certificate],
+    ["as itself", alone, alone.certificate],
+  ] as const
+) {
+  Deno.test(`openTls() gives a connection to whom is trusted ${what}, which says when it is of no use any more`, async () => {
+    await using server = await startHttpsServer(credential, (_request, response) => response.end("hello"));
+    const connection = await openTls({ host: "localhost", port: server.port }, {
+      hostnameChecking: "FAIL",
+      trust: { anchors: [anchor] },
+      log: SILENT,
+      connectTimeoutMs: 10_000,
+    });
+    await connection.write(REQUEST);
+    let text = "";
+    for (let part = await connection.read(); part !== undefined; part = await connection.read()) {
+      text += new TextDecoder().decode(part);
+    }
+    assert.match(text, /^HTTP\/1.1 200 [^]*hello/);
+    connection.close();
+    await assert.rejects(connection.write(REQUEST));
+  });
+}
