@@ -232,6 +232,7 @@ Deno.test("a link is idle when the last request under way is answered, and not b
     const idle = link.idle().then(() => isIdle = true);
     answers[0]?.();
     await replies[0];
+    await new Promise((resolve) => setTimeout(resolve)); // who is told of it would be by now
     assert.equal(isIdle, false);
     answers[1]?.();
     await replies[1];

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { runCommand } from "../../../src/command/run_command.ts";
 import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
+import type { Quota } from "../../../src/sharing/share.ts";
 import type { ShareStore } from "../../../src/sharing/store/share_store.ts";
 import { DRAFT, USE } from "../../sharing/store/conformance.ts";
 import { recordedIo } from "../recorded_io.ts";
@@ -91,6 +92,19 @@ Deno.test("share show tells who used a share", async () => {
   const json: unknown = JSON.parse((await place.run("show", "--json", id)).out);
   assert.ok(typeof json === "object" && json !== null && "uses" in json && Array.isArray(json.uses));
   assert.equal(json.uses.length, 1);
+});
+
+Deno.test("share show tells how much was brought, of how much, where files can be", async () => {
+  await using place = new Place();
+  const brought = async (draft: Partial<typeof DRAFT> & { readonly quota?: Quota }) => {
+    const { id } = await place.store.put("A", { ...DRAFT, ...draft });
+    await place.store.reserve("A", id, { files: 1, bytes: 10 });
+    return /^Brought +(.*)$/m.exec((await place.run("show", id)).out)?.[1];
+  };
+  assert.equal(await brought({ path: "/r/" }), "nothing can be");
+  assert.equal(await brought({ path: "/d/", access: "DROP" }), "1 files, 10 bytes");
+  const quota = { files: 3, bytes: 100 };
+  assert.equal(await brought({ path: "/q/", access: "DROP", quota }), "1 of 3 files, 10 of 100 bytes");
 });
 
 Deno.test("share remove and chown change what a running service has", async () => {
