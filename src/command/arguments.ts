@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { didYouMean } from "../config/did_you_mean.ts";
+import { counted } from "../model/counted.ts";
 import type { CommandSpec } from "./command_spec.ts";
 
 /** The command was called as it cannot be called: exit status 2, with the usage. */
@@ -22,7 +23,7 @@ export function readArguments(spec: CommandSpec, args: readonly string[]): "help
   const names = Object.keys(spec.operands);
   if (positionals.length !== names.length) {
     const expected = names.length === 0 ? "no arguments" : names.map((name) => `<${name}>`).join(" ");
-    const found = `${positionals.length} ${positionals.length === 1 ? "argument" : "arguments"}`;
+    const found = counted(positionals.length, "argument", "arguments");
     throw new WrongUsage(`Expected ${expected} besides options, found ${found}`);
   }
   return {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { counted } from "../model/counted.ts";
 
 /** Fewest characters of a password that is taken without a word. */
 const LEAST = 12;
@@ -7,7 +8,7 @@ const LEAST = 12;
 export function weakness(password: string): string | undefined {
   const { length } = [...password];
   if (length < LEAST) {
-    return `it has ${length} ${length === 1 ? "character" : "characters"}, expected ${LEAST}`;
+    return `it has ${counted(length, "character", "characters")}, expected ${LEAST}`;
   }
   return isCommonPassword(password) ? "it is one of the first that everybody tries" : undefined;
 }

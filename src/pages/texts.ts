@@ -1,6 +1,6 @@
-/** So many of something: one, or several. */
-const counted = (one: string, several: string) => (count: number) =>
-  `${count} ${count === 1 ? one : several}`;
+import { counted } from "../model/counted.ts";
+
+const counting = (one: string, several: string) => (count: number) => counted(count, one, several);
 
 /**
  * What pages say, in English: another language is another file of this shape. Names, sizes and times come from elsewhere.
@@ -78,7 +78,7 @@ export const TEXTS = {
     instances: (serving: number, total: number) =>
       serving < total
         ? `${serving} of ${total} instances serve.`
-        : counted("instance serves.", "instances serve.")(total),
+        : counted(total, "instance serves.", "instances serve."),
     differ: "Their configurations differ.",
     degraded: "Shares and new certificates have to wait: the database is away.",
     knownBy: {
@@ -91,7 +91,7 @@ export const TEXTS = {
     },
     until: "Signed in until",
     unlessIdle: (minutes: number) =>
-      `or until the browser is not used for ${counted("minute", "minutes")(minutes)}`,
+      `or until the browser is not used for ${counted(minutes, "minute", "minutes")}`,
   },
 
   admin: {
@@ -122,8 +122,8 @@ export const TEXTS = {
     address: "Address",
     why: "Why",
     reasons: {
-      passwords: counted("wrong password", "wrong passwords"),
-      tokens: counted("wrong token or key", "wrong tokens or keys"),
+      passwords: counting("wrong password", "wrong passwords"),
+      tokens: counting("wrong token or key", "wrong tokens or keys"),
       operator: (_count: number) => "by hand",
     },
     until: "until",
@@ -162,7 +162,7 @@ export const TEXTS = {
     made: "Your new token",
     shownOnce: "It is shown this once. Keep it where nobody else reads it.",
     lifetime: "How long",
-    hours: counted("hour", "hours"),
+    hours: counting("hour", "hours"),
     activity: "What for",
     everything: "everything that you may do",
     activities: { read: "to read", write: "to read and change", all: "to read, change and delete" },
@@ -190,7 +190,7 @@ export const TEXTS = {
     make: "Share something",
     none: "Nothing is shared here.",
     noServer: "There is no server on which files can be shared.",
-    count: counted("share", "shares"),
+    count: counting("share", "shares"),
     path: "File or directory",
     whom: "For whom",
     whomHelp: "Empty: everybody who has the link. Or the distinguished name of one person.",
@@ -207,7 +207,7 @@ export const TEXTS = {
       DROP: "bring files, and see none",
     },
     lifetime: "How long from now on",
-    days: (count: number) => count === 0 ? "without end" : counted("day", "days")(count),
+    days: (count: number) => count === 0 ? "without end" : counted(count, "day", "days"),
     uses: "How often",
     usesHelp: "Empty: as often as they want. Each download and each upload counts.",
     maxFiles: "Files that can be brought, at most",
@@ -235,7 +235,7 @@ export const TEXTS = {
     somebody: "Somebody with the link",
     received: "Brought so far",
     receivedOf: (files: string, bytes: string) => `${files}, ${bytes}`,
-    files: counted("file", "files"),
+    files: counting("file", "files"),
     atMost: (most: string) => `of ${most} at most`,
     newOn: (server: string) => `Share something on ${server}`,
     browse: "Choose another file or directory",
@@ -284,7 +284,7 @@ export const TEXTS = {
     modified: (zone: string | undefined) => zone === undefined ? "Modified" : `Modified (${zone})`,
     size: "Size",
     preview: "Preview",
-    entries: counted("entry", "entries"),
+    entries: counting("entry", "entries"),
     found: " with ",
     notAll: ", and more that are not shown",
     omitted: (count: number) => `; ${count} in this directory cannot be shown`,
@@ -336,10 +336,10 @@ export const TEXTS = {
     drop: "You can also drop files and folders anywhere on this page.",
     send: "Bring them",
     sendAndReplace: "Bring them, and replace files of the same names",
-    brought: counted("file was brought", "files were brought"),
+    brought: counting("file was brought", "files were brought"),
     nothing: "No file was chosen",
     more: "Bring more",
-    filesLeft: (count: number) => `There is room for ${counted("more file", "more files")(count)}.`,
+    filesLeft: (count: number) => `There is room for ${counted(count, "more file", "more files")}.`,
     bytesLeft: (bytes: string) => `There is room for ${bytes}.`,
     noScript:
       "With JavaScript, this page shows how far it is, takes whole folders, and goes on after a lost connection.",

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { counted } from "../../model/counted.ts";
 import { Secret } from "../../model/secret.ts";
 import {
   NEVER,
@@ -43,7 +44,7 @@ export async function probeKeys(config: OAuthConfig, { http, clock, log }: Probe
 async function keysOf(provider: Provider): Promise<string> {
   const { keys, leftOut } = await provider.keys(ASKER);
   const left = leftOut.length === 0 ? "" : ` (left out: ${leftOut.join(", ")})`;
-  return `signs with ${keys.keys.length} ${keys.keys.length === 1 ? "key" : "keys"}${left}`;
+  return `signs with ${counted(keys.keys.length, "key", "keys")}${left}`;
 }
 
 /** Tries an endpoint for tokens: about a token that nobody has if we are its client, else without credentials. */

@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import { SILENT } from "../../logging/logger.ts";
+import { counted } from "../../model/counted.ts";
 import { formatProblem } from "../../model/problem.ts";
 import { corePermissions, edgePermissions } from "../../rooms/permissions.ts";
 import { resolveHost } from "../../rooms/resolve_host.ts";
@@ -93,7 +94,7 @@ export const check = defineCommand({
     ...logins.map(({ server, requires }) => `${printable(`logins   ${server}: ${requires}`)}\n`),
     permissions ? permissionsText(permissions) : "",
     ...(online ?? []).map(findingLine),
-    `${outcome}: ${counted(problems)}.\n`,
+    `${outcome}: ${countsOf(problems)}.\n`,
   ];
   tell(given, io, { value, text: text.join("") });
   return ok ? 0 : 1;
@@ -139,12 +140,10 @@ function verdict(starts: boolean, online: readonly Finding[] = []): string {
     : `The service would start, but ${failed} of ${online.length} other systems cannot be used`;
 }
 
-function counted(problems: readonly { readonly severity: string }[]): string {
+function countsOf(problems: readonly { readonly severity: string }[]): string {
   const warnings = problems.filter(({ severity }) => severity === "warning").length;
   const errors = problems.length - warnings;
-  return `${errors} ${errors === 1 ? "error" : "errors"}, ${warnings} ${
-    warnings === 1 ? "warning" : "warnings"
-  }`;
+  return `${counted(errors, "error", "errors")}, ${counted(warnings, "warning", "warnings")}`;
 }
 
 async function permissionLists({ config }: Setup) {

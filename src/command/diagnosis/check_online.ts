@@ -4,6 +4,7 @@ import type { Fault } from "../../daemon/exchange.ts";
 import { probeDaemon } from "../../daemon/probe_daemon.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
+import { counted } from "../../model/counted.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import type { ProbedKind } from "../../outgoing/probed_kind.ts";
 import { DatabaseFailure, row } from "../../store/database.ts";
@@ -155,8 +156,7 @@ function checkRemotes(
 }
 
 function validFor(ms: number): string {
-  const days = Math.floor(ms / DAY_MS);
-  return `certificate valid for ${days} ${days === 1 ? "day" : "days"}`;
+  return `certificate valid for ${counted(Math.floor(ms / DAY_MS), "day", "days")}`;
 }
 
 /** What an error and its causes say. */

@@ -1,3 +1,4 @@
+import { counted } from "../../model/counted.ts";
 import { printable } from "../../model/printable.ts";
 import { dumpEntry } from "../../sharing/import/share_dump.ts";
 import type { Share, Use } from "../../sharing/share.ts";
@@ -143,7 +144,7 @@ const importShares = defineCommand({
     for (const id of present) io.stderr(`warning: share ${id} is there already and stays as it is\n`);
     tell(given, io, {
       value: { added, present },
-      text: `${added} ${added === 1 ? "share" : "shares"} imported\n`,
+      text: `${counted(added, "share", "shares")} imported\n`,
     });
     return 0;
   }, { create: true }));
@@ -217,8 +218,9 @@ function details(share: Share, uses: readonly Use[]): string {
 }
 
 function broughtText({ received = { files: 0, bytes: 0 }, quota }: Share): string {
-  const of = (bound: number | undefined) => bound === undefined ? "" : ` of ${bound}`;
-  return `${received.files}${of(quota?.files)} files, ${received.bytes}${of(quota?.bytes)} bytes`;
+  const [files, bytes] = [counted(received.files, "file", "files"), counted(received.bytes, "byte", "bytes")];
+  const most = (bound: number | undefined) => bound === undefined ? "" : ` of at most ${bound}`;
+  return `${files}${most(quota?.files)}, ${bytes}${most(quota?.bytes)}`;
 }
 
 function time(milliseconds: number): string {

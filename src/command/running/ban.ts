@@ -1,3 +1,4 @@
+import { counted } from "../../model/counted.ts";
 import { InvalidControlRequest, LONGEST_BAN, subjectOf } from "../../rooms/control/control_request.ts";
 import type { BanSubject } from "../../regulation/ban.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
@@ -111,8 +112,8 @@ const remove = defineCommand({
   const answer = await requireRunning(given, { command: "ban remove", subject, operator: await operator() });
   const lifted = numberAt(answer, "lifted") ?? 0;
   if (lifted === 0) throw new CommandFailed(`${describe(subject)}: no ban and no failed login is known`);
-  const what = lifted === 1 ? "ban or count" : "bans and counts";
-  tell(given, io, { value: { lifted }, text: `${describe(subject)}: ${lifted} ${what} removed\n` });
+  const what = counted(lifted, "ban or count", "bans and counts");
+  tell(given, io, { value: { lifted }, text: `${describe(subject)}: ${what} removed\n` });
   return 0;
 });
 

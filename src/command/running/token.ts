@@ -1,3 +1,4 @@
+import { counted } from "../../model/counted.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
 import { type Given, WrongUsage } from "../arguments.ts";
 import { textTable } from "../text_table.ts";
@@ -60,7 +61,7 @@ const revoke = defineCommand({
   if (id !== undefined && ended === 0) throw new CommandFailed(`${user} has no token ${id}`);
   tell(given, io, {
     value: answer,
-    text: `User ${user}: ${ended} ${ended === 1 ? "token" : "tokens"} taken back\n`,
+    text: `User ${user}: ${counted(ended, "token", "tokens")} taken back\n`,
   });
   return 0;
 });

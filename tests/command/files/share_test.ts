@@ -102,9 +102,12 @@ Deno.test("share show tells how much was brought, of how much, where files can b
     return /^Brought +(.*)$/m.exec((await place.run("show", id)).out)?.[1];
   };
   assert.equal(await brought({ path: "/r/" }), "nothing can be");
-  assert.equal(await brought({ path: "/d/", access: "DROP" }), "1 files, 10 bytes");
+  assert.equal(await brought({ path: "/d/", access: "DROP" }), "1 file, 10 bytes");
   const quota = { files: 3, bytes: 100 };
-  assert.equal(await brought({ path: "/q/", access: "DROP", quota }), "1 of 3 files, 10 of 100 bytes");
+  assert.equal(
+    await brought({ path: "/q/", access: "DROP", quota }),
+    "1 file of at most 3, 10 bytes of at most 100",
+  );
 });
 
 Deno.test("share remove and chown change what a running service has", async () => {
