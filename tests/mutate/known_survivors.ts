@@ -263,4 +263,18 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: true,
     why: "that nobody passed is told in vain",
   },
+  {
+    file: "src/attributes/file/linear_pattern.ts",
+    at: "if (this.#steps.length >= MAX_STEPS) {",
+    change: "this.#steps.length >= MAX_STEPS → (this.#steps.length > MAX_STEPS)",
+    equivalent: false,
+    why: "that there is a bound is tested; one step more or less was never promised",
+  },
+  {
+    file: "src/regulation/shared/shared_failures.ts",
+    at: 'if (counted === "pairs") isNewName = total === 1;',
+    change: 'counted === "pairs" → true',
+    equivalent: true,
+    why: "addresses come right behind pairs, and nothing after them asks",
+  },
 ];

@@ -63,6 +63,13 @@ Deno.test("manualPages() take no text for a request, and lose none of it", () =>
   assert.match(text, /^\.BI \\-\\-hard " N"\nTry hard\.\nDefault: 1\.$/m);
 });
 
+Deno.test("manualPages() begin the purpose with a small letter behind the name, unless it is an abbreviation", () => {
+  const purpose = (summary: string) =>
+    /^\.SH NAME\n(.*)$/m.exec(pageOf({ ...SPEC, summary }).replaceAll("\\-", "-"))?.[1];
+  assert.equal(purpose("Try a thing"), "authserver-try - try a thing");
+  assert.equal(purpose("TLS for all"), "authserver-try - TLS for all");
+});
+
 Deno.test("manualPages() keep to ASCII and to lines that terminals and mandoc like", () => {
   for (const { file, text } of manualPages(COMMANDS.map(({ spec }) => spec), PROGRAM)) {
     assert.match(text.replaceAll("\n", ""), /^[\x20-\x7e]*$/, file);
