@@ -277,4 +277,12 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: true,
     why: "addresses come right behind pairs, and nothing after them asks",
   },
+  {
+    file: "src/watch/watch_paths.ts",
+    at: "{ intervalMs = () => 1000, failed = () => {} }: {",
+    change: "1000 → 2000",
+    equivalent: false,
+    why:
+      "how often is looked where nobody says was chosen, not promised; that it goes by what is said is tested",
+  },
 ];

@@ -55,6 +55,18 @@ for (const [methods, status] of WAYS) {
   });
 }
 
+Deno.test("a service that takes tokens of one issuer tells clients where to get them", async () => {
+  const method = "container.security.rest.authentication.OAUTH";
+  await using at = await serviceWith({
+    [ORDER]: "OAUTH",
+    [`${method}.class`]: "OAuthAuthenticator",
+    [`${method}.issuer`]: "https://localhost:1/nobody-is-there",
+    [`${method}.requiredAudience`]: "uftp",
+    [`${method}.identityTemplate`]: "CN=%sub%",
+  });
+  assert.equal(await at.status("/.well-known/oauth-protected-resource"), 200);
+});
+
 Deno.test("a request is logged as a warning where the service could not do it, and else for information", async () => {
   await using at = await serviceWith({ "authservice.server.HPC.commandPort": "1" });
   const levelOf = async (path: string) => {

@@ -47,6 +47,8 @@ Deno.test("a token is made for what the form says, shown once, listed, and taken
     "Take back",
   ]);
   assert(!list.text.includes(token));
+  const { exp } = JSON.parse(atob((token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/")));
+  assert.match(list.text, new RegExp(`<time datetime="${new Date(exp * 1000).toISOString()}">`));
   const [, action = ""] = /action="\.\/(tokens\/[^"]+)"/.exec(list.text) ?? [];
   assert.equal((await alice.post(`/${action}`, { token: "x" })).status, 403);
   const cross = { headers: { "Sec-Fetch-Site": "cross-site" } };
