@@ -35,7 +35,7 @@ Deno.test("ConnectionShares counts what is open and whose it is, whatever comes,
   const address = fc.constantFrom("a", "b", "gateway");
   // More come than go: what is refused is decided where it is crowded.
   const step = fc.record({ address, of: fc.constantFrom("come", "come", "come", "go", "assign") });
-  fc.assert(fc.property(fc.array(step, { maxLength: 200, size: "max" }), (steps) => {
+  fc.assert(fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
     const shares = new ConnectionShares(10);
     let open: { socket: EventEmitter; address: string }[] = [];
     const fits = (address: string, others: typeof open) =>

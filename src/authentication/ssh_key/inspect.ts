@@ -2,7 +2,8 @@ import type { KindInspection, KnownUser } from "../../config/kind.ts";
 import type { KindConfig } from "../../config/kind_config.ts";
 import { InvalidName } from "../../model/distinguished_name.ts";
 import { inspectFile } from "../../model/inspect_file.ts";
-import type { Problem } from "../../model/problem.ts";
+import { InvalidFile, type Problem } from "../../model/problem.ts";
+import { readRegularFile } from "../../model/regular_file.ts";
 import { parseAuthorities } from "./certificate/authorities_file.ts";
 import { readRevokedKeys } from "./certificate/revoked_keys.ts";
 import { checkTemplate } from "./dn_template.ts";
@@ -45,9 +46,10 @@ async function inspectAuthorities(file: string | undefined): Promise<readonly Pr
 async function inspectRevoked(file: string | undefined): Promise<readonly Problem[]> {
   if (file === undefined) return [];
   try {
-    await readRevokedKeys(await Deno.readFile(file));
+    await readRevokedKeys(await readRegularFile(file));
     return [];
   } catch (error) {
+    if (error instanceof InvalidFile) return error.problems;
     if (error instanceof UnusableKey) return [{ severity: "error", file, expected: error.message }];
     return []; // what cannot be opened is told where files are expected
   }

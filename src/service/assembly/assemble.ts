@@ -24,7 +24,6 @@ import type { IdentityParts } from "../identify.ts";
 import { KINDS, type ServiceKinds } from "../kinds.ts";
 import { OperatorDesk, type Ordered } from "../operator_desk.ts";
 import { RequestObserver } from "../request_observer.ts";
-import { factsOf } from "./facts_of.ts";
 import { openAuthentication } from "./open_authentication.ts";
 import { openDaemons } from "./open_daemons.ts";
 import { openDataSharing } from "./open_data_sharing.ts";
@@ -34,6 +33,7 @@ import { openServers } from "./open_servers.ts";
 import { joinOthers, openClock, type SharedKnown, type Together } from "./open_together.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import { OwnCertificate } from "./own_certificate.ts";
+import { serviceFacts } from "./service_facts.ts";
 import type { ServiceOptions } from "./service_options.ts";
 
 /** A service's parts, put together and running. */
@@ -155,7 +155,7 @@ async function open(
     together,
     routes: routesOf({
       ...resources,
-      facts: factsOf(options, { own, groups, methods, kinds, clock, externalUrl, together: health }),
+      facts: serviceFacts(options, { own, groups, methods, kinds, clock, externalUrl, together: health }),
       certificate: own.pem,
       generation: options.generation,
       draining: () => draining,

@@ -2,6 +2,26 @@ import assert from "node:assert/strict";
 import { inspectKeys } from "../../../src/authentication/ssh_key/inspect.ts";
 import { certificateLine } from "./certificate/certificates.ts";
 
+Deno.test("inspectKeys() waits for no pipe in the place of a list of revoked keys, and reads none that is too large", async () => {
+  const folder = await Deno.makeTempDir();
+  const found = async (revokedKeys: string) =>
+    (await inspectKeys({
+      name: "SSHKEY",
+      kind: "SSHKeyAuthenticator",
+      file: undefined,
+      dnTemplate: "CN=%s",
+      certificateAuthorities: undefined,
+      revokedKeys,
+    })).problems.map(({ file, expected }) => [file, expected]);
+  const [pipe, large] = [`${folder}/pipe`, `${folder}/large`];
+  await new Deno.Command("mkfifo", { args: [pipe] }).output();
+  assert.deepEqual(await found(pipe), [], "that is told where files are expected");
+  await Deno.writeFile(large, new Uint8Array());
+  await Deno.truncate(large, 64 * 1024 ** 2 + 1);
+  assert.deepEqual(await found(large), [[large, `expected at most ${64 * 1024 ** 2}`]]);
+  await Deno.remove(folder, { recursive: true });
+});
+
 Deno.test("inspectKeys() names what cannot be used in the files of authorities and of revoked keys", async () => {
   const folder = await Deno.makeTempDir();
   const [authorities, revoked] = [`${folder}/ssh_ca.pub`, `${folder}/revoked`];

@@ -11,7 +11,7 @@ import type { OwnCertificate } from "./own_certificate.ts";
 import type { ServiceOptions } from "./service_options.ts";
 
 /** What the service says about itself. */
-export function factsOf(
+export function serviceFacts(
   { config, assertionIssuers, upSince }: ServiceOptions,
   { own, groups, methods, kinds, clock, externalUrl, together }: {
     readonly own: OwnCertificate;
