@@ -66,7 +66,6 @@ export class RecentKeys {
     const others = [...entries].reverse();
     const isNews = others.every(([, at]) => at >= this.#latest);
     const own = isNews ? [] : [...this.#seen];
-    if (!isNews) this.#clear();
     for (const [key, at] of [...others, ...own]) this.#put(key, Math.max(at, this.#seen.get(key) ?? 0));
   }
 
@@ -75,11 +74,6 @@ export class RecentKeys {
     this.#seen.set(key, at);
     this.#latest = Math.max(this.#latest, at);
     if (this.#seen.size > this.#capacity) this.#forgetOldest(() => true);
-  }
-
-  #clear(): void {
-    this.#seen.clear();
-    this.#groups.clear();
   }
 
   #forgetOldest(concerns: (at: number) => boolean): void {

@@ -48,7 +48,7 @@ export function readTimes(
 /** Whether the runtime knows a time zone of this name. */
 export function isTimeZone(name: string): boolean {
   try {
-    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
+    Temporal.Now.zonedDateTimeISO(name);
     return true;
   } catch (error) {
     if (error instanceof RangeError) return false;

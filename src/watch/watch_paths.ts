@@ -1,3 +1,4 @@
+import type { Schedule } from "../model/schedule.ts";
 import { stampOf } from "./file_source.ts";
 
 /** Notices changes of files by looking at them; see {@link watchFile} for why it looks instead of listening. */
@@ -13,20 +14,22 @@ const REST_MS = 1000;
  * interval if that is shorter.
  * @param paths Asked anew at each look, since what there is to watch may change with the contents.
  * @param options.intervalMs Milliseconds between two looks, asked anew after each.
+ * @param options.schedule Default: timers that keep no process alive.
  */
 export function watchPaths(
   paths: () => readonly string[],
   onChange: () => Promise<void> | void,
-  { intervalMs = () => 1000, failed = () => {} }: {
+  { intervalMs = () => 1000, failed = () => {}, schedule = unawaited }: {
     readonly intervalMs?: () => number;
     /** Told when the callback throws; what changed then counts as seen, and watching goes on. */
     readonly failed?: (error: unknown) => void;
+    readonly schedule?: Schedule;
   } = {},
 ): PathsWatch {
   let known = stamps(paths());
   let seen = known;
   let closed = false;
-  let timer: ReturnType<typeof setTimeout>;
+  let callOff: () => void;
   const look = async () => {
     const watched = paths();
     const now = stamps(watched);
@@ -42,21 +45,24 @@ export function watchPaths(
       // The callback may have read another set of files; what changed meanwhile in this one is still to be noticed.
       if (paths().join("\n") !== watched.join("\n")) known = seen = stamps(paths());
     }
-    schedule(seen === known ? intervalMs() : Math.min(intervalMs(), REST_MS));
+    if (!closed) lookAfter(seen === known ? intervalMs() : Math.min(intervalMs(), REST_MS));
   };
-  const schedule = (pauseMs: number) => {
-    if (closed) return;
-    timer = setTimeout(() => void look(), pauseMs);
-    Deno.unrefTimer(timer as unknown as number);
-  };
-  schedule(intervalMs());
+  const lookAfter = (pauseMs: number) => callOff = schedule(pauseMs, () => void look());
+  lookAfter(intervalMs());
   return {
     close: () => {
       closed = true;
-      clearTimeout(timer);
+      callOff();
     },
   };
 }
+
+/** The timers of the platform; a process that has nothing else to do ends. */
+const unawaited: Schedule = (ms, task) => {
+  const timer = setTimeout(task, ms);
+  Deno.unrefTimer(timer as unknown as number);
+  return () => clearTimeout(timer);
+};
 
 function stamps(paths: readonly string[]): string {
   return paths.map((path) => `${path} ${stamp(path)}`).join("\n");

@@ -28,6 +28,20 @@ Deno.test("LogFile writes each line to console and file; without a file to the c
     assert.equal(await Deno.readTextFile(`${folder}/b.log`), "five\n");
   }));
 
+Deno.test("toConsole() writes all of a text, and is silent where nobody reads", async () => {
+  const text = `first ${"\u00e4\u{1f600}".repeat(40_000)} last\n`;
+  const code = `import { toConsole } from ${
+    JSON.stringify(new URL("../../src/logging/log_file.ts", import.meta.url))
+  };
+    toConsole("first " + "\\u00e4\\u{1f600}".repeat(40_000) + " last\\n");`;
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["eval", code] }).output();
+  assert.equal(new TextDecoder().decode(stdout), text);
+  const { success } = await new Deno.Command("sh", {
+    args: ["-c", 'exec "$@" >/dev/full', "sh", Deno.execPath(), "eval", code],
+  }).output();
+  assert.ok(success);
+});
+
 Deno.test("LogFile says once that a file cannot be written, and again after it could be", () =>
   withFolder(async (folder) => {
     const said: string[] = [];

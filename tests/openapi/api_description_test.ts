@@ -82,6 +82,10 @@ Deno.test("the description has one operation a name, one JSON answer a status, a
     .flatMap((methods) => Object.values(methods));
   assert.deepEqual(operations.map(({ operationId }) => operationId), ["alive", "end"]);
   assert.deepEqual(operations[0]?.security, []);
+  assert.deepEqual(operations.map(({ parameters }) => Array.isArray(parameters) && parameters.length), [
+    false,
+    2,
+  ]);
   assert.deepEqual(operations[0]?.tags, ["service"]);
   assert.equal(JSON.stringify(operations).includes("text/html"), false);
   assert.deepEqual(tags.map(({ name }: { readonly name: string }) => name), [

@@ -330,6 +330,31 @@ Deno.test("Regulator slows down failing tokens by address, gently, and no passwo
   assert.equal(wait(bearer("x", "192.0.2.18")), 0);
 });
 
+/** Whose failures are told to be too many. */
+const SCOPES: readonly (readonly [scope: string, failing: readonly Credentials[], refused: Credentials])[] = [
+  ["user at address", [basic("ann", "x")], basic("ann", "y")],
+  ["address", Array.from({ length: 21 }, (_, i) => basic(`stranger${i}`, "x")), basic("ann", "y")],
+  ["user", Array.from({ length: 21 }, (_, i) => basic("ann", "x", `198.51.100.${i}`)), basic("ann", "y")],
+  ["tokens from address", [bearer("x")], bearer("y")],
+];
+for (const [scope, failing, refused] of SCOPES) {
+  Deno.test(`Regulator says that there were too many failures of: ${scope}`, () => {
+    const lines: string[] = [];
+    const { admit } = create({}, createLogger((line) => lines.push(line)));
+    for (let i = 0; lines.length === 0; i++) admit(failing[i % failing.length] ?? refused).failed();
+    assert.match(lines.join(), new RegExp(`too many failed attempts scope=(?:${scope}|"${scope}") `));
+    assert.throws(() => admit(refused), new RegExp(`Too many failed attempts \\(${scope}\\)`));
+  });
+}
+
+Deno.test("Regulator says that there were too many failures of: tokens of user at address", () => {
+  const una = bearer(unsignedJwt({ sub: "una", iss: "https://idp.example" }));
+  const { fail, succeed, admit } = create();
+  succeed(una);
+  fail(una, 101);
+  assert.throws(() => admit(una), /\(tokens of user at address\)/);
+});
+
 for (const [what, credentials] of [["no", NO_CREDENTIALS], ["malformed", MALFORMED]] as const) {
   Deno.test(`Regulator does not count ${what} credentials`, () => {
     const { regulator, wait, fail } = create();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SILENT } from "../../src/logging/logger.ts";
+import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { DatabaseReservationStore } from "../../src/reservations/database_reservation_store.ts";
 import { type ReservationsKnown, SharedReservations } from "../../src/reservations/shared_reservations.ts";
 import { type Database, DatabaseFailure } from "../../src/store/database.ts";
@@ -17,6 +17,8 @@ const TEN_MIB = 10 * 1024 * 1024;
 class CountedDatabase implements Database {
   readonly isOpen = true;
   away = false;
+  /** Whether it can be read and not be changed. */
+  readOnly = false;
   reads = 0;
   #changes = 0;
   readonly #database: SqliteDatabase;
@@ -32,7 +34,8 @@ class CountedDatabase implements Database {
 
   change: Database["change"] = (work) => {
     this.#changes++;
-    return this.away ? Promise.reject(new DatabaseFailure("away")) : this.#database.change(work);
+    const refused = this.away || this.readOnly;
+    return refused ? Promise.reject(new DatabaseFailure("away")) : this.#database.change(work);
   };
 
   version(): number {
@@ -47,6 +50,7 @@ class CountedDatabase implements Database {
 /** An instance whose timers the test turns; `elapsed` is its own, `clock` that all go by. */
 function instance(known?: ReservationsKnown) {
   const learned: ReservationsKnown[] = [];
+  const [pauses, lines] = [new Set<number>(), new Array<string>()];
   const time = { clock: Date.parse("2026-01-05T12:00:00Z"), elapsed: 0 };
   const database = new CountedDatabase(() => time.clock);
   let task: (() => void) | undefined;
@@ -56,8 +60,9 @@ function instance(known?: ReservationsKnown) {
     clock: () => time.clock,
     known,
     learned: (all) => learned.push(all),
-    log: SILENT,
-    schedule: (_ms, next) => {
+    log: createLogger((line) => lines.push(line)),
+    schedule: (ms, next) => {
+      pauses.add(ms);
       task = next;
       return () => task = undefined;
     },
@@ -70,6 +75,8 @@ function instance(known?: ReservationsKnown) {
     time,
     store,
     learned,
+    pauses,
+    lines,
     /** So much time passes, for both, and the instance looks. */
     async turn(ms = 100) {
       time.clock += ms;
@@ -94,6 +101,7 @@ Deno.test("SharedReservations knows each server's own, and reads when something 
   assert.deepEqual(one.list(), []);
   await made.turn();
   assert.deepEqual([one.list().length, two.list().length], [1, 0]);
+  assert.deepEqual([...made.pauses], [100], "how often it looks");
   const { reads } = database;
   for (let i = 0; i < 100; i++) await made.turn();
   assert.equal(database.reads, reads, "nothing changed");
@@ -166,6 +174,19 @@ Deno.test("SharedReservations deletes what was over for 30 days, and looks no mo
   assert.equal((await store("A").list()).reservations.length, 0);
   shared.close();
   assert.ok(made.ends());
+});
+
+Deno.test("SharedReservations goes on while the database takes no changes, and says nothing: the database does", async () => {
+  using made = instance();
+  const { shared, store, database, lines } = made;
+  await shared.follow();
+  database.readOnly = true;
+  await made.turn(11 * 60_000);
+  assert.deepEqual(lines, []);
+  database.readOnly = false;
+  await store("A").add(NIGHT);
+  await made.turn();
+  assert.equal(shared.book("A", "UTC").list().length, 1);
 });
 
 Deno.test("DatabaseReservationStore.copy() adds what is not there", async () => {

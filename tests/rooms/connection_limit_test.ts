@@ -38,3 +38,18 @@ Deno.test("ConnectionLimit tries out what can be opened, and closes all of it", 
   const limit = new ConnectionLimit(10);
   assert.equal(limit.most(10), 10);
 });
+
+for (const files of ["300", "$(ulimit -Hn)"]) {
+  Deno.test(`ConnectionLimit finds out how many files the process can open: ${files}`, async () => {
+    const module = JSON.stringify(new URL("../../src/rooms/connection_limit.ts", import.meta.url));
+    const code = `import { ConnectionLimit } from ${module};
+      console.log(new ConnectionLimit(undefined).most(undefined));`;
+    const { stdout } = await new Deno.Command("sh", {
+      args: ["-c", `ulimit -n ${files} && exec "$@"`, "sh", Deno.execPath(), "eval", code],
+    }).output();
+    const found = Number(new TextDecoder().decode(stdout));
+    // Some are open already.
+    if (files === "300") assert.ok(found > 100 && found <= 150, `${found}`);
+    else assert.ok(found > 150 && found <= 4096, `${found}`);
+  });
+}

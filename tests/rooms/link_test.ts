@@ -219,6 +219,23 @@ Deno.test("a link fails what waits for a core that died, and all that comes afte
   });
 });
 
+Deno.test("a link takes no more of an upload when the core died", async () => {
+  const { state, stream } = source(1_000_000, 1_000);
+  const begun = Promise.withResolvers<void>();
+  const answer: Answer = async ({ body }) => {
+    await asStream(body).getReader().read();
+    begun.resolve();
+    return await new Promise(() => {});
+  };
+  await withLink(answer, async (link) => {
+    const waiting = link.exchange({ ...GET, method: "PUT", body: stream }, NEVER);
+    await begun.promise;
+    link.lose();
+    await assert.rejects(waiting, { code: "ERR_SERVICE_STARTING" });
+    while (!state.cancelled) await new Promise((resolve) => setTimeout(resolve, 1));
+  });
+});
+
 Deno.test("a link is idle when the last request under way is answered, and not before", async () => {
   const answers: (() => void)[] = [];
   const answer: Answer = () =>

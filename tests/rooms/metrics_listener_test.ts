@@ -37,3 +37,18 @@ Deno.test("MetricsListener says nothing of a room that dies while it ends: nobod
   assert.deepEqual(lines, []);
   scraper.close();
 });
+
+Deno.test("MetricsListener keeps no process alive once it is closed", async () => {
+  const at = (path: string) => JSON.stringify(new URL(`../../src/${path}`, import.meta.url));
+  const code = `import { MetricsListener } from ${at("rooms/metrics_listener.ts")};
+    import { SILENT } from ${at("logging/logger.ts")};
+    const page = () => Promise.resolve("");
+    const resolve = (host) => Promise.resolve([host]);
+    const listener = await MetricsListener.start({ host: "127.0.0.1", port: 0 }, { page, log: SILENT, resolve });
+    await listener.close();`;
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", "--unstable-worker-options", "--unstable-net", code],
+    signal: AbortSignal.timeout(60_000),
+  }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+});

@@ -1,7 +1,11 @@
 /** Changes of rooms come one after the other, each begins with what the one before left; and the end of all. */
 import assert from "node:assert/strict";
+import { Agent } from "node:https";
 import { setImmediate } from "node:timers/promises";
+import { ask, type Reply } from "../system/ask.ts";
 import { LogFile } from "../../src/logging/log_file.ts";
+import { metricsPage } from "../../src/rooms/metrics_page.ts";
+import { ReloadRecord } from "../../src/rooms/reload_record.ts";
 import { Supervisor } from "../../src/rooms/supervisor.ts";
 import { loadSetup, type Setup } from "../../src/service/assembly/load_setup.ts";
 import { createSite, type Site } from "../system/running_service.ts";
@@ -84,6 +88,64 @@ Deno.test("Supervisor.reload() lets an edge go that has ended: at the end of all
   }
   assert.equal(before.ends, 1);
   assert((await startedRoom("edge", next)).ends > 0);
+});
+
+/** The answer when there is one: a room that is replaced takes no connections for a moment. */
+async function answered(port: number, site: Site, path: string): Promise<Reply> {
+  for (;;) {
+    try {
+      // With an agent of its own: it asks to keep the connection.
+      const agent = new Agent({ keepAlive: true });
+      const question = { agent };
+      return await ask(`https://localhost:${port}${path}`, site.authority.certificate, question).finally(() =>
+        agent.destroy()
+      );
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+}
+
+Deno.test("Supervisor.leave() holds for rooms that are replaced, too", async () => {
+  await using site = await createSite();
+  const from = roomsSoFar();
+  const supervisor = await Supervisor.start(await setupOf(site, (main) => main), {
+    logFile: new LogFile(undefined, () => {}),
+  });
+  const { port } = supervisor;
+  const standing = async (path: string) => {
+    const { headers, text } = await answered(port, site, path);
+    return [headers.connection, JSON.parse(text).code];
+  };
+  try {
+    assert.deepEqual(await standing("/health/live"), ["keep-alive", undefined]);
+    await supervisor.leave(0);
+    assert.deepEqual(await standing("/health/ready"), ["close", "ERR_DRAINING"]);
+    for (const name of ["edge", "core 1"]) {
+      const next = roomsSoFar();
+      (await startedRoom(name, from)).kill();
+      await startedRoom(name === "edge" ? "edge" : "core 2", next);
+      for (let replaced = false; !replaced;) {
+        const [connection, code] = await standing("/health/ready");
+        assert.equal(connection, "close");
+        replaced = code === "ERR_DRAINING"; // ERR_SERVICE_STARTING before
+      }
+    }
+  } finally {
+    await supervisor.stop();
+  }
+});
+
+Deno.test("metricsPage() tells whether there is a core", async () => {
+  await using site = await createSite();
+  const supervisor = await Supervisor.start(await setupOf(site, (main) => main), {
+    logFile: new LogFile(undefined, () => {}),
+  });
+  const page = () =>
+    metricsPage({ supervisor, reloads: new ReloadRecord(supervisor.reports), configuration: "" });
+  assert.match(await page(), /^authserver_core_up 1$/m);
+  await supervisor.stop();
+  assert.match(await page(), /^authserver_core_up 0$/m);
 });
 
 Deno.test("Supervisor.stop() waits until the journal has all audit lines", async () => {

@@ -130,6 +130,7 @@ Deno.test("mountService() answers below a path, with links there, and every answ
     assert.match(other, /Signed in as <strong><bdi>cn=[^]* -u &#60;user&#62; -i /i, "a token is no password");
     assert.equal((await asked("/uftp/rest/auth", { headers: { Authorization: "Basic eDp5" } })).status, 401);
     assert.equal((await asked("/uftp/login", { headers: known })).status, 303);
+    assert.equal((await asked("/uftp/rest/auth", { method: "OPTIONS" })).status, 204);
     assert.equal((await asked("/uftp/rest/auth/NONE", { headers: known })).status, 404);
     assert.equal((await asked("/uftp/health/ready")).status, 200);
     assert.equal((await asked("/uftp/rest/auth/token", { headers: known })).status, 200);

@@ -15,18 +15,26 @@ async function serviceWith(properties: Readonly<Record<string, string>>) {
     { ...setup, generation: 1, upSince: 0, port: 9000 },
     { log: createLogger((line) => lines.push(line)) },
   );
+  const answer = (method: string, path: string) => {
+    const request = {
+      method,
+      path,
+      query: "",
+      headers: new HeaderList(["Accept", "text/html, */*;q=0.5"]),
+      client: { address: "127.0.0.1" },
+      body: null,
+    };
+    return service.answer(request, new AbortController().signal);
+  };
   return {
     lines,
-    async status(path: string): Promise<number> {
-      const request = {
-        method: "GET",
-        path,
-        query: "",
-        headers: new HeaderList(["Accept", "text/html, */*;q=0.5"]),
-        client: { address: "127.0.0.1" },
-        body: null,
-      };
-      return (await service.answer(request, new AbortController().signal)).status;
+    status: async (path: string): Promise<number> => (await answer("GET", path)).status,
+    /** The methods that a path has; empty if there is nothing. */
+    async methods(path: string): Promise<string> {
+      const { status, headers } = await answer("OPTIONS", path);
+      if (status === 404) return "";
+      assert.equal(status, 204);
+      return headers.get("Allow")?.replace(/(?:, )?OPTIONS$/, "") || "none here";
     },
     async [Symbol.asyncDispose]() {
       await service.close();
@@ -79,3 +87,84 @@ Deno.test("a request is logged as a warning where the service could not do it, a
   assert.deepEqual(await levelOf("/nowhere"), ["info"]);
   assert.deepEqual(await levelOf("/health/ready"), ["warn"], "no daemon");
 });
+
+/** What a service serves, and what a page has of several services. */
+const PATHS = {
+  always: { "/health/live": "GET, HEAD", "/health/ready": "GET, HEAD", "/openapi.json": "GET, HEAD" },
+  auth: {
+    "/": "GET, HEAD",
+    "/rest/auth": "GET, HEAD",
+    "/rest/auth/HPC": "GET, HEAD, POST",
+    "/rest/auth/token": "GET, HEAD",
+    "/rest/auth/certificate": "GET, HEAD",
+    "/rest/auth/tokens": "GET, HEAD, DELETE",
+    "/rest/auth/tokens/1": "DELETE",
+    "/rest/auth/ssh-certificate": "GET, HEAD, POST",
+    "/login": "GET, HEAD, POST",
+    "/logout": "POST",
+    "/tokens": "GET, HEAD, POST",
+    "/tokens/1": "POST",
+  },
+  share: {
+    "/rest/share": "GET, HEAD",
+    "/rest/share/HPC": "GET, HEAD, POST",
+    "/rest/share/HPC/1": "GET, HEAD, PUT, DELETE",
+    "/rest/share/token": "GET, HEAD",
+    "/rest/share/certificate": "GET, HEAD",
+  },
+  access: {
+    "/rest/access/HPC/1": "GET, HEAD, PUT, POST",
+    "/rest/access/HPC/1/auth": "GET, HEAD, PUT",
+    "/rest/access/HPC/1/a/b": "GET, HEAD, PUT",
+    "/rest/access/token": "GET, HEAD",
+    "/rest/access/certificate": "GET, HEAD",
+    "/link/HPC/1": "POST",
+    "/drop/HPC/1": "POST",
+    "/drop/HPC/1/a": "POST",
+    "/help": "GET, HEAD",
+  },
+  admin: { "/rest/admin": "GET, HEAD", "/rest/admin/actions/ban": "POST" },
+  "auth share": {
+    "/shares": "GET, HEAD",
+    "/shares/HPC": "POST",
+    "/shares/HPC/browse": "GET, HEAD",
+    "/shares/HPC/new": "GET, HEAD",
+    "/shares/HPC/1": "GET, HEAD, POST",
+  },
+  "auth access": { "/shared/HPC/1": "GET, HEAD, PUT, POST", "/shared/HPC/1/a": "GET, HEAD, PUT, POST" },
+  "auth admin": { "/admin": "GET, HEAD", "/admin/bans": "POST" },
+  "nobody issues certificates, nor signs people in": {
+    "/certificate": "",
+    "/login/SITE": "",
+    "/login/SITE/done": "",
+  },
+};
+
+/** Features that are off, and the services that go with them. */
+const FEATURES: readonly (readonly [feature: string, services: readonly string[]])[] = [
+  ["Registry", []],
+  ["AuthServer", ["auth"]],
+  ["AuthServer.auth", ["auth"]],
+  ["DataSharing", ["share", "access"]],
+  ["DataSharing.share", ["share"]],
+  ["DataSharing.access", ["access"]],
+  ["Admin", ["admin"]],
+  ["Admin.admin", ["admin"]],
+];
+for (const [feature, off] of FEATURES) {
+  Deno.test(`a service without the feature ${feature} has all paths but those of ${off.join(" and ") || "none"}`, async () => {
+    await using at = await serviceWith({
+      [`container.feature.${feature}.enable`]: "false",
+      "share.servers": "HPC",
+      "persistence.directory": "{folder}",
+    });
+    for (const [services, paths] of Object.entries(PATHS)) {
+      const isOff = services.split(" ").some((service) => off.includes(service));
+      for (const [path, methods] of Object.entries(paths)) {
+        // The start page is there for whoever looks whether there is anything.
+        const expected = isOff ? (path === "/" ? "none here" : "") : methods;
+        assert.equal(await at.methods(path), expected, path);
+      }
+    }
+  });
+}

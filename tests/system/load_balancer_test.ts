@@ -1,6 +1,7 @@
 /** Behind a load balancer that forwards TCP (proxy-protocol.txt), and what it is told of an instance that ends. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { Agent } from "node:https";
 import { connect, createServer } from "node:net";
 import { note } from "../faults/fault_table.ts";
 import { ask } from "./ask.ts";
@@ -73,8 +74,10 @@ Deno.test("a service that drains tells health checks, and serves everybody else 
   }]);
   assert.match(String(errorMessage), /draining/);
   assert.equal((await system.ask("/health/live")).status, 200);
-  const session = await system.ask("/rest/auth/HPC", SESSION);
+  const agent = new Agent({ keepAlive: true }); // asks for a connection that lasts
+  const session = await system.ask("/rest/auth/HPC", { ...SESSION, agent });
   assert.deepEqual([session.status, session.headers.connection], [200, "close"]);
+  agent.destroy();
   const reload = runAuthserver(["reload", "--config", system.main]);
   assert.notEqual(await reload.ended, 0);
   assert.match(reload.printed, /shutting down/);

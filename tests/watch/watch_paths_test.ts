@@ -1,149 +1,192 @@
 import assert from "node:assert/strict";
 import { watchPaths } from "../../src/watch/watch_paths.ts";
+import { inTime } from "../fixtures/deadline.ts";
 
-const FAST = { intervalMs: () => 5 };
+/** Timers that the test turns. */
+class Timers {
+  /** The pauses that were asked for, in milliseconds. */
+  readonly pauses: number[] = [];
+  #task: (() => void) | undefined;
+  #asked = Promise.withResolvers<void>();
 
-Deno.test("watchPaths() calls back once after a change, and not before", async () => {
-  const file = await Deno.makeTempFile();
-  const calls: string[] = [];
-  let called = Promise.withResolvers<void>();
-  const watch = watchPaths(() => [file], () => {
-    calls.push(Deno.readTextFileSync(file));
-    called.resolve();
-  }, FAST);
-  // The timer does not keep the process alive by itself.
-  const alive = setInterval(() => {}, 1000);
-  try {
-    await Deno.writeTextFile(file, "one");
-    await called.promise;
-    called = Promise.withResolvers();
-    await Deno.writeTextFile(file, "other");
-    await called.promise;
-    assert.deepEqual(calls, ["one", "other"]);
-  } finally {
-    clearInterval(alive);
-    watch.close();
-    await Deno.remove(file);
+  schedule = (ms: number, task: () => void) => {
+    this.pauses.push(ms);
+    this.#task = task;
+    this.#asked.resolve();
+    return () => this.#task = undefined;
+  };
+
+  get isOver(): boolean {
+    return this.#task === undefined;
   }
-});
 
-Deno.test("watchPaths() notices what changes while the callback runs", async () => {
-  const file = await Deno.makeTempFile();
-  const seen: string[] = [];
-  const done = Promise.withResolvers<void>();
-  const watch = watchPaths(() => [file], async () => {
-    seen.push(await Deno.readTextFile(file));
-    if (seen.length === 1) await Deno.writeTextFile(file, "changed meanwhile");
-    else done.resolve();
-  }, FAST);
-  const alive = setInterval(() => {}, 1000);
-  try {
-    await Deno.writeTextFile(file, "first");
-    await done.promise;
-    assert.deepEqual(seen, ["first", "changed meanwhile"]);
-  } finally {
-    clearInterval(alive);
-    watch.close();
-    await Deno.remove(file);
+  /** The pause ends. @returns Resolves when the look is over, and the next pause begins. */
+  turn(): Promise<void> {
+    const task = this.#task;
+    assert(task !== undefined, "nobody waits");
+    this.#asked = Promise.withResolvers();
+    task();
+    return this.#asked.promise;
   }
-});
-
-Deno.test("watchPaths() takes another set of paths for granted after a callback that made it", async () => {
-  const folder = await Deno.makeTempDir();
-  const [one, two] = [`${folder}/one`, `${folder}/two`];
-  await Deno.writeTextFile(one, "1");
-  await Deno.writeTextFile(two, "2");
-  let paths = [one];
-  let calls = 0;
-  const first = Promise.withResolvers<void>();
-  const watch = watchPaths(() => paths, () => {
-    calls++;
-    paths = [one, two];
-    first.resolve();
-  }, FAST);
-  const alive = setInterval(() => {}, 1000);
-  try {
-    await Deno.writeTextFile(one, "changed");
-    await first.promise;
-    await new Promise((resolve) => setTimeout(resolve, 40)); // several looks
-    assert.equal(calls, 1);
-  } finally {
-    clearInterval(alive);
-    watch.close();
-    await Deno.remove(folder, { recursive: true });
-  }
-});
-
-/** Runs until `done`, at most ten seconds; watching does not keep the process alive by itself. */
-async function within10s(done: Promise<unknown>): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const deadline = setTimeout(() => reject(new Error("it did not come")), 10_000);
-  await Promise.race([done, late]).finally(() => clearTimeout(deadline));
 }
 
-Deno.test("watchPaths() goes on when its callback throws, and says so", async () => {
-  const file = await Deno.makeTempFile();
-  const failures: unknown[] = [];
-  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const watch = watchPaths(() => [file], () => {
-    if (failures.length === 1) return second.resolve();
-    throw new Error("defect");
-  }, {
-    ...FAST,
-    failed: (error) => {
-      failures.push(error);
-      first.resolve();
-    },
+/** A file whose changes are looked for when the test says so. */
+function test(
+  name: string,
+  check: (file: string, timers: Timers, write: (text: string) => Promise<void>) => Promise<void>,
+): void {
+  Deno.test(`watchPaths() ${name}`, async () => {
+    const file = await Deno.makeTempFile();
+    try {
+      await check(file, new Timers(), (text) => Deno.writeTextFile(file, text));
+    } finally {
+      await Deno.remove(file);
+    }
   });
-  try {
-    await Deno.writeTextFile(file, "one");
-    await within10s(first.promise);
-    await Deno.writeTextFile(file, "another");
-    await within10s(second.promise);
-    assert.deepEqual(failures.map(String), ["Error: defect"]);
-  } finally {
-    watch.close();
-    await Deno.remove(file);
+}
+
+test("calls back once after a change, when all is at rest, and not before", async (file, timers, write) => {
+  const calls: string[] = [];
+  const watch = watchPaths(
+    () => [file],
+    () => void calls.push(Deno.readTextFileSync(file)),
+    { schedule: timers.schedule },
+  );
+  for (const text of ["one", "other"]) {
+    calls.length = 0;
+    for (let part = 1; part <= 3; part++) {
+      await write(text.repeat(part));
+      await timers.turn();
+      assert.deepEqual(calls, [], "it still changes");
+    }
+    for (let i = 0; i < 3; i++) await timers.turn();
+    assert.deepEqual(calls, [text.repeat(3)]);
   }
+  watch.close();
 });
 
-Deno.test("watchPaths() does not call back while it is still being called back", async () => {
-  const file = await Deno.makeTempFile();
-  const [began, mayEnd, again] = [0, 0, 0].map(() => Promise.withResolvers<void>());
-  assert(began && mayEnd && again);
-  let [running, calls] = [0, 0];
+test("notices what appears and what vanishes", async (file, timers) => {
+  let calls = 0;
+  const other = `${file}.other`;
+  const watch = watchPaths(() => [file, other], () => void calls++, { schedule: timers.schedule });
+  await Deno.writeTextFile(other, "");
+  for (let i = 0; i < 3; i++) await timers.turn();
+  assert.equal(calls, 1);
+  await Deno.remove(other);
+  for (let i = 0; i < 3; i++) await timers.turn();
+  assert.equal(calls, 2);
+  watch.close();
+});
+
+test("notices what changes while the callback runs", async (file, timers, write) => {
+  const seen: string[] = [];
   const watch = watchPaths(() => [file], async () => {
-    assert.equal(++running, 1);
-    calls++;
-    began.resolve();
-    await mayEnd.promise;
-    running--;
-    if (calls === 2) again.resolve();
-  }, { ...FAST, failed: again.reject });
-  try {
-    await Deno.writeTextFile(file, "one");
-    await within10s(began.promise);
-    await Deno.writeTextFile(file, "changed meanwhile");
-    await new Promise((resolve) => setTimeout(resolve, 40)); // several looks, if there were any
-    assert.equal(calls, 1);
-    mayEnd.resolve();
-    await within10s(again.promise);
-  } finally {
-    watch.close();
-    await Deno.remove(file);
-  }
+    seen.push(await Deno.readTextFile(file));
+    if (seen.length === 1) await write("changed meanwhile");
+  }, { schedule: timers.schedule });
+  await write("first");
+  for (let i = 0; i < 5; i++) await timers.turn();
+  assert.deepEqual(seen, ["first", "changed meanwhile"]);
+  watch.close();
 });
 
-Deno.test("watchPaths() with a long interval does not wait for another one to see that a change is over", async () => {
-  const file = await Deno.makeTempFile();
-  const called = Promise.withResolvers<void>();
-  let looks = 0;
-  const watch = watchPaths(() => [file], called.resolve, { intervalMs: () => looks++ === 0 ? 5 : 3600_000 });
-  try {
-    await Deno.writeTextFile(file, "one");
-    await within10s(called.promise);
-  } finally {
-    watch.close();
-    await Deno.remove(file);
+test("takes another set of paths for granted after a callback that made it", async (file, timers, write) => {
+  let paths = [file];
+  let calls = 0;
+  const watch = watchPaths(() => paths, () => {
+    calls++;
+    paths = [file, import.meta.filename ?? ""];
+  }, { schedule: timers.schedule });
+  await write("changed");
+  for (let i = 0; i < 5; i++) await timers.turn();
+  assert.equal(calls, 1);
+  watch.close();
+});
+
+test("goes on when its callback throws, and says so", async (file, timers, write) => {
+  const failures: unknown[] = [];
+  let calls = 0;
+  const watch = watchPaths(() => [file], () => {
+    if (++calls === 1) throw new Error("defect");
+  }, { failed: (error) => void failures.push(error), schedule: timers.schedule });
+  for (const text of ["one", "another"]) {
+    await write(text);
+    for (let i = 0; i < 3; i++) await timers.turn();
   }
+  assert.deepEqual([failures.map(String), calls], [["Error: defect"], 2]);
+  watch.close();
+});
+
+test("waits for the end of its callback before it looks again", async (file, timers, write) => {
+  const mayEnd = Promise.withResolvers<void>();
+  const watch = watchPaths(() => [file], () => mayEnd.promise, { schedule: timers.schedule });
+  await write("one");
+  await timers.turn();
+  const { length } = timers.pauses;
+  const looked = timers.turn();
+  assert.equal(timers.pauses.length, length);
+  mayEnd.resolve();
+  await looked;
+  assert.equal(timers.pauses.length, length + 1);
+  watch.close();
+});
+
+const PAUSES: readonly (readonly [intervalMs: number | undefined, untilRest: number])[] = [
+  [undefined, 1000],
+  [250, 250],
+  [60_000, 1000],
+];
+for (const [intervalMs, untilRest] of PAUSES) {
+  test(
+    `looks every ${intervalMs ?? 1000} ms, and ${untilRest} ms after a change`,
+    async (file, timers, write) => {
+      const watch = watchPaths(() => [file], () => {}, {
+        schedule: timers.schedule,
+        ...(intervalMs !== undefined && { intervalMs: () => intervalMs }),
+      });
+      const everyMs = intervalMs ?? 1000;
+      await timers.turn();
+      await write("one");
+      await timers.turn();
+      await timers.turn();
+      assert.deepEqual(timers.pauses, [everyMs, everyMs, untilRest, everyMs]);
+      watch.close();
+    },
+  );
+}
+
+test("looks no more once it is closed, in a callback too", async (file, timers, write) => {
+  const closed = watchPaths(() => [file], () => {}, { schedule: timers.schedule });
+  closed.close();
+  assert.ok(timers.isOver);
+
+  const ended = Promise.withResolvers<void>();
+  const watch = watchPaths(() => [file], () => {
+    watch.close();
+    ended.resolve();
+  }, { schedule: timers.schedule });
+  await write("one");
+  await timers.turn();
+  const { length } = timers.pauses;
+  void timers.turn();
+  await ended.promise;
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.equal(timers.pauses.length, length);
+});
+
+test("goes by the timers of the platform, which keep no process alive", async (file, _timers, write) => {
+  const called = Promise.withResolvers<void>();
+  const watch = watchPaths(() => [file], called.resolve, { intervalMs: () => 5 });
+  await write("one");
+  await inTime(called.promise, "the change");
+  watch.close();
+  const code = `import { watchPaths } from ${
+    JSON.stringify(new URL("../../src/watch/watch_paths.ts", import.meta.url))
+  };
+    watchPaths(() => [], () => {});`;
+  const { success } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", "--no-config", code],
+    signal: AbortSignal.timeout(60_000),
+  }).output();
+  assert.ok(success);
 });

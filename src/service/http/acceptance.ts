@@ -60,7 +60,6 @@ function mediaRanges(text: string): MediaRange[] {
   const [range = "", ...parameters] = text.split(";").map((part) => part.trim());
   const [type, subtype] = range.split("/");
   if (!type || !subtype) return [];
-  const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
-  const quality = weight === undefined ? 1 : Number(weight);
+  const quality = Number(parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1);
   return [{ type, subtype, quality: Number.isFinite(quality) ? quality : 1 }];
 }

@@ -13,6 +13,14 @@ interface Step {
   readonly worksWith: number;
 }
 
+/** What a database says of its tables. */
+interface TableVersions {
+  /** How many steps were taken. */
+  readonly version: number;
+  /** As the last of them has it. */
+  readonly worksWith: number;
+}
+
 /** Tells all instances that a table was changed, when the change is kept. */
 function tells(table: string): string {
   return `CREATE TRIGGER ${table}_changed AFTER INSERT OR UPDATE OR DELETE ON ${table}
@@ -154,14 +162,20 @@ export async function migrate(connection: PostgresConnection): Promise<{ from: n
   return { from: version, to: Math.max(version, STEPS.length) };
 }
 
-async function schemaOf(connection: PostgresConnection): Promise<{ version: number; worksWith: number }> {
+/** Of a database in which nothing was made yet. */
+const NO_TABLES: TableVersions = {
+  version: 0,
+  worksWith: 0,
+};
+
+async function schemaOf(connection: PostgresConnection): Promise<TableVersions> {
   try {
     const [row] = await connection.run("SELECT version, works_with FROM schema_version");
-    return { version: Number(row?.["version"] ?? 0), worksWith: Number(row?.["works_with"] ?? 0) };
+    return row === undefined
+      ? NO_TABLES
+      : { version: Number(row["version"]), worksWith: Number(row["works_with"]) };
   } catch (error) {
-    if (error instanceof PostgresError && /^(?:42P01|3F000)$/.test(error.code)) {
-      return { version: 0, worksWith: 0 };
-    }
+    if (error instanceof PostgresError && /^(?:42P01|3F000)$/.test(error.code)) return NO_TABLES;
     throw error;
   }
 }

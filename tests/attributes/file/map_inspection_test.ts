@@ -92,3 +92,10 @@ Deno.test("inspectMapFile() tells also what makes the file unusable", async () =
   assert.deepEqual((await inspect("nonsense")).problems.length, 1);
   assert.deepEqual((await inspect('{"cn=(": {}}', "regexp")).problems.length, 1);
 });
+
+Deno.test("inspectMapFile() tells whom the entries are about, where they are names and no patterns", async () => {
+  const text = '{\n"CN=x": { "role": "user" },\n"CN=y": { "role": "user" }\n}';
+  const { names } = await inspectMapFile(text, { file: "map", matching: "strict" });
+  assert.deepEqual(names, [{ key: "CN=x", line: 2 }, { key: "CN=y", line: 3 }]);
+  assert.deepEqual((await inspectMapFile(text, { file: "map", matching: "regexp" })).names, []);
+});

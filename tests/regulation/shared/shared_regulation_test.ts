@@ -209,6 +209,38 @@ test(
   },
 );
 
+test(
+  "keeps a count for its wait and a window more, so that a long wait is not forgotten",
+  async ([one], later) => {
+    const left = () =>
+      one.database.read(() => rows("SELECT ends FROM failed_login WHERE counted = 'pairs'", {}))
+        .then(([found]) => Number(found?.["ends"]) - one.clock.now);
+    const found: number[] = [];
+    for (let i = 0; i < 9; i++) {
+      assert.equal(await one.guess(), true);
+      found.push(await left() - 3600_000);
+      await later(found.at(-1) ?? 0);
+    }
+    assert.deepEqual(found, [0, 0, 0, 0, 0, 1000, 2000, 4000, 8000]);
+  },
+);
+
+test("tells of a failure once where nobody else counted one", async ([one]) => {
+  const told: RegulationNews[] = [];
+  const alone = new Regulator({
+    config: CONFIG,
+    log: SILENT,
+    steady: () => one.clock.now,
+    others: one.shared,
+    learned: (news) => told.push(news),
+  });
+  const attempt = alone.admit(basic("ann", "x"));
+  assert(!(attempt instanceof Promise));
+  attempt.failed();
+  await settled();
+  assert.equal(told.length, 1);
+});
+
 test("counts a name once for an address, on whatever instance it fails", async ([one, two, three]) => {
   for (const instance of [one, two, three, one]) await instance.guess("bob", "192.0.2.9");
   assert.equal(three.regulator.memory.tables.addresses.entries(9)[0]?.[1].failures, 1);

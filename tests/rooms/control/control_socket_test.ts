@@ -239,6 +239,12 @@ Deno.test("ControlSocket replaces what a dead service left, and nothing else", a
   await assert.rejects(ControlSocket.listen(path, parts), /something that is no socket/);
   assert.equal(await Deno.readTextFile(path), "precious");
 
+  await Deno.remove(path);
+  const datagrams = Deno.listenDatagram({ transport: "unixpacket", path });
+  await assert.rejects(ControlSocket.listen(path, parts), /wrong type/);
+  assert.ok((await Deno.stat(path)).isSocket);
+  datagrams.close();
+
   await assert.rejects(
     ControlSocket.listen(`${folder}/${"x".repeat(120)}`, parts),
     (error: Error) => error instanceof CannotStart && /at most 92 bytes/.test(error.message),

@@ -3,6 +3,30 @@ import { checkHeaderLengths, HEADER_LIMITS } from "../../../src/service/http/hea
 import { HeaderList } from "../../../src/model/header_list.ts";
 import { isRefusal } from "../../../src/model/service_error.ts";
 
+/** What callers may count on. */
+const LIMITS = {
+  "Accept": 1024,
+  "Access-Control-Request-Method": 32,
+  "Authorization": 32768,
+  "Content-Encoding": 64,
+  "Content-Length": 32,
+  "Content-Range": 256,
+  "Content-Type": 256,
+  "Cookie": 32768,
+  "Host": 512,
+  "If-Match": 2048,
+  "If-Modified-Since": 64,
+  "If-None-Match": 2048,
+  "If-Range": 256,
+  "If-Unmodified-Since": 64,
+  "Origin": 512,
+  "Range": 256,
+  "Sec-Fetch-Site": 64,
+};
+Deno.test("HEADER_LIMITS has what callers may count on", () => {
+  assert.deepEqual(Object.keys(LIMITS).map((name) => HEADER_LIMITS.get(name)), Object.values(LIMITS));
+});
+
 for (const [name, limit] of HEADER_LIMITS) {
   Deno.test(`checkHeaderLengths() takes ${limit} characters of ${name}, and no more`, () => {
     checkHeaderLengths(new HeaderList([name, "x".repeat(limit)]));

@@ -24,6 +24,7 @@ const found: [string, string, string, Record<string, string>][] = [
   ["GET", "/rest/auth/HPC", "/rest/auth/:server", { server: "HPC" }],
   ["POST", "/rest/auth/HPC/", "/rest/auth/:server", { server: "HPC" }],
   ["POST", "/rest/auth/H%50C", "/rest/auth/:server", { server: "HPC" }],
+  ["GET", "/rest/auth/:server", "/rest/auth/:server", { server: ":server" }],
   ["GET", "/rest/access/HPC/x", "/rest/access/:server/:id", { server: "HPC", id: "x" }],
   ["GET", "/rest/access/HPC/x/", "/rest/access/:server/:id/*path", { server: "HPC", id: "x", path: "" }],
   ["GET", "/rest/access/HPC/x/a/b%2F/", "/rest/access/:server/:id/*path", {

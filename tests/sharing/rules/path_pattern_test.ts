@@ -101,6 +101,7 @@ for (const [pattern, directory, stays, may] of BELOW) {
 
 const COMMON: [string, string, readonly string[] | undefined][] = [
   ["/d/*", "/d/*", ["/d/*"]],
+  ["/d/*.txt", "/d/*.txt", ["/d/*.txt"]],
   ["/d/*", "/d/e/*", ["/d/e/*"]],
   ["/d/*", "/d/x", ["/d/x"]],
   ["/d/?", "/d/x", ["/d/x"]],
