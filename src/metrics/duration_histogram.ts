@@ -12,7 +12,7 @@ export class DurationHistogram {
 
   add(ms: number): void {
     let bucket = 0;
-    while (bucket < BOUNDS_MS.length && ms > (BOUNDS_MS[bucket] ?? Infinity)) bucket++;
+    while (ms > (BOUNDS_MS[bucket] ?? Infinity)) bucket++;
     this.#counts[bucket] = (this.#counts[bucket] ?? 0) + 1;
     this.#sumMs += ms;
   }

@@ -10,6 +10,8 @@ interface RoomEvents {
   readonly said: (message: FromRoom) => void;
   /** Ends without being told to, or gives no sign of life any more. */
   readonly died: (reason: string) => void;
+  /** How often it is asked for a sign of life, in milliseconds; default {@link PING_MS}. */
+  readonly pingMs?: number;
 }
 
 type Message<K extends FromRoom["kind"]> = FromRoom & { readonly kind: K };
@@ -36,14 +38,19 @@ export class Room<In> {
   #pings: ReturnType<typeof setInterval> | undefined;
 
   /** @param module Of the rooms, with the worker's code. */
-  constructor(module: URL, name: string, permissions: RoomPermissions, { said, died }: RoomEvents) {
+  constructor(
+    module: URL,
+    name: string,
+    permissions: RoomPermissions,
+    { said, died, pingMs = PING_MS }: RoomEvents,
+  ) {
     this.name = name;
     this.#died = died;
     this.#worker = new Worker(module, { type: "module", name, deno: { permissions } });
     const heartbeat = new Heartbeat();
     this.#worker.onmessage = ({ data }: MessageEvent<FromRoom>) => {
       heartbeat.heard();
-      if (data.kind === "ready") this.#lookAfter(heartbeat);
+      if (data.kind === "ready") this.#lookAfter(heartbeat, pingMs);
       said(data);
       for (const take of [...this.#waiting]) take(data);
     };
@@ -85,12 +92,12 @@ export class Room<In> {
     this.#worker.terminate();
   }
 
-  #lookAfter(heartbeat: Heartbeat): void {
+  #lookAfter(heartbeat: Heartbeat, pingMs: number): void {
     if (this.#over || this.#pings !== undefined) return;
     this.#pings = setInterval(() => {
       if (heartbeat.tick()) this.#lose(SILENT);
       else this.#worker.postMessage({ kind: "ping" });
-    }, PING_MS);
+    }, pingMs);
   }
 
   #lose(reason: string): void {
@@ -100,8 +107,9 @@ export class Room<In> {
     this.#died(reason);
   }
 
-  /** The next message that is wanted; `undefined` if none comes in time. */
+  /** The next message that is wanted; `undefined` if none comes in time, or none can come any more. */
   #next(withinMs: number, wanted: (message: FromRoom) => boolean): Promise<FromRoom | undefined> {
+    if (this.#over) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       const settle = (message: FromRoom | undefined) => {
         clearTimeout(timer);

@@ -3,6 +3,7 @@ import { LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
+import { inTime } from "../fixtures/deadline.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 
 const authority = createAuthority({ subject: "CN=Test CA" });
@@ -12,6 +13,20 @@ const tls = {
   minVersion: "TLSv1.2" as const,
   maxVersion: "TLSv1.3" as const,
 };
+
+/** No test waits for that. */
+const NEVER_MS = 3_600_000;
+
+Deno.test("HttpsEdge.drain() waits for nothing where no request is under way", async () => {
+  const edge = await HttpsEdge.start(
+    { address: "127.0.0.1", port: 0, maxConnections: 0, limits: LIMITS },
+    partsWith(() => Promise.resolve({ status: 204, headers: new HeaderList(), body: null })),
+  );
+  const url = `http://127.0.0.1:${edge.port}/`;
+  await (await fetch(url)).body?.cancel();
+  await inTime(edge.drain(NEVER_MS), "the end");
+  await assert.rejects(fetch(url));
+});
 
 Deno.test("HttpsEdge.drain() waits for the last of several requests under way", async () => {
   const waiting: (() => void)[] = [];
@@ -38,7 +53,7 @@ Deno.test("HttpsEdge.drain() waits for the last of several requests under way", 
   const second = ask("/second");
   while (waiting.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
   let drained = false;
-  const draining = edge.drain(20_000).then(() => drained = true);
+  const draining = edge.drain(NEVER_MS).then(() => drained = true);
   waiting[0]?.();
   assert.equal(await first, "done /first");
   assert(!drained);

@@ -1,10 +1,12 @@
 /** One request after the other, and bodies when they are asked for, however the bytes come (RFC 9112, 9.3.2). */
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { createServer } from "node:http";
 import { connect } from "node:net";
 import fc from "fast-check";
 import { LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
+import { RequestGate } from "../../src/edge/request_gate.ts";
 import type { Answer } from "../../src/model/http_message.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { partsWith } from "./edge_parts.ts";
@@ -276,3 +278,26 @@ testEdges(
     assert.match(reply, /\r\nConnection: close\r\n/i);
   },
 );
+
+Deno.test("RequestGate takes no request before the one in front is answered, and none when it is closed", async () => {
+  const taken: boolean[] = [];
+  let gate: RequestGate | undefined;
+  const server = createServer((request, response) => {
+    assert(gate);
+    taken.push(gate.begin(request), gate.begin(request));
+    gate.close();
+    taken.push(gate.begin(request));
+    response.end();
+  });
+  server.on("connection", (socket) => gate = new RequestGate(socket, () => {}, 10_000));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  assert(address !== null && typeof address === "object");
+  const client = await openTcp(address.port);
+  client.write("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  await once(client, "data");
+  client.destroy();
+  server.close();
+  assert.deepEqual(taken, [true, false, false]);
+});

@@ -369,6 +369,24 @@ for (const [what, answer, options, reason] of faults) {
   });
 }
 
+/** An answer of one byte in a chunk with an extension of so many bytes (RFC 9112, 7.1.1). */
+function extended(bytes: number): Answer {
+  return (_request, { socket }) => {
+    assert(socket);
+    socket.on("error", () => {});
+    socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    // Short ones: one that is long is refused by itself.
+    for (let sent = 0; sent < bytes; sent += 8192) socket.write(`1;${"a".repeat(8186)}\r\nx\r\n`);
+    socket.write("0\r\n\r\n");
+  };
+}
+
+Deno.test("HttpsClient reads two megabytes around an answer, and not more", async () => {
+  const { body } = await ask(extended(1_900_000));
+  assert.match(body, /^x+$/);
+  await assert.rejects(ask(extended(2_300_000)), RemoteUnavailable);
+});
+
 Deno.test("HttpsClient takes a body of exactly the allowed length", async () => {
   const answer: Answer = (_request, response) => response.end("x".repeat(1024 * 1024));
   assert.equal((await ask(answer)).body.length, 1024 * 1024);

@@ -110,6 +110,45 @@ Deno.test("NameService asks for four names of one caller at a time, and lets oth
   assert.deepEqual(await first, many.map(() => ["192.0.2.1"]));
 });
 
+/** Names that nobody answers, of a caller; and those that are given up at once. */
+function silentNames() {
+  const names = new NameService({ ask: () => new Promise(() => {}), patienceMs: 3600_000 });
+  const end = new AbortController();
+  let [asked, givenUp] = [0, 0];
+  const ask = async (caller: string, count: number) => {
+    for (let i = 0; i < count; i++) {
+      const name = `n${asked++}.example.org`;
+      names.addressesOf([name], { caller, signal: end.signal }).then(() => givenUp++, () => {});
+    }
+    for (let i = 0; i < 20; i++) await Promise.resolve();
+    return givenUp;
+  };
+  return { ask, end };
+}
+
+Deno.test("NameService has 32 names of one caller wait, and gives up the others", async () => {
+  const { ask, end } = silentNames();
+  assert.equal(await ask("one", 4 + 32), 0);
+  assert.equal(await ask("one", 3), 3);
+  end.abort();
+});
+
+Deno.test("NameService has 256 names of all callers wait, and gives up the others", async () => {
+  const { ask, end } = silentNames();
+  for (let i = 0; i < 4; i++) assert.equal(await ask(`running${i}`, 4 + 32), 0);
+  for (let i = 0; i < 4; i++) assert.equal(await ask(`waiting${i}`, 32), 0);
+  assert.equal(await ask("late", 1), 1);
+  end.abort();
+});
+
+Deno.test("NameService asks for the longest name that there is", async () => {
+  const { names, questions } = asked();
+  const longest = `${"a.".repeat(126)}a`;
+  assert.equal(longest.length, 253);
+  await names.addressesOf([longest], question());
+  assert.deepEqual(questions, [`${longest} A`, `${longest} AAAA`]);
+});
+
 Deno.test("NameService gives up with the request", async () => {
   const { names } = asked();
   const gone = new AbortController();

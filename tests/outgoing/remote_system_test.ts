@@ -168,6 +168,36 @@ Deno.test("RemoteSystem that fails some callers does not keep out an address tha
   assert.equal(await outcome(OK, "d", "1"), 200);
 });
 
+Deno.test("RemoteSystem has one request at a time find out, whatever becomes of others meanwhile", async () => {
+  const { outcome, ask, calls, time } = subject();
+  for (const [name, address] of [["a", "1"], ["b", "1"], ["c", "2"]] as const) {
+    await outcome(BROKEN, name, address);
+  }
+  time.elapsed += 1000;
+  const trial = ask("d", "1");
+  const before = calls.length;
+  assert.equal(await outcome(BROKEN, "e", "3"), "unexpected status 500", "an address that has not failed");
+  assert.equal(await outcome(OK, "f", "1"), "left alone after: unexpected status 500");
+  assert.equal(calls.length, before + 1);
+  calls[before - 1]?.resolve(OK);
+  assert.equal(await trial, 200);
+  assert.equal(await outcome(OK, "f", "1"), 200);
+});
+
+Deno.test("RemoteSystem says that it is up again, and of no other success", async () => {
+  const lines: string[] = [];
+  const { outcome, time } = subject({ log: createLogger((line) => lines.push(line)) });
+  for (let i = 0; i < 3; i++) await outcome(OK, "a");
+  assert.deepEqual(lines, []);
+  await outcome(refused(), "a");
+  time.elapsed += 1000;
+  for (let i = 0; i < 3; i++) await outcome(OK, "a");
+  assert.deepEqual(lines.map((line) => /remote system is \w+(?: again)?/.exec(line)?.[0]), [
+    "remote system is down",
+    "remote system is up again",
+  ]);
+});
+
 Deno.test("RemoteSystem that fails everybody is asked by a bounded number of addresses", async () => {
   const { outcome, calls } = subject();
   for (let i = 0; i < 1000; i++) await outcome(BROKEN, `token ${i}`, `address ${i}`);

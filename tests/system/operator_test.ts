@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { FAMILIES } from "../../src/metrics/families.ts";
 import { recordedIo } from "../command/recorded_io.ts";
+import { freePort } from "../fixtures/free_port.ts";
 import {
   ALICE,
   ALICE_DN,
@@ -352,6 +353,21 @@ async function set(system: SystemUnderTest, settings: Readonly<Record<string, st
   await system.replace("conf/container.properties", [...lines, ...more, ""].join("\n"));
   await reload(system);
 }
+
+Deno.test("a reload is over when the metrics page is where it is wanted", async () => {
+  await using system = await runService(BY_HAND);
+  const status = async (port: number) => {
+    const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+    await response.body?.cancel();
+    return response.status;
+  };
+  const [one, other] = [freePort(), freePort()];
+  await set(system, { "container.metrics.port": String(one) });
+  assert.equal(await status(one), 200);
+  await set(system, { "container.metrics.port": String(other) });
+  assert.equal(await status(other), 200);
+  await assert.rejects(status(one));
+});
 
 const events = async (path: string) =>
   (await Deno.readTextFile(path)).trimEnd().split("\n").map((line) => JSON.parse(line).event);

@@ -72,7 +72,7 @@ export class PostgresDatabase implements Database {
       elapsed,
     });
     this.#pool = new PostgresPool(this.#servers, Math.max(1, connections - 1));
-    this.#watch = new PostgresWatch(this.#servers, timeoutMs, changed);
+    this.#watch = new PostgresWatch(this.#servers, { timeoutMs, changed });
   }
 
   get isOpen(): boolean {

@@ -1,5 +1,6 @@
-import { CHANGES_CHANNEL, type PostgresConnection } from "./postgres_connection.ts";
-import { type PostgresServers, TAKES_NO_CHANGES } from "./postgres_servers.ts";
+import { realTime, type Schedule } from "../../model/schedule.ts";
+import { CHANGES_CHANNEL, type Heard, type PostgresConnection } from "./postgres_connection.ts";
+import { TAKES_NO_CHANGES } from "./postgres_servers.ts";
 
 /** After this time everything is read again, even if nobody said that it changed. */
 const REREAD_MS = 15_000;
@@ -13,6 +14,15 @@ const PAUSE_MS = 250;
 /** How long ids of changes are kept: far longer than anybody asks for them. Looked at so often, too. */
 const KEEP_IDS_MS = 10 * 60_000;
 
+/** What is used of a connection. */
+type Listener = Pick<PostgresConnection, "run" | "destroy" | "isAlive">;
+
+/** Who opens connections. */
+interface Servers {
+  /** @throws If no server can be reached. */
+  open(signal: AbortSignal, heard: Heard): Promise<Listener>;
+}
+
 /** Told of each change of whether there is a server, with the reason why not. */
 export type Changed = (isThere: boolean, why?: string) => void;
 
@@ -21,24 +31,31 @@ export type Changed = (isThere: boolean, why?: string) => void;
  * was read. Whatever happened while there was no connection is unknown: then, all tables are.
  */
 export class PostgresWatch {
-  readonly #servers: PostgresServers;
+  readonly #servers: Servers;
   readonly #timeoutMs: number;
   readonly #versions = new Map<string, number>();
   readonly #closing = new AbortController();
   /** Counts when everything may be different. */
   #all = 0;
-  #connection: PostgresConnection | undefined;
+  #connection: Listener | undefined;
   /** Whether the connection does, by now. */
   #hears = false;
   readonly #changed: Changed;
+  readonly #schedule: Schedule;
   /** What was told last. */
   #told: boolean | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(servers: PostgresServers, timeoutMs: number, changed: Changed = () => {}) {
+  /** @param options.timeoutMs Longest time for a connection and for each answer, in milliseconds. */
+  constructor(servers: Servers, { timeoutMs, changed = () => {}, schedule = realTime }: {
+    readonly timeoutMs: number;
+    readonly changed?: Changed | undefined;
+    readonly schedule?: Schedule;
+  }) {
     this.#servers = servers;
     this.#timeoutMs = timeoutMs;
     this.#changed = changed;
+    this.#schedule = schedule;
     this.#run();
   }
 
@@ -105,7 +122,7 @@ export class PostgresWatch {
   }
 
   /** What the connection answers; it is ended if there is no answer in time. */
-  async #asked(connection: PostgresConnection, text: string) {
+  async #asked(connection: Listener, text: string) {
     return await this.#inTime(async (signal) => {
       const end = () => connection.destroy();
       signal.addEventListener("abort", end, { once: true });
@@ -120,11 +137,14 @@ export class PostgresWatch {
 
   async #inTime<T>(action: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(new Error("no answer in time")), this.#timeoutMs);
+    const inTime = this.#schedule(this.#timeoutMs, () => late.abort(new Error("no answer in time")));
     try {
       return await action(AbortSignal.any([late.signal, this.#closing.signal]));
+    } catch (error) {
+      late.signal.throwIfAborted(); // that is why the connection was ended
+      throw error;
     } finally {
-      clearTimeout(timer);
+      inTime();
     }
   }
 
@@ -132,9 +152,9 @@ export class PostgresWatch {
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       if (this.#closing.signal.aborted) return resolve();
-      const timer = setTimeout(resolve, ms);
+      const callOff = this.#schedule(ms, resolve);
       this.#wake = () => {
-        clearTimeout(timer);
+        callOff();
         resolve();
       };
     });

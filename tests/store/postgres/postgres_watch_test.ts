@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import { setImmediate } from "node:timers/promises";
+import { PostgresWatch } from "../../../src/store/postgres/postgres_watch.ts";
+import { VirtualTime } from "../../daemon/virtual_time.ts";
+
+const TIMEOUT_MS = 5000;
+
+type Rows = readonly Record<string, boolean>[];
+const FINE: Rows = [{ readOnly: false }];
+
+/** A watch whose time and server the test moves. */
+class Watched {
+  readonly time = new VirtualTime();
+  readonly said: string[] = [];
+  /** What connections were asked, with the second. */
+  readonly asked: string[] = [];
+  /** What connections answer. */
+  answer: () => Promise<Rows> = () => Promise.resolve(FINE);
+  /** How many connections were opened, and how many of them are open. */
+  opened = 0;
+  open = 0;
+  heard: (table: string) => void = () => {};
+  readonly watch: PostgresWatch;
+
+  constructor(public reachable: boolean) {
+    this.watch = new PostgresWatch({
+      open: (_signal, heard) => {
+        if (!this.reachable) return Promise.reject(new Error("nobody is there"));
+        this.heard = heard;
+        return Promise.resolve(this.#connection());
+      },
+    }, {
+      timeoutMs: TIMEOUT_MS,
+      changed: (isThere, why = "") => this.said.push(`${isThere ? "there" : "away"} ${why}`.trim()),
+      schedule: this.time.schedule,
+    });
+  }
+
+  #connection() {
+    this.opened++;
+    this.open++;
+    const begin = this.time.now;
+    const over = Promise.withResolvers<never>();
+    over.promise.catch(() => {});
+    let isAlive = true;
+    return {
+      run: (text: string) => {
+        this.asked.push(`${(this.time.now - begin) / 1000} ${text.split(" ")[0]}`);
+        return Promise.race([this.answer(), over.promise]);
+      },
+      destroy: () => {
+        if (isAlive) this.open--;
+        isAlive = false;
+        over.reject(new Error("it was ended"));
+      },
+      get isAlive() {
+        return isAlive;
+      },
+    };
+  }
+
+  /** So much time passes, in milliseconds. */
+  async pass(ms: number): Promise<void> {
+    await setImmediate();
+    await this.time.advance(ms, setImmediate);
+    await setImmediate();
+  }
+}
+
+function test(
+  name: string,
+  check: (watched: Watched) => Promise<void>,
+  { reachable = true } = {},
+): void {
+  Deno.test(`PostgresWatch ${name}`, async () => {
+    const watched = new Watched(reachable);
+    await check(watched);
+    watched.watch.close();
+    await watched.pass(3600_000);
+    assert.equal(watched.time.pending, 0, "no timer is left");
+    assert.equal(watched.open, 0, "no connection is left");
+  });
+}
+
+test("listens before it says so, and hears nothing as long as it does not", async (watched) => {
+  const listening = Promise.withResolvers<Rows>();
+  watched.answer = () => listening.promise;
+  await watched.pass(100);
+  assert.deepEqual([watched.asked, watched.said, watched.watch.isListening], [["0 LISTEN"], [], false]);
+  const before = watched.watch.version("share");
+  listening.resolve([]);
+  watched.answer = () => Promise.resolve(FINE);
+  await watched.pass(0);
+  assert.deepEqual([watched.said, watched.watch.isListening], [["there"], true]);
+  assert.equal(watched.watch.version("share"), before + 1, "what changed before is unknown");
+});
+
+test("knows which table was changed", async (watched) => {
+  await watched.pass(0);
+  const [shares, records] = [watched.watch.version("share"), watched.watch.version("record")];
+  watched.heard("share");
+  watched.heard("share");
+  assert.deepEqual(
+    [watched.watch.version("share") - shares, watched.watch.version("record") - records],
+    [2, 0],
+  );
+});
+
+test("tries the connection out every 2 s, and takes all for changed every 15 s", async (watched) => {
+  await watched.pass(0);
+  const before = watched.watch.version("share");
+  await watched.pass(15_999);
+  assert.deepEqual(watched.asked, [
+    "0 LISTEN",
+    ...[2, 4, 6, 8, 10, 12, 14].map((second) => `${second} SELECT`),
+  ]);
+  assert.equal(watched.watch.version("share"), before);
+  await watched.pass(1);
+  assert.equal(watched.watch.version("share"), before + 1, "16 s: the first trial after 15 s");
+  await watched.pass(15_999);
+  assert.equal(watched.watch.version("share"), before + 1);
+  await watched.pass(1);
+  assert.equal(watched.watch.version("share"), before + 2);
+});
+
+test("has old ids of changes deleted every ten minutes, the first at some time of them", async (watched) => {
+  await watched.pass(20 * 60_000);
+  const times = watched.asked.filter((text) => text.endsWith(" DELETE")).map((text) => parseFloat(text));
+  assert.equal(times.length, 2);
+  assert.equal((times[1] ?? 0) - (times[0] ?? 0), 600);
+  assert.ok((times[0] ?? 0) <= 600);
+});
+
+const ENDS: readonly (readonly [what: string, answer: Watched["answer"], said: string, afterMs: number])[] = [
+  [
+    "a server takes no changes any more",
+    () => Promise.resolve([{ readOnly: true }]),
+    "away the server takes no changes any more",
+    2000,
+  ],
+  ["the connection breaks", () => Promise.reject(new Error("cut")), "away cut", 2000],
+  ["an answer is none", () => Promise.resolve([]), "away the server takes no changes any more", 2000],
+  ["no answer comes", () => new Promise(() => {}), "away no answer in time", 2000 + TIMEOUT_MS],
+];
+for (const [what, answer, said, afterMs] of ENDS) {
+  test(`says so when ${what}, and listens to another server`, async (watched) => {
+    await watched.pass(0);
+    const before = watched.watch.version("share");
+    watched.answer = answer;
+    await watched.pass(afterMs - 1);
+    assert.deepEqual(watched.said, ["there"]);
+    await watched.pass(1);
+    assert.deepEqual(watched.said, ["there", said]);
+    assert.deepEqual([watched.watch.isListening, watched.open], [false, 0]);
+    watched.answer = () => Promise.resolve(FINE);
+    await watched.pass(249);
+    assert.equal(watched.opened, 1);
+    await watched.pass(1);
+    assert.deepEqual(watched.said, ["there", said, "there"]);
+    assert.equal(watched.watch.version("share"), before + 1, "what changed meanwhile is unknown");
+  });
+}
+
+test("says once that nobody is there, however often it tries", async (watched) => {
+  await watched.pass(10_000);
+  assert.deepEqual(watched.said, ["away nobody is there"]);
+  watched.reachable = true;
+  await watched.pass(250);
+  assert.deepEqual(watched.said, ["away nobody is there", "there"]);
+}, { reachable: false });
+
+test("says nothing of an end that it was told", async (watched) => {
+  await watched.pass(0);
+  watched.watch.close();
+  await watched.pass(10_000);
+  assert.deepEqual([watched.said, watched.opened, watched.watch.isListening], [["there"], 1, false]);
+});
