@@ -29,7 +29,7 @@ export class Markup {
 
   /** @internal For {@link markup}, which has escaped every value. */
   static join(strings: readonly string[], values: readonly Content[]): Markup {
-    return new Markup(strings.map((text, i) => text + (i < values.length ? render(values[i]) : "")).join(""));
+    return new Markup(strings.map((text, i) => text + render(values[i])).join(""));
   }
 }
 

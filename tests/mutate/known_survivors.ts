@@ -285,4 +285,39 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why:
       "how often is looked where nobody says was chosen, not promised; that it goes by what is said is tested",
   },
+  {
+    file: "src/logging/logger.ts",
+    at: "if (at !== written.at) written = { at, text: new Date(at).toISOString() };",
+    change: "at !== written.at → true",
+    equivalent: true,
+    why: "the same moment is written the same way again",
+  },
+  {
+    file: "src/instances/shared_clock.ts",
+    at: 'const direction = aheadMs > 0 ? "ahead of" : "behind";',
+    change: "0 → 1",
+    equivalent: true,
+    why: "what is told is off by more than a second",
+  },
+  {
+    file: "src/regulation/shared/shared_failures.ts",
+    at: "if (wait > 0) yield* row(SQL.keep, { counted, name, wait });",
+    change: "wait > 0 → (wait >= 0)",
+    equivalent: true,
+    why: "nothing is added to the end",
+  },
+  {
+    file: "src/outgoing/remote_system.ts",
+    at: "const { connected, throttled, retryAfterSeconds: asked = 0 } = error;",
+    change: "0 → 1",
+    equivalent: true,
+    why: "a second is the shortest pause, and who throttles always says how long",
+  },
+  {
+    file: "src/store/postgres/postgres_schema.ts",
+    at: "worksWith: 0,",
+    change: "0 → 1",
+    equivalent: true,
+    why: "every service knows the first version of the tables",
+  },
 ];
