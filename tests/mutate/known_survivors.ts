@@ -312,4 +312,18 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: true,
     why: "every service knows the first version of the tables",
   },
+  {
+    file: "src/store/postgres/postgres_connection.ts",
+    at: "port: 5432,",
+    change: "5432 → 10864",
+    equivalent: true,
+    why: "the driver is given a socket; this is for messages of its own, which nobody sees",
+  },
+  {
+    file: "src/store/postgres/postgres_database.ts",
+    at: "if (!maybeLater || !this.#isOpen || this.#servers.areAway || deadline.left() <= pause) throw error;",
+    change: "deadline.left() <= pause → (deadline.left() < pause)",
+    equivalent: true,
+    why: "a pause to the end of the time and none come to the same end",
+  },
 ];
