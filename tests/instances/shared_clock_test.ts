@@ -22,6 +22,7 @@ function machine(behindMs?: number) {
     close: () => sqlite.close(),
   };
   const lines: string[] = [];
+  const pauses = new Set<number>();
   let turn: (() => void) | undefined;
   const clock = new SharedClock({
     database,
@@ -30,7 +31,8 @@ function machine(behindMs?: number) {
     behindMs,
     learned: (behindMs) => learned.push(behindMs),
     log: createLogger((line) => lines.push(line)),
-    schedule: (_ms, task) => {
+    schedule: (ms, task) => {
+      pauses.add(ms);
       turn = task;
       return () => turn = undefined;
     },
@@ -39,6 +41,7 @@ function machine(behindMs?: number) {
     clock,
     time,
     lines,
+    pauses,
     learned,
     leave: (isAway: boolean) => away = isAway,
     async turn() {
@@ -117,4 +120,19 @@ Deno.test("SharedClock tells the operator once of a clock that is wrong, and ask
   assert.equal(lines.length, 2);
   clock.close();
   assert.ok(!made.isFollowed());
+});
+
+Deno.test("SharedClock asks every five seconds, and tells of a clock that is off by more than half a minute", async () => {
+  using made = machine();
+  const { clock, time, lines, pauses } = made;
+  await clock.follow();
+  for (const off of [-30_000, 30_000]) {
+    time.own = NOON + off;
+    await made.turn();
+  }
+  assert.deepEqual(lines, []);
+  time.own = NOON + 30_001;
+  await made.turn();
+  assert.match(lines.join(), /clock is ahead of the database's.* seconds=30/);
+  assert.deepEqual([...pauses], [5000]);
 });

@@ -37,4 +37,7 @@ Deno.test("KeptLines keeps 10,000 lines and gives up the oldest, and says once h
   assert.equal(log[1], "warn  audit lines written again to=here lines=10000 lost=4");
   lines.written(1);
   assert.deepEqual([log.length, lines.failing], [2, false]);
+  lines.failed(["one"], "again");
+  lines.written(1);
+  assert.equal(log[3], "warn  audit lines written again to=here lines=1 lost=0", "those before were told");
 });

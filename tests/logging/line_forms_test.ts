@@ -21,6 +21,8 @@ Deno.test("asJsonLines() writes an object with the fields of the line", () => {
     port: 9000,
     text: "a b",
     number: "17",
+    digest: "1e5",
+    word: "true",
     address: "192.0.2.7",
     quote: 'say "x"\n',
     empty: "",

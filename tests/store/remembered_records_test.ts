@@ -42,6 +42,7 @@ function create() {
     state,
     shared,
     remembered,
+    isFollowed: () => due !== undefined,
     async turn(ms = 100) {
       state.now += ms;
       due?.();
@@ -51,9 +52,10 @@ function create() {
 }
 
 Deno.test("RememberedRecords asks nobody for what it remembers, and hears of what others change", async () => {
-  const { state, shared, remembered, turn } = create();
+  const { state, shared, remembered, turn, isFollowed } = create();
   await shared.put("revoked", record("one"), 9);
   await remembered.follow();
+  assert.ok(isFollowed());
   const { asked } = state;
   assert.deepEqual(await remembered.get("revoked", "one"), record("one"));
   assert.deepEqual(await remembered.list("revoked", "cn=ann"), [record("one")]);
@@ -68,6 +70,7 @@ Deno.test("RememberedRecords asks nobody for what it remembers, and hears of wha
   assert.notEqual(remembered.version(), before);
   assert.equal(remembered.staleMs, 0);
   remembered.close();
+  assert.ok(!isFollowed());
 });
 
 Deno.test("RememberedRecords knows at once what it changes itself", async () => {

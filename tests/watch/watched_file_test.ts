@@ -367,6 +367,32 @@ scene("WatchedFile reads a file at rest no more, once it has settled", async ({ 
   assert.equal(reads, 4);
 });
 
+scene("WatchedFile has not settled while it changes, and reads again", async ({ watch, write }) => {
+  let [reads, change] = [0, false];
+  const file = await watch({
+    intervalMs: 60_000, // one look at rest is enough
+    source: {
+      stamp: DISK.stamp,
+      async read(path, maxBytes) {
+        reads++;
+        const bytes = await DISK.read(path, maxBytes);
+        if (change) await write("the whole");
+        change = false;
+        return bytes;
+      },
+    },
+  });
+  await write("half");
+  [reads, change] = [0, true];
+  const counts: number[] = [];
+  for (let look = 0; look < 4; look++) {
+    await file.check();
+    counts.push(reads);
+  }
+  assert.deepEqual(counts, [2, 3, 3, 3]);
+  assert.equal(file.current, "the whole");
+});
+
 scene("WatchedFile parses a touched file no second time", async ({ path }) => {
   let parsed = 0;
   const file = await watchFile(path, (text) => {
