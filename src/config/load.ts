@@ -1,3 +1,4 @@
+import { compare } from "../model/compare.ts";
 import { isError, type Problem } from "../model/problem.ts";
 import { type EffectiveValue, KeyReader } from "./key_reader.ts";
 import type { Kinds } from "./kind.ts";
@@ -145,11 +146,8 @@ function isWhole(config: Partial<ServiceConfig>): config is ServiceConfig {
 
 function byPlace(mainFile: string): (a: Problem, b: Problem) => number {
   return (a, b) => {
-    if (a.file !== b.file) {
-      if (a.file === mainFile) return -1;
-      return b.file === mainFile || a.file > b.file ? 1 : -1;
-    }
-    return (a.line ?? 0) - (b.line ?? 0);
+    return compare(b.file === mainFile, a.file === mainFile) || compare(a.file, b.file) ||
+      compare(a.line ?? 0, b.line ?? 0);
   };
 }
 

@@ -169,8 +169,12 @@ class CommandConnection {
     this.#socket.write(this.request, () => this.#flushed = true);
   }
 
+  get #awaitsReply(): boolean {
+    return this.#phase === "written" && this.#result === undefined;
+  }
+
   #receive(bytes: Buffer): void {
-    if (this.#phase !== "written" || this.#result !== undefined) return;
+    if (!this.#awaitsReply) return;
     this.#size += bytes.length;
     this.#received.push(bytes);
     if (this.#size > MAX_REPLY_BYTES) {
@@ -179,9 +183,10 @@ class CommandConnection {
   }
 
   #ended(): void {
-    if (this.#phase !== "written" || this.#result !== undefined) return;
-    this.#result = readReply(this.#received);
-    this.#socket.destroy();
+    if (this.#awaitsReply) {
+      this.#result = readReply(this.#received);
+      this.#socket.destroy();
+    }
   }
 
   #broken(error: Error): void {

@@ -1,3 +1,4 @@
+import { compare } from "./compare.ts";
 import { BoundedMap } from "./bounded_map.ts";
 import { attributeType, comparisonOf } from "./name_attribute_types.ts";
 import { decodeText, elementOf, encodeText } from "./name_value_encoding.ts";
@@ -108,7 +109,7 @@ function comparableRelativeName(attributes: RelativeName): string {
   // Keywords stand before dotted identifiers, as in the names that existing share stores hold.
   return attributes.map(comparableAttribute).sort((a, b) => {
     const [dottedA, dottedB] = [/^[0-9]/.test(a), /^[0-9]/.test(b)];
-    return dottedA === dottedB ? (a < b ? -1 : a > b ? 1 : 0) : dottedA ? 1 : -1;
+    return compare(dottedA, dottedB) || compare(a, b);
   }).join("+");
 }
 

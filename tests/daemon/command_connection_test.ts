@@ -222,7 +222,9 @@ Deno.test("exchange() tells why it found no daemon", async () => {
   const broken = () => {
     throw new RangeError("no material");
   };
-  assertFailed(await ping({ ...socket, tls: { material: broken } }), "unreachable", "before");
+  const result = await ping({ ...socket, tls: { material: broken } });
+  assertFailed(result, "unreachable", "before");
+  assert.equal(result.kind === "failed" && result.detail, "no material");
 });
 
 Deno.test("exchange() tells that the daemon does not accept our certificate, if the daemon says so", async () => {

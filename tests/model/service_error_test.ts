@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { InvalidName } from "../../src/model/distinguished_name.ts";
+import { STATUS_CODES } from "node:http";
+import { ERRORS } from "../../src/model/errors.ts";
 import { isRefusal, refuse, ServiceError } from "../../src/model/service_error.ts";
 
 Deno.test("refuse() fills text and headers of a row; reason and cause are for the log", () => {
@@ -39,4 +41,10 @@ Deno.test("isRefusal() tells errors by their code, those with a class of their o
   assert(new InvalidName("no =", 1) instanceof ServiceError);
   assert(!isRefusal(refuse("ERR_NO_ACCOUNT"), "ERR_INVALID_NAME"));
   assert(!isRefusal(new Error("ERR_NO_ACCOUNT"), "ERR_NO_ACCOUNT"));
+});
+
+Deno.test("each row has a status that HTTP has, and it is an error", () => {
+  for (const [code, { status }] of Object.entries(ERRORS)) {
+    assert(status >= 400 && String(status) in STATUS_CODES, `${code}: ${status}`);
+  }
 });

@@ -22,3 +22,10 @@ Deno.test("eachLine() is what splitting at line ends is, with numbers and withou
     assert.deepEqual(seen, lines.map((line, at) => [line, at + 1]));
   }));
 });
+
+Deno.test("eachLine() takes a few lines at once: whoever waits for the loop waits for long texts alone", async () => {
+  let others = 0;
+  setImmediate(() => others++);
+  await eachLine("one\ntwo\nthree", () => {});
+  assert.equal(others, 0);
+});

@@ -367,6 +367,7 @@ Deno.test("a reload is over when the metrics page is where it is wanted", async 
   await set(system, { "container.metrics.port": String(other) });
   assert.equal(await status(other), 200);
   await assert.rejects(status(one));
+  assert.doesNotMatch(system.log.join("\n"), /control socket/, "which stayed where it was");
 });
 
 const events = async (path: string) =>

@@ -1,3 +1,4 @@
+import { compare } from "../../model/compare.ts";
 import type { Entry } from "../../daemon/session/entry.ts";
 import { invalidRequest } from "../invalid_request.ts";
 import type { ListingQuery, Order } from "./listing_query.ts";
@@ -78,8 +79,8 @@ export class ListingPart {
 
   /** Directories come first, whichever way the rest goes. */
   #compare(a: Place, b: Place): number {
-    if (a.directory !== b.directory) return a.directory ? -1 : 1;
-    return (this.#query.descending ? -1 : 1) * inOrder(a, b);
+    if (a.directory !== b.directory) return compare(b.directory, a.directory);
+    return this.#query.descending ? inOrder(b, a) : inOrder(a, b);
   }
 }
 
@@ -125,7 +126,5 @@ function leadingZeros(digits: string): number {
 }
 
 function inOrder(a: Place, b: Place): number {
-  if (a.value !== b.value) return a.value - b.value;
-  if (a.key !== b.key) return a.key < b.key ? -1 : 1;
-  return a.name === b.name ? 0 : a.name < b.name ? -1 : 1;
+  return compare(a.value, b.value) || compare(a.key, b.key) || compare(a.name, b.name);
 }

@@ -195,6 +195,23 @@ Deno.test("ControlSocket hangs up on who sends nothing", async () => {
   }, { requestMs: 20 });
 });
 
+Deno.test("ControlSocket takes its time for what was asked, however short that of asking is", async () => {
+  const answer = () => new Promise((resolve) => setTimeout(() => resolve("done at last"), 60));
+  await withSocket(async (path) => {
+    assert.equal(await askService([path], { command: "status" }, 20_000), "done at last");
+  }, { answer, requestMs: 20 });
+});
+
+Deno.test({
+  name: "ControlSocket waits for nobody who has left",
+  sanitizeOps: true,
+  fn: () =>
+    withSocket(async (path) => {
+      (await Deno.connect({ transport: "unix", path })).close();
+      assert.equal(await askService([path], { command: "status" }, 20_000), "done");
+    }, { requestMs: 3600_000 }),
+});
+
 Deno.test("ControlSocket serves no more than 16 callers at a time, and the next when one has gone", async () => {
   await withSocket(async (path) => {
     const waiting = await Promise.all(

@@ -1,3 +1,4 @@
+import { compare } from "../../../model/compare.ts";
 import { dirname, isAbsolute, join, normalize, relative, resolve } from "node:path";
 import { parseProperties } from "../../../config/properties.ts";
 import { filesLike, isPattern } from "../../../config/tls/glob.ts";
@@ -110,7 +111,7 @@ export async function readFiles(conf: string, below = ""): Promise<FoundFiles> {
   const files: ConfigurationFile[] = [];
   const left: string[] = [];
   const entries = await Array.fromAsync(Deno.readDir(join(conf, below)));
-  for (const { name, isDirectory, isSymlink } of entries.toSorted((a, b) => a.name < b.name ? -1 : 1)) {
+  for (const { name, isDirectory, isSymlink } of entries.toSorted((a, b) => compare(a.name, b.name))) {
     const path = join(below, name);
     if (isDirectory) {
       const inner = await readFiles(conf, path);

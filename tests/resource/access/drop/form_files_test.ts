@@ -166,3 +166,29 @@ for (const [what, type, body] of WRONG) {
     await assert.rejects(read(streamed(body, [1000]), type), { code: "ERR_INVALID_REQUEST" });
   });
 }
+
+Deno.test("formFiles() takes no more of a form that its reader leaves, and is over when its sender knows", async () => {
+  const bytes = formOf([{ name: "a", bytes: new Uint8Array(10_000) }]);
+  const known = Promise.withResolvers<void>();
+  let cancelled = false;
+  const source = streamed(bytes, [100]).getReader();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value, done } = await source.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel() {
+      cancelled = true;
+      return known.promise;
+    },
+  }, { highWaterMark: 0 });
+  const files = formFiles(TYPE, body);
+  assert.equal((await files.next()).value?.name, "a");
+  let left = false;
+  const leaving = files.return().then(() => left = true);
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.deepEqual([cancelled, left], [true, false]);
+  known.resolve();
+  await leaving;
+});

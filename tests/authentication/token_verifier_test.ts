@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { parseSignedToken } from "../../src/authentication/signed_token.ts";
+import { TokenVerifier } from "../../src/authentication/token_verifier.ts";
+import { signToken } from "./sign_token.ts";
+
+const own = generateKeyPairSync("ed25519");
+const other = generateKeyPairSync("ed25519");
+const token = parseSignedToken(
+  signToken({ claims: { sub: "ann", exp: 4_000_000_000 }, key: own.privateKey }),
+);
+const second = parseSignedToken(
+  signToken({ claims: { sub: "ben", exp: 4_000_000_000 }, key: own.privateKey }),
+);
+
+Deno.test("TokenVerifier remembers a signature that was right, for its token and key, and none that was wrong", async () => {
+  const verifier = new TokenVerifier();
+  // The fingerprint says what key it is: whether it is asked again shows when it is another one.
+  assert.equal(await verifier.isSignedBy(token, other.publicKey, "key"), false);
+  assert.equal(await verifier.isSignedBy(token, own.publicKey, "key"), true);
+  assert.equal(await verifier.isSignedBy(token, other.publicKey, "key"), true, "remembered");
+  assert.equal(await verifier.isSignedBy(token, other.publicKey, "another key"), false);
+  assert.equal(await verifier.isSignedBy(second, other.publicKey, "key"), false);
+});
+
+Deno.test("TokenVerifier looks at a signature once for all who ask at the same time", async () => {
+  const verifier = new TokenVerifier();
+  const asked = [own, other, other].map(({ publicKey }) => verifier.isSignedBy(token, publicKey, "key"));
+  assert.deepEqual(await Promise.all(asked), [true, true, true]);
+});
