@@ -169,6 +169,18 @@ Deno.test("migrate goes on with the PostgreSQL of the Java service, beside its t
   assert.match(printed, /usable: 0 errors/);
 });
 
+Deno.test("migrate leaves nothing to do about shares where nobody shared", async () => {
+  await using at = await site("variant_a");
+  const main = `${at.folder}/java/conf/container.properties`;
+  const chosen = "persistence.class=eu.unicore.persist.impl.PGSQLPersist\npersistence.host=localhost\n" +
+    "persistence.database=unicore\npersistence.user=unicore\n";
+  const text = (await Deno.readTextFile(main)).replace(/^(?:persistence\.class|share\.servers)=.*\n/gm, "");
+  await Deno.writeTextFile(main, text + chosen);
+  const { code, printed } = await at.run("migrate", "../java");
+  assert.equal(code, 0, printed);
+  assert.doesNotMatch(printed, /Shares in/);
+});
+
 for (
   const [what, make, message] of [
     ["no archive", () => new TextEncoder().encode("hello"), /java\.tar\.gz cannot be read as a \.tar\.gz/],

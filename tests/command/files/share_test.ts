@@ -73,6 +73,18 @@ Deno.test("share list shows shares as a table and as JSON that import reads", as
   assert.deepEqual((await place.store.get("A", id))?.sources, ["192.0.2.0/24"]);
 });
 
+Deno.test("share list tells how often shares can be used yet", async () => {
+  await using place = new Place();
+  const drafts = [{}, { usesLeft: 3 }, { oneTime: true, usesLeft: 1 }, { usesLeft: 0 }];
+  for (const [i, draft] of drafts.entries()) {
+    await place.store.put("A", { ...DRAFT, ...draft, path: `/data/${i}` });
+  }
+  const { out } = await place.run("list");
+  const [head = "", ...lines] = out.trimEnd().split("\n");
+  const [from, to] = [head.indexOf("LEFT"), head.indexOf("ENDS IN")];
+  assert.deepEqual(lines.map((line) => line.slice(from, to).trim()).sort(), ["", "3", "one-time", "used up"]);
+});
+
 Deno.test("share show tells who used a share", async () => {
   await using place = new Place();
   const { id } = await place.store.put("A", { ...DRAFT, gid: "hpc", usesLeft: 3, expires: 4_000_000_000 });
