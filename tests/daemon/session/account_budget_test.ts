@@ -97,6 +97,24 @@ Deno.test("AccountBudget wakes who waits when a held slot gets free", async () =
   assert.equal(time.pending, 0);
 });
 
+Deno.test("AccountBudget lets go one who waits among others, and nobody else", async () => {
+  const { acquire } = budget({ limit: 1 });
+  const slot = await acquire();
+  const leaving = new AbortController();
+  const order: string[] = [];
+  const wait = (name: string, signal = NEVER) =>
+    acquire([1], "alice", signal).then((slot) => {
+      order.push(name);
+      slot.release(false);
+    });
+  const waiting = [wait("first"), wait("second", leaving.signal), wait("third"), wait("fourth")];
+  leaving.abort(new Error("gone"));
+  await assert.rejects(waiting[1] ?? Promise.resolve(), /gone/);
+  slot.release(false);
+  await Promise.all([waiting[0], waiting[2], waiting[3]]);
+  assert.deepEqual(order, ["first", "third", "fourth"]);
+});
+
 Deno.test("AccountBudget refuses when too many wait, and lets go who is gone", async () => {
   const { acquire } = budget({ limit: 1, maxWaiting: 1 });
   const slot = await acquire();

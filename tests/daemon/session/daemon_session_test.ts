@@ -342,6 +342,28 @@ Deno.test("DaemonSession gives up on a client that sends nothing", async () => {
   assert.equal(cancelled, true);
 });
 
+Deno.test("DaemonSession makes directories, renames and removes, and says so where it cannot", async () => {
+  await using site = await Site.open();
+  using session = await site.session("d/", { permission: "FULL" });
+  const at = (name: string) => `${site.root}/d/${name}`;
+  await session.makeDirectory(at("made"));
+  assert((await Deno.stat(at("made"))).isDirectory);
+  await session.rename(at("ten.txt"), at("made/eleven.txt"));
+  assert.equal(await Deno.readTextFile(at("made/eleven.txt")), "0123456789");
+  await Deno.writeTextFile(at("other"), "other");
+  await session.rename(at("other"), at("made/eleven.txt"));
+  assert.equal(await Deno.readTextFile(at("made/eleven.txt")), "other", "replaced");
+  await assert.rejects(session.makeDirectory(at("made")), /MKD/);
+  using reading = await site.session("d/");
+  await assert.rejects(reading.rename(at("made"), at("new")), /RNFR/);
+  await assert.rejects(session.rename(at("none"), at("new")), /RNTO/);
+  await assert.rejects(session.rename(at("made/eleven.txt"), at("none/new")), /RNTO/);
+  await session.remove(at("made/eleven.txt"));
+  await assert.rejects(Deno.stat(at("made/eleven.txt")), Deno.errors.NotFound);
+  await assert.rejects(session.remove(at("made/eleven.txt")), /DELE/);
+  assert.equal((await session.entry(at("made"))).kind, "directory", "it goes on");
+});
+
 Deno.test("DaemonSession may not write with a READ session, nor outside of its scope", async () => {
   await using site = await Site.open();
   using reading = await site.session("d/new");
