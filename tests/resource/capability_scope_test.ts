@@ -48,6 +48,8 @@ for (
       "/data2/",
       "/home/",
       "/data",
+      "/data/run7",
+      "/data/x",
       "/data/../etc/",
       "/data//run7/",
       "/data/./x/",

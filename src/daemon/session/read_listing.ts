@@ -25,7 +25,7 @@ export interface ListingRest {
  * @throws {ERR_DAEMON_SESSION} If a line is endless.
  */
 export async function readListing(
-  data: GuardedSocket,
+  data: Pick<GuardedSocket, "read">,
   ms: number,
   take: (entry: Entry) => void,
 ): Promise<ListingRest> {
