@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import type { UserAttributes } from "../../src/attributes/user_attributes.ts";
+import { createLogger } from "../../src/logging/logger.ts";
 import { serverDetail, serverList } from "../../src/resource/server_list.ts";
 import { ServiceSection } from "../../src/resource/service_section.ts";
-import { call, FACTS, server, serversOf } from "./sample_call.ts";
+import { call, FACTS, server, serversOf, USER } from "./sample_call.ts";
 
 Deno.test("serverList() is indented by two blanks, and says of each server whether files are shared", () => {
   const servers = serversOf(server("AA", { up: true, sharing: true }), server("B", { up: false }));
@@ -25,4 +27,27 @@ Deno.test("serverDetail() knows a server and its instances by number, and no oth
   for (const name of ["AA-0", "AA-3", "BB", "BB-1", ""]) {
     assert.throws(() => detail(name), { code: "ERR_UNKNOWN_SERVER" }, name);
   }
+});
+
+Deno.test("an entry tells a user what holds for them, and nothing where that cannot be told", () => {
+  const lines: string[] = [];
+  const of = (user: Partial<UserAttributes>) => {
+    lines.length = 0;
+    const log = createLogger((line) => lines.push(line.replace(/^\S+ /, "")));
+    const asked = { ...call("AA", serversOf(server("AA", { up: true }))), log };
+    const caller = { kind: "authenticated", identity: { dn: "CN=Ann", method: "", via: "" } } as const;
+    return JSON.parse(
+      String(serverDetail({ ...asked, caller, user: { ...USER, role: "user", ...user } }).body),
+    );
+  };
+  const limits = new Map([["uftpd.AA.rateLimit", ["1k"]], ["uftpd.AA.includes", ["/data/*"]]]);
+  const entry = of({ uid: "ann", group: "hpc", availableGroups: ["hpc"], extra: limits });
+  assert.deepEqual([entry.uid, entry.gid, entry.rateLimit, entry.allowed], ["ann", "hpc", 1024, "/data/*"]);
+  assert.deepEqual(lines, []);
+  const nobody = of({});
+  assert.deepEqual([nobody.uid, nobody.reservations], [undefined, []]);
+  assert.deepEqual(lines, [], "who has no account is no trouble");
+  const broken = of({ uid: "ann", extra: new Map([["uftpd.AA.rateLimit", ["fast"]]]) });
+  assert.deepEqual([broken.uid, broken.rateLimit, broken.reservations], [undefined, undefined, []]);
+  assert.match(lines.join(), /^warn +attributes of a user not usable server=AA error=.*rateLimit/);
 });

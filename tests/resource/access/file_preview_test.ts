@@ -49,6 +49,15 @@ Deno.test("a preview shows the beginning of a text as text, and says what it lea
   for (const name of ["latin.txt", "nul.txt"]) assert.match(await page(name), /There is no preview/);
 });
 
+Deno.test("a preview of a file that is shared by itself leads to it, and to no directory", async () => {
+  await using site = await siteWith({ "a.txt": "text" });
+  const id = await site.share("d/a.txt");
+  const response = await site.ask("anonymous", "GET", `access/HPC/${id}?view=preview`);
+  const text = await response.text();
+  assert.match(text, new RegExp(`<a href="[^"]*/rest/access/HPC/${id}">Download</a>`));
+  assert.doesNotMatch(text, new RegExp(`/${id}/`));
+});
+
 Deno.test("a picture is shown by its own page alone: its type goes by its name, and scripts in it are none", async () => {
   await using site = await siteWith({
     "p.png": PIXEL,
