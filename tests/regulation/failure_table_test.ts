@@ -323,3 +323,12 @@ Deno.test("FailureTable takes over no more than it has room for, and gives up no
   assert.equal(next.table.size, 8);
   assert.equal(next.table.standing("own").waitMs, 4000);
 });
+
+Deno.test("FailureTable learns of no key for which there is no room, and goes on waiting for the others", () => {
+  const { table, fail } = create(3);
+  for (const key of ["a", "b", "c"]) fail(key, 5);
+  assert.equal(table.learn("d", "d", 7), undefined);
+  assert.deepEqual([table.size, table.failuresOf("d")], [3, 0]);
+  assert.equal(table.learn("a", "a", 6)?.failures, 6);
+  assert.deepEqual([table.size, table.failuresOf("a")], [3, 6]);
+});

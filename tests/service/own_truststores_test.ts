@@ -44,3 +44,15 @@ Deno.test("truststores of their own count for clients, providers and the daemons
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+for (const wanted of [true, false]) {
+  Deno.test(`public authorities are ${wanted ? "read" : "not read"} where publicRoots is ${wanted}`, async () => {
+    await using site = await createSite({ properties: { "container.client.publicRoots": String(wanted) } });
+    const { setup, problems } = await loadSetup(site.main, { environment: () => undefined });
+    // A machine may have none; then that is told.
+    const roots = setup?.material?.publicRoots?.length ?? problems.map(formatProblem).join("\n");
+    if (wanted) {
+      assert.ok(typeof roots === "number" ? roots > 0 : /public authorities/.test(roots), `${roots}`);
+    } else assert.equal(roots, "");
+  });
+}

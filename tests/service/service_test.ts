@@ -75,6 +75,24 @@ Deno.test("a service that takes tokens of one issuer tells clients where to get 
   assert.equal(await at.status("/.well-known/oauth-protected-resource"), 200);
 });
 
+Deno.test("a service whose provider signs people in leads browsers to it", async () => {
+  const method = "container.security.rest.authentication.OAUTH";
+  await using at = await serviceWith({
+    [ORDER]: "OAUTH",
+    [`${method}.class`]: "OAuthAuthenticator",
+    [`${method}.issuer`]: "https://localhost:1/nobody-is-there",
+    [`${method}.signIn`]: "true",
+    [`${method}.signInTitle`]: "Institute",
+    [`${method}.clientID`]: "uftp",
+    [`${method}.clientSecret`]: "a secret of the client",
+    [`${method}.requiredClient`]: "uftp",
+    [`${method}.identityTemplate`]: "CN=%sub%",
+  });
+  assert.equal(await at.status("/login"), 200);
+  assert.equal(await at.methods("/login"), "GET, HEAD, POST");
+  for (const path of ["/login/OAUTH", "/login/OAUTH/done"]) assert.equal(await at.methods(path), "GET, HEAD");
+});
+
 Deno.test("a request is logged as a warning where the service could not do it, and else for information", async () => {
   await using at = await serviceWith({ "authservice.server.HPC.commandPort": "1" });
   const levelOf = async (path: string) => {
