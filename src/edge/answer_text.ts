@@ -1,4 +1,5 @@
 import { type ServerResponse, STATUS_CODES } from "node:http";
+import type { Clock } from "../model/clock.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 
 /** What goes into values of fields (RFC 9110, 5.5) without a thought about encodings, and what does not. */
@@ -10,12 +11,14 @@ const NOT_IN_VALUES = /[^\t\x20-\x7e]/;
  */
 export class AnswerText {
   readonly #keepAlive: readonly string[];
+  readonly #clock: Clock;
   #second = -1;
   #date = "";
 
   /** @param keepAlive Header fields for where the connection is kept, names and values in turn. */
-  constructor(keepAlive: readonly string[]) {
+  constructor(keepAlive: readonly string[], clock: Clock = Date.now) {
     this.#keepAlive = keepAlive;
+    this.#clock = clock;
   }
 
   /**
@@ -35,7 +38,7 @@ export class AnswerText {
 
   /** In the form of RFC 9110, 5.6.7; made once a second. */
   #now(): string {
-    const now = Date.now();
+    const now = this.#clock();
     const second = Math.floor(now / 1000);
     if (second !== this.#second) {
       this.#second = second;

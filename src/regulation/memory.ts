@@ -155,12 +155,8 @@ export class RegulationMemory {
     for (const subject of lifted) this.forget(subject);
     if (allBans !== undefined) this.operator.replace(bansMoved(allBans));
     const moved = (records: RegulationState["pairs"]) =>
-      later === 0 ? records : records.map(([key, record]) =>
-        [key, {
-          ...record,
-          at: record.at + later,
-          until: record.until === 0 ? 0 : record.until + later,
-        }] as const
+      records.map(([key, record]) =>
+        [key, { ...record, at: record.at + later, until: record.until + later }] as const
       );
     for (const pair of cleared) this.tables.pairs.forget(pair);
     for (const counted of COUNTED) this.tables[counted].adopt(moved(news[counted] ?? []));

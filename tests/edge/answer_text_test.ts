@@ -120,3 +120,16 @@ Deno.test("sendText() sends nothing where a head has gone out, or where the runt
   assert(Reflect.deleteProperty(other, "_header"));
   assert.equal(sendText(other, "HTTP/1.1 200 OK\r\n\r\n"), Reflect.has(other, "_header"));
 });
+
+Deno.test("AnswerText has the second in which it is asked", () => {
+  let now = Date.parse("2026-01-05T09:15:00.000Z");
+  const texts = new AnswerText(KEPT, () => now);
+  const dates: (string | undefined)[] = [];
+  for (const later of [0, 999, 1, 999, 1, 3_600_000]) {
+    now += later;
+    dates.push(
+      /\r\nDate: [^,]+, 05 Jan 2026 ([\d:]+) GMT\r\n/.exec(texts.of(answerOf(200, [], "x")) ?? "")?.[1],
+    );
+  }
+  assert.deepEqual(dates, ["09:15:00", "09:15:00", "09:15:01", "09:15:01", "09:15:02", "10:15:02"]);
+});
