@@ -160,7 +160,7 @@ export class RegulationMemory {
       );
     for (const pair of cleared) this.tables.pairs.forget(pair);
     for (const counted of COUNTED) this.tables[counted].adopt(moved(news[counted] ?? []));
-    if (known.length > 0) this.known.adopt(known.map(([key, at]) => [key, at + later] as const));
+    this.known.adopt(known.map(([key, at]) => [key, at + later] as const));
     this.operator.adopt(bansMoved(operator));
   }
 }
