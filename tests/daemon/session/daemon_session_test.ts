@@ -342,6 +342,17 @@ Deno.test("DaemonSession gives up on a client that sends nothing", async () => {
   assert.equal(cancelled, true);
 });
 
+Deno.test("DaemonSession cuts a listing that is too long, and asks for no word of its end", async () => {
+  await using site = await Site.open();
+  const lines = Array.from({ length: 150_000 }, (_, i) => `size=1;type=file; n${i}`);
+  site.daemon.sessionFaults.queue.push({ kind: "injected-directory", lines });
+  using session = await site.session("d/");
+  let entries = 0;
+  const { complete } = await session.list(`${site.root}/d`, () => void entries++);
+  assert.equal(complete, false);
+  assert(entries > 100_000 && entries < 150_000, `${entries}`);
+});
+
 Deno.test("DaemonSession makes directories, renames and removes, and says so where it cannot", async () => {
   await using site = await Site.open();
   using session = await site.session("d/", { permission: "FULL" });
