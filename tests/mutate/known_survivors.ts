@@ -361,4 +361,19 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: false,
     why: "the runtime heeds it only when it looks at its connections, and then answers what the edge would",
   },
+  {
+    file: "src/edge/request_gate.ts",
+    at: "#bodyLeft = 0;",
+    change: "0 → 1",
+    equivalent: true,
+    why: "it is set by each request before anybody looks",
+  },
+  {
+    file: "src/attributes/file/file_attribute_source.ts",
+    at:
+      "if (this.#answers?.of !== index) this.#answers = { of: index, byName: new BoundedMap(MAX_ANSWERS) };",
+    change: "this.#answers?.of !== index → true",
+    equivalent: true,
+    why: "the same is read of the file again; it takes longer",
+  },
 ];

@@ -44,8 +44,7 @@ export function csvRows(text: string): readonly CsvRow[] {
     fields.push(field);
     if (text[at] === ",") {
       at++;
-      if (at < text.length) continue;
-      fields.push("");
+      continue; // also at the end: an empty field stands behind it
     }
     if (fields.length > 1 || fields[0] !== "") rows.push({ line: first, fields });
     fields = [];

@@ -32,6 +32,28 @@ Deno.test("parseShareDump() reads shares for groups, and says what it expects of
   );
 });
 
+Deno.test("dumpEntry() has all of a share, and parseShareDump() reads it back", () => {
+  const [share] = parseShareDump("path,ownerID,uid,targetID\n/d/,CN=Ann,ann,group:hpc\n", OPTIONS);
+  assert(share);
+  const whole = {
+    ...share,
+    sources: ["192.0.2.0/24"],
+    note: "results",
+    password: "$scrypt$ln=14,r=8,p=1$c2FsdHNhbHRzYWx0c2FsdA$aGFzaGhhc2hoYXNoaGFzaGhhc2hoYXNoaGFzaGhhc2g",
+    quota: { files: 1, bytes: 1 },
+    usesLeft: 1,
+    oneTime: true,
+    expires: 1,
+    accessCount: 1,
+  };
+  for (const one of [share, whole]) {
+    const text = JSON.stringify([dumpEntry(one)]);
+    assert.deepEqual(parseShareDump(text, OPTIONS).map(dumpEntry), [dumpEntry(one)]);
+  }
+  assert.deepEqual(dumpEntry(whole).sources, ["192.0.2.0/24"]);
+  assert.equal("sources" in dumpEntry(share), false);
+});
+
 for (const record of ["no JSON", "[]", "null", '"text"']) {
   Deno.test(`parseShareDump() refuses ${record} as a record, with its line`, () => {
     const text = `id,data\nf2a41c6e9b7,"${record.replaceAll('"', '""')}"\n`;

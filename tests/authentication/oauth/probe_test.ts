@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { probeIssuer, probeKeys } from "../../../src/authentication/oauth/probe.ts";
+import { SILENT } from "../../../src/logging/logger.ts";
+import { startOidcProvider } from "../../identity_provider/oidc_provider.ts";
+import { createSigner } from "../../identity_provider/token_issuer.ts";
+import { httpsClient, PROVIDER_TLS } from "../remote_subject.ts";
+import { OAUTH_CONFIG } from "./oauth_config.ts";
+
+const [ONE, OTHER] = [createSigner("ES256", "one"), createSigner("ES256", "other")];
+const STRANGE = { kty: "oct", k: "c2VjcmV0", kid: "secret" };
+
+const KEYS: readonly (readonly [keys: readonly object[], found: RegExp])[] = [
+  [[ONE.jwk], /^signs with 1 key$/],
+  [[ONE.jwk, OTHER.jwk], /^signs with 2 keys$/],
+  [[ONE.jwk, STRANGE], /^signs with 1 key \(left out: a secret key\)$/],
+];
+for (const [keys, expected] of KEYS) {
+  Deno.test(`probeKeys() of ${keys.length} keys says ${expected.source}`, async () => {
+    await using provider = await startOidcProvider(PROVIDER_TLS);
+    provider.keys.push(...keys);
+    const http = httpsClient();
+    const parts = { http, clock: Date.now, log: SILENT };
+    const config = { ...OAUTH_CONFIG, opaqueTokens: false };
+    try {
+      const jwksUri = `${provider.issuer}/keys`;
+      const { ok, found } = await probeKeys({ ...config, jwksUri, address: undefined }, parts);
+      assert.equal(ok, true);
+      assert.match(found, expected);
+      const issuer = { ...config, issuer: provider.issuer, address: undefined };
+      assert.deepEqual(await probeIssuer(issuer, parts), { ok, found });
+      const nothing = await probeIssuer({ ...issuer, jwksUri }, parts);
+      assert.deepEqual(nothing, { ok: true, found: "nothing is asked of it" });
+    } finally {
+      http.close();
+    }
+  });
+}
