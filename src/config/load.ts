@@ -147,7 +147,7 @@ function isWhole(config: Partial<ServiceConfig>): config is ServiceConfig {
 function byPlace(mainFile: string): (a: Problem, b: Problem) => number {
   return (a, b) => {
     return compare(b.file === mainFile, a.file === mainFile) || compare(a.file, b.file) ||
-      compare(a.line ?? 0, b.line ?? 0);
+      compare(a.line ?? -Infinity, b.line ?? -Infinity);
   };
 }
 

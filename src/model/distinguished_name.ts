@@ -138,16 +138,10 @@ function fold(value: string): string {
 /**
  * Text without case and in Unicode NFKD, as values are compared. Case is that of single letters: the Java service
  * upper-cases first (rest-api.md 2.6, step 7), which makes `ß` the same as `ss` and `ı` the same as `i`, so that one user
- * would get another's account. Repeated until nothing changes.
+ * would get another's account. What is folded is not changed by folding it again.
  */
 export function foldCharacters(value: string): string {
-  let before = value;
-  for (let round = 0; round < 4; round++) {
-    const after = before.normalize("NFKD").toLowerCase().normalize("NFKD");
-    if (after === before) return after;
-    before = after;
-  }
-  return before;
+  return value.normalize("NFKD").toLowerCase().normalize("NFKD");
 }
 
 function escapeComparable(value: string): string {

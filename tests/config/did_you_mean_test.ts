@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { didYouMean, editDistance } from "../../src/config/did_you_mean.ts";
 
-const WORDS = ["host", "port", "commandHost", "commandPort", "description"];
+const WORDS = ["host", "port", "commandHost", "commandPort", "description", "description of servers"];
 
 for (
   const [typed, meant] of [
@@ -14,6 +14,9 @@ for (
     ["comandHots", "commandHost"],
     ["commandPart", "commandPort"],
     ["descriptoin", "description"],
+    ["descripton of server", "description of servers"],
+    ["dscripton of server", "description of servers"],
+    ["dscripton f server", undefined],
     ["colour", undefined],
     ["", undefined],
     ["abc", undefined],

@@ -280,6 +280,10 @@ const ERRORS: [added: string, message: string][] = [
   ],
   ["container.baseurl=://x", "container.baseurl = ://x: expected <host>:<port>/<sitename>/services"],
   [
+    "container.baseurl=https://me:hidden@gw:8080/AUTH/services",
+    "container.baseurl: expected <host>:<port>/<sitename>/services",
+  ],
+  [
     "container.feature.AuthServer.enable=on",
     "container.feature.AuthServer.enable = on: expected true, yes, false or no",
   ],

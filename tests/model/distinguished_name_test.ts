@@ -3,6 +3,7 @@ import fc from "fast-check";
 import {
   comparableForm,
   escapeNameValue,
+  foldCharacters,
   InvalidName,
   MAX_NAME_LENGTH,
   parseName,
@@ -269,4 +270,21 @@ Deno.test("parseName() reads any text or throws InvalidName", () => {
     }),
     { numRuns: 1000 },
   );
+});
+
+Deno.test("foldCharacters() changes nothing that is folded, whatever character it is, alone or behind others", () => {
+  for (let from = 0; from < 0x11_0000; from += 0x1000) {
+    const characters = Array.from({ length: 0x1000 }, (_, i) => from + i)
+      .filter((code) => code < 0xd800 || code > 0xdfff).map((code) => String.fromCodePoint(code));
+    for (
+      const text of [
+        characters.join(""),
+        characters.join(" "),
+        characters.map((c) => `A${c}`).join(" "),
+      ]
+    ) {
+      const folded = foldCharacters(text);
+      assert.equal(foldCharacters(folded) === folded, true, from.toString(16));
+    }
+  }
 });
