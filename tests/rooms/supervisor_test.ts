@@ -136,6 +136,21 @@ Deno.test("Supervisor.leave() holds for rooms that are replaced, too", async () 
   }
 });
 
+Deno.test("Supervisor.stop() ends an edge that is about to take the place of another", async () => {
+  await using site = await createSite();
+  const other = await setupOf(site, (main) => `${main}container.httpServer.disabledProtocols=TLSv1.2\n`);
+  const supervisor = await Supervisor.start(await setupOf(site, (main) => main), {
+    logFile: new LogFile(undefined, () => {}),
+  });
+  const next = roomsSoFar();
+  const reloading = supervisor.reload(other);
+  const refused = assert.rejects(reloading, /shutting down/);
+  const edge = await startedRoom("edge", next);
+  await supervisor.stop();
+  await refused;
+  await edge.ended;
+});
+
 Deno.test("metricsPage() tells whether there is a core", async () => {
   await using site = await createSite();
   const supervisor = await Supervisor.start(await setupOf(site, (main) => main), {

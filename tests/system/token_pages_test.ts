@@ -58,7 +58,15 @@ Deno.test("a token is made for what the form says, shown once, listed, and taken
   assert.equal((await alice.post(`/${action}`, { token: formToken(list) })).status, 303);
   assert.equal(await usable(token), 401);
   for (
-    const [name, value] of [["hours", "x"], ["path", "relative"], ["activity", "fly"], ["hours", "9999"]]
+    const [name, value] of [
+      ["hours", "x"],
+      ["hours", "1e1"],
+      ["hours", "0x1"],
+      ["hours", "1.5"],
+      ["path", "relative"],
+      ["activity", "fly"],
+      ["hours", "9999"],
+    ]
   ) {
     const wrong = { ...fields, [String(name)]: String(value) };
     assert.equal((await alice.post("/tokens", wrong)).status, 400, JSON.stringify(wrong));

@@ -142,6 +142,7 @@ Deno.test("somebody goes through their directories, shares one, gives the link a
   assert.equal(target(changed.headers.location, path), path);
   assert.match((await alice.get(path)).text, /\(tomorrow\)/);
   const ended = await alice.post(path, { token, do: "end" });
+  assert.equal(ended.status, 303);
   assert.equal(target(ended.headers.location, path), "/shares");
   assert.equal((await new Visitor(system).get(`${pathname}/ten.txt`)).status, 404);
 });
