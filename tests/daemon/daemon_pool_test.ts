@@ -9,7 +9,7 @@ import { isRefusal } from "../../src/model/service_error.ts";
 import type { CommandFault } from "../daemon_simulator/command_fault.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 import { material, ORDER, settle, startTlsDaemon } from "./setting.ts";
-import { VirtualTime } from "./virtual_time.ts";
+import { VirtualTime } from "../fixtures/virtual_time.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 
 /** In milliseconds: what healthy daemons need on a busy machine, and what is worth waiting for those that hang. */

@@ -4,7 +4,7 @@ import type { OutgoingHttp, OutgoingResponse } from "../../src/outgoing/outgoing
 import { RemoteSystem } from "../../src/outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
-import { VirtualTime } from "../daemon/virtual_time.ts";
+import { VirtualTime } from "../fixtures/virtual_time.ts";
 
 const NEVER = new AbortController().signal;
 const REQUEST = { method: "GET", url: "https://idp.example:8443/x" } as const;

@@ -5,7 +5,7 @@ import { createLogger } from "../../../src/logging/logger.ts";
 import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
 import { type OidcProvider, startOidcProvider } from "../../identity_provider/oidc_provider.ts";
 import { createSigner, type TokenSigner } from "../../identity_provider/token_issuer.ts";
-import { VirtualTime } from "../../daemon/virtual_time.ts";
+import { VirtualTime } from "../../fixtures/virtual_time.ts";
 import { httpsClient, PROVIDER_TLS } from "../remote_subject.ts";
 import { bearer } from "../sample_credentials.ts";
 import { OAUTH_CONFIG } from "./oauth_config.ts";

@@ -5,7 +5,7 @@ import { createDaemonGroup } from "../../../src/daemon/daemon_pool.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import type { DaemonSimulator } from "../../daemon_simulator/daemon.ts";
 import { material, settle, startTlsDaemon } from "../../daemon/setting.ts";
-import { VirtualTime } from "../../daemon/virtual_time.ts";
+import { VirtualTime } from "../../fixtures/virtual_time.ts";
 import { bearer } from "../sample_credentials.ts";
 import { signToken } from "../sign_token.ts";
 import { privateKey, publicLine } from "./user_keys.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { AccountBudget, type Slot } from "../../../src/daemon/session/account_budget.ts";
-import { VirtualTime } from "../virtual_time.ts";
+import { VirtualTime } from "../../fixtures/virtual_time.ts";
 
 const NEVER = new AbortController().signal;
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
 import { PostgresWatch } from "../../../src/store/postgres/postgres_watch.ts";
-import { VirtualTime } from "../../daemon/virtual_time.ts";
+import { VirtualTime } from "../../fixtures/virtual_time.ts";
 
 const TIMEOUT_MS = 5000;
 
