@@ -3,11 +3,15 @@ import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { createLogger } from "../../src/logging/logger.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import { createService } from "../../src/service/service.ts";
+import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
 import { createSite } from "../system/running_service.ts";
 
 /** A service in this very process, and what it logs. */
-async function serviceWith(properties: Readonly<Record<string, string>>) {
-  const site = await createSite({ properties });
+async function serviceWith(
+  properties: Readonly<Record<string, string>>,
+  files: Readonly<Record<string, string>> = {},
+) {
+  const site = await createSite({ properties, files });
   const { setup, problems } = await inspect(site.main);
   assert(setup !== undefined, problems.map(({ expected }) => expected).join());
   const lines: string[] = [];
@@ -29,6 +33,7 @@ async function serviceWith(properties: Readonly<Record<string, string>>) {
   return {
     lines,
     status: async (path: string): Promise<number> => (await answer("GET", path)).status,
+    text: async (path: string): Promise<string> => String((await answer("GET", path)).body),
     /** The methods that a path has; empty if there is nothing. */
     async methods(path: string): Promise<string> {
       const { status, headers } = await answer("OPTIONS", path);
@@ -186,3 +191,60 @@ for (const [feature, off] of FEATURES) {
     }
   });
 }
+
+/** What each operation answers, when all is well and when not. */
+const STATUSES = {
+  isAlive: "200 400 406 408 413 431 500 503",
+  isReady: "200 400 406 408 413 431 500 503",
+  listServers: "200 400 401 403 406 408 413 429 431 500 503",
+  listServersAtRoot: "200 400 401 403 406 408 413 429 431 500 503",
+  signIn: "200 303 400 401 403 408 413 429 431 500 503",
+  showServer: "200 400 401 403 404 406 408 413 429 431 500 503",
+  openSession: "200 400 401 403 404 406 408 413 415 429 431 500 501 502 503 504",
+  uploadSshCertificate: "200 400 403 406 408 413 429 431 500 503",
+  forgetSshCertificate: "204 400 403 404 408 413 429 431 500 503",
+  listTokens: "200 400 401 403 406 408 413 429 431 500 501 503",
+  revokeTokens: "200 400 401 403 406 408 413 429 431 500 501 503",
+  revokeToken: "204 400 401 403 404 408 413 429 431 500 501 503",
+  listSharedServers: "200 400 401 403 406 408 413 429 431 500 503",
+  listShares: "200 400 401 403 404 406 408 413 429 431 500 503",
+  createShare: "200 201 400 401 403 404 406 408 409 413 415 429 431 500 501 502 503 504",
+  showShare: "200 400 401 403 404 406 408 413 429 431 500 503",
+  updateShare: "200 400 401 403 404 406 408 409 413 415 429 431 500 501 502 503 504",
+  deleteShare: "200 400 401 403 404 406 408 413 429 431 500 503",
+  download: "200 206 304 400 401 403 404 408 412 413 416 429 431 500 501 502 503 504",
+  upload: "200 201 202 400 401 403 404 408 409 411 412 413 429 431 500 501 502 503 504 507",
+  openSessionOfShare: "200 400 401 403 404 406 408 413 415 429 431 500 501 502 503 504",
+  downloadBelow: "200 206 304 400 401 403 404 408 412 413 416 429 431 500 501 502 503 504",
+  uploadBelow: "200 201 202 400 401 403 404 408 409 411 412 413 429 431 500 501 502 503 504 507",
+  openSharedSession: "200 400 401 403 404 406 408 413 415 429 431 500 501 502 503 504",
+  describeAdministration: "200 400 401 403 406 408 413 429 431 500 503",
+  carryOut: "200 400 401 403 404 406 408 413 415 429 431 500 503",
+  issueAuthToken: "200 400 401 403 406 408 413 429 431 500 503",
+  showAuthCertificate: "200 204 400 401 403 406 408 413 429 431 500 503",
+  issueShareToken: "200 400 401 403 406 408 413 429 431 500 503",
+  showShareCertificate: "200 204 400 401 403 406 408 413 429 431 500 503",
+  issueAccessToken: "200 400 401 403 406 408 413 429 431 500 503",
+  showAccessCertificate: "200 204 400 401 403 406 408 413 429 431 500 503",
+  describeService: "200 400 406 408 413 429 431 500 503",
+};
+
+Deno.test("the description says what every operation answers", async () => {
+  const method = "container.security.rest.authentication.SSHKEY";
+  await using at = await serviceWith({
+    [ORDER]: "PASSWORD SSHKEY",
+    [`${method}.class`]: "SSHKeyAuthenticator",
+    [`${method}.certificateAuthorities`]: "{folder}/conf/ssh_ca.pub",
+    [`${method}.certificateIdentity`]: "CN=%principal%,OU=ssh-certificates",
+    "share.servers": "HPC",
+    "persistence.directory": "{folder}",
+  }, { "conf/ssh_ca.pub": `${certificateLine("ca_ed25519")}\n` });
+  const { paths } = JSON.parse(await at.text("/openapi.json"));
+  const found: Record<string, string> = {};
+  for (const operations of Object.values<Record<string, Record<string, unknown>>>(paths)) {
+    for (const { operationId, responses } of Object.values(operations)) {
+      if (operationId !== undefined) found[String(operationId)] = Object.keys(Object(responses)).join(" ");
+    }
+  }
+  assert.deepEqual(found, STATUSES);
+});

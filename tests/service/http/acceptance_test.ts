@@ -16,6 +16,7 @@ const table: [string | null, boolean, boolean][] = [
   ["APPLICATION/JSON", true, false],
   ["nonsense", true, false],
   ["*/*;q=x", true, false],
+  ["application/json;q=0, application/json", false, false],
 ];
 for (const [header, json, html] of table) {
   Deno.test(`Accept: ${header} admits JSON: ${json}, prefers HTML: ${html}`, () => {
