@@ -150,3 +150,25 @@ Deno.test("systemFiles() of a package and of an administrator differ in the plac
     ]),
   );
 });
+
+Deno.test("init tells to enter a folder that it made, and not the one that one is in", async () => {
+  const folder = await Deno.makeTempDir();
+  const steps = async (...where: readonly string[]) => {
+    const main = new URL("../../../main.ts", import.meta.url).pathname;
+    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["run", "--no-check", "--allow-all", main, "init", ...where],
+      cwd: folder,
+    }).output();
+    const text = new TextDecoder();
+    return `${text.decode(stdout)}${text.decode(stderr)}`;
+  };
+  try {
+    const made = await steps("--directory", "site");
+    assert.match(made, /edit site\/conf\/container\.properties[^\n]*\n[^\n]*cd site\n/);
+    const here = await steps();
+    assert.match(here, /edit conf\/container\.properties/);
+    assert.doesNotMatch(here, /\bcd /);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
