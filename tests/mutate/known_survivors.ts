@@ -406,4 +406,11 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: true,
     why: "nothing is away for a millisecond",
   },
+  {
+    file: "src/resource/access/download.ts",
+    at: "return Math.abs(minutes) <= 15 * 60 ? minutes : undefined;",
+    change: "60 → 120",
+    equivalent: true,
+    why: "no zone is as far from UTC as either",
+  },
 ];

@@ -65,3 +65,21 @@ Deno.test("unreadableFor() tells of files and folders that are closed to an acco
     assert.deepEqual(await unreadableFor({ ...stranger, gids: [gid ?? 0] }, [`${folder}/key`]), []);
   });
 });
+
+Deno.test("unreadableFor() tells of the uppermost folder that an account may not enter, however far above", async () => {
+  await withFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/a/b/c`, { recursive: true });
+    await Deno.writeTextFile(`${folder}/a/b/c/file`, "", { mode: 0o644 });
+    const stranger = { name: "authserver", uid: 987_654, gids: [987_654] };
+    const closed = async (modes: Readonly<Record<string, number>>) => {
+      for (const path of ["a", "a/b", "a/b/c"]) await Deno.chmod(`${folder}/${path}`, modes[path] ?? 0o755);
+      const problems = await unreadableFor(stranger, [`${folder}/a/b/c/file`]);
+      return problems.map(({ expected }) => expected.replace(folder, ""));
+    };
+    assert.deepEqual(await closed({}), []);
+    assert.deepEqual(await closed({ "a/b/c": 0o700 }), ["authserver may not enter /a/b/c"]);
+    assert.deepEqual(await closed({ a: 0o700 }), ["authserver may not enter /a"]);
+    assert.deepEqual(await closed({ a: 0o700, "a/b/c": 0o700 }), ["authserver may not enter /a"]);
+    await closed({});
+  });
+});
