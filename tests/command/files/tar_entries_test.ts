@@ -41,3 +41,9 @@ Deno.test("tarEntries() of whatever bytes give files or their own error", () => 
     }
   }));
 });
+
+Deno.test("tarEntries() takes an archive that ends with one empty block, and none that is a byte shorter", () => {
+  const archive = archiveOf("a", "x".repeat(512)).subarray(0, 3 * 512);
+  assert.deepEqual([...tarEntries(archive)].map(({ content }) => content.length), [512]);
+  assert.throws(() => [...tarEntries(archive.subarray(0, -1))], InvalidArchive);
+});
