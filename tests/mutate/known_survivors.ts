@@ -413,4 +413,18 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: true,
     why: "no zone is as far from UTC as either",
   },
+  {
+    file: "src/edge/entrance.ts",
+    at: "if (read.length > length) socket.unshift(read.subarray(length));",
+    change: "read.length > length → (read.length >= length)",
+    equivalent: true,
+    why: "nothing at all is given back",
+  },
+  {
+    file: "src/rooms/connection_limit.ts",
+    at: "if (open.length === 0) return wanted;",
+    change: "0 → 1",
+    equivalent: true,
+    why: "no process can open just one file",
+  },
 ];

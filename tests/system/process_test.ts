@@ -37,6 +37,7 @@ Deno.test("SIGTERM lets a request under way finish, and ends with status 0; SIGH
   const file = await Deno.readTextFile(`${site.folder}/logs/authserver.log`);
   assert.match(file, /audit session.*decision=granted/);
   assert.match(file, / stopped\n$/);
+  assert.doesNotMatch(file, /draining/, "nobody asked for that");
 });
 
 Deno.test("a taken port is a clear message and status 1", async () => {
