@@ -260,7 +260,10 @@ Deno.test("HttpsClient warns about a wrong host name with WARN, and says NONE ou
   const credential = withName("other.example");
   assert.equal((await ask(hello, { credential, log, options: { hostnameChecking: "WARN" } })).status, 200);
   assert.match(lines.join("\n"), /warn .*does not name the host.*host=localhost/);
+  assert.doesNotMatch(lines.join("\n"), /NOT CHECKED/);
   lines.length = 0;
+  assert.equal((await ask(hello, { log, options: { hostnameChecking: "FAIL" } })).status, 200);
+  assert.deepEqual(lines, []);
   assert.equal((await ask(hello, { credential, log, options: { hostnameChecking: "NONE" } })).status, 200);
   assert.match(lines.join("\n"), /NOT CHECKED/);
 });
