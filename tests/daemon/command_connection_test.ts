@@ -349,3 +349,21 @@ Deno.test("exchange() never wedges a daemon, whenever its time is up", async () 
     assertAnswered(await ping(socket), "after all that");
   }
 });
+
+Deno.test({
+  name: "exchange() leaves no timer behind, however it ends",
+  sanitizeOps: true,
+  async fn() {
+    await using daemon = await startTlsDaemon();
+    const limits = { connect: 3600_000, handshake: 3600_000, reply: 3600_000 };
+    assertAnswered(await ping(commandSocket(daemon), { limits }));
+    const left = AbortSignal.abort();
+    assertFailed(await ping(commandSocket(daemon), { limits, signal: left }), "aborted", "before");
+    for (const kind of ["close-at-once", "close-without-reply", "unterminated-reply"] as const) {
+      daemon.fault = { kind };
+      assert.equal((await ping(commandSocket(daemon), { limits })).kind, "failed");
+    }
+    daemon.fault = undefined;
+    assertAnswered(await ping(commandSocket(daemon), { limits }));
+  },
+});

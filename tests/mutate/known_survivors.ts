@@ -441,4 +441,18 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: true,
     why: "the client of the product says how many connections there are",
   },
+  {
+    file: "src/config/tls/pkcs12_certificates.ts",
+    at: 'if (iterations < 1 || iterations > MAX_ITERATIONS) throw unsupported("number of iterations");',
+    change: "iterations > MAX_ITERATIONS → (iterations >= MAX_ITERATIONS)",
+    equivalent: false,
+    why: "that there is a bound is tested; one iteration more or less was never promised",
+  },
+  {
+    file: "src/edge/request_gate.ts",
+    at: "if (this.#beginning.length === 0) return this.#parse(part);",
+    change: "this.#beginning.length === 0 → false",
+    equivalent: true,
+    why: "the same bytes are copied once",
+  },
 ];
