@@ -92,9 +92,9 @@ function schema(): Promise<string> {
   return Deno.readTextFile(CHECKOUT + SCHEMA);
 }
 
-/** How many steps the source lists. */
+/** How many steps the source lists; what stands for no tables works with 0. */
 function stepsIn(text: string): number {
-  return text.match(/^ {2}worksWith: \d+,$/gm)?.length ?? 0;
+  return text.match(/^ {2}worksWith: [1-9]\d*,$/gm)?.length ?? 0;
 }
 
 /** What git prints, asked in the checkout; `undefined` if it fails or is not here. */
