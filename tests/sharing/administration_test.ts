@@ -111,6 +111,21 @@ Deno.test("ShareAdministration imports a JSON dump", () =>
     assert.deepEqual([share?.server, share?.access, share?.id.length], ["B", "READ", 22]);
   }));
 
+Deno.test("ShareAdministration takes a share by its id alone where there is one, and asks for the server where there are two", () =>
+  withStore(async (administration) => {
+    const share = await administration.store.put("A", DRAFT);
+    assert.equal((await administration.show(share.id)).share.server, "A");
+    assert.equal(await administration.store.add({ ...share, server: "B" }), true);
+    await assert.rejects(
+      administration.show(share.id),
+      (error) =>
+        error instanceof AdministrationError && /is on several servers, name one$/.test(error.message),
+    );
+    for (const server of SERVERS) {
+      assert.equal((await administration.show(share.id, server)).share.server, server);
+    }
+  }));
+
 Deno.test("dumpEntry() is what an import reads back", () =>
   withStore(async (administration) => {
     const { store } = administration;

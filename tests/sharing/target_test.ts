@@ -65,3 +65,10 @@ Deno.test("exactness() puts a user before a group, and a group before everybody"
   const targets = [EVERYBODY, groupTarget("hpc"), "cn=ann"];
   assert.deepEqual(targets.map(exactness), [0, 1, 2]);
 });
+
+Deno.test("parseTarget() says where the name of a group begins that is none", () => {
+  assert.throws(
+    () => parseTarget("group:root"),
+    (error) => error instanceof InvalidName && error.position === "group:".length + 1,
+  );
+});
