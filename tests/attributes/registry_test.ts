@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { createAttributes } from "../../src/attributes/registry.ts";
+import { SILENT } from "../../src/logging/logger.ts";
+import { loadSetup } from "../../src/service/assembly/load_setup.ts";
+import { KINDS } from "../../src/service/kinds.ts";
+import { ALICE_DN, createSite } from "../system/running_service.ts";
+
+const DYNAMIC = "container.security.dynamicAttributes.";
+const NEVER = new AbortController().signal;
+
+/** What is known of Alice where dynamic sources say this of her; absent: there are none. */
+async function known(dynamic?: object) {
+  await using site = await createSite({
+    map: JSON.stringify({
+      [ALICE_DN]: { role: "user", xlogin: "alice", group: "users", "uftpd.HPC.rateLimit": "1k" },
+    }),
+    ...(dynamic !== undefined && {
+      properties: { [`${DYNAMIC}order`]: "FILE", [`${DYNAMIC}FILE.file`]: "{folder}/conf/dynamic.json" },
+      files: { "conf/dynamic.json": JSON.stringify({ [ALICE_DN]: dynamic }) },
+    }),
+  });
+  const { setup, problems } = await loadSetup(site.main, { environment: () => undefined });
+  assert(setup !== undefined, JSON.stringify(problems));
+  const { attributes, dynamicAttributes } = setup.config;
+  const source = await createAttributes(attributes, dynamicAttributes, KINDS.sources, {
+    log: SILENT,
+    clock: Date.now,
+    outgoing: () => assert.fail("nobody is asked"),
+  });
+  try {
+    const { standard, extra } = await source.attributesOf({ dn: ALICE_DN, method: "", via: "" }, NEVER);
+    return {
+      standard: Object.fromEntries([...standard].map(([name, { preferred }]) => [name, preferred.join()])),
+      extra: Object.fromEntries(extra),
+    };
+  } finally {
+    source.close();
+  }
+}
+
+const OWN = { role: "user", xlogin: "alice", group: "users" };
+const EXTRA = { "uftpd.HPC.rateLimit": ["1k"] };
+
+Deno.test("createAttributes() asks the configured sources", async () => {
+  assert.deepEqual(await known(), { standard: OWN, extra: EXTRA });
+});
+
+Deno.test("createAttributes() has dynamic sources decide accounts and groups, and nothing else", async () => {
+  const dynamic = { role: "admin", xlogin: "guest7", group: "guests", "uftpd.HPC.rateLimit": "9M" };
+  assert.deepEqual(await known(dynamic), {
+    standard: { role: "user", xlogin: "guest7", group: "guests" },
+    extra: EXTRA,
+  });
+  assert.deepEqual(await known({ role: "admin" }), { standard: OWN, extra: EXTRA });
+});
