@@ -4,6 +4,7 @@ import {
   comparableForm,
   escapeNameValue,
   foldCharacters,
+  hasLooseBlanks,
   InvalidName,
   MAX_NAME_LENGTH,
   parseName,
@@ -288,3 +289,23 @@ Deno.test("foldCharacters() changes nothing that is folded, whatever character i
     }
   }
 });
+
+const LOOSE: readonly (readonly [text: string, loose: boolean])[] = [
+  ["", false],
+  ["CN=a,O=b", false],
+  ["CN=a, O=b b", false],
+  ["CN=a+UID=b", false],
+  ["CN =a", true],
+  ["CN= a", true],
+  [" CN=a", true],
+  ["CN=a ", true],
+  ["CN=a ,O=b", true],
+  ["CN=a,  O=b", true],
+  ["CN=a +UID=b", true],
+  ["CN=a,\tO=b", true],
+];
+for (const [text, loose] of LOOSE) {
+  Deno.test(`hasLooseBlanks() of ${JSON.stringify(text)} is ${loose}`, () => {
+    assert.equal(hasLooseBlanks(text), loose);
+  });
+}

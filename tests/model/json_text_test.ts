@@ -131,3 +131,16 @@ Deno.test("readMembers() accepts what JSON.parse() accepts, but no name twice", 
     { numRuns: 3000 },
   );
 });
+
+Deno.test("readMembers() tells of what kind each value is", () => {
+  const text = '{"a": null, "b": true, "c": false, "d": -1.5e3, "e": "null", "f": [], "g": {}}';
+  assert.deepEqual([...readMembers(text)].map(({ value }) => value.kind), [
+    "null",
+    "boolean",
+    "boolean",
+    "number",
+    "string",
+    "array",
+    "object",
+  ]);
+});
