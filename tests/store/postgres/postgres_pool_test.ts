@@ -69,3 +69,16 @@ test("keeps no connection that comes back after its end", async (pool) => {
   });
   assert.equal(connection.isAlive, false);
 });
+
+test("keeps a connection on which a statement was refused, and none that the server has ended", async (pool) => {
+  const used = () => pool.use(deadline(), (on) => Promise.resolve(on));
+  const first = await used();
+  await assert.rejects(pool.use(deadline(), (on) => on.query("SELECT 1 / 0", [])), /division by zero/);
+  assert.equal(await used(), first);
+  await assert.rejects(
+    pool.use(deadline(), (on) => on.query("SELECT pg_terminate_backend(pg_backend_pid())", [])),
+  );
+  const next = await used();
+  assert.notEqual(next, first);
+  assert.equal(first.isAlive, false);
+});
