@@ -255,6 +255,31 @@ Deno.test("XuudbSource leaves an XUUDB alone that cannot be reached, and asks it
   assert.deepEqual(await ask("CN=Ann"), attributeSet({ role: ["user"] }));
 });
 
+Deno.test("XuudbSource leaves an XUUDB alone that answers what nobody understands", async () => {
+  let asked = 0;
+  const http: OutgoingHttp = {
+    send: () => {
+      asked++;
+      return Promise.resolve({ status: 200, headers: {}, body: "a page" });
+    },
+  };
+  const source = new XuudbSource({
+    name: "X",
+    form: "json",
+    address: "https://x:1",
+    gcid: "G",
+    cache: false,
+    http,
+    log: SILENT,
+    clock: () => 0,
+    elapsed: () => 0,
+  });
+  for (const name of ["CN=Ann", "CN=Bob", "CN=Carl", "CN=Ann", "CN=Bob"]) {
+    await assert.rejects(source.attributesOf(identity(name), signal), { code: "ERR_ATTRIBUTE_SOURCE" });
+  }
+  assert.equal(asked, 3);
+});
+
 Deno.test("XuudbSource asks about others while one user's record cannot be understood", async () => {
   await using made = make("json", { cache: false });
   for (let i = 0; i < 10; i++) {

@@ -56,10 +56,17 @@ test(
   },
 );
 
-test("PostgresDatabase refuses tables that are older than it", async (server, name) => {
-  await server.sql(name, "UPDATE schema_version SET version = 0, works_with = 0");
-  assert.ok(await tried(server, name) instanceof UnfitTables);
-});
+test(
+  "PostgresDatabase refuses tables that are older than it, and leaves no connection open",
+  async (server, name) => {
+    await server.sql(name, "UPDATE schema_version SET version = 0, works_with = 0");
+    assert.ok(await tried(server, name) instanceof UnfitTables);
+    const open = `SELECT count(*)::int AS open FROM pg_stat_activity WHERE datname = '${name}'`;
+    while ((await server.sql("postgres", open))[0]?.["open"] !== 0) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  },
+);
 
 test("migrate() says what it may not do, and leaves nothing behind", async (server) => {
   await server.sql("postgres", "CREATE DATABASE foreign_one");
