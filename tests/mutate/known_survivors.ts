@@ -533,4 +533,11 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: true,
     why: "a millisecond of ten minutes",
   },
+  {
+    file: "src/rooms/wire.ts",
+    at: "export const MOST_CREDIT = 16;",
+    change: "16 → 32",
+    equivalent: false,
+    why: "that no more is sent than there is credit for is tested; how much it is was chosen",
+  },
 ];

@@ -7,6 +7,7 @@ import type { Caller } from "../../src/model/identity.ts";
 import { refuse, ServiceError } from "../../src/model/service_error.ts";
 import type { TokenBounds } from "../../src/model/token_bounds.ts";
 import type { Call } from "../../src/resource/call.ts";
+import { dropForm } from "../../src/resource/access/drop/drop_upload.ts";
 import { UnfinishedUploads } from "../../src/resource/access/drop/unfinished_uploads.ts";
 import { PathTurns } from "../../src/resource/access/path_turns.ts";
 import { UnreadAnswers } from "../../src/resource/long_text.ts";
@@ -169,6 +170,21 @@ export class SharingSite implements AsyncDisposable {
     }
     await response.body?.cancel();
     return location.slice(location.lastIndexOf("/") + 1);
+  }
+
+  /** Sends files by the form of a share's page. @returns Names that they got. @throws {ServiceError} */
+  async bring(who: Who, id: string, form: FormData): Promise<readonly string[]> {
+    const { headers, body } = new Request(`${BASE}/drop/HPC/${id}`, { method: "POST", body: form });
+    const request: HttpRequest = {
+      method: "POST",
+      path: `/drop/HPC/${id}`,
+      query: "",
+      headers: HeaderList.of(Object.fromEntries(headers)),
+      client: { address: "127.0.0.1" },
+      body,
+    };
+    const params = new Map([["server", "HPC"], ["id", id]]);
+    return await dropForm(this.#call(who, { request, params, signal: undefined }), this.parts);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -320,3 +320,33 @@ Deno.test("a share for uploads is a page that says how much room there is, and n
   const script = await Deno.readTextFile(new URL("../../../../src/pages/upload.js", import.meta.url));
   assert(script.length < 30 * 1024);
 });
+
+/** A form with files of one byte each. */
+function formOf(...names: readonly string[]): FormData {
+  const form = new FormData();
+  for (const name of names) form.append("files", new Blob(["x"]), name);
+  return form;
+}
+
+Deno.test("files of a form are brought one after the other, under free names", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/sub/", { access: "DROP" });
+  assert.deepEqual(await site.bring("anonymous", id, formOf("a", "b", "a")), ["a", "b", "a (2)"]);
+  assert.equal(await Deno.readTextFile(`${site.root}/d/sub/a (2)`), "x");
+});
+
+Deno.test("files of a form do not come where the owner may not reach; those before are kept", async () => {
+  await using site = await SharingSite.open();
+  const id = await site.share("d/sub/", { access: "DROP" });
+  site.limits = { excludes: "*.key" };
+  await assert.rejects(site.bring("anonymous", id, formOf("a", "b.key", "c")), { code: "ERR_NOT_FOUND" });
+  const there = (name: string) => Deno.stat(`${site.root}/d/sub/${name}`).then(() => true, () => false);
+  assert.deepEqual(await Promise.all(["a", "b.key", "c"].map(there)), [true, false, false]);
+});
+
+Deno.test("files of a form come to no share that is for reading", async () => {
+  await using site = await SharingSite.open();
+  await assert.rejects(site.bring("anonymous", await site.share("d/sub/"), formOf("a")), {
+    code: "ERR_NOT_PERMITTED",
+  });
+});
