@@ -379,6 +379,18 @@ Deno.test("odd requests alone never take a live daemon out", async () => {
   assert.deepEqual(setting.log, []);
 });
 
+Deno.test("a daemon that has failed a request is looked at at once, and is out if it fails that as well", async () => {
+  await using setting = await Setting.start(1, { limits: SHORT_LIMITS });
+  const [daemon] = setting.daemons;
+  assert(daemon);
+  daemon.fault = { kind: "hang-after-request" };
+  await assertFails(setting.open(), "ERR_DAEMON_TIMEOUT");
+  while (setting.up()[0]) await tick(); // no time passes but that of the limits
+  daemon.fault = undefined;
+  await setting.advance(15);
+  assert.deepEqual(setting.up(), [true]);
+});
+
 Deno.test("an idle daemon is pinged about every eight seconds, a busy one every ten minutes", async () => {
   await using setting = await Setting.start(1, { options: { maxSessions: 1000 } });
   const [daemon] = setting.daemons;
