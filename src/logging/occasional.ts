@@ -1,3 +1,4 @@
+import { type Stopwatch, stopwatch } from "../model/clock.ts";
 import type { Fields, Logger } from "./logger.ts";
 
 /** Lines in a period, and its length in milliseconds. */
@@ -10,17 +11,19 @@ const PERIOD_MS = 10_000;
 export class Occasional {
   readonly #log: Logger;
   readonly #level: "info" | "warn";
+  readonly #elapsed: Stopwatch;
   #since = -Infinity;
   #written = 0;
   #left = 0;
 
-  constructor(log: Logger, level: "info" | "warn") {
+  constructor(log: Logger, level: "info" | "warn", elapsed = stopwatch) {
     this.#log = log;
     this.#level = level;
+    this.#elapsed = elapsed;
   }
 
   write(message: string, fields: Fields): void {
-    const now = performance.now();
+    const now = this.#elapsed();
     if (now - this.#since >= PERIOD_MS) {
       this.flush();
       this.#since = now;

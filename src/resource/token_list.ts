@@ -26,7 +26,10 @@ export async function listedTokens(call: Call, book: TokenBook): Promise<readonl
  * `DELETE /rest/auth/tokens/<id>`: takes one of the caller's tokens back, and what was got with it.
  * @throws {ERR_TOKEN_BOUNDS} With a narrowed token, unless it is that one. {ERR_NOT_FOUND | ERR_TOKENS_NOT_KEPT}
  */
-export async function revokeToken(call: Call, book: TokenBook | undefined): Promise<HttpResponse> {
+export async function revokeToken(
+  call: Call,
+  book: Pick<TokenBook, "revoke"> | undefined,
+): Promise<HttpResponse> {
   const id = call.params.get("id") ?? "";
   if (isNarrowed(call) && id !== shownId(call)) throw endsItselfOnly();
   call.audit({ token: id.slice(0, LONGEST_ID) });
@@ -35,7 +38,10 @@ export async function revokeToken(call: Call, book: TokenBook | undefined): Prom
 }
 
 /** `DELETE /rest/auth/tokens`: takes all of the caller's tokens back. @throws As {@link revokeToken}. */
-export async function revokeTokens(call: Call, book: TokenBook | undefined): Promise<HttpResponse> {
+export async function revokeTokens(
+  call: Call,
+  book: Pick<TokenBook, "revokeAll"> | undefined,
+): Promise<HttpResponse> {
   if (isNarrowed(call)) throw endsItselfOnly();
   const ended = await kept(book).revokeAll(ownerOf(call));
   call.audit({ ended });
@@ -69,7 +75,7 @@ export function tokenEntry(
 /** Longest id in the audit log. */
 const LONGEST_ID = 64;
 
-function kept(book: TokenBook | undefined): TokenBook {
+function kept<Book>(book: Book | undefined): Book {
   if (book === undefined) throw refuse("ERR_TOKENS_NOT_KEPT");
   return book;
 }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect as connectTcp } from "node:net";
 import { type EdgeLimits, type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
+import { createLogger } from "../../src/logging/logger.ts";
 import type { Answer, HttpRequest } from "../../src/model/http_message.ts";
 import { inTime } from "../fixtures/deadline.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
@@ -647,3 +648,44 @@ Deno.test("HttpsEdge answers 500 without a word of the cause when an answer fail
     assert.doesNotMatch(reply, /secret/);
   });
 });
+
+const PASSED_OVER: readonly (readonly [what: string, client: Credential, reason: string])[] = [
+  ["an authority", other, "it is an authority's (CA:TRUE), expected CA:FALSE"],
+  [
+    "one that has expired",
+    authority.issue({ subject, notAfter: past }),
+    "it has expired, or is not valid yet",
+  ],
+  ["a stranger", other.issue({ subject }), "no trusted authority is known to have issued it"],
+];
+for (const [what, client, reason] of PASSED_OVER) {
+  Deno.test(`HttpsEdge says in its log why the certificate of ${what} counts for none`, async () => {
+    const lines: string[] = [];
+    const options = {
+      address: "127.0.0.1",
+      port: 0,
+      tls: { ...tls, anchors, clientCertificate: "want" },
+      maxConnections: 0,
+      limits: LIMITS,
+    } as const;
+    const edge = await HttpsEdge.start(options, {
+      ...partsWith(hello),
+      log: createLogger((line) => lines.push(line)),
+    });
+    try {
+      const socket = await openTls(edge.port, { cert: client.certificate, key: client.key });
+      socket.write(GET);
+      await readAll(socket);
+    } catch {
+      // Cut is as good as served.
+    } finally {
+      await edge.drain(100);
+    }
+    assert.ok(
+      lines.some((line) =>
+        line.includes("client certificate passed over") && line.includes(`reason="${reason}"`)
+      ),
+      lines.join("\n"),
+    );
+  });
+}

@@ -24,3 +24,19 @@ Deno.test("Occasional tells of a single line that it left out, too, and of none 
   occasional.flush();
   assert.match(lines[20] ?? "", / warn +more of the same not listed lines=1$/);
 });
+
+Deno.test("Occasional begins anew every ten seconds, and tells then what it left out", () => {
+  const [lines, time] = [new Array<string>(), { now: 0 }];
+  const log = createLogger((line) => lines.push(line.replace(/^\S+ info +/, "")));
+  const occasional = new Occasional(log, "info", () => time.now);
+  const write = (count: number) => {
+    for (let i = 0; i < count; i++) occasional.write("refused", {});
+    return lines.splice(0).join(" ");
+  };
+  const twenty = Array.from({ length: 20 }, () => "refused").join(" ");
+  assert.equal(write(25), twenty);
+  time.now = 9_999;
+  assert.equal(write(2), "");
+  time.now = 10_000;
+  assert.equal(write(21), `more of the same not listed lines=7 ${twenty}`);
+});

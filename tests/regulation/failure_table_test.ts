@@ -332,3 +332,11 @@ Deno.test("FailureTable learns of no key for which there is no room, and goes on
   assert.equal(table.learn("a", "a", 6)?.failures, 6);
   assert.deepEqual([table.size, table.failuresOf("a")], [3, 6]);
 });
+
+Deno.test("FailureTable gives up who failed longest ago, however often somebody looks", () => {
+  const { table, fail } = create(3);
+  for (const key of ["a", "b", "c"]) fail(key);
+  for (let i = 0; i < 3; i++) table.standing("a");
+  fail("d");
+  assert.deepEqual(["a", "b", "c", "d"].map((key) => table.failuresOf(key)), [0, 1, 1, 1]);
+});

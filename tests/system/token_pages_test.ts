@@ -73,6 +73,19 @@ Deno.test("a token is made for what the form says, shown once, listed, and taken
   }
 });
 
+Deno.test("the form offers lifetimes of an hour, of a working day and of a day", async () => {
+  const { text } = await (await signedIn(ALICE)).get("/tokens");
+  const [, offered = ""] = /<select id="hours"[^>]*>([^]*?)<\/select>/.exec(text) ?? [];
+  assert.deepEqual(
+    [...offered.matchAll(/value="(\d+)"[^>]*>([^<]+)</g)].map(([, value, says]) => [value, says]),
+    [
+      ["1", "1 hour"],
+      ["8", "8 hours"],
+      ["24", "24 hours"],
+    ],
+  );
+});
+
 Deno.test("a token without name and bounds is for everything, and was never used", async () => {
   const alice = await signedIn(ALICE);
   const token = formToken(await alice.get("/tokens"));
