@@ -554,4 +554,18 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: true,
     why: "JSON writes it the same way; it takes longer",
   },
+  {
+    file: "src/edge/https_edge.ts",
+    at: "if (gate.closed) gone.abort(); // whoever sent what is no HTTP has been told so",
+    change: "gate.closed → false",
+    equivalent: false,
+    why: "what is sent then reaches nobody; only the work is spared",
+  },
+  {
+    file: "src/regulation/shared/shared_regulation.ts",
+    at: "if (late || this.#bans.version() !== this.#version) await this.#inTurn(() => this.#exchange());",
+    change: "await this.#inTurn(() => this.#exchange()) → void this.#inTurn(() => this.#exchange())",
+    equivalent: false,
+    why: "the next look waits for its turn all the same",
+  },
 ];
