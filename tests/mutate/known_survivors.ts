@@ -561,11 +561,4 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: false,
     why: "what is sent then reaches nobody; only the work is spared",
   },
-  {
-    file: "src/regulation/shared/shared_regulation.ts",
-    at: "if (late || this.#bans.version() !== this.#version) await this.#inTurn(() => this.#exchange());",
-    change: "await this.#inTurn(() => this.#exchange()) → void this.#inTurn(() => this.#exchange())",
-    equivalent: false,
-    why: "the next look waits for its turn all the same",
-  },
 ];
