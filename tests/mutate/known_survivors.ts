@@ -561,4 +561,11 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: false,
     why: "what is sent then reaches nobody; only the work is spared",
   },
+  {
+    file: "src/regulation/shared/shared_regulation.ts",
+    at: "if (late || this.#bans.version() !== this.#version) await this.#inTurn(() => this.#exchange());",
+    change: "await this.#inTurn(() => this.#exchange()) → void this.#inTurn(() => this.#exchange())",
+    equivalent: true,
+    why: "the next look waits for its turn all the same, and of a database that is away others tell",
+  },
 ];
