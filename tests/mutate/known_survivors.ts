@@ -568,4 +568,11 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     equivalent: true,
     why: "the next look waits for its turn all the same, and of a database that is away others tell",
   },
+  {
+    file: "src/rooms/wire.ts",
+    at: "if (this.#batch.length === 1) setImmediate(() => this.#flush());",
+    change: "this.#batch.length === 1 → true",
+    equivalent: false,
+    why: "what one turn sends goes in one piece, however much it is; nothing is lost or late",
+  },
 ];
