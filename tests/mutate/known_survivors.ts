@@ -534,13 +534,6 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "a millisecond of ten minutes",
   },
   {
-    file: "src/rooms/wire.ts",
-    at: "export const MOST_CREDIT = 16;",
-    change: "16 → 32",
-    equivalent: false,
-    why: "that no more is sent than there is credit for is tested; how much it is was chosen",
-  },
-  {
     file: "src/logging/occasional.ts",
     at: "#written = 0;",
     change: "0 → 1",
