@@ -192,6 +192,21 @@ Deno.test("XuudbSource (json) takes null for absent and ignores other members", 
   assert.deepEqual(await made.source.attributesOf(ANN, signal), attributeSet({ role: ["user"] }));
 });
 
+/** A source that asks a client of the test. */
+function sourceOver(http: OutgoingHttp, { cache = false, elapsed = (): number => 0 } = {}): XuudbSource {
+  return new XuudbSource({
+    name: "X",
+    form: "json",
+    address: "https://x:1",
+    gcid: "G",
+    cache,
+    http,
+    log: SILENT,
+    clock: () => 0,
+    elapsed,
+  });
+}
+
 Deno.test("XuudbSource keeps a hundred answers and no more", async () => {
   const asked: string[] = [];
   const http: OutgoingHttp = {
@@ -200,17 +215,7 @@ Deno.test("XuudbSource keeps a hundred answers and no more", async () => {
       return Promise.resolve({ status: 200, headers: {}, body: "{}" });
     },
   };
-  const options = {
-    name: "X",
-    form: "json",
-    address: "https://x:1",
-    gcid: "G",
-    cache: true,
-    http,
-    clock: () => 0,
-    log: SILENT,
-  } as const;
-  const source = new XuudbSource(options);
+  const source = sourceOver(http, { cache: true });
   const ask = (i: number) => source.attributesOf(identity(`CN=${i}`), signal);
   for (let i = 0; i <= 100; i++) await ask(i);
   assert.equal(asked[0], "https://x:1/rest/xuudb/query/G?dn=CN%3D0");
@@ -230,17 +235,7 @@ Deno.test("XuudbSource leaves an XUUDB alone that cannot be reached, and asks it
         : Promise.reject(new RemoteUnavailable("x:1", "connection refused"));
     },
   };
-  const source = new XuudbSource({
-    name: "X",
-    form: "json",
-    address: "https://x:1",
-    gcid: "G",
-    cache: false,
-    http,
-    log: SILENT,
-    clock: () => 0,
-    elapsed: () => now,
-  });
+  const source = sourceOver(http, { elapsed: () => now });
   const ask = (name: string) => source.attributesOf(identity(name), signal);
   for (const name of ["CN=Ann", "CN=Bob", "CN=Carl"]) {
     await assert.rejects(ask(name), {
@@ -263,17 +258,7 @@ Deno.test("XuudbSource leaves an XUUDB alone that answers what nobody understand
       return Promise.resolve({ status: 200, headers: {}, body: "a page" });
     },
   };
-  const source = new XuudbSource({
-    name: "X",
-    form: "json",
-    address: "https://x:1",
-    gcid: "G",
-    cache: false,
-    http,
-    log: SILENT,
-    clock: () => 0,
-    elapsed: () => 0,
-  });
+  const source = sourceOver(http);
   for (const name of ["CN=Ann", "CN=Bob", "CN=Carl", "CN=Ann", "CN=Bob"]) {
     await assert.rejects(source.attributesOf(identity(name), signal), { code: "ERR_ATTRIBUTE_SOURCE" });
   }
