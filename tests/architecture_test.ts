@@ -26,6 +26,7 @@ const FLOORS: readonly (readonly string[])[] = [
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   "jose": /^authentication\//,
   "postgres": /^store\/postgres\//,
+  "uqr": /^pages\//,
   "ssh2/lib/protocol/keyParser.js": /^command\/diagnosis\/ssh\//,
   "xml-crypto": /^authentication\/unity\//,
   "@xmldom/xmldom": /^(?:attributes|authentication\/unity)\//,

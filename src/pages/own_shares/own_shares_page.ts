@@ -24,7 +24,7 @@ import { TEXTS } from "../texts.ts";
 import { whom } from "../whom.ts";
 import type { Asked } from "../visit.ts";
 import copyScript from "../copy.js" with { type: "text" };
-import { qrPicture } from "../qr_code/qr_picture.ts";
+import { qrPicture } from "../qr_picture.ts";
 import { changeFields, shareChange, shareFields, shareRequest } from "./share_form.ts";
 
 const SAYS = TEXTS.shares;
