@@ -239,7 +239,6 @@ const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "edge/inflow.ts": "a workaround for the runtime, in the list of these",
   "outgoing/tls_failure.ts": "what failures of TLS mean, in words",
   "pages/preview_page.ts": "a page",
-  "rooms/metrics_answer.ts": "the neighbour is a worker's module, which tests cannot import",
   "rooms/room_audit.ts": "what a room hands to the supervisor, beside room_log.ts",
   "service/assembly/observed_method.ts": "an authenticator around another one",
   "service/http/admin_routes.ts": "routes, by what they are for",

@@ -9,7 +9,6 @@ export const MAIN_MODULE = "main.js";
 export const MODULES: Readonly<Record<string, string>> = {
   [MAIN_MODULE]: `${ROOT}/main.ts`,
   "edge_room.js": `${ROOT}/src/rooms/edge_room.ts`,
-  "metrics_room.js": `${ROOT}/src/rooms/metrics_room.ts`,
   "core_room.js": `${ROOT}/src/rooms/core_room.ts`,
 };
 

@@ -259,6 +259,6 @@ export interface ControlConfig {
 }
 
 /** Prometheus metrics; absent `listen`: off. */
-export interface MetricsConfig {
+interface MetricsConfig {
   readonly listen: { readonly host: string; readonly port: number } | undefined;
 }

@@ -8,8 +8,8 @@ import { addressGroup } from "../model/address_group.ts";
 import type { Answer } from "../model/http_message.ts";
 import { refuse } from "../model/service_error.ts";
 import { CoreLink } from "./core_link.ts";
-import { listenProblem } from "./listen_problem.ts";
 import { Measurements } from "./measurements.ts";
+import { MetricsAnswer } from "./metrics_answer.ts";
 import { type RoomLog, roomLog } from "./room_log.ts";
 import type { ToEdgeRoom } from "./room_message.ts";
 import { surviveRejections } from "./survive_rejections.ts";
@@ -22,6 +22,8 @@ let room: RoomLog | undefined;
 let logLevel: Level = "info";
 let measurements: Measurements | undefined;
 let edge: Promise<HttpsEdge | undefined> | undefined;
+let metricsEdge: Promise<HttpsEdge | undefined> | undefined;
+const metrics = new MetricsAnswer(() => tell({ kind: "metrics-page" }));
 
 const answer: Answer = (request, signal) =>
   cores.get(current)?.exchange(request, signal) ?? Promise.reject(refuse("ERR_SERVICE_STARTING"));
@@ -31,6 +33,7 @@ hear((message: ToEdgeRoom) => {
     case "start":
       logLevel = message.logLevel;
       room = roomLog((text) => tell({ kind: "log", text }), () => logLevel);
+      metricsEdge = startMetrics(message, room.log);
       edge = start(message, room.log);
       surviveRejections(room.log, () => measurements?.rejected());
       break;
@@ -51,30 +54,49 @@ hear((message: ToEdgeRoom) => {
     case "leave":
       void edge?.then((running) => running?.leave());
       break;
+    case "metrics-page":
+      metrics.received(message.page);
+      break;
     case "ping":
       tell({ kind: "pong" });
       break;
     case "drain":
-      void edge?.then((running) => running?.drain(message.withinMs)).then(() => {
-        room?.flush();
-        measurements?.report();
-        tell({ kind: "closed" });
-      });
+      void Promise.all([edge, metricsEdge].map(async (one) => (await one)?.drain(message.withinMs))).then(
+        () => {
+          room?.flush();
+          measurements?.report();
+          tell({ kind: "closed" });
+        },
+      );
       break;
   }
 });
 
-async function start(
-  { options }: ToEdgeRoom & { kind: "start" },
-  log: Logger,
-): Promise<HttpsEdge | undefined> {
+type Start = ToEdgeRoom & { kind: "start" };
+
+async function startMetrics({ metrics: options }: Start, log: Logger): Promise<HttpsEdge | undefined> {
+  if (options === undefined) return undefined;
   try {
-    const running = await HttpsEdge.start(options, { answer, log, groupOf: addressGroup });
+    return await HttpsEdge.start(options, { answer: metrics.answer, log, groupOf: addressGroup });
+  } catch (error) {
+    tell({ kind: "failed", problems: [listenProblem(error, options.address, options.port)] });
+    return undefined;
+  }
+}
+
+async function start(message: Start, log: Logger): Promise<HttpsEdge | undefined> {
+  const { options } = message;
+  try {
+    const [running, metricsPage] = await Promise.all([
+      HttpsEdge.start(options, { answer, log, groupOf: addressGroup }),
+      metricsEdge,
+    ]);
+    if (message.metrics !== undefined && metricsPage === undefined) return undefined; // it said why
     measurements = new Measurements(
       () => running.counted(),
       (report) => tell({ kind: "measured", report }),
     );
-    tell({ kind: "ready", port: running.port });
+    tell({ kind: "ready", port: running.port, metricsPort: metricsPage?.port });
     return running;
   } catch (error) {
     tell({ kind: "failed", problems: [listenProblem(error, options.address, options.port)] });
@@ -93,4 +115,12 @@ function replaceCore(generation: number, link: CoreLink): void {
     old.close();
     tell({ kind: "core-idle", generation: before });
   });
+}
+
+/** Why nobody could listen, for the operator. */
+function listenProblem(error: unknown, address: string, port: number): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE") return `port ${port} on ${address} is taken by another process`;
+  if (code === "EACCES") return `port ${port} on ${address} needs a privilege (ports below 1024 do)`;
+  return `cannot listen on ${address}, port ${port}: ${error instanceof Error ? error.message : error}`;
 }

@@ -64,5 +64,6 @@ function fixed(setup: Setup): unknown[] {
     edgePolicy(setup),
     edgeProxies(setup),
     https.proxyPeers,
+    setup.config.metrics.listen,
   ];
 }

@@ -14,6 +14,8 @@ interface EdgesParts {
   readonly resolve: Resolve;
   readonly reports: RoomReports;
   readonly changes: RoomChanges;
+  /** Makes the metrics page. */
+  readonly metricsPage: () => Promise<string>;
   /** Told of one that serves from now on. */
   readonly used: (edge: ServingEdge) => void;
   /** Told of one in which nothing waits any more for the core of that generation, which leaves. */
@@ -28,8 +30,9 @@ export class Edges {
   readonly #keeper: Keeper<ServingEdge>;
   readonly #leaving = new Set<ServingEdge>();
   readonly #connections: ConnectionLimit;
-  #watch: PortWatch<ServingEdge> | undefined;
+  readonly #watches: { close(): void }[] = [];
   #port = 0;
+  #metricsPort = 0;
 
   constructor(parts: EdgesParts) {
     this.#parts = parts;
@@ -52,12 +55,13 @@ export class Edges {
     return this.#port;
   }
 
-  /** From now on its port is asked whether somebody is at home. */
+  /** Asks its ports from now on whether somebody is at home. */
   watch(): void {
-    this.#watch = new PortWatch({
-      current: () => this.current,
-      silent: () => this.replace("it takes no connections any more"),
-    });
+    const silent = () => this.replace("it takes no connections any more");
+    this.#watches.push(
+      new PortWatch({ current: () => this.current, silent }),
+      new PortWatch({ current: () => this.current?.metrics, silent }),
+    );
   }
 
   /** @throws {CannotStart} If it cannot listen, or the service is shutting down. */
@@ -65,11 +69,13 @@ export class Edges {
     const { resolve, reports, changes, idle } = this.#parts;
     const edge = await ServingEdge.start(setup, {
       port: this.#port,
+      metricsPort: this.#metricsPort,
       connections: this.#connections,
       resolve,
       said: (message, edge) => {
         reports.hear(message, "edge");
         if (message.kind === "core-idle") idle(edge, message.generation);
+        if (message.kind === "metrics-page") void this.#showMetrics(edge);
       },
       died: (edge, reason) => this.#died(edge, reason),
     });
@@ -117,7 +123,7 @@ export class Edges {
   }
 
   end(): void {
-    this.#watch?.close();
+    this.#watches.forEach((watch) => watch.close());
     for (const edge of [this.current, ...this.#leaving]) edge?.end();
   }
 
@@ -125,9 +131,24 @@ export class Edges {
   #put(edge: ServingEdge): ServingEdge | undefined {
     const before = this.#keeper.put(edge);
     this.#port = edge.port;
+    const metricsPort = edge.metrics?.port;
+    if (metricsPort !== undefined && metricsPort !== this.#metricsPort) {
+      this.#parts.reports.log.info("metrics page", { port: metricsPort });
+    }
+    this.#metricsPort = metricsPort ?? 0;
     if (this.#parts.changes.endAnnounced) edge.leave();
     this.#parts.used(edge);
     return before;
+  }
+
+  async #showMetrics(edge: ServingEdge): Promise<void> {
+    const { metricsPage, reports } = this.#parts;
+    edge.showMetrics(
+      await metricsPage().catch((error) => {
+        reports.log.error("the metrics page could not be made", { error });
+        return undefined;
+      }),
+    );
   }
 
   async #drain(edge: ServingEdge): Promise<void> {

@@ -1,17 +1,42 @@
 import { EXPOSITION_TYPE } from "../metrics/exposition.ts";
 import { HeaderList } from "../model/header_list.ts";
-import type { Answer, HttpResponse } from "../model/http_message.ts";
+import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
 
 /**
- * Answers `GET /metrics`, and nothing else. What scrapers send is judged here, in a room that may do nothing but listen.
- * @param text The page as it is now.
+ * Answers `GET /metrics` in the edge, which asks the supervisor for the page. Nothing of a scraper's request crosses: the
+ * supervisor learns only that somebody wants the page.
  */
-export function metricsAnswer(text: () => Promise<string>): Answer {
-  return async ({ method, path }) => {
+export class MetricsAnswer {
+  readonly #request: () => void;
+  #pending: PromiseWithResolvers<string | undefined> | undefined;
+
+  /** @param request Asks the supervisor for the page as it is now; {@link received} takes it. */
+  constructor(request: () => void) {
+    this.#request = request;
+  }
+
+  /** Takes the page, in the text format of Prometheus; `undefined` if the supervisor could not make it. */
+  received(page: string | undefined): void {
+    this.#pending?.resolve(page);
+    this.#pending = undefined;
+  }
+
+  /** Answers one request of a scraper. Scrapers that ask while a page is under way share it. */
+  readonly answer = async ({ method, path }: Pick<HttpRequest, "method" | "path">): Promise<HttpResponse> => {
     if (path !== "/metrics") return plain(404, "There is nothing here, see /metrics\n");
     if (method !== "GET" && method !== "HEAD") return plain(405, "Expected GET\n", { Allow: "GET, HEAD" });
-    return plain(200, await text(), { "Cache-Control": "no-store" }, EXPOSITION_TYPE);
+    const page = await this.#page();
+    if (page === undefined) return plain(503, "The metrics cannot be read now\n", { "Retry-After": "5" });
+    return plain(200, page, { "Cache-Control": "no-store" }, EXPOSITION_TYPE);
   };
+
+  #page(): Promise<string | undefined> {
+    if (this.#pending === undefined) {
+      this.#pending = Promise.withResolvers();
+      this.#request();
+    }
+    return this.#pending.promise;
+  }
 }
 
 function plain(

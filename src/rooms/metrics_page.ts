@@ -2,17 +2,18 @@ import type { CoreStatus } from "../service/operator_desk.ts";
 import { VERSION } from "../service/version.ts";
 import { exposition } from "../metrics/exposition.ts";
 import { type Sample, sample } from "../metrics/series.ts";
-import { coreStatus, type StatusParts } from "./service_status.ts";
+import { coreStatus } from "./service_status.ts";
+import type { Supervisor } from "./supervisor.ts";
 
 /** The metrics as they are now, in the text format of Prometheus. */
-export async function metricsPage(parts: StatusParts): Promise<string> {
-  return exposition(await samples(parts));
+export async function metricsPage(supervisor: Supervisor): Promise<string> {
+  return exposition(await samples(supervisor));
 }
 
-async function samples({ supervisor, reloads }: StatusParts): Promise<Sample[]> {
+async function samples(supervisor: Supervisor): Promise<Sample[]> {
   const core = await coreStatus(supervisor);
   const { counters, lagMs } = supervisor.reports;
-  const { at, ok } = reloads.last;
+  const { at, ok } = supervisor.reloads.last;
   return [
     sample("authserver_build_info", { version: VERSION, deno: Deno.version.deno }, 1),
     sample("authserver_start_time_seconds", {}, supervisor.upSince / 1000),

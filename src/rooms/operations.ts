@@ -1,10 +1,6 @@
-import { isDeepStrictEqual } from "node:util";
 import type { ServiceConfig } from "../config/service_config.ts";
 import { AnotherService, ControlSocket } from "./control/control_socket.ts";
 import { type OperatedParts, operateOn } from "./control/operate.ts";
-import { MetricsListener } from "./metrics_listener.ts";
-import { metricsPage } from "./metrics_page.ts";
-import { resolveHost } from "./resolve_host.ts";
 
 /** How the operator reaches a service. */
 export interface OperationsConfig {
@@ -13,64 +9,40 @@ export interface OperationsConfig {
   readonly controlSocket: string | undefined;
 }
 
-/** The operator's ways to a running service: the control socket and the metrics page. */
+/** The control socket of a running service, which follows the configuration. */
 export class Operations {
   readonly #parts: OperatedParts;
   #control: ControlSocket | undefined;
-  #metrics: MetricsListener | undefined;
-  #config: ServiceConfig;
 
-  private constructor(parts: OperatedParts, config: ServiceConfig) {
+  private constructor(parts: OperatedParts) {
     this.#parts = parts;
-    this.#config = config;
   }
 
-  /**
-   * @throws {CannotStart} If another service listens there, or one of the two cannot be made.
-   */
+  /** @throws {CannotStart} If another service listens there, or the configured socket cannot be made. */
   static async start(
     parts: OperatedParts,
     { config, controlSocket }: OperationsConfig,
   ): Promise<Operations> {
-    const operations = new Operations(parts, config);
-    try {
-      await operations.#open(controlSocket).catch((error: unknown) => {
-        // Where nobody chose the place, users need not go without the service because the operator goes without this.
-        if (error instanceof AnotherService || config.control.socket !== undefined) throw error;
-        parts.supervisor.log.warn("there is no control socket, set container.control.socket", { error });
-      });
-      await operations.#listen(config);
-      return operations;
-    } catch (error) {
-      await operations.close();
-      throw error;
-    }
+    const operations = new Operations(parts);
+    await operations.#open(controlSocket).catch((error: unknown) => {
+      // Where nobody chose the place, users need not go without the service because the operator goes without this.
+      if (error instanceof AnotherService || config.control.socket !== undefined) throw error;
+      parts.supervisor.log.warn("there is no control socket, set container.control.socket", { error });
+    });
+    return operations;
   }
 
-  /** Port of the metrics page; absent if there is none. */
-  get metricsPort(): number | undefined {
-    return this.#metrics?.port;
-  }
-
-  /** Takes over a changed configuration; what cannot be is reported in the log. */
-  async reload({ config, controlSocket }: OperationsConfig): Promise<void> {
-    const before = this.#config;
-    this.#config = config;
-    const { log } = this.#parts.supervisor;
-    if (controlSocket !== this.#control?.path) {
-      await this.#open(controlSocket).catch((error) =>
-        log.error("the control socket stays where it was", { path: this.#control?.path, error })
-      );
-    }
-    if (isDeepStrictEqual(before.metrics, config.metrics)) return;
-    await this.#metrics?.close();
-    this.#metrics = undefined;
-    await this.#listen(config).catch((error) => log.error("there is no metrics page", { error }));
+  /** Follows a changed configuration; the log says if the socket cannot move. */
+  async reload({ controlSocket }: OperationsConfig): Promise<void> {
+    const path = this.#control?.path;
+    if (controlSocket === path) return;
+    await this.#open(controlSocket).catch((error) =>
+      this.#parts.supervisor.log.error("the control socket stays where it was", { path, error })
+    );
   }
 
   async close(): Promise<void> {
     await this.#control?.close();
-    await this.#metrics?.close();
   }
 
   /** The socket before serves until there is another. @throws {CannotStart} */
@@ -81,16 +53,5 @@ export class Operations {
       ? undefined
       : await ControlSocket.listen(path, { operate: operateOn(this.#parts), log });
     await before?.close();
-  }
-
-  async #listen({ metrics: { listen } }: ServiceConfig): Promise<void> {
-    if (listen === undefined) return;
-    const { log } = this.#parts.supervisor;
-    this.#metrics = await MetricsListener.start(listen, {
-      page: () => metricsPage(this.#parts),
-      log,
-      resolve: resolveHost,
-    });
-    log.info("metrics page", { host: listen.host, port: this.#metrics.port });
   }
 }

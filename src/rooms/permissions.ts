@@ -23,9 +23,12 @@ const DNS_PORT = 53;
 /** Names of hosts to their addresses; a room may look a name up only if it may also reach what it stands for. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/** The edge listens on one address, and that is all it can do. */
-export function edgePermissions(address: string, port: number): RoomPermissions {
-  return { net: [endpoint(address, port)], read: false, write: false, ...NOTHING };
+/** The edge listens on these addresses, and that is all it can do. */
+export function edgePermissions(
+  listening: readonly { readonly address: string; readonly port: number }[],
+): RoomPermissions {
+  const net = listening.map(({ address, port }) => endpoint(address, port));
+  return { net, read: false, write: false, ...NOTHING };
 }
 
 /** The core reads the configured files, writes the share store, and reaches the configured daemons and providers. */

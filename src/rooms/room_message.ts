@@ -11,7 +11,15 @@ import type { Report } from "./measurements.ts";
 
 /** What the supervisor tells the edge's room. */
 export type ToEdgeRoom =
-  | { readonly kind: "start"; readonly options: EdgeOptions; readonly logLevel: Level }
+  | {
+    readonly kind: "start";
+    readonly options: EdgeOptions;
+    /** Where scrapers connect; absent: there is no metrics page. */
+    readonly metrics: EdgeOptions | undefined;
+    readonly logLevel: Level;
+  }
+  /** The metrics page that the edge asked for; absent: it could not be made. */
+  | { readonly kind: "metrics-page"; readonly page: string | undefined }
   /** Requests go to this core from now on. */
   | { readonly kind: "core"; readonly generation: number; readonly port: MessagePort }
   /** That core is dead. */
@@ -48,21 +56,11 @@ export type CoreNews =
   /** In the database; what is left out stays as it was known. */
   | { readonly about: "shared"; readonly known: SharedKnown };
 
-/** What the supervisor tells the metrics page's room. */
-export type ToMetricsRoom =
-  /** The page is asked for at the port; see `PageCaller`. */
-  | {
-    readonly kind: "start";
-    readonly options: EdgeOptions;
-    readonly page: MessagePort;
-    readonly logLevel: Level;
-  }
-  | { readonly kind: "ping" }
-  | { readonly kind: "drain"; readonly withinMs: number };
-
 /** What a room tells the supervisor. */
 export type FromRoom =
-  | { readonly kind: "ready"; readonly port: number }
+  | { readonly kind: "ready"; readonly port: number; readonly metricsPort?: number }
+  /** From the edge: a scraper wants the metrics page. */
+  | { readonly kind: "metrics-page" }
   /** It cannot start; the texts are for the operator. */
   | { readonly kind: "failed"; readonly problems: readonly string[] }
   /** Whole lines, with their ends. */

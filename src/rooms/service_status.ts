@@ -2,7 +2,7 @@ import type { CoreStatus } from "../service/operator_desk.ts";
 import type { Sample } from "../metrics/series.ts";
 import { VERSION } from "../service/version.ts";
 import { ask, NoAnswer } from "./desk_link.ts";
-import type { LastReload, ReloadRecord } from "./reload_record.ts";
+import type { LastReload } from "./reload_record.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 /** How the service is, for its operator. Times are texts as in `2026-01-05T09:15:00.123Z`. */
@@ -63,7 +63,6 @@ interface InstanceEntry {
 /** What the status is made from. */
 export interface StatusParts {
   readonly supervisor: Supervisor;
-  readonly reloads: ReloadRecord;
   /** Absolute path of the main configuration file. */
   readonly configuration: string;
 }
@@ -85,11 +84,11 @@ export async function coreStatus(supervisor: Supervisor): Promise<CoreStatus | {
 
 /** State of the whole service, for `status` and the metrics; without what only the core knows if that gives no answer. */
 export async function serviceStatus(
-  { supervisor, reloads, configuration }: StatusParts,
+  { supervisor, configuration }: StatusParts,
 ): Promise<ServiceStatus> {
   const core = await coreStatus(supervisor);
   const now = Date.now();
-  const { at, ...reload } = reloads.last;
+  const { at, ...reload } = supervisor.reloads.last;
   const { counters, lagMs, ownLagMs } = supervisor.reports;
   return {
     version: VERSION,

@@ -1,9 +1,10 @@
-import type { EdgeOptions } from "../edge/edge_options.ts";
+import { type EdgeOptions, LIMITS } from "../edge/edge_options.ts";
 import type { Setup } from "../service/assembly/load_setup.ts";
 import { CannotStart } from "./cannot_start.ts";
 import type { ConnectionLimit } from "./connection_limit.ts";
 import { edgeLimits, edgePolicy, edgeProxies, edgeTls, proxyPeers, sameEdge } from "./edge_setup.ts";
 import { edgePermissions, type Resolve } from "./permissions.ts";
+import type { Listening } from "./port_watch.ts";
 import { Room, roomModule } from "./room.ts";
 import type { FromRoom, ToEdgeRoom } from "./room_message.ts";
 
@@ -12,12 +13,17 @@ export const DRAIN_MS = 20_000;
 /** And the room as many more to say that they have. */
 const CLOSE_MS = 10_000;
 
+/** Connections of scrapers at a time. */
+const MAX_SCRAPERS = 32;
+
 const MODULE = roomModule(new URL("./edge_room.ts", import.meta.url));
 
 /** What an edge is started with, and who is told of it. */
 interface EdgeParts {
   /** The port to listen on where the configuration leaves it to the system; 0 if that has not chosen one yet. */
   readonly port: number;
+  /** The same for the metrics page. */
+  readonly metricsPort: number;
   readonly connections: ConnectionLimit;
   readonly resolve: Resolve;
   readonly said: (message: FromRoom, edge: ServingEdge) => void;
@@ -32,11 +38,16 @@ export class ServingEdge {
   readonly address: string;
   readonly #room: Room<ToEdgeRoom>;
   #port = 0;
+  #metrics: Listening | undefined;
 
-  private constructor(setup: Setup, { address, port }: EdgeOptions, { said, died }: EdgeParts) {
+  private constructor(
+    setup: Setup,
+    listening: readonly [EdgeOptions, ...EdgeOptions[]],
+    { said, died }: EdgeParts,
+  ) {
     this.setup = setup;
-    this.address = address;
-    this.#room = new Room(MODULE, "edge", edgePermissions(address, port), {
+    this.address = listening[0].address;
+    this.#room = new Room(MODULE, "edge", edgePermissions(listening), {
       said: (message) => said(message, this),
       died: (reason) => died(this, reason),
     });
@@ -57,10 +68,15 @@ export class ServingEdge {
       tls: edgeTls(setup),
       proxyPeers: proxyPeers(setup),
     };
-    const edge = new ServingEdge(setup, options, parts);
-    edge.#room.tell({ kind: "start", options, logLevel: logging.level });
+    const metrics = await metricsOptions(setup, parts);
+    const edge = new ServingEdge(setup, [options, ...(metrics === undefined ? [] : [metrics])], parts);
+    edge.#room.tell({ kind: "start", options, metrics, logLevel: logging.level });
     try {
-      edge.#port = (await edge.#room.ready()).port;
+      const { port, metricsPort } = await edge.#room.ready();
+      edge.#port = port;
+      if (metrics && metricsPort !== undefined) {
+        edge.#metrics = { address: metrics.address, port: metricsPort };
+      }
     } catch (error) {
       edge.end();
       throw error;
@@ -73,14 +89,25 @@ export class ServingEdge {
     return this.#port;
   }
 
+  /** Where the metrics page is; absent: there is none. */
+  get metrics(): Listening | undefined {
+    return this.#metrics;
+  }
+
   /** Whether it can serve another setup as it is. */
   canServe(setup: Setup): boolean {
     return sameEdge(this.setup, setup);
   }
 
   /** Whether an edge for another setup would want the port that this one has. Of two addresses one may hold the other. */
-  isInWayOf({ config: { site: { port } } }: Setup): boolean {
-    return port === 0 || port === this.#port;
+  isInWayOf({ config: { site: { port }, metrics: { listen } } }: Setup): boolean {
+    return port === 0 || port === this.#port ||
+      (this.#metrics !== undefined && (listen?.port === 0 || listen?.port === this.#metrics.port));
+  }
+
+  /** Hands over the metrics page for which the edge asked; absent: it could not be made. */
+  showMetrics(page: string | undefined): void {
+    this.#room.tell({ kind: "metrics-page", page });
   }
 
   /** Requests go to the core behind the port from now on; those under way stay where they are. */
@@ -115,4 +142,16 @@ export class ServingEdge {
   end(): void {
     this.#room.end();
   }
+}
+
+/** @throws {CannotStart} If no host has the configured name. */
+async function metricsOptions(
+  { config: { metrics: { listen } } }: Setup,
+  { metricsPort, resolve }: EdgeParts,
+): Promise<EdgeOptions | undefined> {
+  if (listen === undefined) return undefined;
+  const { host, port } = listen;
+  const [address] = await resolve(host);
+  if (address === undefined) throw new CannotStart([`container.metrics.host = ${host}: no such host`]);
+  return { address, port: port || metricsPort, maxConnections: MAX_SCRAPERS, limits: LIMITS };
 }

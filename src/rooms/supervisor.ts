@@ -6,6 +6,7 @@ import type { DeskAnswer, DeskQuestion } from "../service/operator_desk.ts";
 import { Cores } from "./cores.ts";
 import { Edges } from "./edges.ts";
 import type { Resolve } from "./permissions.ts";
+import { ReloadRecord } from "./reload_record.ts";
 import { resolveHost } from "./resolve_host.ts";
 import { RoomChanges } from "./room_changes.ts";
 import { RoomReports } from "./room_reports.ts";
@@ -16,12 +17,22 @@ const RESOLVE_MS = 60_000;
 /** How often lines that could not be written are tried again, in milliseconds. */
 const RETRY_MS = 5000;
 
+interface SupervisorOptions {
+  readonly logFile?: LogFile;
+  readonly resolve?: Resolve;
+  /** Name of this machine, for people. */
+  readonly hostName?: string;
+  /** Makes the page for scrapers; see `metricsPage()`. */
+  readonly metricsPage?: (supervisor: Supervisor) => Promise<string>;
+}
+
 /**
  * Holds the rooms together: starts edge and core with exactly the permissions that the configuration needs, exchanges them
  * for another configuration without dropping a connection, writes the log, ends everything in order.
  */
 export class Supervisor {
   readonly reports: RoomReports;
+  readonly reloads: ReloadRecord;
   /** Milliseconds since the epoch. */
   readonly upSince = Date.now();
   /** What is in use, and what rooms that die are started with again. */
@@ -34,13 +45,15 @@ export class Supervisor {
   private constructor(
     setup: Setup,
     logFile: LogFile,
-    { resolve, hostName }: { readonly resolve: Resolve; readonly hostName: string },
+    { resolve, hostName, metricsPage }: Required<Omit<SupervisorOptions, "logFile">>,
   ) {
     this.#setup = setup;
     this.reports = new RoomReports(logFile, setup.config);
+    this.reloads = new ReloadRecord(this.reports);
     const common = { setup: () => this.#setup, resolve, reports: this.reports, changes: this.#changes };
     this.#edges = new Edges({
       ...common,
+      metricsPage: () => metricsPage(this),
       used: (edge) => this.#cores.serve(edge),
       idle: (edge, generation) => this.#cores.letGo(edge, generation),
       ended: (edge) => this.#cores.letGo(edge),
@@ -56,14 +69,10 @@ export class Supervisor {
       logFile = new LogFile(setup.config.logging.file, undefined, setup.config.logging.format),
       resolve = resolveHost,
       hostName = "localhost",
-    }: {
-      readonly logFile?: LogFile;
-      readonly resolve?: Resolve;
-      /** Of this machine, for people. */
-      readonly hostName?: string;
-    } = {},
+      metricsPage = () => Promise.resolve(""),
+    }: SupervisorOptions = {},
   ): Promise<Supervisor> {
-    const supervisor = new Supervisor(setup, logFile, { resolve, hostName });
+    const supervisor = new Supervisor(setup, logFile, { resolve, hostName, metricsPage });
     try {
       await supervisor.#changes.inTurn(() => supervisor.#begin());
     } catch (error) {

@@ -11,7 +11,7 @@ for (
   ] as const
 ) {
   Deno.test(`the edge may listen on ${expected}, and nothing else`, () => {
-    const { net, ...others } = edgePermissions(address, 9000);
+    const { net, ...others } = edgePermissions([{ address: address, port: 9000 }]);
     assert.deepEqual(net, [expected]);
     assert.deepEqual([...new Set(Object.values(others))], [false]);
   });

@@ -5,7 +5,6 @@ import { setImmediate } from "node:timers/promises";
 import { ask, type Reply } from "../system/ask.ts";
 import { LogFile } from "../../src/logging/log_file.ts";
 import { metricsPage } from "../../src/rooms/metrics_page.ts";
-import { ReloadRecord } from "../../src/rooms/reload_record.ts";
 import { Supervisor } from "../../src/rooms/supervisor.ts";
 import { loadSetup, type Setup } from "../../src/service/assembly/load_setup.ts";
 import { createSite, type Site } from "../system/running_service.ts";
@@ -156,8 +155,7 @@ Deno.test("metricsPage() tells whether there is a core", async () => {
   const supervisor = await Supervisor.start(await setupOf(site, (main) => main), {
     logFile: new LogFile(undefined, () => {}),
   });
-  const page = () =>
-    metricsPage({ supervisor, reloads: new ReloadRecord(supervisor.reports), configuration: "" });
+  const page = () => metricsPage(supervisor);
   assert.match(await page(), /^authserver_core_up 1$/m);
   await supervisor.stop();
   assert.match(await page(), /^authserver_core_up 0$/m);

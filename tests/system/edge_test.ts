@@ -118,7 +118,7 @@ async function answerTo(port: number, text: string): Promise<string> {
 Deno.test("answers that the edge gives by itself are on the metrics page, as all others are", async () => {
   const from = roomsSoFar();
   await using system = await runServiceHere({ properties: { "container.metrics.port": "0" } });
-  const metrics = /port=(\d+)/.exec(await system.logged(/metrics page host=/))?.[1];
+  const metrics = /port=(\d+)/.exec(await system.logged(/metrics page port=/))?.[1];
   await settled(system);
   const { port } = system;
   const head = (line: string, more = "") => `${line} HTTP/1.1\r\nHost: localhost\r\n${more}`;

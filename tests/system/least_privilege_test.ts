@@ -70,7 +70,7 @@ const NOBODY_MAY = [
 
 Deno.test("the edge listens where it is configured to, and can do nothing else, not even read its own certificate", async () => {
   const { folder } = site;
-  await expect(edgePermissions("127.0.0.1", port), [
+  await expect(edgePermissions([{ address: "127.0.0.1", port: port }]), [
     ...NOBODY_MAY,
     ["listen", `127.0.0.1:${port}`, "allowed"],
     ["listen", `127.0.0.1:${port + 1}`, REFUSED],
@@ -156,7 +156,7 @@ Deno.test("authserver check --permissions prints the lists that the rooms get", 
   const values = await config();
   const [address = ""] = await resolveHost("localhost");
   assert.deepEqual(permissions, {
-    edge: edgePermissions(address, 0),
+    edge: edgePermissions([{ address: address, port: 0 }]),
     core: await corePermissions(values, resolveHost),
   });
 

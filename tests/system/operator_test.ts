@@ -288,7 +288,7 @@ Deno.test("each decision leaves one audit line, over changes of the core and of 
 
 Deno.test("the metrics page tells what was asked, what runs and what is wrong", async () => {
   await using system = await runService({ properties: { "container.metrics.port": "0" } });
-  const port = /port=(\d+)/.exec(await system.logged(/metrics page host=/))?.[1];
+  const port = /port=(\d+)/.exec(await system.logged(/metrics page port=/))?.[1];
   await settled(system);
   await openSession(system);
   await openSession(system, ["alice", "wrong"]);
@@ -456,4 +456,14 @@ Deno.test("a taken port of the metrics page keeps the service from starting, and
       return true;
     },
   );
+});
+
+Deno.test("a reload to a taken port of the metrics page changes nothing, and the log says so", async () => {
+  await using system = await runService(BY_HAND);
+  using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = taken.addr;
+  await set(system, { "container.metrics.port": String(port) });
+  await system.logged(new RegExp(`reload failed, .*port ${port} on 127\\.0\\.0\\.1 is taken`));
+  await system.logged(/room replaced what=edge/);
+  assert.equal((await system.ask("/health/ready")).status, 200);
 });

@@ -148,8 +148,14 @@ function countsOf(problems: readonly { readonly severity: string }[]): string {
 
 async function permissionLists({ config }: Setup) {
   const [address = config.site.host] = await resolveHost(config.site.host);
+  const { listen } = config.metrics;
+  const metricsHost = listen?.host ?? "";
+  const [metricsAddress = metricsHost] = listen === undefined ? [] : await resolveHost(metricsHost);
   return {
-    edge: edgePermissions(address, config.site.port),
+    edge: edgePermissions([
+      { address, port: config.site.port },
+      ...(listen === undefined ? [] : [{ address: metricsAddress, port: listen.port }]),
+    ]),
     core: await corePermissions(config, resolveHost),
   };
 }

@@ -8,8 +8,8 @@ import { formatProblem, isError, type Problem } from "../../model/problem.ts";
 import { CannotStart } from "../../rooms/cannot_start.ts";
 import { ownControlSocket } from "../../rooms/control/control_sockets.ts";
 import type { OperatedParts } from "../../rooms/control/operate.ts";
+import { metricsPage } from "../../rooms/metrics_page.ts";
 import { Operations, type OperationsConfig } from "../../rooms/operations.ts";
-import { ReloadRecord } from "../../rooms/reload_record.ts";
 import { Supervisor } from "../../rooms/supervisor.ts";
 import { SURROUNDINGS, type Surroundings } from "../surroundings.ts";
 import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
@@ -58,17 +58,19 @@ export async function startService(
     throw new CommandFailed(`The configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
   }
   const logFile = new LogFile(setup.config.logging.file, console, setup.config.logging.format);
-  const supervisor = await Supervisor.start(setup, { logFile, hostName: surroundings.hostName() }).catch(
+  const supervisor = await Supervisor.start(setup, {
+    logFile,
+    hostName: surroundings.hostName(),
+    metricsPage,
+  }).catch(
     (error: unknown) => {
       throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
     },
   );
-  const reloads = new ReloadRecord(supervisor.reports);
   const started = Promise.withResolvers<RunningService>();
   const reload = async () => await (await started.promise).reload();
   const operations = await startOperations(file, operationsOf(setup.config, surroundings), {
     supervisor,
-    reloads,
     reload,
   });
   const { site } = setup.config;
@@ -80,7 +82,7 @@ export async function startService(
   });
   problems.forEach((problem) => supervisor.log.warn("configuration", { problem: formatProblem(problem) }));
   const watched = { config: setup.config, files };
-  const parts = { supervisor, operations, reloads, manager, surroundings, watched, effective };
+  const parts = { supervisor, operations, manager, surroundings, watched, effective };
   const service = new SupervisedService(file, parts);
   started.resolve(service);
   return service;
@@ -114,7 +116,6 @@ class SupervisedService implements RunningService {
   readonly #file: string;
   readonly #supervisor: Supervisor;
   readonly #operations: Operations;
-  readonly #reloads: ReloadRecord;
   readonly #manager: ServiceManager;
   readonly #surroundings: Surroundings;
   readonly #watch: { close(): void };
@@ -131,10 +132,9 @@ class SupervisedService implements RunningService {
 
   constructor(
     file: string,
-    { supervisor, operations, reloads, manager, surroundings, watched, effective }: {
+    { supervisor, operations, manager, surroundings, watched, effective }: {
       readonly supervisor: Supervisor;
       readonly operations: Operations;
-      readonly reloads: ReloadRecord;
       readonly manager: ServiceManager;
       readonly surroundings: Surroundings;
       readonly watched: Watched;
@@ -144,7 +144,6 @@ class SupervisedService implements RunningService {
     this.#file = file;
     this.#supervisor = supervisor;
     this.#operations = operations;
-    this.#reloads = reloads;
     this.#manager = manager;
     this.#surroundings = surroundings;
     this.#watched = watched;
@@ -198,7 +197,7 @@ class SupervisedService implements RunningService {
   }
 
   async #reload(): Promise<void> {
-    if (this.#stopping) return this.#reloads.failed(["the service is shutting down"]);
+    if (this.#stopping) return this.#supervisor.reloads.failed(["the service is shutting down"]);
     this.#manager.reloading();
     this.#awaited?.close();
     let dependsOn: readonly string[] = [];
@@ -208,7 +207,7 @@ class SupervisedService implements RunningService {
       ({ dependsOn } = inspection);
       if (setup === undefined) {
         this.#tryAgainWith(dependsOn);
-        this.#reloads.failed(problems.filter(isError).map(formatProblem));
+        this.#supervisor.reloads.failed(problems.filter(isError).map(formatProblem));
         this.#supervisor.log.error("the new configuration cannot be used, the one before stays", {
           file: this.#file,
         });
@@ -216,7 +215,7 @@ class SupervisedService implements RunningService {
       }
       await this.#supervisor.reload(setup);
       await this.#operations.reload(operationsOf(setup.config, this.#surroundings));
-      this.#reloads.succeeded();
+      this.#supervisor.reloads.succeeded();
       this.#watched = { config: setup.config, files };
       const keys = changedKeys(this.#effective, effective);
       if (keys.length > 0) this.#supervisor.log.info("settings changed", { keys: keys.join(" ") });
@@ -227,7 +226,7 @@ class SupervisedService implements RunningService {
         file: this.#file,
         error,
       });
-      this.#reloads.failed([error instanceof Error ? error.message : String(error)]);
+      this.#supervisor.reloads.failed([error instanceof Error ? error.message : String(error)]);
     } finally {
       this.#tellReady();
     }

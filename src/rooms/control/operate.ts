@@ -11,7 +11,7 @@ const DAEMONS_MS = 35_000;
 
 /** What the operator's commands work on. */
 export interface OperatedParts extends StatusParts {
-  /** Reads the configuration again, until that is done; {@link StatusParts.reloads} then tells how it ended. */
+  /** Reads the configuration again, until that is done; {@link Supervisor.reloads} then tells how it ended. */
   readonly reload: () => Promise<void>;
 }
 
@@ -33,7 +33,7 @@ async function operate(request: ControlRequest, parts: OperatedParts): Promise<u
       return await serviceStatus(parts);
     case "reload":
       await parts.reload();
-      return { ...parts.reloads.last, generation: supervisor.generation };
+      return { ...supervisor.reloads.last, generation: supervisor.generation };
     case "ban list": {
       const { bans, total } = await ask(supervisor, { about: "bans" }, CORE_MS);
       return { bans: bans.map(withMoment), total };
