@@ -445,3 +445,44 @@ for (const [what, lines, warnings] of DOUBTFUL) {
     assert.ok(loaded.config);
   });
 }
+
+/** Methods that ask their providers, and the one that is shown tokens of another. */
+const SHOWN:
+  readonly (readonly [one: readonly string[], two: readonly string[], shown: string | undefined])[] = [
+    [["issuer"], ["issuer"], undefined],
+    [["issuer"], ["issuer", "opaque"], undefined],
+    [["issuer", "opaque"], ["issuer"], undefined],
+    [["issuer", "opaque"], ["issuer", "opaque"], "A is shown tokens that are for B"],
+    [["address"], ["issuer"], "A is shown tokens that are for B"],
+    [["issuer"], ["address"], "B is shown tokens that are for A"],
+    [["address"], ["address"], "A is shown tokens that are for B"],
+  ];
+
+Deno.test("readAuthentication() warns where one provider is shown tokens of another, opaque or signed", async () => {
+  const lines = (name: string, keys: readonly string[]) => [
+    `${name}.class=OAuthAuthenticator`,
+    keys.includes("issuer") ? `${name}.issuer=https://${name}.example` : `${name}.address=https://${name}/`,
+    `${name}.opaqueTokens=${keys.includes("opaque") || keys.includes("address")}`,
+    `${name}.requiredAudience=uftp`,
+    `${name}.identityAssign="UID="+x`,
+  ];
+  for (const [one, two, shown] of SHOWN) {
+    const { errors, warnings } = await load("order=A B", ...lines("A", one), ...lines("B", two));
+    assert.deepEqual(errors, []);
+    const found = warnings.filter((text) => text.includes("is shown tokens"));
+    assert.equal(found.length, shown === undefined ? 0 : 1, `${one} ${two}`);
+    if (shown !== undefined) assert(found[0]?.includes(shown), found[0]);
+  }
+});
+
+Deno.test("readAuthentication() warns where users are named by an issuer that nobody verifies", async () => {
+  for (const naming of ["identityTemplate=CN=%sub%,O=%iss%", 'identityAssign="CN="+sub+",O="+iss']) {
+    const { warnings } = await load(
+      "order=A",
+      "A.class=OAuthAuthenticator",
+      "A.address=https://a/",
+      `A.${naming}`,
+    );
+    assert(warnings.some((text) => text.includes("nobody verifies the iss")), naming);
+  }
+});

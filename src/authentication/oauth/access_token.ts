@@ -4,6 +4,7 @@ import type { ForeignToken } from "../foreign_token.ts";
 import { isSignedBy } from "../jws_signature.ts";
 import { CLOCK_TOLERANCE, InvalidToken, SIGNATURE_ALGORITHMS } from "../signed_token.ts";
 import { type Said, textsOf } from "../claims.ts";
+import type { Variables } from "../expression/value.ts";
 
 /** Public keys of an issuer. */
 export interface IssuerKeys {
@@ -178,6 +179,13 @@ export function speaksOfOtherToken(said: Said): string | undefined {
     textsOf(said(name)).some((text) => text.toLowerCase().split(/[^a-z]/).some((word) => OTHER.has(word)))
   );
   return telling === undefined ? undefined : `its ${telling} is not that of an access token`;
+}
+
+/** Returns whether the issuer says by a word of its own, or the token by its header, that it is an access token. */
+export function isMarkedAccess(said: Variables, token: ForeignToken | undefined): boolean {
+  const type = token?.header.get("typ");
+  return (typeof type === "string" && mediaType(type) === "at+jwt") ||
+    TELLING.some((name) => textsOf(said.get(name)).some((text) => ACCESS.has(text.toLowerCase())));
 }
 
 async function checkSignature(text: string, algorithm: string, keys: readonly KeyObject[]): Promise<void> {

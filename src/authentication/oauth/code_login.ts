@@ -61,7 +61,7 @@ export class CodeLogin implements BrowserLogin {
     try {
       const code = await this.#codeOf(answer, asker);
       const { accessToken, idToken } = await this.#redeem(code, visit, asker);
-      const login = await this.#verify(idToken, visit.nonce, asker.signal);
+      const login = await this.#verify(idToken, { nonce: visit.nonce, accessToken, signal: asker.signal });
       const bearer = readBearer(accessToken);
       // Whatever it says itself, or if it says nothing: it is shown to nobody but who made it (RFC 9700, 4.4).
       if (bearer.route !== "provider") throw new InvalidToken("the access token is none of a provider");
@@ -127,7 +127,14 @@ export class CodeLogin implements BrowserLogin {
   }
 
   /** Looks at who has signed in, and for which visit (OIDC Core 1.0, 3.1.3.7). @returns How and when, if that is said. */
-  async #verify(text: string, nonce: string, signal: AbortSignal) {
+  async #verify(
+    text: string,
+    { nonce, accessToken, signal }: {
+      readonly nonce: string;
+      readonly accessToken: string;
+      readonly signal: AbortSignal;
+    },
+  ) {
     const { issuer, signIn: { client: { clientId } } } = this.config;
     const token = readForeignToken(text);
     if (token === undefined) throw new InvalidToken("the ID token is no signed JWT");
@@ -142,12 +149,25 @@ export class CodeLogin implements BrowserLogin {
       throw new InvalidToken("the ID token was made for another client");
     }
     if (claims.get("nonce") !== nonce) throw new InvalidToken("the ID token is of another visit");
-    const [acr, authTime] = [claims.get("acr"), claims.get("auth_time")];
+    const hashed = accessTokenHash(token.header.get("alg"), accessToken);
+    if (claims.has("at_hash") && claims.get("at_hash") !== hashed) {
+      throw new InvalidToken("the ID token was made with another access token");
+    }
+    const [sub, acr, authTime] = [claims.get("sub"), claims.get("acr"), claims.get("auth_time")];
+    if (typeof sub !== "string") throw new InvalidToken("no subject");
     return {
+      sub,
       acr: typeof acr === "string" ? acr : undefined,
       auth_time: typeof authTime === "number" ? String(authTime) : undefined,
     };
   }
+}
+
+/** Returns what `at_hash` must be (OIDC Core 1.0, 3.1.3.6); Ed25519 hashes by SHA-512. */
+function accessTokenHash(algorithm: unknown, accessToken: string): string {
+  const bits = /^[REP]S(256|384|512)$/.exec(String(algorithm))?.[1] ?? "512";
+  const digest = hash(`sha${bits}`, accessToken, "buffer");
+  return digest.subarray(0, digest.length / 2).toString("base64url");
 }
 
 /** The two tokens of an answer (RFC 6749, 5.1; OIDC Core 1.0, 3.1.3.3); `undefined` if they are not there. */

@@ -11,11 +11,11 @@ import { Assignments } from "../assignments.ts";
 import type { Authenticator, BrowserLogin, StepUp, TokenIssuer, Verdict } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { type Answer, CredentialCache } from "../credential_cache.ts";
-import type { Variables } from "../expression/value.ts";
+import type { Variable, Variables } from "../expression/value.ts";
 import { type ForeignToken, NO_JWT, readForeignToken } from "../foreign_token.ts";
 import { tokenForProvider } from "../provider_token.ts";
 import { InvalidToken } from "../signed_token.ts";
-import { speaksOfOtherToken, verifyAccessToken } from "./access_token.ts";
+import { isMarkedAccess, speaksOfOtherToken, verifyAccessToken } from "./access_token.ts";
 import { readCapabilities } from "./capabilities.ts";
 import { claimAt, type Said, textsOf } from "../claims.ts";
 import { CodeLogin } from "./code_login.ts";
@@ -156,7 +156,10 @@ export class OAuth implements Authenticator {
     try {
       const known = await this.#verify(token, asker);
       const { said } = known;
-      const visit = new Map(Object.entries(login));
+      const { sub, ...rest } = login;
+      // OIDC Core 1.0, 5.3.2: the browser's ID token and its access token are of one user.
+      if (sub !== undefined && said("sub") !== sub) throw new InvalidToken("the ID token is of another user");
+      const visit = new Map(Object.entries(rest));
       const verdict = this.#judge({ ...known, said: (path) => said(path) ?? visit.get(path) });
       return {
         value: { verdict, confirmation: known.confirmation },
@@ -201,14 +204,19 @@ export class OAuth implements Authenticator {
       const other = said && speaksOfOtherToken((name) => said.get(name));
       if (other !== undefined) throw new InvalidToken(other);
     }
-    const cnf = [reply.claims.get("cnf"), token?.claims.get("cnf")];
-    if (this.issuer === undefined || claims === undefined) {
-      return knownOf({ claims: reply.claims, token: claims, cnf });
+    const isVerified = this.issuer !== undefined && token !== undefined;
+    const { introspection, requiredAudience } = this.#config;
+    if (introspection !== undefined && !isVerified && requiredAudience.length === 0) {
+      const isMarked = [reply.claims, claims].some((said) =>
+        said !== undefined && isMarkedAccess(said, token)
+      );
+      if (!isMarked) throw new InvalidToken(UNMARKED);
     }
-    // OIDC Core 1.0, 5.3.2: or what is said of one user would be believed of another.
-    const subjects = [reply.claims, claims].flatMap((said) => said.get("sub") ?? []);
-    if (new Set(subjects).size > 1) throw new InvalidToken("the provider's answer is about another user");
-    return knownOf({ claims: new Map([...claims, ...reply.claims]), token: claims, cnf });
+    const cnf = [reply.claims.get("cnf"), token?.claims.get("cnf")];
+    if (this.issuer === undefined) return knownOf({ claims: reply.claims, token: claims, cnf });
+    const decided = decidedBy(this.issuer.url, claims);
+    checkReply(reply.claims, decided);
+    return knownOf({ claims: new Map([...claims ?? [], ...reply.claims, ...decided]), token: claims, cnf });
   }
 
   /**
@@ -260,6 +268,33 @@ function loginIn(said: Said): Pick<Identity, "acr" | "authTime"> {
     ...(said("auth_time") !== undefined && { authTime: secondsOf(said("auth_time")) }),
   };
 }
+
+/** What verification decides about a token: no later answer restates it. */
+const DECIDED = ["iss", "sub", "aud", "client_id", "azp", "appid", "cnf", "exp"];
+
+/** Claims that hold whatever the provider answers: the issuer's name, and of a verified token all that it is verified by. */
+function decidedBy(issuer: string, token: Variables | undefined): Variables {
+  const claims = DECIDED.flatMap((name): [string, Variable][] => {
+    const value = token?.get(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return new Map([...claims, ["iss", issuer]]);
+}
+
+/**
+ * Asserts that an answer is about the token that was verified (OIDC Core 1.0, 5.3.2), and by the issuer that was asked.
+ * @throws {InvalidToken}
+ */
+function checkReply(reply: Variables, decided: Variables): void {
+  const contradicts = (name: string) =>
+    reply.has(name) && decided.has(name) && reply.get(name) !== decided.get(name);
+  if (contradicts("iss")) throw new InvalidToken("the provider's answer names another issuer");
+  if (contradicts("sub")) throw new InvalidToken("the provider's answer is about another user");
+}
+
+/** Of an active token that may be a refresh token: introspection reports those as active, too. */
+const UNMARKED =
+  "the introspection answer does not say that it is an access token (token_type), expected so, or requiredAudience";
 
 /** @throws {InvalidToken} */
 function claimsOf({ body }: ForeignToken): Variables {
