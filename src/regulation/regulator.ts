@@ -155,22 +155,31 @@ export class Regulator {
 
   /**
    * Asks whether a caller may pass who is known by now, whatever they have shown.
+   * @param accounts That the attribute sources gave them; asked again as soon as these are known.
    * @throws {ERR_TOO_MANY_FAILURES} 429, if the operator has banned the user.
    */
-  admitCaller(identity: Identity, clientAddress: string): void {
+  admitCaller(identity: Identity, clientAddress: string, accounts: readonly string[] = []): void {
     if (this.memory.operator.list().length === 0) return;
-    this.memory.operator.admit(attemptedBy(identity, clientAddress));
+    this.memory.operator.admit(attemptedBy(identity, clientAddress, accounts));
   }
 
   /**
    * Ends what a caller has under way as soon as the operator bans them, or their address.
+   * @param whose.accounts That the attribute sources gave them.
    * @param end Told why, once.
    * @returns To be called when it is over.
    */
-  watch(caller: Caller, clientAddress: string, end: (reason: unknown) => void): () => void {
+  watch(
+    { caller, clientAddress, accounts }: {
+      readonly caller: Caller;
+      readonly clientAddress: string;
+      readonly accounts: readonly string[];
+    },
+    end: (reason: unknown) => void,
+  ): () => void {
     const attempted = caller.kind === "anonymous"
       ? { users: [], address: addressGroup(clientAddress) }
-      : attemptedBy(caller.identity, clientAddress);
+      : attemptedBy(caller.identity, clientAddress, accounts);
     return this.memory.operator.watch(attempted, end);
   }
 
@@ -311,7 +320,11 @@ const FREE: Attempt = { succeeded() {}, failed() {}, undecided() {} };
 const crowd = () => refuse("ERR_TOO_MANY_AT_ONCE", "too many logins of the user or from the address at once");
 
 /** Whom bans by hand are compared with. */
-function attemptedBy({ dn, login, uid }: Identity, clientAddress: string): Attempted {
-  const users = [login, uid].flatMap((user) => user === undefined ? [] : [userKey(user)]);
+function attemptedBy(
+  { dn, login, uid }: Identity,
+  clientAddress: string,
+  accounts: readonly string[],
+): Attempted {
+  const users = [login, uid, ...accounts].flatMap((user) => user === undefined ? [] : [userKey(user)]);
   return { users, name: comparableForm(dn), address: addressGroup(clientAddress) };
 }

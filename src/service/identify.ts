@@ -1,6 +1,7 @@
 import { ANONYMOUS_ROLE, type UserAttributes, userAttributes } from "../attributes/user_attributes.ts";
 import { mayAccess } from "../attributes/access_rules.ts";
 import { parsePreferences } from "../attributes/preferences.ts";
+import { accountsOf } from "../attributes/server_attributes.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
 import { authenticate, type AuthenticationChain, unauthenticated } from "../authentication/chain.ts";
 import { claimedUser } from "../authentication/claimed_user.ts";
@@ -114,10 +115,12 @@ export async function recognise(
   );
   known(caller);
   if (caller.kind === "anonymous") return NOBODY;
+  const found = await attributesOf(caller.identity, { headers, signal }, parts);
+  parts.regulator.admitCaller(caller.identity, credentials.clientAddress, accountsOf(found));
   return {
     caller,
     userName: authorization.kind === "basic" ? authorization.user : undefined,
-    user: await attributesOf(caller.identity, { headers, signal }, parts),
+    user: found,
   };
 }
 
@@ -134,15 +137,20 @@ async function browserOf(
   const signIn = token === undefined ? undefined : await parts.signIns?.find(token, signal);
   if (token === undefined || signIn === undefined) return undefined;
   const { identity, userName } = signIn;
-  try {
-    parts.regulator.admitCaller(identity, facts.clientAddress);
-  } catch (error) {
-    await parts.signIns?.end(token);
-    throw error;
-  }
+  const admit = async (accounts: readonly string[]) => {
+    try {
+      parts.regulator.admitCaller(identity, facts.clientAddress, accounts);
+    } catch (error) {
+      await parts.signIns?.end(token);
+      throw error;
+    }
+  };
+  await admit([]);
   const caller: Caller = { kind: "authenticated", identity };
   known(caller);
-  return { caller, userName, user: await attributesOf(identity, { headers, signal }, parts), signIn };
+  const user = await attributesOf(identity, { headers, signal }, parts);
+  await admit(accountsOf(user));
+  return { caller, userName, user, signIn };
 }
 
 /**

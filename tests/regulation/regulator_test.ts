@@ -539,6 +539,22 @@ Deno.test("Regulator keeps a banned user out by whatever names them", () => {
   }
 });
 
+Deno.test("Regulator keeps a banned account out, and ends what runs under it, wherever the account came from", () => {
+  const { regulator, clock } = create();
+  const identity: Identity = { dn: "CN=X", method: "M", via: "M" };
+  const caller = { kind: "authenticated", identity } as const;
+  const ended: string[] = [];
+  for (const accounts of [["games"], ["pat", "GAMES"], ["pat"], []]) {
+    regulator.watch({ caller, clientAddress: HERE, accounts }, () => ended.push(accounts.join()));
+  }
+  regulator.memory.ban({ user: "games" }, clock.now + 5000);
+  assert.deepEqual(ended, ["games", "pat,GAMES"]);
+  assert.throws(() => regulator.admitCaller(identity, HERE, ["pat", "Games"]), {
+    code: "ERR_TOO_MANY_FAILURES",
+  });
+  regulator.admitCaller(identity, HERE, ["pat"]);
+});
+
 Deno.test("Regulator wants to know whom to ban", () => {
   const { regulator } = create();
   assert.throws(() => regulator.memory.ban({}, 1), TypeError);

@@ -1,4 +1,5 @@
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
+import { accountsOf } from "../../attributes/server_attributes.ts";
 import { type AuthenticationChain, unauthenticated } from "../../authentication/chain.ts";
 import type { AskStanding } from "../../authentication/standing.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
@@ -53,7 +54,8 @@ export function openDataSharing(
         signal,
       );
     },
-    watch: ({ caller, clientAddress }, end) => regulator.watch(caller, clientAddress, end),
+    watch: ({ caller, clientAddress, user }, end) =>
+      regulator.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
     unauthenticated: (reason) => unauthenticated(chain, reason),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
     log,
