@@ -397,8 +397,8 @@ const DOUBTFUL: [what: string, lines: string[], warnings: string[]][] = [
     "2: OAUTH.address: not used, OAUTH is not in order",
     "4: UNITY.address: not used, UNITY is not in order",
   ]],
-  ["a mistyped parameter", ["order=SSHKEY", "SSHKEY.dntemplat=CN=%s"], [
-    "2: SSHKEY.dntemplat: unknown key, did you mean SSHKEY.dnTemplate?",
+  ["a parameter of another class of the Java service", ["order=SSHKEY", "SSHKEY.clientID=x"], [
+    "2: SSHKEY.clientID: unknown key",
   ]],
   ["parameters without effect", ["order=SSHKEY", "SSHKEY.IdentityAssign=x", "SSHKEY.userInfo=a.B"], [
     "2: SSHKEY.IdentityAssign: ignored: the name comes from the keys file or from dnTemplate",
@@ -486,3 +486,27 @@ Deno.test("readAuthentication() warns where users are named by an issuer that no
     assert(warnings.some((text) => text.includes("nobody verifies the iss")), naming);
   }
 });
+
+/** Restrictions with a slip of the pen, or in the wrong place: without them everybody would get in. */
+const MISSPELT: readonly (readonly [line: string, error: string])[] = [
+  ["OAUTH.requiredGroup=projA", "OAUTH.requiredGroup: unknown key, did you mean OAUTH.requiredGroups?"],
+  ["OAUTH.reqiredScope=transfer", "OAUTH.reqiredScope: unknown key, did you mean OAUTH.requiredScope?"],
+  ["OAUTH.groupMap.projA=proja", "OAUTH.groupMap.projA: unknown key"],
+  ["OAUTH.onlyGroups=projA", "OAUTH.onlyGroups: unknown key"],
+  ["SSHKEY.dntemplat=CN=%s", "SSHKEY.dntemplat: unknown key, did you mean SSHKEY.dnTemplate?"],
+  ["SSHKEY.requiredGroups=projA", "SSHKEY.requiredGroups: unknown key"],
+  ["SSHKEY.validat=true", "SSHKEY.validat: unknown key"],
+];
+
+for (const [line, error] of MISSPELT) {
+  Deno.test(`readAuthentication() refuses the unknown key of ${line}`, async () => {
+    const oauth = [
+      "OAUTH.address=https://idp/",
+      'OAUTH.identityAssign="UID="+x',
+      "OAUTH.acceptAnyAudience=true",
+    ];
+    const { errors, config } = await load("order=OAUTH SSHKEY", ...oauth, line);
+    assert.deepEqual(errors, [`${oauth.length + 2}: ${error}`]);
+    assert.equal(config, undefined);
+  });
+}
