@@ -59,14 +59,19 @@ export function pageForStrangers(
   return isStranger ? formsPage(asked, parts, {}) : undefined;
 }
 
-/** The page again, after a failure: why, and another try. */
-export function signInFailed(failure: ServiceError, asked: Asked, parts: SignInParts): HttpResponse {
+/**
+ * The page again, after a failure: why, and another try. Not for what another site sent: the browser leaves its cookie out
+ * then, and a new one would end a sign-in that is under way.
+ */
+export function signInFailed(
+  failure: ServiceError,
+  asked: Asked,
+  parts: SignInParts,
+): HttpResponse | undefined {
+  if (failure.code === "ERR_FOREIGN_PAGE") return undefined;
   const says = TEXTS.signIn;
   const isWrong = failure.code === "ERR_UNAUTHENTICATED";
   const page = formsPage(asked, parts, { problem: isWrong ? says.wrong : failure.publicMessage });
-  for (const [name, value] of Object.entries(failure.headers)) {
-    if (name !== "WWW-Authenticate") page.headers.set(name, value);
-  }
   // Not 401: the challenge that belongs to it makes browsers ask for the password in a window of their own.
   return { ...page, status: isWrong ? 403 : failure.status };
 }
