@@ -133,7 +133,7 @@ export class OAuth implements Authenticator {
     );
     if (verdict.kind !== "accepted") return verdict;
     try {
-      await this.#possession.check(confirmation, credentials);
+      await this.#possession.check(verdict.identity.dn, confirmation, credentials);
       const bound = Object.keys(confirmation).length > 0;
       return bound ? { kind: "accepted", identity: { ...verdict.identity, bound } } : verdict;
     } catch (error) {
