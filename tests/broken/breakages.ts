@@ -486,8 +486,8 @@ const PROCESS: readonly Breakage[] = [
     broken: "a password file is written in place",
     file: "src/model/edit_file.ts",
     change: instead(
-      "await writeSynced(beside, change(before),",
-      "await Deno.writeTextFile(target, change(before)); await writeSynced(beside, await Deno.readTextFile(target),",
+      "await next.writeFile(text);",
+      "await Deno.writeTextFile(target, text); await next.writeFile(text);",
     ),
     tests: ["tests/faults/disk_test.ts", "tests/model/edit_file_test.ts"],
   },

@@ -183,7 +183,11 @@ Deno.test("fileAttributeSource() finds no separator of parts inside a value, wha
     await using made = await subject(JSON.stringify({ [pattern]: { role: "admin" } }), "regexp");
     for (const value of LIKE_PARTS) {
       const dn = `CN=${escapeNameValue(value)},O=Site,C=DE`;
-      assert.deepEqual(await made.source.attributesOf(identity(dn)), NO_ATTRIBUTES, `${pattern} | ${dn}`);
+      assert.deepEqual(
+        await made.source.attributesOf(identity(dn), signal),
+        NO_ATTRIBUTES,
+        `${pattern} | ${dn}`,
+      );
     }
   }
 });
@@ -191,7 +195,7 @@ Deno.test("fileAttributeSource() finds no separator of parts inside a value, wha
 Deno.test("fileAttributeSource() matches patterns that spell separators in values, in the old way and the new", async () => {
   for (const pattern of ["CN=Doe\\\\, Ann,O=Site", "CN=Doe\\\\2c Ann,O=Site", "CN=[^,+]*,O=Site"]) {
     await using made = await subject(JSON.stringify({ [pattern]: { role: "user" } }), "regexp");
-    const found = await made.source.attributesOf(identity("CN=Doe\\, Ann,O=Site"));
+    const found = await made.source.attributesOf(identity("CN=Doe\\, Ann,O=Site"), signal);
     assert.deepEqual(found, attributeSet({ role: ["user"] }), pattern);
   }
 });
