@@ -91,6 +91,8 @@ export interface Authenticator {
    * @throws {ServiceError} If it is out of order.
    */
   standingOf?: AskStanding;
+  /** Longest time that anything derived from a login by it may last, in seconds; absent: while {@link standingOf} knows it. */
+  readonly derivedLifetime?: number;
   /** Names that a user gets who signs in by this login, as far as that is known beforehand. */
   namesOf?(login: string): readonly string[];
   /** Whether this method knows the login, by a file or from daemons: one that may be written, being no password in the wrong field. */

@@ -178,10 +178,9 @@ function withLogin(identity: Identity, { authorization }: Credentials): Identity
   return { ...identity, login: authorization.user };
 }
 
-/** Whoever shows what they know or have logs in now; tokens of providers stand for a login of before. */
+/** Whoever shows what they know or have logs in now; a token stands for a login of before, of which its authenticator knows. */
 function withAuthTime(identity: Identity, { authorization }: Credentials): Identity {
-  const isOfBefore = authorization.kind === "bearer" && authorization.route !== "ssh-key";
-  return isOfBefore ? identity : { ...identity, authTime: "now" };
+  return authorization.kind === "bearer" ? identity : { ...identity, authTime: "now" };
 }
 
 function authenticated(identity: Identity): Caller {

@@ -20,6 +20,10 @@ export interface Identity {
    * on that daemon's servers only (design decision "Account names across daemons").
    */
   readonly uidServers?: readonly string[];
+  /** Names the very credential that was shown, see `credentialFingerprint`; absent: its authenticator cannot be asked about it. */
+  readonly credential?: string;
+  /** When the authenticator's source last vouched for the login, in seconds since the epoch; absent: with this request. */
+  readonly proved?: number;
   /** Class of the login, as a provider tells it (`acr`; OIDC Core 1.0, 2). */
   readonly acr?: string;
   /** When the user logged in, in seconds since the epoch; `now`: what they know or have is shown with this request. Absent: not known. */

@@ -9,6 +9,13 @@ const SQL = {
         VALUES (:kind, :key, :owner, :made, :ends, :content)
         ON CONFLICT (kind, key) DO UPDATE
         SET owner = excluded.owner, made = excluded.made, ends = excluded.ends, content = excluded.content`,
+  raise: `INSERT INTO record (kind, key, owner, made, ends, content)
+          VALUES (:kind, :key, :owner, :made, :ends, :content)
+          ON CONFLICT (kind, key) DO UPDATE SET
+            content = CASE WHEN excluded.made > record.made THEN excluded.content ELSE record.content END,
+            made = CASE WHEN excluded.made > record.made THEN excluded.made ELSE record.made END,
+            ends = CASE WHEN excluded.ends > record.ends THEN excluded.ends ELSE record.ends END
+          RETURNING *`,
   trim: `DELETE FROM record WHERE kind = :kind AND key IN (
            SELECT key FROM record WHERE kind = :kind AND owner = :owner AND key <> :key
            ORDER BY ends DESC, made DESC, key LIMIT 1000000000 OFFSET :others)`,
@@ -39,6 +46,14 @@ export class DatabaseRecordStore implements RecordStore {
       yield* rows(SQL.put, { kind, key, owner, made, ends, content: JSON.stringify(content) });
       yield* rows(SQL.trim, { kind, key, owner, others: most - 1 });
     }, `records of ${owner}`);
+  }
+
+  raise(kind: string, record: KeptRecord): Promise<KeptRecord> {
+    return this.#change(function* () {
+      const content = JSON.stringify(record.content);
+      const kept = yield* row(SQL.raise, { kind, ...record, content });
+      return kept === undefined ? record : toRecord(kept);
+    }, `records of ${record.owner}`);
   }
 
   get(kind: string, key: string): Promise<KeptRecord | undefined> {

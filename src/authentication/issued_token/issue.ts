@@ -84,6 +84,8 @@ export class TokenIssuer {
       readonly tls: () => TlsMaterial;
       readonly limits: TokenLimits;
       readonly clock: Clock;
+      /** Until when what is derived from a login now may last, in seconds since the epoch. */
+      readonly derivedUntil: (identity: Identity) => number;
       /** Takes what is made; absent: nothing of it is kept. */
       readonly book?: TokenBook;
     },
@@ -99,7 +101,7 @@ export class TokenIssuer {
    * @param maker.preferences Of this request, in header syntax; frozen in the token.
    * @param maker.clientAddress For the list of tokens.
    * @returns Compact JSON Web Signature.
-   * @throws {ERR_TOKEN_BOUNDS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME | ERR_TOKENS_UNAVAILABLE | ERR_RECORD_STORE}
+   * @throws {ERR_TOKEN_BOUNDS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME | ERR_LOGIN_NOT_DERIVABLE | ERR_TOKENS_UNAVAILABLE | ERR_RECORD_STORE}
    */
   async issue(
     caller: Caller,
@@ -134,6 +136,8 @@ export class TokenIssuer {
       uid: identity.uid,
       uidServers: identity.uid === undefined ? undefined : identity.uidServers,
       acr: identity.acr,
+      cred: identity.credential,
+      proved: identity.proved,
       auth_time: identity.authTime === "now" ? now : identity.authTime,
       role: decidedRole(identity),
       groups: identity.groups,
@@ -192,7 +196,8 @@ export class TokenIssuer {
 
   async #make(claims: object, issuer: Issuer, madeFrom: string | undefined): Promise<string> {
     const token = await this.#sign(JSON.stringify(claims), issuer);
-    await this.options.book?.enter(shownToken(parseSignedToken(token)), madeFrom);
+    const signer = { issuer, pem: this.options.tls().certificate };
+    await this.options.book?.enter(shownToken(parseSignedToken(token)), madeFrom, signer);
     return token;
   }
 
@@ -205,8 +210,11 @@ export class TokenIssuer {
   }
 
   /** Seconds since the epoch. */
-  #renewableUntil({ issuedToken }: Identity, now: number): number {
-    const latest = this.#latestRenewal(now);
+  #renewableUntil(identity: Identity, now: number): number {
+    const { issuedToken } = identity;
+    const derived = Math.floor(this.options.derivedUntil(identity));
+    if (derived - now < 1) throw refuse("ERR_LOGIN_NOT_DERIVABLE");
+    const latest = Math.min(this.#latestRenewal(now), derived);
     if (issuedToken === undefined) return latest;
     if (!issuedToken.renewable) throw refuse("ERR_TOKEN_NOT_RENEWABLE", "it was not asked for as renewable");
     return Math.min(issuedToken.renewableUntil ?? now, latest);

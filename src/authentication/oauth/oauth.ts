@@ -69,6 +69,7 @@ export class OAuth implements Authenticator {
   readonly challenges: Authenticator["challenges"];
   readonly issuer?: TokenIssuer;
   readonly browserLogin?: BrowserLogin;
+  readonly derivedLifetime: number;
   readonly #config: OAuthConfig;
   readonly #clock: Clock;
   readonly #assignments: Assignments;
@@ -92,6 +93,7 @@ export class OAuth implements Authenticator {
     },
   ) {
     this.name = config.name;
+    this.derivedLifetime = config.derivedLifetime;
     this.challenges = config.issuer === undefined ? ["Bearer"] : ["Bearer", "DPoP"];
     if (config.issuer !== undefined) {
       this.issuer = { url: config.issuer, scopes: config.requiredScope, asked: config.askAlways };
@@ -237,6 +239,7 @@ export class OAuth implements Authenticator {
         dn,
         method: "OAUTH",
         via: this.name,
+        proved: Math.floor(this.#clock() / 1000),
         ...attributes,
         ...loginIn(said),
         ...(groups.length > 0 && { groups }),

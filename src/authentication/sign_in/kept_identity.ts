@@ -20,6 +20,8 @@ const MEMBERS = {
   role: optional(isText),
   groups: optional(isList(isText)),
   uidServers: optional(isList(isText)),
+  credential: optional(isText),
+  proved: optional((value) => typeof value === "number"),
   acr: optional(isText),
   authTime: optional((value) => typeof value === "number"),
   bound: optional((value) => value === true),

@@ -2,6 +2,8 @@ import { createHmac, hash, randomBytes } from "node:crypto";
 import type { Clock } from "../../model/clock.ts";
 import { HostCookie } from "../../model/cookie.ts";
 import { comparableForm } from "../../model/distinguished_name.ts";
+import type { Identity } from "../../model/identity.ts";
+import { refuse } from "../../model/service_error.ts";
 import type { RecordStore } from "../../store/record_store.ts";
 import { isJsonObject } from "../json_object.ts";
 import { type AskStanding, whatIsLeft } from "../standing.ts";
@@ -52,6 +54,8 @@ export class SignIns {
       /** Opened when first needed. */
       readonly records: () => RecordStore;
       readonly standing: AskStanding;
+      /** Until when what is derived from a login now may last, in seconds since the epoch. */
+      readonly derivedUntil: (identity: Identity) => number;
       readonly limits: SignInLimits;
       readonly clock: Clock;
     },
@@ -61,10 +65,12 @@ export class SignIns {
   async begin({ identity, userName, until = Infinity }: Proved): Promise<string> {
     const token = randomBytes(16).toString("base64url");
     const made = this.#now();
-    const ends = Math.min(made + this.parts.limits.maxSeconds, Math.floor(until));
+    const derived = this.parts.derivedUntil(identity);
+    const ends = Math.floor(Math.min(made + this.parts.limits.maxSeconds, until, derived));
+    if (ends <= made) throw refuse("ERR_LOGIN_NOT_DERIVABLE");
     const record = { key: digestOf(token), owner: comparableForm(identity.dn), made };
     const authTime = identity.authTime === "now" ? made : identity.authTime;
-    const content = { identity: { ...identity, authTime }, userName };
+    const content = { identity: { proved: made, ...identity, authTime }, userName };
     await this.parts.records().put(SIGNED_IN, { ...record, ends, content }, MOST_OF_A_USER);
     await this.#hear(record);
     return token;

@@ -53,6 +53,7 @@ const BAD_MS = 5_000;
  */
 export class Unity implements Authenticator {
   readonly name: string;
+  readonly derivedLifetime: number;
   readonly #config: UnityConfig;
   readonly #parts: UnityParts;
   readonly #log: Logger;
@@ -71,6 +72,7 @@ export class Unity implements Authenticator {
     readonly passOn: (credentials: Credentials) => PassedOn | Verdict,
   ) {
     this.name = config.name;
+    this.derivedLifetime = config.derivedLifetime;
     this.#config = config;
     this.#parts = parts;
     this.#log = parts.log.child({ method: config.name });
@@ -174,6 +176,7 @@ export class Unity implements Authenticator {
       dn,
       method: "UNITY-SAML",
       via: this.name,
+      proved: Math.floor(now / 1000),
       ...this.#assignments.attributes(attributes),
     };
     return {

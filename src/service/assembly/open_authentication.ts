@@ -6,15 +6,17 @@ import { KINDS_OF_REVOKED, TokenBook } from "../../authentication/issued_token/t
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { createMethods } from "../../authentication/registry.ts";
-import { type AskStanding, standingOf } from "../../authentication/standing.ts";
+import { type AskStanding, derivedUntil, standingOf } from "../../authentication/standing.ts";
 import type { KindList } from "../../config/kind.ts";
 import type { DatabaseConfig, GatewayConfig, ServiceConfig } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
+import type { Identity } from "../../model/identity.ts";
 import type { SeenOnce } from "../../model/seen_once.ts";
 import { DatabaseRecordStore } from "../../store/database_record_store.ts";
 import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
+import type { Revocation } from "../../model/trust/revocation.ts";
 import { RememberedRecords } from "../../store/remembered_records.ts";
 import { METADATA_PATH } from "../../resource/protected_resource.ts";
 import type { RequestObserver } from "../request_observer.ts";
@@ -93,6 +95,7 @@ export async function openAuthentication(
     records: records.open,
     proofs,
     serverName: () => own.name() ?? "",
+    revocation: () => revocationOfClients(own),
     outgoing: outgoing.client,
     assertions: {
       url: externalUrl,
@@ -103,8 +106,18 @@ export async function openAuthentication(
     gateway: await readGateway(config.gateway),
   });
   const methods = created.map((method) => keep(observed(method, observer)));
-  const standing: AskStanding = (user, signal) => standingOf(methods, user, signal);
-  const issuing = { records, log, clock: sharedClock, standing, lookingOn, database, keep };
+  const standing: AskStanding = (user, signal) => standingOf(methods, user, signal, sharedClock);
+  const untilOf = (identity: Identity) => derivedUntil(methods, identity, sharedClock() / 1000);
+  const issuing = {
+    records,
+    log,
+    clock: sharedClock,
+    standing,
+    derivedUntil: untilOf,
+    lookingOn,
+    database,
+    keep,
+  };
   const { tokens, verifier, book } = await openIssued(config, own, issuing);
   return {
     chain: {
@@ -120,6 +133,7 @@ export async function openAuthentication(
     signIns: new SignIns({
       records: records.openAnyway,
       standing,
+      derivedUntil: untilOf,
       limits: config.browsers,
       clock: sharedClock,
     }),
@@ -127,12 +141,19 @@ export async function openAuthentication(
   };
 }
 
+function revocationOfClients(own: OwnCertificate): Revocation | undefined {
+  if (own.pem() === undefined) return undefined;
+  const { clientAnchors, clientRevocation, revocation } = own.material();
+  return clientAnchors === undefined ? revocation : clientRevocation;
+}
+
 /** The issuing and the verifying of tokens of our own. */
 async function openIssued(
   { issuedTokens, sharing }: ServiceConfig,
   own: OwnCertificate,
-  { records, log, clock, standing, lookingOn, database, keep }:
+  { records, log, clock, standing, derivedUntil, lookingOn, database, keep }:
     & Pick<AuthenticationParts, "log" | "clock" | "lookingOn" | "database" | "keep">
+    & Pick<TokenIssuer["options"], "derivedUntil">
     & { readonly records: Records; readonly standing: AskStanding },
 ): Promise<
   { readonly tokens?: TokenIssuer; readonly verifier?: Authenticator; readonly book?: TokenBook }
@@ -149,7 +170,7 @@ async function openIssued(
   const book = openBook(records, { log, clock, lookingOn, longest, revoked, config: sharing.database });
   const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
   return {
-    tokens: new TokenIssuer({ tls: own.material, limits, clock, book }),
+    tokens: new TokenIssuer({ tls: own.material, limits, derivedUntil, clock, book }),
     verifier: issuedToken({ tls: own.material, trustedIssuers, hmacSecret, standing, book, clock, log }),
     book,
   };

@@ -61,6 +61,7 @@ async function start(
     identityTemplate: undefined,
     assignments: assignments({ uid: "preferredUsername", groups: "memberOf" }),
     showCertificate: false,
+    derivedLifetime: 28_800,
     ...config,
   }, {
     http,
@@ -160,6 +161,7 @@ for (const kind of ["UnitySAMLAuthenticator", "UnityOAuthAuthenticator"] as cons
         via: "SUBJECT",
         uid: "ann",
         groups: ["hpc", "lab2"],
+        proved: Math.floor(NOW / 1000),
       });
     }));
 }
