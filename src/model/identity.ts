@@ -32,6 +32,8 @@ export interface Identity {
   readonly capabilities?: readonly Capability[];
   /** Present if the login counts with a proof of possession alone (RFC 9449, 8705): nothing that is worth the same without. */
   readonly bound?: true;
+  /** Present if the caller signed in with a browser: by what that is known, and when that ends, in seconds since the epoch. */
+  readonly browser?: { readonly id: string; readonly ends: number };
   /** Present if the caller showed a token that this or a trusted service issued. */
   readonly issuedToken?: IssuedTokenFacts;
 }

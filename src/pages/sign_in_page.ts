@@ -11,7 +11,7 @@ import { type Content, isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
 import { type Asked, Visit, wantedPage } from "./visit.ts";
-import type { BrowserLogin } from "../authentication/authenticator.ts";
+import type { BrowserLogin, ProviderSession } from "../authentication/authenticator.ts";
 import type { RegulatedParts } from "../resource/regulated.ts";
 
 /** How people can sign in with a browser; at least one way there is. */
@@ -94,13 +94,17 @@ export async function signedIn(
   call: Call,
   { caller, userName, user: { role } }: IdentifiedUser,
   { signIns }: SignInParts,
-  { to, until }: { readonly to: string; readonly until?: number | undefined },
+  { to, until, session }: {
+    readonly to: string;
+    readonly until?: number | undefined;
+    readonly session?: ProviderSession | undefined;
+  },
 ): Promise<HttpResponse> {
   if (caller.kind === "anonymous") throw refuse("ERR_PAGE_OUTDATED", "the browser shows no certificate");
   if (!mayAccess("auth", "GET", role)) throw refuse("ERR_FORBIDDEN", `role ${role}`);
   const cookie = signInCookie(call.base);
   const former = cookie.valueIn(call.request.headers.get("Cookie"));
-  const token = await signIns.begin({ identity: caller.identity, userName, until });
+  const token = await signIns.begin({ identity: caller.identity, userName, until, session });
   if (former !== undefined) await signIns.end(former);
   const response = emptyResponse({ status: 303, headers: { Location: call.root + to } });
   response.headers.add("Set-Cookie", cookie.set(token));

@@ -1,13 +1,13 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { CompactSign } from "jose";
 import type { Clock } from "../../model/clock.ts";
-import { type Caller, decidedRole, type Identity, type IssuedTokenFacts } from "../../model/identity.ts";
+import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
 import { printable } from "../../model/printable.ts";
 import { refuse } from "../../model/service_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { isPersonalName } from "../personal_name.ts";
 import { isNarrow, narrowed, type TokenBounds } from "../../model/token_bounds.ts";
-import { lineageWith } from "../../model/token_lineage.ts";
+import { lineageWith, type TokenLineage } from "../../model/token_lineage.ts";
 import { namedUser } from "../standing.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
 import { parseSignedToken } from "../signed_token.ts";
@@ -148,7 +148,7 @@ export class TokenIssuer {
       aud: limitedTo,
       bounds: boundsClaim(bounds),
       name: request.name,
-      ...this.#lineage(expires, former),
+      ...this.#lineage(expires, former?.lineage ?? this.#lineageOf(identity)),
     };
     return await this.#make(claims, issuer, clientAddress);
   }
@@ -188,10 +188,17 @@ export class TokenIssuer {
     return await this.#make(claims, issuer, undefined);
   }
 
-  /** Claims of a token that is made now. @param former The token that it is got with. */
-  #lineage(expires: number, former?: IssuedTokenFacts): Record<string, unknown> {
+  /** Claims of a token that is made now. @param former Of what it is got with. */
+  #lineage(expires: number, former?: TokenLineage): Record<string, unknown> {
     const token = { id: crypto.randomUUID(), expires };
-    return lineageClaims(lineageWith(former?.lineage, token, this.options.clock()));
+    return lineageClaims(lineageWith(former, token, this.options.clock()));
+  }
+
+  /** A browser stands at the beginning of the line of tokens that are got with it: they end with its login. */
+  #lineageOf({ browser }: Identity): TokenLineage | undefined {
+    if (browser === undefined) return undefined;
+    const { id, ends: expires } = browser;
+    return { id, expires, since: this.options.clock(), root: id, line: [] };
   }
 
   async #make(claims: object, issuer: Issuer, madeFrom: string | undefined): Promise<string> {

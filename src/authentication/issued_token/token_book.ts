@@ -165,18 +165,36 @@ export class TokenBook {
   async revoke(user: TokenOwner, id: string): Promise<boolean> {
     const token = (await this.list(user)).find((listed) => listed.id === id);
     if (token === undefined) return false;
-    const owner = comparableForm(user.dn);
-    if ((await this.#records.list(REVOKED, owner)).length >= MOST_REVOKED) {
-      await this.#revokeSoFar(owner);
-      return true;
+    await this.#revoke(comparableForm(user.dn), id, token);
+    return true;
+  }
+
+  /** Revokes what a user got with a browser, and what was got with that. @param owner In comparable form. @throws {ERR_RECORD_STORE} */
+  async revokeGot(owner: string, browser: string): Promise<void> {
+    const now = this.parts.clock();
+    await this.#revoke(owner, browser, {
+      root: browser,
+      since: now,
+      latest: now / 1000 + this.parts.longest,
+    });
+    for (const record of await this.#records.list(TOKEN, owner)) {
+      if (tokenOf(record)?.root === browser) await this.#records.remove(TOKEN, record.key);
     }
-    const { root, since, latest } = token;
+  }
+
+  async #revoke(
+    owner: string,
+    id: string,
+    { root, since, latest }: Pick<BookedToken, "root" | "since" | "latest">,
+  ): Promise<void> {
+    if ((await this.#records.list(REVOKED, owner)).length >= MOST_REVOKED) {
+      return await this.#revokeSoFar(owner);
+    }
     const ends = Math.ceil(latest) + CLOCK_TOLERANCE + 1;
     const record = { key: id, owner, made: this.#now(), ends, content: { root, since } };
     await this.#records.put(REVOKED, record, MOST_REVOKED);
     this.#version = undefined;
     await this.#records.remove(TOKEN, id);
-    return true;
   }
 
   /**

@@ -32,6 +32,8 @@ import { secondsOf, unmetRequirement } from "./token_requirements.ts";
 
 /** How long the word on a bad token is taken again. */
 const BAD_MS = 5_000;
+/** Logout tokens that are remembered, of some minutes. */
+const MOST_LOGOUTS = 20_000;
 
 /** See `Authorization`. */
 type Login = NonNullable<Extract<Authorization, { readonly kind: "bearer" }>["login"]>;
@@ -107,7 +109,8 @@ export class OAuth implements Authenticator {
     this.#keys = new KeySet({ provider: this.#provider, elapsed, schedule, log: own });
     const { issuer, signIn } = config;
     if (issuer !== undefined && signIn !== undefined) {
-      const parts = { provider: this.#provider, keys: this.#keys, clock };
+      const logouts = new SeenOnce({ all: MOST_LOGOUTS, perOwner: MOST_LOGOUTS }, clock);
+      const parts = { provider: this.#provider, keys: this.#keys, clock, logouts };
       this.browserLogin = new CodeLogin({ ...config, issuer, signIn }, parts);
     }
     this.#possession = new PossessionCheck(clock, proofs);

@@ -2,7 +2,7 @@ import type { Identity } from "../../model/identity.ts";
 import { isJsonObject } from "../json_object.ts";
 
 /** What is kept of somebody who has signed in; they have not shown a token of ours. */
-export type KeptIdentity = Omit<Identity, "issuedToken">;
+export type KeptIdentity = Omit<Identity, "issuedToken" | "browser">;
 
 type Check = (value: unknown) => boolean;
 

@@ -1,5 +1,8 @@
 import type { AuthenticatorKind, MethodParts } from "../../authentication/authenticator_kind.ts";
-import type { Authenticator } from "../../authentication/authenticator.ts";
+import { askerOf } from "../../authentication/asker_of.ts";
+import type { Authenticator, Renewal } from "../../authentication/authenticator.ts";
+import type { KeptIdentity } from "../../authentication/sign_in/kept_identity.ts";
+import type { RenewableSession } from "../../authentication/sign_in/provider_logins.ts";
 import type { AuthenticationChain } from "../../authentication/chain.ts";
 import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { KINDS_OF_REVOKED, TokenBook } from "../../authentication/issued_token/token_book.ts";
@@ -135,10 +138,34 @@ export async function openAuthentication(
       standing,
       derivedUntil: untilOf,
       limits: config.browsers,
+      renew: (identity, session, signal) => renewLogin(methods, identity, session, signal),
+      revokeGot: async (owner, browser) => await book?.revokeGot(owner, browser),
       clock: sharedClock,
+      log,
     }),
     records: records.open,
   };
+}
+
+/** Asks the provider that named an identity; a method that is configured no longer vouches for nobody. */
+async function renewLogin(
+  methods: readonly Authenticator[],
+  { via, acr, authTime }: KeptIdentity,
+  session: RenewableSession,
+  signal: AbortSignal,
+): Promise<Renewal> {
+  const method = methods.find(({ name }) => name === via);
+  if (method?.browserLogin === undefined) {
+    return { kind: "refused", reason: "no browser signs in there any more" };
+  }
+  const clientAddress = "renewal"; // a lane of their own: nobody else waits for these, nor they for others
+  const asker = askerOf({ clientAddress }, session.sub, signal);
+  const outcome = await method.browserLogin.renew(session, { acr, authTime }, asker);
+  if (outcome.kind === "refused") return outcome;
+  const { authorization, session: { refreshToken = session.refreshToken } } = outcome;
+  const verdict = await method.authenticate({ authorization, clientAddress }, signal);
+  if (verdict.kind === "accepted") return { kind: "renewed", identity: verdict.identity, refreshToken };
+  return verdict.kind === "refused" ? verdict : { kind: "refused", reason: "no token of the provider" };
 }
 
 function revocationOfClients(own: OwnCertificate): Revocation | undefined {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { Standing } from "../../../src/authentication/standing.ts";
 import { SignIns } from "../../../src/authentication/sign_in/sign_ins.ts";
+import { SILENT } from "../../../src/logging/logger.ts";
 import { isRefusal } from "../../../src/model/service_error.ts";
 import { IN_MEMORY } from "../../../src/store/sqlite_database.ts";
 import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
@@ -18,6 +19,9 @@ function opened(standing: () => Standing = () => ({ kind: "known" }), derived = 
     standing: () => Promise.resolve(standing()),
     derivedUntil: () => derived,
     limits: { idleSeconds: 1800, maxSeconds: 28_800 },
+    renew: () => Promise.reject(new Error("nobody asks")),
+    revokeGot: () => Promise.resolve(),
+    log: SILENT,
     clock,
   });
   const { signal } = new AbortController();
@@ -107,6 +111,9 @@ Deno.test("a browser that signs out while another request of it is under way sta
     },
     derivedUntil: () => Infinity,
     limits: { idleSeconds: 1800, maxSeconds: 28_800 },
+    renew: () => Promise.reject(new Error("nobody asks")),
+    revokeGot: () => Promise.resolve(),
+    log: SILENT,
     clock: () => clock() + ahead,
   });
   const token = await signIns.begin({ identity: ANN });
