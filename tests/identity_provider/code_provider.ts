@@ -33,6 +33,9 @@ export interface CodeProvider extends AsyncDisposable {
   readonly lockedOut: Set<string>;
   /** Whether its token endpoint is out of order for refresh tokens. */
   away: boolean;
+  /** Claim of access tokens. */
+  groups: readonly string[];
+  now: () => number;
   /** What was wrong with the logins of its client. */
   readonly faults: readonly string[];
   /** A user signs in there, and the browser is sent back. @returns Path and query of our service. */
@@ -46,12 +49,17 @@ export async function startCodeProvider(
 ): Promise<CodeProvider> {
   const codes = new Map<string, { readonly asked: URLSearchParams; readonly user: string }>();
   const signer = createSigner("ES256", randomUUID());
-  const state: Pick<CodeProvider, "metadata" | "misbehaviour" | "refreshing" | "lockedOut" | "away"> = {
+  const state: Pick<
+    CodeProvider,
+    "metadata" | "misbehaviour" | "refreshing" | "lockedOut" | "away" | "groups" | "now"
+  > = {
     metadata: {},
     misbehaviour: {},
     refreshing: false,
     lockedOut: new Set(),
     away: false,
+    groups: ["hpc"],
+    now: Date.now,
   };
   let assertions: ClientAssertions | undefined;
   const faults: string[] = [];
@@ -70,7 +78,7 @@ export async function startCodeProvider(
     if (session === undefined || state.lockedOut.has(session.user)) {
       return response.writeHead(400, { "Content-Type": "application/json" }).end('{"error":"invalid_grant"}');
     }
-    const tokens = tokensFor(server.origin, session, { signer, ...state.misbehaviour });
+    const tokens = tokensFor(server.origin, session, { signer, ...state, ...state.misbehaviour });
     sendJson(response, { ...tokens, ...withRefreshToken(session), ...state.misbehaviour.answer });
   };
   const server = await startHttpsServer(credential, (request, response) => {
@@ -100,7 +108,7 @@ export async function startCodeProvider(
       form.get("redirect_uri") !== code.asked.get("redirect_uri")
     ) return refuse(400, "invalid_grant");
     sendJson(response, {
-      ...tokensFor(issuer, code, { signer, ...state.misbehaviour }),
+      ...tokensFor(issuer, code, { signer, ...state, ...state.misbehaviour }),
       ...withRefreshToken(code),
       ...state.misbehaviour.answer,
     });
@@ -137,9 +145,12 @@ function metadataOf(issuer: string) {
 function tokensFor(
   issuer: string,
   { asked, user }: { readonly asked: URLSearchParams; readonly user: string },
-  { signer, idToken }: Misbehaviour & { readonly signer: TokenSigner },
+  { signer, idToken, groups, now: clock }:
+    & Misbehaviour
+    & Pick<CodeProvider, "groups" | "now">
+    & { readonly signer: TokenSigner },
 ) {
-  const now = Math.floor(Date.now() / 1000);
+  const now = Math.floor(clock() / 1000);
   const common = { iss: issuer, sub: user, iat: now, exp: now + 300, auth_time: now, acr: "mfa" };
   return {
     token_type: "Bearer",
@@ -148,8 +159,15 @@ function tokensFor(
       aud: "uftp",
       client_id: CODE_CLIENT.id,
       scope: "openid",
+      groups,
       jti: randomUUID(),
     }),
-    id_token: signer.sign({ ...common, aud: CODE_CLIENT.id, nonce: asked.get("nonce"), ...idToken }),
+    id_token: signer.sign({
+      ...common,
+      sid: `session of ${user}`,
+      aud: CODE_CLIENT.id,
+      nonce: asked.get("nonce"),
+      ...idToken,
+    }),
   };
 }

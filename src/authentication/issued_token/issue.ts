@@ -117,8 +117,12 @@ export class TokenIssuer {
     const issuer = this.#issuer();
     if (!isPersonalName(identity.dn, issuer.name)) throw refuse("ERR_TOKEN_NEEDS_IDENTITY");
     const now = Math.floor(this.options.clock() / 1000);
-    const renewableUntil = this.#renewableUntil(identity, now);
-    const expires = now + this.#lifetime(request.lifetime, issuer, now, renewableUntil);
+    const derived = Math.floor(this.options.derivedUntil(identity)) - now;
+    if (derived < 1) throw refuse("ERR_LOGIN_NOT_DERIVABLE");
+    const renewableUntil = Math.min(this.#renewableUntil(identity, now), now + derived);
+    // Nobody but the operator knows that limit: who asks for more gets what there is.
+    const asked = request.lifetime === undefined ? undefined : Math.min(request.lifetime, derived);
+    const expires = now + this.#lifetime(asked, issuer, now, renewableUntil);
     const former = identity.issuedToken;
     const bounds = boundsWithin(former?.bounds, request.bounds);
     const limited = request.limited || isNarrow(bounds);
@@ -217,11 +221,8 @@ export class TokenIssuer {
   }
 
   /** Seconds since the epoch. */
-  #renewableUntil(identity: Identity, now: number): number {
-    const { issuedToken } = identity;
-    const derived = Math.floor(this.options.derivedUntil(identity));
-    if (derived - now < 1) throw refuse("ERR_LOGIN_NOT_DERIVABLE");
-    const latest = Math.min(this.#latestRenewal(now), derived);
+  #renewableUntil({ issuedToken }: Identity, now: number): number {
+    const latest = this.#latestRenewal(now);
     if (issuedToken === undefined) return latest;
     if (!issuedToken.renewable) throw refuse("ERR_TOKEN_NOT_RENEWABLE", "it was not asked for as renewable");
     return Math.min(issuedToken.renewableUntil ?? now, latest);
