@@ -3,9 +3,7 @@
  * that ends something else; a row or a cell that nobody tries here fails.
  */
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { Agent, request } from "node:https";
-import type { IncomingMessage } from "node:http";
+import { Agent } from "node:https";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
@@ -201,26 +199,17 @@ async function possessionsOf({ shown, browser }: Login): Promise<Possessions> {
 
 /** Begins to read a file that is too big to be under way as a whole. */
 async function begin(path: string, { as, certificate, headers }: Question) {
-  const outgoing = request(origin + path, {
-    ca: authority.certificate,
-    agent: false,
-    headers,
-    ...(as && { auth: as.join(":") }),
+  const client = Deno.createHttpClient({
+    caCerts: [authority.certificate],
     ...(certificate && { cert: certificate.certificate, key: certificate.key }),
-  }).end();
-  const [response]: IncomingMessage[] = await once(outgoing, "response");
-  assert.equal(response?.statusCode, 200);
-  let whole: Promise<boolean> | undefined;
-  const read = async () => {
-    let length = 0;
-    try {
-      for await (const part of response ?? []) length += part.length;
-    } catch {
-      return false;
-    }
-    return length === BIG;
-  };
-  return { finish: () => whole ??= read(), close: () => outgoing.destroy() };
+  });
+  const response = await fetch(origin + path, {
+    client,
+    headers: { ...headers, ...(as && { Authorization: `Basic ${btoa(as.join(":"))}` }) },
+  });
+  assert.equal(response.status, 200);
+  const finish = () => inTime(response.bytes().then(({ length }) => length === BIG, () => false), "the end");
+  return { finish, close: () => client.close() };
 }
 
 /** One row: how somebody logged in, how that ends, and how the next row finds everything as before. */
