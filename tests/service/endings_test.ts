@@ -77,16 +77,19 @@ async function start() {
     maxVersion: "TLSv1.3",
   });
   const options = { address: "127.0.0.1", port: 0, maxConnections: 0, limits: LIMITS, tls: tls(material) };
-  let service: Awaited<ReturnType<typeof createService>> | undefined;
+  const made: { service?: Awaited<ReturnType<typeof createService>> } = {};
   const parts = partsWith((request, signal) => {
-    assert(service !== undefined);
-    return service.answer(request, signal);
+    assert(made.service !== undefined);
+    return made.service.answer(request, signal);
   });
   const edge = await HttpsEdge.start(options, { ...parts, clock });
-  service = await createService({ ...setup, generation: 1, upSince: 0, port: edge.port }, {
-    log: SILENT,
-    clock,
-  });
+  const service = made.service = await createService(
+    { ...setup, generation: 1, upSince: 0, port: edge.port },
+    {
+      log: SILENT,
+      clock,
+    },
+  );
   return { state, clock, provider, issuerDn, site, map, service, edge, material, tls };
 }
 
