@@ -32,7 +32,7 @@ interface KeptLogin {
 }
 
 /** A browser whose login a provider has ended. */
-export interface EndedBrowser {
+interface EndedBrowser {
   readonly key: string;
   /** Its user in comparable form. */
   readonly owner: string;

@@ -65,7 +65,7 @@ export function findRevoked(
 }
 
 /** A certificate as revocation lists know it, where there is no more left of it. */
-export interface CertificateReference {
+interface CertificateReference {
   /** Digest of the issuer's name as it is encoded. */
   readonly issuer: string;
   /** Hexadecimal, without leading zeros. */

@@ -73,41 +73,11 @@ interface OpenAuthentication {
 /** @throws If a file that the configuration names cannot be used. */
 export async function openAuthentication(
   config: ServiceConfig,
-  {
-    own,
-    outgoing,
-    groups,
-    kinds,
-    assertionIssuers,
-    externalUrl,
-    observer,
-    proofs,
-    log,
-    clock,
-    sharedClock,
-    lookingOn,
-    database,
-    keep,
-  }: AuthenticationParts,
+  parts: AuthenticationParts,
 ): Promise<OpenAuthentication> {
+  const { own, externalUrl, observer, log, sharedClock, lookingOn, database, keep } = parts;
   const records = keep(new Records(database ?? config.sharing.directory, sharedClock));
-  const created = await createMethods(config.authentication.methods, kinds, {
-    log,
-    clock,
-    keySources: groups.map(keySource),
-    records: records.open,
-    proofs,
-    serverName: () => own.name() ?? "",
-    revocation: () => revocationOfClients(own),
-    outgoing: outgoing.client,
-    assertions: {
-      url: externalUrl,
-      additionalIdentifiers: config.additionalServiceIdentifiers,
-      issuers: () => assertionIssuers,
-      anchors: () => own.material().providerAnchors ?? own.material().anchors,
-    },
-    gateway: await readGateway(config.gateway),
-  });
+  const created = await openMethods(config, parts, records);
   const methods = created.map((method) => keep(observed(method, observer)));
   const standing: AskStanding = (user, signal) => standingOf(methods, user, signal, sharedClock);
   const untilOf = (identity: Identity) => derivedUntil(methods, identity, sharedClock() / 1000);
@@ -145,6 +115,31 @@ export async function openAuthentication(
     }),
     records: records.open,
   };
+}
+
+async function openMethods(
+  { authentication, additionalServiceIdentifiers: additionalIdentifiers, gateway }: ServiceConfig,
+  { own, outgoing, groups, kinds, assertionIssuers, externalUrl: url, proofs, log, clock }:
+    AuthenticationParts,
+  records: Records,
+): Promise<readonly Authenticator[]> {
+  return await createMethods(authentication.methods, kinds, {
+    log,
+    clock,
+    keySources: groups.map(keySource),
+    records: records.open,
+    proofs,
+    serverName: () => own.name() ?? "",
+    revocation: () => revocationOfClients(own),
+    outgoing: outgoing.client,
+    assertions: {
+      url,
+      additionalIdentifiers,
+      issuers: () => assertionIssuers,
+      anchors: () => own.material().providerAnchors ?? own.material().anchors,
+    },
+    gateway: await readGateway(gateway),
+  });
 }
 
 /** Asks the provider that named an identity; a method that is configured no longer vouches for nobody. */
