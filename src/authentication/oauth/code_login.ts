@@ -117,7 +117,8 @@ export class CodeLogin implements BrowserLogin {
     if (![token.claims.get("aud")].flat().includes(clientId)) {
       throw new InvalidToken("the logout token is for another client");
     }
-    if (!logouts.note(`${issuer} ${clientId}`, jti, clock() + (LOGOUT_S + 2 * CLOCK_TOLERANCE) * 1000)) {
+    const endsAt = clock() + (LOGOUT_S + 2 * CLOCK_TOLERANCE) * 1000;
+    if (!logouts.note({ owner: issuer, mark: jti, endsAt })) {
       throw new InvalidToken("the logout token was shown before, or there were too many");
     }
     return ended;
