@@ -35,7 +35,7 @@ export const DERIVED_S = 8 * 3600;
 /** See `Authenticator.derivedLifetime`. */
 export const DERIVED_LIFETIME = integer({
   help:
-    "How long browser sessions and tokens of this service may last that are got by such a login; 0: none are issued",
+    "How long browser sessions and tokens of this service that are got by such a login may last; 0: there are none",
   unit: "seconds",
   max: 30 * 86_400,
   default: DERIVED_S,

@@ -9,7 +9,7 @@ export const clientCertificate = authenticatorKind({
   keys: {
     derivedLifetime: optional(integer({
       help:
-        "How long browser sessions and tokens of this service may last that are got by such a login; 0: none are issued; without it 28800 behind a gateway, else as long as the certificate counts",
+        "How long browser sessions and tokens got by such a login may last; default 28800 behind a gateway, else as the certificate",
       unit: "seconds",
       max: 30 * 86_400,
       added: true,
