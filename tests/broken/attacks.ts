@@ -34,6 +34,30 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/system/regulation_test.ts", "tests/regulation"],
   },
   {
+    rows: ["Guessing beside another credential"],
+    broken: "a wrong password is passed over where a certificate beside it is right",
+    file: "src/authentication/chain.ts",
+    change: instead(
+      'const decides = shown.kind === "refused" || shown.kind === "undecided";',
+      "const decides = false;",
+    ),
+    tests: ["tests/system/gateway_test.ts", "tests/authentication/chain_test.ts"],
+  },
+  {
+    rows: ["Guessing beside another credential"],
+    broken: "a wrong password is passed over where another authenticator is out of order",
+    file: "src/authentication/chain.ts",
+    change: instead("(isGuessable || failed.length === 0)", "(failed.length === 0)"),
+    tests: ["tests/service/identify_test.ts", "tests/authentication/chain_test.ts"],
+  },
+  {
+    rows: ["Guessing beside another credential"],
+    broken: "a password is not judged whose caller does not wait for the answer",
+    file: "src/service/identify.ts",
+    change: instead('authorization.kind === "basic" ? NEVER : signal', "signal"),
+    tests: ["tests/service/identify_test.ts"],
+  },
+  {
     rows: ["Guesses that are spread over the instances"],
     broken: "each instance counts failed logins by itself",
     file: "src/regulation/regulator.ts",
@@ -747,7 +771,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "guesses at the password of a link cost nothing",
     file: "src/service/assembly/open_data_sharing.ts",
     change: instead(
-      "return regulate( regulator, { clientAddress, authorization }, ({ knownAs }) => look(knownAs), signal, );",
+      "return regulate(regulator.admit({ clientAddress, authorization }, signal), look);",
       "return look();",
     ),
     tests: ["tests/system/sharing/link_password_test.ts"],
