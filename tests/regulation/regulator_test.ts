@@ -34,6 +34,7 @@ function create(
   const regulator = new Regulator({
     config: { ...CONFIG, ...config },
     log,
+    shown: (name) => name === "ann" ? name : "unknown",
     steady: () => clock.now,
     patienceMs,
     issuers,
@@ -616,12 +617,17 @@ Deno.test("Regulator counts waits without a list of them, and lists as many as a
   assert.deepEqual(regulator.memory.banCounts(), { passwords: 0, tokens: 0, operator: 0 });
 });
 
-Deno.test("Regulator tells the log of each wait, without secrets", () => {
+Deno.test("Regulator tells the log of each wait, without passwords, also those typed in the place of the name", () => {
   const lines: string[] = [];
   const { fail } = create({}, createLogger((line) => lines.push(line.slice(25)), { clock: () => 0 }));
-  fail(basic("ann", "hunter2"), 6);
-  assert.deepEqual(lines, [
-    'warn  too many failed attempts scope="user at address" user=ann address=192.0.2.17 failures=6 waitMs=1000',
+  for (const name of ["ann", "hunter2"]) fail(basic(name, "hunter2"), 6);
+  for (let i = 0; i < 15; i++) fail(basic("hunter2", "x", `198.51.100.${i}`));
+  const wait = (scope: string, facts: string) =>
+    `warn  too many failed attempts scope=${scope} ${facts} waitMs=1000`;
+  assert.deepEqual(lines.slice(0, 3), [
+    wait('"user at address"', "user=ann address=192.0.2.17 failures=6"),
+    wait('"user at address"', "user=unknown address=192.0.2.17 failures=6"),
+    wait("user", "user=unknown failures=21"),
   ]);
 });
 

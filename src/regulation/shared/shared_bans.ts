@@ -1,6 +1,6 @@
 import { type Database, type Row, row, rows, type Work } from "../../store/database.ts";
 import type { Ban, BanSubject } from "../ban.ts";
-import { subjectDigests } from "./digest.ts";
+import type { Digests } from "./digest.ts";
 
 /** How long an order to forget failures is there for instances to find, in milliseconds: a day. */
 const LIFT_MS = 86_400_000;
@@ -44,7 +44,7 @@ interface OperatorOrders {
 
 /** Bans by hand in a database; subjects as they are counted. */
 export class SharedBans {
-  constructor(readonly database: Database) {}
+  constructor(readonly database: Database, readonly digests: Digests) {}
 
   /** Differs from what it was whenever something may have changed. */
   version(): string {
@@ -70,9 +70,10 @@ export class SharedBans {
    */
   lift(subject: BanSubject): Promise<{ readonly bans: number; readonly counts: number }> {
     const id = crypto.randomUUID();
+    const digests = this.digests.ofSubject(subject);
     return this.database.change(function* () {
       const lifted = yield* rows(SQL.unban, columns(subject));
-      const forgotten = yield* rows(SQL.forget, subjectDigests(subject));
+      const forgotten = yield* rows(SQL.forget, digests);
       yield* rows(SQL.lift, { id, ...columns(subject), lasts: LIFT_MS });
       return {
         bans: lifted.filter(({ remaining }) => Number(remaining) > 0).length,

@@ -2,7 +2,7 @@ import type { Stopwatch } from "../../model/clock.ts";
 import type { Schedule } from "../../model/schedule.ts";
 import { type Database, row, rows, type Work } from "../../store/database.ts";
 import type { Counting, FailedPlace } from "../regulator.ts";
-import { digest, subjectDigests } from "./digest.ts";
+import type { Digests } from "./digest.ts";
 
 const SQL = {
   count: `INSERT INTO failed_login (counted, name, who_user, who_address, failures, ends)
@@ -40,16 +40,23 @@ export class SharedFailures {
   #underWay = 0;
   #restsUntil = 0;
 
-  constructor(readonly database: Database, readonly elapsed: Stopwatch, readonly schedule: Schedule) {}
+  constructor(
+    readonly database: Database,
+    readonly digests: Digests,
+    readonly elapsed: Stopwatch,
+    readonly schedule: Schedule,
+  ) {}
 
   /**
    * Counts a failed login for all instances: the user at the address first, since an address counts each name once.
+   * @param passed Logins that passed before it, which the others are still to be told of.
    * @returns Absent if nobody can be asked.
    */
-  count(failed: readonly FailedPlace[]): Counting | undefined {
+  count(failed: readonly FailedPlace[], passed: readonly KnownLogin[]): Counting | undefined {
     if (this.#underWay >= MOST_UNDER_WAY || this.elapsed() < this.#restsUntil) return undefined;
     this.#underWay++;
-    const counted = this.#change(() => countAll(failed)).finally(() => this.#underWay--);
+    const work = () => countAll(failed, passed, this.digests);
+    const counted = this.#change(work).finally(() => this.#underWay--);
     const totals = counted.catch(() => {
       this.#restsUntil = this.elapsed() + REST_MS;
       return [];
@@ -59,12 +66,7 @@ export class SharedFailures {
 
   /** Logins that passed here; the failures of the user at the address are forgotten. @throws {DatabaseFailure} */
   passed(logins: readonly KnownLogin[]): Promise<void> {
-    return this.#change(function* () {
-      for (const { pair, agoMs } of logins) {
-        yield* row(SQL.note, { name: JSON.stringify(pair), ago: Math.max(0, Math.round(agoMs)) });
-        yield* row(SQL.clear, { name: digest(pair) });
-      }
-    });
+    return this.#change(() => noteAll(logins, this.digests));
   }
 
   /** Logins of so many milliseconds, the latest first. @throws {DatabaseFailure} */
@@ -101,17 +103,35 @@ export class SharedFailures {
   }
 }
 
-function* countAll(failed: readonly FailedPlace[]): Work<readonly (number | undefined)[]> {
+function* noteAll(logins: readonly KnownLogin[], digests: Digests): Work<void> {
+  for (const { pair, agoMs } of logins) {
+    yield* row(SQL.note, { name: JSON.stringify(pair), ago: Math.max(0, Math.round(agoMs)) });
+    yield* row(SQL.clear, { name: digests.of(pair) });
+  }
+}
+
+function* countAll(
+  failed: readonly FailedPlace[],
+  passed: readonly KnownLogin[],
+  digests: Digests,
+): Work<readonly (number | undefined)[]> {
   const totals: (number | undefined)[] = [];
   let isNewName = true;
+  yield* noteAll(passed, digests);
   for (const { place: { counted, key, subject, table }, record: { failures } } of failed) {
-    const name = digest(key);
+    const name = digests.of(key);
     if (counted === "addresses" && !isNewName) {
       totals.push(numberIn(yield* row(SQL.look, { counted, name })));
       continue;
     }
     const total = numberIn(
-      yield* row(SQL.count, { counted, name, failures, window: table.windowMs, ...subjectDigests(subject) }),
+      yield* row(SQL.count, {
+        counted,
+        name,
+        failures,
+        window: table.windowMs,
+        ...digests.ofSubject(subject),
+      }),
     );
     if (counted === "pairs") isNewName = total === 1;
     const wait = total === undefined ? 0 : table.waitAfter(key, total);

@@ -7,6 +7,7 @@ import type { Ban, BanSubject } from "../ban.ts";
 import { asCounted, KNOWN_MS, type RegulationMemory } from "../memory.ts";
 import type { RegulationNews } from "../regulation_state.ts";
 import type { Counting, FailedPlace } from "../regulator.ts";
+import { Digests } from "./digest.ts";
 import { isOfSameSubject, SharedBans } from "./shared_bans.ts";
 import { type KnownLogin, SharedFailures } from "./shared_failures.ts";
 
@@ -28,6 +29,8 @@ const AT_ONCE = 200;
 /** What is shared, and with whom. */
 interface SharedRegulationParts {
   readonly database: Database;
+  /** See {@link Digests}. */
+  readonly secret: string;
   /** Told of what the operator had other instances do. */
   readonly learned: (news: RegulationNews) => void;
   readonly log: Logger;
@@ -57,8 +60,9 @@ export class SharedRegulation {
 
   constructor(readonly parts: SharedRegulationParts) {
     const { database, elapsed, log, schedule = realTime } = parts;
-    this.#bans = new SharedBans(database);
-    this.#failures = new SharedFailures(database, elapsed, schedule);
+    const digests = new Digests(parts.secret);
+    this.#bans = new SharedBans(database, digests);
+    this.#failures = new SharedFailures(database, digests, elapsed, schedule);
     const follow = (everyMs: number, look: () => Promise<void>) =>
       new Following({ look, everyMs, trouble: "bans are not shared", log, schedule });
     this.#following = [
@@ -76,7 +80,19 @@ export class SharedRegulation {
 
   /** See the `others` of a regulator. */
   count(failed: readonly FailedPlace[]): Counting | undefined {
-    return this.#failures.count(failed);
+    const { elapsed } = this.parts;
+    const passed = failed.flatMap(({ place: { key: pair } }) => {
+      const at = this.#passed.get(pair);
+      return at === undefined ? [] : [{ pair, at, agoMs: elapsed() - at }];
+    });
+    const counting = this.#failures.count(failed, passed);
+    if (counting === undefined) return undefined;
+    // Told with this count, or else later: a second time it would clear this failure, too.
+    for (const { pair } of passed) this.#passed.delete(pair);
+    void counting.totals.then((totals) => {
+      if (totals.length === 0) passed.forEach(({ pair, at }) => this.#passed.set(pair, at));
+    });
+    return counting;
   }
 
   /** See {@link count}. */

@@ -91,7 +91,9 @@ export function joinOthers(
   { config, instance, port, upSince, log, learned = () => {}, keep }: JoiningParts,
 ): Together | undefined {
   if (database === undefined || instance === undefined) return undefined;
-  const regulation = new SharedRegulation({ database, log, elapsed: stopwatch, learned });
+  const { digestSecret, password = "" } = config.sharing.database ?? {};
+  const secret = digestSecret ?? password;
+  const regulation = new SharedRegulation({ database, secret, log, elapsed: stopwatch, learned });
   const outage = new OutageWatch({ database, elapsed: stopwatch });
   const register = new InstanceRegister({
     database,
