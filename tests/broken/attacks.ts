@@ -72,6 +72,30 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/regulation/shared/shared_regulation_test.ts"],
   },
   {
+    rows: ["Made-up names that an identity provider answers oddly"],
+    broken: "an answer about a user whom the provider does not have counts as its failure",
+    file: "src/authentication/provider_answers.ts",
+    change: instead(
+      "saml: { statuses: [400, 401, 403], faults: true }",
+      "saml: { statuses: [401, 403], faults: true }",
+    ),
+    tests: ["tests/authentication/unity/unity_test.ts", "tests/authentication/provider_answers_test.ts"],
+  },
+  {
+    rows: ["Naming keys that an issuer does not have"],
+    broken: "each token with an unknown key has the keys fetched",
+    file: "src/authentication/oauth/key_set.ts",
+    change: instead("if (pauseMs > 0) throw", "if (false) throw"),
+    tests: ["tests/authentication/oauth/key_set_test.ts"],
+  },
+  {
+    rows: ["Naming keys that an issuer does not have"],
+    broken: "a token is refused for a key that was not looked for since it came",
+    file: "src/authentication/oauth/key_set.ts",
+    change: instead("(again || this.#answered <= shown)", "again"),
+    tests: ["tests/authentication/oauth/key_set_test.ts"],
+  },
+  {
     rows: ["Guesses that are spread over the instances"],
     broken: "each instance counts failed logins by itself",
     file: "src/regulation/regulator.ts",
