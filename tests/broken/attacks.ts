@@ -85,7 +85,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Naming keys that an issuer does not have"],
     broken: "each token with an unknown key has the keys fetched",
     file: "src/authentication/oauth/key_set.ts",
-    change: instead("if (pauseMs > 0) throw", "if (false) throw"),
+    change: instead("if (pauseMs > 0) {", "if (false) {"),
     tests: ["tests/authentication/oauth/key_set_test.ts"],
   },
   {

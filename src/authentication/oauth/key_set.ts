@@ -7,6 +7,7 @@ import { realTime, type Schedule } from "../../model/schedule.ts";
 import { SingleFlight } from "../../model/single_flight.ts";
 import { unlessAborted } from "../../model/unless_aborted.ts";
 import type { Asker } from "../../outgoing/remote_system.ts";
+import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import { InvalidToken } from "../signed_token.ts";
 import type { IssuerKeys } from "./access_token.ts";
 import type { Provider } from "./provider.ts";
@@ -122,7 +123,14 @@ export class KeySet implements IssuerKeys {
   /** @throws {RemoteUnavailable} If it is too early. */
   #admitUnknown(): void {
     const pauseMs = this.#pauseMs();
-    if (pauseMs > 0) throw this.#provider.leftAlone("unknown keys were named too often", pauseMs / 1000);
+    if (pauseMs > 0) {
+      const options = { retryAfterSeconds: pauseMs / 1000 };
+      throw new RemoteUnavailable(
+        this.#provider.status().remote,
+        "unknown keys were named too often",
+        options,
+      );
+    }
     if (pauseMs <= -QUIET_MS) this.#caused = 0;
     const doubled = FIRST_PAUSE_MS * 2 ** (++this.#caused - BURST);
     this.#nextAt = this.#elapsed() + (this.#caused < BURST ? 0 : Math.min(doubled, LONGEST_PAUSE_MS));

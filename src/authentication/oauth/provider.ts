@@ -2,7 +2,7 @@ import type { Logger } from "../../logging/logger.ts";
 import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import type { OutgoingHttp, OutgoingRequest, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
 import { type Asker, type RemoteStatus, RemoteSystem } from "../../outgoing/remote_system.ts";
-import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
+import type { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
 import {
   endpointOf,
   InvalidMetadata,
@@ -78,11 +78,6 @@ export class Provider {
   /** An endpoint answered what says nothing. */
   unusable(url: string, reason: string, cause?: unknown): RemoteUnavailable {
     return this.#system(url).unusable(reason, cause);
-  }
-
-  /** It is not asked for so long. */
-  leftAlone(reason: string, retryAfterSeconds: number): RemoteUnavailable {
-    return new RemoteUnavailable(this.status().remote, reason, { retryAfterSeconds });
   }
 
   /** Fetches its keys. @throws {RemoteUnavailable} If they cannot be had, or not be used. */
