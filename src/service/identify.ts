@@ -116,12 +116,9 @@ export async function recognise(
   known(caller);
   if (caller.kind === "anonymous") return NOBODY;
   const found = await attributesOf(caller.identity, { headers, signal }, parts);
-  parts.regulator.admitCaller(caller.identity, credentials.clientAddress, accountsOf(found));
-  return {
-    caller,
-    userName: authorization.kind === "basic" ? authorization.user : undefined,
-    user: found,
-  };
+  parts.regulator.admitCaller(caller.identity, clientAddress, accountsOf(found));
+  const userName = authorization.kind === "basic" ? caller.identity.login : undefined;
+  return { caller, userName, user: found };
 }
 
 /**

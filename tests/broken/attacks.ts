@@ -959,7 +959,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "accounts of the map file are not held against bans",
     file: "src/service/identify.ts",
     change: instead(
-      "parts.regulator.admitCaller(caller.identity, credentials.clientAddress, accountsOf(found));",
+      "parts.regulator.admitCaller(caller.identity, clientAddress, accountsOf(found));",
       "",
     ),
     tests: ["tests/system/bans_test.ts"],

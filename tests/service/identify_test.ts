@@ -94,7 +94,8 @@ Deno.test("recognise() clears nobody's failures for the owner of a certificate, 
   for (const answer of [SKIP, DOWN]) {
     const { regulator, show } = service([method(ACCEPT, true), method(answer)]);
     regulator.memory.tables.pairs.fail("192.0.2.17\0ann", { user: "ann", address: "192.0.2.17" });
-    await show(basic("ann", "x")).catch(() => {});
+    const shown = await show(basic("ann", "x")).catch(() => undefined);
+    assert.equal(shown?.userName, undefined);
     assert.equal(regulator.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
     assert.equal(regulator.memory.known.size, 0);
   }
