@@ -1,7 +1,8 @@
 import type { Stopwatch } from "../../model/clock.ts";
 import type { Schedule } from "../../model/schedule.ts";
-import { type Database, row, rows, type Work } from "../../store/database.ts";
+import { BATCH, type Database, deleteInBatches, row, rows, type Work } from "../../store/database.ts";
 import type { Counting, FailedPlace } from "../regulator.ts";
+import { KNOWN_MS } from "../memory.ts";
 import type { Digests } from "./digest.ts";
 
 const SQL = {
@@ -14,18 +15,23 @@ const SQL = {
   keep: `UPDATE failed_login SET ends = ends + :wait WHERE counted = :counted AND name = :name`,
   look: `SELECT failures FROM failed_login WHERE counted = :counted AND name = :name AND ends > :clock`,
   clear: `DELETE FROM failed_login WHERE counted = 'pairs' AND name = :name`,
-  note: `INSERT INTO known_login (name, seen) VALUES (:name, :clock - :ago)
-         ON CONFLICT (name) DO UPDATE SET seen = excluded.seen`,
-  known: `SELECT name, :clock - seen AS ago FROM known_login WHERE seen > :clock - :within
+  note: `INSERT INTO known_login (name, seen, told) VALUES (:name, :clock - :ago, :clock)
+         ON CONFLICT (name) DO UPDATE SET seen = excluded.seen, told = excluded.told`,
+  time: `SELECT :clock AS now`,
+  known: `SELECT name, :clock - seen AS ago FROM known_login WHERE told > :since OR seen > :since
           ORDER BY seen DESC LIMIT :most`,
-  purgeFailures: `DELETE FROM failed_login WHERE ends <= :clock`,
-  purgeKnown: `DELETE FROM known_login WHERE seen <= :clock - :lifetime`,
+  purgeFailures: `DELETE FROM failed_login WHERE (counted, name) IN (
+    SELECT counted, name FROM failed_login WHERE ends <= :clock ORDER BY ends LIMIT ${BATCH}) RETURNING name`,
+  purgeKnown: `DELETE FROM known_login WHERE name IN (
+    SELECT name FROM known_login WHERE seen <= :clock - :lifetime ORDER BY seen LIMIT ${BATCH}) RETURNING name`,
 } as const;
 
 /** Failed logins that are being counted at once: guesses keep nobody from the database who has something to do there. */
 const MOST_UNDER_WAY = 4;
 /** Longest that further attempts wait for a count, in milliseconds; then that of this instance has to do. */
 const PATIENCE_MS = 1000;
+/** What was written may be seen this much later, in milliseconds: no transaction takes longer. */
+const LATE_MS = 2000;
 /** After a failure nobody is asked for this long, in milliseconds. */
 const REST_MS = 1000;
 
@@ -69,13 +75,24 @@ export class SharedFailures {
     return this.#change(() => noteAll(logins, this.digests));
   }
 
-  /** Logins of so many milliseconds, the latest first. @throws {DatabaseFailure} */
-  known(withinMs: number, most: number): Promise<readonly KnownLogin[]> {
+  /**
+   * Reads logins that passed somewhere, the latest first.
+   * @param until What the last read returned: only later ones are read; absent: all of a day.
+   * @returns The logins, and until when they were read, in milliseconds since the epoch by the database's clock.
+   * @throws {DatabaseFailure}
+   */
+  known(
+    until: number | undefined,
+    most: number,
+  ): Promise<{ readonly logins: readonly KnownLogin[]; readonly until: number }> {
     return this.database.read(function* () {
-      return (yield* rows(SQL.known, { within: withinMs, most })).map((found) => ({
+      const now = Number((yield* row(SQL.time, {}))?.["now"]);
+      const since = until === undefined ? now - KNOWN_MS : until - LATE_MS;
+      const logins = (yield* rows(SQL.known, { since, most })).map((found) => ({
         pair: String(JSON.parse(String(found["name"]))),
         agoMs: Number(found["ago"]),
       }));
+      return { logins, until: now };
     });
   }
 
@@ -95,11 +112,9 @@ export class SharedFailures {
   }
 
   /** Deletes what counts no more. @throws {DatabaseFailure} */
-  purge(lifetimeMs: number): Promise<void> {
-    return this.#change(function* (): Work<void> {
-      yield* row(SQL.purgeFailures, {});
-      yield* row(SQL.purgeKnown, { lifetime: lifetimeMs });
-    });
+  async purge(lifetimeMs: number): Promise<void> {
+    await deleteInBatches(this.database, SQL.purgeFailures);
+    await deleteInBatches(this.database, SQL.purgeKnown, { lifetime: lifetimeMs });
   }
 }
 

@@ -7,7 +7,7 @@ import type { RegulationNews } from "../../../src/regulation/regulation_state.ts
 import { type Attempt, Regulator } from "../../../src/regulation/regulator.ts";
 import { Digests } from "../../../src/regulation/shared/digest.ts";
 import { SharedRegulation } from "../../../src/regulation/shared/shared_regulation.ts";
-import { REGULATION_TABLES } from "../../../src/store/postgres/shared_tables.ts";
+import { KNOWN_LOGIN_TOLD, REGULATION_TABLES } from "../../../src/store/postgres/shared_tables.ts";
 import { type Database, DatabaseFailure, rows } from "../../../src/store/database.ts";
 import { SqliteDatabase } from "../../../src/store/sqlite_database.ts";
 import { basic } from "../../authentication/sample_credentials.ts";
@@ -22,7 +22,7 @@ const CONFIG = {
 const SCHEMA = {
   what: "shared regulation",
   applicationId: 0x54657374,
-  steps: [REGULATION_TABLES.replaceAll("UNLOGGED ", "")],
+  steps: [REGULATION_TABLES.replaceAll("UNLOGGED ", ""), KNOWN_LOGIN_TOLD],
 };
 
 /** One of several instances with one database, whose timers the test turns. */
