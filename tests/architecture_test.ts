@@ -10,7 +10,7 @@ import { longFunctions } from "./long_functions.ts";
  */
 const FLOORS: readonly (readonly string[])[] = [
   ["command"],
-  ["rooms"],
+  ["workers"],
   ["edge", "service"],
   ["pages"],
   ["resource"],
@@ -238,7 +238,7 @@ const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "edge/inflow.ts": "a workaround for the runtime, in the list of these",
   "outgoing/tls_failure.ts": "what failures of TLS mean, in words",
   "pages/preview_page.ts": "a page",
-  "rooms/room_audit.ts": "what a room hands to the supervisor, beside room_log.ts",
+  "workers/worker_audit.ts": "what a worker hands to the supervisor, beside worker_log.ts",
   "service/http/admin_routes.ts": "routes, by what they are for",
 };
 

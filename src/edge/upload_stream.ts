@@ -30,7 +30,7 @@ async function comingBody(
   });
 }
 
-/** A copy, so that it owns its memory and can be handed over to another room. */
+/** A copy, so that it owns its memory and can be handed over to another worker. */
 function atHand(request: IncomingMessage): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [];
   for (let part: Uint8Array | null; (part = request.read()) !== null;) parts.push(part);

@@ -173,7 +173,7 @@ export class FailureTable<S> {
   /** Counts a failure. @returns The record, if it is the subject's own. */
   fail(key: string, subject: S): FailureRecord<S> | undefined {
     const before = this.#recordOf(key);
-    if (before === undefined && !this.#makeRoom()) {
+    if (before === undefined && !this.#makeWorker()) {
       const { index, record } = this.#sharedOf(key) ?? { index: this.#indexOf(key), record: undefined };
       const maxMs = Math.min(this.#policy.maxMs, SHARED_MAX_MS);
       this.#shared.set(index, this.#next(record, undefined, { ...this.#policy, maxMs }));
@@ -189,7 +189,7 @@ export class FailureTable<S> {
    */
   learn(key: string, subject: S, failures: number): FailureRecord<S> | undefined {
     const before = this.#recordOf(key);
-    if (before === undefined && !this.#makeRoom()) return undefined;
+    if (before === undefined && !this.#makeWorker()) return undefined;
     const known = { until: before?.until ?? 0, failures: failures - 1 };
     return this.#continue(key, before, this.#next(known, subject, this.#policyOf(key)));
   }
@@ -230,7 +230,7 @@ export class FailureTable<S> {
     // The last to be put is the last to be given up.
     for (const [key, record] of [...entries].reverse()) {
       const own = this.#recordOf(key);
-      if (this.#isForgotten(record) || (own === undefined && !this.#makeRoom())) continue;
+      if (this.#isForgotten(record) || (own === undefined && !this.#makeWorker())) continue;
       this.#put(key, own === undefined ? record : graver(own, record));
     }
   }
@@ -302,7 +302,7 @@ export class FailureTable<S> {
   }
 
   /** Whether there is room for one more record, now or by giving up one that has no wait running. */
-  #makeRoom(): boolean {
+  #makeWorker(): boolean {
     if (this.size < this.#capacity) return true;
     if (this.#watched.size === 0) this.#releaseEndedWaits();
     const [oldest] = this.#watched.keys();

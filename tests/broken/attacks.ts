@@ -380,9 +380,9 @@ export const ATTACKS: readonly Breakage[] = [
     tests: ["tests/attack/corrupt_files_test.ts", "tests/watch/watched_file_test.ts"],
   },
   {
-    rows: ["A room that is taken over"],
+    rows: ["A worker that is taken over"],
     broken: "the core may read everything",
-    file: "src/rooms/permissions.ts",
+    file: "src/workers/permissions.ts",
     change: instead("read: orNone([...dataFiles(config, kinds), ...write]),", 'read: ["/"],'),
     tests: ["tests/system/least_privilege_test.ts"],
   },
@@ -410,9 +410,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["No file descriptor left", "no file descriptor left for a new connection"],
     broken: "nobody is told of a listener that takes no connections",
-    file: "src/rooms/port_watch.ts",
+    file: "src/workers/port_watch.ts",
     change: instead("this.#unanswered = 0; silent(listener);", "this.#unanswered = 0;"),
-    tests: ["tests/rooms/port_watch_test.ts", "tests/faults/descriptors_test.ts"],
+    tests: ["tests/workers/port_watch_test.ts", "tests/faults/descriptors_test.ts"],
   },
   {
     rows: ["Text that keeps the core busy"],
@@ -452,9 +452,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Killing the core to have failed logins forgotten"],
     broken: "the supervisor's copy does not hear of failed logins",
-    file: "src/rooms/regulation_copy.ts",
+    file: "src/workers/regulation_copy.ts",
     change: instead("this.#memory.adopt(news);", ""),
-    tests: ["tests/rooms/regulation_copy_test.ts", "tests/system/room_deaths_test.ts"],
+    tests: ["tests/workers/regulation_copy_test.ts", "tests/system/worker_deaths_test.ts"],
   },
   {
     rows: ["Keeping others out: queues"],
@@ -708,7 +708,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Certificates for keys, shown without end"],
     broken: "all that are shown are kept",
     file: "src/authentication/ssh_key/certificate/certificate_book.ts",
-    change: instead("await this.#makeRoom(certificate, owners, kind);", ""),
+    change: instead("await this.#makeWorker(certificate, owners, kind);", ""),
     tests: ["tests/authentication/ssh_key/certificate/certificate_book_test.ts"],
   },
   {
@@ -900,7 +900,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Another user of the host"],
     broken: "everybody on the host may write to the control socket",
-    file: "src/rooms/control/control_socket.ts",
+    file: "src/workers/control/control_socket.ts",
     change: instead("Deno.chmodSync(hidden, 0o600)", "Deno.chmodSync(hidden, 0o666)"),
     tests: ["tests/attack/odd_requests_test.ts"],
     only: "another user of the host",

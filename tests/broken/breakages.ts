@@ -439,9 +439,9 @@ const PROCESS: readonly Breakage[] = [
   {
     rows: ["the process is frozen for"],
     broken: "silence counts also while we ourselves were late",
-    file: "src/rooms/heartbeat.ts",
+    file: "src/workers/heartbeat.ts",
     change: instead("this.#heard || late ? 0", "this.#heard ? 0"),
-    tests: ["tests/rooms/heartbeat_test.ts", "tests/faults/process_test.ts"],
+    tests: ["tests/workers/heartbeat_test.ts", "tests/faults/process_test.ts"],
   },
   {
     rows: ["failing to log in under more names"],
@@ -456,14 +456,14 @@ const PROCESS: readonly Breakage[] = [
   {
     rows: ["Reloads by the hundred", "reloads and changes of files at once"],
     broken: "a core whose place another takes is ended with its requests under way",
-    file: "src/rooms/cores.ts",
+    file: "src/workers/cores.ts",
     change: instead("if (before !== undefined) this.#leaving.add(before);", "before?.end();"),
-    tests: ["tests/attack/reload_storm_test.ts", "tests/system/room_deaths_test.ts", "tests/rooms"],
+    tests: ["tests/attack/reload_storm_test.ts", "tests/system/worker_deaths_test.ts", "tests/workers"],
   },
   {
     rows: ["SIGTERM under load"],
     broken: "the core ends before requests under way have their answers",
-    file: "src/rooms/supervisor.ts",
+    file: "src/workers/supervisor.ts",
     change: instead(
       "await this.#edges.current?.drain(); await this.#cores.finish();",
       "await this.#cores.finish();",

@@ -276,14 +276,14 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "there is a count for each bucket",
   },
   {
-    file: "src/rooms/control/line_reader.ts",
+    file: "src/workers/control/line_reader.ts",
     at: "const buffer = new Uint8Array(64 * 1024);",
     change: "64 → 128",
     equivalent: true,
     why: "how much is read at a time is nobody's business",
   },
   {
-    file: "src/rooms/exchange_table.ts",
+    file: "src/workers/exchange_table.ts",
     at: "const PLACES = 2 ** 20;",
     change: "20 → 40",
     equivalent: true,
@@ -350,7 +350,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
       "when the system looks whether a silent peer is there was chosen; ours are found dead by limits of time",
   },
   {
-    file: "src/rooms/room.ts",
+    file: "src/workers/worker_thread.ts",
     at: "this.#waiting.delete(take);",
     change: "this.#waiting.delete(take); → ;",
     equivalent: true,
@@ -371,7 +371,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "nothing at all is given back",
   },
   {
-    file: "src/rooms/connection_limit.ts",
+    file: "src/workers/connection_limit.ts",
     at: "if (open.length === 0) return wanted;",
     change: "0 → 1",
     equivalent: true,
@@ -505,7 +505,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "the next look waits for its turn all the same, and of a database that is away others tell",
   },
   {
-    file: "src/rooms/wire.ts",
+    file: "src/workers/wire.ts",
     at: "if (this.#batch.length === 1) setImmediate(() => this.#flush());",
     change: "this.#batch.length === 1 → true",
     equivalent: false,

@@ -217,7 +217,7 @@ self.onmessage = ({ data: { messages, port, done } }) => {
 
 still(
   "the death of a worker overtakes what it posted to its maker, not what it posted to a port",
-  "rooms/serving_core.ts",
+  "workers/serving_core.ts",
   async () => {
     const MESSAGES = 1000;
     let overtaken = 0;

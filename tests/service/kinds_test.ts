@@ -6,7 +6,7 @@ import { inspectDataFiles } from "../../src/command/diagnosis/inspect_data_files
 import { sections } from "../../src/config/sections.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { formatProblem } from "../../src/model/problem.ts";
-import { corePermissions } from "../../src/rooms/permissions.ts";
+import { corePermissions } from "../../src/workers/permissions.ts";
 import { loadSetup } from "../../src/service/assembly/load_setup.ts";
 import { createService } from "../../src/service/service.ts";
 import { startOidcProvider } from "../identity_provider/oidc_provider.ts";

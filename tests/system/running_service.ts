@@ -152,7 +152,7 @@ export async function runService(setting: Setting = {}): Promise<SystemUnderTest
 }
 
 /**
- * As {@link runService}, but in this process and with its permissions: for tests that lay hands on the rooms' workers, and
+ * As {@link runService}, but in this process and with its permissions: for tests that lay hands on the workers' workers, and
  * only for those.
  */
 export async function runServiceHere(setting: Setting = {}): Promise<SystemUnderTest> {

@@ -2,8 +2,8 @@ import { isAbsolute, resolve } from "node:path";
 import { SILENT } from "../../logging/logger.ts";
 import { counted } from "../../model/counted.ts";
 import { formatProblem } from "../../model/problem.ts";
-import { corePermissions, edgePermissions } from "../../rooms/permissions.ts";
-import { resolveHost } from "../../rooms/resolve_host.ts";
+import { corePermissions, edgePermissions } from "../../workers/permissions.ts";
+import { resolveHost } from "../../workers/resolve_host.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { Setup } from "../../service/assembly/load_setup.ts";
 import { defineCommand, tell } from "../command.ts";
@@ -161,8 +161,8 @@ async function permissionLists({ config }: Setup) {
 }
 
 function permissionsText(lists: Awaited<ReturnType<typeof permissionLists>>): string {
-  return Object.entries(lists).flatMap(([room, list]) => [
-    `${room}:\n`,
+  return Object.entries(lists).flatMap(([worker, list]) => [
+    `${worker}:\n`,
     ...Object.entries(list).map(([kind, allowed]) =>
       `  ${kind.padEnd(6)} ${allowed === false ? "nothing" : allowed.join("\n         ")}\n`
     ),

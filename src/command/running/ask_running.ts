@@ -1,9 +1,9 @@
 import { dirname, resolve } from "node:path";
 import { loadControl } from "../../config/load_control.ts";
 import { formatProblem, type Problem } from "../../model/problem.ts";
-import { askService, NotRunning, ServiceRefused } from "../../rooms/control/ask_service.ts";
-import type { ControlRequest } from "../../rooms/control/control_request.ts";
-import { controlSockets, formerControlSockets } from "../../rooms/control/control_sockets.ts";
+import { askService, NotRunning, ServiceRefused } from "../../workers/control/ask_service.ts";
+import type { ControlRequest } from "../../workers/control/control_request.ts";
+import { controlSockets, formerControlSockets } from "../../workers/control/control_sockets.ts";
 import { CommandFailed } from "../command.ts";
 import type { Given } from "../arguments.ts";
 import { configFile } from "../config_option.ts";

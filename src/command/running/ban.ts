@@ -1,5 +1,5 @@
 import { counted } from "../../model/counted.ts";
-import { InvalidControlRequest, LONGEST_BAN, subjectOf } from "../../rooms/control/control_request.ts";
+import { InvalidControlRequest, LONGEST_BAN, subjectOf } from "../../workers/control/control_request.ts";
 import type { BanSubject } from "../../regulation/ban.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
 import { type Given, WrongUsage } from "../arguments.ts";

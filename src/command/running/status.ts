@@ -1,4 +1,4 @@
-import { NotRunning } from "../../rooms/control/ask_service.ts";
+import { NotRunning } from "../../workers/control/ask_service.ts";
 import { CommandFailed, type CommandIo, defineCommand, tell } from "../command.ts";
 import { WrongUsage } from "../arguments.ts";
 import { askRunning, SERVICE_OPTIONS } from "./ask_running.ts";

@@ -113,9 +113,9 @@ function database(status: unknown): string | undefined {
 function memory(status: unknown): string | undefined {
   const bytes = numberAt(status, "memoryBytes");
   if (bytes === undefined) return undefined;
-  const lags = ["core", "edge"].flatMap((room) => {
-    const ms = numberAt(status, "eventLoopLagMs", room);
-    return ms === undefined ? [] : [`${room} ${ms} ms late`];
+  const lags = ["core", "edge"].flatMap((worker) => {
+    const ms = numberAt(status, "eventLoopLagMs", worker);
+    return ms === undefined ? [] : [`${worker} ${ms} ms late`];
   });
   return [`${Math.round(bytes / 1024 / 1024)} MB`, ...lags].join(", ");
 }

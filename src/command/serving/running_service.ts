@@ -5,12 +5,12 @@ import { type Console, LogFile, toConsole } from "../../logging/log_file.ts";
 import { isJournal } from "../../logging/journal.ts";
 import { forJournal } from "../../logging/line_forms.ts";
 import { formatProblem, isError, type Problem } from "../../model/problem.ts";
-import { CannotStart } from "../../rooms/cannot_start.ts";
-import { ownControlSocket } from "../../rooms/control/control_sockets.ts";
-import type { OperatedParts } from "../../rooms/control/operate.ts";
-import { metricsPage } from "../../rooms/metrics_page.ts";
-import { Operations, type OperationsConfig } from "../../rooms/operations.ts";
-import { Supervisor } from "../../rooms/supervisor.ts";
+import { CannotStart } from "../../workers/cannot_start.ts";
+import { ownControlSocket } from "../../workers/control/control_sockets.ts";
+import type { OperatedParts } from "../../workers/control/operate.ts";
+import { metricsPage } from "../../workers/metrics_page.ts";
+import { Operations, type OperationsConfig } from "../../workers/operations.ts";
+import { Supervisor } from "../../workers/supervisor.ts";
 import { SURROUNDINGS, type Surroundings } from "../surroundings.ts";
 import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
 import { VERSION } from "../../service/version.ts";
@@ -41,7 +41,7 @@ export interface RunningService {
  * @param report Told of every problem that there is, if the service cannot start; else they are in the log.
  * @param options.console Where log lines go besides the log file; default standard output.
  * @param options.manager Told how the service fares from the start on.
- * @throws {CommandFailed} If there is an error among them, or the rooms cannot start.
+ * @throws {CommandFailed} If there is an error among them, or the workers cannot start.
  */
 export async function startService(
   file: string,

@@ -227,7 +227,7 @@ test(
   "finds no way into the environment, and needs none",
   async (database, { options: { servers, login } }) => {
     // A room has no right to read it: asking would fail.
-    const worker = new Worker(new URL("environment_room.ts", import.meta.url), {
+    const worker = new Worker(new URL("environment_worker.ts", import.meta.url), {
       type: "module",
       deno: { permissions: { net: [`127.0.0.1:${servers[0]?.port}`], read: true, env: false } },
     });

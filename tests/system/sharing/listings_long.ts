@@ -17,9 +17,9 @@ import { ALICE } from "../running_service.ts";
 import { StallWatch } from "../../bench/stall_watch.ts";
 import { SharingSystem } from "./sharing_system.ts";
 
-/** Milliseconds that neither room may stand still, whatever is asked for. */
+/** Milliseconds that neither worker may stand still, whatever is asked for. */
 const LONGEST_MS = 50;
-/** The rooms tell once a second; by then all has been told that was. */
+/** The workers tell once a second; by then all has been told that was. */
 const REPORTED_MS = 2500;
 const ENTRIES = 50_000;
 const SHARES = 10_000;
@@ -48,8 +48,8 @@ Deno.test({
     await all(sharing, id);
     await delay(REPORTED_MS);
     watch.close();
-    const found = (["edge", "core"] as const).map((room) =>
-      `${room}: ${watch.longestMs(room)} ms, ${watch.longestOwnMs(room)} ms of its own`
+    const found = (["edge", "core"] as const).map((worker) =>
+      `${worker}: ${watch.longestMs(worker)} ms, ${watch.longestOwnMs(worker)} ms of its own`
     ).join("; ");
     const grown = residentMemory(system.service.pid) - before;
     console.log(`${found}; resident memory grew by ${(grown / 1e6).toFixed(0)} MB`);

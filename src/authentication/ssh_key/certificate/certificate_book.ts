@@ -65,7 +65,7 @@ export class CertificateBook {
     const { principals } = verdict;
     const kind = kindOf(own);
     const owners = own === undefined ? principals : [own.account];
-    await this.#makeRoom(certificate, owners, kind);
+    await this.#makeWorker(certificate, owners, kind);
     const { records, clock } = this.parts;
     const made = Math.floor(clock() / 1000);
     const ends = Math.min(certificate.validBefore, Number.MAX_SAFE_INTEGER);
@@ -150,7 +150,7 @@ export class CertificateBook {
    * Lets go of what ends first, where there are many with the same principals.
    * @param owners For whom it is kept.
    */
-  async #makeRoom(
+  async #makeWorker(
     certificate: UserCertificate,
     [owner = ""]: readonly string[],
     kind: Kind,

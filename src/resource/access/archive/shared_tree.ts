@@ -31,7 +31,7 @@ export class SharedTree {
   readonly #limits: readonly OwnerLimits[];
   readonly #bounds: { readonly entries: number; readonly depth: number };
   readonly #waiting: Waiting[] = [];
-  #room: number;
+  #worker: number;
   /** How often something was left out, by the reason. */
   readonly #missing = new Map<string, number>();
 
@@ -47,7 +47,7 @@ export class SharedTree {
     this.#session = session;
     this.#limits = limits;
     this.#bounds = bounds;
-    this.#room = bounds.entries;
+    this.#worker = bounds.entries;
   }
 
   /** @param path Absolute, with a slash at its end. @param name Of the one directory in the archive that holds all. */
@@ -83,9 +83,9 @@ export class SharedTree {
       if (!withinAll(this.#limits, `${path}${name}${kind === "directory" ? "/" : ""}`)) return;
       if (kind === "special") this.#miss("neither file nor directory");
       else if (!isReadable(entry)) this.#miss("not readable");
-      else if (this.#room === 0) this.#miss(`more than ${this.#bounds.entries} files and directories`);
+      else if (this.#worker === 0) this.#miss(`more than ${this.#bounds.entries} files and directories`);
       else {
-        this.#room--;
+        this.#worker--;
         found.push(entry);
       }
     });

@@ -178,13 +178,13 @@ async function begin(
   const total = range.kind === "whole" ? range.length : range.total;
   const reserved = total ?? (range.kind === "whole" ? range.most : undefined);
   if (reserved === undefined && share.quota?.bytes !== undefined) throw refuse("ERR_LENGTH_REQUIRED");
-  const room = { files: 1, bytes: reserved ?? 0 };
-  if (!await store.reserve(share.server, share.id, room)) throw refuse("ERR_QUOTA_USED");
+  const worker = { files: 1, bytes: reserved ?? 0 };
+  if (!await store.reserve(share.server, share.id, worker)) throw refuse("ERR_QUOTA_USED");
   try {
     const part = `${share.path}${name}.${key}.part`;
     return await unfinished.begin(share, { key, name, total, reserved, part });
   } catch (error) {
-    await store.release(share.server, share.id, room);
+    await store.release(share.server, share.id, worker);
     throw error;
   }
 }
@@ -206,12 +206,12 @@ async function makeDirectories(
       const kind = await kindOf(session, path);
       if (kind === "directory") continue;
       if (kind !== undefined) throw invalidRequest("There is a file where a directory is to be");
-      const room = { files: 1, bytes: 0 };
-      if (!await store.reserve(share.server, share.id, room)) throw refuse("ERR_QUOTA_USED");
+      const worker = { files: 1, bytes: 0 };
+      if (!await store.reserve(share.server, share.id, worker)) throw refuse("ERR_QUOTA_USED");
       try {
         await session.makeDirectory(path);
       } catch (error) {
-        await store.release(share.server, share.id, room);
+        await store.release(share.server, share.id, worker);
         throw error;
       }
     }
