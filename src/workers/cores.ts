@@ -5,7 +5,7 @@ import type { InstanceName, SharedKnown } from "../service/assembly/open_togethe
 import type { DeskAnswer, DeskQuestion, LearnedElsewhere } from "../service/operator_desk.ts";
 import { DaemonCopy } from "./daemon_copy.ts";
 import { NoAnswer } from "./desk_link.ts";
-import { Keeper } from "./keeper.ts";
+import { RestartPolicy } from "./restart_policy.ts";
 import { corePermissions, type Resolve } from "./permissions.ts";
 import { RegulationCopy } from "./regulation_copy.ts";
 import type { WorkerLifecycle } from "./worker_lifecycle.ts";
@@ -40,7 +40,7 @@ interface CoresParts {
  */
 export class Cores {
   readonly #parts: CoresParts;
-  readonly #keeper: Keeper<ServingCore>;
+  readonly #restartPolicy: RestartPolicy<ServingCore>;
   /** Ready, without requests yet. */
   #next: ServingCore | undefined;
   readonly #leaving = new Set<ServingCore>();
@@ -54,7 +54,12 @@ export class Cores {
     this.#parts = parts;
     this.#regulation = new RegulationCopy(parts.setup().config.regulation);
     const { reports, changes } = parts;
-    this.#keeper = new Keeper({ what: "core", start: () => this.#exchange(), reports, changes });
+    this.#restartPolicy = new RestartPolicy({
+      what: "core",
+      start: () => this.#exchange(),
+      reports,
+      changes,
+    });
   }
 
   /** Counts them: 1 after the start, one more after each reload. */
@@ -67,7 +72,7 @@ export class Cores {
    * @throws {NoAnswer} If there is none, or it does not answer in time.
    */
   async ask(question: DeskQuestion, withinMs: number): Promise<DeskAnswer> {
-    const core = this.#keeper.current;
+    const core = this.#restartPolicy.current;
     if (core === undefined) throw new NoAnswer("the core is being replaced");
     const answer = await core.desk.ask(question, withinMs);
     this.#regulation.follow(question, answer);
@@ -116,7 +121,7 @@ export class Cores {
   /** Requests go to this core from now on; the one before finishes what it has. */
   use(core: ServingCore): void {
     this.#next = undefined;
-    const before = this.#keeper.put(core);
+    const before = this.#restartPolicy.put(core);
     if (this.#parts.changes.endAnnounced) core.leave();
     this.#regulation.configure(this.#parts.setup().config.regulation);
     if (this.#parts.edges.current) core.link(this.#parts.edges.current);
@@ -127,12 +132,12 @@ export class Cores {
 
   /** Requests come from this edge from now on. */
   serve(edge: ServingEdge): void {
-    this.#keeper.current?.link(edge);
+    this.#restartPolicy.current?.link(edge);
   }
 
   /** Nothing in that edge waits for the core of that generation, which leaves; absent: for any. */
   letGo(edge: ServingEdge, generation?: number): void {
-    if (generation === undefined) this.#keeper.current?.edges.delete(edge);
+    if (generation === undefined) this.#restartPolicy.current?.edges.delete(edge);
     for (const core of this.#leaving) {
       if (generation === undefined || core.generation === generation) core.edges.delete(edge);
     }
@@ -140,7 +145,7 @@ export class Cores {
   }
 
   renewTls(material: TlsMaterial): void {
-    this.#keeper.current?.renewTls(material);
+    this.#restartPolicy.current?.renewTls(material);
   }
 
   /**
@@ -150,8 +155,10 @@ export class Cores {
   async lookUpHosts(): Promise<void> {
     const { setup, resolve, reports, changes } = this.#parts;
     const { net } = await corePermissions(setup().config, resolve);
-    const known = this.#keeper.current?.permissions.net || [];
-    if (this.#keeper.current === undefined || net === false || net.every((host) => known.includes(host))) {
+    const known = this.#restartPolicy.current?.permissions.net || [];
+    if (
+      this.#restartPolicy.current === undefined || net === false || net.every((host) => known.includes(host))
+    ) {
       return;
     }
     reports.log.info("addresses of hosts changed");
@@ -162,21 +169,21 @@ export class Cores {
 
   /** Nobody is replaced any more. */
   close(): void {
-    this.#keeper.close();
+    this.#restartPolicy.close();
   }
 
   /** Health checks are told that the end is near. */
   leave(): void {
-    this.#keeper.current?.leave();
+    this.#restartPolicy.current?.leave();
   }
 
   /** What is under way with the daemons comes to its end. */
   async finish(): Promise<void> {
-    await this.#keeper.current?.close({ last: true });
+    await this.#restartPolicy.current?.close({ last: true });
   }
 
   end(): void {
-    for (const core of [this.#keeper.current, this.#next, ...this.#leaving]) core?.end();
+    for (const core of [this.#restartPolicy.current, this.#next, ...this.#leaving]) core?.end();
   }
 
   async #exchange(): Promise<void> {
@@ -222,7 +229,7 @@ export class Cores {
 
   /** Those that answer, or will, without this one. */
   #beside(core: ServingCore): ServingCore[] {
-    return [this.#keeper.current, this.#next].flatMap((other) => other === core ? [] : other ?? []);
+    return [this.#restartPolicy.current, this.#next].flatMap((other) => other === core ? [] : other ?? []);
   }
 
   /** Cores that no request waits for any more end what they have with the daemons, and go. */
@@ -235,6 +242,6 @@ export class Cores {
   #died(core: ServingCore, reason: string): void {
     for (const edge of core.edges) edge.unlink(core.generation);
     this.#leaving.delete(core);
-    this.#keeper.lost(core, { generation: core.generation, reason });
+    this.#restartPolicy.lost(core, { generation: core.generation, reason });
   }
 }

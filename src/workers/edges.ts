@@ -1,6 +1,6 @@
 import type { Setup } from "../service/assembly/load_setup.ts";
 import { ConnectionLimit } from "./connection_limit.ts";
-import { Keeper } from "./keeper.ts";
+import { RestartPolicy } from "./restart_policy.ts";
 import { PortWatch } from "./port_watch.ts";
 import type { Resolve } from "./permissions.ts";
 import type { WorkerLifecycle } from "./worker_lifecycle.ts";
@@ -27,7 +27,7 @@ interface EdgesParts {
 /** The edge that serves, and those before it, which finish what they have: one that dies or listens no more is replaced. */
 export class Edges {
   readonly #parts: EdgesParts;
-  readonly #keeper: Keeper<ServingEdge>;
+  readonly #restartPolicy: RestartPolicy<ServingEdge>;
   readonly #leaving = new Set<ServingEdge>();
   readonly #connections: ConnectionLimit;
   readonly #watches: { close(): void }[] = [];
@@ -37,7 +37,7 @@ export class Edges {
   constructor(parts: EdgesParts) {
     this.#parts = parts;
     this.#connections = new ConnectionLimit(parts.setup().config.https.maxConnections);
-    this.#keeper = new Keeper({
+    this.#restartPolicy = new RestartPolicy({
       what: "edge",
       reports: parts.reports,
       changes: parts.changes,
@@ -47,7 +47,7 @@ export class Edges {
 
   /** Which serves; none while another is started in place of one that died. */
   get current(): ServingEdge | undefined {
-    return this.#keeper.current;
+    return this.#restartPolicy.current;
   }
 
   /** Port the edge listens on, or listened on last; 0 before the first. */
@@ -119,7 +119,7 @@ export class Edges {
 
   /** Nobody is replaced any more. */
   close(): void {
-    this.#keeper.close();
+    this.#restartPolicy.close();
   }
 
   end(): void {
@@ -129,7 +129,7 @@ export class Edges {
 
   /** @returns Which served before. */
   #put(edge: ServingEdge): ServingEdge | undefined {
-    const before = this.#keeper.put(edge);
+    const before = this.#restartPolicy.put(edge);
     this.#port = edge.port;
     const metricsPort = edge.metrics?.port;
     if (metricsPort !== undefined && metricsPort !== this.#metricsPort) {
@@ -159,7 +159,7 @@ export class Edges {
 
   #died(edge: ServingEdge, reason: string): void {
     this.#gone(edge);
-    this.#keeper.lost(edge, { reason });
+    this.#restartPolicy.lost(edge, { reason });
   }
 
   #gone(edge: ServingEdge): void {

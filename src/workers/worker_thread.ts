@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { CannotStart } from "./cannot_start.ts";
-import { Heartbeat, PING_MS, SILENT } from "./heartbeat.ts";
+import { PING_MS, SILENT, Watchdog } from "./watchdog.ts";
 import type { WorkerPermissions } from "./permissions.ts";
 import type { FromWorker } from "./worker_message.ts";
 
@@ -47,10 +47,10 @@ export class WorkerThread<In> {
     this.name = name;
     this.#died = died;
     this.#worker = new Worker(module, { type: "module", name, deno: { permissions } });
-    const heartbeat = new Heartbeat();
+    const watchdog = new Watchdog();
     this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
-      heartbeat.heard();
-      if (data.kind === "ready") this.#lookAfter(heartbeat, pingMs);
+      watchdog.heard();
+      if (data.kind === "ready") this.#lookAfter(watchdog, pingMs);
       said(data);
       for (const take of [...this.#waiting]) take(data);
     };
@@ -92,10 +92,10 @@ export class WorkerThread<In> {
     this.#worker.terminate();
   }
 
-  #lookAfter(heartbeat: Heartbeat, pingMs: number): void {
+  #lookAfter(watchdog: Watchdog, pingMs: number): void {
     if (this.#over || this.#pings !== undefined) return;
     this.#pings = setInterval(() => {
-      if (heartbeat.tick()) this.#lose(SILENT);
+      if (watchdog.tick()) this.#lose(SILENT);
       else this.#worker.postMessage({ kind: "ping" });
     }, pingMs);
   }

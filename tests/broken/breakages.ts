@@ -439,9 +439,9 @@ const PROCESS: readonly Breakage[] = [
   {
     rows: ["the process is frozen for"],
     broken: "silence counts also while we ourselves were late",
-    file: "src/workers/heartbeat.ts",
+    file: "src/workers/watchdog.ts",
     change: instead("this.#heard || late ? 0", "this.#heard ? 0"),
-    tests: ["tests/workers/heartbeat_test.ts", "tests/faults/process_test.ts"],
+    tests: ["tests/workers/watchdog_test.ts", "tests/faults/process_test.ts"],
   },
   {
     rows: ["failing to log in under more names"],

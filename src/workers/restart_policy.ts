@@ -9,7 +9,7 @@ const FIRST_PAUSE_MS = 1000;
 const LONG_LIFE_MS = 60_000;
 
 /** Whose place is kept, and how another takes it. */
-interface KeeperParts {
+interface RestartPolicyParts {
   /** The kind of worker, for log and metrics. */
   readonly what: "edge" | "core";
   /** Has another take the place; when it is its turn, and nobody has it by then. */
@@ -26,8 +26,8 @@ interface KeeperParts {
  * Keeps the place of a kind of worker taken: when the one in it dies another is started, until one starts, with pauses that
  * grow, since whatever killed the worker may kill the next one too.
  */
-export class Keeper<T extends object> {
-  readonly #parts: Required<KeeperParts>;
+export class RestartPolicy<T extends object> {
+  readonly #parts: Required<RestartPolicyParts>;
   #current: T | undefined;
   /** By a monotonic clock. */
   #takenAt = 0;
@@ -35,7 +35,7 @@ export class Keeper<T extends object> {
   #trying = false;
   #closed = false;
 
-  constructor(parts: KeeperParts) {
+  constructor(parts: RestartPolicyParts) {
     this.#parts = { pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)), ...parts };
   }
 

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
-import { Heartbeat, PING_MS } from "../../src/workers/heartbeat.ts";
+import { PING_MS, Watchdog } from "../../src/workers/watchdog.ts";
 
 /** Ticks until the worker counts as dead, at most so many. */
 function ticksToDeath(
   events: readonly ("on time" | "heard" | { readonly late: number })[],
 ): number | undefined {
   let now = 1000;
-  const heartbeat = new Heartbeat(() => now);
+  const watchdog = new Watchdog(() => now);
   for (const [i, event] of events.entries()) {
-    if (event === "heard") heartbeat.heard();
+    if (event === "heard") watchdog.heard();
     now += typeof event === "object" ? PING_MS + event.late : PING_MS;
-    if (heartbeat.tick()) return i + 1;
+    if (watchdog.tick()) return i + 1;
   }
   return undefined;
 }

@@ -14,7 +14,7 @@ export const SILENT = `no sign of life for ${MOST_UNANSWERED * PING_MS / 1000} s
  * unanswered while we ourselves were on time: a process that was frozen, or whose host was, finds all its workers silent
  * and none of them dead. The clock is monotonic, so that setting the time of day kills nobody.
  */
-export class Heartbeat {
+export class Watchdog {
   readonly #elapsed: Stopwatch;
   #tickedAt: number;
   #heard = true;
