@@ -1,7 +1,7 @@
-import type { LinkMessage } from "./link_message.ts";
+import type { ChannelMessage } from "./channel_message.ts";
 import { CHUNK_BYTES, MOST_AHEAD, MOST_CREDIT } from "./wire.ts";
 
-type Send = (message: LinkMessage) => void;
+type Send = (message: ChannelMessage) => void;
 
 /**
  * Sends a stream to the other worker, never more than the reader there has given credit for. Until it has given any, the

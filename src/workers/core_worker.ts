@@ -5,7 +5,7 @@
 import type { Logger } from "../logging/logger.ts";
 import { createService, type Service } from "../service/service.ts";
 import { answerDesk } from "./desk_link.ts";
-import { EdgeLink } from "./edge_link.ts";
+import { EdgeChannel } from "./edge_channel.ts";
 import { Measurements } from "./measurements.ts";
 import { WorkerAudit } from "./worker_audit.ts";
 import { workerLog } from "./worker_log.ts";
@@ -87,5 +87,5 @@ async function start({ options, learned }: ToCoreWorker & { kind: "start" }): Pr
 }
 
 function link(port: MessagePort, { service, log }: Core): void {
-  new EdgeLink(port, (request, signal) => service.answer(request, signal), log);
+  new EdgeChannel(port, (request, signal) => service.answer(request, signal), log);
 }

@@ -7,7 +7,7 @@ import type { Level, Logger } from "../logging/logger.ts";
 import { addressGroup } from "../model/address_group.ts";
 import type { Answer } from "../model/http_message.ts";
 import { refuse } from "../model/service_error.ts";
-import { CoreLink } from "./core_link.ts";
+import { CoreChannel } from "./core_channel.ts";
 import { Measurements } from "./measurements.ts";
 import { MetricsAnswer } from "./metrics_answer.ts";
 import { type WorkerLog, workerLog } from "./worker_log.ts";
@@ -15,7 +15,7 @@ import type { ToEdgeWorker } from "./worker_message.ts";
 import { surviveRejections } from "./survive_rejections.ts";
 import { hear, tell } from "./worker_scope.ts";
 
-const cores = new Map<number, CoreLink>();
+const cores = new Map<number, CoreChannel>();
 /** Generation of the core that requests go to; 0 before there is one. */
 let current = 0;
 let worker: WorkerLog | undefined;
@@ -38,7 +38,7 @@ hear((message: ToEdgeWorker) => {
       surviveRejections(worker.log, () => measurements?.rejected());
       break;
     case "core":
-      replaceCore(message.generation, new CoreLink(message.port));
+      replaceCore(message.generation, new CoreChannel(message.port));
       break;
     case "core-lost": {
       cores.get(message.generation)?.lose();
@@ -105,7 +105,7 @@ async function start(message: Start, log: Logger): Promise<HttpsEdge | undefined
 }
 
 /** The core before finishes what it has, then its link is closed. */
-function replaceCore(generation: number, link: CoreLink): void {
+function replaceCore(generation: number, link: CoreChannel): void {
   const before = current;
   current = generation;
   cores.set(generation, link);

@@ -1,4 +1,4 @@
-import { type LinkMessage, pack, type PackedMessage, unpack } from "./link_message.ts";
+import { type ChannelMessage, pack, type PackedMessage, unpack } from "./channel_message.ts";
 
 /** Chunks of one stream that may be on the way, or wait for their reader, at most. */
 export const MOST_CREDIT = 16;
@@ -24,14 +24,14 @@ export class LinkEnd {
   #batch: PackedMessage[] = [];
   #transfer: ArrayBuffer[] = [];
 
-  constructor(port: MessagePort, receive: (message: LinkMessage) => void) {
+  constructor(port: MessagePort, receive: (message: ChannelMessage) => void) {
     this.#port = port;
     port.onmessage = ({ data }: MessageEvent<PackedMessage[]>) => {
       for (const packed of data) receive(unpack(packed));
     };
   }
 
-  send(message: LinkMessage): void {
+  send(message: ChannelMessage): void {
     if (message.kind === "chunk" && message.bytes.buffer instanceof ArrayBuffer) {
       this.#transfer.push(message.bytes.buffer);
     }

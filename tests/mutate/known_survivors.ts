@@ -283,7 +283,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "how much is read at a time is nobody's business",
   },
   {
-    file: "src/workers/exchange_table.ts",
+    file: "src/workers/call_table.ts",
     at: "const PLACES = 2 ** 20;",
     change: "20 → 40",
     equivalent: true,

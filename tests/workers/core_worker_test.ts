@@ -1,7 +1,7 @@
 /** The core's worker as a worker, without a supervisor. */
 import assert from "node:assert/strict";
 import { inspect } from "../../src/command/diagnosis/inspect.ts";
-import { CoreLink } from "../../src/workers/core_link.ts";
+import { CoreChannel } from "../../src/workers/core_channel.ts";
 import type { FromWorker, ToCoreWorker } from "../../src/workers/worker_message.ts";
 import { createSite } from "../system/running_service.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
@@ -26,7 +26,7 @@ Deno.test("a core that is told to close sends all that it logged and counted bef
   tell({ kind: "start", options, learned: learned.port1 }, [learned.port1]);
   await ready;
   tell({ kind: "link", port: edge.port1 }, [edge.port1]);
-  const link = new CoreLink(edge.port2);
+  const link = new CoreChannel(edge.port2);
   try {
     const request = {
       method: "GET",

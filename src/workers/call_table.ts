@@ -4,7 +4,7 @@ const PLACES = 2 ** 20;
 const NUMBERS = 2 ** 52;
 
 /** Numbers for exchanges: a small range of places, used again and again, each time under another number. */
-export class ExchangeNumbers {
+export class CallNumbers {
   /** The number that each place had last. */
   readonly #last: number[] = [];
   readonly #free: number[] = [];
@@ -34,7 +34,7 @@ export class ExchangeNumbers {
  * and in V8 a dead table that has reached the old generation keeps the next one alive, and all requests with it, until
  * the next full collection: young collections took five times as long.
  */
-export class ExchangeTable<T extends object> {
+export class CallTable<T extends object> {
   readonly #places: ({ readonly number: number; readonly exchange: T } | undefined)[] = [];
 
   set(number: number, exchange: T): void {

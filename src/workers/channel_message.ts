@@ -2,7 +2,7 @@ import type { HttpRequest, WholeBody } from "../model/http_message.ts";
 import type { Peer } from "../model/peer.ts";
 
 /** What an end of the link says about one request, which both ends know by its number. */
-export type LinkMessage =
+export type ChannelMessage =
   /** Edge to core: a request. A streamed body follows in chunks. */
   | Omit<HttpRequest, "headers" | "body"> & {
     readonly kind: "request";
@@ -34,15 +34,15 @@ export type LinkMessage =
   /** Edge to core: the client is gone, the answer is of no use. */
   | { readonly kind: "gone"; readonly id: number };
 
-type Request = LinkMessage & { readonly kind: "request" };
-type Response = LinkMessage & { readonly kind: "response" };
+type Request = ChannelMessage & { readonly kind: "request" };
+type Response = ChannelMessage & { readonly kind: "response" };
 
 /**
  * A message as it crosses. Requests and answers, of which there are many, go as lists: the platform's way to copy an object
  * writes and reads the names of its members each time, which takes half as long again for a request.
  */
 export type PackedMessage =
-  | Exclude<LinkMessage, Request | Response>
+  | Exclude<ChannelMessage, Request | Response>
   | readonly [
     kind: "request",
     id: number,
@@ -64,7 +64,7 @@ export type PackedMessage =
   ];
 
 /** {@link unpack} undoes it. */
-export function pack(message: LinkMessage): PackedMessage {
+export function pack(message: ChannelMessage): PackedMessage {
   if (message.kind === "request") {
     const { kind, id, method, path, query, client, fields, body, streamed } = message;
     return [kind, id, method, path, query, client, fields, body, streamed];
@@ -77,7 +77,7 @@ export function pack(message: LinkMessage): PackedMessage {
 }
 
 /** The message that was packed. */
-export function unpack(packed: PackedMessage): LinkMessage {
+export function unpack(packed: PackedMessage): ChannelMessage {
   if ("kind" in packed) return packed;
   if (packed[0] === "request") {
     const [kind, id, method, path, query, client, fields, body, streamed] = packed;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { type LinkMessage, pack, unpack } from "../../src/workers/link_message.ts";
+import { type ChannelMessage, pack, unpack } from "../../src/workers/channel_message.ts";
 
 const bytes = new Uint8Array([1, 2, 3]);
-const request: LinkMessage = {
+const request: ChannelMessage = {
   kind: "request",
   id: 2 ** 20 + 7,
   method: "PUT",
@@ -14,7 +14,7 @@ const request: LinkMessage = {
   streamed: false,
 };
 
-const messages: readonly LinkMessage[] = [
+const messages: readonly ChannelMessage[] = [
   request,
   { ...request, id: 0, fields: [], client: { address: "" }, body: null, streamed: true },
   { kind: "response", id: 1, status: 200, fields: ["Vary", "Accept"], body: "text", streamed: false },

@@ -3,8 +3,8 @@ import { HeaderList } from "../model/header_list.ts";
 import type { Answer, Body } from "../model/http_message.ts";
 import { refuse } from "../model/service_error.ts";
 import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
-import { ExchangeTable } from "./exchange_table.ts";
-import type { LinkMessage } from "./link_message.ts";
+import { CallTable } from "./call_table.ts";
+import type { ChannelMessage } from "./channel_message.ts";
 import { LinkEnd } from "./wire.ts";
 
 interface UnderWay {
@@ -14,12 +14,12 @@ interface UnderWay {
 }
 
 /** The core's end of the link to the edge: requests come in, answers go back. */
-export class EdgeLink {
+export class EdgeChannel {
   readonly #end: LinkEnd;
   readonly #answer: Answer;
   readonly #log: Logger;
   readonly #ahead = new Ahead();
-  readonly #underWay = new ExchangeTable<UnderWay>();
+  readonly #underWay = new CallTable<UnderWay>();
 
   constructor(port: MessagePort, answer: Answer, log: Logger) {
     this.#answer = answer;
@@ -27,7 +27,7 @@ export class EdgeLink {
     this.#end = new LinkEnd(port, (message) => this.#receive(message));
   }
 
-  #receive(message: LinkMessage): void {
+  #receive(message: ChannelMessage): void {
     if (message.kind === "request") {
       void this.#serve(message);
       return;
@@ -58,7 +58,7 @@ export class EdgeLink {
     }
   }
 
-  async #serve(message: LinkMessage & { kind: "request" }): Promise<void> {
+  async #serve(message: ChannelMessage & { kind: "request" }): Promise<void> {
     const { id, method, path, query, client, streamed } = message;
     const entry: UnderWay = { gone: new AbortController() };
     this.#underWay.set(id, entry);

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import type { Answer, HttpRequest } from "../../src/model/http_message.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { CoreLink } from "../../src/workers/core_link.ts";
-import { EdgeLink } from "../../src/workers/edge_link.ts";
+import { CoreChannel } from "../../src/workers/core_channel.ts";
+import { EdgeChannel } from "../../src/workers/edge_channel.ts";
 import { CHUNK_BYTES } from "../../src/workers/wire.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 
@@ -18,10 +18,10 @@ const GET: HttpRequest = {
 const NEVER = new AbortController().signal;
 
 /** Both ends of a link with an answer behind it. */
-async function withLink(answer: Answer, test: (link: CoreLink) => Promise<void>) {
+async function withLink(answer: Answer, test: (link: CoreChannel) => Promise<void>) {
   const { port1, port2 } = new MessageChannel();
-  new EdgeLink(port1, answer, SILENT);
-  const link = new CoreLink(port2);
+  new EdgeChannel(port1, answer, SILENT);
+  const link = new CoreChannel(port2);
   try {
     await test(link);
   } finally {

@@ -2,8 +2,8 @@ import { HeaderList } from "../model/header_list.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
 import { refuse } from "../model/service_error.ts";
 import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
-import { ExchangeNumbers, ExchangeTable } from "./exchange_table.ts";
-import type { LinkMessage } from "./link_message.ts";
+import { CallNumbers, CallTable } from "./call_table.ts";
+import type { ChannelMessage } from "./channel_message.ts";
 import { LinkEnd } from "./wire.ts";
 
 interface UnderWay {
@@ -15,10 +15,10 @@ interface UnderWay {
 }
 
 /** The edge's end of the link to one core: requests go out, answers come back. */
-export class CoreLink {
+export class CoreChannel {
   readonly #end: LinkEnd;
-  readonly #numbers = new ExchangeNumbers();
-  readonly #underWay = new ExchangeTable<UnderWay>();
+  readonly #numbers = new CallNumbers();
+  readonly #underWay = new CallTable<UnderWay>();
   readonly #ahead = new Ahead();
   #idle: (() => void) | undefined;
   #lost = false;
@@ -90,7 +90,7 @@ export class CoreLink {
     this.#end.close();
   }
 
-  #receive(message: LinkMessage): void {
+  #receive(message: ChannelMessage): void {
     const entry = this.#underWay.get(message.id);
     if (entry === undefined) return; // its client is gone
     switch (message.kind) {
