@@ -35,15 +35,15 @@ export class CallNumbers {
  * the next full collection: young collections took five times as long.
  */
 export class CallTable<T extends object> {
-  readonly #places: ({ readonly number: number; readonly exchange: T } | undefined)[] = [];
+  readonly #places: ({ readonly number: number; readonly call: T } | undefined)[] = [];
 
-  set(number: number, exchange: T): void {
-    this.#places[number % PLACES] = { number, exchange };
+  set(number: number, call: T): void {
+    this.#places[number % PLACES] = { number, call };
   }
 
   get(number: number): T | undefined {
     const found = this.#places[number % PLACES];
-    return found?.number === number ? found.exchange : undefined;
+    return found?.number === number ? found.call : undefined;
   }
 
   /** @returns Whether it was there. */

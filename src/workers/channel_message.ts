@@ -1,7 +1,7 @@
 import type { HttpRequest, WholeBody } from "../model/http_message.ts";
 import type { Peer } from "../model/peer.ts";
 
-/** What an end of the link says about one request, which both ends know by its number. */
+/** What an end of the channel says about one request, which both ends know by its number. */
 export type ChannelMessage =
   /** Edge to core: a request. A streamed body follows in chunks. */
   | Omit<HttpRequest, "headers" | "body"> & {

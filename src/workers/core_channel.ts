@@ -4,7 +4,7 @@ import { refuse } from "../model/service_error.ts";
 import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { CallNumbers, CallTable } from "./call_table.ts";
 import type { ChannelMessage } from "./channel_message.ts";
-import { LinkEnd } from "./wire.ts";
+import { ChannelEnd } from "./wire.ts";
 
 interface UnderWay {
   resolve(response: HttpResponse): void;
@@ -14,9 +14,9 @@ interface UnderWay {
   finished(): void;
 }
 
-/** The edge's end of the link to one core: requests go out, answers come back. */
+/** The edge's end of the channel to one core: requests go out, answers come back. */
 export class CoreChannel {
-  readonly #end: LinkEnd;
+  readonly #end: ChannelEnd;
   readonly #numbers = new CallNumbers();
   readonly #underWay = new CallTable<UnderWay>();
   readonly #ahead = new Ahead();
@@ -24,11 +24,11 @@ export class CoreChannel {
   #lost = false;
 
   constructor(port: MessagePort) {
-    this.#end = new LinkEnd(port, (message) => this.#receive(message));
+    this.#end = new ChannelEnd(port, (message) => this.#receive(message));
   }
 
   /** @throws {ERR_SERVICE_STARTING} If the core dies before it has answered. */
-  exchange(
+  call(
     { method, path, query, headers: { fields }, client, body }: HttpRequest,
     signal: AbortSignal,
   ): Promise<HttpResponse> {

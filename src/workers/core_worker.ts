@@ -1,6 +1,6 @@
 /**
  * The core's worker: a worker that knows users, keys and daemons. It reads the configured files and reaches the configured
- * hosts; it does not listen. Requests come from the edge over a link, the operator's questions over another.
+ * hosts; it does not listen. Requests come from the edge over a channel, the operator's questions over another.
  */
 import type { Logger } from "../logging/logger.ts";
 import { createService, type Service } from "../service/service.ts";
@@ -27,8 +27,8 @@ hear((message: ToCoreWorker) => {
     case "start":
       core = start(message);
       break;
-    case "link":
-      void core?.then((running) => running && link(message.port, running));
+    case "channel":
+      void core?.then((running) => running && channel(message.port, running));
       break;
     case "desk":
       void core?.then((running) =>
@@ -86,6 +86,6 @@ async function start({ options, learned }: ToCoreWorker & { kind: "start" }): Pr
   }
 }
 
-function link(port: MessagePort, { service, log }: Core): void {
+function channel(port: MessagePort, { service, log }: Core): void {
   new EdgeChannel(port, (request, signal) => service.answer(request, signal), log);
 }

@@ -56,7 +56,7 @@ export class Cores {
     const { reports, changes } = parts;
     this.#restartPolicy = new RestartPolicy({
       what: "core",
-      start: () => this.#exchange(),
+      start: () => this.#call(),
       reports,
       changes,
     });
@@ -124,7 +124,7 @@ export class Cores {
     const before = this.#restartPolicy.put(core);
     if (this.#parts.changes.endAnnounced) core.leave();
     this.#regulation.configure(this.#parts.setup().config.regulation);
-    if (this.#parts.edges.current) core.link(this.#parts.edges.current);
+    if (this.#parts.edges.current) core.channel(this.#parts.edges.current);
     if (before !== undefined) this.#leaving.add(before);
     this.#dismissIdle();
     if (core.desk.closed) this.#died(core, "it died before its first request");
@@ -132,7 +132,7 @@ export class Cores {
 
   /** Requests come from this edge from now on. */
   serve(edge: ServingEdge): void {
-    this.#restartPolicy.current?.link(edge);
+    this.#restartPolicy.current?.channel(edge);
   }
 
   /** Nothing in that edge waits for the core of that generation, which leaves; absent: for any. */
@@ -162,7 +162,7 @@ export class Cores {
       return;
     }
     reports.log.info("addresses of hosts changed");
-    await changes.inTurn(() => this.#exchange()).catch((error) =>
+    await changes.inTurn(() => this.#call()).catch((error) =>
       reports.log.error("core could not be replaced", { error })
     );
   }
@@ -186,7 +186,7 @@ export class Cores {
     for (const core of [this.#restartPolicy.current, this.#next, ...this.#leaving]) core?.end();
   }
 
-  async #exchange(): Promise<void> {
+  async #call(): Promise<void> {
     this.use(await this.prepare(this.#parts.setup()));
   }
 

@@ -5,7 +5,7 @@ import { refuse } from "../model/service_error.ts";
 import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { CallTable } from "./call_table.ts";
 import type { ChannelMessage } from "./channel_message.ts";
-import { LinkEnd } from "./wire.ts";
+import { ChannelEnd } from "./wire.ts";
 
 interface UnderWay {
   readonly gone: AbortController;
@@ -13,9 +13,9 @@ interface UnderWay {
   download?: ByteStreamSender;
 }
 
-/** The core's end of the link to the edge: requests come in, answers go back. */
+/** The core's end of the channel to the edge: requests come in, answers go back. */
 export class EdgeChannel {
-  readonly #end: LinkEnd;
+  readonly #end: ChannelEnd;
   readonly #answer: Answer;
   readonly #log: Logger;
   readonly #ahead = new Ahead();
@@ -24,7 +24,7 @@ export class EdgeChannel {
   constructor(port: MessagePort, answer: Answer, log: Logger) {
     this.#answer = answer;
     this.#log = log;
-    this.#end = new LinkEnd(port, (message) => this.#receive(message));
+    this.#end = new ChannelEnd(port, (message) => this.#receive(message));
   }
 
   #receive(message: ChannelMessage): void {

@@ -26,7 +26,7 @@ let metricsEdge: Promise<HttpsEdge | undefined> | undefined;
 const metrics = new MetricsAnswer(() => tell({ kind: "metrics-page" }));
 
 const answer: Answer = (request, signal) =>
-  cores.get(current)?.exchange(request, signal) ?? Promise.reject(refuse("ERR_SERVICE_STARTING"));
+  cores.get(current)?.call(request, signal) ?? Promise.reject(refuse("ERR_SERVICE_STARTING"));
 
 hear((message: ToEdgeWorker) => {
   switch (message.kind) {
@@ -104,11 +104,11 @@ async function start(message: Start, log: Logger): Promise<HttpsEdge | undefined
   }
 }
 
-/** The core before finishes what it has, then its link is closed. */
-function replaceCore(generation: number, link: CoreChannel): void {
+/** The core before finishes what it has, then its channel is closed. */
+function replaceCore(generation: number, channel: CoreChannel): void {
   const before = current;
   current = generation;
-  cores.set(generation, link);
+  cores.set(generation, channel);
   const old = cores.get(before);
   void old?.idle().then(() => {
     cores.delete(before);

@@ -94,7 +94,7 @@ export class Edges {
    * Two edges cannot listen on one address, so the one before must let go of it first.
    * @throws {CannotStart} If the other cannot listen: then one as before is started again.
    */
-  async exchange(before: ServingEdge, setup: Setup): Promise<void> {
+  async call(before: ServingEdge, setup: Setup): Promise<void> {
     const drained = this.#drain(before);
     try {
       this.#put(

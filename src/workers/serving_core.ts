@@ -97,11 +97,11 @@ export class ServingCore {
   }
 
   /** Takes requests of an edge from now on. */
-  link(edge: ServingEdge): void {
+  channel(edge: ServingEdge): void {
     const { port1, port2 } = new MessageChannel();
     this.edges.add(edge);
-    this.#worker.tell({ kind: "link", port: port1 }, [port1]);
-    edge.link(this.generation, port2);
+    this.#worker.tell({ kind: "channel", port: port1 }, [port1]);
+    edge.channel(this.generation, port2);
   }
 
   renewTls(material: TlsMaterial): void {

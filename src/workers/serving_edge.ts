@@ -111,7 +111,7 @@ export class ServingEdge {
   }
 
   /** Requests go to the core behind the port from now on; those under way stay where they are. */
-  link(generation: number, port: MessagePort): void {
+  channel(generation: number, port: MessagePort): void {
     this.#worker.tell({ kind: "core", generation, port }, [port]);
   }
 

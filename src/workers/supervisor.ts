@@ -142,7 +142,7 @@ export class Supervisor {
       let core: ServingCore;
       try {
         core = await this.#cores.prepare(setup, early);
-        if (leaves && inTheWay) await this.#edges.exchange(leaves, setup);
+        if (leaves && inTheWay) await this.#edges.call(leaves, setup);
       } catch (error) {
         early?.end();
         this.#cores.discard();
@@ -183,7 +183,7 @@ export class Supervisor {
 
   async #begin(): Promise<void> {
     const edge = this.#edges.start(this.#setup).then((started) => this.#edges.use(started));
-    // The core makes links with the port; where the system chooses it, the edge must have it first.
+    // The core makes channels with the port; where the system chooses it, the edge must have it first.
     if (this.#setup.config.site.port === 0) await edge;
     const core = this.#cores.prepare(this.#setup);
     await Promise.all([edge, core]);

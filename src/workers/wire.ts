@@ -16,10 +16,10 @@ export const CHUNK_BYTES = 64 * 1024;
 const BATCH_MESSAGES = 8;
 
 /**
- * One end of a link between two workers. Messages of the same turn of the event loop travel together: posting has a price
+ * One end of a channel between two workers. Messages of the same turn of the event loop travel together: posting has a price
  * of its own, whatever is posted. Chunks hand their memory over instead of copying it.
  */
-export class LinkEnd {
+export class ChannelEnd {
   readonly #port: MessagePort;
   #batch: PackedMessage[] = [];
   #transfer: ArrayBuffer[] = [];

@@ -35,7 +35,7 @@ export type ToEdgeWorker =
 export type ToCoreWorker =
   /** What it learns goes to the port, as {@link CoreNews}. */
   | { readonly kind: "start"; readonly options: ServiceOptions; readonly learned: MessagePort }
-  | { readonly kind: "link"; readonly port: MessagePort }
+  | { readonly kind: "channel"; readonly port: MessagePort }
   /** The operator's questions come by this port. */
   | { readonly kind: "desk"; readonly port: MessagePort }
   | { readonly kind: "material"; readonly material: TlsMaterial }

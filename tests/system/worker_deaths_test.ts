@@ -213,7 +213,7 @@ Deno.test("a rejection that nobody handles is logged and counted, and ends no ro
   await settled(system);
   const told = logFromNow(system);
   // Defects behind an await: a link and certificates that are none.
-  (await startedWorker("core 1", from)).tell({ kind: "link", port: null });
+  (await startedWorker("core 1", from)).tell({ kind: "channel", port: null });
   await told(/error rejection that nobody handled error=".*TypeError/);
   const again = logFromNow(system);
   (await startedWorker("edge", from)).tell({ kind: "tls", tls: null });

@@ -17,15 +17,15 @@ const GET: HttpRequest = {
 };
 const NEVER = new AbortController().signal;
 
-/** Both ends of a link with an answer behind it. */
-async function withLink(answer: Answer, test: (link: CoreChannel) => Promise<void>) {
+/** Both ends of a channel with an answer behind it. */
+async function withChannel(answer: Answer, test: (channel: CoreChannel) => Promise<void>) {
   const { port1, port2 } = new MessageChannel();
   new EdgeChannel(port1, answer, SILENT);
-  const link = new CoreChannel(port2);
+  const channel = new CoreChannel(port2);
   try {
-    await test(link);
+    await test(channel);
   } finally {
-    link.close();
+    channel.close();
     port1.close();
   }
 }
@@ -59,17 +59,17 @@ function asStream(body: unknown): ReadableStream<Uint8Array> {
   return body;
 }
 
-Deno.test("a link carries a request there and its answer back", async () => {
+Deno.test("a channel carries a request there and its answer back", async () => {
   const answer: Answer = (request) =>
     Promise.resolve({
       status: 201,
       headers: new HeaderList(["X-Path", request.path, ...request.headers.fields]),
       body: "text",
     });
-  await withLink(answer, async (link) => {
+  await withChannel(answer, async (channel) => {
     const replies = await Promise.all(
       ["/a", "/b"].map((path) =>
-        link.exchange({ ...GET, path, headers: new HeaderList(["X-H", "1"]) }, NEVER)
+        channel.call({ ...GET, path, headers: new HeaderList(["X-H", "1"]) }, NEVER)
       ),
     );
     assert.deepEqual(
@@ -81,52 +81,52 @@ Deno.test("a link carries a request there and its answer back", async () => {
   });
 });
 
-Deno.test("a link carries streamed bodies both ways unchanged", async () => {
+Deno.test("a channel carries streamed bodies both ways unchanged", async () => {
   const answer: Answer = (request) =>
     Promise.resolve({ status: 200, headers: new HeaderList(), body: request.body });
-  await withLink(answer, async (link) => {
+  await withChannel(answer, async (channel) => {
     const expected = await digest(source(40, 100_001).stream);
-    const reply = await link.exchange({ ...GET, method: "PUT", body: source(40, 100_001).stream }, NEVER);
+    const reply = await channel.call({ ...GET, method: "PUT", body: source(40, 100_001).stream }, NEVER);
     assert.deepEqual(await digest(asStream(reply.body)), expected);
   });
 });
 
-Deno.test("a link leaves the memory of an upload's chunks to their producer", async () => {
+Deno.test("a channel leaves the memory of an upload's chunks to their producer", async () => {
   const pool = Buffer.from("0123456789");
   const parts = [0, 2, 4, 6, 8].map((at) => pool.subarray(at, at + 2));
   const answer: Answer = (request) =>
     Promise.resolve({ status: 200, headers: new HeaderList(), body: request.body });
-  await withLink(answer, async (link) => {
+  await withChannel(answer, async (channel) => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         for (const part of parts) controller.enqueue(part);
         controller.close();
       },
     });
-    const reply = await link.exchange({ ...GET, method: "PUT", body }, NEVER);
+    const reply = await channel.call({ ...GET, method: "PUT", body }, NEVER);
     assert.equal(await new Response(asStream(reply.body)).text(), "0123456789");
     assert.equal(pool.toString(), "0123456789");
   });
 });
 
-Deno.test("a link sends no more of a stream than its reader gave credit for", async () => {
+Deno.test("a channel sends no more of a stream than its reader gave credit for", async () => {
   const { state, stream } = source(1_000, CHUNK_BYTES);
-  await withLink(
+  await withChannel(
     () => Promise.resolve({ status: 200, headers: new HeaderList(), body: stream }),
-    async (link) => {
-      const reply = await link.exchange(GET, NEVER);
+    async (channel) => {
+      const reply = await channel.call(GET, NEVER);
       const reader = asStream(reply.body).getReader();
       const READ = 40; // each lets one more be on the way, up to the most
       for (let i = 0; i < READ; i++) await reader.read();
       // Whatever the sender may send unread, it has sent by the time another exchange has gone there and back.
-      await link.exchange(GET, NEVER).catch(() => {});
+      await channel.call(GET, NEVER).catch(() => {});
       assert.equal((state.taken - READ) * CHUNK_BYTES, 1024 * 1024);
       await reader.cancel();
     },
   );
 });
 
-Deno.test("a link bounds what many streams that are read no further have under way, and gives it back", async () => {
+Deno.test("a channel bounds what many streams that are read no further have under way, and gives it back", async () => {
   const streams = 100;
   const sources = Array.from({ length: streams }, () => source(1_000, 1_000));
   const answer: Answer = ({ path }) =>
@@ -135,12 +135,12 @@ Deno.test("a link bounds what many streams that are read no further have under w
       headers: new HeaderList(),
       body: sources[Number(path.slice(1))]?.stream ?? null,
     });
-  await withLink(answer, async (link) => {
+  await withChannel(answer, async (channel) => {
     const READ = 30;
     const open = async (at: number) => {
-      const reader = asStream((await link.exchange({ ...GET, path: `/${at}` }, NEVER)).body).getReader();
+      const reader = asStream((await channel.call({ ...GET, path: `/${at}` }, NEVER)).body).getReader();
       for (let i = 0; i < READ; i++) await reader.read();
-      await link.exchange({ ...GET, path: "/none" }, NEVER);
+      await channel.call({ ...GET, path: "/none" }, NEVER);
       return reader;
     };
     const readers = [];
@@ -156,20 +156,20 @@ Deno.test("a link bounds what many streams that are read no further have under w
   });
 });
 
-Deno.test("a link gives up the source when its reader wants no more", async () => {
+Deno.test("a channel gives up the source when its reader wants no more", async () => {
   const { state, stream } = source(1_000, CHUNK_BYTES);
   const answer: Answer = ({ path }) =>
     Promise.resolve({ status: 200, headers: new HeaderList(), body: path === "/data" ? stream : "pong" });
-  await withLink(answer, async (link) => {
-    const reply = await link.exchange({ ...GET, path: "/data" }, NEVER);
+  await withChannel(answer, async (channel) => {
+    const reply = await channel.call({ ...GET, path: "/data" }, NEVER);
     await asStream(reply.body).cancel();
-    await link.exchange(GET, NEVER);
-    await link.exchange(GET, NEVER);
+    await channel.call(GET, NEVER);
+    await channel.call(GET, NEVER);
     assert.equal(state.cancelled, true);
   });
 });
 
-Deno.test("a link breaks off the answer when its source fails", async () => {
+Deno.test("a channel breaks off the answer when its source fails", async () => {
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(new Uint8Array(10));
@@ -178,49 +178,49 @@ Deno.test("a link breaks off the answer when its source fails", async () => {
       controller.error(new Error("disk gone"));
     },
   });
-  await withLink(
+  await withChannel(
     () => Promise.resolve({ status: 200, headers: new HeaderList(), body: stream }),
-    async (link) => {
-      const reply = await link.exchange(GET, NEVER);
+    async (channel) => {
+      const reply = await channel.call(GET, NEVER);
       await assert.rejects(digest(asStream(reply.body)), Deno.errors.UnexpectedEof);
     },
   );
 });
 
-Deno.test("a link tells the core when the client is gone", async () => {
+Deno.test("a channel tells the core when the client is gone", async () => {
   let aborted = () => {};
   const noticed = new Promise<void>((resolve) => aborted = resolve);
   const answer: Answer = (_request, signal) =>
     new Promise(() => {
       signal.addEventListener("abort", aborted);
     });
-  await withLink(answer, async (link) => {
+  await withChannel(answer, async (channel) => {
     const client = new AbortController();
-    const reply = link.exchange(GET, client.signal);
+    const reply = channel.call(GET, client.signal);
     client.abort();
     await assert.rejects(reply);
     await noticed;
-    await link.idle();
+    await channel.idle();
   });
 });
 
-Deno.test("a link reports a failed answer instead of hanging", async () => {
-  await withLink(() => Promise.reject(new Error("defect")), async (link) => {
-    await assert.rejects(link.exchange(GET, NEVER));
-    await link.idle();
+Deno.test("a channel reports a failed answer instead of hanging", async () => {
+  await withChannel(() => Promise.reject(new Error("defect")), async (channel) => {
+    await assert.rejects(channel.call(GET, NEVER));
+    await channel.idle();
   });
 });
 
-Deno.test("a link fails what waits for a core that died, and all that comes after", async () => {
-  await withLink(() => new Promise(() => {}), async (link) => {
-    const waiting = link.exchange(GET, NEVER);
-    link.lose();
+Deno.test("a channel fails what waits for a core that died, and all that comes after", async () => {
+  await withChannel(() => new Promise(() => {}), async (channel) => {
+    const waiting = channel.call(GET, NEVER);
+    channel.lose();
     await assert.rejects(waiting, { code: "ERR_SERVICE_STARTING" });
-    await assert.rejects(link.exchange(GET, NEVER), { code: "ERR_SERVICE_STARTING" });
+    await assert.rejects(channel.call(GET, NEVER), { code: "ERR_SERVICE_STARTING" });
   });
 });
 
-Deno.test("a link takes no more of an upload when the core died", async () => {
+Deno.test("a channel takes no more of an upload when the core died", async () => {
   const { state, stream } = source(1_000_000, 1_000);
   const begun = Promise.withResolvers<void>();
   const answer: Answer = async ({ body }) => {
@@ -228,26 +228,26 @@ Deno.test("a link takes no more of an upload when the core died", async () => {
     begun.resolve();
     return await new Promise(() => {});
   };
-  await withLink(answer, async (link) => {
-    const waiting = link.exchange({ ...GET, method: "PUT", body: stream }, NEVER);
+  await withChannel(answer, async (channel) => {
+    const waiting = channel.call({ ...GET, method: "PUT", body: stream }, NEVER);
     await begun.promise;
-    link.lose();
+    channel.lose();
     await assert.rejects(waiting, { code: "ERR_SERVICE_STARTING" });
     while (!state.cancelled) await new Promise((resolve) => setTimeout(resolve, 1));
   });
 });
 
-Deno.test("a link is idle when the last request under way is answered, and not before", async () => {
+Deno.test("a channel is idle when the last request under way is answered, and not before", async () => {
   const answers: (() => void)[] = [];
   const answer: Answer = () =>
     new Promise((resolve) => {
       answers.push(() => resolve({ status: 204, headers: new HeaderList(), body: null }));
     });
-  await withLink(answer, async (link) => {
-    const replies = [link.exchange(GET, NEVER), link.exchange(GET, NEVER)];
+  await withChannel(answer, async (channel) => {
+    const replies = [channel.call(GET, NEVER), channel.call(GET, NEVER)];
     while (answers.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
     let isIdle = false;
-    const idle = link.idle().then(() => isIdle = true);
+    const idle = channel.idle().then(() => isIdle = true);
     answers[0]?.();
     await replies[0];
     await new Promise((resolve) => setTimeout(resolve)); // who is told of it would be by now
@@ -258,12 +258,12 @@ Deno.test("a link is idle when the last request under way is answered, and not b
   });
 });
 
-Deno.test("a link carries large pieces in parts of 64 KiB, so that others need not wait for them", async () => {
+Deno.test("a channel carries large pieces in parts of 64 KiB, so that others need not wait for them", async () => {
   const { stream } = source(3, 200_000);
-  await withLink(
+  await withChannel(
     () => Promise.resolve({ status: 200, headers: new HeaderList(), body: stream }),
-    async (link) => {
-      const reply = await link.exchange(GET, NEVER);
+    async (channel) => {
+      const reply = await channel.call(GET, NEVER);
       const lengths: number[] = [];
       for await (const { length } of asStream(reply.body)) lengths.push(length);
       assert.deepEqual(lengths.slice(0, 4), [65_536, 65_536, 65_536, 3392]);

@@ -25,8 +25,8 @@ Deno.test("a core that is told to close sends all that it logged and counted bef
   const options = { ...setup, generation: 1, upSince: 0, port: 9000 };
   tell({ kind: "start", options, learned: learned.port1 }, [learned.port1]);
   await ready;
-  tell({ kind: "link", port: edge.port1 }, [edge.port1]);
-  const link = new CoreChannel(edge.port2);
+  tell({ kind: "channel", port: edge.port1 }, [edge.port1]);
+  const channel = new CoreChannel(edge.port2);
   try {
     const request = {
       method: "GET",
@@ -36,13 +36,13 @@ Deno.test("a core that is told to close sends all that it logged and counted bef
       client: { address: "192.0.2.1" },
       body: null,
     };
-    const { status } = await link.exchange(request, new AbortController().signal);
+    const { status } = await channel.call(request, new AbortController().signal);
     assert.equal(status, 200);
     const closed = until("closed");
     tell({ kind: "close", last: false }, []);
     await closed;
   } finally {
-    link.close();
+    channel.close();
     learned.port2.close();
     worker.terminate();
   }

@@ -4,7 +4,7 @@ import type { Ban } from "../../src/regulation/ban.ts";
 import type { DeskAnswer, DeskQuestion } from "../../src/service/operator_desk.ts";
 
 /** A caller, and at the other end a desk with this answer. */
-function link(answer: (question: DeskQuestion) => Promise<DeskAnswer>): DeskCaller & Disposable {
+function channel(answer: (question: DeskQuestion) => Promise<DeskAnswer>): DeskCaller & Disposable {
   const { port1, port2 } = new MessageChannel();
   answerDesk(port1, answer);
   const caller = new DeskCaller(port2);
@@ -29,7 +29,7 @@ const STATE = {
 
 Deno.test("answers find their questions, whatever their order", async () => {
   const late = Promise.withResolvers<DeskAnswer>();
-  using desk = link((question) =>
+  using desk = channel((question) =>
     question.about === "bans" ? late.promise : Promise.resolve({ about: "adopt" })
   );
   const first = ask(desk, { about: "bans" }, 5000);
@@ -39,7 +39,7 @@ Deno.test("answers find their questions, whatever their order", async () => {
 });
 
 Deno.test("whoever asks a desk is told what it throws, and when it takes too long or ends", async () => {
-  using desk = link((question) =>
+  using desk = channel((question) =>
     question.about === "status" ? Promise.reject(new Error("out of order")) : new Promise(() => {})
   );
   await assert.rejects(ask(desk, { about: "status" }, 5000), { name: "NoAnswer", message: "out of order" });
@@ -51,6 +51,6 @@ Deno.test("whoever asks a desk is told what it throws, and when it takes too lon
 });
 
 Deno.test("an answer to another question is none", async () => {
-  using desk = link(() => Promise.resolve({ about: "adopt" }));
+  using desk = channel(() => Promise.resolve({ about: "adopt" }));
   await assert.rejects(ask(desk, { about: "bans" }, 5000), /answered another question/);
 });
