@@ -45,7 +45,7 @@ export interface ProviderSession {
 /** What a provider says about a login that it vouched for before. */
 export type Renewal =
   | { readonly kind: "renewed"; readonly identity: Identity; readonly refreshToken: string }
-  | Extract<Verdict, { readonly kind: "refused" }>;
+  | Extract<AuthenticationResult, { readonly kind: "refused" }>;
 
 /** What came of it. */
 export type LoginOutcome =
@@ -86,7 +86,7 @@ export interface EndedLogins {
 }
 
 /** What one method made of the caller's credentials. */
-export type Verdict =
+export type AuthenticationResult =
   | { readonly kind: "accepted"; readonly identity: Identity }
   /** No credentials of this method's kind. */
   | { readonly kind: "skipped"; readonly reason?: string }
@@ -105,7 +105,7 @@ export interface CertificateDesk {
   /** Whether the certificate was there. @throws {UnusableKey | ERR_RECORD_STORE} */
   forget(line: string, account?: string): Promise<boolean>;
   /** What a login by the key of this certificate would be, were the key proved; for operators. */
-  foresee(line: string, user: string, clientAddress: string): Verdict;
+  foresee(line: string, user: string, clientAddress: string): AuthenticationResult;
 }
 
 /** One way to find out who is calling. Serves several requests at once. */
@@ -121,7 +121,7 @@ export interface Authenticator {
   /** Whose tokens it alone is shown, by the `iss` that they claim; absent: it has no issuer of its own. */
   readonly issuer?: TokenIssuer;
   /** @throws {ServiceError} Only if the method itself is out of order, say its provider is down. */
-  authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict>;
+  authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult>;
   /**
    * Whether a user whom this method named is still there; absent if it cannot tell without credentials.
    * @throws {ServiceError} If it is out of order.

@@ -2,7 +2,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { Caller, Identity } from "../model/identity.ts";
 import { refuse, ServiceError } from "../model/service_error.ts";
-import type { Authenticator, StepUp, Verdict } from "./authenticator.ts";
+import type { AuthenticationResult, Authenticator, StepUp } from "./authenticator.ts";
 import { challengeHeader, type TokenProblem } from "./unauthenticated.ts";
 
 /** Everything that decides who is calling. */
@@ -103,9 +103,9 @@ async function judge(
   const failed: string[] = [];
   let failure: unknown;
   for (const method of methods) {
-    let verdict: Verdict;
+    let result: AuthenticationResult;
     try {
-      verdict = await method.authenticate(credentials, signal);
+      result = await method.authenticate(credentials, signal);
     } catch (error) {
       signal.throwIfAborted();
       log.error("method of authentication out of order", { method: method.name, error });
@@ -114,18 +114,18 @@ async function judge(
       continue;
     }
     signal.throwIfAborted();
-    if (verdict.kind === "accepted") {
-      return { kind: "accepted", identity: completed(verdict.identity, credentials), by: method };
+    if (result.kind === "accepted") {
+      return { kind: "accepted", identity: completed(result.identity, credentials), by: method };
     }
-    if (verdict.kind === "skipped") {
-      if (verdict.reason !== undefined) skipped.push(`${method.name}: ${verdict.reason}`);
+    if (result.kind === "skipped") {
+      if (result.reason !== undefined) skipped.push(`${method.name}: ${result.reason}`);
       continue;
     }
-    log.info("credentials refused", { method: method.name, reason: verdict.reason });
+    log.info("credentials refused", { method: method.name, reason: result.reason });
     refused = {
       kind: "refused",
       reason: "no method accepts the credentials",
-      stepUp: verdict.stepUp ?? refused?.stepUp,
+      stepUp: result.stepUp ?? refused?.stepUp,
     };
   }
   const isGuessable = credentials.authorization.kind === "basic";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Authenticator, Verdict } from "../../src/authentication/authenticator.ts";
+import type { AuthenticationResult, Authenticator } from "../../src/authentication/authenticator.ts";
 import { authenticate, type AuthenticationChain } from "../../src/authentication/chain.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
@@ -10,14 +10,14 @@ import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 import { basic, bearer, MALFORMED, NO_CREDENTIALS, sshLegacy, unsignedJwt } from "./sample_credentials.ts";
 
-type Answer = Verdict | Error;
+type Answer = AuthenticationResult | Error;
 
-const ACCEPT = (dn: string): Verdict => ({
+const ACCEPT = (dn: string): AuthenticationResult => ({
   kind: "accepted",
   identity: { dn, method: "TEST", via: "T" },
 });
-const REFUSE: Verdict = { kind: "refused", reason: "wrong" };
-const SKIP: Verdict = { kind: "skipped" };
+const REFUSE: AuthenticationResult = { kind: "refused", reason: "wrong" };
+const SKIP: AuthenticationResult = { kind: "skipped" };
 const BROKEN = new Error("the file system is on fire");
 
 /** A method with one answer for every request; remembers what it was shown. */

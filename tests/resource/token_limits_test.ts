@@ -255,12 +255,12 @@ Deno.test("no sequence of narrowing, renewing and sharing gives more than the lo
                 return false;
               }
             });
-            const verdict = await check.authenticate(
+            const result = await check.authenticate(
               { ...bearer(token), clientAddress: address ?? "203.0.113.99" },
               new AbortController().signal,
             );
-            if (verdict.kind !== "accepted") break; // from nowhere among the samples
-            caller = { kind: "authenticated", identity: verdict.identity };
+            if (result.kind !== "accepted") break; // from nowhere among the samples
+            caller = { kind: "authenticated", identity: result.identity };
           } catch (error) {
             if (!(error instanceof ServiceError) || error.code !== "ERR_TOKEN_BOUNDS") throw error;
             seen.widening++;

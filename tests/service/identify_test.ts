@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { Authenticator, Verdict } from "../../src/authentication/authenticator.ts";
+import type { AuthenticationResult, Authenticator } from "../../src/authentication/authenticator.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
@@ -10,11 +10,14 @@ import { Regulator } from "../../src/regulation/regulator.ts";
 import { recognise } from "../../src/service/identify.ts";
 import { basic } from "../authentication/sample_credentials.ts";
 
-type Answer = Verdict | Error | Promise<Verdict>;
+type Answer = AuthenticationResult | Error | Promise<AuthenticationResult>;
 
-const REFUSE: Verdict = { kind: "refused", reason: "wrong" };
-const SKIP: Verdict = { kind: "skipped" };
-const ACCEPT: Verdict = { kind: "accepted", identity: { dn: "CN=Eve", method: "TEST", via: "M" } };
+const REFUSE: AuthenticationResult = { kind: "refused", reason: "wrong" };
+const SKIP: AuthenticationResult = { kind: "skipped" };
+const ACCEPT: AuthenticationResult = {
+  kind: "accepted",
+  identity: { dn: "CN=Eve", method: "TEST", via: "M" },
+};
 const DOWN = new RemoteUnavailable("idp:1", "status 429", { retryAfterSeconds: 42 });
 
 function method(answer: Answer, looksAtCertificates?: true): Authenticator {
@@ -102,7 +105,7 @@ Deno.test("recognise() clears nobody's failures for the owner of a certificate, 
 });
 
 Deno.test("recognise() counts a wrong password whose caller did not wait for the answer", async () => {
-  const answer = Promise.withResolvers<Verdict>();
+  const answer = Promise.withResolvers<AuthenticationResult>();
   const counted = Promise.withResolvers<void>();
   const { regulator, show } = service([method(answer.promise)], counted.resolve);
   const caller = new AbortController();

@@ -4,7 +4,7 @@ import { formatProblem } from "../../model/problem.ts";
 import { SmallSteps } from "../../model/small_steps.ts";
 import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
-import type { Authenticator, Verdict } from "../authenticator.ts";
+import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { seekerOf } from "../asker_of.ts";
 import { credentialFingerprint } from "../credential_fingerprint.ts";
 import type { NamedUser, Standing } from "../standing.ts";
@@ -32,7 +32,7 @@ export async function passwordFile(
   return {
     name,
     challenges: ["Basic"],
-    async authenticate(credentials, signal): Promise<Verdict> {
+    async authenticate(credentials, signal): Promise<AuthenticationResult> {
       const { authorization } = credentials;
       if (authorization.kind !== "basic") return { kind: "skipped" };
       const { user, password } = authorization;

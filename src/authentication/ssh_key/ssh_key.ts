@@ -8,7 +8,7 @@ import { refuse, type ServiceError } from "../../model/service_error.ts";
 import type { TurnSeeker } from "../../model/turns.ts";
 import { watchBytes, type WatchedFile, watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
-import type { Authenticator, Verdict } from "../authenticator.ts";
+import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import type { AuthorizedKey } from "./authorized_keys.ts";
 import { seekerOf } from "../asker_of.ts";
 import { credentialFingerprint } from "../credential_fingerprint.ts";
@@ -116,7 +116,7 @@ class SshKeyAuthenticator implements Authenticator {
     return this.options.name;
   }
 
-  async authenticate(credentials: Credentials, signal: AbortSignal): Promise<Verdict> {
+  async authenticate(credentials: Credentials, signal: AbortSignal): Promise<AuthenticationResult> {
     const { authorization, clientAddress } = credentials;
     signal.throwIfAborted();
     let proof: Proof;
@@ -194,7 +194,7 @@ class SshKeyAuthenticator implements Authenticator {
     this.#directory.close();
   }
 
-  async #verify(trial: KeyTrial, seeker: TurnSeeker): Promise<Verdict> {
+  async #verify(trial: KeyTrial, seeker: TurnSeeker): Promise<AuthenticationResult> {
     const { user } = trial.proof;
     const certified = await this.certificates?.keysFor(trial);
     const byCertificate = certified && await trial.find(certified.keys);
@@ -231,7 +231,7 @@ class SshKeyAuthenticator implements Authenticator {
   }
 
   /** @param failure Why certificates could not be read: with them it might have gone otherwise. */
-  async #refuse(trial: KeyTrial, failure: unknown): Promise<Verdict> {
+  async #refuse(trial: KeyTrial, failure: unknown): Promise<AuthenticationResult> {
     await trial.finish();
     if (failure !== undefined) throw failure;
     return { kind: "refused", reason: trial.reason };
@@ -241,7 +241,7 @@ class SshKeyAuthenticator implements Authenticator {
     { proof }: KeyTrial,
     { publicKey }: AuthorizedKey,
     name: Pick<Identity, "dn" | "uid" | "uidServers">,
-  ): Verdict {
+  ): AuthenticationResult {
     const reason = proof.admit?.();
     if (reason !== undefined) return { kind: "refused", reason };
     const { user } = proof;

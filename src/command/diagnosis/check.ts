@@ -86,7 +86,7 @@ export const check = defineCommand({
     io.stderr(`${problem.severity}: ${formatProblem(problem)}\n  fix: ${printable(problem.fix)}\n`);
   }
   const starts = setup !== undefined;
-  const outcome = starts && !ok && strict && problems.length > 0 ? NOT_STRICTLY : verdict(starts, online);
+  const outcome = starts && !ok && strict && problems.length > 0 ? NOT_STRICTLY : result(starts, online);
   const text = [
     given.text("config") === undefined && isAbsolute(file) ? `Configuration: ${file}\n` : "",
     account ? `Judged as the account ${account.name}, which the service runs as.\n` : "",
@@ -132,7 +132,7 @@ async function lookAround(setup: Setup): Promise<readonly Finding[]> {
 
 const NOT_STRICTLY = "The service would start, but not without warnings";
 
-function verdict(starts: boolean, online: readonly Finding[] = []): string {
+function result(starts: boolean, online: readonly Finding[] = []): string {
   const failed = online.filter(({ ok }) => !ok).length;
   if (!starts) return "The service would not start";
   return failed === 0

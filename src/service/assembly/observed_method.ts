@@ -20,9 +20,9 @@ export function observed(method: Authenticator, observer: RequestObserver): Auth
     close: () => method.close(),
     async authenticate(credentials, signal) {
       try {
-        const verdict = await method.authenticate(credentials, signal);
-        if (verdict.kind !== "skipped") observer.authenticated(name, verdict.kind);
-        return verdict;
+        const result = await method.authenticate(credentials, signal);
+        if (result.kind !== "skipped") observer.authenticated(name, result.kind);
+        return result;
       } catch (error) {
         if (!signal.aborted) observer.authenticated(name, "unavailable");
         throw error;

@@ -158,9 +158,9 @@ async function renewLogin(
   const outcome = await method.browserLogin.renew(session, { acr, authTime }, asker);
   if (outcome.kind === "refused") return outcome;
   const { authorization, session: { refreshToken = session.refreshToken } } = outcome;
-  const verdict = await method.authenticate({ authorization, clientAddress }, signal);
-  if (verdict.kind === "accepted") return { kind: "renewed", identity: verdict.identity, refreshToken };
-  return verdict.kind === "refused" ? verdict : { kind: "refused", reason: "no token of the provider" };
+  const result = await method.authenticate({ authorization, clientAddress }, signal);
+  if (result.kind === "accepted") return { kind: "renewed", identity: result.identity, refreshToken };
+  return result.kind === "refused" ? result : { kind: "refused", reason: "no token of the provider" };
 }
 
 function revocationOfClients(own: OwnCertificate): Revocation | undefined {

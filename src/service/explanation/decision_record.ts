@@ -14,7 +14,7 @@ export class DecisionRecord {
   #known: readonly string[] = [];
   #identity: Identity | undefined;
 
-  /** The same chain, of which each method's verdict is taken down. */
+  /** The same chain, of which each method's result is taken down. */
   chain(chain: AuthenticationChain): AuthenticationChain {
     const { issuedTokens, methods } = chain;
     this.#known = [...issuedTokens ? [issuedTokens] : [], ...methods].map(({ name }) => name);
@@ -55,10 +55,10 @@ export class DecisionRecord {
       looksAtCertificates,
       authenticate: async (credentials, signal) => {
         try {
-          const verdict = await method.authenticate(credentials, signal);
-          const reason = "reason" in verdict ? { reason: verdict.reason } : {};
-          this.methods.push({ method: name, outcome: verdict.kind, ...reason });
-          return verdict;
+          const result = await method.authenticate(credentials, signal);
+          const reason = "reason" in result ? { reason: result.reason } : {};
+          this.methods.push({ method: name, outcome: result.kind, ...reason });
+          return result;
         } catch (error) {
           this.methods.push({ method: name, outcome: "failed", reason: describeError(error) });
           throw error;

@@ -145,9 +145,9 @@ function certifiedIdentity(
 ): Identity {
   let reason = "no method takes certificates for SSH keys: certificateAuthorities is not set";
   for (const { certificates } of chain.methods) {
-    const verdict = certificates?.foresee(line, login, clientAddress);
-    if (verdict?.kind === "accepted") return { ...verdict.identity, authTime: "now" };
-    if (verdict?.kind === "refused") reason = `the certificate does not count: ${verdict.reason}`;
+    const result = certificates?.foresee(line, login, clientAddress);
+    if (result?.kind === "accepted") return { ...result.identity, authTime: "now" };
+    if (result?.kind === "refused") reason = `the certificate does not count: ${result.reason}`;
   }
   throw unauthenticated(chain, reason);
 }

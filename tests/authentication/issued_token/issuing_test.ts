@@ -62,10 +62,10 @@ function service(tls: TlsMaterial = TLS, limits = LIMITS) {
     issueTo: (caller: Caller) =>
       issuer.issue(caller, PLAIN, { role: "anonymous", clientAddress: "192.0.2.1" }),
     async accept(token: string): Promise<Identity> {
-      const verdict = await check.authenticate(bearer(token), new AbortController().signal);
-      assert.equal(verdict.kind, "accepted", verdict.kind === "refused" ? verdict.reason : "");
-      if (verdict.kind !== "accepted") throw new TypeError("unreachable");
-      return verdict.identity;
+      const result = await check.authenticate(bearer(token), new AbortController().signal);
+      assert.equal(result.kind, "accepted", result.kind === "refused" ? result.reason : "");
+      if (result.kind !== "accepted") throw new TypeError("unreachable");
+      return result.identity;
     },
   };
 }

@@ -67,8 +67,8 @@ async function site() {
     const check = issuedToken({ tls, clock, trustedIssuers: [], standing, book, log: SILENT });
     const accepts = async (token: string, clientAddress = FROM) => {
       const credentials = { ...bearer(token), clientAddress };
-      const verdict = await check.authenticate(credentials, new AbortController().signal);
-      return verdict.kind === "accepted" ? verdict.identity : undefined;
+      const result = await check.authenticate(credentials, new AbortController().signal);
+      return result.kind === "accepted" ? result.identity : undefined;
     };
     const issue = (identity: Identity, request: Partial<TokenRequest> = {}) => {
       const caller: Caller = { kind: "authenticated", identity };

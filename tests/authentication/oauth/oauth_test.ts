@@ -34,7 +34,7 @@ interface Setting {
   readonly time: { now: number };
   readonly lines: string[];
   readonly subject: OAuth;
-  /** The verdict about a token, as `kind` or as reason. */
+  /** The result about a token, as `kind` or as reason. */
   ask(token: string, signal?: AbortSignal): Promise<string>;
   identity(token?: string): Promise<Identity>;
 }
@@ -67,13 +67,13 @@ async function withProvider(
       lines,
       subject,
       async ask(token, signal) {
-        const verdict = await authenticate(token, signal);
-        return verdict.kind === "refused" ? verdict.reason : verdict.kind;
+        const result = await authenticate(token, signal);
+        return result.kind === "refused" ? result.reason : result.kind;
       },
       async identity(token = GOOD_TOKEN) {
-        const verdict = await authenticate(token);
-        assert.ok(verdict.kind === "accepted", JSON.stringify(verdict));
-        return verdict.identity;
+        const result = await authenticate(token);
+        assert.ok(result.kind === "accepted", JSON.stringify(result));
+        return result.identity;
       },
     });
   } finally {
@@ -518,9 +518,9 @@ for (const [what, fault] of OUTAGES) {
       provider.fault = undefined;
       // A machine that has much to do may itself be too slow for the short time.
       const again = () => ask(GOOD_TOKEN).catch((error) => assert.ok(error instanceof RemoteUnavailable));
-      for (let verdict, tries = 0; verdict !== "accepted" && tries < 100; tries++) {
+      for (let result, tries = 0; result !== "accepted" && tries < 100; tries++) {
         time.now += 60_000;
-        verdict = await again();
+        result = await again();
       }
       assert.equal(await ask(GOOD_TOKEN), "accepted");
     }));

@@ -1,5 +1,5 @@
 import { isRefusal, ServiceError } from "../../../src/model/service_error.ts";
-import type { Verdict } from "../../../src/authentication/authenticator.ts";
+import type { AuthenticationResult } from "../../../src/authentication/authenticator.ts";
 import { sshKey, type SshKeyOptions } from "../../../src/authentication/ssh_key/ssh_key.ts";
 import type { KeySource } from "../../../src/authentication/ssh_key/server_keys.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
@@ -72,7 +72,7 @@ function token(
 async function ask(
   options: Partial<SshKeyOptions>,
   credentials: Parameters<typeof judge>[1],
-): Promise<Verdict> {
+): Promise<AuthenticationResult> {
   const method = await sshKey({ ...DEFAULTS, ...options });
   try {
     return await judge(method, credentials);
@@ -84,14 +84,14 @@ async function ask(
 function judge(
   method: Awaited<ReturnType<typeof sshKey>>,
   credentials: ReturnType<typeof bearer>,
-): Promise<Verdict> {
+): Promise<AuthenticationResult> {
   return method.authenticate(credentials, SIGNAL);
 }
 
-function identityOf(verdict: Verdict): Identity {
-  assert.equal(verdict.kind, "accepted", verdict.kind === "refused" ? verdict.reason : verdict.kind);
-  if (verdict.kind !== "accepted") throw new TypeError("unreachable");
-  return verdict.identity;
+function identityOf(result: AuthenticationResult): Identity {
+  assert.equal(result.kind, "accepted", result.kind === "refused" ? result.reason : result.kind);
+  if (result.kind !== "accepted") throw new TypeError("unreachable");
+  return result.identity;
 }
 
 async function withKeysFile(text: string, run: (path: string) => Promise<void>): Promise<void> {
@@ -171,8 +171,8 @@ Deno.test("sshKey() refuses what pyuftp signs with P-384 and P-521 keys, as ES25
       key: privateKey(name),
       signWith,
     });
-    const verdict = await ask({ sources: [source("HPC", { ann: [publicLine(name)] })] }, bearer(text));
-    assert.equal(verdict.kind, "refused", name);
+    const result = await ask({ sources: [source("HPC", { ann: [publicLine(name)] })] }, bearer(text));
+    assert.equal(result.kind, "refused", name);
   }
 });
 
@@ -337,8 +337,8 @@ Deno.test("sshKey() asks no daemon about a name that is no account's", async () 
     "a\0",
   ];
   for (const name of names) {
-    const verdict = await ask({ sources: [spy] }, bearer(token(name, "user_ed25519", "EdDSA")));
-    assert.equal(verdict.kind, "refused", name);
+    const result = await ask({ sources: [spy] }, bearer(token(name, "user_ed25519", "EdDSA")));
+    assert.equal(result.kind, "refused", name);
   }
   assert.deepEqual(asked, []);
 });
@@ -354,10 +354,10 @@ Deno.test("sshKey() answers alike for an unknown user and for a wrong key, whate
   for (const [key, alg] of signers) {
     const [head = "", body = ""] = token("ann", key, alg).split(".");
     const wrong = token("carl", key, alg).split(".")[2] ?? "";
-    const verdict = await judge(method, bearer(`${head}.${body}.${wrong}`));
-    assert.deepEqual(verdict, { kind: "refused", reason: "no key of the user made the signature" }, alg);
+    const result = await judge(method, bearer(`${head}.${body}.${wrong}`));
+    assert.deepEqual(result, { kind: "refused", reason: "no key of the user made the signature" }, alg);
     for (const user of ["bob", "nobody"]) {
-      assert.deepEqual(await judge(method, bearer(token(user, key, alg))), verdict, alg);
+      assert.deepEqual(await judge(method, bearer(token(user, key, alg))), result, alg);
     }
   }
   method.close();

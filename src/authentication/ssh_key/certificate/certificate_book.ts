@@ -6,7 +6,7 @@ import type { KeptRecord, RecordStore } from "../../../store/record_store.ts";
 import type { WatchedFile } from "../../../watch/watched_file.ts";
 import { UnusableKey } from "../wire_reader.ts";
 import type { AuthoritiesFile, CertificateAuthority } from "./authorities_file.ts";
-import { type CertificateVerdict, judgeCertificate } from "./judge_certificate.ts";
+import { type CertificateResult, judgeCertificate } from "./judge_certificate.ts";
 import type { RevokedKeys } from "./revoked_keys.ts";
 import { readUserCertificate, type UserCertificate } from "./user_certificate.ts";
 
@@ -60,9 +60,9 @@ export class CertificateBook {
       if (error instanceof UnusableKey) return { kind: "refused", reason: error.message };
       throw error;
     }
-    const verdict = this.judge(certificate, { own });
-    if (verdict.kind === "refused") return verdict;
-    const { principals } = verdict;
+    const result = this.judge(certificate, { own });
+    if (result.kind === "refused") return result;
+    const { principals } = result;
     const kind = kindOf(own);
     const owners = own === undefined ? principals : [own.account];
     await this.#makeWorker(certificate, owners, kind);
@@ -115,10 +115,10 @@ export class CertificateBook {
   judge(
     certificate: UserCertificate,
     { clientAddress, own }: { readonly clientAddress?: string; readonly own?: OwnAuthorities } = {},
-  ): CertificateVerdict {
+  ): CertificateResult {
     const { authorities: operators, revoked, clock } = this.parts;
     const { authorities } = own ?? operators.current;
-    const verdict = judgeCertificate(certificate, {
+    const result = judgeCertificate(certificate, {
       authorities,
       revoked: revoked?.current,
       now: Math.floor(clock() / 1000),
@@ -126,9 +126,9 @@ export class CertificateBook {
     });
     // sshd(8), principals: without that option, the certificate has to name the account itself.
     const named = authorities.get(certificate.authority.fingerprint)?.principals !== undefined;
-    if (own === undefined || verdict.kind === "refused" || named) return verdict;
-    return verdict.principals.includes(own.account)
-      ? verdict
+    if (own === undefined || result.kind === "refused" || named) return result;
+    return result.principals.includes(own.account)
+      ? result
       : { kind: "refused", reason: "it does not name the account" };
   }
 

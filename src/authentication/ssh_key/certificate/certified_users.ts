@@ -8,7 +8,7 @@ import type { RecordStore } from "../../../store/record_store.ts";
 import { type WatchedFile, watchFile } from "../../../watch/watched_file.ts";
 import { wholeLines } from "../../../watch/whole_lines.ts";
 import type { TurnSeeker } from "../../../model/turns.ts";
-import type { CertificateDesk, CertificateOwner, Verdict } from "../../authenticator.ts";
+import type { AuthenticationResult, CertificateDesk, CertificateOwner } from "../../authenticator.ts";
 import type { AuthorizedKey } from "../authorized_keys.ts";
 import { nameFromTemplate } from "../dn_template.ts";
 import type { KeyTrial } from "../key_trial.ts";
@@ -76,21 +76,21 @@ export class CertifiedUsers implements CertificateDesk {
     const own = ownAuthorities(user, keys);
     if (own.authorities.size === 0) return [];
     return (await this.book.of(user, own)).flatMap((certificate) => {
-      const verdict = this.book.judge(certificate, { clientAddress, own });
-      if (verdict.kind === "valid") return [{ publicKey: certificate.publicKey, conditions: {} }];
-      trial.note(`a certificate of the user does not count: ${verdict.reason}`);
+      const result = this.book.judge(certificate, { clientAddress, own });
+      if (result.kind === "valid") return [{ publicKey: certificate.publicKey, conditions: {} }];
+      trial.note(`a certificate of the user does not count: ${result.reason}`);
       return [];
     });
   }
 
-  foresee(line: string, user: string, clientAddress: string): Verdict {
+  foresee(line: string, user: string, clientAddress: string): AuthenticationResult {
     if (!isUserAccount(user)) return { kind: "refused", reason: "the user name cannot be a user's account" };
     try {
-      const verdict = this.book.judge(readUserCertificate(line), { clientAddress });
-      if (verdict.kind === "refused") return verdict;
-      return verdict.principals.includes(user)
+      const result = this.book.judge(readUserCertificate(line), { clientAddress });
+      if (result.kind === "refused") return result;
+      return result.principals.includes(user)
         ? { kind: "accepted", identity: this.identityOf(user) }
-        : { kind: "refused", reason: `it names ${verdict.principals.join(", ")}` };
+        : { kind: "refused", reason: `it names ${result.principals.join(", ")}` };
     } catch (error) {
       if (error instanceof UnusableKey) return { kind: "refused", reason: error.message };
       throw error;
@@ -108,8 +108,8 @@ export class CertifiedUsers implements CertificateDesk {
   async keysNaming(login: string, dn: string): Promise<readonly AuthorizedKey[]> {
     if (!sameName(this.#nameOf(login), dn)) return [];
     return (await this.book.of(login)).flatMap((certificate) => {
-      const verdict = this.book.judge(certificate);
-      return verdict.kind === "valid" && verdict.principals.includes(login) ? [keyOf(certificate)] : [];
+      const result = this.book.judge(certificate);
+      return result.kind === "valid" && result.principals.includes(login) ? [keyOf(certificate)] : [];
     });
   }
 
@@ -130,12 +130,12 @@ export class CertifiedUsers implements CertificateDesk {
     const identity = this.identityOf(user);
     try {
       const keys = (await this.book.of(user)).flatMap((certificate) => {
-        const verdict = this.book.judge(certificate, { clientAddress });
-        if (verdict.kind === "valid" && verdict.principals.includes(user)) {
+        const result = this.book.judge(certificate, { clientAddress });
+        if (result.kind === "valid" && result.principals.includes(user)) {
           return [{ publicKey: certificate.publicKey, conditions: {} }];
         }
-        if (verdict.kind === "refused") {
-          trial.note(`a certificate of the user does not count: ${verdict.reason}`);
+        if (result.kind === "refused") {
+          trial.note(`a certificate of the user does not count: ${result.reason}`);
         }
         return [];
       });
