@@ -3,7 +3,7 @@ import type { Asker, RemoteStatus } from "../outgoing/remote_system.ts";
 import type { TurnSeeker } from "../model/turns.ts";
 import type { Identity } from "../model/identity.ts";
 import type { UploadOutcome } from "./ssh_key/certificate/certificate_book.ts";
-import type { AskStanding } from "./standing.ts";
+import type { AskAccountStatus } from "./account_status.ts";
 
 /** Who makes tokens for a method. */
 export interface TokenIssuer {
@@ -126,8 +126,8 @@ export interface Authenticator {
    * Whether a user whom this method named is still there; absent if it cannot tell without credentials.
    * @throws {ServiceError} If it is out of order.
    */
-  standingOf?: AskStanding;
-  /** Longest time that anything derived from a login by it may last, in seconds; absent: while {@link standingOf} knows it. */
+  accountStatusOf?: AskAccountStatus;
+  /** Longest time that anything derived from a login by it may last, in seconds; absent: while {@link accountStatusOf} knows it. */
   readonly derivedLifetime?: number;
   /** Names that a user gets who signs in by this login, as far as that is known beforehand. */
   namesOf?(login: string): readonly string[];

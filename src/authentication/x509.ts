@@ -38,7 +38,7 @@ export function x509(options: X509Options): Authenticator {
     challenges: [],
     looksAtCertificates: true,
     derivedLifetime: options.derivedLifetime,
-    standingOf: ({ credential = "" }) =>
+    accountStatusOf: ({ credential = "" }) =>
       Promise.resolve({ kind: counts(credential, options) ? "cannot tell" : "gone" }),
     authenticate: (credentials) => Promise.resolve(judge(options, credentials)),
     close() {},

@@ -1,4 +1,4 @@
-import { namedUser } from "../authentication/standing.ts";
+import { namedUser } from "../authentication/account_status.ts";
 import { addressInRange } from "../model/address.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Identity } from "../model/identity.ts";

@@ -1,6 +1,6 @@
 import type { AttributeSource } from "../attributes/attribute_source.ts";
 import type { Authenticator } from "../authentication/authenticator.ts";
-import { standingOf } from "../authentication/standing.ts";
+import { accountStatusOf } from "../authentication/account_status.ts";
 import { comparableForm, InvalidName, reversedForm } from "../model/distinguished_name.ts";
 import { ServiceError } from "../model/service_error.ts";
 
@@ -25,7 +25,7 @@ export async function knownNames(user: string, parts: {
     const { signal } = new AbortController();
     const { standard, extra } = await parts.attributes.attributesOf({ dn, method: "", via: "" }, signal);
     if (standard.size > 0 || extra.size > 0) return true;
-    return (await standingOf(parts.methods, { dn }, signal)).kind === "known";
+    return (await accountStatusOf(parts.methods, { dn }, signal)).kind === "known";
   };
   const suspect = reversed !== form && !await ifAnswered(isKnown(user)) &&
     await ifAnswered(isKnown(reversed));

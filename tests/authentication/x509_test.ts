@@ -201,10 +201,10 @@ Deno.test("x509() knows a certificate by which somebody logged in until it expir
   ];
   for (const [what, kind, options] of cases) {
     const method = x509({ ...DIRECT, ...options });
-    const standing = await method.standingOf?.({ dn: ANN, credential }, signal);
-    assert.equal(standing?.kind, kind, what);
+    const accountStatus = await method.accountStatusOf?.({ dn: ANN, credential }, signal);
+    assert.equal(accountStatus?.kind, kind, what);
   }
-  const unreadable = await x509(DIRECT).standingOf?.({ dn: ANN, credential: "unreadable" }, signal);
+  const unreadable = await x509(DIRECT).accountStatusOf?.({ dn: ANN, credential: "unreadable" }, signal);
   assert.equal(unreadable?.kind, "gone");
 });
 

@@ -1005,9 +1005,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Going on with what a login gave"],
     broken: "what is derived from a login lasts as long as it says itself",
-    file: "src/authentication/standing.ts",
+    file: "src/authentication/account_status.ts",
     change: instead("if (proved + (method.derivedLifetime ?? Infinity) <= clock() / 1000) return GONE;", ""),
-    tests: ["tests/authentication/standing_test.ts"],
+    tests: ["tests/authentication/account_status_test.ts"],
   },
   {
     rows: ["Going on with what a login gave"],

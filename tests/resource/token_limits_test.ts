@@ -229,7 +229,7 @@ Deno.test("no sequence of narrowing, renewing and sharing gives more than the lo
   const check = issuedToken({
     ...parts,
     trustedIssuers: [],
-    standing: () => Promise.resolve({ kind: "cannot tell" }),
+    accountStatus: () => Promise.resolve({ kind: "cannot tell" }),
     log: SILENT,
   });
   const seen = { narrowed: 0, widening: 0, shared: 0 };

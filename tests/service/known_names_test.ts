@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
 import type { Authenticator } from "../../src/authentication/authenticator.ts";
-import type { Standing } from "../../src/authentication/standing.ts";
+import type { AccountStatus } from "../../src/authentication/account_status.ts";
 import { refuse } from "../../src/model/service_error.ts";
 import { knownNames } from "../../src/service/known_names.ts";
 
 /** A method by which Ann signs in, and which knows whom it is told to know. */
-function method(known: (dn: string) => Standing): Authenticator {
+function method(known: (dn: string) => AccountStatus): Authenticator {
   return {
     name: "PASSWORD",
     challenges: ["Basic"],
     authenticate: () => assert.fail("nobody signs in"),
     namesOf: (login) => login === "ann" ? ["CN=Ann, O=Example"] : [],
-    standingOf: ({ dn }) => Promise.resolve(known(dn)),
+    accountStatusOf: ({ dn }) => Promise.resolve(known(dn)),
     close: () => {},
   };
 }

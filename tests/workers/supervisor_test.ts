@@ -112,20 +112,20 @@ Deno.test("Supervisor.leave() holds for workers that are replaced, too", async (
     logFile: new LogFile(undefined, () => {}),
   });
   const { port } = supervisor;
-  const standing = async (path: string) => {
+  const accountStatus = async (path: string) => {
     const { headers, text } = await answered(port, site, path);
     return [headers.connection, JSON.parse(text).code];
   };
   try {
-    assert.deepEqual(await standing("/health/live"), ["keep-alive", undefined]);
+    assert.deepEqual(await accountStatus("/health/live"), ["keep-alive", undefined]);
     await supervisor.leave(0);
-    assert.deepEqual(await standing("/health/ready"), ["close", "ERR_DRAINING"]);
+    assert.deepEqual(await accountStatus("/health/ready"), ["close", "ERR_DRAINING"]);
     for (const name of ["edge", "core 1"]) {
       const next = workersSoFar();
       (await startedWorker(name, from)).kill();
       await startedWorker(name === "edge" ? "edge" : "core 2", next);
       for (let replaced = false; !replaced;) {
-        const [connection, code] = await standing("/health/ready");
+        const [connection, code] = await accountStatus("/health/ready");
         assert.equal(connection, "close");
         replaced = code === "ERR_DRAINING"; // ERR_SERVICE_STARTING before
       }

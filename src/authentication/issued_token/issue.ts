@@ -8,7 +8,7 @@ import type { TlsMaterial } from "../../model/tls_material.ts";
 import { isPersonalName } from "../personal_name.ts";
 import { isNarrow, narrowed, type TokenBounds } from "../../model/token_bounds.ts";
 import { lineageWith, type TokenLineage } from "../../model/token_lineage.ts";
-import { namedUser } from "../standing.ts";
+import { namedUser } from "../account_status.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
 import { parseSignedToken } from "../signed_token.ts";
 import { lineageClaims, shownToken } from "./booked_token.ts";

@@ -14,7 +14,7 @@ import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { isSignedBy } from "../jws_signature.ts";
 import { isPersonalName } from "../personal_name.ts";
-import { type AskStanding, ISSUED_TOKENS, whatIsLeft } from "../standing.ts";
+import { type AskAccountStatus, ISSUED_TOKENS, whatIsLeft } from "../account_status.ts";
 import { checkClaims, InvalidToken, parseSignedToken, type SignedToken, textClaim } from "../signed_token.ts";
 import { TokenVerifier } from "../token_verifier.ts";
 import { findPath } from "../../model/trust/certificate_path.ts";
@@ -33,7 +33,7 @@ export interface IssuedTokenOptions {
   /** Of at least 32 bytes in UTF-8; without it no HMAC token is accepted. */
   readonly hmacSecret?: string;
   /** Asks whether the user of a token still exists. */
-  readonly standing: AskStanding;
+  readonly accountStatus: AskAccountStatus;
   /** Which of our own tokens there are, and which were taken back; absent: nothing of that is kept. */
   readonly book?: TokenBook;
   readonly clock: Clock;
@@ -78,7 +78,7 @@ class IssuedTokenAuthenticator implements Authenticator {
     }
     try {
       const identity = await this.#identify(authorization.token.reveal(), clientAddress);
-      const left = await whatIsLeft(identity, this.options.standing, signal);
+      const left = await whatIsLeft(identity, this.options.accountStatus, signal);
       if (left === undefined) throw new InvalidToken("its user does not exist any more");
       return { kind: "accepted", identity: left };
     } catch (error) {

@@ -7,7 +7,7 @@ import { wholeLines } from "../../watch/whole_lines.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { seekerOf } from "../asker_of.ts";
 import { credentialFingerprint } from "../credential_fingerprint.ts";
-import type { NamedUser, Standing } from "../standing.ts";
+import type { AccountStatus, NamedUser } from "../account_status.ts";
 import { PasswordCheck } from "./password_check.ts";
 import { formatStoredHash } from "./stored_hash.ts";
 import { parsePasswordFile, type PasswordEntry, type PasswordTable } from "./password_table.ts";
@@ -55,7 +55,7 @@ export async function passwordFile(
         reason: table.entries.has(user) ? "wrong password" : "no such user, or disabled",
       };
     },
-    async standingOf({ dn, login, credential }): Promise<Standing> {
+    async accountStatusOf({ dn, login, credential }): Promise<AccountStatus> {
       const table = watched.current;
       const known = login === undefined
         ? await isNamedIn(table, dn)

@@ -4,7 +4,7 @@ import { comparableForm } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { refuse } from "../../model/service_error.ts";
 import { isJsonObject } from "../json_object.ts";
-import { type AskStanding, whatIsLeft } from "../standing.ts";
+import { type AskAccountStatus, whatIsLeft } from "../account_status.ts";
 import type { EndedLogins, ProviderSession } from "../authenticator.ts";
 import { type ProviderLoginParts, ProviderLogins } from "./provider_logins.ts";
 import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
@@ -55,7 +55,7 @@ export class SignIns {
 
   constructor(
     readonly parts: {
-      readonly standing: AskStanding;
+      readonly accountStatus: AskAccountStatus;
       /** Until when what is derived from a login now may last, in seconds since the epoch. */
       readonly derivedUntil: (identity: Identity) => number;
       readonly limits: SignInLimits;
@@ -101,7 +101,7 @@ export class SignIns {
     const { identity: first, userName, isRenewed } = isJsonObject(content) ? content : {};
     const identity = isRenewed === true ? await this.#logins.current(token, signedIn, signal) : first;
     const left = isKeptIdentity(identity)
-      ? await whatIsLeft(identity, this.parts.standing, signal)
+      ? await whatIsLeft(identity, this.parts.accountStatus, signal)
       : undefined;
     if (left === undefined) {
       await this.end(token);

@@ -14,7 +14,7 @@ import { seekerOf } from "../asker_of.ts";
 import { credentialFingerprint } from "../credential_fingerprint.ts";
 import { isSignedBy } from "../jws_signature.ts";
 import { InvalidToken } from "../signed_token.ts";
-import type { NamedUser, Standing } from "../standing.ts";
+import type { AccountStatus, NamedUser } from "../account_status.ts";
 import { TokenVerifier } from "../token_verifier.ts";
 import {
   type CertificateOptions,
@@ -138,7 +138,10 @@ class SshKeyAuthenticator implements Authenticator {
   }
 
   /** The keys file, if it names the user, else the daemons: whoever has no key there any more is gone. */
-  async standingOf({ dn, uid, login = uid, credential }: NamedUser, signal: AbortSignal): Promise<Standing> {
+  async accountStatusOf(
+    { dn, uid, login = uid, credential }: NamedUser,
+    signal: AbortSignal,
+  ): Promise<AccountStatus> {
     if (login === undefined) return this.#isNamedInFile(dn) ? { kind: "known" } : { kind: "cannot tell" };
     const counts = (key: AuthorizedKey) => credential === undefined || this.#isLive(key, login, credential);
     if ((await this.certificates?.keysNaming(login, dn))?.some(counts)) return { kind: "known" };
@@ -154,7 +157,7 @@ class SshKeyAuthenticator implements Authenticator {
       login,
       async (keys) =>
         keys.some(counts) || (await this.certificates?.keysOf(login, keys))?.some(counts) === true,
-      { lane: `standing of ${login}`, known: true, signal }, // asked about on the word of a token that was verified
+      { lane: `account status of ${login}`, known: true, signal }, // asked about on the word of a token that was verified
     );
     if (confirmed.length > 0) return { kind: "known", servers: [...confirmed, ...failed] };
     if (failed.length > 0) throw notLookedUp(failed);

@@ -1,4 +1,4 @@
-import { namedUser } from "../../authentication/standing.ts";
+import { namedUser } from "../../authentication/account_status.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
 import type { Making } from "../../sharing/share.ts";

@@ -1,6 +1,6 @@
 import { ScryptTurns } from "../../authentication/password/scrypt_turns.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
-import type { AskStanding } from "../../authentication/standing.ts";
+import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { SessionClient } from "../../daemon/session/session_client.ts";
@@ -37,7 +37,7 @@ export interface SharingOptions extends
   readonly clientAddresses?: readonly string[];
   /** All attribute sources, combined. */
   readonly attributes: AttributeSource;
-  readonly standing: AskStanding;
+  readonly accountStatus: AskAccountStatus;
   /** What is kept beside the shares. */
   readonly records: () => RecordStore | undefined;
   readonly log: Logger;
@@ -79,7 +79,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     allowWriteAccess: options.allowWriteAccess,
     maxLifetimeSeconds: options.maxLifetimeSeconds,
     maxPerUser: options.maxPerUser,
-    owners: new ShareOwners(attributes, options.standing, log),
+    owners: new ShareOwners(attributes, options.accountStatus, log),
     uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(options.records, clock) },
     guess: options.guess,
     hashing: new ScryptTurns(),

@@ -13,7 +13,7 @@ export function observed(method: Authenticator, observer: RequestObserver): Auth
     issuer,
     status,
     derivedLifetime: method.derivedLifetime,
-    standingOf: method.standingOf?.bind(method),
+    accountStatusOf: method.accountStatusOf?.bind(method),
     namesOf: method.namesOf?.bind(method),
     lists: method.lists?.bind(method),
     certificates: method.certificates,

@@ -9,7 +9,7 @@ import { KINDS_OF_REVOKED, TokenBook } from "../../authentication/issued_token/t
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { createMethods } from "../../authentication/registry.ts";
-import { type AskStanding, derivedUntil, standingOf } from "../../authentication/standing.ts";
+import { accountStatusOf, type AskAccountStatus, derivedUntil } from "../../authentication/account_status.ts";
 import type { KindList } from "../../config/kind.ts";
 import type { DatabaseConfig, GatewayConfig, ServiceConfig } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
@@ -60,7 +60,7 @@ interface AuthenticationParts {
 /** Who is calling: the methods in their order, tokens of our own before them, and who else knows users. */
 interface OpenAuthentication {
   readonly chain: AuthenticationChain;
-  readonly standing: AskStanding;
+  readonly accountStatus: AskAccountStatus;
   /** Absent without a certificate to sign with. */
   readonly tokens: TokenIssuer | undefined;
   /** Absent if nothing is kept, or no tokens are made. */
@@ -79,13 +79,14 @@ export async function openAuthentication(
   const records = keep(new Records(database ?? config.sharing.directory, sharedClock));
   const created = await openMethods(config, parts, records);
   const methods = created.map((method) => keep(observed(method, observer)));
-  const standing: AskStanding = (user, signal) => standingOf(methods, user, signal, sharedClock);
+  const accountStatus: AskAccountStatus = (user, signal) =>
+    accountStatusOf(methods, user, signal, sharedClock);
   const untilOf = (identity: Identity) => derivedUntil(methods, identity, sharedClock() / 1000);
   const issuing = {
     records,
     log,
     clock: sharedClock,
-    standing,
+    accountStatus,
     derivedUntil: untilOf,
     lookingOn,
     database,
@@ -100,12 +101,12 @@ export async function openAuthentication(
       realm: config.site.name,
       metadata: methods.some(({ issuer }) => issuer !== undefined) ? externalUrl + METADATA_PATH : undefined,
     },
-    standing,
+    accountStatus,
     tokens,
     book,
     signIns: new SignIns({
       records: records.openAnyway,
-      standing,
+      accountStatus,
       derivedUntil: untilOf,
       limits: config.browsers,
       renew: (identity, session, signal) => renewLogin(methods, identity, session, signal),
@@ -173,10 +174,10 @@ function revocationOfClients(own: OwnCertificate): Revocation | undefined {
 async function openIssued(
   { issuedTokens, sharing }: ServiceConfig,
   own: OwnCertificate,
-  { records, log, clock, standing, derivedUntil, lookingOn, database, keep }:
+  { records, log, clock, accountStatus, derivedUntil, lookingOn, database, keep }:
     & Pick<AuthenticationParts, "log" | "clock" | "lookingOn" | "database" | "keep">
     & Pick<TokenIssuer["options"], "derivedUntil">
-    & { readonly records: Records; readonly standing: AskStanding },
+    & { readonly records: Records; readonly accountStatus: AskAccountStatus },
 ): Promise<
   { readonly tokens?: TokenIssuer; readonly verifier?: Authenticator; readonly book?: TokenBook }
 > {
@@ -193,7 +194,7 @@ async function openIssued(
   const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
   return {
     tokens: new TokenIssuer({ tls: own.material, limits, derivedUntil, clock, book }),
-    verifier: issuedToken({ tls: own.material, trustedIssuers, hmacSecret, standing, book, clock, log }),
+    verifier: issuedToken({ tls: own.material, trustedIssuers, hmacSecret, accountStatus, book, clock, log }),
     book,
   };
 }

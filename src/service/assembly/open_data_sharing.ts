@@ -1,7 +1,7 @@
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
 import { accountsOf } from "../../attributes/server_attributes.ts";
 import { type AuthenticationChain, unauthenticated } from "../../authentication/chain.ts";
-import type { AskStanding } from "../../authentication/standing.ts";
+import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
@@ -17,11 +17,11 @@ import type { RequestObserver } from "../request_observer.ts";
 /** Data sharing, if some server has it; the database is made when it is not there. */
 export function openDataSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, regulator, database, standing, records, chain, observer, log, clock, keep }: {
+  { servers, attributes, regulator, database, accountStatus, records, chain, observer, log, clock, keep }: {
     readonly database: Database | undefined;
     readonly servers: ReadonlyMap<string, ServerFacts>;
     readonly attributes: AttributeSource;
-    readonly standing: AskStanding;
+    readonly accountStatus: AskAccountStatus;
     readonly records: () => RecordStore | undefined;
     readonly regulator: Regulator;
     readonly chain: AuthenticationChain;
@@ -43,7 +43,7 @@ export function openDataSharing(
     maxLifetimeSeconds,
     maxPerUser,
     attributes,
-    standing,
+    accountStatus,
     records,
     guess: ({ link, clientAddress, signal }, look) => {
       const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;

@@ -43,7 +43,7 @@ function service(tls: TlsMaterial = TLS, limits = LIMITS) {
   const check = issuedToken({
     ...parts,
     trustedIssuers: [],
-    standing: () => Promise.resolve({ kind: "cannot tell" }),
+    accountStatus: () => Promise.resolve({ kind: "cannot tell" }),
     log: SILENT,
   });
   return {
@@ -353,7 +353,7 @@ Deno.test("TokenIssuer makes each narrowed token for this server only, so that n
     tls: () => material({ subject: "CN=other" }),
     clock: () => state.now * 1000,
     trustedIssuers: [TLS.certificate],
-    standing: () => Promise.resolve({ kind: "cannot tell" }),
+    accountStatus: () => Promise.resolve({ kind: "cannot tell" }),
     log: SILENT,
   });
   const signal = new AbortController().signal;

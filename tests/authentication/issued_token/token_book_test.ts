@@ -63,8 +63,8 @@ async function site() {
     };
     const limits = { defaultLifetime: 3600, maxLifetime: 86_400, renewalPeriod: 86_400 * 30 };
     const issuer = new TokenIssuer({ tls, clock, limits, book, derivedUntil: () => Infinity });
-    const standing = () => Promise.resolve({ kind: "cannot tell" as const });
-    const check = issuedToken({ tls, clock, trustedIssuers: [], standing, book, log: SILENT });
+    const accountStatus = () => Promise.resolve({ kind: "cannot tell" as const });
+    const check = issuedToken({ tls, clock, trustedIssuers: [], accountStatus, book, log: SILENT });
     const accepts = async (token: string, clientAddress = FROM) => {
       const credentials = { ...bearer(token), clientAddress };
       const result = await check.authenticate(credentials, new AbortController().signal);

@@ -4,7 +4,7 @@ import { createPrivateKey, createPublicKey, createSecretKey, X509Certificate } f
 import { issuedToken, type IssuedTokenOptions } from "../../../src/authentication/issued_token/verify.ts";
 import type { AuthenticationResult } from "../../../src/authentication/authenticator.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
-import type { Standing } from "../../../src/authentication/standing.ts";
+import type { AccountStatus } from "../../../src/authentication/account_status.ts";
 import { ANONYMOUS_DN, decidedRole, type Identity } from "../../../src/model/identity.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { testAuthenticator } from "../conformance.ts";
@@ -30,7 +30,7 @@ const ANN = "CN=Ann Example,O=Site-A,C=DE";
 const DEFAULTS: IssuedTokenOptions = {
   tls: () => ({ ...OWN, anchors: [] }),
   trustedIssuers: [FRIEND.certificate],
-  standing: () => Promise.resolve({ kind: "cannot tell" }),
+  accountStatus: () => Promise.resolve({ kind: "cannot tell" }),
   clock: () => NOW * 1000,
   log: SILENT,
 };
@@ -199,10 +199,10 @@ Deno.test("issuedToken() gives no role for the account in a token from before to
 Deno.test("issuedToken() asks the source that named the user, and believes it", async () => {
   const claims = { via: "SSHKEY", login: "ann", uid: "ann", role: "user", uidServers: ["HPC", "TWO"] };
   const asked: unknown[] = [];
-  const says = (standing: Standing): Partial<IssuedTokenOptions> => ({
-    standing: (user) => {
+  const says = (accountStatus: AccountStatus): Partial<IssuedTokenOptions> => ({
+    accountStatus: (user) => {
       asked.push(user);
-      return Promise.resolve(standing);
+      return Promise.resolve(accountStatus);
     },
   });
   assert.deepEqual((await accepted(own(claims), says({ kind: "known" }))).uidServers, ["HPC", "TWO"]);
@@ -217,7 +217,7 @@ Deno.test("issuedToken() asks the source that named the user, and believes it", 
   const gone = await ask(own(claims), says({ kind: "gone" }));
   assert.deepEqual(gone, { kind: "refused", reason: "its user does not exist any more" });
   await assert.rejects(
-    ask(own(claims), { standing: () => Promise.reject(new Error("the source is down")) }),
+    ask(own(claims), { accountStatus: () => Promise.reject(new Error("the source is down")) }),
     /the source is down/,
   );
 });
@@ -380,11 +380,13 @@ Deno.test("issuedToken() takes a token that is bound to an address from there al
 
 Deno.test("issuedToken() holds the very credential and the moment of the login against their source", async () => {
   const asked: unknown[] = [];
-  const standing: IssuedTokenOptions["standing"] = (user) => {
+  const accountStatus: IssuedTokenOptions["accountStatus"] = (user) => {
     asked.push([user.credential, user.proved]);
     return Promise.resolve({ kind: "cannot tell" });
   };
-  const identity = await accepted(own({ via: "OAUTH", cred: "fingerprint", proved: NOW - 60 }), { standing });
+  const identity = await accepted(own({ via: "OAUTH", cred: "fingerprint", proved: NOW - 60 }), {
+    accountStatus,
+  });
   assert.deepEqual([identity.credential, identity.proved], ["fingerprint", NOW - 60]);
   assert.deepEqual(asked, [["fingerprint", NOW - 60]]);
   for (const bad of [{ cred: 1 }, { cred: "" }, { proved: "now" }]) {

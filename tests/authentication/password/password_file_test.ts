@@ -1,4 +1,4 @@
-import type { NamedUser } from "../../../src/authentication/standing.ts";
+import type { NamedUser } from "../../../src/authentication/account_status.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { passwordFile } from "../../../src/authentication/password/password_file.ts";
@@ -140,7 +140,7 @@ Deno.test("passwordFile() knows a user by the password that was shown alone, unt
   assert.ok(result.kind === "accepted");
   const { dn, login, credential } = result.identity;
   const kindOf = async (of: typeof method, login?: string) =>
-    (await of.standingOf?.({ dn, login, credential }, signal))?.kind;
+    (await of.accountStatusOf?.({ dn, login, credential }, signal))?.kind;
   assert.equal(await kindOf(method, login), "known");
   assert.equal(await kindOf(method, "bob"), "gone", "the same hash of another user");
   for (
@@ -157,7 +157,7 @@ Deno.test("passwordFile() says whether a user it named is still there, by login 
     "ann:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann, O=Site\nbob:::CN=Bob\n",
   );
   const { signal } = new AbortController();
-  const kind = async (user: NamedUser) => (await method.standingOf?.(user, signal))?.kind;
+  const kind = async (user: NamedUser) => (await method.accountStatusOf?.(user, signal))?.kind;
   assert.equal(await kind({ dn: "CN=Ann,O=Site", login: "ann" }), "known");
   assert.equal(await kind({ dn: "cn=ann,o=site" }), "known");
   assert.equal(await kind({ dn: "CN=Ann,O=Site", login: "bob" }), "gone", "another login has the name");

@@ -24,7 +24,7 @@ function site() {
   const instance = () =>
     new SignIns({
       records: () => records,
-      standing: ({ proved = 0 }) =>
+      accountStatus: ({ proved = 0 }) =>
         Promise.resolve({ kind: proved + 28_800 > state.now ? "cannot tell" : "gone" }),
       derivedUntil: ({ proved = state.now }) => proved + 28_800,
       limits: { idleSeconds: 30_000, maxSeconds: 100_000 },

@@ -429,32 +429,32 @@ Deno.test("sshKey() says whether a user it named still has a key, in the file or
       source("TWO", { carl: [SHEET_KEY_LINE] }),
     ];
     const method = await sshKey({ ...DEFAULTS, file, sources });
-    const standing = (dn: string, login?: string) =>
-      method.standingOf?.({ dn, ...(login !== undefined && { login }) }, SIGNAL);
+    const accountStatus = (dn: string, login?: string) =>
+      method.accountStatusOf?.({ dn, ...(login !== undefined && { login }) }, SIGNAL);
     const gone = { kind: "gone" };
-    assert.deepEqual(await standing("cn=ann example", "ann"), { kind: "known" });
-    assert.deepEqual(await standing("CN=Ann Example, O=X", "ann"), gone, "the file gives another name");
-    assert.deepEqual(await standing("CN=Bob", "bob"), gone, "his key cannot be used any more");
-    assert.deepEqual(await standing("CN=carl,OU=ssh-local-users", "carl"), {
+    assert.deepEqual(await accountStatus("cn=ann example", "ann"), { kind: "known" });
+    assert.deepEqual(await accountStatus("CN=Ann Example, O=X", "ann"), gone, "the file gives another name");
+    assert.deepEqual(await accountStatus("CN=Bob", "bob"), gone, "his key cannot be used any more");
+    assert.deepEqual(await accountStatus("CN=carl,OU=ssh-local-users", "carl"), {
       kind: "known",
       servers: ["HPC", "TWO"],
     });
-    assert.deepEqual(await standing("CN=dora,OU=ssh-local-users", "dora"), {
+    assert.deepEqual(await accountStatus("CN=dora,OU=ssh-local-users", "dora"), {
       kind: "known",
       servers: ["HPC"],
     });
-    assert.deepEqual(await standing("CN=erna,OU=ssh-local-users", "erna"), gone);
-    assert.deepEqual(await standing("CN=carl,OU=ssh-local-users", "dora"), gone);
-    assert.deepEqual(await standing("CN=root,OU=ssh-local-users", "root"), gone);
-    assert.deepEqual(await standing("CN=carl,OU=ssh-local-users"), { kind: "cannot tell" });
-    assert.deepEqual(await standing("CN=ANN Example"), { kind: "known" }, "by the name alone");
+    assert.deepEqual(await accountStatus("CN=erna,OU=ssh-local-users", "erna"), gone);
+    assert.deepEqual(await accountStatus("CN=carl,OU=ssh-local-users", "dora"), gone);
+    assert.deepEqual(await accountStatus("CN=root,OU=ssh-local-users", "root"), gone);
+    assert.deepEqual(await accountStatus("CN=carl,OU=ssh-local-users"), { kind: "cannot tell" });
+    assert.deepEqual(await accountStatus("CN=ANN Example"), { kind: "known" }, "by the name alone");
     assert.deepEqual(method.namesOf?.("ann"), ["CN=Ann Example"]);
     assert.deepEqual(method.namesOf?.("carl"), ["CN=carl, OU=ssh-local-users"]);
     method.close();
   });
   const down = await sshKey({ ...DEFAULTS, sources: [broken("HPC")] });
   const carl = { dn: "CN=carl,OU=ssh-local-users", login: "carl" };
-  await assert.rejects(Promise.resolve(down.standingOf?.(carl, SIGNAL)), ServiceError);
+  await assert.rejects(Promise.resolve(down.accountStatusOf?.(carl, SIGNAL)), ServiceError);
   down.close();
 });
 
@@ -475,9 +475,9 @@ Deno.test("sshKey() knows a user by the key that was shown alone, in the file an
   const atDaemon = (...lines: string[]) => ({ sources: [source("HPC", { ann: lines })] });
   const identity = identityOf(await ask(atDaemon(own, other), bearer(token("ann", "user_ed25519", "EdDSA"))));
   const { dn, login, uid, credential } = identity;
-  const standing = async (options: Partial<SshKeyOptions>) => {
+  const accountStatus = async (options: Partial<SshKeyOptions>) => {
     const method = await sshKey({ ...DEFAULTS, ...options });
-    const said = await method.standingOf?.({ dn, login, uid, credential }, SIGNAL);
+    const said = await method.accountStatusOf?.({ dn, login, uid, credential }, SIGNAL);
     method.close();
     return said?.kind;
   };
@@ -489,9 +489,9 @@ Deno.test("sshKey() knows a user by the key that was shown alone, in the file an
     [[`from="192.0.2.77" ${own}`], "known"],
   ];
   for (const [lines, kind] of cases) {
-    assert.equal(await standing(atDaemon(...lines)), kind, `daemon: ${lines}`);
+    assert.equal(await accountStatus(atDaemon(...lines)), kind, `daemon: ${lines}`);
     await withKeysFile(lines.map((line) => `ann:${line}:${dn}\n`).join(""), async (file) => {
-      assert.equal(await standing({ file, sources: [] }), kind, `file: ${lines}`);
+      assert.equal(await accountStatus({ file, sources: [] }), kind, `file: ${lines}`);
     });
   }
 });

@@ -26,7 +26,7 @@ Deno.test("openSharing() has a session client for each server with sharing, and 
   });
   const open = () =>
     openSharing({
-      standing: () => Promise.resolve({ kind: "cannot tell" }),
+      accountStatus: () => Promise.resolve({ kind: "cannot tell" }),
       servers: new Map([["HPC", server("HPC", true)], ["OTHER", server("OTHER", false)]]),
       place: directory,
       records: () => undefined,

@@ -17,7 +17,7 @@ export interface NamedUser {
 }
 
 /** What a source says about a user it once named. */
-export type Standing =
+export type AccountStatus =
   | {
     readonly kind: "known";
     /** Logical servers on which the user still is; absent if that is no matter of servers. */
@@ -34,17 +34,17 @@ interface UserSource {
   /** Longest time that anything derived from a login by it may last, in seconds; absent: as long as the source knows the user. */
   readonly derivedLifetime?: number;
   /** Absent: it knows its users by their credentials alone. @throws {ServiceError} If it is out of order. */
-  standingOf?(user: NamedUser, signal: AbortSignal): Promise<Standing>;
+  accountStatusOf?(user: NamedUser, signal: AbortSignal): Promise<AccountStatus>;
 }
 
 /** Asks about a user. @throws {ServiceError} If the source could tell, but is out of order. */
-export type AskStanding = (user: NamedUser, signal: AbortSignal) => Promise<Standing>;
+export type AskAccountStatus = (user: NamedUser, signal: AbortSignal) => Promise<AccountStatus>;
 
 /** Name of the method for tokens that a service has issued; whom another service named, it alone knows. */
 export const ISSUED_TOKENS = "ETD";
 
-const GONE: Standing = { kind: "gone" };
-const CANNOT_TELL: Standing = { kind: "cannot tell" };
+const GONE: AccountStatus = { kind: "gone" };
+const CANNOT_TELL: AccountStatus = { kind: "cannot tell" };
 
 /** What to remember of a caller, who may have shown a token instead of what they were named by. */
 export function namedUser({ dn, via, login, uid, issuedToken }: Identity): NamedUser {
@@ -76,13 +76,13 @@ export function derivedUntil(methods: readonly UserSource[], identity: Identity,
  */
 export async function whatIsLeft<T extends Identity>(
   identity: T,
-  ask: AskStanding,
+  ask: AskAccountStatus,
   signal: AbortSignal,
 ): Promise<T | undefined> {
-  const standing = await ask(namedLogin(identity), signal);
-  if (standing.kind === "gone") return undefined;
-  if (standing.kind === "cannot tell" || standing.servers === undefined) return identity;
-  const { servers } = standing;
+  const accountStatus = await ask(namedLogin(identity), signal);
+  if (accountStatus.kind === "gone") return undefined;
+  if (accountStatus.kind === "cannot tell" || accountStatus.servers === undefined) return identity;
+  const { servers } = accountStatus;
   const { uidServers = servers } = identity;
   return { ...identity, uidServers: uidServers.filter((name) => servers.includes(name)) };
 }
@@ -94,32 +94,32 @@ export async function whatIsLeft<T extends Identity>(
  * is enough, and they are gone only if each of the methods says so.
  * @throws {ServiceError} What the source throws that could tell, but is out of order.
  */
-export async function standingOf(
+export async function accountStatusOf(
   methods: readonly UserSource[],
   user: NamedUser,
   signal: AbortSignal,
   clock: Clock = Date.now,
-): Promise<Standing> {
+): Promise<AccountStatus> {
   const { via, proved = Infinity } = user;
   if (via === ISSUED_TOKENS) return CANNOT_TELL;
   if (via !== undefined) {
     const method = methods.find(({ name }) => name === via);
     if (method === undefined) return GONE;
     if (proved + (method.derivedLifetime ?? Infinity) <= clock() / 1000) return GONE;
-    return await method.standingOf?.(user, signal) ?? CANNOT_TELL;
+    return await method.accountStatusOf?.(user, signal) ?? CANNOT_TELL;
   }
-  let standing: Standing = GONE;
+  let accountStatus: AccountStatus = GONE;
   let failure: { readonly error: unknown } | undefined;
   for (const method of methods) {
     try {
-      const said = await method.standingOf?.(user, signal) ?? CANNOT_TELL;
+      const said = await method.accountStatusOf?.(user, signal) ?? CANNOT_TELL;
       if (said.kind === "known") return said;
-      if (said.kind === "cannot tell") standing = said;
+      if (said.kind === "cannot tell") accountStatus = said;
     } catch (error) {
       signal.throwIfAborted();
       failure = { error };
     }
   }
   if (failure !== undefined) throw failure.error;
-  return standing;
+  return accountStatus;
 }

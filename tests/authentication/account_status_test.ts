@@ -1,19 +1,24 @@
 import assert from "node:assert/strict";
 import type { Authenticator } from "../../src/authentication/authenticator.ts";
-import { derivedUntil, namedUser, type Standing, standingOf } from "../../src/authentication/standing.ts";
+import {
+  type AccountStatus,
+  accountStatusOf,
+  derivedUntil,
+  namedUser,
+} from "../../src/authentication/account_status.ts";
 import type { Identity } from "../../src/model/identity.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 
 const { signal } = new AbortController();
 
 /** A method that always says the same about everybody. */
-function method(name: string, said?: Standing["kind"] | Error): Authenticator {
+function method(name: string, said?: AccountStatus["kind"] | Error): Authenticator {
   return {
     name,
     challenges: [],
     authenticate: () => Promise.resolve({ kind: "skipped" }),
     ...(said !== undefined && {
-      standingOf: () => said instanceof Error ? Promise.reject(said) : Promise.resolve({ kind: said }),
+      accountStatusOf: () => said instanceof Error ? Promise.reject(said) : Promise.resolve({ kind: said }),
     }),
     close() {},
   };
@@ -26,7 +31,7 @@ const [YES, NO, DOWN, MUTE] = [
   method("MUTE"),
 ];
 
-const CASES: [string, readonly Authenticator[], string | undefined, Standing["kind"]][] = [
+const CASES: [string, readonly Authenticator[], string | undefined, AccountStatus["kind"]][] = [
   ["the source alone decides", [NO, YES], "YES", "known"],
   ["nor do others speak for it", [YES, NO], "NO", "gone"],
   ["a source that cannot tell", [YES, MUTE], "MUTE", "cannot tell"],
@@ -41,13 +46,13 @@ const CASES: [string, readonly Authenticator[], string | undefined, Standing["ki
 for (const [what, methods, via, expected] of CASES) {
   Deno.test(`standingOf() says ${expected}: ${what}`, async () => {
     const user = { dn: "CN=Ann", ...(via !== undefined && { via }) };
-    assert.equal((await standingOf(methods, user, signal)).kind, expected);
+    assert.equal((await accountStatusOf(methods, user, signal)).kind, expected);
   });
 }
 
-Deno.test("standingOf() fails where the source that could tell is out of order", async () => {
-  await assert.rejects(standingOf([YES, DOWN], { dn: "CN=Ann", via: "DOWN" }, signal), /out of order/);
-  await assert.rejects(standingOf([NO, DOWN, MUTE], { dn: "CN=Ann" }, signal), /out of order/);
+Deno.test("accountStatusOf() fails where the source that could tell is out of order", async () => {
+  await assert.rejects(accountStatusOf([YES, DOWN], { dn: "CN=Ann", via: "DOWN" }, signal), /out of order/);
+  await assert.rejects(accountStatusOf([NO, DOWN, MUTE], { dn: "CN=Ann" }, signal), /out of order/);
 });
 
 Deno.test("namedUser() remembers the source, behind a token too", () => {
@@ -65,23 +70,23 @@ Deno.test("namedUser() remembers the source, behind a token too", () => {
   assertAlike(behind(), { dn: "CN=Ann" });
 });
 
-Deno.test("standingOf() and derivedUntil() know a login no longer than its method's derivedLifetime", async () => {
+Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its method's derivedLifetime", async () => {
   const NOW = 1_800_000_000;
   const asks = () => Promise.resolve({ kind: "known" as const });
-  const methods = [{ name: "OIDC", derivedLifetime: 600, standingOf: asks }, {
+  const methods = [{ name: "OIDC", derivedLifetime: 600, accountStatusOf: asks }, {
     name: "PASSWORD",
-    standingOf: asks,
+    accountStatusOf: asks,
   }];
-  const standing = async (via: string, proved: number | undefined) =>
-    (await standingOf(methods, { dn: "CN=Ann", via, proved }, signal, () => NOW * 1000)).kind;
-  assert.equal(await standing("OIDC", NOW - 599), "known");
-  assert.equal(await standing("OIDC", NOW - 600), "gone");
+  const accountStatus = async (via: string, proved: number | undefined) =>
+    (await accountStatusOf(methods, { dn: "CN=Ann", via, proved }, signal, () => NOW * 1000)).kind;
+  assert.equal(await accountStatus("OIDC", NOW - 599), "known");
+  assert.equal(await accountStatus("OIDC", NOW - 600), "gone");
   assert.equal(
-    await standing("OIDC", undefined),
+    await accountStatus("OIDC", undefined),
     "known",
     "it is about no login, but about the owner of a share",
   );
-  assert.equal(await standing("PASSWORD", 0), "known");
+  assert.equal(await accountStatus("PASSWORD", 0), "known");
   const identity = { dn: "CN=Ann", method: "OAUTH", via: "OIDC" };
   const lineage = { id: "1", expires: NOW + 9, since: (NOW - 50) * 1000, root: "1", line: [] };
   const issuedToken = { issuer: "CN=auth", namedBy: "OIDC", renewable: true, lineage };
