@@ -14,7 +14,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["edge", "service"],
   ["pages"],
   ["resource"],
-  ["authentication", "attributes", "instances", "reservations", "regulation", "sharing"],
+  ["authentication", "attributes", "instances", "reservations", "throttling", "sharing"],
   ["daemon"],
   ["watch", "outgoing", "store"],
   ["config"],

@@ -10,8 +10,8 @@ import {
   readGateway,
   readIssuedTokens,
   readOutgoing,
-  readRegulation,
   readSecurity,
+  readThrottling,
 } from "./read_security.ts";
 import { readServers } from "./read_servers.ts";
 import { readSharing } from "./read_sharing.ts";
@@ -97,7 +97,7 @@ const READERS: readonly SectionReader[] = [
   readDynamicAttributes,
   readIssuedTokens,
   readBrowsers,
-  readRegulation,
+  readThrottling,
   readSharing,
   readOutgoing,
   readLogging,
@@ -131,7 +131,7 @@ const SECTIONS = [
   "gateway",
   "issuedTokens",
   "browsers",
-  "regulation",
+  "throttling",
   "sharing",
   "outgoing",
   "logging",

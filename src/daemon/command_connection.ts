@@ -32,7 +32,7 @@ export interface Ahead {
   /** Resolves when it is over; with the reason if there is no use in going on. */
   readonly over: Promise<Failure | undefined>;
   /** Milliseconds to wait for that. */
-  readonly patience: number;
+  readonly maxWait: number;
 }
 
 /** When, and for how long, an exchange may take place. */
@@ -95,7 +95,7 @@ class CommandConnection {
     const { ahead } = options;
     if (ahead === undefined) this.#proceed();
     else {
-      this.#limit(ahead.patience, "busy");
+      this.#limit(ahead.maxWait, "busy");
       void ahead.over.then((reason) => this.#proceed(reason));
     }
     this.#socket.on("connect", () => this.#connected());

@@ -90,7 +90,7 @@ const NOT_CHECKED = "not checked yet";
 
 const QUEUE_LIMITS = { waiting: 128, perLane: 64 };
 /** Longest wait for one's turn, in milliseconds: then another instance may be quicker. */
-const PATIENCE_MS = 10 * SECOND;
+const MAX_WAIT_MS = 10 * SECOND;
 
 /**
  * One physical daemon, whichever logical servers it belongs to: its queue, and its health as real requests show it. What surely means that it is of no use (see
@@ -187,12 +187,12 @@ export class Daemon {
   #send<T>(command: DaemonCommand<T>, ping: boolean): Promise<Exchange<T>> {
     const { lane, signal, deadline, longestTurn } = command;
     const { elapsed } = this.parts;
-    const until = Math.min(elapsed() + PATIENCE_MS, deadline);
+    const until = Math.min(elapsed() + MAX_WAIT_MS, deadline);
     let tookMs = 0;
     return this.#queue.take({
       lane,
       signal,
-      patience: until - elapsed(),
+      maxWait: until - elapsed(),
       longestMs: longestTurn,
       run: async (ahead) => {
         let began = this.#triedAt = elapsed();
@@ -200,7 +200,7 @@ export class Daemon {
           began = elapsed();
           return this.#trouble && failure(this.#trouble.fault, "before", this.#trouble.detail);
         });
-        const result = await this.#exchange(command, over && { over, patience: until - began });
+        const result = await this.#exchange(command, over && { over, maxWait: until - began });
         tookMs = elapsed() - began;
         if (result.kind === "answered") this.#latencyMs = Math.round(tookMs);
         this.#learn(result, ping);
@@ -284,7 +284,7 @@ export class Daemon {
       parse: parsePing,
       lane: "ping",
       replyLimit: limits.reply,
-      deadline: elapsed() + limits.connect + limits.handshake + limits.reply + PATIENCE_MS,
+      deadline: elapsed() + limits.connect + limits.handshake + limits.reply + MAX_WAIT_MS,
       signal: this.#closing.signal,
     }, true);
     this.#checking = false;

@@ -6,7 +6,7 @@ interface Turn<T> {
   /** Whose request it is: lanes take turns, so that nobody's flood delays all others. */
   readonly lane: string;
   /** Milliseconds it may wait. */
-  readonly patience: number;
+  readonly maxWait: number;
   readonly signal: AbortSignal;
   /** Milliseconds after which the next has its turn, though this request may go on; absent: when it is over. */
   readonly longestMs?: number;
@@ -54,13 +54,13 @@ export class Queue {
   }
 
   /** Waits for its turn and runs. Never rejects; who leaves while waiting is `aborted`, under way it runs to its end. */
-  take<T>({ lane, patience, signal, longestMs, run, pause = () => 0 }: Turn<T>): Promise<Exchange<T>> {
+  take<T>({ lane, maxWait, signal, longestMs, run, pause = () => 0 }: Turn<T>): Promise<Exchange<T>> {
     if (signal.aborted) return Promise.resolve(failure("aborted", "before"));
     if (this.#closed) return Promise.resolve(failure("closing", "before"));
     return new Promise((resolve) => {
       const joined = this.#waiting.join({
         lane,
-        patienceMs: patience,
+        maxWaitMs: maxWait,
         signal,
         called: () =>
           this.#begin(async (ahead) => {

@@ -541,7 +541,7 @@ export const ERRORS = {
     headers: { "Retry-After": "{seconds}" },
     meaning:
       "Not before some time. The caller's credentials were not looked at, and whether the user exists makes no difference.",
-    remedy: "Wait as long as `Retry-After` says. Operators: see `container.security.regulation`.",
+    remedy: "Wait as long as `Retry-After` says. Operators: see `container.security.throttling`.",
   },
   ERR_TOO_MANY_SESSIONS: {
     status: 503,

@@ -12,7 +12,7 @@ type Leaving = "late" | "aborted" | "displaced";
 export interface Waiter {
   readonly lane: string;
   /** Longest time to wait, in milliseconds; without it, for ever. */
-  readonly patienceMs?: number;
+  readonly maxWaitMs?: number;
   /** Gives up when it is aborted; it must not be so yet. */
   readonly signal?: AbortSignal;
   called(): void;
@@ -37,14 +37,14 @@ export class Lanes<W extends Waiter = Waiter> {
 
   /** @returns Whether there was room; without, nothing is called. */
   join(waiter: W): boolean {
-    const { lane: name, patienceMs, signal } = waiter;
+    const { lane: name, maxWaitMs, signal } = waiter;
     const length = this.#lanes.get(name)?.size ?? 0;
     if (length >= this.limits.perLane) return false;
     if (this.#size >= this.limits.waiting && !this.#displaceFor(length)) return false;
     const abort = () => this.#leave(waiter, "aborted");
-    const late = patienceMs === undefined
+    const late = maxWaitMs === undefined
       ? undefined
-      : setTimeout(() => this.#leave(waiter, "late"), Math.max(0, patienceMs));
+      : setTimeout(() => this.#leave(waiter, "late"), Math.max(0, maxWaitMs));
     signal?.addEventListener("abort", abort, { once: true });
     const lane = this.#lanes.get(name) ?? new Map<W, () => void>();
     this.#lanes.set(name, lane);

@@ -21,7 +21,7 @@ export interface TurnLimits extends LaneLimits {
   /** Of one lane; as many as there are, if left out. */
   readonly atOncePerLane?: number;
   /** Longest time to wait for a turn, in milliseconds; for ever, if left out. */
-  readonly patienceMs?: number;
+  readonly maxWaitMs?: number;
 }
 
 /** Whose turn it is to be. */
@@ -73,12 +73,12 @@ export class Turns {
   }
 
   #turn({ lane, known, signal }: TurnSeeker): Promise<void> {
-    const { patienceMs } = this.#limits;
+    const { maxWaitMs } = this.#limits;
     return new Promise((resolve, reject) => {
       const joined = (known ? this.#known : this.#strangers).join({
         lane,
         signal,
-        patienceMs,
+        maxWaitMs,
         called: () => {
           this.#enter({ lane, known });
           resolve();

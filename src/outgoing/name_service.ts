@@ -3,7 +3,7 @@ import { SingleFlight } from "../model/single_flight.ts";
 import { Turns } from "../model/turns.ts";
 
 /** Longest time for the names of one request together, in milliseconds. */
-const PATIENCE_MS = 3000;
+const MAX_WAIT_MS = 3000;
 
 /** Names looked up at the same time, over all requests and of one caller; the others wait. */
 const LIMITS = { atOnce: 16, atOncePerLane: 4, waiting: 256, perLane: 32 };
@@ -31,16 +31,16 @@ interface NameQuestion {
 /** Addresses of names that callers give: by the name service alone (A and AAAA), a few at a time, and for a short time. */
 export class NameService {
   readonly #ask: AskNameService;
-  readonly #patienceMs: number;
+  readonly #maxWaitMs: number;
   readonly #turns = new Turns(LIMITS);
   readonly #flights = new SingleFlight<readonly string[]>();
 
-  constructor({ ask = askSystem, patienceMs = PATIENCE_MS }: {
+  constructor({ ask = askSystem, maxWaitMs = MAX_WAIT_MS }: {
     readonly ask?: AskNameService;
-    readonly patienceMs?: number;
+    readonly maxWaitMs?: number;
   } = {}) {
     this.#ask = ask;
-    this.#patienceMs = patienceMs;
+    this.#maxWaitMs = maxWaitMs;
   }
 
   /**
@@ -55,7 +55,7 @@ export class NameService {
     const seeker = {
       lane: caller,
       known: true,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(this.#patienceMs)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(this.#maxWaitMs)]),
     };
     const found = await Promise.allSettled(names.map((name) => {
       if (name.length > MAX_LENGTH || !NAME.test(name)) return [];

@@ -43,7 +43,7 @@ const WAITING = 512;
 /** A course behind one address, all of whom log in at once, is served. */
 const WAITING_PER_LANE = 256;
 /** How long one waits for a turn, in milliseconds. */
-const PATIENCE_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 
 /** So many credentials, from so many addresses, have to fail one after the other before the system counts as down. */
 const CREDENTIALS = 3;
@@ -102,7 +102,7 @@ export class RemoteSystem {
       atOncePerLane,
       waiting: WAITING,
       perLane: WAITING_PER_LANE,
-      patienceMs: PATIENCE_MS,
+      maxWaitMs: MAX_WAIT_MS,
     });
   }
 

@@ -1,6 +1,6 @@
 import type { RegisteredInstance } from "../instances/instance_register.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import type { Ban, Failure } from "../regulation/ban.ts";
+import type { Ban, Failure } from "../throttling/ban.ts";
 import { checkAdministrator } from "../resource/admin/administration.ts";
 import type { AdministratorsDesk, DeskStatus } from "../resource/admin/administrators_desk.ts";
 import { banByForm, liftByForm } from "../resource/admin/ban_request.ts";

@@ -17,8 +17,8 @@ import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.t
 import { refuse, ServiceError } from "../model/service_error.ts";
 import { unlessAborted } from "../model/unless_aborted.ts";
 import { NEVER } from "../outgoing/probed_kind.ts";
-import { regulate } from "../regulation/regulate.ts";
-import type { Regulator } from "../regulation/regulator.ts";
+import { throttleLogin } from "../throttling/throttle_login.ts";
+import type { LoginThrottle } from "../throttling/login_throttle.ts";
 import type { Route } from "./http/router.ts";
 
 /** Header by which callers choose among accounts, groups and roles (rest-api.md 1.5). */
@@ -27,7 +27,7 @@ export const PREFERENCES_HEADER = "X-UNICORE-User-Preferences";
 /** Everything that turns a request's credentials into a user who may do what it asks for. */
 export interface IdentityParts {
   readonly chain: AuthenticationChain;
-  readonly regulator: Regulator;
+  readonly loginThrottle: LoginThrottle;
   readonly attributes: AttributeSource;
   /** Absent: there is no way for browsers to sign in. */
   readonly signIns: SignIns | undefined;
@@ -105,18 +105,18 @@ export async function recognise(
   if (user !== undefined) claimed(user);
   // A password is judged to the end even if its caller leaves: else guesses that take longer when they are wrong are free.
   const judging = authorization.kind === "basic" ? NEVER : signal;
-  const judged = regulate(
-    parts.regulator.admit(credentials, signal),
+  const judged = throttleLogin(
+    parts.loginThrottle.admit(credentials, signal),
     (knownAs) => authenticate(parts.chain, { ...credentials, knownAs }, { log, signal: judging }),
     (result) => result.authorization,
   );
   const { caller } = await unlessAborted(judged, signal);
   if (caller instanceof ServiceError) throw caller;
-  if (caller.kind === "authenticated") parts.regulator.admitCaller(caller.identity, clientAddress);
+  if (caller.kind === "authenticated") parts.loginThrottle.admitCaller(caller.identity, clientAddress);
   known(caller);
   if (caller.kind === "anonymous") return NOBODY;
   const found = await attributesOf(caller.identity, { headers, signal }, parts);
-  parts.regulator.admitCaller(caller.identity, clientAddress, accountsOf(found));
+  parts.loginThrottle.admitCaller(caller.identity, clientAddress, accountsOf(found));
   const userName = authorization.kind === "basic" ? caller.identity.login : undefined;
   return { caller, userName, user: found };
 }
@@ -136,7 +136,7 @@ async function browserOf(
   const { identity, userName } = signIn;
   const admit = async (accounts: readonly string[]) => {
     try {
-      parts.regulator.admitCaller(identity, facts.clientAddress, accounts);
+      parts.loginThrottle.admitCaller(identity, facts.clientAddress, accounts);
     } catch (error) {
       await parts.signIns?.end(token);
       throw error;

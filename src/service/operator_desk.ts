@@ -7,9 +7,9 @@ import type { DaemonGroup, InstanceStatus } from "../daemon/daemon_group.ts";
 import type { SeenMark, SeenOnce } from "../model/seen_once.ts";
 import type { RegisteredInstance } from "../instances/instance_register.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
-import type { Ban, BanSubject } from "../regulation/ban.ts";
-import type { RegulationNews } from "../regulation/regulation_state.ts";
-import type { Regulator } from "../regulation/regulator.ts";
+import type { Ban, BanSubject } from "../throttling/ban.ts";
+import type { ThrottlingNews } from "../throttling/throttling_state.ts";
+import type { LoginThrottle } from "../throttling/login_throttle.ts";
 import { isRefusal } from "../model/service_error.ts";
 import { type AccountReport, accountReport } from "../resource/admin/account_report.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
@@ -37,7 +37,7 @@ export type DeskQuestion =
 
 /** What others learned of failed logins and bans, and the proofs of possession that they were shown. */
 export interface LearnedElsewhere {
-  readonly news?: RegulationNews;
+  readonly news?: ThrottlingNews;
   readonly proofs?: readonly SeenMark[];
 }
 
@@ -116,7 +116,7 @@ interface DeskParts {
   readonly groups: readonly DaemonGroup[];
   readonly methods: readonly Authenticator[];
   readonly attributes: AttributeSource;
-  readonly regulator: Regulator;
+  readonly loginThrottle: LoginThrottle;
   readonly signIns: SignIns;
   readonly proofs: SeenOnce;
   readonly certificate: () => CertificateFacts | undefined;
@@ -133,15 +133,15 @@ export class OperatorDesk {
   constructor(readonly parts: DeskParts) {}
 
   async answer(question: DeskQuestion): Promise<DeskAnswer> {
-    const { regulator } = this.parts;
+    const { loginThrottle } = this.parts;
     switch (question.about) {
       case "status":
         return { about: "status", status: await this.#status() };
       case "bans": {
-        const { passwords, tokens, operator } = regulator.memory.banCounts();
+        const { passwords, tokens, operator } = loginThrottle.memory.banCounts();
         return {
           about: "bans",
-          bans: regulator.memory.bans(MOST_BANS),
+          bans: loginThrottle.memory.bans(MOST_BANS),
           total: passwords + tokens + operator,
         };
       }
@@ -158,7 +158,7 @@ export class OperatorDesk {
       case "revoke":
         return { about: "revoke", revoked: await this.#revoke(question) };
       case "adopt":
-        if (question.news !== undefined) regulator.memory.adopt(question.news);
+        if (question.news !== undefined) loginThrottle.memory.adopt(question.news);
         this.parts.proofs.adopt(question.proofs ?? []);
         return { about: "adopt" };
     }
@@ -166,16 +166,16 @@ export class OperatorDesk {
 
   /** @returns Whether other instances are still to be told. */
   async #ban({ subject, until }: DeskQuestion & { readonly about: "ban" }): Promise<boolean | undefined> {
-    const { regulator, together } = this.parts;
-    const told = together && await together.regulation.ban(subject, until);
-    if (told === undefined) regulator.memory.ban(subject, until);
+    const { loginThrottle, together } = this.parts;
+    const told = together && await together.throttling.ban(subject, until);
+    if (told === undefined) loginThrottle.memory.ban(subject, until);
     if (told !== false) await this.#signOut(subject);
     return told === false || undefined;
   }
 
   #lift(subject: BanSubject): Promise<number> | number {
-    const { regulator, together } = this.parts;
-    return together === undefined ? regulator.memory.lift(subject) : together.regulation.lift(subject);
+    const { loginThrottle, together } = this.parts;
+    return together === undefined ? loginThrottle.memory.lift(subject) : together.throttling.lift(subject);
   }
 
   /** Signs out the browsers of a user who is banned wherever they are; one of whom no name is known, when it is used next. */
@@ -185,7 +185,7 @@ export class OperatorDesk {
   }
 
   async #status(): Promise<CoreStatus> {
-    const { groups, methods, regulator, certificate, sharing, together } = this.parts;
+    const { groups, methods, loginThrottle, certificate, sharing, together } = this.parts;
     const own = certificate();
     const count = await sharing?.store.count().catch(unlessAway);
     return {
@@ -203,7 +203,7 @@ export class OperatorDesk {
         method.status === undefined ? [] : [{ method: method.name, ...method.status() }]
       ),
       certificate: own,
-      bans: regulator.memory.banCounts(),
+      bans: loginThrottle.memory.banCounts(),
       shares: count,
       together: together && togetherStatus(together),
     };

@@ -8,7 +8,7 @@ import { HeaderList } from "../model/header_list.ts";
 import type { SeenMark } from "../model/seen_once.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
 import { refuse, ServiceError } from "../model/service_error.ts";
-import type { RegulationNews } from "../regulation/regulation_state.ts";
+import type { ThrottlingNews } from "../throttling/throttling_state.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceParts } from "./assembly/assemble.ts";
 import type { ServiceOptions } from "./assembly/service_options.ts";
@@ -54,7 +54,7 @@ export async function createService(
     /** Takes decisions, and who they were about. */
     readonly audit?: (record: AuditRecord) => void;
     /** Takes what is learned of failed logins, for a copy of it. */
-    readonly learned?: (news: RegulationNews) => void;
+    readonly learned?: (news: ThrottlingNews) => void;
     /** Takes what administrators had done by page, for others that keep people out. */
     readonly ordered?: Ordered;
     /** Takes what is learned of the daemon with this command address, for the service that follows. */
@@ -181,7 +181,7 @@ class RoutedService implements Service {
     const path = withoutSite(request.path, config.site.name);
     const { clientAddress, base, consignor } = originOf(request, config.gateway, externalUrl);
     trace.client = clientAddress;
-    if (!isHealth(path)) this.#parts.regulator.admitAddress(clientAddress);
+    if (!isHealth(path)) this.#parts.loginThrottle.admitAddress(clientAddress);
     if (method === "OPTIONS") return this.#options(path);
     const { route, params } = this.#router.match(method, path);
     trace.route = route;

@@ -58,7 +58,7 @@ async function start({ options, learned }: ToCoreWorker & { kind: "start" }): Pr
     const service = await createService(options, {
       log,
       audit: audit.record,
-      learned: (news) => tellOf({ about: "regulation", news }),
+      learned: (news) => tellOf({ about: "throttling", news }),
       ordered: (order, answer) => tellOf({ about: "order", order, answer }),
       proofShown: (proof) => tellOf({ about: "proof", proof }),
       sharedLearned: (known) => tellOf({ about: "shared", known }),

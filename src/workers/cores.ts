@@ -7,7 +7,7 @@ import { DaemonCopy } from "./daemon_copy.ts";
 import { NoAnswer } from "./desk_link.ts";
 import { RestartPolicy } from "./restart_policy.ts";
 import { corePermissions, type Resolve } from "./permissions.ts";
-import { RegulationCopy } from "./regulation_copy.ts";
+import { ThrottlingCopy } from "./throttling_copy.ts";
 import type { WorkerLifecycle } from "./worker_lifecycle.ts";
 import type { CoreNews } from "./worker_message.ts";
 import type { WorkerReports } from "./worker_reports.ts";
@@ -44,7 +44,7 @@ export class Cores {
   /** Ready, without requests yet. */
   #next: ServingCore | undefined;
   readonly #leaving = new Set<ServingCore>();
-  readonly #regulation: RegulationCopy;
+  readonly #throttling: ThrottlingCopy;
   readonly #daemons = new DaemonCopy();
   #shared: SharedKnown = {};
   readonly #proofs = new SeenOnce(PROOFS, Date.now);
@@ -52,7 +52,7 @@ export class Cores {
 
   constructor(parts: CoresParts) {
     this.#parts = parts;
-    this.#regulation = new RegulationCopy(parts.setup().config.regulation);
+    this.#throttling = new ThrottlingCopy(parts.setup().config.throttling);
     const { reports, changes } = parts;
     this.#restartPolicy = new RestartPolicy({
       what: "core",
@@ -75,7 +75,7 @@ export class Cores {
     const core = this.#restartPolicy.current;
     if (core === undefined) throw new NoAnswer("the core is being replaced");
     const answer = await core.desk.ask(question, withinMs);
-    this.#regulation.follow(question, answer);
+    this.#throttling.follow(question, answer);
     if (question.about === "ban" || question.about === "lift") {
       await Promise.all(this.#beside(core).map((other) => other.desk.ask(question, withinMs)));
     }
@@ -103,7 +103,7 @@ export class Cores {
     });
     this.#next = core;
     try {
-      await core.adopt({ news: this.#regulation.state, proofs: this.#proofs.seen() });
+      await core.adopt({ news: this.#throttling.state, proofs: this.#proofs.seen() });
       changes.throwIfOver();
       return core;
     } catch (error) {
@@ -123,7 +123,7 @@ export class Cores {
     this.#next = undefined;
     const before = this.#restartPolicy.put(core);
     if (this.#parts.changes.endAnnounced) core.leave();
-    this.#regulation.configure(this.#parts.setup().config.regulation);
+    this.#throttling.configure(this.#parts.setup().config.throttling);
     if (this.#parts.edges.current) core.channel(this.#parts.edges.current);
     if (before !== undefined) this.#leaving.add(before);
     this.#dismissIdle();
@@ -201,7 +201,7 @@ export class Cores {
       return;
     }
     if (learned.about === "order") {
-      this.#regulation.follow(learned.order, learned.answer);
+      this.#throttling.follow(learned.order, learned.answer);
       for (const other of this.#beside(core)) {
         other.desk.ask(learned.order, ORDER_MS).catch((error) => this.#untold(error));
       }
@@ -223,7 +223,7 @@ export class Cores {
       this.#proofs.adopt([learned.proof]);
       return { proofs: [learned.proof] };
     }
-    this.#regulation.adopt(learned.news);
+    this.#throttling.adopt(learned.news);
     return { news: learned.news };
   }
 

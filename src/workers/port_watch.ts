@@ -2,7 +2,7 @@
 const EVERY_MS = 5_000;
 const ANSWER_MS = 5_000;
 /** Questions in a row that get no answer before a listener counts as dead. */
-const PATIENCE = 2;
+const MAX_WAIT = 2;
 
 /** Somebody who listens. */
 export interface Listening {
@@ -51,7 +51,7 @@ export class PortWatch<T extends Listening> {
     this.#asking = false;
     if (listener !== this.#asked || answers) this.#unanswered = 0;
     this.#asked = listener;
-    if (answers || ++this.#unanswered < PATIENCE || current() !== listener) return;
+    if (answers || ++this.#unanswered < MAX_WAIT || current() !== listener) return;
     this.#unanswered = 0;
     silent(listener);
   }

@@ -4,7 +4,7 @@ import type { Level } from "../logging/logger.ts";
 import type { SeenMark } from "../model/seen_once.ts";
 import type { DeskAnswer, DeskOrder } from "../service/operator_desk.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
-import type { RegulationNews } from "../regulation/regulation_state.ts";
+import type { ThrottlingNews } from "../throttling/throttling_state.ts";
 import type { ServiceOptions } from "../service/assembly/service_options.ts";
 import type { SharedKnown } from "../service/assembly/open_together.ts";
 import type { Report } from "./measurements.ts";
@@ -47,7 +47,7 @@ export type ToCoreWorker =
 
 /** What a core learns, for those that take its place. */
 export type CoreNews =
-  | { readonly about: "regulation"; readonly news: RegulationNews }
+  | { readonly about: "throttling"; readonly news: ThrottlingNews }
   | { readonly about: "proof"; readonly proof: SeenMark }
   /** An administrator had it done by page. */
   | { readonly about: "order"; readonly order: DeskOrder; readonly answer: DeskAnswer }

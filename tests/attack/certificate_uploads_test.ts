@@ -10,7 +10,7 @@ const system = await runService({
     "container.security.rest.authentication.order": "SSHKEY",
     "persistence.directory": "{folder}",
     // What is refused counts as a guess, and is not what is tried here.
-    "container.security.regulation.maxFailures": "1000",
+    "container.security.throttling.maxFailures": "1000",
     ...methodProperties("SSHKEY", {
       certificateAuthorities: "{folder}/conf/ssh_ca.pub",
       certificateIdentity: "CN=%principal%,OU=ssh-certificates",

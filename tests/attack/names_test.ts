@@ -27,7 +27,7 @@ const system = await runService({
       identityAssign: '"UID="+email.trim().toUpperCase()',
     }),
     "container.httpServer.wantClientAuthn": "true",
-    "container.security.regulation.enable": "false",
+    "container.security.throttling.enable": "false",
   },
 });
 Deno.test.afterAll(async () => {

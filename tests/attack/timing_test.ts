@@ -55,7 +55,7 @@ for (
   Deno.test(`with ${what} an unknown user is refused as fast as a known one, and with the same answer`, async () => {
     await using system = await runService({
       passwords,
-      properties: { "container.security.regulation.enable": "false" },
+      properties: { "container.security.throttling.enable": "false" },
     });
     const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: system.authority.certificate });
     const answers = new Set<string>();

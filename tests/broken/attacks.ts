@@ -29,9 +29,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Guessing and spraying passwords"],
     broken: "failed passwords cost no wait",
-    file: "src/regulation/failure_table.ts",
+    file: "src/throttling/failure_table.ts",
     change: instead("return beyond > 0 ?", "return false ?"),
-    tests: ["tests/system/regulation_test.ts", "tests/regulation"],
+    tests: ["tests/system/throttling_test.ts", "tests/throttling"],
   },
   {
     rows: ["Guessing beside another credential"],
@@ -60,16 +60,16 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Reading passwords that were typed"],
     broken: "names that were typed are in the log of waits",
-    file: "src/service/assembly/open_regulator.ts",
+    file: "src/service/assembly/open_login_throttle.ts",
     change: instead("shown: (name) => claimedName(name, methods),", "shown: (name) => name,"),
-    tests: ["tests/system/regulation_test.ts"],
+    tests: ["tests/system/throttling_test.ts"],
   },
   {
     rows: ["Reading passwords that were typed"],
     broken: "digests in the shared tables need no key",
-    file: "src/regulation/shared/digest.ts",
+    file: "src/throttling/shared/digest.ts",
     change: instead('createHmac("sha256", secret)', 'createHmac("sha256", "")'),
-    tests: ["tests/regulation/shared/shared_regulation_test.ts"],
+    tests: ["tests/throttling/shared/shared_throttling_test.ts"],
   },
   {
     rows: ["Made-up names that an identity provider answers oddly"],
@@ -105,9 +105,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Guesses that are spread over the instances"],
     broken: "each instance counts failed logins by itself",
-    file: "src/regulation/regulator.ts",
+    file: "src/throttling/login_throttle.ts",
     change: instead("void counting?.totals.then((totals) => this.#adoptTotals(failed, totals));", ""),
-    tests: ["tests/regulation/shared/shared_regulation_test.ts"],
+    tests: ["tests/throttling/shared/shared_throttling_test.ts"],
   },
   {
     rows: ["A token that was taken back, shown while the database"],
@@ -452,16 +452,16 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Killing the core to have failed logins forgotten"],
     broken: "the supervisor's copy does not hear of failed logins",
-    file: "src/workers/regulation_copy.ts",
+    file: "src/workers/throttling_copy.ts",
     change: instead("this.#memory.adopt(news);", ""),
-    tests: ["tests/workers/regulation_copy_test.ts", "tests/system/worker_deaths_test.ts"],
+    tests: ["tests/workers/throttling_copy_test.ts", "tests/system/worker_deaths_test.ts"],
   },
   {
     rows: ["Keeping others out: queues"],
     broken: "who is known at an address waits for the others there all the same",
-    file: "src/regulation/gate.ts",
+    file: "src/throttling/limiter.ts",
     change: instead("known ? [own] : [own, ...others]", "[own, ...others]"),
-    tests: ["tests/regulation/regulator_test.ts", "tests/system/regulation_test.ts"],
+    tests: ["tests/throttling/login_throttle_test.ts", "tests/system/throttling_test.ts"],
   },
   {
     rows: ["Keeping others out: queues"],
@@ -508,20 +508,20 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Coming back after a ban"],
     broken: "bans of addresses are not asked before routing",
     file: "src/service/service.ts",
-    change: instead("if (!isHealth(path)) this.#parts.regulator.admitAddress(clientAddress);", ""),
+    change: instead("if (!isHealth(path)) this.#parts.loginThrottle.admitAddress(clientAddress);", ""),
     tests: ["tests/system/bans_test.ts"],
   },
   {
     rows: ["Coming back after a ban"],
     broken: "bans of users hold for the name typed alone",
-    file: "src/regulation/operator_bans.ts",
+    file: "src/throttling/operator_bans.ts",
     change: instead("(name !== undefined && ban.names?.includes(name) === true)", "false"),
-    tests: ["tests/regulation", "tests/system/bans_test.ts"],
+    tests: ["tests/throttling", "tests/system/bans_test.ts"],
   },
   {
     rows: ["Going on after a ban"],
     broken: "a ban ends nothing that is under way",
-    file: "src/regulation/operator_bans.ts",
+    file: "src/throttling/operator_bans.ts",
     change: instead("for (const guest of this.#guests) this.#endIfBanned(guest);", ""),
     tests: ["tests/system/sharing/bans_test.ts"],
   },
@@ -816,7 +816,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "guesses at the password of a link cost nothing",
     file: "src/service/assembly/open_data_sharing.ts",
     change: instead(
-      "return regulate(regulator.admit({ clientAddress, authorization }, signal), look);",
+      "return throttleLogin(loginThrottle.admit({ clientAddress, authorization }, signal), look);",
       "return look();",
     ),
     tests: ["tests/system/sharing/link_password_test.ts"],
@@ -959,7 +959,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "accounts of the map file are not held against bans",
     file: "src/service/identify.ts",
     change: instead(
-      "parts.regulator.admitCaller(caller.identity, clientAddress, accountsOf(found));",
+      "parts.loginThrottle.admitCaller(caller.identity, clientAddress, accountsOf(found));",
       "",
     ),
     tests: ["tests/system/bans_test.ts"],

@@ -5,7 +5,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
   {
     rows: ["the clock is set by an hour or a day"],
     broken: "waits and bans go by the clock of the machine",
-    file: "src/service/assembly/open_regulator.ts",
+    file: "src/service/assembly/open_login_throttle.ts",
     change: instead("steady: steadyClock,", "steady: clock,"),
     tests: ["tests/faults/clock_test.ts"],
   },
@@ -446,12 +446,12 @@ const PROCESS: readonly Breakage[] = [
   {
     rows: ["failing to log in under more names"],
     broken: "a full table gives up who has to wait for who failed last",
-    file: "src/regulation/failure_table.ts",
+    file: "src/throttling/failure_table.ts",
     change: instead(
       "const [oldest] = this.#watched.keys(); return oldest !== undefined && this.#watched.delete(oldest);",
       "const [oldest] = [...this.#watched.keys(), ...this.#waiting.keys()]; return oldest !== undefined && this.forget(oldest);",
     ),
-    tests: ["tests/attack/full_table_test.ts", "tests/regulation"],
+    tests: ["tests/attack/full_table_test.ts", "tests/throttling"],
   },
   {
     rows: ["Reloads by the hundred", "reloads and changes of files at once"],

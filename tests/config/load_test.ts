@@ -339,9 +339,9 @@ const ERRORS: [added: string, message: string][] = [
     "container.security.rest.jwt.trustedLocalIssuer.1: cannot read /conf: it is a folder",
   ],
   [
-    "container.security.regulation.baseDelay=1000",
-    "container.security.regulation.baseDelay = 1000: " +
-    "expected at most container.security.regulation.maxDelay, which is 900",
+    "container.security.throttling.baseDelay=1000",
+    "container.security.throttling.baseDelay = 1000: " +
+    "expected at most container.security.throttling.maxDelay, which is 900",
   ],
   [
     "container.security.credential.format=p12",

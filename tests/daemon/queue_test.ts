@@ -18,11 +18,11 @@ class Desk {
 
   come(
     name: string,
-    { lane = "a", patience = 60_000, signal = new AbortController().signal, longestMs = Infinity } = {},
+    { lane = "a", maxWait = 60_000, signal = new AbortController().signal, longestMs = Infinity } = {},
   ) {
     return this.queue.take({
       lane,
-      patience,
+      maxWait,
       signal,
       ...(longestMs < Infinity && { longestMs }),
       run: async (ahead) => {
@@ -131,7 +131,7 @@ Deno.test("Queue finishes what is under way, whoever leaves", async () => {
 Deno.test("Queue sends those away whose patience is at its end", async () => {
   const desk = new Desk();
   const first = desk.come("1");
-  assert.deepEqual(await desk.come("2", { patience: 1 }), failure("busy", "before"));
+  assert.deepEqual(await desk.come("2", { maxWait: 1 }), failure("busy", "before"));
   desk.end("1");
   await first;
   assert.deepEqual(desk.begun, ["1"]);

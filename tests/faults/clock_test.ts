@@ -18,7 +18,7 @@ async function withService(
 ): Promise<void> {
   await using site = await createSite({
     servers: { HPC: [{ maxSessions: 1000 }] },
-    properties: { "container.security.regulation.baseDelay": "300" },
+    properties: { "container.security.throttling.baseDelay": "300" },
   });
   const { setup } = await loadSetup(site.main, { environment: () => undefined });
   assert(setup !== undefined);

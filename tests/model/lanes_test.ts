@@ -6,7 +6,7 @@ function create(limits = { waiting: 6, perLane: 4 }) {
   const lanes = new Lanes(limits);
   const order: string[] = [];
   /** Comes to the lane that the first letter of the name says. */
-  const join = (name: string, more: { patienceMs?: number; signal?: AbortSignal } = {}) =>
+  const join = (name: string, more: { maxWaitMs?: number; signal?: AbortSignal } = {}) =>
     lanes.join({
       lane: name.slice(0, 1),
       ...more,
@@ -77,7 +77,7 @@ Deno.test("Lanes lets go of who is out of patience, and of who gives up", async 
   const caller = new AbortController();
   join("a1", { signal: caller.signal });
   join("a2");
-  join("b1", { patienceMs: 0 });
+  join("b1", { maxWaitMs: 0 });
   caller.abort();
   assert.deepEqual(order, ["a1 aborted"]);
   assert.equal(lanes.size, 2);
@@ -88,8 +88,8 @@ Deno.test("Lanes lets go of who is out of patience, and of who gives up", async 
 Deno.test("Lanes tells nobody who was called or sent away anything more", async () => {
   const { join, order, lanes } = create();
   const caller = new AbortController();
-  join("a1", { signal: caller.signal, patienceMs: 0 });
-  join("a2", { signal: caller.signal, patienceMs: 0 });
+  join("a1", { signal: caller.signal, maxWaitMs: 0 });
+  join("a2", { signal: caller.signal, maxWaitMs: 0 });
   join("b1");
   lanes.callNext();
   assert.deepEqual(lanes.clear().map(({ lane }) => lane), ["b", "a"]);

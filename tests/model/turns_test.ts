@@ -56,7 +56,7 @@ Deno.test("Turns lets no more of a lane run than are allowed, however many have 
 });
 
 Deno.test("Turns lets nobody wait longer than they are patient", async () => {
-  const setting = create({ atOnce: 1, patienceMs: 5 });
+  const setting = create({ atOnce: 1, maxWaitMs: 5 });
   const first = setting.come("a1");
   await assert.rejects(setting.come("a2"), /no turn in time/);
   await setting.endAll();

@@ -3,7 +3,7 @@ import { folderOf, type KilledBy } from "./score_table.ts";
 import type { Outcome, TreeCopy } from "./tree_copy.ts";
 
 /** How long a part of the tests may take, and each test in it, in milliseconds: a mutant may wait for ever. */
-const PATIENCE = { partMs: 30_000, testMs: 30_000 };
+const MAX_WAIT = { partMs: 30_000, testMs: 30_000 };
 const UNHARMED_MS = 240_000;
 const CHECK_MS = 120_000;
 /** Tests are run in parts, so that the nearest can spare the rest; each part twice as large. */
@@ -60,7 +60,7 @@ export class Killer {
       const restore = await tree.change(file, text);
       return await tree.test(part, limit, { failFast: true }).finally(restore);
     };
-    const limit = PATIENCE.partMs + PATIENCE.testMs * part.length;
+    const limit = MAX_WAIT.partMs + MAX_WAIT.testMs * part.length;
     const outcome = await within(limit);
     if (!outcome.late) return outcome;
     const { ms } = await tree.test(part, UNHARMED_MS);

@@ -68,14 +68,14 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "zeros in front are left out",
   },
   {
-    file: "src/regulation/failure_table.ts",
+    file: "src/throttling/failure_table.ts",
     at: 'return parseInt(hash("sha256", this.#sharedKey + key, "hex").slice(0, 8), 16) % SHARED_RECORDS;',
     change: "8 → 9",
     equivalent: true,
     why: "which of the places a key has is chance either way",
   },
   {
-    file: "src/regulation/recent_keys.ts",
+    file: "src/throttling/known_clients.ts",
     at: "#latest = 0;",
     change: "0 → 1",
     equivalent: true,
@@ -184,14 +184,14 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "texts of these forms make Temporal throw nothing else",
   },
   {
-    file: "src/regulation/regulator.ts",
+    file: "src/throttling/login_throttle.ts",
     at: "if (since > failures && since >= total) return []; // it came late: more is known by now",
     change: "since >= total → (since > total)",
     equivalent: true,
     why: "what is known already is learned once more",
   },
   {
-    file: "src/regulation/shared/shared_failures.ts",
+    file: "src/throttling/shared/shared_failures.ts",
     at: "const REST_MS = 1000;",
     change: "1000 → 2000",
     equivalent: false,
@@ -199,7 +199,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
       "that a database which failed is left alone for a while is tested; how long was chosen, not promised",
   },
   {
-    file: "src/regulation/shared/shared_regulation.ts",
+    file: "src/throttling/shared/shared_throttling.ts",
     at: "if (passed.length > 0) {",
     change: "passed.length > 0 → (passed.length >= 0)",
     equivalent: true,
@@ -213,7 +213,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "that there is a bound is tested; one step more or less was never promised",
   },
   {
-    file: "src/regulation/shared/shared_failures.ts",
+    file: "src/throttling/shared/shared_failures.ts",
     at: 'if (counted === "pairs") isNewName = total === 1;',
     change: 'counted === "pairs" → true',
     equivalent: true,
@@ -234,7 +234,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "what is told is off by half a minute at least",
   },
   {
-    file: "src/regulation/shared/shared_failures.ts",
+    file: "src/throttling/shared/shared_failures.ts",
     at: "if (wait > 0) yield* row(SQL.keep, { counted, name, wait });",
     change: "wait > 0 → (wait >= 0)",
     equivalent: true,
@@ -448,14 +448,14 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "that there is a bound is tested; one signature more or less was never promised",
   },
   {
-    file: "src/regulation/shared/shared_bans.ts",
+    file: "src/throttling/shared/shared_bans.ts",
     at: "const LIFT_MS = 86_400_000;",
     change: "86_400_000 → 172800000",
     equivalent: false,
     why: "longer than any instance goes without looking; how much longer was chosen",
   },
   {
-    file: "src/regulation/shared/shared_failures.ts",
+    file: "src/throttling/shared/shared_failures.ts",
     at: "yield* row(SQL.note, { name: JSON.stringify(pair), ago: Math.max(0, Math.round(agoMs)) });",
     change: "0 → 1",
     equivalent: true,
@@ -498,7 +498,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "what is sent then reaches nobody; only the work is spared",
   },
   {
-    file: "src/regulation/shared/shared_regulation.ts",
+    file: "src/throttling/shared/shared_throttling.ts",
     at: "if (late || this.#bans.version() !== this.#version) await this.#inTurn(() => this.#exchange());",
     change: "await this.#inTurn(() => this.#exchange()) → void this.#inTurn(() => this.#exchange())",
     equivalent: true,

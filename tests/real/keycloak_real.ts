@@ -15,7 +15,7 @@ const PART = "Keycloak";
 const VERSION = "26.7.3";
 const DISTRIBUTION = "https://repo.maven.apache.org/maven2/org/keycloak/keycloak-quarkus-dist";
 /** It starts in a minute or two, on a busy machine in ten. */
-const PATIENCE_MS = 15 * 60_000;
+const MAX_WAIT_MS = 15 * 60_000;
 
 /** Address of the service for clients, as the manual has it. */
 const EXTERNAL_URL = "https://uftp.example.org";
@@ -264,7 +264,7 @@ async function startKeycloak(home: string, authority: Authority) {
   };
   try {
     const realm = JSON.parse(await Deno.readTextFile(new URL("keycloak_realm.json", import.meta.url)));
-    const giveUpAt = performance.now() + PATIENCE_MS;
+    const giveUpAt = performance.now() + MAX_WAIT_MS;
     for (;;) {
       try {
         await administrate("/admin/realms", realm);

@@ -6,7 +6,7 @@ import { HeaderList } from "../../src/model/header_list.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import { ServiceError } from "../../src/model/service_error.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
-import { Regulator } from "../../src/regulation/regulator.ts";
+import { LoginThrottle } from "../../src/throttling/login_throttle.ts";
 import { recognise } from "../../src/service/identify.ts";
 import { basic } from "../authentication/sample_credentials.ts";
 
@@ -33,7 +33,7 @@ function method(answer: Answer, looksAtCertificates?: true): Authenticator {
 /** A service with these methods, where two failures are free. */
 function service(methods: readonly Authenticator[], learned = () => {}) {
   const steady = () => 1_700_000_000_000;
-  const regulator = new Regulator({
+  const loginThrottle = new LoginThrottle({
     config: { enabled: true, maxFailures: 2, windowSeconds: 3600, baseDelaySeconds: 1, maxDelaySeconds: 900 },
     log: SILENT,
     steady,
@@ -41,7 +41,7 @@ function service(methods: readonly Authenticator[], learned = () => {}) {
   });
   const parts = {
     chain: { methods, failOnMissingCredentials: false, realm: "AUTH" },
-    regulator,
+    loginThrottle,
     attributes: {
       name: "NONE",
       attributesOf: () => Promise.resolve({ standard: new Map(), extra: new Map() }),
@@ -52,7 +52,7 @@ function service(methods: readonly Authenticator[], learned = () => {}) {
     serverName: () => undefined,
   };
   return {
-    regulator,
+    loginThrottle,
     show: (credentials: Credentials, signal = new AbortController().signal) =>
       recognise(credentials, new HeaderList(), parts, {
         facts: { clientAddress: credentials.clientAddress },
@@ -95,19 +95,19 @@ Deno.test("recognise() counts wrong passwords and answers them as alone, whateve
 
 Deno.test("recognise() clears nobody's failures for the owner of a certificate, nor makes anybody known", async () => {
   for (const answer of [SKIP, DOWN]) {
-    const { regulator, show } = service([method(ACCEPT, true), method(answer)]);
-    regulator.memory.tables.pairs.fail("192.0.2.17\0ann", { user: "ann", address: "192.0.2.17" });
+    const { loginThrottle, show } = service([method(ACCEPT, true), method(answer)]);
+    loginThrottle.memory.tables.pairs.fail("192.0.2.17\0ann", { user: "ann", address: "192.0.2.17" });
     const shown = await show(basic("ann", "x")).catch(() => undefined);
     assert.equal(shown?.userName, undefined);
-    assert.equal(regulator.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
-    assert.equal(regulator.memory.known.size, 0);
+    assert.equal(loginThrottle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+    assert.equal(loginThrottle.memory.known.size, 0);
   }
 });
 
 Deno.test("recognise() counts a wrong password whose caller did not wait for the answer", async () => {
   const answer = Promise.withResolvers<AuthenticationResult>();
   const counted = Promise.withResolvers<void>();
-  const { regulator, show } = service([method(answer.promise)], counted.resolve);
+  const { loginThrottle, show } = service([method(answer.promise)], counted.resolve);
   const caller = new AbortController();
   const gone = new Error("gone");
   const shown = show(basic("ann", "x"), caller.signal);
@@ -115,5 +115,5 @@ Deno.test("recognise() counts a wrong password whose caller did not wait for the
   await assert.rejects(shown, gone);
   answer.resolve(REFUSE);
   await counted.promise;
-  assert.equal(regulator.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+  assert.equal(loginThrottle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
 });

@@ -219,8 +219,8 @@ Deno.test("bans by hand hold also after the core died", async () => {
 Deno.test("failed logins are remembered over a change of the core", async () => {
   await using system = await runService({
     properties: {
-      "container.security.regulation.maxFailures": "2",
-      "container.security.regulation.baseDelay": "60",
+      "container.security.throttling.maxFailures": "2",
+      "container.security.throttling.baseDelay": "60",
     },
   });
   await settled(system);

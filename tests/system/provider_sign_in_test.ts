@@ -33,7 +33,7 @@ const system = await runService({
       properties(one.issuer, "Institute", { requiredAcr: "mfa", maxAuthAge: "600" }),
     ),
     ...methodProperties("TWO", properties(two.issuer, "<b>Lab</b>")),
-    "container.security.regulation.maxFailures": "1000",
+    "container.security.throttling.maxFailures": "1000",
   },
 });
 Deno.test.afterAll(async () => {

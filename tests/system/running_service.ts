@@ -84,7 +84,7 @@ export interface SystemUnderTest extends Site {
 }
 
 /** A log line that has not come by then, in milliseconds, does not come. */
-const PATIENCE_MS = 15_000;
+const MAX_WAIT_MS = 15_000;
 
 const CREDENTIAL_SUBJECT = "CN=AUTH,O=Demo,C=EU";
 
@@ -253,7 +253,7 @@ async function systemAt(site: Site, start: Start): Promise<SystemUnderTest> {
       };
       const timer = setTimeout(
         () => reject(new Error(`nothing in the log matches ${pattern}:\n${log.slice(after).join("\n")}`)),
-        PATIENCE_MS,
+        MAX_WAIT_MS,
       );
       waiting.add(look);
       look();

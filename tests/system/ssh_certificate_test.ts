@@ -116,7 +116,7 @@ Deno.test("a certificate that was shown counts on another instance at once, and 
 
 Deno.test("a certificate that does not count is refused with the reason, and whoever goes on waits", async () => {
   const { properties, ...rest } = settings();
-  const maxFailures = { "container.security.regulation.maxFailures": "1" };
+  const maxFailures = { "container.security.throttling.maxFailures": "1" };
   await using system = await runService({ ...rest, properties: { ...properties, ...maxFailures } });
   for (
     const [name, reason] of [
@@ -137,7 +137,7 @@ Deno.test("a certificate that does not count is refused with the reason, and who
 
 Deno.test("whoever tries to have certificates forgotten that are not there waits, too", async () => {
   const { properties, ...rest } = settings();
-  const maxFailures = { "container.security.regulation.maxFailures": "1" };
+  const maxFailures = { "container.security.throttling.maxFailures": "1" };
   await using system = await runService({ ...rest, properties: { ...properties, ...maxFailures } });
   const statuses: number[] = [];
   for (let i = 0; i < 45; i++) {

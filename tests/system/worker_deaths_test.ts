@@ -25,8 +25,8 @@ Deno.test("whoever guesses has not one guess more when the core dies, once, and 
   const from = workersSoFar();
   await using system = await runServiceHere({
     properties: {
-      "container.security.regulation.maxFailures": "5",
-      "container.security.regulation.baseDelay": "300",
+      "container.security.throttling.maxFailures": "5",
+      "container.security.throttling.baseDelay": "300",
     },
   });
   /** @returns Guesses that were looked at until there was 429. */

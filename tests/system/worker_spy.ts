@@ -13,7 +13,7 @@ export interface SpiedWorker {
 }
 
 /** A worker that is not started by then, in milliseconds, is not started. */
-const PATIENCE_MS = 15_000;
+const MAX_WAIT_MS = 15_000;
 
 /** In the order of their start. */
 const workers: SpiedWorker[] = [];
@@ -58,7 +58,7 @@ export async function startedWorker(name: string, after = 0): Promise<SpiedWorke
     const found = workers.slice(after).find((worker) => worker.name === name);
     if (found !== undefined) return found;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const timer = setTimeout(() => reject(new Error(`no room ${name} was started`)), PATIENCE_MS);
+    const timer = setTimeout(() => reject(new Error(`no room ${name} was started`)), MAX_WAIT_MS);
     waiting.add(resolve);
     await promise.finally(() => {
       clearTimeout(timer);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { answerDesk, ask, DeskCaller, NoAnswer } from "../../src/workers/desk_link.ts";
-import type { Ban } from "../../src/regulation/ban.ts";
+import type { Ban } from "../../src/throttling/ban.ts";
 import type { DeskAnswer, DeskQuestion } from "../../src/service/operator_desk.ts";
 
 /** A caller, and at the other end a desk with this answer. */

@@ -78,10 +78,10 @@ export class KeyDirectory {
         failed.push(server);
       }
     });
-    const patience = first.promise.then(() =>
+    const maxWait = first.promise.then(() =>
       Promise.all(tested.map((done, i) => this.#servers[i]?.inGoodTime(done, user)))
     );
-    await unlessAborted(Promise.race([Promise.all(tested), patience]), signal);
+    await unlessAborted(Promise.race([Promise.all(tested), maxWait]), signal);
     // Copies: whoever answers later changes nothing any more.
     return { confirmed: [...confirmed], failed: [...failed] };
   }

@@ -178,12 +178,12 @@ export class SessionClient {
     const turns = this.#turns.get(instance) ?? new Turns(ONE_AFTER_THE_OTHER);
     this.#turns.set(instance, turns);
     const late = AbortSignal.timeout(this.#times.connectMs * 2);
-    const patience = AbortSignal.any([signal, late]);
+    const maxWait = AbortSignal.any([signal, late]);
     try {
       return await turns.run(
         async () =>
           await this.#greeting(await GuardedSocket.connect(host, port, this.#times.connectMs, signal)),
-        { lane: "", known: false, signal: patience },
+        { lane: "", known: false, signal: maxWait },
       );
     } catch (error) {
       if (error === late.reason) {

@@ -1,4 +1,4 @@
-import type { Ban, BanSubject, Failure } from "../../regulation/ban.ts";
+import type { Ban, BanSubject, Failure } from "../../throttling/ban.ts";
 import type { RegisteredInstance } from "../../instances/instance_register.ts";
 import type { RemoteStatus } from "../../outgoing/remote_system.ts";
 

@@ -1,7 +1,7 @@
 import { addressGroup } from "../../model/address_group.ts";
 import { comparableForm } from "../../model/distinguished_name.ts";
 import { parseDuration } from "../../model/duration.ts";
-import { type BanSubject, InvalidBanSubject, parseBanSubject } from "../../regulation/ban.ts";
+import { type BanSubject, InvalidBanSubject, parseBanSubject } from "../../throttling/ban.ts";
 import type { Call } from "../call.ts";
 import type { Form } from "../form.ts";
 import { invalidRequest } from "../invalid_request.ts";

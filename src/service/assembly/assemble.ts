@@ -12,8 +12,8 @@ import { PROOFS, type SeenMark, SeenOnce } from "../../model/seen_once.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { NameService } from "../../outgoing/name_service.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
-import type { RegulationNews } from "../../regulation/regulation_state.ts";
-import type { Regulator } from "../../regulation/regulator.ts";
+import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
+import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { certificateParts } from "../../resource/ssh_certificate.ts";
 import { ShareAdministration } from "../../sharing/administration.ts";
@@ -28,7 +28,7 @@ import { openAuthentication } from "./open_authentication.ts";
 import { openDaemons } from "./open_daemons.ts";
 import { openDataSharing } from "./open_data_sharing.ts";
 import { openDatabase } from "./open_database.ts";
-import { openRegulator } from "./open_regulator.ts";
+import { openLoginThrottle } from "./open_login_throttle.ts";
 import { openServers } from "./open_servers.ts";
 import { joinOthers, openClock, type SharedKnown, type Together } from "./open_together.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
@@ -62,7 +62,7 @@ interface Surroundings {
   /** Told of outcomes of methods and of transfers. */
   readonly observer?: RequestObserver;
   /** Told of what is learned of failed logins. */
-  readonly learned?: (news: RegulationNews) => void;
+  readonly learned?: (news: ThrottlingNews) => void;
   /** Told of what is learned of the daemon with this command address. */
   readonly daemonLearned?: (address: string, knowledge: DaemonKnowledge) => void;
   /** Told of what is learned of what instances share. */
@@ -134,11 +134,16 @@ async function open(
   const who = await openAuthentication(config, { ...asked, kinds: kinds.methods, ...here });
   const { chain, chain: { methods }, tokens, book, signIns } = who;
   const servers = await openServers(config, groups, { ...here, ...following, sharedClock });
-  const regulator = await openRegulator(config, methods, { log, clock, learned: told.learned, together });
-  const sharing = openDataSharing(config, { servers, attributes, regulator, ...who, ...shared });
-  const parts = { groups, methods, attributes, regulator, signIns, proofs, sharing, book, together };
+  const loginThrottle = await openLoginThrottle(config, methods, {
+    log,
+    clock,
+    learned: told.learned,
+    together,
+  });
+  const sharing = openDataSharing(config, { servers, attributes, loginThrottle, ...who, ...shared });
+  const parts = { groups, methods, attributes, loginThrottle, signIns, proofs, sharing, book, together };
   const desk = new OperatorDesk({ ...parts, certificate: own.facts });
-  const ofMethods = partsOfMethods(chain, { regulator, signIns, desk, ordered: told.ordered });
+  const ofMethods = partsOfMethods(chain, { loginThrottle, signIns, desk, ordered: told.ordered });
   const health = together?.health;
   const resources = { servers, tokens, book, sharing, together: health, ...ofMethods };
   return {
@@ -146,7 +151,7 @@ async function open(
     externalUrl,
     chain,
     challenge: challengeOf(chain),
-    regulator,
+    loginThrottle,
     attributes,
     signIns: ofMethods.signIn?.signIns,
     accessControl: config.accessControl.enabled,
@@ -188,8 +193,8 @@ function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingC
 /** What resources go by that depends on the methods. */
 function partsOfMethods(
   chain: AuthenticationChain,
-  { regulator, signIns, desk, ordered }: {
-    readonly regulator: Regulator;
+  { loginThrottle, signIns, desk, ordered }: {
+    readonly loginThrottle: LoginThrottle;
     readonly signIns: SignIns;
     readonly desk: OperatorDesk;
     /** Told of what administrators had done by page. */
@@ -205,14 +210,14 @@ function partsOfMethods(
     ),
   );
   const parts = {
-    admit: (address: string, signal: AbortSignal) => regulator.admitKey(address, signal),
+    admit: (address: string, signal: AbortSignal) => loginThrottle.admitKey(address, signal),
     unauthenticated: (reason: string) => unauthenticated(chain, reason),
   };
   const signIn: SignInParts = { ...parts, signIns, ways: { password, certificate, providers }, siteName };
   return {
     issuers: methods.flatMap(({ issuer }) => issuer ?? []),
-    certificates: certificateParts(methods, regulator),
-    desk: administratorsDesk(desk, { methods, regulator, ordered }),
+    certificates: certificateParts(methods, loginThrottle),
+    desk: administratorsDesk(desk, { methods, loginThrottle, ordered }),
     unauthenticated: parts.unauthenticated,
     /** Absent: browsers cannot show what any method takes. */
     signIn: password || certificate || providers.size > 0 ? signIn : undefined,

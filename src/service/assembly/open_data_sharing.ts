@@ -6,8 +6,8 @@ import type { ServiceConfig } from "../../config/service_config.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { Secret } from "../../model/secret.ts";
-import { regulate } from "../../regulation/regulate.ts";
-import type { Regulator } from "../../regulation/regulator.ts";
+import { throttleLogin } from "../../throttling/throttle_login.ts";
+import type { LoginThrottle } from "../../throttling/login_throttle.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import { type OpenSharing, openSharing } from "../../resource/share/open_sharing.ts";
 import type { Database } from "../../store/database.ts";
@@ -17,19 +17,20 @@ import type { RequestObserver } from "../request_observer.ts";
 /** Data sharing, if some server has it; the database is made when it is not there. */
 export function openDataSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, regulator, database, accountStatus, records, chain, observer, log, clock, keep }: {
-    readonly database: Database | undefined;
-    readonly servers: ReadonlyMap<string, ServerFacts>;
-    readonly attributes: AttributeSource;
-    readonly accountStatus: AskAccountStatus;
-    readonly records: () => RecordStore | undefined;
-    readonly regulator: Regulator;
-    readonly chain: AuthenticationChain;
-    readonly observer: RequestObserver;
-    readonly log: Logger;
-    readonly clock: Clock;
-    readonly keep: <T extends { close(): void }>(part: T) => T;
-  },
+  { servers, attributes, loginThrottle, database, accountStatus, records, chain, observer, log, clock, keep }:
+    {
+      readonly database: Database | undefined;
+      readonly servers: ReadonlyMap<string, ServerFacts>;
+      readonly attributes: AttributeSource;
+      readonly accountStatus: AskAccountStatus;
+      readonly records: () => RecordStore | undefined;
+      readonly loginThrottle: LoginThrottle;
+      readonly chain: AuthenticationChain;
+      readonly observer: RequestObserver;
+      readonly log: Logger;
+      readonly clock: Clock;
+      readonly keep: <T extends { close(): void }>(part: T) => T;
+    },
 ): OpenSharing | undefined {
   const { servers: shared, directory, clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser } =
     sharing;
@@ -47,10 +48,10 @@ export function openDataSharing(
     records,
     guess: ({ link, clientAddress, signal }, look) => {
       const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
-      return regulate(regulator.admit({ clientAddress, authorization }, signal), look);
+      return throttleLogin(loginThrottle.admit({ clientAddress, authorization }, signal), look);
     },
     watch: ({ caller, clientAddress, user }, end) =>
-      regulator.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
+      loginThrottle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
     unauthenticated: (reason) => unauthenticated(chain, reason),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
     log,

@@ -3,10 +3,10 @@ import { InstanceRegister } from "../../instances/instance_register.ts";
 import { SharedClock } from "../../instances/shared_clock.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
-import type { RegulationMemory } from "../../regulation/memory.ts";
-import type { RegulationNews } from "../../regulation/regulation_state.ts";
+import type { ThrottlingMemory } from "../../throttling/memory.ts";
+import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
 import type { ReservationsKnown } from "../../reservations/shared_reservations.ts";
-import { SharedRegulation } from "../../regulation/shared/shared_regulation.ts";
+import { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
 import type { TogetherHealth } from "../../resource/health.ts";
 import type { DatabaseStatus, PostgresDatabase } from "../../store/postgres/postgres_database.ts";
 import { VERSION } from "../version.ts";
@@ -29,14 +29,14 @@ export interface SharedKnown {
 
 /** What one instance of several shares with the others. */
 export interface Together {
-  readonly regulation: SharedRegulation;
+  readonly throttling: SharedThrottling;
   readonly register: InstanceRegister;
   readonly database: () => DatabaseStatus;
   /** How many serve, this one included. */
   readonly sharers: () => number;
   readonly health: () => TogetherHealth;
   /** Begins with what all know. */
-  follow(memory: RegulationMemory): Promise<void>;
+  follow(memory: ThrottlingMemory): Promise<void>;
   /** The service ends: the others need not wait until it is silent. */
   leave(): Promise<void>;
   close(): void;
@@ -50,7 +50,7 @@ interface JoiningParts {
   readonly port: number;
   readonly upSince: number;
   readonly log: Logger;
-  readonly learned?: (news: RegulationNews) => void;
+  readonly learned?: (news: ThrottlingNews) => void;
   readonly keep: <T extends { close(): void }>(part: T) => T;
 }
 
@@ -92,7 +92,7 @@ export function joinOthers(
   if (database === undefined || instance === undefined) return undefined;
   const { digestSecret, password = "" } = config.sharing.database ?? {};
   const secret = digestSecret ?? password;
-  const regulation = new SharedRegulation({ database, secret, log, elapsed: stopwatch, learned });
+  const throttling = new SharedThrottling({ database, secret, log, elapsed: stopwatch, learned });
   const register = new InstanceRegister({
     database,
     log,
@@ -105,7 +105,7 @@ export function joinOthers(
     },
   });
   return keep({
-    regulation,
+    throttling,
     register,
     database: () => database.status,
     sharers: () => register.alive,
@@ -114,13 +114,13 @@ export function joinOthers(
       configurationsDiffer: register.differ,
       degraded: database.status.kind !== "up",
     }),
-    follow: async (memory: RegulationMemory) => {
-      await Promise.all([regulation.follow(memory), register.follow()]);
+    follow: async (memory: ThrottlingMemory) => {
+      await Promise.all([throttling.follow(memory), register.follow()]);
     },
     leave: () =>
       register.leave().catch((error) => log.warn("the other instances are not told of the end", { error })),
     close: () => {
-      for (const part of [regulation, register]) part.close();
+      for (const part of [throttling, register]) part.close();
     },
   });
 }

@@ -1,4 +1,4 @@
-import { type BanSubject, InvalidBanSubject, parseBanSubject } from "../../regulation/ban.ts";
+import { type BanSubject, InvalidBanSubject, parseBanSubject } from "../../throttling/ban.ts";
 
 /**
  * Who the caller says that he is. Only the service's account and root can open the socket, and the runtime does not tell

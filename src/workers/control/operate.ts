@@ -1,4 +1,4 @@
-import type { Ban, BanSubject } from "../../regulation/ban.ts";
+import type { Ban, BanSubject } from "../../throttling/ban.ts";
 import { ask, NoAnswer } from "../desk_link.ts";
 import { serviceStatus, type StatusParts } from "../service_status.ts";
 import type { ControlRequest } from "./control_request.ts";

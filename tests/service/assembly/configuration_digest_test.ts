@@ -41,7 +41,7 @@ Deno.test("configurationDigest() is the same for what each instance has for itse
   const common = {
     "container.sitename": "OTHER",
     "share.maxPerUser": "7",
-    "container.security.regulation.maxFailures": "9",
+    "container.security.throttling.maxFailures": "9",
     "container.externalurl": "https://auth.example.org",
     "authservice.server.HPC.description": "another",
   };

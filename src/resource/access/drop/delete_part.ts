@@ -8,7 +8,7 @@ import type { Upload } from "./unfinished_uploads.ts";
 type DeletingParts = Pick<SharingParts, "sessions" | "store" | "uploads">;
 
 /** Time that a daemon has for one, in milliseconds. */
-const PATIENCE_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 /**
  * Deletes what came of a file that does not come whole, and gives back the room that was taken for it. Of one that came
@@ -24,7 +24,7 @@ export async function deletePart(upload: Upload, { sessions, store, uploads }: D
       group: gid,
       scope: mediatedScope(part),
       permission: "FULL",
-    }, AbortSignal.timeout(PATIENCE_MS));
+    }, AbortSignal.timeout(MAX_WAIT_MS));
     try {
       await session.entry(part);
       await session.remove(part);

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import { isRefusal } from "../../src/model/service_error.ts";
-import { Regulator } from "../../src/regulation/regulator.ts";
-import { RegulationCopy } from "../../src/workers/regulation_copy.ts";
+import { LoginThrottle } from "../../src/throttling/login_throttle.ts";
+import { ThrottlingCopy } from "../../src/workers/throttling_copy.ts";
 import { basic, bearer } from "../authentication/sample_credentials.ts";
 
 const CONFIG = {
@@ -15,22 +15,26 @@ const CONFIG = {
   maxDelaySeconds: 900,
 };
 
-/** A regulator and the copy that is told of what it learns. */
+/** A login throttle and the copy that is told of what it learns. */
 function followed() {
   const now = () => 1_700_000_000_000;
-  const copy = new RegulationCopy(CONFIG, now);
-  const regulator = new Regulator({
+  const copy = new ThrottlingCopy(CONFIG, now);
+  const loginThrottle = new LoginThrottle({
     config: CONFIG,
     log: SILENT,
     steady: now,
     learned: (news) => copy.adopt(structuredClone(news)),
   });
-  return { copy, regulator };
+  return { copy, loginThrottle };
 }
 
-function attempt(regulator: Regulator, credentials: Credentials, outcome: "succeeded" | "failed"): void {
+function attempt(
+  loginThrottle: LoginThrottle,
+  credentials: Credentials,
+  outcome: "succeeded" | "failed",
+): void {
   try {
-    const admitted = regulator.admit(credentials);
+    const admitted = loginThrottle.admit(credentials);
     assert(!(admitted instanceof Promise));
     admitted[outcome]();
   } catch (error) {
@@ -46,7 +50,7 @@ const CREDENTIALS = [
   bearer("t", "203.0.113.9"),
 ];
 
-Deno.test("RegulationCopy knows after each attempt all that the regulator does", () => {
+Deno.test("ThrottlingCopy knows after each attempt all that the login throttle does", () => {
   fc.assert(fc.property(
     fc.array(
       fc.tuple(fc.constantFrom(...CREDENTIALS), fc.constantFrom("succeeded" as const, "failed" as const)),
@@ -55,18 +59,18 @@ Deno.test("RegulationCopy knows after each attempt all that the regulator does",
       },
     ),
     (attempts) => {
-      const { copy, regulator } = followed();
+      const { copy, loginThrottle } = followed();
       for (const [credentials, outcome] of attempts) {
-        attempt(regulator, credentials, outcome);
-        assert.deepEqual(copy.state, regulator.memory.state());
+        attempt(loginThrottle, credentials, outcome);
+        assert.deepEqual(copy.state, loginThrottle.memory.state());
       }
     },
   ));
 });
 
-Deno.test("RegulationCopy follows the operator, and keeps all it knows when the configuration changes", () => {
-  const { copy, regulator } = followed();
-  for (let i = 0; i < 3; i++) attempt(regulator, basic("ann", "x"), "failed");
+Deno.test("ThrottlingCopy follows the operator, and keeps all it knows when the configuration changes", () => {
+  const { copy, loginThrottle } = followed();
+  for (let i = 0; i < 3; i++) attempt(loginThrottle, basic("ann", "x"), "failed");
   copy.follow({ about: "ban", subject: { user: "bob" }, until: Date.now() + 60_000 }, { about: "ban" });
   assert.deepEqual(copy.state.operator.map(({ user }) => user), ["bob"]);
   const before = copy.state;

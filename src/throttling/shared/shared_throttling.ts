@@ -4,9 +4,9 @@ import { realTime, type Schedule } from "../../model/schedule.ts";
 import { type Database, DatabaseFailure } from "../../store/database.ts";
 import { Following } from "../../store/following.ts";
 import type { Ban, BanSubject } from "../ban.ts";
-import { asCounted, KNOWN_MS, type RegulationMemory } from "../memory.ts";
-import type { RegulationNews } from "../regulation_state.ts";
-import type { Counting, FailedPlace } from "../regulator.ts";
+import { asCounted, KNOWN_MS, type ThrottlingMemory } from "../memory.ts";
+import type { ThrottlingNews } from "../throttling_state.ts";
+import type { Counting, FailedPlace } from "../login_throttle.ts";
 import { Digests } from "./digest.ts";
 import { isSameBan, SharedBans } from "./shared_bans.ts";
 import { type KnownLogin, SharedFailures } from "./shared_failures.ts";
@@ -25,12 +25,12 @@ const MOST_KNOWN = 10_000;
 const AT_ONCE = 200;
 
 /** What is shared, and with whom. */
-interface SharedRegulationParts {
+interface SharedThrottlingParts {
   readonly database: Database;
   /** See {@link Digests}. */
   readonly secret: string;
   /** Told of what the operator had other instances do. */
-  readonly learned: (news: RegulationNews) => void;
+  readonly learned: (news: ThrottlingNews) => void;
   readonly log: Logger;
   readonly elapsed: Stopwatch;
   readonly schedule?: Schedule;
@@ -41,10 +41,10 @@ interface SharedRegulationParts {
  * as soon as the database says that something changed. Failures are looked up nowhere: each instance goes by what it knows,
  * and learns what all know when one fails with it. While the database is away each goes on by itself.
  */
-export class SharedRegulation {
+export class SharedThrottling {
   readonly #bans: SharedBans;
   readonly #failures: SharedFailures;
-  #memory: RegulationMemory | undefined;
+  #memory: ThrottlingMemory | undefined;
   /** Orders to forget failures that were followed, or came before this instance; absent before the first look. */
   #lifts: ReadonlySet<string> | undefined;
   #version: string | undefined;
@@ -58,7 +58,7 @@ export class SharedRegulation {
   #last: Promise<unknown> = Promise.resolve();
   readonly #following: readonly Following[];
 
-  constructor(readonly parts: SharedRegulationParts) {
+  constructor(readonly parts: SharedThrottlingParts) {
     const { database, elapsed, log, schedule = realTime } = parts;
     this.#startedAt = elapsed();
     const digests = new Digests(parts.secret);
@@ -74,12 +74,12 @@ export class SharedRegulation {
   }
 
   /** Begins with what all know, and follows it from now on, as far as the database answers. */
-  async follow(memory: RegulationMemory): Promise<void> {
+  async follow(memory: ThrottlingMemory): Promise<void> {
     this.#memory = memory;
     await Promise.all(this.#following.map((following) => following.begin()));
   }
 
-  /** See the `others` of a regulator. */
+  /** See the `others` of a login throttle. */
   count(failed: readonly FailedPlace[]): Counting | undefined {
     const { elapsed } = this.parts;
     const passed = failed.flatMap(({ place: { key: pair } }) => {
@@ -212,7 +212,7 @@ export class SharedRegulation {
   }
 }
 
-function untoldOf(memory: RegulationMemory): readonly Ban[] {
+function untoldOf(memory: ThrottlingMemory): readonly Ban[] {
   return memory.operator.list().filter(({ untold }) => untold === true);
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { InvalidBanSubject, parseBanSubject } from "../../src/regulation/ban.ts";
+import { InvalidBanSubject, parseBanSubject } from "../../src/throttling/ban.ts";
 
 const SUBJECTS: readonly (readonly [Parameters<typeof parseBanSubject>[0], object | RegExp])[] = [
   [{ user: "ann" }, { user: "ann", address: undefined }],

@@ -7,7 +7,7 @@ const ONCE = 1 / 1000;
  * Keys seen within some time, in bounded space: the one seen longest ago, as exactly as {@link ONCE} says, makes room.
  * A key is of the group that its text names before the first NUL.
  */
-export class RecentKeys {
+export class KnownClients {
   readonly #seen = new Map<string, number>();
   /** The moment noted last. */
   #latest = 0;

@@ -1,11 +1,11 @@
-import type { RegulationConfig } from "../config/service_config.ts";
+import type { ThrottlingConfig } from "../config/service_config.ts";
 import { addressGroup } from "../model/address_group.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Ban, BanSubject, Failure } from "./ban.ts";
 import { FailureTable } from "./failure_table.ts";
 import { OperatorBans } from "./operator_bans.ts";
-import { RecentKeys } from "./recent_keys.ts";
-import type { RegulationNews, RegulationState } from "./regulation_state.ts";
+import { KnownClients } from "./known_clients.ts";
+import type { ThrottlingNews, ThrottlingState } from "./throttling_state.ts";
 import { userKey } from "./user_key.ts";
 
 /** Records in each table; with the longest names about 20 MB. */
@@ -31,9 +31,9 @@ const COUNTED = ["pairs", "addresses", "users", "tokens"] as const;
 /** One of them. */
 export type Counted = typeof COUNTED[number];
 
-/** What a regulator's memory is made with. */
+/** What a login throttle's memory is made with. */
 export interface MemoryParts {
-  readonly config: RegulationConfig;
+  readonly config: ThrottlingConfig;
   /** For durations: goes on evenly, see `steadyClock`. */
   readonly steady: Clock;
   /** Of the machine, for moments that people give and read; default: the same. */
@@ -44,10 +44,10 @@ export interface MemoryParts {
 }
 
 /** What is known of failures, of users who passed, and of bans by hand; it admits nobody and keeps nobody out. */
-export class RegulationMemory {
+export class ThrottlingMemory {
   readonly tables: Readonly<Record<Counted, FailureTable<BanSubject>>>;
   /** Users at addresses who passed not long ago. */
-  readonly known: RecentKeys;
+  readonly known: KnownClients;
   readonly operator: OperatorBans;
   readonly steady: Clock;
   readonly #clock: Clock;
@@ -64,7 +64,7 @@ export class RegulationMemory {
       const policy = { free, baseMs, maxMs: Math.min(maxMs, longestMs), windowMs, underWay };
       return new FailureTable<BanSubject>({ policy, capacity, elapsed: steady, extraFree, sharers });
     };
-    this.known = new RecentKeys({ lifetimeMs: KNOWN_MS, capacity, elapsed: steady });
+    this.known = new KnownClients({ lifetimeMs: KNOWN_MS, capacity, elapsed: steady });
     this.tables = {
       pairs: table(1, maxMs),
       addresses: table(SPREAD, maxMs, (address) => this.known.countOf(address)),
@@ -133,7 +133,7 @@ export class RegulationMemory {
   }
 
   /** What a successor has to know. */
-  state(): RegulationState {
+  state(): ThrottlingState {
     const { pairs, addresses, users, tokens } = this.tables;
     return {
       asOf: this.steady(),
@@ -148,13 +148,13 @@ export class RegulationMemory {
 
   /** Takes over what a predecessor knew. Waits that run go on, also if the configuration makes shorter ones now. */
   adopt(
-    { asOf, cleared = [], known = [], operator = [], allBans, lifted = [], ...news }: RegulationNews,
+    { asOf, cleared = [], known = [], operator = [], allBans, lifted = [], ...news }: ThrottlingNews,
   ): void {
     const later = this.steady() - asOf;
     const bansMoved = (bans: readonly Ban[]) => bans.map((ban) => ({ ...ban, until: ban.until + later }));
     for (const subject of lifted) this.forget(subject);
     if (allBans !== undefined) this.operator.replace(bansMoved(allBans));
-    const moved = (records: RegulationState["pairs"]) =>
+    const moved = (records: ThrottlingState["pairs"]) =>
       records.map(([key, record]) =>
         [key, { ...record, at: record.at + later, until: record.until + later }] as const
       );

@@ -6,10 +6,10 @@ import type { Credentials } from "../model/credentials.ts";
 import { refuse } from "../model/service_error.ts";
 import type { BanSubject } from "./ban.ts";
 import type { FailureRecord } from "./failure_table.ts";
-import { type Gate, passwordGate, type Place, tokenGate } from "./gate.ts";
-import { type Counted, type MemoryParts, RegulationMemory } from "./memory.ts";
+import { type Limiter, passwordLimiter, type Place, tokenLimiter } from "./limiter.ts";
+import { type Counted, type MemoryParts, ThrottlingMemory } from "./memory.ts";
 import type { Attempted } from "./operator_bans.ts";
-import type { RegulationNews } from "./regulation_state.ts";
+import type { ThrottlingNews } from "./throttling_state.ts";
 import { tooManyFailures } from "./too_many_failures.ts";
 import { userKey } from "./user_key.ts";
 
@@ -50,7 +50,7 @@ interface Others {
 }
 
 /** Milliseconds that further ones wait for their turn. */
-const PATIENCE_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 
 /**
  * Slows down guessing. Failed passwords are counted for the user at the address, for the address, and for the user;
@@ -69,22 +69,22 @@ const PATIENCE_MS = 10_000;
  *   passed there with a token does not wait for the failures of others: tokens that a provider has to be asked about are
  *   counted by whom they claim to be of, those that are verified here not at all.
  */
-export class Regulator {
+export class LoginThrottle {
   /** What is counted, for all attempts together. */
-  readonly memory: RegulationMemory;
+  readonly memory: ThrottlingMemory;
   readonly #log: Logger;
   readonly #enabled: boolean;
-  readonly #patienceMs: number;
+  readonly #maxWaitMs: number;
   readonly #shown: (name: string) => string | undefined;
   readonly #issuers: ReadonlySet<string>;
-  readonly #learned: (news: RegulationNews) => void;
+  readonly #learned: (news: ThrottlingNews) => void;
   readonly #others: Others | undefined;
 
   constructor(
     {
       log,
       shown = () => undefined,
-      patienceMs = PATIENCE_MS,
+      maxWaitMs = MAX_WAIT_MS,
       issuers = new Set(),
       learned = () => {},
       others,
@@ -97,15 +97,15 @@ export class Regulator {
         readonly shown?: (name: string) => string | undefined;
         /** Identity providers whose tokens are verified here, and who are not asked about them; default: none. */
         readonly issuers?: ReadonlySet<string>;
-        readonly patienceMs?: number;
+        readonly maxWaitMs?: number;
         /** Told of each failure that counts, and of each success that changes something, before its caller knows of it. */
-        readonly learned?: (news: RegulationNews) => void;
+        readonly learned?: (news: ThrottlingNews) => void;
         /** Default: this instance is alone. */
         readonly others?: Others;
       },
   ) {
-    this.memory = new RegulationMemory(parts);
-    this.#patienceMs = patienceMs;
+    this.memory = new ThrottlingMemory(parts);
+    this.#maxWaitMs = maxWaitMs;
     this.#shown = shown;
     this.#issuers = issuers;
     this.#learned = learned;
@@ -128,11 +128,11 @@ export class Regulator {
         return FREE; // nothing that a method would look at
       case "basic": {
         this.memory.operator.admit({ users: [userKey(authorization.user)], address });
-        return this.#enter(passwordGate(this.memory, authorization.user, address), signal);
+        return this.#enter(passwordLimiter(this.memory, authorization.user, address), signal);
       }
       case "bearer":
         return this.#enter(
-          tokenGate(this.memory, address, {
+          tokenLimiter(this.memory, address, {
             claimant: authorization.claimant,
             asked: authorization.route === "provider" && !this.#issuers.has(authorization.issuer ?? ""),
           }),
@@ -141,7 +141,7 @@ export class Regulator {
       case "ssh-legacy": {
         const user = userKey(authorization.user);
         this.memory.operator.admit({ users: [user], address });
-        return this.#enter(tokenGate(this.memory, address, { claimant: user, asked: false }), signal);
+        return this.#enter(tokenLimiter(this.memory, address, { claimant: user, asked: false }), signal);
       }
     }
   }
@@ -153,7 +153,7 @@ export class Regulator {
    */
   admitKey(clientAddress: string, signal?: AbortSignal): Attempt | Promise<Attempt> {
     const place = addressGroup(clientAddress);
-    return this.#enter(tokenGate(this.memory, place, { claimant: undefined, asked: false }), signal);
+    return this.#enter(tokenLimiter(this.memory, place, { claimant: undefined, asked: false }), signal);
   }
 
   /**
@@ -198,7 +198,7 @@ export class Regulator {
    * @returns A place with too many attempts under way, if there is one.
    * @throws {ERR_TOO_MANY_FAILURES} With the longest wait, if there is any.
    */
-  #judge({ places, known }: Gate): Place | undefined {
+  #judge({ places, known }: Limiter): Place | undefined {
     let longest = { waitMs: 0, scope: "" };
     let crowded: Place | undefined;
     for (const place of places) {
@@ -210,15 +210,15 @@ export class Regulator {
     return crowded;
   }
 
-  #enter(own: Gate, signal: AbortSignal | undefined): Attempt | Promise<Attempt> {
+  #enter(own: Limiter, signal: AbortSignal | undefined): Attempt | Promise<Attempt> {
     const gate = this.#enabled ? own : { ...own, places: [] };
     const crowded = this.#judge(gate);
     return crowded === undefined ? this.#begin(gate) : this.#inTurn(gate, crowded, signal);
   }
 
   /** Waits as long as others are in the way; judged anew each time that one of them has ended. */
-  #inTurn(gate: Gate, crowded: Place, signal: AbortSignal | undefined): Promise<Attempt> {
-    const until = performance.now() + this.#patienceMs;
+  #inTurn(gate: Limiter, crowded: Place, signal: AbortSignal | undefined): Promise<Attempt> {
+    const until = performance.now() + this.#maxWaitMs;
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const decide = (late: boolean) => {
@@ -234,7 +234,7 @@ export class Regulator {
       const queue = ({ table, key, lane }: Place) => {
         const joined = table.queue(key, {
           lane,
-          patienceMs: until - performance.now(),
+          maxWaitMs: until - performance.now(),
           signal,
           called: () => decide(false),
           left: (why) => why === "aborted" ? reject(signal?.reason) : decide(true),
@@ -246,7 +246,7 @@ export class Regulator {
   }
 
   /** An attempt under way. It ends once, however often it is told so. */
-  #begin({ places, pair, known }: Gate): Attempt {
+  #begin({ places, pair, known }: Limiter): Attempt {
     for (const { table, key } of places) table.enter(key);
     let ended = false;
     const end = (outcome: "succeeded" | "failed" | "undecided") => {

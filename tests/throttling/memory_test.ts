@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { RegulationMemory } from "../../src/regulation/memory.ts";
-import { RecentKeys } from "../../src/regulation/recent_keys.ts";
-import { tooManyFailures } from "../../src/regulation/too_many_failures.ts";
+import { ThrottlingMemory } from "../../src/throttling/memory.ts";
+import { KnownClients } from "../../src/throttling/known_clients.ts";
+import { tooManyFailures } from "../../src/throttling/too_many_failures.ts";
 
 const CONFIG = {
   enabled: true,
@@ -11,15 +11,15 @@ const CONFIG = {
   maxDelaySeconds: 900,
 };
 
-Deno.test("RegulationMemory remembers 50,000 of each kind, whoever comes: its memory has an end", () => {
-  const memory = new RegulationMemory({ config: CONFIG, steady: () => 1000 });
+Deno.test("ThrottlingMemory remembers 50,000 of each kind, whoever comes: its memory has an end", () => {
+  const memory = new ThrottlingMemory({ config: CONFIG, steady: () => 1000 });
   for (let i = 0; i < 50_002; i++) memory.known.add(`${i}\0user`);
   assert.equal(memory.known.size, 50_000);
 });
 
-Deno.test("RecentKeys notes a key that is seen again once in a thousandth of its lifetime", () => {
+Deno.test("KnownClients notes a key that is seen again once in a thousandth of its lifetime", () => {
   const time = { at: 1000 };
-  const keys = new RecentKeys({ lifetimeMs: 1_000_000, capacity: 9, elapsed: () => time.at });
+  const keys = new KnownClients({ lifetimeMs: 1_000_000, capacity: 9, elapsed: () => time.at });
   assert.equal(keys.add("a"), 1000);
   time.at += 999;
   assert.equal(keys.add("a"), undefined);
@@ -27,9 +27,9 @@ Deno.test("RecentKeys notes a key that is seen again once in a thousandth of its
   assert.equal(keys.add("a"), 2000);
 });
 
-Deno.test("RecentKeys knows how many of a group are left when one of them makes room", () => {
+Deno.test("KnownClients knows how many of a group are left when one of them makes room", () => {
   const time = { at: 1000 };
-  const keys = new RecentKeys({ lifetimeMs: 1_000_000, capacity: 2, elapsed: () => time.at++ });
+  const keys = new KnownClients({ lifetimeMs: 1_000_000, capacity: 2, elapsed: () => time.at++ });
   for (const key of ["here\0ann", "here\0ben", "there\0cid"]) keys.add(key);
   assert.deepEqual([keys.countOf("here"), keys.countOf("there")], [1, 1]);
   keys.add("there\0dan");

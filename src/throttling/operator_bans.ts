@@ -17,7 +17,7 @@ interface Guest {
   readonly end: (reason: unknown) => void;
 }
 
-/** Bans imposed by hand. They hold also where automatic regulation is switched off. */
+/** Bans imposed by hand. They hold also where automatic throttling is switched off. */
 export class OperatorBans {
   readonly #elapsed: Stopwatch;
   #bans: readonly Ban[] = [];

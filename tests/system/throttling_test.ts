@@ -10,8 +10,8 @@ const setting = {
   properties: {
     "container.security.rest.authentication.order": "PASSWORD SSHKEY",
     "container.security.rest.authentication.SSHKEY.file": "{folder}/conf/keys.txt",
-    "container.security.regulation.maxFailures": "3",
-    "container.security.regulation.baseDelay": "30",
+    "container.security.throttling.maxFailures": "3",
+    "container.security.throttling.baseDelay": "30",
   },
   files: { "conf/keys.txt": `alice:${publicLine("user_ed25519")}:${ALICE_DN}\n` },
 };
@@ -70,8 +70,8 @@ Deno.test("a hundred first logins at the same moment are all let in", async () =
   assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]));
 });
 
-Deno.test("regulation can be switched off", async () => {
-  await using system = await runService({ properties: { "container.security.regulation.enable": "false" } });
+Deno.test("throttling can be switched off", async () => {
+  await using system = await runService({ properties: { "container.security.throttling.enable": "false" } });
   for (let i = 0; i < 12; i++) {
     assert.equal((await system.ask("/rest/auth", { as: ["alice", `guess ${i}`] })).status, 401);
   }

@@ -1,6 +1,6 @@
 import type { BanSubject } from "./ban.ts";
 import type { FailureTable } from "./failure_table.ts";
-import type { Counted, RegulationMemory } from "./memory.ts";
+import type { Counted, ThrottlingMemory } from "./memory.ts";
 import { userKey } from "./user_key.ts";
 
 /** A subject in a table where it is counted. */
@@ -18,7 +18,7 @@ export interface Place {
 }
 
 /** What an attempt counts in while it is under way, and afterwards if it failed. */
-export interface Gate {
+export interface Limiter {
   readonly places: readonly Place[];
   /** Key of the user at the address, if the credentials name one. */
   readonly pair: string | undefined;
@@ -26,7 +26,7 @@ export interface Gate {
 }
 
 /** Returns the gate for a name with a password. */
-export function passwordGate(memory: RegulationMemory, typed: string, address: string): Gate {
+export function passwordLimiter(memory: ThrottlingMemory, typed: string, address: string): Limiter {
   const user = userKey(typed);
   const pair = `${address}\0${user}`;
   const known = memory.known.has(pair);
@@ -59,11 +59,11 @@ export function passwordGate(memory: RegulationMemory, typed: string, address: s
  * @param shown.claimant The same for all of one user; absent if it names none.
  * @param shown.asked Whether somebody else has to be asked about it.
  */
-export function tokenGate(
-  memory: RegulationMemory,
+export function tokenLimiter(
+  memory: ThrottlingMemory,
   address: string,
   { claimant, asked }: { readonly claimant: string | undefined; readonly asked: boolean },
-): Gate {
+): Limiter {
   const pair = claimant === undefined ? undefined : `tokens ${address}\0${claimant}`;
   const known = pair !== undefined && memory.known.has(pair);
   if (known && !asked) return { places: [], pair, known };

@@ -1,35 +1,35 @@
 import { isDeepStrictEqual } from "node:util";
-import type { RegulationConfig } from "../config/service_config.ts";
+import type { ThrottlingConfig } from "../config/service_config.ts";
 import { type Clock, steadyClock } from "../model/clock.ts";
-import type { RegulationNews, RegulationState } from "../regulation/regulation_state.ts";
-import { RegulationMemory } from "../regulation/memory.ts";
+import type { ThrottlingNews, ThrottlingState } from "../throttling/throttling_state.ts";
+import { ThrottlingMemory } from "../throttling/memory.ts";
 import type { DeskAnswer, DeskQuestion } from "../service/operator_desk.ts";
 
-/** Records of each kind: as many as a regulator hands over. */
+/** Records of each kind: as many as a login throttle hands over. */
 const CAPACITY = 10_000;
 
 /**
  * What the cores know of failed logins and bans, outside of them: a core that dies takes none of it along, and one that
  * starts begins with it. It admits nobody and keeps nobody out.
  */
-export class RegulationCopy {
-  #config: RegulationConfig;
-  #memory: RegulationMemory;
+export class ThrottlingCopy {
+  #config: ThrottlingConfig;
+  #memory: ThrottlingMemory;
   readonly #steady: Clock;
 
   /** @param steady For durations. */
-  constructor(config: RegulationConfig, steady: Clock = steadyClock) {
+  constructor(config: ThrottlingConfig, steady: Clock = steadyClock) {
     this.#config = config;
     this.#steady = steady;
     this.#memory = create(config, steady);
   }
 
-  get state(): RegulationState {
+  get state(): ThrottlingState {
     return this.#memory.state();
   }
 
   /** A core learned something. */
-  adopt(news: RegulationNews): void {
+  adopt(news: ThrottlingNews): void {
     this.#memory.adopt(news);
   }
 
@@ -42,7 +42,7 @@ export class RegulationCopy {
   }
 
   /** Other waits hold from now on; those that run go on. */
-  configure(config: RegulationConfig): void {
+  configure(config: ThrottlingConfig): void {
     if (isDeepStrictEqual(config, this.#config)) return;
     const { state } = this;
     this.#config = config;
@@ -51,6 +51,6 @@ export class RegulationCopy {
   }
 }
 
-function create(config: RegulationConfig, steady: Clock): RegulationMemory {
-  return new RegulationMemory({ config, steady, clock: Date.now, capacity: CAPACITY });
+function create(config: ThrottlingConfig, steady: Clock): ThrottlingMemory {
+  return new ThrottlingMemory({ config, steady, clock: Date.now, capacity: CAPACITY });
 }

@@ -1,7 +1,7 @@
 import type { Stopwatch } from "../../model/clock.ts";
 import type { Schedule } from "../../model/schedule.ts";
 import { BATCH, type Database, deleteInBatches, row, rows, type Work } from "../../store/database.ts";
-import type { Counting, FailedPlace } from "../regulator.ts";
+import type { Counting, FailedPlace } from "../login_throttle.ts";
 import { KNOWN_MS } from "../memory.ts";
 import type { Digests } from "./digest.ts";
 
@@ -29,7 +29,7 @@ const SQL = {
 /** Failed logins that are being counted at once: guesses keep nobody from the database who has something to do there. */
 const MOST_UNDER_WAY = 4;
 /** Longest that further attempts wait for a count, in milliseconds; then that of this instance has to do. */
-const PATIENCE_MS = 1000;
+const MAX_WAIT_MS = 1000;
 /** What was written may be seen this much later, in milliseconds: no transaction takes longer. */
 const LATE_MS = 2000;
 /** After a failure nobody is asked for this long, in milliseconds. */
@@ -103,7 +103,7 @@ export class SharedFailures {
 
   #soon(work: Promise<unknown>): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = this.schedule(PATIENCE_MS, resolve);
+      const cancel = this.schedule(MAX_WAIT_MS, resolve);
       void work.finally(() => {
         cancel();
         resolve();

@@ -2,36 +2,36 @@ import type { Authenticator } from "../../authentication/authenticator.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
-import type { RegulationNews } from "../../regulation/regulation_state.ts";
-import { Regulator } from "../../regulation/regulator.ts";
+import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
+import { LoginThrottle } from "../../throttling/login_throttle.ts";
 import { claimedName } from "../claimed_name.ts";
 import type { Together } from "./open_together.ts";
 
 /** Who watches over failed logins, with what all instances know of them. */
-export async function openRegulator(
-  { regulation }: ServiceConfig,
+export async function openLoginThrottle(
+  { throttling }: ServiceConfig,
   methods: readonly Authenticator[],
   { log, clock, learned, together }: {
     readonly log: Logger;
     readonly clock: Clock;
     /** Told of what is learned of failed logins. */
-    readonly learned?: (news: RegulationNews) => void;
+    readonly learned?: (news: ThrottlingNews) => void;
     readonly together: Together | undefined;
   },
-): Promise<Regulator> {
-  const regulator = new Regulator({
-    config: regulation,
+): Promise<LoginThrottle> {
+  const loginThrottle = new LoginThrottle({
+    config: throttling,
     log,
     shown: (name) => claimedName(name, methods),
     steady: steadyClock,
     clock,
     issuers: silentIssuers(methods),
     learned,
-    others: together?.regulation,
+    others: together?.throttling,
     sharers: together?.sharers,
   });
-  await together?.follow(regulator.memory);
-  return regulator;
+  await together?.follow(loginThrottle.memory);
+  return loginThrottle;
 }
 
 /** Issuers whom no method asks about their tokens. */

@@ -4,8 +4,8 @@ import { SILENT } from "../../../src/logging/logger.ts";
 import { steadyClock, stopwatch } from "../../../src/model/clock.ts";
 import { realTime, type Schedule } from "../../../src/model/schedule.ts";
 import { isRefusal } from "../../../src/model/service_error.ts";
-import { Regulator } from "../../../src/regulation/regulator.ts";
-import { SharedRegulation } from "../../../src/regulation/shared/shared_regulation.ts";
+import { LoginThrottle } from "../../../src/throttling/login_throttle.ts";
+import { SharedThrottling } from "../../../src/throttling/shared/shared_throttling.ts";
 import { DatabaseRecordStore } from "../../../src/store/database_record_store.ts";
 import { PostgresDatabase } from "../../../src/store/postgres/postgres_database.ts";
 import { RememberedRecords } from "../../../src/store/remembered_records.ts";
@@ -22,7 +22,7 @@ const CONFIG = {
 };
 
 /** Longest that attempts wait for a count. */
-const PATIENCE_MS = 1000;
+const MAX_WAIT_MS = 1000;
 
 /** Three instances with one real database. */
 class Instances implements AsyncDisposable {
@@ -55,8 +55,8 @@ class Instances implements AsyncDisposable {
 async function instance(server: TestPostgres, name: string, id: string) {
   const database = new PostgresDatabase({ ...server.options(name), timeoutMs: 5_000 });
   // However slow the machine is, the database and a count are waited for.
-  const schedule: Schedule = (ms, task) => realTime(ms === PATIENCE_MS ? 60_000 : ms, task);
-  const shared = new SharedRegulation({
+  const schedule: Schedule = (ms, task) => realTime(ms === MAX_WAIT_MS ? 60_000 : ms, task);
+  const shared = new SharedThrottling({
     database,
     secret: "of all instances",
     learned: () => {},
@@ -69,7 +69,7 @@ async function instance(server: TestPostgres, name: string, id: string) {
     own: { id, name: `${id}:9000`, version: "1", configuration: "x", upSince: 0 },
     log: SILENT,
   });
-  const regulator = new Regulator({
+  const loginThrottle = new LoginThrottle({
     config: CONFIG,
     log: SILENT,
     steady: steadyClock,
@@ -83,11 +83,11 @@ async function instance(server: TestPostgres, name: string, id: string) {
     elapsed: stopwatch,
     log: SILENT,
   });
-  await Promise.all([shared.follow(regulator.memory), register.follow(), records.follow()]);
+  await Promise.all([shared.follow(loginThrottle.memory), register.follow(), records.follow()]);
   /** Whether a guess could be made, which is wrong. */
   const guess = async (user: string) => {
     try {
-      const attempt = await regulator.admit(basic(user, "x"));
+      const attempt = await loginThrottle.admit(basic(user, "x"));
       await new Promise((resolve) => setTimeout(resolve, 1));
       attempt.failed();
       return true;
@@ -96,7 +96,7 @@ async function instance(server: TestPostgres, name: string, id: string) {
       return false;
     }
   };
-  return { database, shared, register, regulator, records, guess };
+  return { database, shared, register, loginThrottle, records, guess };
 }
 
 /** Waits for what must come to pass. */
@@ -120,10 +120,10 @@ Deno.test({
 
   await t.step("a ban holds everywhere, and ends everywhere", async () => {
     assert.equal(await one.shared.ban({ user: "ann", names: ["cn=ann"] }, Date.now() + 60_000), true);
-    await until(() => all.every(({ regulator }) => regulator.memory.operator.list().length === 1));
-    assert.deepEqual(three.regulator.memory.operator.list()[0]?.names, ["cn=ann"]);
+    await until(() => all.every(({ loginThrottle }) => loginThrottle.memory.operator.list().length === 1));
+    assert.deepEqual(three.loginThrottle.memory.operator.list()[0]?.names, ["cn=ann"]);
     assert.equal(await two.shared.lift({ user: "ann" }), 1);
-    await until(() => all.every(({ regulator }) => regulator.memory.operator.list().length === 0));
+    await until(() => all.every(({ loginThrottle }) => loginThrottle.memory.operator.list().length === 0));
   });
 
   await t.step(
@@ -135,10 +135,10 @@ Deno.test({
         );
         const made = tries.filter((tried) => tried).length;
         assert.ok(made >= 6 && made <= 32 + 2, `${made} at once`);
-        one.regulator.memory.tables.addresses.forgetWhere(() => true);
+        one.loginThrottle.memory.tables.addresses.forgetWhere(() => true);
       }
       await one.shared.lift({ address: "192.0.2.17" });
-      await until(() => all.every(({ regulator }) => regulator.memory.tables.addresses.size === 0));
+      await until(() => all.every(({ loginThrottle }) => loginThrottle.memory.tables.addresses.size === 0));
       let made = 0;
       for (let i = 0; i < 30; i++) if (await all[i % 3]?.guess("erik")) made++;
       assert.ok(made >= 6 && made <= 8, `${made} one after the other`);
@@ -154,12 +154,12 @@ Deno.test({
     await instances.server.stop();
     await until(() => all.every(({ database }) => !database.isReachable));
     assert.equal(await two.shared.ban({ user: "fred" }, Date.now() + 600_000), false);
-    assert.equal(two.regulator.memory.operator.list().length, 1);
+    assert.equal(two.loginThrottle.memory.operator.list().length, 1);
     assert.notEqual(await three.records.get("revoked-token", "gone"), undefined);
     assert.ok(three.records.staleMs > 0);
     assert.equal(await one.guess("gina"), true);
     await instances.server.run();
-    await until(() => all.every(({ regulator }) => regulator.memory.operator.list().length === 1));
+    await until(() => all.every(({ loginThrottle }) => loginThrottle.memory.operator.list().length === 1));
     await until(() => three.records.staleMs === 0);
   });
 });

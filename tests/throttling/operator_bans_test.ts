@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { OperatorBans } from "../../src/regulation/operator_bans.ts";
+import { OperatorBans } from "../../src/throttling/operator_bans.ts";
 
 const ANN = { users: ["ann"], name: "cn=ann", address: "192.0.2.1" };
 

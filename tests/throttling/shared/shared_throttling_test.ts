@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { isRefusal } from "../../../src/model/service_error.ts";
-import type { Ban } from "../../../src/regulation/ban.ts";
-import type { RegulationNews } from "../../../src/regulation/regulation_state.ts";
-import { type Attempt, Regulator } from "../../../src/regulation/regulator.ts";
-import { Digests } from "../../../src/regulation/shared/digest.ts";
-import { SharedRegulation } from "../../../src/regulation/shared/shared_regulation.ts";
-import { KNOWN_LOGIN_TOLD, REGULATION_TABLES } from "../../../src/store/postgres/shared_tables.ts";
+import type { Ban } from "../../../src/throttling/ban.ts";
+import type { ThrottlingNews } from "../../../src/throttling/throttling_state.ts";
+import { type Attempt, LoginThrottle } from "../../../src/throttling/login_throttle.ts";
+import { Digests } from "../../../src/throttling/shared/digest.ts";
+import { SharedThrottling } from "../../../src/throttling/shared/shared_throttling.ts";
+import { KNOWN_LOGIN_TOLD, THROTTLING_TABLES } from "../../../src/store/postgres/shared_tables.ts";
 import { type Database, DatabaseFailure, rows } from "../../../src/store/database.ts";
 import { SqliteDatabase } from "../../../src/store/sqlite_database.ts";
 import { basic } from "../../authentication/sample_credentials.ts";
@@ -20,16 +20,16 @@ const CONFIG = {
   maxDelaySeconds: 900,
 };
 const SCHEMA = {
-  what: "shared regulation",
+  what: "shared throttling",
   applicationId: 0x54657374,
-  steps: [REGULATION_TABLES.replaceAll("UNLOGGED ", ""), KNOWN_LOGIN_TOLD],
+  steps: [THROTTLING_TABLES.replaceAll("UNLOGGED ", ""), KNOWN_LOGIN_TOLD],
 };
 
 /** One of several instances with one database, whose timers the test turns. */
 class TestInstance {
-  readonly regulator: Regulator;
-  readonly shared: SharedRegulation;
-  readonly told: RegulationNews[] = [];
+  readonly loginThrottle: LoginThrottle;
+  readonly shared: SharedThrottling;
+  readonly told: ThrottlingNews[] = [];
   readonly database: SqliteDatabase;
   away = false;
   /** Changes wait for this. */
@@ -49,7 +49,7 @@ class TestInstance {
       version: () => this.database.version(),
       close: () => {},
     };
-    this.shared = new SharedRegulation({
+    this.shared = new SharedThrottling({
       database,
       secret: "of all instances",
       learned: (news) => this.told.push(news),
@@ -61,7 +61,7 @@ class TestInstance {
         return () => this.#tasks.delete(id);
       },
     });
-    this.regulator = new Regulator({
+    this.loginThrottle = new LoginThrottle({
       config: CONFIG,
       log: SILENT,
       steady: () => clock.now,
@@ -80,7 +80,7 @@ class TestInstance {
 
   admitted(user: string, address: string): Attempt | undefined {
     try {
-      const attempt = this.regulator.admit(basic(user, "x", address));
+      const attempt = this.loginThrottle.admit(basic(user, "x", address));
       if (!(attempt instanceof Promise)) return attempt;
       attempt.then((late) => late.undecided(), () => {}); // too late for this test
       return undefined;
@@ -99,7 +99,7 @@ class TestInstance {
   }
 
   bans(): readonly Ban[] {
-    return this.regulator.memory.operator.list();
+    return this.loginThrottle.memory.operator.list();
   }
 }
 
@@ -125,7 +125,7 @@ function test(
     const create = () => new TestInstance(`${folder}/shared.sqlite`, clock, 3);
     const instances = [create(), create(), create()] as const;
     try {
-      for (const { shared, regulator } of instances) await shared.follow(regulator.memory);
+      for (const { shared, loginThrottle } of instances) await shared.follow(loginThrottle.memory);
       await check(instances, async (ms) => {
         clock.now += ms;
         for (const instance of instances) await instance.turn();
@@ -190,7 +190,7 @@ test("lets guesses that come at once have as many tries as on one, and one more 
 test("holds further guesses back until all have counted the last one", async ([one]) => {
   const first = one.admitted("ann", "192.0.2.17");
   first?.failed();
-  const second = one.regulator.admit(basic("ann", "x", "192.0.2.17"));
+  const second = one.loginThrottle.admit(basic("ann", "x", "192.0.2.17"));
   assert.ok(second instanceof Promise);
   (await second).undecided();
 });
@@ -202,12 +202,12 @@ test(
     const late = Promise.withResolvers<void>();
     two.late = late.promise;
     assert.equal(await two.guess(), true);
-    assert.ok(two.regulator.admit(basic("ann", "x", "192.0.2.17")) instanceof Promise);
+    assert.ok(two.loginThrottle.admit(basic("ann", "x", "192.0.2.17")) instanceof Promise);
     await later(1000);
     two.late = undefined;
     late.resolve();
     for (let i = 0; i < 10; i++) await settled();
-    assert.equal(two.regulator.memory.tables.pairs.entries(9)[0]?.[1].failures, 6);
+    assert.equal(two.loginThrottle.memory.tables.pairs.entries(9)[0]?.[1].failures, 6);
     assert.equal(await two.guess(), false);
   },
 );
@@ -223,14 +223,14 @@ test("punishes nobody after the right password with failures from before it", as
   two.late = undefined;
   late.resolve();
   for (let i = 0; i < 10; i++) await settled();
-  assert.equal(two.regulator.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+  assert.equal(two.loginThrottle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
 });
 
 test("counts anew after the right password, though the others are not told of it yet", async ([one, two]) => {
   for (let i = 0; i < 5; i++) await one.guess();
   two.admitted("ann", "192.0.2.17")?.succeeded();
   assert.equal(await two.guess(), true);
-  assert.equal(two.regulator.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+  assert.equal(two.loginThrottle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
 });
 
 test(
@@ -250,8 +250,8 @@ test(
 );
 
 test("tells of a failure once where nobody else counted one", async ([one]) => {
-  const told: RegulationNews[] = [];
-  const alone = new Regulator({
+  const told: ThrottlingNews[] = [];
+  const alone = new LoginThrottle({
     config: CONFIG,
     log: SILENT,
     steady: () => one.clock.now,
@@ -267,8 +267,8 @@ test("tells of a failure once where nobody else counted one", async ([one]) => {
 
 test("counts a name once for an address, on whatever instance it fails", async ([one, two, three]) => {
   for (const instance of [one, two, three, one]) await instance.guess("bob", "192.0.2.9");
-  assert.equal(three.regulator.memory.tables.addresses.entries(9)[0]?.[1].failures, 1);
-  assert.equal(one.regulator.memory.tables.pairs.entries(9)[0]?.[1].failures, 4);
+  assert.equal(three.loginThrottle.memory.tables.addresses.entries(9)[0]?.[1].failures, 1);
+  assert.equal(one.loginThrottle.memory.tables.pairs.entries(9)[0]?.[1].failures, 4);
 });
 
 test(
@@ -279,7 +279,7 @@ test(
     one.admitted("ann", "192.0.2.17")?.succeeded();
     await later(2000);
     await later(2000);
-    assert.equal(two.regulator.memory.known.has("192.0.2.17\0ann"), true);
+    assert.equal(two.loginThrottle.memory.known.has("192.0.2.17\0ann"), true);
     for (let i = 0; i < 5; i++) assert.equal(await two.guess(), true);
   },
 );

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import { isRefusal, refuse, ServiceError } from "../../src/model/service_error.ts";
-import { regulate } from "../../src/regulation/regulate.ts";
-import { type Attempt, Regulator } from "../../src/regulation/regulator.ts";
+import { throttleLogin } from "../../src/throttling/throttle_login.ts";
+import { type Attempt, LoginThrottle } from "../../src/throttling/login_throttle.ts";
 import {
   basic,
   bearer,
@@ -28,25 +28,25 @@ const HERE = "192.0.2.17";
 function create(
   config: Partial<typeof CONFIG> = {},
   log = SILENT,
-  { patienceMs = 60_000, issuers = new Set<string>() } = {},
+  { maxWaitMs = 60_000, issuers = new Set<string>() } = {},
 ) {
   const clock = { now: 1_700_000_000_000 };
-  const regulator = new Regulator({
+  const loginThrottle = new LoginThrottle({
     config: { ...CONFIG, ...config },
     log,
     shown: (name) => name === "ann" ? name : "unknown",
     steady: () => clock.now,
-    patienceMs,
+    maxWaitMs,
     issuers,
   });
   /** An attempt that needs not wait for others. */
   const admit = (credentials: Credentials): Attempt => {
-    const attempt = regulator.admit(credentials);
+    const attempt = loginThrottle.admit(credentials);
     assert(!(attempt instanceof Promise), "others are in the way");
     return attempt;
   };
   return {
-    regulator,
+    loginThrottle,
     admit,
     clock,
     /** Milliseconds to wait, 0 if credentials may be checked. */
@@ -69,19 +69,19 @@ function create(
   };
 }
 
-Deno.test("Regulator takes spellings that an identity provider may take for one user for one", () => {
+Deno.test("LoginThrottle takes spellings that an identity provider may take for one user for one", () => {
   const spellings = ["ann", "ANN", "Ann ", "\uFF21nn", "aNN\t"];
-  const { wait, fail, regulator, clock } = create();
+  const { wait, fail, loginThrottle, clock } = create();
   for (const user of spellings) fail(basic(user, "x"));
   fail(basic("ann", "x"));
   for (const user of spellings) assert.equal(wait(basic(user, "x")), 1000, user);
-  assert.equal(regulator.memory.lift({ user: "Ann" }), 2);
+  assert.equal(loginThrottle.memory.lift({ user: "Ann" }), 2);
   assert.equal(wait(basic("ann", "x")), 0);
-  regulator.memory.ban({ user: "Ann" }, clock.now + 5000);
+  loginThrottle.memory.ban({ user: "Ann" }, clock.now + 5000);
   for (const user of spellings) assert.equal(wait(basic(user, "x")), 5000, user);
 });
 
-Deno.test("Regulator makes a user at an address wait after the free failures, longer each time", () => {
+Deno.test("LoginThrottle makes a user at an address wait after the free failures, longer each time", () => {
   const { wait, fail, clock } = create();
   const ann = basic("ann", "x");
   fail(ann, 5);
@@ -96,10 +96,10 @@ Deno.test("Regulator makes a user at an address wait after the free failures, lo
   assert.deepEqual(seconds, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]);
 });
 
-Deno.test("Regulator answers 429 with the seconds to wait, the same for users who do not exist", () => {
-  const { regulator, fail } = create();
+Deno.test("LoginThrottle answers 429 with the seconds to wait, the same for users who do not exist", () => {
+  const { loginThrottle, fail } = create();
   fail(basic("ann", "x"), 6);
-  assert.throws(() => regulator.admit(basic("ann", "right")), (error: unknown) => {
+  assert.throws(() => loginThrottle.admit(basic("ann", "right")), (error: unknown) => {
     assert.ok(isRefusal(error, "ERR_TOO_MANY_FAILURES"));
     const { status, code, headers, publicMessage } = error;
     assert.deepEqual({ status, code, headers, publicMessage }, {
@@ -112,7 +112,7 @@ Deno.test("Regulator answers 429 with the seconds to wait, the same for users wh
   });
 });
 
-Deno.test("Regulator clears a user at an address by a right password, and counts anew", () => {
+Deno.test("LoginThrottle clears a user at an address by a right password, and counts anew", () => {
   const { wait, fail, succeed } = create();
   const ann = basic("ann", "x");
   fail(ann, 5);
@@ -123,7 +123,7 @@ Deno.test("Regulator clears a user at an address by a right password, and counts
   assert.equal(wait(ann), 1000);
 });
 
-Deno.test("Regulator does not clear an address by the right password of one of its users", () => {
+Deno.test("LoginThrottle does not clear an address by the right password of one of its users", () => {
   const { wait, fail, succeed, clock } = create();
   for (let i = 0; i < 20; i++) fail(basic(`victim${i}`, "x"));
   succeed(basic("mallory", "right"));
@@ -138,7 +138,7 @@ Deno.test("Regulator does not clear an address by the right password of one of i
   assert.equal(wait(basic("victim22", "x")), 0);
 });
 
-Deno.test("Regulator counts a name once at an address, however often it fails there", () => {
+Deno.test("LoginThrottle counts a name once at an address, however often it fails there", () => {
   const { wait, fail, clock } = create();
   for (let i = 0; i < 10; i++) {
     fail(basic("ann", "x"), 1);
@@ -150,7 +150,7 @@ Deno.test("Regulator counts a name once at an address, however often it fails th
   assert.equal(wait(basic("carl", "x")), 1000);
 });
 
-Deno.test("Regulator never holds a user back who is known at an address for the failures of others there", () => {
+Deno.test("LoginThrottle never holds a user back who is known at an address for the failures of others there", () => {
   const { wait, fail, succeed } = create();
   succeed(basic("ann", "right"));
   for (let i = 0; i < 24; i++) fail(basic(`user${i}`, "x"), i < 22 ? 1 : 0);
@@ -162,7 +162,7 @@ Deno.test("Regulator never holds a user back who is known at an address for the 
   assert.equal(wait(basic("ann", "right")), 1000);
 });
 
-Deno.test("Regulator does not count at an address who is known there", () => {
+Deno.test("LoginThrottle does not count at an address who is known there", () => {
   const { wait, fail, succeed } = create();
   for (let i = 0; i < 10; i++) succeed(basic(`user${i}`, "right"));
   for (let i = 0; i < 10; i++) fail(basic(`user${i}`, "x"), 5);
@@ -172,7 +172,7 @@ Deno.test("Regulator does not count at an address who is known there", () => {
   assert.equal(wait(basic("bob", "right")), 1000);
 });
 
-Deno.test("Regulator never holds back whose tokens are known at an address for the failures of others there", () => {
+Deno.test("LoginThrottle never holds back whose tokens are known at an address for the failures of others there", () => {
   const jwt = (claims: object, address?: string) => bearer(unsignedJwt(claims), address);
   const ann = { sub: "ann", iss: "ann" };
   const una = { sub: "una", iss: "https://idp.example" };
@@ -197,7 +197,7 @@ Deno.test("Regulator never holds back whose tokens are known at an address for t
   assert.ok(wait(jwt(ann)) > 0, "known for a day");
 });
 
-Deno.test("Regulator keeps nobody out who passed with a token that is verified here, whatever is forged in their name", () => {
+Deno.test("LoginThrottle keeps nobody out who passed with a token that is verified here, whatever is forged in their name", () => {
   const [una, eve] = [{ sub: "una", iss: "https://idp.example" }, { sub: "eve", iss: "https://idp.example" }];
   const jwt = (claims: object) => bearer(unsignedJwt(claims));
   const { wait, fail, succeed } = create({}, SILENT, { issuers: new Set(["https://idp.example"]) });
@@ -211,13 +211,13 @@ Deno.test("Regulator keeps nobody out who passed with a token that is verified h
 
 for (const seed of [1, 2, 3]) {
   Deno.test(`Regulator lets 99.9 % of right passwords of 1,000 users behind one address pass at once while 20 mistype all the time (${seed})`, () => {
-    const { regulator, clock } = create({ windowSeconds: 600, baseDelaySeconds: 5 });
+    const { loginThrottle, clock } = create({ windowSeconds: 600, baseDelaySeconds: 5 });
     let state = seed;
     const random = () => (state = Math.imul(state, 48271) >>> 0) / 2 ** 32; // a generator with a seed
     /** Whether the attempt was admitted at once. */
     const attempt = (user: number, right: boolean): boolean => {
       try {
-        const admitted = regulator.admit(basic(`user${user}`, "x"));
+        const admitted = loginThrottle.admit(basic(`user${user}`, "x"));
         assert.ok(!(admitted instanceof Promise));
         if (right) admitted.succeeded();
         else admitted.failed();
@@ -250,35 +250,37 @@ for (const seed of [1, 2, 3]) {
   });
 }
 
-Deno.test("Regulator lets who gives up leave the queue", async () => {
-  const { regulator } = create();
+Deno.test("LoginThrottle lets who gives up leave the queue", async () => {
+  const { loginThrottle } = create();
   const ann = basic("ann", "x");
-  const { underWay, turns } = crowd(regulator, ann, 1);
+  const { underWay, turns } = crowd(loginThrottle, ann, 1);
   const caller = new AbortController();
-  const left = regulator.admit(ann, caller.signal);
+  const left = loginThrottle.admit(ann, caller.signal);
   caller.abort(new Error("gone"));
   await assert.rejects(Promise.resolve(left), /gone/);
-  await assert.rejects(Promise.resolve(regulator.admit(ann, caller.signal)), /gone/);
+  await assert.rejects(Promise.resolve(loginThrottle.admit(ann, caller.signal)), /gone/);
   underWay.forEach((attempt) => attempt.undecided());
   for (const turn of turns) (await turn).undecided();
 });
 
-Deno.test("Regulator has only so many wait for one user at an address", async () => {
-  const { regulator } = create();
-  const { underWay, turns } = crowd(regulator, basic("ann", "x"), 1000);
-  await assert.rejects(Promise.resolve(regulator.admit(basic("ann", "x"))), { code: "ERR_TOO_MANY_AT_ONCE" });
+Deno.test("LoginThrottle has only so many wait for one user at an address", async () => {
+  const { loginThrottle } = create();
+  const { underWay, turns } = crowd(loginThrottle, basic("ann", "x"), 1000);
+  await assert.rejects(Promise.resolve(loginThrottle.admit(basic("ann", "x"))), {
+    code: "ERR_TOO_MANY_AT_ONCE",
+  });
   underWay.forEach((attempt) => attempt.undecided());
   for (const turn of turns) (await turn).undecided();
 });
 
-Deno.test("Regulator takes a /64 for one address", () => {
+Deno.test("LoginThrottle takes a /64 for one address", () => {
   const { wait, fail } = create();
   for (let i = 0; i < 21; i++) fail(basic(`user${i}`, "x", `2001:db8::${i + 1}`));
   assert.equal(wait(basic("ann", "x", "2001:db8::ffff")), 1000);
   assert.equal(wait(basic("ann", "x", "2001:db8:0:1::1")), 0);
 });
 
-Deno.test("Regulator makes a user wait who is guessed at from many addresses, a minute at most", () => {
+Deno.test("LoginThrottle makes a user wait who is guessed at from many addresses, a minute at most", () => {
   const { wait, fail, clock } = create();
   for (let i = 0; i < 20; i++) fail(basic("ann", "x", `198.51.100.${i}`));
   assert.equal(wait(basic("ann", "x", HERE)), 0);
@@ -292,7 +294,7 @@ Deno.test("Regulator makes a user wait who is guessed at from many addresses, a 
   assert.equal(wait(basic("ann", "x", HERE)), 60_000);
 });
 
-Deno.test("Regulator lets a user in where he is known, in spite of guesses elsewhere, for a day", () => {
+Deno.test("LoginThrottle lets a user in where he is known, in spite of guesses elsewhere, for a day", () => {
   const { wait, fail, succeed, clock } = create({ windowSeconds: 100_000 });
   succeed(basic("ann", "right"));
   for (let i = 0; i < 21; i++) fail(basic("ann", "x", `198.51.100.${i}`));
@@ -303,7 +305,7 @@ Deno.test("Regulator lets a user in where he is known, in spite of guesses elsew
   assert.equal(wait(basic("ann", "right")), 2000);
 });
 
-Deno.test("Regulator never keeps a key or token out for guesses at passwords", () => {
+Deno.test("LoginThrottle never keeps a key or token out for guesses at passwords", () => {
   const { wait, fail, clock } = create();
   for (let i = 0; i < 20; i++) fail(basic(`user${i}`, "x"));
   for (let i = 0; i < 31; i++) {
@@ -315,7 +317,7 @@ Deno.test("Regulator never keeps a key or token out for guesses at passwords", (
   assert.equal(wait(sshLegacy("ann")), 0);
 });
 
-Deno.test("Regulator slows down failing tokens by address, gently, and no passwords", () => {
+Deno.test("LoginThrottle slows down failing tokens by address, gently, and no passwords", () => {
   const { wait, fail, clock } = create();
   fail(bearer("x"), 60);
   fail(sshLegacy("ann"), 40);
@@ -348,7 +350,7 @@ for (const [scope, failing, refused] of SCOPES) {
   });
 }
 
-Deno.test("Regulator says that there were too many failures of: tokens of user at address", () => {
+Deno.test("LoginThrottle says that there were too many failures of: tokens of user at address", () => {
   const una = bearer(unsignedJwt({ sub: "una", iss: "https://idp.example" }));
   const { fail, succeed, admit } = create();
   succeed(una);
@@ -358,72 +360,72 @@ Deno.test("Regulator says that there were too many failures of: tokens of user a
 
 for (const [what, credentials] of [["no", NO_CREDENTIALS], ["malformed", MALFORMED]] as const) {
   Deno.test(`Regulator does not count ${what} credentials`, () => {
-    const { regulator, wait, fail } = create();
+    const { loginThrottle, wait, fail } = create();
     fail(credentials, 1000);
     assert.equal(wait(credentials), 0);
-    assert.deepEqual(regulator.memory.bans(), []);
+    assert.deepEqual(loginThrottle.memory.bans(), []);
   });
 }
 
-Deno.test("Regulator counts nothing for attempts that nobody could decide", () => {
+Deno.test("LoginThrottle counts nothing for attempts that nobody could decide", () => {
   const { admit, wait } = create();
   for (let i = 0; i < 100; i++) admit(basic("ann", "x")).undecided();
   assert.equal(wait(basic("ann", "x")), 0);
 });
 
 /** Attempts under way, as many as may be, and some promises of further ones. */
-function crowd(regulator: Regulator, credentials: Credentials, waiting: number) {
+function crowd(loginThrottle: LoginThrottle, credentials: Credentials, waiting: number) {
   const underWay: Attempt[] = [];
   for (;;) {
-    const attempt = regulator.admit(credentials);
+    const attempt = loginThrottle.admit(credentials);
     if (!(attempt instanceof Promise)) {
       underWay.push(attempt);
       continue;
     }
     const turns = [attempt];
-    for (let i = 1; i < waiting; i++) turns.push(Promise.resolve(regulator.admit(credentials)));
+    for (let i = 1; i < waiting; i++) turns.push(Promise.resolve(loginThrottle.admit(credentials)));
     return { underWay, turns };
   }
 }
 
-Deno.test("Regulator bounds the guesses that can be made before the first is counted", async () => {
-  const { regulator, wait } = create();
+Deno.test("LoginThrottle bounds the guesses that can be made before the first is counted", async () => {
+  const { loginThrottle, wait } = create();
   const ann = basic("ann", "x");
-  const { underWay, turns } = crowd(regulator, ann, 5);
+  const { underWay, turns } = crowd(loginThrottle, ann, 5);
   assert.equal(underWay.length, 32);
   underWay.forEach((attempt) => attempt.failed());
   for (const turn of turns) await assert.rejects(turn, { code: "ERR_TOO_MANY_FAILURES" });
   assert.equal(wait(ann), 900_000);
 });
 
-Deno.test("Regulator lets everybody who is right in, however many at once, each in turn", async () => {
-  const { regulator, wait } = create();
+Deno.test("LoginThrottle lets everybody who is right in, however many at once, each in turn", async () => {
+  const { loginThrottle, wait } = create();
   const ann = basic("ann", "right");
-  const { underWay, turns } = crowd(regulator, ann, 500);
+  const { underWay, turns } = crowd(loginThrottle, ann, 500);
   underWay.forEach((attempt) => attempt.succeeded());
   for (const turn of turns) (await turn).succeeded();
   assert.equal(wait(ann), 0);
 });
 
-Deno.test("Regulator lets others go first who are not in the way of each other", async () => {
-  const { regulator, admit } = create();
-  const { underWay, turns } = crowd(regulator, basic("ann", "x"), 3);
+Deno.test("LoginThrottle lets others go first who are not in the way of each other", async () => {
+  const { loginThrottle, admit } = create();
+  const { underWay, turns } = crowd(loginThrottle, basic("ann", "x"), 3);
   admit(basic("bob", "x")).succeeded();
   underWay.forEach((attempt) => attempt.undecided());
   for (const turn of turns) (await turn).undecided();
 });
 
-Deno.test("Regulator lets many users of one address in, each in turn", async () => {
-  const { regulator } = create();
-  const attempts = Array.from({ length: 400 }, (_, i) => regulator.admit(basic(`user${i}`, "right")));
+Deno.test("LoginThrottle lets many users of one address in, each in turn", async () => {
+  const { loginThrottle } = create();
+  const attempts = Array.from({ length: 400 }, (_, i) => loginThrottle.admit(basic(`user${i}`, "right")));
   const waiting = attempts.filter((attempt) => attempt instanceof Promise);
   assert.equal(waiting.length, 400 - 128);
   for (const attempt of attempts) (await attempt).succeeded();
 });
 
-Deno.test("Regulator refuses who had no turn for too long", async () => {
-  const { regulator } = create({}, SILENT, { patienceMs: 1 });
-  const { underWay, turns } = crowd(regulator, basic("ann", "x"), 2);
+Deno.test("LoginThrottle refuses who had no turn for too long", async () => {
+  const { loginThrottle } = create({}, SILENT, { maxWaitMs: 1 });
+  const { underWay, turns } = crowd(loginThrottle, basic("ann", "x"), 2);
   for (const turn of turns) {
     await assert.rejects(turn, {
       code: "ERR_TOO_MANY_AT_ONCE",
@@ -434,19 +436,19 @@ Deno.test("Regulator refuses who had no turn for too long", async () => {
   underWay.forEach((attempt) => attempt.undecided());
 });
 
-Deno.test("Regulator gives nobody's turn away to who is banned meanwhile", async () => {
-  const { regulator, clock } = create();
-  const { underWay, turns } = crowd(regulator, basic("ann", "x"), 3);
+Deno.test("LoginThrottle gives nobody's turn away to who is banned meanwhile", async () => {
+  const { loginThrottle, clock } = create();
+  const { underWay, turns } = crowd(loginThrottle, basic("ann", "x"), 3);
   underWay.slice(0, 6).forEach((attempt) => attempt.failed());
   for (const turn of turns) await assert.rejects(turn, { code: "ERR_TOO_MANY_FAILURES" });
   clock.now += 1000;
-  const last = regulator.admit(basic("ann", "x"));
+  const last = loginThrottle.admit(basic("ann", "x"));
   assert(last instanceof Promise, "one at a time after the free failures");
   underWay.forEach((attempt) => attempt.undecided());
   (await last).succeeded();
 });
 
-Deno.test("Regulator counts an attempt once, however often it ends", () => {
+Deno.test("LoginThrottle counts an attempt once, however often it ends", () => {
   const { admit, wait } = create({ maxFailures: 1 });
   const attempt = admit(basic("ann", "x"));
   attempt.failed();
@@ -455,12 +457,12 @@ Deno.test("Regulator counts an attempt once, however often it ends", () => {
   assert.equal(wait(basic("ann", "x")), 0);
 });
 
-Deno.test("Regulator that is switched off counts nothing, but keeps bans by hand", () => {
-  const { regulator, wait, fail, clock } = create({ enabled: false });
+Deno.test("LoginThrottle that is switched off counts nothing, but keeps bans by hand", () => {
+  const { loginThrottle, wait, fail, clock } = create({ enabled: false });
   fail(basic("ann", "x"), 1000);
   fail(bearer("x"), 1000);
   assert.equal(wait(basic("ann", "x")), 0);
-  regulator.memory.ban({ user: "ann" }, clock.now + 1000);
+  loginThrottle.memory.ban({ user: "ann" }, clock.now + 1000);
   assert.equal(wait(basic("ann", "x")), 1000);
 });
 
@@ -491,38 +493,38 @@ const BANS: [string, { user?: string; address?: string }, [Credentials, boolean]
 
 for (const [what, subject, attempts] of BANS) {
   Deno.test(`Regulator bans ${what} by hand, until the moment given or a change of mind`, () => {
-    const { regulator, wait, clock } = create();
-    regulator.memory.ban(subject, clock.now + 5000);
+    const { loginThrottle, wait, clock } = create();
+    loginThrottle.memory.ban(subject, clock.now + 5000);
     for (const [credentials, banned] of attempts) assert.equal(wait(credentials), banned ? 5000 : 0);
-    assert.equal(regulator.memory.bans().length, 1);
+    assert.equal(loginThrottle.memory.bans().length, 1);
     clock.now += 5000;
     for (const [credentials] of attempts) assert.equal(wait(credentials), 0);
-    assert.deepEqual(regulator.memory.bans(), []);
+    assert.deepEqual(loginThrottle.memory.bans(), []);
 
-    regulator.memory.ban(subject, clock.now + 5000);
-    regulator.memory.ban(subject, clock.now + 7000);
-    assert.equal(regulator.memory.bans().length, 1);
-    assert.equal(regulator.memory.lift(subject), 1);
+    loginThrottle.memory.ban(subject, clock.now + 5000);
+    loginThrottle.memory.ban(subject, clock.now + 7000);
+    assert.equal(loginThrottle.memory.bans().length, 1);
+    assert.equal(loginThrottle.memory.lift(subject), 1);
     for (const [credentials] of attempts) assert.equal(wait(credentials), 0);
   });
 }
 
-Deno.test("Regulator keeps a banned address out before anybody looks at anything", () => {
-  const { regulator, clock } = create();
-  regulator.memory.ban({ address: "2001:db8::1" }, clock.now + 5000);
-  regulator.memory.ban({ user: "ann", address: HERE }, clock.now + 5000);
-  assert.throws(() => regulator.admitAddress("2001:db8::2"), { code: "ERR_TOO_MANY_FAILURES" });
-  for (const address of ["2001:db8:0:1::2", HERE]) regulator.admitAddress(address);
+Deno.test("LoginThrottle keeps a banned address out before anybody looks at anything", () => {
+  const { loginThrottle, clock } = create();
+  loginThrottle.memory.ban({ address: "2001:db8::1" }, clock.now + 5000);
+  loginThrottle.memory.ban({ user: "ann", address: HERE }, clock.now + 5000);
+  assert.throws(() => loginThrottle.admitAddress("2001:db8::2"), { code: "ERR_TOO_MANY_FAILURES" });
+  for (const address of ["2001:db8:0:1::2", HERE]) loginThrottle.admitAddress(address);
 });
 
-Deno.test("Regulator keeps a banned user out by whatever names them", () => {
-  const { regulator, clock } = create();
+Deno.test("LoginThrottle keeps a banned user out by whatever names them", () => {
+  const { loginThrottle, clock } = create();
   const caller = (parts: Partial<Identity>): Identity => ({ dn: "CN=X", method: "M", via: "M", ...parts });
-  regulator.memory.ban({ user: "Ann", names: ["cn=ann,o=site"] }, clock.now + 5000);
-  const state = regulator.memory.state();
-  const successor = create().regulator;
+  loginThrottle.memory.ban({ user: "Ann", names: ["cn=ann,o=site"] }, clock.now + 5000);
+  const state = loginThrottle.memory.state();
+  const successor = create().loginThrottle;
   successor.memory.adopt(state);
-  for (const each of [regulator, successor]) {
+  for (const each of [loginThrottle, successor]) {
     const isOut = (parts: Partial<Identity>) => {
       try {
         each.admitCaller(caller(parts), HERE);
@@ -540,52 +542,52 @@ Deno.test("Regulator keeps a banned user out by whatever names them", () => {
   }
 });
 
-Deno.test("Regulator keeps a banned account out, and ends what runs under it, wherever the account came from", () => {
-  const { regulator, clock } = create();
+Deno.test("LoginThrottle keeps a banned account out, and ends what runs under it, wherever the account came from", () => {
+  const { loginThrottle, clock } = create();
   const identity: Identity = { dn: "CN=X", method: "M", via: "M" };
   const caller = { kind: "authenticated", identity } as const;
   const ended: string[] = [];
   for (const accounts of [["games"], ["pat", "GAMES"], ["pat"], []]) {
-    regulator.watch({ caller, clientAddress: HERE, accounts }, () => ended.push(accounts.join()));
+    loginThrottle.watch({ caller, clientAddress: HERE, accounts }, () => ended.push(accounts.join()));
   }
-  regulator.memory.ban({ user: "games" }, clock.now + 5000);
+  loginThrottle.memory.ban({ user: "games" }, clock.now + 5000);
   assert.deepEqual(ended, ["games", "pat,GAMES"]);
-  assert.throws(() => regulator.admitCaller(identity, HERE, ["pat", "Games"]), {
+  assert.throws(() => loginThrottle.admitCaller(identity, HERE, ["pat", "Games"]), {
     code: "ERR_TOO_MANY_FAILURES",
   });
-  regulator.admitCaller(identity, HERE, ["pat"]);
+  loginThrottle.admitCaller(identity, HERE, ["pat"]);
 });
 
-Deno.test("Regulator wants to know whom to ban", () => {
-  const { regulator } = create();
-  assert.throws(() => regulator.memory.ban({}, 1), TypeError);
+Deno.test("LoginThrottle wants to know whom to ban", () => {
+  const { loginThrottle } = create();
+  assert.throws(() => loginThrottle.memory.ban({}, 1), TypeError);
 });
 
-Deno.test("Regulator lists whoever has to wait, and lifts waits by user or address", () => {
-  const { regulator, wait, fail, clock } = create();
+Deno.test("LoginThrottle lists whoever has to wait, and lifts waits by user or address", () => {
+  const { loginThrottle, wait, fail, clock } = create();
   fail(basic("ann", "x"), 6);
   fail(bearer("x", "198.51.100.1"), 101);
   const until = clock.now + 1000;
-  assert.deepEqual(regulator.memory.bans(), [
+  assert.deepEqual(loginThrottle.memory.bans(), [
     { user: "ann", address: HERE, reason: "passwords", failures: 6, until },
     { address: "198.51.100.1", reason: "tokens", failures: 101, until },
   ]);
-  assert.equal(regulator.memory.lift({ user: "bob" }), 0);
-  assert.equal(regulator.memory.lift({ user: "ann" }), 2); // at the address, and everywhere
+  assert.equal(loginThrottle.memory.lift({ user: "bob" }), 0);
+  assert.equal(loginThrottle.memory.lift({ user: "ann" }), 2); // at the address, and everywhere
   assert.equal(wait(basic("ann", "x")), 0);
-  assert.equal(regulator.memory.lift({ address: "198.51.100.1" }), 1);
-  assert.deepEqual(regulator.memory.bans(), []);
+  assert.equal(loginThrottle.memory.lift({ address: "198.51.100.1" }), 1);
+  assert.deepEqual(loginThrottle.memory.bans(), []);
 });
 
-Deno.test("Regulator lists waits of users, of addresses, of both together and of tokens, the operator's bans first", () => {
-  const { regulator, fail, clock } = create();
+Deno.test("LoginThrottle lists waits of users, of addresses, of both together and of tokens, the operator's bans first", () => {
+  const { loginThrottle, fail, clock } = create();
   for (let i = 0; i < 21; i++) fail(basic("ann", "x", `198.51.100.${i}`));
   for (let i = 0; i < 21; i++) fail(basic(`user${i}`, "x", "203.0.113.1"));
   fail(basic("bob", "x"), 6);
   fail(bearer("x"), 101);
-  regulator.memory.ban({ user: "carl", address: HERE }, clock.now + 5000);
+  loginThrottle.memory.ban({ user: "carl", address: HERE }, clock.now + 5000);
   const until = clock.now + 1000;
-  assertAlike(regulator.memory.bans(), [
+  assertAlike(loginThrottle.memory.bans(), [
     {
       user: "carl",
       address: HERE,
@@ -600,24 +602,24 @@ Deno.test("Regulator lists waits of users, of addresses, of both together and of
   ]);
 });
 
-Deno.test("Regulator counts waits without a list of them, and lists as many as are wanted", () => {
-  const { regulator, fail, clock } = create();
+Deno.test("LoginThrottle counts waits without a list of them, and lists as many as are wanted", () => {
+  const { loginThrottle, fail, clock } = create();
   for (let i = 0; i < 5; i++) fail(basic(`user${i}`, "x"), 6);
   fail(bearer("x"), 101);
-  for (const user of ["carl", "dora"]) regulator.memory.ban({ user }, clock.now + 5000);
-  const all = regulator.memory.bans();
+  for (const user of ["carl", "dora"]) loginThrottle.memory.ban({ user }, clock.now + 5000);
+  const all = loginThrottle.memory.bans();
   const count = (reason: string) => all.filter((ban) => ban.reason === reason).length;
   const numbers = { passwords: count("passwords"), tokens: count("tokens"), operator: count("operator") };
-  assert.deepEqual(regulator.memory.banCounts(), numbers);
+  assert.deepEqual(loginThrottle.memory.banCounts(), numbers);
   assert.deepEqual(numbers, { passwords: 5, tokens: 1, operator: 2 });
   for (let most = 0; most <= all.length; most++) {
-    assert.deepEqual(regulator.memory.bans(most), all.slice(0, most));
+    assert.deepEqual(loginThrottle.memory.bans(most), all.slice(0, most));
   }
   clock.now += 10_000;
-  assert.deepEqual(regulator.memory.banCounts(), { passwords: 0, tokens: 0, operator: 0 });
+  assert.deepEqual(loginThrottle.memory.banCounts(), { passwords: 0, tokens: 0, operator: 0 });
 });
 
-Deno.test("Regulator tells the log of each wait, without passwords, also those typed in the place of the name", () => {
+Deno.test("LoginThrottle tells the log of each wait, without passwords, also those typed in the place of the name", () => {
   const lines: string[] = [];
   const { fail } = create({}, createLogger((line) => lines.push(line.slice(25)), { clock: () => 0 }));
   for (const name of ["ann", "hunter2"]) fail(basic(name, "hunter2"), 6);
@@ -631,8 +633,8 @@ Deno.test("Regulator tells the log of each wait, without passwords, also those t
   ]);
 });
 
-Deno.test("Regulator treats a user who exists and one who does not alike, whatever happens before", () => {
-  // Failures are all that the regulator learns of a user who does not exist; one who exists, and never logged in
+Deno.test("LoginThrottle treats a user who exists and one who does not alike, whatever happens before", () => {
+  // Failures are all that the login throttle learns of a user who does not exist; one who exists, and never logged in
   // from the same address, must get the same answers.
   const move = fc.record({
     user: fc.constantFrom("ann", "nobody"),
@@ -675,54 +677,54 @@ const OUTCOMES: [string, () => Promise<string>, boolean][] = [
 
 for (const [what, check, counts] of OUTCOMES) {
   Deno.test(`regulate() counts ${what}`, async () => {
-    const { regulator, wait } = create({ maxFailures: 1 });
+    const { loginThrottle, wait } = create({ maxFailures: 1 });
     const ann = basic("ann", "x");
-    for (let i = 0; i < 2; i++) await regulate(regulator.admit(ann), check).catch(() => {});
+    for (let i = 0; i < 2; i++) await throttleLogin(loginThrottle.admit(ann), check).catch(() => {});
     assert.equal(wait(ann) > 0, counts);
   });
 }
 
 Deno.test("regulate() tells whoever checks a password that its user is known here, once they passed", async () => {
-  const { regulator } = create();
+  const { loginThrottle } = create();
   const told: (string | undefined)[] = [];
   const check = (knownAs: string | undefined) => Promise.resolve(told.push(knownAs));
-  for (let i = 0; i < 2; i++) await regulate(regulator.admit(basic("ann", "right")), check);
+  for (let i = 0; i < 2; i++) await throttleLogin(loginThrottle.admit(basic("ann", "right")), check);
   assert.equal(told[0], undefined);
   assert.match(told[1] ?? "", /ann$/);
 });
 
 Deno.test("regulate() passes on results and errors", async () => {
-  const { regulator } = create({ maxFailures: 1 });
+  const { loginThrottle } = create({ maxFailures: 1 });
   const ann = basic("ann", "x");
-  assert.equal(await regulate(regulator.admit(ann), () => Promise.resolve("ann")), "ann");
+  assert.equal(await throttleLogin(loginThrottle.admit(ann), () => Promise.resolve("ann")), "ann");
   for (let i = 0; i < 2; i++) {
-    await assert.rejects(regulate(regulator.admit(ann), () => Promise.reject(WRONG)), WRONG);
+    await assert.rejects(throttleLogin(loginThrottle.admit(ann), () => Promise.reject(WRONG)), WRONG);
   }
-  assert.throws(() => regulator.admit(ann), { code: "ERR_TOO_MANY_FAILURES" });
+  assert.throws(() => loginThrottle.admit(ann), { code: "ERR_TOO_MANY_FAILURES" });
 });
 
 for (const [end, counts] of [["refused", true], ["undecided", false], ["skipped", false]] as const) {
   Deno.test(`regulate() counts ${counts ? "a" : "no"} failure for a result that is ${end}`, async () => {
-    const { regulator, wait } = create({ maxFailures: 1 });
+    const { loginThrottle, wait } = create({ maxFailures: 1 });
     const ann = basic("ann", "x");
     for (let i = 0; i < 2; i++) {
-      await regulate(regulator.admit(ann), () => Promise.resolve("result"), () => end);
+      await throttleLogin(loginThrottle.admit(ann), () => Promise.resolve("result"), () => end);
     }
     assert.equal(wait(ann) > 0, counts);
   });
 }
 
-Deno.test("Regulator hands over everything that its successor must know, as data that can be posted", () => {
+Deno.test("LoginThrottle hands over everything that its successor must know, as data that can be posted", () => {
   const before = create();
   before.fail(basic("ann", "x"), 6);
   before.fail(basic("bob", "x"), 3);
   before.fail(bearer("t", "198.51.100.1"), 101);
   before.succeed(basic("carl", "right"));
-  before.regulator.memory.ban({ user: "dora" }, before.clock.now + 60_000);
-  const state = structuredClone(before.regulator.memory.state());
+  before.loginThrottle.memory.ban({ user: "dora" }, before.clock.now + 60_000);
+  const state = structuredClone(before.loginThrottle.memory.state());
 
   const after = create();
-  after.regulator.memory.adopt(state);
+  after.loginThrottle.memory.adopt(state);
   for (const credentials of [basic("ann", "x"), bearer("t", "198.51.100.1"), basic("dora", "x")]) {
     assert.ok(before.wait(credentials) > 0);
     assert.equal(after.wait(credentials), before.wait(credentials));
@@ -745,10 +747,10 @@ Deno.test("Regulator hands over everything that its successor must know, as data
   assert.equal(after.wait(basic("carl", "right")), 0);
 });
 
-Deno.test("Regulator hands over a bounded number of records", () => {
-  const { regulator, admit } = create();
+Deno.test("LoginThrottle hands over a bounded number of records", () => {
+  const { loginThrottle, admit } = create();
   for (let i = 0; i < 12_000; i++) admit(basic(`u${i}`, "x", address(i))).failed();
-  const { pairs, addresses, users } = regulator.memory.state();
+  const { pairs, addresses, users } = loginThrottle.memory.state();
   assert.deepEqual([pairs.length, addresses.length, users.length], [10_000, 10_000, 10_000]);
 });
 
@@ -756,9 +758,9 @@ function address(i: number): string {
   return `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
 }
 
-Deno.test("Regulator has waits and bans last as long as they should, however the clock of the machine is set", () => {
+Deno.test("LoginThrottle has waits and bans last as long as they should, however the clock of the machine is set", () => {
   const time = { elapsed: 1_700_000_000_000, clock: 1_700_000_000_000 };
-  const regulator = new Regulator({
+  const loginThrottle = new LoginThrottle({
     config: CONFIG,
     log: SILENT,
     steady: () => time.elapsed,
@@ -766,7 +768,7 @@ Deno.test("Regulator has waits and bans last as long as they should, however the
   });
   const wait = (user: string) => {
     try {
-      const attempt = regulator.admit(basic(user, "x"));
+      const attempt = loginThrottle.admit(basic(user, "x"));
       assert(!(attempt instanceof Promise));
       attempt.undecided();
       return 0;
@@ -776,16 +778,16 @@ Deno.test("Regulator has waits and bans last as long as they should, however the
     }
   };
   for (let i = 0; i < 6; i++) {
-    const attempt = regulator.admit(basic("ann", "x"));
+    const attempt = loginThrottle.admit(basic("ann", "x"));
     assert(!(attempt instanceof Promise));
     attempt.failed();
   }
-  regulator.memory.ban({ user: "bob" }, time.clock + 60_000);
+  loginThrottle.memory.ban({ user: "bob" }, time.clock + 60_000);
   for (const by of [7_200_000, -14_400_000, 7_200_000]) {
     time.clock += by;
     assert.deepEqual([wait("ann"), wait("bob")], [1000, 60_000]);
     assert.deepEqual(
-      regulator.memory.bans().map(({ user, until }) => [user, until - time.clock]),
+      loginThrottle.memory.bans().map(({ user, until }) => [user, until - time.clock]),
       [["bob", 60_000], ["ann", 1000]],
       "and the ends that are shown are moments of the new time",
     );
@@ -794,17 +796,17 @@ Deno.test("Regulator has waits and bans last as long as they should, however the
   assert.deepEqual([wait("ann"), wait("bob")], [0, 59_000]);
 });
 
-Deno.test("Regulator hands over to one whose clock tells another time", () => {
+Deno.test("LoginThrottle hands over to one whose clock tells another time", () => {
   const before = create();
   before.fail(basic("ann", "x"), 6);
   before.succeed(basic("carl", "right"));
-  before.regulator.memory.ban({ user: "dora" }, before.clock.now + 60_000);
+  before.loginThrottle.memory.ban({ user: "dora" }, before.clock.now + 60_000);
   before.clock.now += 400;
-  const state = structuredClone(before.regulator.memory.state());
+  const state = structuredClone(before.loginThrottle.memory.state());
   for (const by of [-7_200_000, 7_200_000]) {
     const after = create();
     after.clock.now = before.clock.now + by;
-    after.regulator.memory.adopt(state);
+    after.loginThrottle.memory.adopt(state);
     assert.deepEqual([after.wait(basic("ann", "x")), after.wait(basic("dora", "x"))], [600, 59_600]);
     after.clock.now += 24 * 3600_000 - 401;
     assert.equal(knownAs(after.admit(basic("carl", "x"))), true);

@@ -1,5 +1,5 @@
 import { ServiceError } from "../model/service_error.ts";
-import type { Attempt } from "./regulator.ts";
+import type { Attempt } from "./login_throttle.ts";
 
 /** Codes that say that what was shown is wrong, and not that something is out of order. */
 const WRONG: ReadonlySet<string> = new Set([
@@ -19,7 +19,7 @@ type AttemptEnd = "accepted" | "refused" | "undecided" | "skipped";
  *   a failure.
  * @throws What `admitted` and `check` throw.
  */
-export async function regulate<T>(
+export async function throttleLogin<T>(
   admitted: Attempt | Promise<Attempt>,
   check: (knownAs: string | undefined) => Promise<T>,
   endOf: (result: T) => AttemptEnd = () => "accepted",
