@@ -26,15 +26,15 @@ export interface FailureRecord<S> {
 }
 
 /** How somebody stands who wants to make an attempt. */
-interface Standing {
+interface State {
   /** Milliseconds until the next attempt; 0 is now. */
   readonly waitMs: number;
   /** Whether as many attempts are under way as may be. */
   readonly full: boolean;
 }
 
-const READY: Standing = { waitMs: 0, full: false };
-const FULL: Standing = { waitMs: 0, full: true };
+const READY: State = { waitMs: 0, full: false };
+const FULL: State = { waitMs: 0, full: true };
 
 /** Records that subjects share for which there is no room. */
 const SHARED_RECORDS = 1024;
@@ -118,7 +118,7 @@ export class FailureTable<S> {
    * Whether a further attempt may be made.
    * @param options.ownOnly Whether what is shared with others is left out of account.
    */
-  standing(key: string, { ownOnly = false }: { ownOnly?: boolean } = {}): Standing {
+  state(key: string, { ownOnly = false }: { ownOnly?: boolean } = {}): State {
     const record = this.#recordOf(key) ?? (ownOnly ? undefined : this.#sharedOf(key)?.record);
     const waitMs = record === undefined ? 0 : record.until - this.#elapsed();
     if (waitMs > 0) return { waitMs, full: false };
@@ -166,7 +166,7 @@ export class FailureTable<S> {
     // Each at most once: who has to wait on, for another reason than this table knows, queues again meanwhile.
     const queue = this.#queues.get(key);
     if (queue === undefined) return;
-    for (let most = queue.size; most > 0 && !this.standing(key).full; most--) queue.callNext();
+    for (let most = queue.size; most > 0 && !this.state(key).full; most--) queue.callNext();
     if (queue.size === 0) this.#queues.delete(key);
   }
 

@@ -202,7 +202,7 @@ export class LoginThrottle {
     let longest = { waitMs: 0, scope: "" };
     let crowded: Place | undefined;
     for (const place of places) {
-      const { waitMs, full } = place.table.standing(place.key, { ownOnly: known });
+      const { waitMs, full } = place.table.state(place.key, { ownOnly: known });
       if (waitMs > longest.waitMs) longest = { waitMs, scope: place.scope };
       if (full) crowded ??= place;
     }
@@ -211,20 +211,20 @@ export class LoginThrottle {
   }
 
   #enter(own: Limiter, signal: AbortSignal | undefined): Attempt | Promise<Attempt> {
-    const gate = this.#enabled ? own : { ...own, places: [] };
-    const crowded = this.#judge(gate);
-    return crowded === undefined ? this.#begin(gate) : this.#inTurn(gate, crowded, signal);
+    const limiter = this.#enabled ? own : { ...own, places: [] };
+    const crowded = this.#judge(limiter);
+    return crowded === undefined ? this.#begin(limiter) : this.#inTurn(limiter, crowded, signal);
   }
 
   /** Waits as long as others are in the way; judged anew each time that one of them has ended. */
-  #inTurn(gate: Limiter, crowded: Place, signal: AbortSignal | undefined): Promise<Attempt> {
+  #inTurn(limiter: Limiter, crowded: Place, signal: AbortSignal | undefined): Promise<Attempt> {
     const until = performance.now() + this.#maxWaitMs;
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const decide = (late: boolean) => {
         try {
-          const next = this.#judge(gate);
-          if (next === undefined) resolve(this.#begin(gate));
+          const next = this.#judge(limiter);
+          if (next === undefined) resolve(this.#begin(limiter));
           else if (late) reject(crowd());
           else queue(next);
         } catch (error) {

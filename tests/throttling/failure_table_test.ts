@@ -25,10 +25,10 @@ Deno.test("FailureTable grants free failures, then doubles the wait up to its lo
   const waits: number[] = [];
   for (let i = 0; i < 9; i++) {
     fail("a");
-    const wait = table.standing("a").waitMs;
+    const wait = table.state("a").waitMs;
     waits.push(wait);
     clock.now += wait;
-    assert.equal(table.standing("a").waitMs, 0);
+    assert.equal(table.state("a").waitMs, 0);
   }
   assert.deepEqual(waits, [0, 0, 1000, 2000, 4000, 8000, 16_000, 16_000, 16_000]);
 });
@@ -36,28 +36,28 @@ Deno.test("FailureTable grants free failures, then doubles the wait up to its lo
 Deno.test("FailureTable keeps keys apart", () => {
   const { table, fail } = create();
   fail("a", 5);
-  assert.equal(table.standing("b").waitMs, 0);
+  assert.equal(table.state("b").waitMs, 0);
 });
 
 Deno.test("FailureTable lets waits run down with the clock", () => {
   const { table, clock, fail } = create();
   fail("a", 5);
-  assert.equal(table.standing("a").waitMs, 4000);
+  assert.equal(table.state("a").waitMs, 4000);
   clock.now += 3999;
-  assert.equal(table.standing("a").waitMs, 1);
+  assert.equal(table.state("a").waitMs, 1);
   assert.equal(table.waiting().length, 1);
   clock.now += 1;
-  assert.equal(table.standing("a").waitMs, 0);
+  assert.equal(table.state("a").waitMs, 0);
   assert.deepEqual(table.waiting(), []);
 });
 
 Deno.test("FailureTable never shortens a running wait", () => {
   const { table, clock, fail } = create(1000, { baseMs: 10_000 });
   fail("a", 4);
-  assert.equal(table.standing("a").waitMs, 16_000);
+  assert.equal(table.state("a").waitMs, 16_000);
   clock.now += 1;
   fail("a");
-  assert.equal(table.standing("a").waitMs, 16_000);
+  assert.equal(table.state("a").waitMs, 16_000);
 });
 
 Deno.test("FailureTable forgets when the window after the last failure and its wait is over", () => {
@@ -65,10 +65,10 @@ Deno.test("FailureTable forgets when the window after the last failure and its w
   fail("a", 3);
   clock.now += 1000 + 59_999;
   fail("a"); // still the fourth
-  assert.equal(table.standing("a").waitMs, 2000);
+  assert.equal(table.state("a").waitMs, 2000);
   clock.now += 2000 + 60_000;
   fail("a"); // the first again
-  assert.equal(table.standing("a").waitMs, 0);
+  assert.equal(table.state("a").waitMs, 0);
 });
 
 Deno.test("FailureTable forgets a key, and all whose subject matches", () => {
@@ -77,7 +77,7 @@ Deno.test("FailureTable forgets a key, and all whose subject matches", () => {
   fail("b", 5);
   fail("c", 1);
   table.forget("a");
-  assert.equal(table.standing("a").waitMs, 0);
+  assert.equal(table.state("a").waitMs, 0);
   assert.equal(table.forgetWhere((subject) => subject !== "a"), 2);
   assert.equal(table.size, 0);
 });
@@ -85,30 +85,30 @@ Deno.test("FailureTable forgets a key, and all whose subject matches", () => {
 Deno.test("FailureTable bounds attempts under way, and allows one at a time after the free failures", () => {
   const { table, clock, fail } = create();
   for (let i = 0; i < 4; i++) {
-    assert.equal(table.standing("a").full, false);
+    assert.equal(table.state("a").full, false);
     table.enter("a");
   }
-  assert.equal(table.standing("a").full, true);
+  assert.equal(table.state("a").full, true);
   table.leave("a");
-  assert.equal(table.standing("a").full, false);
+  assert.equal(table.state("a").full, false);
   for (let i = 0; i < 3; i++) table.leave("a");
 
   fail("a", 3);
   clock.now += 1000;
-  assert.equal(table.standing("a").full, false);
+  assert.equal(table.state("a").full, false);
   table.enter("a");
-  assert.equal(table.standing("a").full, true);
+  assert.equal(table.state("a").full, true);
   table.leave("a");
-  assert.equal(table.standing("a").full, false);
+  assert.equal(table.state("a").full, false);
 });
 
 Deno.test("FailureTable allows one attempt fewer at once for each free failure, and always one", () => {
   const most = (failures: number, policy: Partial<WaitPolicy> = {}) => {
     const { table, clock, fail } = create(10, policy);
     fail("a", failures);
-    clock.now += table.standing("a").waitMs;
+    clock.now += table.state("a").waitMs;
     let attempts = 0;
-    for (; !table.standing("a").full; attempts++) table.enter("a");
+    for (; !table.state("a").full; attempts++) table.enter("a");
     return attempts;
   };
   assert.deepEqual([0, 1, 2, 3, 4].map((failures) => most(failures)), [4, 3, 1, 1, 1]);
@@ -201,11 +201,11 @@ Deno.test("FailureTable grants further free failures where it is told to", () =>
     extraFree,
   });
   for (let i = 0; i < 5; i++) table.fail("many users", "");
-  assert.deepEqual(table.standing("many users"), { waitMs: 0, full: false });
+  assert.deepEqual(table.state("many users"), { waitMs: 0, full: false });
   table.fail("many users", "");
-  assert.equal(table.standing("many users").waitMs, 1000);
+  assert.equal(table.state("many users").waitMs, 1000);
   for (let i = 0; i < 3; i++) table.fail("one user", "");
-  assert.equal(table.standing("one user").waitMs, 1000);
+  assert.equal(table.state("one user").waitMs, 1000);
 });
 
 Deno.test("FailureTable makes room at the expense of the key idle longest, never of a running wait", () => {
@@ -215,11 +215,11 @@ Deno.test("FailureTable makes room at the expense of the key idle longest, never
   fail("new", 3);
   fail("newest");
   assert.equal(table.size, 3);
-  assert.ok(table.standing("banned").waitMs > 0);
+  assert.ok(table.state("banned").waitMs > 0);
   fail("new"); // its fourth: it was kept
-  assert.ok(table.standing("new").waitMs > 0);
+  assert.ok(table.state("new").waitMs > 0);
   fail("old"); // its first again: it had to go
-  assert.equal(table.standing("old").waitMs, 0);
+  assert.equal(table.state("old").waitMs, 0);
 });
 
 Deno.test("FailureTable uses the room of waits that ended", () => {
@@ -230,7 +230,7 @@ Deno.test("FailureTable uses the room of waits that ended", () => {
   fail("c", 3);
   assert.equal(table.size, 2);
   assert.equal(table.waiting().length, 1);
-  assert.equal(table.standing("c", { ownOnly: true }).waitMs, 1000);
+  assert.equal(table.state("c", { ownOnly: true }).waitMs, 1000);
 });
 
 Deno.test("FailureTable full of running waits has further keys share, and gives no free guesses by it", () => {
@@ -238,12 +238,12 @@ Deno.test("FailureTable full of running waits has further keys share, and gives 
   for (let i = 0; i < 10; i++) fail(`banned ${i}`, 8);
   for (let i = 0; i < 5000; i++) fail(`stranger ${i}`);
   assert.equal(table.size, 10);
-  for (let i = 0; i < 10; i++) assert.equal(table.standing(`banned ${i}`).waitMs, 16_000);
+  for (let i = 0; i < 10; i++) assert.equal(table.state(`banned ${i}`).waitMs, 16_000);
   // 5,000 failures over 1,024 shared records: nearly all of them are beyond the free ones.
-  const waits = Array.from({ length: 1000 }, (_, i) => table.standing(`newcomer ${i}`).waitMs);
+  const waits = Array.from({ length: 1000 }, (_, i) => table.state(`newcomer ${i}`).waitMs);
   assert.ok(waits.filter((wait) => wait > 0).length > 800);
   assert.ok(waits.every((wait) => wait <= 10_000));
-  assert.equal(table.standing("newcomer 1", { ownOnly: true }).waitMs, 0);
+  assert.equal(table.state("newcomer 1", { ownOnly: true }).waitMs, 0);
 });
 
 Deno.test("FailureTable keeps every running wait and its bound, whatever happens", () => {
@@ -257,14 +257,14 @@ Deno.test("FailureTable keeps every running wait and its bound, whatever happens
     const until = new Map<string, number>();
     for (const step of steps) {
       if ("pass" in step) clock.now += step.pass;
-      else if ("look" in step) table.standing(`${step.look}`).waitMs;
+      else if ("look" in step) table.state(`${step.look}`).waitMs;
       else {
         const record = table.fail(`${step.fail}`, "");
         if (record !== undefined) until.set(`${step.fail}`, record.until);
       }
       assert.ok(table.size <= 5);
       for (const [key, moment] of until) {
-        if (moment > clock.now) assert.equal(table.standing(key).waitMs, moment - clock.now);
+        if (moment > clock.now) assert.equal(table.state(key).waitMs, moment - clock.now);
       }
     }
   }));
@@ -283,12 +283,12 @@ Deno.test("FailureTable hands its records over, running waits first", () => {
   const next = create();
   next.clock.now = clock.now;
   next.table.adopt(table.entries(10));
-  assert.equal(next.table.standing("waiting").waitMs, table.standing("waiting").waitMs);
-  assert.ok(table.standing("waiting").waitMs > 0);
+  assert.equal(next.table.state("waiting").waitMs, table.state("waiting").waitMs);
+  assert.ok(table.state("waiting").waitMs > 0);
   // The count goes on where it was.
   next.fail("later", 2);
   fail("later", 2);
-  assert.equal(next.table.standing("later").waitMs, table.standing("later").waitMs);
+  assert.equal(next.table.state("later").waitMs, table.state("later").waitMs);
 });
 
 Deno.test("FailureTable leaves out what is forgotten when it hands over and when it takes over", () => {
@@ -309,9 +309,9 @@ Deno.test("FailureTable keeps the graver of two records of one key", () => {
   const next = create();
   next.fail("a");
   next.table.adopt(before.table.entries(10));
-  assert.equal(next.table.standing("a").waitMs, 4000);
+  assert.equal(next.table.state("a").waitMs, 4000);
   next.table.adopt([["a", { subject: "a", failures: 1, at: next.clock.now, until: 0 }]]);
-  assert.equal(next.table.standing("a").waitMs, 4000);
+  assert.equal(next.table.state("a").waitMs, 4000);
 });
 
 Deno.test("FailureTable takes over no more than it has room for, and gives up no running wait for it", () => {
@@ -321,7 +321,7 @@ Deno.test("FailureTable takes over no more than it has room for, and gives up no
   next.fail("own", 5);
   next.table.adopt(before.table.entries(100));
   assert.equal(next.table.size, 8);
-  assert.equal(next.table.standing("own").waitMs, 4000);
+  assert.equal(next.table.state("own").waitMs, 4000);
 });
 
 Deno.test("FailureTable learns of no key for which there is no room, and goes on waiting for the others", () => {
@@ -336,7 +336,7 @@ Deno.test("FailureTable learns of no key for which there is no room, and goes on
 Deno.test("FailureTable gives up who failed longest ago, however often somebody looks", () => {
   const { table, fail } = create(3);
   for (const key of ["a", "b", "c"]) fail(key);
-  for (let i = 0; i < 3; i++) table.standing("a");
+  for (let i = 0; i < 3; i++) table.state("a");
   fail("d");
   assert.deepEqual(["a", "b", "c", "d"].map((key) => table.failuresOf(key)), [0, 1, 1, 1]);
 });
