@@ -1,6 +1,6 @@
 import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { Asker, RemoteStatus } from "../outgoing/remote_system.ts";
-import type { TurnSeeker } from "../model/turns.ts";
+import type { SemaphoreWaiter } from "../model/fair_semaphore.ts";
 import type { Identity } from "../model/identity.ts";
 import type { UploadOutcome } from "./ssh_key/certificate/certificate_book.ts";
 import type { AskAccountStatus } from "./account_status.ts";
@@ -94,7 +94,7 @@ export type AuthenticationResult =
   | { readonly kind: "refused"; readonly reason: string; readonly stepUp?: StepUp };
 
 /** An account whose daemons are asked which authorities its user names, and where that waits for its turn. */
-export interface CertificateOwner extends TurnSeeker {
+export interface CertificateOwner extends SemaphoreWaiter {
   readonly account: string;
 }
 

@@ -23,7 +23,7 @@ export interface DaemonCommand<T> {
   /** `undefined` for a reply that is none. */
   readonly parse: (reply: string) => T | undefined;
   /** Whose command it is, see {@link Queue}. */
-  readonly lane: string;
+  readonly queueKey: string;
   /** Milliseconds for the reply. */
   readonly replyLimit: number;
   /** Milliseconds after which the daemon can serve the next one, see {@link Queue}; absent: only with the reply. */
@@ -88,7 +88,7 @@ const TRIAL_MS = SECOND;
 /** Why a daemon that nobody has asked yet is not up. */
 const NOT_CHECKED = "not checked yet";
 
-const QUEUE_LIMITS = { waiting: 128, perLane: 64 };
+const QUEUE_LIMITS = { waiting: 128, perKey: 64 };
 /** Longest wait for one's turn, in milliseconds: then another instance may be quicker. */
 const MAX_WAIT_MS = 10 * SECOND;
 
@@ -185,12 +185,12 @@ export class Daemon {
   }
 
   #send<T>(command: DaemonCommand<T>, ping: boolean): Promise<Exchange<T>> {
-    const { lane, signal, deadline, longestTurn } = command;
+    const { queueKey, signal, deadline, longestTurn } = command;
     const { elapsed } = this.parts;
     const until = Math.min(elapsed() + MAX_WAIT_MS, deadline);
     let tookMs = 0;
     return this.#queue.take({
-      lane,
+      queueKey,
       signal,
       maxWait: until - elapsed(),
       longestMs: longestTurn,
@@ -282,7 +282,7 @@ export class Daemon {
     const result = await this.#send({
       request: encodePing(),
       parse: parsePing,
-      lane: "ping",
+      queueKey: "ping",
       replyLimit: limits.reply,
       deadline: elapsed() + limits.connect + limits.handshake + limits.reply + MAX_WAIT_MS,
       signal: this.#closing.signal,

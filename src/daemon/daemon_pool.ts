@@ -70,7 +70,7 @@ export interface DaemonLimits extends ExchangeLimits {
    * For the turn of a question about a user. The daemon reads key files in a process of its own, and serves others meanwhile:
    * a file that cannot be read to its end, as a pipe or one on a file system that hangs, must hold up nobody else.
    */
-  readonly userInfoTurn: number;
+  readonly userInfoPermit: number;
   readonly total: number;
 }
 
@@ -80,7 +80,7 @@ export const DAEMON_LIMITS: DaemonLimits = {
   handshake: 5_000,
   reply: 15_000,
   userInfoReply: 20_000,
-  userInfoTurn: 1_000,
+  userInfoPermit: 1_000,
   total: 30_000,
 };
 
@@ -157,14 +157,14 @@ class DaemonPool implements DaemonGroup {
     { instance, signal }: { readonly instance?: number; readonly signal: AbortSignal },
   ): Promise<SessionGrant> {
     let secret = createSecret();
-    const lane = `session ${order.user}`;
+    const queueKey = `session ${order.user}`;
     return this.#operate<SessionReply, SessionGrant>({
       signal,
       instance,
       command: () => ({
         request: encodeSession(order, secret),
         parse: parseSession,
-        lane,
+        queueKey,
         replyLimit: this.#limits.reply,
       }),
       judge: (reply, from) => {
@@ -199,9 +199,9 @@ class DaemonPool implements DaemonGroup {
       command: () => ({
         request: encodeUserInfo(user),
         parse: parseUserInfo,
-        lane: "user info",
+        queueKey: "user info",
         replyLimit: this.#limits.userInfoReply,
-        longestTurn: this.#limits.userInfoTurn,
+        longestTurn: this.#limits.userInfoPermit,
       }),
       judge: (result) => ({ result }),
     });

@@ -96,7 +96,7 @@ function providerOf({ params }: Call, { ways }: SignInParts): { name: string; lo
   return { name, login };
 }
 
-/** Strangers wait in the lane of their address. */
+/** Strangers wait in the queue key of their address. */
 function askerFor({ clientAddress, signal }: Call, credential: string): Asker {
   return askerOf({ clientAddress }, credential, signal);
 }

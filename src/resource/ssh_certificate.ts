@@ -53,8 +53,10 @@ export async function showCertificate(
 ): Promise<{ readonly principals: readonly string[]; readonly certificate: UserCertificate }> {
   return await throttleLogin(parts.admit(call.clientAddress, call.signal), async () => {
     let reason = "";
-    const lane = addressGroup(call.clientAddress);
-    const owner = account === undefined ? undefined : { account, lane, known: false, signal: call.signal };
+    const queueKey = addressGroup(call.clientAddress);
+    const owner = account === undefined
+      ? undefined
+      : { account, queueKey, known: false, signal: call.signal };
     for (const desk of parts.desks) {
       const outcome = await desk.upload(line, owner);
       if (outcome.kind === "refused") {

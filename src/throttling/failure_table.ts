@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Stopwatch } from "../model/clock.ts";
-import { type LaneLimits, Lanes, type Waiter } from "../model/lanes.ts";
+import { FairQueue, type FairQueueLimits, type Waiter } from "../model/fair_queue.ts";
 
 /** How waits grow. */
 export interface WaitPolicy {
@@ -40,7 +40,7 @@ const FULL: State = { waitMs: 0, full: true };
 const SHARED_RECORDS = 1024;
 
 /** Those who wait for attempts under one key to end. */
-const QUEUE_LIMITS: LaneLimits = { waiting: 2000, perLane: 1000 };
+const QUEUE_LIMITS: FairQueueLimits = { waiting: 2000, perKey: 1000 };
 
 /** Longest wait that subjects share, in milliseconds: it hits the innocent too. */
 const SHARED_MAX_MS = 10_000;
@@ -64,7 +64,7 @@ export class FailureTable<S> {
   /** Numbers of attempts under way; what they will turn out to be is not counted yet. */
   readonly #underWay = new Map<string, number>();
   /** Those who wait for an attempt to end. */
-  readonly #queues = new Map<string, Lanes>();
+  readonly #queues = new Map<string, FairQueue>();
   /** The same object for all records of a key since it was forgotten last. */
   readonly #series = new WeakMap<FailureRecord<S>, object>();
   readonly #shared = new Map<number, FailureRecord<undefined>>();
@@ -143,7 +143,7 @@ export class FailureTable<S> {
    * @returns Whether there was room to wait.
    */
   queue(key: string, waiter: Waiter): boolean {
-    const queue = this.#queues.get(key) ?? new Lanes(QUEUE_LIMITS);
+    const queue = this.#queues.get(key) ?? new FairQueue(QUEUE_LIMITS);
     this.#queues.set(key, queue);
     return queue.join({
       ...waiter,

@@ -14,7 +14,7 @@ export interface Place {
   /** The user's name as it was typed, which may be somebody's password. */
   readonly typed?: string;
   /** In which those wait who want an attempt here. */
-  readonly lane: string;
+  readonly queueKey: string;
 }
 
 /** What an attempt counts in while it is under way, and afterwards if it failed. */
@@ -38,7 +38,7 @@ export function passwordLimiter(memory: ThrottlingMemory, typed: string, address
     key: pair,
     subject: { user, address },
     typed,
-    lane: "",
+    queueKey: "",
   };
   const others: Place[] = [
     {
@@ -47,9 +47,9 @@ export function passwordLimiter(memory: ThrottlingMemory, typed: string, address
       table: addresses,
       key: address,
       subject: { address },
-      lane: user,
+      queueKey: user,
     },
-    { counted: "users", scope: "user", table: users, key: user, subject: { user }, typed, lane: address },
+    { counted: "users", scope: "user", table: users, key: user, subject: { user }, typed, queueKey: address },
   ];
   return { places: known ? [own] : [own, ...others], pair, known };
 }
@@ -73,7 +73,7 @@ export function tokenLimiter(
     table: memory.tables.tokens,
     key: known ? pair : address,
     subject: { address },
-    lane: claimant ?? "",
+    queueKey: claimant ?? "",
   };
   return { places: [place], pair, known };
 }

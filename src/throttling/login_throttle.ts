@@ -231,9 +231,9 @@ export class LoginThrottle {
           reject(error);
         }
       };
-      const queue = ({ table, key, lane }: Place) => {
+      const queue = ({ table, key, queueKey }: Place) => {
         const joined = table.queue(key, {
-          lane,
+          queueKey,
           maxWaitMs: until - performance.now(),
           signal,
           called: () => decide(false),

@@ -98,7 +98,7 @@ for (
 Deno.test("a comparison with MD5, too short to be seen over a connection, is made for everybody", async () => {
   const table = await parsePasswordFile(PASSWORDS + MANY, "users.txt");
   const check = new PasswordCheck();
-  const seeker = { lane: "", known: false, signal: new AbortController().signal };
+  const seeker = { queueKey: "", known: false, signal: new AbortController().signal };
   const measure = async () => {
     const times = CALLERS.map(() => [] as number[]);
     for (let i = -5; i < 40; i++) {

@@ -98,7 +98,7 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Keeping others out"],
     broken: "known users wait for the passwords of strangers",
-    file: "src/authentication/password/scrypt_turns.ts",
+    file: "src/authentication/password/scrypt_semaphore.ts",
     change: instead("forKnown: FOR_KNOWN, knownTurns: KNOWN_TURNS,", ""),
     tests: ["tests/authentication/password/password_check_test.ts"],
   },
@@ -466,9 +466,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Keeping others out: queues"],
     broken: "no turns are kept for those who are known",
-    file: "src/model/turns.ts",
+    file: "src/model/fair_semaphore.ts",
     change: instead("(known || this.#strange < atOnce - forKnown)", "forKnown >= 0"),
-    tests: ["tests/model/turns_test.ts"],
+    tests: ["tests/model/fair_semaphore_test.ts"],
   },
   {
     rows: ["Tokens at which an identity provider stumbles"],
@@ -639,7 +639,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Names of clients that are looked up"],
     broken: "one caller has all look-ups",
     file: "src/outgoing/name_service.ts",
-    change: instead("atOncePerLane: 4", "atOncePerLane: 16"),
+    change: instead("atOncePerKey: 4", "atOncePerKey: 16"),
     tests: ["tests/outgoing/name_service_test.ts"],
   },
   {

@@ -1,4 +1,4 @@
-import { ScryptTurns } from "../../src/authentication/password/scrypt_turns.ts";
+import { ScryptSemaphore } from "../../src/authentication/password/scrypt_semaphore.ts";
 import type { UserAttributes } from "../../src/attributes/user_attributes.ts";
 import { type Logger, SILENT } from "../../src/logging/logger.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
@@ -9,7 +9,7 @@ import type { TokenBounds } from "../../src/model/token_bounds.ts";
 import type { Call } from "../../src/resource/call.ts";
 import { dropForm } from "../../src/resource/access/drop/drop_upload.ts";
 import { UnfinishedUploads } from "../../src/resource/access/drop/unfinished_uploads.ts";
-import { PathTurns } from "../../src/resource/access/path_turns.ts";
+import { PathLocks } from "../../src/resource/access/path_locks.ts";
 import { UnreadAnswers } from "../../src/resource/long_text.ts";
 import type { SharingParts } from "../../src/resource/share/sharing_parts.ts";
 import { webResponse } from "../../src/service/mount.ts";
@@ -81,9 +81,9 @@ export class SharingSite implements AsyncDisposable {
         mapped: () => Promise.resolve({ mappedAccount: true, mappedRole: true }),
         limits: ({ made }) => Promise.resolve([this.limits, ...(made === undefined ? [] : [made.limits])]),
       },
-      uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(() => this.records, clock) },
+      uploads: { semaphore: new PathLocks(), unfinished: new UnfinishedUploads(() => this.records, clock) },
       guess: (_who, look) => look(),
-      hashing: new ScryptTurns(),
+      hashing: new ScryptSemaphore(),
       watch: () => () => {},
       unread: new UnreadAnswers(),
       unauthenticated: (reason) => refuse("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),

@@ -117,8 +117,8 @@ Deno.test("FailureTable allows one attempt fewer at once for each free failure, 
 });
 
 /** Somebody in the queue who notes being called. */
-function waiter(called: () => void, lane = "") {
-  return { lane, maxWaitMs: 60_000, called, left: () => assert.fail("left the queue") };
+function waiter(called: () => void, queueKey = "") {
+  return { queueKey, maxWaitMs: 60_000, called, left: () => assert.fail("left the queue") };
 }
 
 Deno.test("FailureTable gives turns in the order asked for, one for each attempt that ends", () => {
@@ -182,7 +182,7 @@ Deno.test("FailureTable ends the waiting for a turn when the time is up", async 
   for (let i = 0; i < 4; i++) table.enter("a");
   let turned = false;
   const late = new Promise((left) =>
-    table.queue("a", { lane: "", maxWaitMs: 1, called: () => assert.fail("called"), left })
+    table.queue("a", { queueKey: "", maxWaitMs: 1, called: () => assert.fail("called"), left })
   );
   table.queue("a", waiter(() => turned = true));
   assert.equal(await late, "late");

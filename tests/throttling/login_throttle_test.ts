@@ -253,24 +253,24 @@ for (const seed of [1, 2, 3]) {
 Deno.test("LoginThrottle lets who gives up leave the queue", async () => {
   const { loginThrottle } = create();
   const ann = basic("ann", "x");
-  const { underWay, turns } = crowd(loginThrottle, ann, 1);
+  const { underWay, semaphore } = crowd(loginThrottle, ann, 1);
   const caller = new AbortController();
   const left = loginThrottle.admit(ann, caller.signal);
   caller.abort(new Error("gone"));
   await assert.rejects(Promise.resolve(left), /gone/);
   await assert.rejects(Promise.resolve(loginThrottle.admit(ann, caller.signal)), /gone/);
   underWay.forEach((attempt) => attempt.undecided());
-  for (const turn of turns) (await turn).undecided();
+  for (const turn of semaphore) (await turn).undecided();
 });
 
 Deno.test("LoginThrottle has only so many wait for one user at an address", async () => {
   const { loginThrottle } = create();
-  const { underWay, turns } = crowd(loginThrottle, basic("ann", "x"), 1000);
+  const { underWay, semaphore } = crowd(loginThrottle, basic("ann", "x"), 1000);
   await assert.rejects(Promise.resolve(loginThrottle.admit(basic("ann", "x"))), {
     code: "ERR_TOO_MANY_AT_ONCE",
   });
   underWay.forEach((attempt) => attempt.undecided());
-  for (const turn of turns) (await turn).undecided();
+  for (const turn of semaphore) (await turn).undecided();
 });
 
 Deno.test("LoginThrottle takes a /64 for one address", () => {
@@ -382,37 +382,37 @@ function crowd(loginThrottle: LoginThrottle, credentials: Credentials, waiting: 
       underWay.push(attempt);
       continue;
     }
-    const turns = [attempt];
-    for (let i = 1; i < waiting; i++) turns.push(Promise.resolve(loginThrottle.admit(credentials)));
-    return { underWay, turns };
+    const semaphore = [attempt];
+    for (let i = 1; i < waiting; i++) semaphore.push(Promise.resolve(loginThrottle.admit(credentials)));
+    return { underWay, semaphore };
   }
 }
 
 Deno.test("LoginThrottle bounds the guesses that can be made before the first is counted", async () => {
   const { loginThrottle, wait } = create();
   const ann = basic("ann", "x");
-  const { underWay, turns } = crowd(loginThrottle, ann, 5);
+  const { underWay, semaphore } = crowd(loginThrottle, ann, 5);
   assert.equal(underWay.length, 32);
   underWay.forEach((attempt) => attempt.failed());
-  for (const turn of turns) await assert.rejects(turn, { code: "ERR_TOO_MANY_FAILURES" });
+  for (const turn of semaphore) await assert.rejects(turn, { code: "ERR_TOO_MANY_FAILURES" });
   assert.equal(wait(ann), 900_000);
 });
 
 Deno.test("LoginThrottle lets everybody who is right in, however many at once, each in turn", async () => {
   const { loginThrottle, wait } = create();
   const ann = basic("ann", "right");
-  const { underWay, turns } = crowd(loginThrottle, ann, 500);
+  const { underWay, semaphore } = crowd(loginThrottle, ann, 500);
   underWay.forEach((attempt) => attempt.succeeded());
-  for (const turn of turns) (await turn).succeeded();
+  for (const turn of semaphore) (await turn).succeeded();
   assert.equal(wait(ann), 0);
 });
 
 Deno.test("LoginThrottle lets others go first who are not in the way of each other", async () => {
   const { loginThrottle, admit } = create();
-  const { underWay, turns } = crowd(loginThrottle, basic("ann", "x"), 3);
+  const { underWay, semaphore } = crowd(loginThrottle, basic("ann", "x"), 3);
   admit(basic("bob", "x")).succeeded();
   underWay.forEach((attempt) => attempt.undecided());
-  for (const turn of turns) (await turn).undecided();
+  for (const turn of semaphore) (await turn).undecided();
 });
 
 Deno.test("LoginThrottle lets many users of one address in, each in turn", async () => {
@@ -425,8 +425,8 @@ Deno.test("LoginThrottle lets many users of one address in, each in turn", async
 
 Deno.test("LoginThrottle refuses who had no turn for too long", async () => {
   const { loginThrottle } = create({}, SILENT, { maxWaitMs: 1 });
-  const { underWay, turns } = crowd(loginThrottle, basic("ann", "x"), 2);
-  for (const turn of turns) {
+  const { underWay, semaphore } = crowd(loginThrottle, basic("ann", "x"), 2);
+  for (const turn of semaphore) {
     await assert.rejects(turn, {
       code: "ERR_TOO_MANY_AT_ONCE",
       status: 429,
@@ -438,9 +438,9 @@ Deno.test("LoginThrottle refuses who had no turn for too long", async () => {
 
 Deno.test("LoginThrottle gives nobody's turn away to who is banned meanwhile", async () => {
   const { loginThrottle, clock } = create();
-  const { underWay, turns } = crowd(loginThrottle, basic("ann", "x"), 3);
+  const { underWay, semaphore } = crowd(loginThrottle, basic("ann", "x"), 3);
   underWay.slice(0, 6).forEach((attempt) => attempt.failed());
-  for (const turn of turns) await assert.rejects(turn, { code: "ERR_TOO_MANY_FAILURES" });
+  for (const turn of semaphore) await assert.rejects(turn, { code: "ERR_TOO_MANY_FAILURES" });
   clock.now += 1000;
   const last = loginThrottle.admit(basic("ann", "x"));
   assert(last instanceof Promise, "one at a time after the free failures");

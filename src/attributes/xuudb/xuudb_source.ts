@@ -78,7 +78,7 @@ export class XuudbSource implements AttributeSource {
     const { address, gcid } = this.#options;
     const signal = AbortSignal.any([abandoned, this.#closed.signal]);
     // Whoever is asked about has been recognised; from which address does not matter to the answer.
-    const asker = { lane: dn, known: true, credential: dn, address: dn, signal };
+    const asker = { queueKey: dn, known: true, credential: dn, address: dn, signal };
     try {
       const record = await this.#remote.ask(
         this.#form.request(address, gcid, dn),

@@ -5,7 +5,7 @@ import type { Authorization, Credentials } from "../../model/credentials.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { refuse, type ServiceError } from "../../model/service_error.ts";
-import type { TurnSeeker } from "../../model/turns.ts";
+import type { SemaphoreWaiter } from "../../model/fair_semaphore.ts";
 import { watchBytes, type WatchedFile, watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
@@ -79,7 +79,7 @@ export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
     ? undefined
     : await watchBytes(options.certificates.revoked, readRevokedKeys, { log: options.log });
   const directory = new KeyDirectory(options.sources, options.times, options);
-  const ownKeys = (account: string, seeker: TurnSeeker) => keysIn(directory, account, seeker);
+  const ownKeys = (account: string, seeker: SemaphoreWaiter) => keysIn(directory, account, seeker);
   const certified = options.certificates &&
     await openCertifiedUsers(options.certificates, { ...options, revoked, ownKeys });
   return new SshKeyAuthenticator(options, { file, revoked, certified, directory });
@@ -157,7 +157,7 @@ class SshKeyAuthenticator implements Authenticator {
       login,
       async (keys) =>
         keys.some(counts) || (await this.certificates?.keysOf(login, keys))?.some(counts) === true,
-      { lane: `account status of ${login}`, known: true, signal }, // asked about on the word of a token that was verified
+      { queueKey: `account status of ${login}`, known: true, signal }, // asked about on the word of a token that was verified
     );
     if (confirmed.length > 0) return { kind: "known", servers: [...confirmed, ...failed] };
     if (failed.length > 0) throw notLookedUp(failed);
@@ -197,7 +197,7 @@ class SshKeyAuthenticator implements Authenticator {
     this.#directory.close();
   }
 
-  async #verify(trial: KeyTrial, seeker: TurnSeeker): Promise<AuthenticationResult> {
+  async #verify(trial: KeyTrial, seeker: SemaphoreWaiter): Promise<AuthenticationResult> {
     const { user } = trial.proof;
     const certified = await this.certificates?.keysFor(trial);
     const byCertificate = certified && await trial.find(certified.keys);
@@ -315,7 +315,7 @@ function family(type: SshKeyType): string {
 async function keysIn(
   directory: KeyDirectory,
   account: string,
-  seeker: TurnSeeker,
+  seeker: SemaphoreWaiter,
 ): Promise<readonly AuthorizedKey[]> {
   const found: AuthorizedKey[] = [];
   const { failed } = await directory.confirm(account, (keys) => {

@@ -1,7 +1,7 @@
 import { canonicalAddress } from "../../model/address.ts";
 import type { Secret } from "../../model/secret.ts";
 import { refuse, ServiceError } from "../../model/service_error.ts";
-import { Turns } from "../../model/turns.ts";
+import { FairSemaphore } from "../../model/fair_semaphore.ts";
 import { AccountBudget, type BudgetOptions } from "./account_budget.ts";
 import { ControlConnection } from "./control_connection.ts";
 import { DaemonSession } from "./daemon_session.ts";
@@ -10,7 +10,7 @@ import { GuardedSocket } from "./guarded_socket.ts";
 import { logIn } from "./log_in.ts";
 import { SESSION_TIMES, type SessionTimes } from "./session_times.ts";
 
-const ONE_AFTER_THE_OTHER = { atOnce: 1, waiting: Infinity, perLane: Infinity };
+const ONE_AFTER_THE_OTHER = { atOnce: 1, waiting: Infinity, perKey: Infinity };
 
 /** What a daemon session is confined to; fields as in a session order. */
 export interface SessionScope {
@@ -93,7 +93,7 @@ export class SessionClient {
   readonly #budget: AccountBudget;
   readonly #times: SessionTimes;
   /** By instance, as are the ways to open data connections. */
-  readonly #turns = new Map<number, Turns>();
+  readonly #semaphore = new Map<number, FairSemaphore>();
   readonly #ports = new Map<number, DataPorts>();
   #turn = 0;
 
@@ -175,15 +175,15 @@ export class SessionClient {
    * what it drops is tried again by the system after a second at the earliest: so one at a time is faster.
    */
   async #connect({ instance, host, port }: Listening, signal: AbortSignal): Promise<ControlConnection> {
-    const turns = this.#turns.get(instance) ?? new Turns(ONE_AFTER_THE_OTHER);
-    this.#turns.set(instance, turns);
+    const semaphore = this.#semaphore.get(instance) ?? new FairSemaphore(ONE_AFTER_THE_OTHER);
+    this.#semaphore.set(instance, semaphore);
     const late = AbortSignal.timeout(this.#times.connectMs * 2);
     const maxWait = AbortSignal.any([signal, late]);
     try {
-      return await turns.run(
+      return await semaphore.run(
         async () =>
           await this.#greeting(await GuardedSocket.connect(host, port, this.#times.connectMs, signal)),
-        { lane: "", known: false, signal: maxWait },
+        { queueKey: "", known: false, signal: maxWait },
       );
     } catch (error) {
       if (error === late.reason) {

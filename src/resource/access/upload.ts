@@ -44,7 +44,7 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
       permission: "WRITE",
       instance: server.instance,
     }, use.signal);
-    endTurn = await parts.uploads.turns.take(server.name, path, use.signal);
+    endTurn = await parts.uploads.semaphore.take(server.name, path, use.signal);
     const existing = await existingFile(session, path);
     const validators = existing && validatorsOf(existing, parts.clock());
     if (!allowsWriting(headers, validators)) throw refuse("ERR_PRECONDITION_FAILED");

@@ -84,7 +84,7 @@ export async function passwordHash(
   { hashing }: SharingParts,
 ): Promise<string | undefined> {
   if (password === undefined) return undefined;
-  const seeker = { lane: user.uid ?? "", known: true, signal };
+  const seeker = { queueKey: user.uid ?? "", known: true, signal };
   return formatScrypt(await hashing.run(() => hashWithScrypt(password.reveal()), seeker));
 }
 

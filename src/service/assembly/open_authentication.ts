@@ -154,7 +154,7 @@ async function renewLogin(
   if (method?.browserLogin === undefined) {
     return { kind: "refused", reason: "no browser signs in there any more" };
   }
-  const clientAddress = "renewal"; // a lane of their own: nobody else waits for these, nor they for others
+  const clientAddress = "renewal"; // a queue key of their own: nobody else waits for these, nor they for others
   const asker = askerOf({ clientAddress }, session.sub, signal);
   const outcome = await method.browserLogin.renew(session, { acr, authTime }, asker);
   if (outcome.kind === "refused") return outcome;

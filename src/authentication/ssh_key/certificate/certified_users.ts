@@ -7,7 +7,7 @@ import { isRefusal } from "../../../model/service_error.ts";
 import type { RecordStore } from "../../../store/record_store.ts";
 import { type WatchedFile, watchFile } from "../../../watch/watched_file.ts";
 import { wholeLines } from "../../../watch/whole_lines.ts";
-import type { TurnSeeker } from "../../../model/turns.ts";
+import type { SemaphoreWaiter } from "../../../model/fair_semaphore.ts";
 import type { AuthenticationResult, CertificateDesk, CertificateOwner } from "../../authenticator.ts";
 import type { AuthorizedKey } from "../authorized_keys.ts";
 import { nameFromTemplate } from "../dn_template.ts";
@@ -53,7 +53,7 @@ export class CertifiedUsers implements CertificateDesk {
       readonly only: boolean;
     },
     /** What daemons report of an account's keys. @throws {ERR_KEY_LOOKUP_FAILED} */
-    readonly ownKeys: (account: string, seeker: TurnSeeker) => Promise<readonly AuthorizedKey[]>,
+    readonly ownKeys: (account: string, seeker: SemaphoreWaiter) => Promise<readonly AuthorizedKey[]>,
   ) {}
 
   async upload(line: string, owner?: CertificateOwner): Promise<UploadOutcome> {

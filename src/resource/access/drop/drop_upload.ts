@@ -198,7 +198,7 @@ async function makeDirectories(
 ): Promise<void> {
   const directories = name.split("/").slice(0, -1);
   if (directories.length === 0) return;
-  const endTurn = await uploads.turns.take(share.server, share.path, signal);
+  const endTurn = await uploads.semaphore.take(share.server, share.path, signal);
   try {
     let path = share.path;
     for (const directory of directories) {
@@ -263,7 +263,7 @@ async function giveName(
 ): Promise<DroppedFile> {
   const { uploads, store } = parts;
   const { total, reserved, part, name } = upload;
-  const endTurn = await uploads.turns.take(share.server, share.path, signal);
+  const endTurn = await uploads.semaphore.take(share.server, share.path, signal);
   try {
     const isTaken = async (n: number) => await sizeOf(session, `${share.path}${nthName(name, n)}`, -1) >= 0;
     const existing = place !== "free" && await replaced(session, `${share.path}${name}`, place, parts);

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Lanes } from "../../src/model/lanes.ts";
+import { FairQueue } from "../../src/model/fair_queue.ts";
 
-function create(limits = { waiting: 6, perLane: 4 }) {
-  const lanes = new Lanes(limits);
+function create(limits = { waiting: 6, perKey: 4 }) {
+  const lanes = new FairQueue(limits);
   const order: string[] = [];
   /** Comes to the lane that the first letter of the name says. */
   const join = (name: string, more: { maxWaitMs?: number; signal?: AbortSignal } = {}) =>
     lanes.join({
-      lane: name.slice(0, 1),
+      queueKey: name.slice(0, 1),
       ...more,
       called: () => order.push(name),
       left: (why) => order.push(`${name} ${why}`),
@@ -20,7 +20,7 @@ function create(limits = { waiting: 6, perLane: 4 }) {
   return { lanes, order, join, serve };
 }
 
-Deno.test("Lanes takes turns among lanes, and within one it is first come, first served", () => {
+Deno.test("FairQueue takes turns among lanes, and within one it is first come, first served", () => {
   const { join, serve, lanes } = create();
   for (const name of ["a1", "a2", "a3", "b1", "c1", "b2"]) assert.ok(join(name));
   assert.equal(lanes.size, 6);
@@ -28,17 +28,17 @@ Deno.test("Lanes takes turns among lanes, and within one it is first come, first
   assert.equal(lanes.size, 0);
 });
 
-Deno.test("Lanes leaves out those lanes that may have no turn", () => {
+Deno.test("FairQueue leaves out those lanes that may have no turn", () => {
   const { join, lanes, order } = create();
   for (const name of ["a1", "a2", "b1"]) join(name);
-  const notA = (lane: string) => lane !== "a";
+  const notA = (queueKey: string) => queueKey !== "a";
   assert.ok(lanes.callNext(notA));
   assert.ok(!lanes.callNext(notA));
   assert.ok(lanes.callNext());
   assert.deepEqual(order, ["b1", "a1"]);
 });
 
-Deno.test("Lanes has room for so many of one lane", () => {
+Deno.test("FairQueue has room for so many of one lane", () => {
   const { join, serve } = create();
   for (const name of ["a1", "a2", "a3", "a4"]) assert.ok(join(name));
   assert.ok(!join("a5"));
@@ -46,7 +46,7 @@ Deno.test("Lanes has room for so many of one lane", () => {
   assert.deepEqual(serve(), ["a1", "b1", "a2", "a3", "a4"]);
 });
 
-Deno.test("Lanes that is full takes the room for short lanes from the end of the longest", () => {
+Deno.test("FairQueue that is full takes the room for short lanes from the end of the longest", () => {
   const { join, serve, order } = create();
   for (const name of ["a1", "a2", "a3", "a4", "b1", "b2"]) assert.ok(join(name));
   assert.ok(join("b3"), "a has two more than b");
@@ -66,13 +66,13 @@ Deno.test("Lanes that is full takes the room for short lanes from the end of the
   ]);
 });
 
-Deno.test("Lanes that is full of lanes of one has no room", () => {
+Deno.test("FairQueue that is full of lanes of one has no room", () => {
   const { join } = create();
   for (const name of ["a1", "b1", "c1", "d1", "e1", "f1"]) assert.ok(join(name));
   assert.ok(!join("g1"));
 });
 
-Deno.test("Lanes lets go of who is out of patience, and of who gives up", async () => {
+Deno.test("FairQueue lets go of who is out of patience, and of who gives up", async () => {
   const { join, serve, order, lanes } = create();
   const caller = new AbortController();
   join("a1", { signal: caller.signal });
@@ -85,43 +85,49 @@ Deno.test("Lanes lets go of who is out of patience, and of who gives up", async 
   assert.deepEqual(serve(), ["a1 aborted", "b1 late", "a2"]);
 });
 
-Deno.test("Lanes tells nobody who was called or sent away anything more", async () => {
+Deno.test("FairQueue tells nobody who was called or sent away anything more", async () => {
   const { join, order, lanes } = create();
   const caller = new AbortController();
   join("a1", { signal: caller.signal, maxWaitMs: 0 });
   join("a2", { signal: caller.signal, maxWaitMs: 0 });
   join("b1");
   lanes.callNext();
-  assert.deepEqual(lanes.clear().map(({ lane }) => lane), ["b", "a"]);
+  assert.deepEqual(lanes.clear().map(({ queueKey }) => queueKey), ["b", "a"]);
   caller.abort();
   await new Promise((resolve) => setTimeout(resolve, 1));
   assert.deepEqual([order, lanes.size, lanes.callNext()], [["a1"], 0, false]);
 });
 
-Deno.test("Lanes tells each waiter one thing, keeps its bounds and delays a lane by one turn each round", () => {
+Deno.test("FairQueue tells each waiter one thing, keeps its bounds and delays a lane by one turn each round", () => {
   const move = fc.oneof(
     { weight: 3, arbitrary: fc.record({ join: fc.nat({ max: 5 }) }) },
     { weight: 1, arbitrary: fc.record({ abort: fc.nat() }) },
     { weight: 1, arbitrary: fc.constant({ call: true }) },
   );
   fc.assert(fc.property(fc.array(move, { maxLength: 100 }), (moves) => {
-    const lanes = new Lanes({ waiting: 8, perLane: 3 });
-    const waiting: { lane: string; told: string[]; rounds: Map<string, number>; caller: AbortController }[] =
-      [];
+    const lanes = new FairQueue({ waiting: 8, perKey: 3 });
+    const waiting: {
+      queueKey: string;
+      told: string[];
+      rounds: Map<string, number>;
+      caller: AbortController;
+    }[] = [];
     for (const move of moves) {
       if ("join" in move) {
-        const lane = String(move.join);
+        const queueKey = String(move.join);
         const told: string[] = [];
         const caller = new AbortController();
-        const own = { lane, told, caller, rounds: new Map<string, number>() };
-        const first = !waiting.some((other) => other.lane === lane && other.told.length === 0);
+        const own = { queueKey, told, caller, rounds: new Map<string, number>() };
+        const first = !waiting.some((other) => other.queueKey === queueKey && other.told.length === 0);
         const joined = lanes.join({
-          lane,
+          queueKey,
           signal: caller.signal,
           called: () => {
             told.push("called");
-            for (const other of waiting) other.rounds.set(lane, (other.rounds.get(lane) ?? 0) + 1);
-            if (first) assert.ok([...own.rounds].every(([name, turns]) => name === lane || turns <= 1));
+            for (const other of waiting) other.rounds.set(queueKey, (other.rounds.get(queueKey) ?? 0) + 1);
+            if (first) {
+              assert.ok([...own.rounds].every(([name, semaphore]) => name === queueKey || semaphore <= 1));
+            }
           },
           left: (why) => told.push(why),
         });

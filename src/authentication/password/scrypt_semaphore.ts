@@ -1,5 +1,5 @@
 import { refuse } from "../../model/service_error.ts";
-import { NoTurn, Turns, type TurnSeeker } from "../../model/turns.ts";
+import { FairSemaphore, NoPermit, type SemaphoreWaiter } from "../../model/fair_semaphore.ts";
 
 /**
  * Hashes at the same time: two cores' work, one more that only known users may have, and the memory of each. So however long
@@ -9,30 +9,30 @@ const SLOTS = 3;
 const FOR_KNOWN = 1;
 /** Turns of known users for each of strangers, who must not wait for ever. */
 const KNOWN_TURNS = 8;
-/** Further ones that may wait, of strangers and of known users each: some seconds' work; and of one lane. */
+/** Further ones that may wait, of strangers and of known users each: some seconds' work; and of one queue key. */
 const WAITING = 128;
-const PER_LANE = 8;
+const PER_KEY = 8;
 
 /**
  * Has whatever hashes with scrypt wait for its turn. Each hash takes a tenth of a second of a core and tens of megabytes, and
  * the runtime would do hundreds at a time.
  */
-export class ScryptTurns {
-  readonly #turns = new Turns({
+export class ScryptSemaphore {
+  readonly #semaphore = new FairSemaphore({
     atOnce: SLOTS,
     forKnown: FOR_KNOWN,
     knownTurns: KNOWN_TURNS,
     waiting: WAITING,
-    perLane: PER_LANE,
+    perKey: PER_KEY,
   });
 
   /**
    * @throws {ERR_TOO_MUCH_WORK} 503, if too much waits there already.
    * @throws The signal's reason, if the caller has gone; what the work throws.
    */
-  run<T>(work: () => Promise<T>, seeker: TurnSeeker): Promise<T> {
-    return this.#turns.run(work, seeker).catch((error) => {
-      throw error instanceof NoTurn
+  run<T>(work: () => Promise<T>, seeker: SemaphoreWaiter): Promise<T> {
+    return this.#semaphore.run(work, seeker).catch((error) => {
+      throw error instanceof NoPermit
         ? refuse("ERR_TOO_MUCH_WORK", `check of a password: ${error.message}`)
         : error;
     });

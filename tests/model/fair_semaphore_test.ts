@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
-import { type TurnLimits, Turns, type TurnSeeker } from "../../src/model/turns.ts";
+import { FairSemaphore, type SemaphoreLimits, type SemaphoreWaiter } from "../../src/model/fair_semaphore.ts";
 
 const NEVER = new AbortController().signal;
 
 /** Turns whose work ends when told. */
-function create(limits: Partial<TurnLimits> = {}) {
-  const turns = new Turns({ atOnce: 2, waiting: 6, perLane: 4, ...limits });
+function create(limits: Partial<SemaphoreLimits> = {}) {
+  const semaphore = new FairSemaphore({ atOnce: 2, waiting: 6, perKey: 4, ...limits });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   /** Comes to the lane that the first letter of the name says. */
-  const come = (name: string, { known = false, signal = NEVER }: Partial<TurnSeeker> = {}) =>
-    turns.run(() =>
+  const come = (name: string, { known = false, signal = NEVER }: Partial<SemaphoreWaiter> = {}) =>
+    semaphore.run(() =>
       new Promise<string>((resolve) => {
         begun.push(name);
         ends.push(() => resolve(name));
-      }), { lane: name.slice(0, 1), known, signal });
+      }), { queueKey: name.slice(0, 1), known, signal });
   const settle = async () => {
     for (let i = 0; i < 10; i++) await Promise.resolve();
   };
   return {
-    turns,
+    semaphore,
     begun,
     come,
     settle,
@@ -33,7 +33,7 @@ function create(limits: Partial<TurnLimits> = {}) {
   };
 }
 
-Deno.test("Turns runs a few at a time, the others when one ends, lane by lane", async () => {
+Deno.test("FairSemaphore runs a few at a time, the others when one ends, lane by lane", async () => {
   const setting = create();
   const { come, begun } = setting;
   const all = ["a1", "a2", "a3", "a4", "b1"].map((name) => come(name));
@@ -45,8 +45,8 @@ Deno.test("Turns runs a few at a time, the others when one ends, lane by lane", 
   assert.deepEqual(await Promise.all(all), ["a1", "a2", "a3", "a4", "b1"]);
 });
 
-Deno.test("Turns lets no more of a lane run than are allowed, however many have ended", async () => {
-  const setting = create({ atOnce: 4, atOncePerLane: 2 });
+Deno.test("FairSemaphore lets no more of a lane run than are allowed, however many have ended", async () => {
+  const setting = create({ atOnce: 4, atOncePerKey: 2 });
   const all = ["a1", "a2", "a3", "a4"].map((name) => setting.come(name));
   assert.deepEqual(setting.begun, ["a1", "a2"]);
   await setting.endFirst();
@@ -55,7 +55,7 @@ Deno.test("Turns lets no more of a lane run than are allowed, however many have 
   await Promise.all(all);
 });
 
-Deno.test("Turns lets nobody wait longer than they are patient", async () => {
+Deno.test("FairSemaphore lets nobody wait longer than they are patient", async () => {
   const setting = create({ atOnce: 1, maxWaitMs: 5 });
   const first = setting.come("a1");
   await assert.rejects(setting.come("a2"), /no turn in time/);
@@ -64,7 +64,7 @@ Deno.test("Turns lets nobody wait longer than they are patient", async () => {
   assert.deepEqual(setting.begun, ["a1"]);
 });
 
-Deno.test("Turns gives known ones every other turn", async () => {
+Deno.test("FairSemaphore gives known ones every other turn", async () => {
   const setting = create({ atOnce: 1 });
   const { come, begun } = setting;
   const all = ["a1", "b1", "c1", "d1"].map((name) => come(name));
@@ -74,7 +74,7 @@ Deno.test("Turns gives known ones every other turn", async () => {
   await Promise.all(all);
 });
 
-Deno.test("Turns gives known ones as many turns for each of strangers as it is told, and strangers theirs", async () => {
+Deno.test("FairSemaphore gives known ones as many turns for each of strangers as it is told, and strangers theirs", async () => {
   const setting = create({ atOnce: 1, knownTurns: 2 });
   const { come, begun } = setting;
   const all = ["a1", "b1", "c1", "d1"].map((name) => come(name));
@@ -84,7 +84,7 @@ Deno.test("Turns gives known ones as many turns for each of strangers as it is t
   await Promise.all(all);
 });
 
-Deno.test("Turns has room for known ones when strangers have taken all of theirs", async () => {
+Deno.test("FairSemaphore has room for known ones when strangers have taken all of theirs", async () => {
   const setting = create();
   const { come, begun } = setting;
   const crowd = ["a1", "a2", "b1", "c1", "d1", "e1", "f1", "g1"].map((name) => come(name));
@@ -95,8 +95,8 @@ Deno.test("Turns has room for known ones when strangers have taken all of theirs
   await Promise.all([...crowd, known]);
 });
 
-Deno.test("Turns lets no lane have more than its part at once", async () => {
-  const setting = create({ atOnce: 3, atOncePerLane: 2 });
+Deno.test("FairSemaphore lets no lane have more than its part at once", async () => {
+  const setting = create({ atOnce: 3, atOncePerKey: 2 });
   const { come, begun } = setting;
   const all = ["a1", "a2", "a3", "b1"].map((name) => come(name));
   assert.deepEqual(begun, ["a1", "a2", "b1"]);
@@ -106,7 +106,7 @@ Deno.test("Turns lets no lane have more than its part at once", async () => {
   await Promise.all(all);
 });
 
-Deno.test("Turns keeps a part for known ones, however long the work of strangers takes", async () => {
+Deno.test("FairSemaphore keeps a part for known ones, however long the work of strangers takes", async () => {
   const setting = create({ atOnce: 3, forKnown: 1 });
   const { come, begun } = setting;
   const all = ["a1", "b1", "c1"].map((name) => come(name));
@@ -120,7 +120,7 @@ Deno.test("Turns keeps a part for known ones, however long the work of strangers
   await Promise.all(all);
 });
 
-Deno.test("Turns never begins the work of who gave up, and goes on with the next", async () => {
+Deno.test("FairSemaphore never begins the work of who gave up, and goes on with the next", async () => {
   const setting = create({ atOnce: 1 });
   const { come, begun } = setting;
   const caller = new AbortController();
@@ -136,25 +136,28 @@ Deno.test("Turns never begins the work of who gave up, and goes on with the next
   await Promise.all([first, kept]);
 });
 
-Deno.test("Turns passes the turn on when somebody gives up between being called and beginning", async () => {
-  const turns = new Turns({ atOnce: 1, waiting: 6, perLane: 4 });
+Deno.test("FairSemaphore passes the turn on when somebody gives up between being called and beginning", async () => {
+  const semaphore = new FairSemaphore({ atOnce: 1, waiting: 6, perKey: 4 });
   const caller = new AbortController();
-  const seeker = { lane: "a", known: false, signal: NEVER };
+  const seeker = { queueKey: "a", known: false, signal: NEVER };
   const end = Promise.withResolvers<void>();
-  const first = turns.run(() => end.promise, seeker);
-  const second = turns.run(() => Promise.reject(new Error("begun")), { ...seeker, signal: caller.signal });
-  const third = turns.run(() => Promise.resolve("third"), seeker);
+  const first = semaphore.run(() => end.promise, seeker);
+  const second = semaphore.run(() => Promise.reject(new Error("begun")), {
+    ...seeker,
+    signal: caller.signal,
+  });
+  const third = semaphore.run(() => Promise.resolve("third"), seeker);
   end.resolve();
   first.then(() => caller.abort(new Error("gone")));
   await assert.rejects(second, /gone|begun/);
   assert.equal(await third, "third");
 });
 
-Deno.test("Turns passes the turn on when work fails", async () => {
-  const turns = new Turns({ atOnce: 1, waiting: 6, perLane: 4 });
-  const seeker = { lane: "a", known: false, signal: NEVER };
-  const failing = turns.run(() => Promise.reject(new Error("no")), seeker);
-  const next = turns.run(() => Promise.resolve("next"), seeker);
+Deno.test("FairSemaphore passes the turn on when work fails", async () => {
+  const semaphore = new FairSemaphore({ atOnce: 1, waiting: 6, perKey: 4 });
+  const seeker = { queueKey: "a", known: false, signal: NEVER };
+  const failing = semaphore.run(() => Promise.reject(new Error("no")), seeker);
+  const next = semaphore.run(() => Promise.resolve("next"), seeker);
   await assert.rejects(failing, /no/);
   assert.equal(await next, "next");
 });

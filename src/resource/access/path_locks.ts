@@ -1,13 +1,13 @@
-import { Turns } from "../../model/turns.ts";
+import { FairSemaphore } from "../../model/fair_semaphore.ts";
 
 /** Lets one at a time look at a path and begin to write there, so that what it saw still holds. */
-export class PathTurns {
+export class PathLocks {
   // Who waits has a session of the daemon already, and of these there are few.
-  readonly #turns = new Turns({
+  readonly #semaphore = new FairSemaphore({
     atOnce: Infinity,
-    atOncePerLane: 1,
+    atOncePerKey: 1,
     waiting: Infinity,
-    perLane: Infinity,
+    perKey: Infinity,
   });
 
   /**
@@ -22,7 +22,7 @@ export class PathTurns {
       begin();
       return over;
     };
-    this.#turns.run(work, { lane: `${server}:${path}`, known: true, signal }).catch(reject);
+    this.#semaphore.run(work, { queueKey: `${server}:${path}`, known: true, signal }).catch(reject);
     await begun;
     return end;
   }
