@@ -58,7 +58,7 @@ export interface DaemonParts {
   /** Told of what changes. */
   readonly learned: (knowledge: DaemonKnowledge) => void;
   /** How many instances of the service send it commands, this one included; default 1. */
-  readonly sharers?: () => number;
+  readonly clusterMembers?: () => number;
 }
 
 /** What a daemon is to a logical server. */
@@ -125,7 +125,7 @@ export class Daemon {
     this.#trouble = parts.known?.trouble;
     this.#facts = parts.known?.facts;
     const ready = parts.socket.tls !== undefined;
-    this.#crowd = new Crowd(parts.sharers ?? (() => 1));
+    this.#crowd = new Crowd(parts.clusterMembers ?? (() => 1));
     this.#queue = new Queue({ ...QUEUE_LIMITS, underWay: () => this.#crowd.underWay(ready) });
   }
 

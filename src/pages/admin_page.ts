@@ -41,7 +41,7 @@ export async function adminPage(call: Call, { servers, facts, desk }: AdminPageP
     body: [
       markup`<p><a href="${call.root}">${TEXTS.shares.home}</a></p>`,
       section("service", SAYS.service, serviceFacts(status, facts)),
-      status.together && section("instances", SAYS.instances, instanceTable(status.together.instances, now)),
+      status.cluster && section("instances", SAYS.instances, instanceTable(status.cluster.instances, now)),
       section("daemons", SAYS.daemons, [...servers.values()].map(daemonTable)),
       status.providers.length > 0 && section("providers", SAYS.providers, providerTable(status)),
       section("bans", SAYS.bans, [

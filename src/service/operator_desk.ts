@@ -15,7 +15,7 @@ import { type AccountReport, accountReport } from "../resource/admin/account_rep
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
 import { type TokenEntry, tokenEntry } from "../resource/token_list.ts";
 import { type KnownNames, knownNames } from "./known_names.ts";
-import type { Together } from "./assembly/open_together.ts";
+import type { Cluster } from "./assembly/open_cluster.ts";
 import type { CertificateFacts } from "./assembly/own_certificate.ts";
 
 /** What the operator, or the supervisor on its own account, can ask a core. Plain data, as are the answers. */
@@ -46,7 +46,7 @@ export type DeskAnswer =
   | { readonly about: "status"; readonly status: CoreStatus }
   | { readonly about: "bans"; readonly bans: readonly Ban[]; readonly total: number }
   /** Untold: other instances learn of it as soon as the database is back. */
-  | { readonly about: "ban"; readonly untold?: boolean }
+  | { readonly about: "ban"; readonly pending?: boolean }
   | { readonly about: "lift"; readonly lifted: number }
   | { readonly about: "names"; readonly names: KnownNames }
   | { readonly about: "user"; readonly accounts: readonly AccountReport[] }
@@ -97,11 +97,11 @@ export interface CoreStatus {
   /** Number of shares; absent without data sharing, and if nobody can tell. */
   readonly shares?: number;
   /** Absent: this instance is alone. */
-  readonly together?: TogetherStatus;
+  readonly cluster?: ClusterStatus;
 }
 
 /** The instances that are one service, and the database between them. */
-interface TogetherStatus {
+interface ClusterStatus {
   readonly instances: readonly RegisteredInstance[];
   /** Whether some that serve with the same version have other configurations. */
   readonly configurationsDiffer: boolean;
@@ -125,7 +125,7 @@ interface DeskParts {
   /** Absent: nothing is kept of tokens. */
   readonly book: TokenBook | undefined;
   /** Absent: this instance is alone. */
-  readonly together: Together | undefined;
+  readonly cluster: Cluster | undefined;
 }
 
 /** Where a core answers its operator. */
@@ -146,7 +146,7 @@ export class OperatorDesk {
         };
       }
       case "ban":
-        return { about: "ban", untold: await this.#ban(question) };
+        return { about: "ban", pending: await this.#ban(question) };
       case "lift":
         return { about: "lift", lifted: await this.#lift(question.subject) };
       case "names":
@@ -166,16 +166,16 @@ export class OperatorDesk {
 
   /** @returns Whether other instances are still to be told. */
   async #ban({ subject, until }: DeskQuestion & { readonly about: "ban" }): Promise<boolean | undefined> {
-    const { loginThrottle, together } = this.parts;
-    const told = together && await together.throttling.ban(subject, until);
+    const { loginThrottle, cluster } = this.parts;
+    const told = cluster && await cluster.throttling.ban(subject, until);
     if (told === undefined) loginThrottle.memory.ban(subject, until);
     if (told !== false) await this.#signOut(subject);
     return told === false || undefined;
   }
 
   #lift(subject: BanSubject): Promise<number> | number {
-    const { loginThrottle, together } = this.parts;
-    return together === undefined ? loginThrottle.memory.lift(subject) : together.throttling.lift(subject);
+    const { loginThrottle, cluster } = this.parts;
+    return cluster === undefined ? loginThrottle.memory.lift(subject) : cluster.throttling.lift(subject);
   }
 
   /** Signs out the browsers of a user who is banned wherever they are; one of whom no name is known, when it is used next. */
@@ -185,7 +185,7 @@ export class OperatorDesk {
   }
 
   async #status(): Promise<CoreStatus> {
-    const { groups, methods, loginThrottle, certificate, sharing, together } = this.parts;
+    const { groups, methods, loginThrottle, certificate, sharing, cluster } = this.parts;
     const own = certificate();
     const count = await sharing?.store.count().catch(unlessAway);
     return {
@@ -205,7 +205,7 @@ export class OperatorDesk {
       certificate: own,
       bans: loginThrottle.memory.banCounts(),
       shares: count,
-      together: together && togetherStatus(together),
+      cluster: cluster && clusterStatus(cluster),
     };
   }
 
@@ -239,7 +239,7 @@ export class OperatorDesk {
   }
 }
 
-function togetherStatus({ register, database }: Together): TogetherStatus {
+function clusterStatus({ register, database }: Cluster): ClusterStatus {
   return {
     instances: register.known,
     configurationsDiffer: register.differ,

@@ -12,7 +12,7 @@ import type { ThrottlingNews } from "../throttling/throttling_state.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceParts } from "./assembly/assemble.ts";
 import type { ServiceOptions } from "./assembly/service_options.ts";
-import type { SharedKnown } from "./assembly/open_together.ts";
+import type { SharedKnown } from "./assembly/open_cluster.ts";
 import { checkQuery } from "./http/check_query.ts";
 import { asServiceError, errorResponse } from "./http/error_response.ts";
 import { checkOwnOrigin } from "./http/own_origin.ts";
@@ -165,7 +165,7 @@ class RoutedService implements Service {
   }
 
   async leave(): Promise<void> {
-    await this.#parts.together?.leave();
+    await this.#parts.cluster?.leave();
   }
 
   async close(): Promise<void> {

@@ -13,7 +13,7 @@ export interface Ban extends BanSubject {
   /** `operator`: imposed by hand; else by failed passwords, or failed tokens and keys. */
   readonly reason: "passwords" | "tokens" | "operator";
   /** Of a ban by hand: other instances of the service are still to be told of it. Default false. */
-  readonly untold?: boolean;
+  readonly pending?: boolean;
   /** Failures counted; 0 for bans by hand. */
   readonly failures: number;
   /** Milliseconds since the epoch. */

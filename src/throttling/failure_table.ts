@@ -56,7 +56,7 @@ export class FailureTable<S> {
   readonly #capacity: number;
   readonly #elapsed: Stopwatch;
   readonly #extraFree: (key: string) => number;
-  readonly #sharers: () => number;
+  readonly #clusterMembers: () => number;
   /** Records without a running wait, the one idle longest first. */
   readonly #watched = new Map<string, FailureRecord<S>>();
   /** Records whose wait was running when last looked at. */
@@ -72,18 +72,18 @@ export class FailureTable<S> {
 
   /**
    * @param options.extraFree Failures that are free under a key besides those of the policy.
-   * @param options.sharers How many tables count together, this one included: attempts under way are shared out.
+   * @param options.clusterMembers How many tables count together, this one included: attempts under way are shared out.
    */
-  constructor({ policy, capacity, elapsed, extraFree = () => 0, sharers = () => 1 }: {
+  constructor({ policy, capacity, elapsed, extraFree = () => 0, clusterMembers = () => 1 }: {
     policy: WaitPolicy;
     capacity: number;
     elapsed: Stopwatch;
     extraFree?: (key: string) => number;
-    sharers?: () => number;
+    clusterMembers?: () => number;
   }) {
     this.#policy = policy;
     this.#extraFree = extraFree;
-    this.#sharers = sharers;
+    this.#clusterMembers = clusterMembers;
     this.#capacity = capacity;
     this.#elapsed = elapsed;
   }
@@ -132,9 +132,9 @@ export class FailureTable<S> {
   #mostUnderWay(key: string, failures: number): number {
     const free = this.#policy.free + this.#extraFree(key);
     if (failures >= free) return 1;
-    const sharers = this.#sharers();
-    const most = Math.floor(this.#policy.underWay / sharers) - failures;
-    const left = sharers > 1 && failures > 0 ? Math.floor((free - failures) / sharers) : most;
+    const clusterMembers = this.#clusterMembers();
+    const most = Math.floor(this.#policy.underWay / clusterMembers) - failures;
+    const left = clusterMembers > 1 && failures > 0 ? Math.floor((free - failures) / clusterMembers) : most;
     return Math.max(1, Math.min(most, left));
   }
 

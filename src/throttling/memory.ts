@@ -40,7 +40,7 @@ export interface MemoryParts {
   readonly clock?: Clock;
   readonly capacity?: number;
   /** How many instances of the service count failures together, this one included; default 1. */
-  readonly sharers?: () => number;
+  readonly clusterMembers?: () => number;
 }
 
 /** What is known of failures, of users who passed, and of bans by hand; it admits nobody and keeps nobody out. */
@@ -52,7 +52,7 @@ export class ThrottlingMemory {
   readonly steady: Clock;
   readonly #clock: Clock;
 
-  constructor({ config, steady, clock = steady, capacity = CAPACITY, sharers }: MemoryParts) {
+  constructor({ config, steady, clock = steady, capacity = CAPACITY, clusterMembers }: MemoryParts) {
     this.steady = steady;
     this.#clock = clock;
     const baseMs = config.baseDelaySeconds * 1000;
@@ -62,7 +62,7 @@ export class ThrottlingMemory {
       const free = config.maxFailures * spread;
       const underWay = UNDER_WAY * spread;
       const policy = { free, baseMs, maxMs: Math.min(maxMs, longestMs), windowMs, underWay };
-      return new FailureTable<BanSubject>({ policy, capacity, elapsed: steady, extraFree, sharers });
+      return new FailureTable<BanSubject>({ policy, capacity, elapsed: steady, extraFree, clusterMembers });
     };
     this.known = new KnownClients({ lifetimeMs: KNOWN_MS, capacity, elapsed: steady });
     this.tables = {
@@ -111,11 +111,11 @@ export class ThrottlingMemory {
    * Bans by hand, until a moment in milliseconds since the epoch; as long as it is until then now, whatever becomes of the
    * clock of the machine. An address is kept out with whatever it shows; a user
    * with passwords before anybody looks at them, and with all else as soon as it has named them.
-   * @param untold See {@link Ban}.
+   * @param pending See {@link Ban}.
    */
-  ban(subject: BanSubject, until: number, untold?: boolean): void {
+  ban(subject: BanSubject, until: number, pending?: boolean): void {
     const counted = { ...asCounted(subject), names: subject.names };
-    this.operator.add(counted, until - this.#clock() + this.steady(), untold);
+    this.operator.add(counted, until - this.#clock() + this.steady(), pending);
   }
 
   /**

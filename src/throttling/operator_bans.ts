@@ -51,13 +51,13 @@ export class OperatorBans {
     return () => void this.#guests.delete(guest);
   }
 
-  /** @param until Like all moments here as the clock counts that was given. @param untold See {@link Ban}. */
-  add(subject: BanSubject, until: number, untold?: boolean): void {
+  /** @param until Like all moments here as the clock counts that was given. @param pending See {@link Ban}. */
+  add(subject: BanSubject, until: number, pending?: boolean): void {
     if (subject.user === undefined && subject.address === undefined) {
       throw new TypeError("expected a user, an address, or both to ban");
     }
     this.remove(({ user, address }) => user === subject.user && address === subject.address);
-    this.#bans = [...this.#bans, { ...subject, reason: "operator", failures: 0, until, untold }];
+    this.#bans = [...this.#bans, { ...subject, reason: "operator", failures: 0, until, pending }];
     for (const guest of this.#guests) this.#endIfBanned(guest);
   }
 
@@ -70,8 +70,8 @@ export class OperatorBans {
 
   /** Takes over bans that were imposed elsewhere. */
   adopt(bans: readonly Ban[]): void {
-    for (const { user, address, names, until, untold } of bans) {
-      this.add({ user, address, names }, until, untold);
+    for (const { user, address, names, until, pending } of bans) {
+      this.add({ user, address, names }, until, pending);
     }
   }
 

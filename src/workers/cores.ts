@@ -1,7 +1,7 @@
 import { PROOFS, SeenOnce } from "../model/seen_once.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { Setup } from "../service/assembly/load_setup.ts";
-import type { InstanceName, SharedKnown } from "../service/assembly/open_together.ts";
+import type { InstanceName, SharedKnown } from "../service/assembly/open_cluster.ts";
 import type { DeskAnswer, DeskQuestion, LearnedElsewhere } from "../service/operator_desk.ts";
 import { DaemonCopy } from "./daemon_copy.ts";
 import { NoAnswer } from "./desk_link.ts";
@@ -203,17 +203,17 @@ export class Cores {
     if (learned.about === "order") {
       this.#throttling.follow(learned.order, learned.answer);
       for (const other of this.#beside(core)) {
-        other.desk.ask(learned.order, ORDER_MS).catch((error) => this.#untold(error));
+        other.desk.ask(learned.order, ORDER_MS).catch((error) => this.#pending(error));
       }
       return;
     }
     const elsewhere = this.#keep(learned);
     for (const other of this.#beside(core)) {
-      other.adopt(elsewhere).catch((error) => this.#untold(error));
+      other.adopt(elsewhere).catch((error) => this.#pending(error));
     }
   }
 
-  #untold(error: unknown): void {
+  #pending(error: unknown): void {
     this.#parts.reports.log.warn("a core was not told what another learned", { error });
   }
 

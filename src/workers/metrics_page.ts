@@ -30,7 +30,7 @@ async function samples(supervisor: Supervisor): Promise<Sample[]> {
   ];
 }
 
-function samplesOfCore({ servers, providers, certificate, bans, shares, together }: CoreStatus): Sample[] {
+function samplesOfCore({ servers, providers, certificate, bans, shares, cluster }: CoreStatus): Sample[] {
   return [
     ...Object.entries(bans).map(([reason, count]): Sample => sample("authserver_bans", { reason }, count)),
     ...servers.flatMap(({ name: server, instances }) =>
@@ -50,13 +50,13 @@ function samplesOfCore({ servers, providers, certificate, bans, shares, together
     ...(certificate
       ? [sample("authserver_certificate_expiry_timestamp_seconds", {}, certificate.expires / 1000)]
       : []),
-    ...(together === undefined ? [] : samplesOfInstances(together)),
+    ...(cluster === undefined ? [] : samplesOfInstances(cluster)),
     ...(shares === undefined ? [] : [sample("authserver_shares", {}, shares)]),
   ];
 }
 
 function samplesOfInstances(
-  { instances, configurationsDiffer, database }: NonNullable<CoreStatus["together"]>,
+  { instances, configurationsDiffer, database }: NonNullable<CoreStatus["cluster"]>,
 ): Sample[] {
   const serving = instances.filter(({ alive }) => alive).length;
   return [

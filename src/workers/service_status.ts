@@ -114,7 +114,7 @@ export async function serviceStatus(
   };
 }
 
-function knownToCore({ servers, providers, certificate, shares, bans, together }: CoreStatus, now: number) {
+function knownToCore({ servers, providers, certificate, shares, bans, cluster }: CoreStatus, now: number) {
   return {
     servers,
     identityProviders: providers.map(({ method, remote, up, reason, since }): IdentityProvider => ({
@@ -130,12 +130,12 @@ function knownToCore({ servers, providers, certificate, shares, bans, together }
     },
     shares,
     bans,
-    ...(together === undefined ? {} : ofInstances(together)),
+    ...(cluster === undefined ? {} : ofInstances(cluster)),
   };
 }
 
 function ofInstances(
-  { instances, configurationsDiffer, database }: NonNullable<CoreStatus["together"]>,
+  { instances, configurationsDiffer, database }: NonNullable<CoreStatus["cluster"]>,
 ) {
   return {
     database: {

@@ -1,6 +1,6 @@
 import type { KnownDaemons } from "../daemon/daemons.ts";
 import type { Setup } from "../service/assembly/load_setup.ts";
-import type { InstanceName, SharedKnown } from "../service/assembly/open_together.ts";
+import type { InstanceName, SharedKnown } from "../service/assembly/open_cluster.ts";
 import type { LearnedElsewhere } from "../service/operator_desk.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { DeskCaller } from "./desk_link.ts";

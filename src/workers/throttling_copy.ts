@@ -36,8 +36,8 @@ export class ThrottlingCopy {
   /** The operator had a core do something. */
   follow(question: DeskQuestion, answer: DeskAnswer): void {
     if (question.about === "ban") {
-      const untold = answer.about === "ban" ? answer.untold : undefined;
-      this.#memory.ban(question.subject, question.until, untold);
+      const pending = answer.about === "ban" ? answer.pending : undefined;
+      this.#memory.ban(question.subject, question.until, pending);
     } else if (question.about === "lift") this.#memory.lift(question.subject);
   }
 

@@ -6,7 +6,7 @@ import type { DeskAnswer, DeskOrder } from "../service/operator_desk.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { ThrottlingNews } from "../throttling/throttling_state.ts";
 import type { ServiceOptions } from "../service/assembly/service_options.ts";
-import type { SharedKnown } from "../service/assembly/open_together.ts";
+import type { SharedKnown } from "../service/assembly/open_cluster.ts";
 import type { Report } from "./measurements.ts";
 
 /** What the supervisor tells the edge's worker. */

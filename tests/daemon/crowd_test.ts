@@ -46,7 +46,7 @@ async function serve(instances: number, sessions: number) {
       tls: () => material,
       clock: Date.now,
       log: SILENT,
-      daemons: new Daemons({ sharers: () => instances }),
+      daemons: new Daemons({ clusterMembers: () => instances }),
     }));
   const { signal } = new AbortController();
   await Promise.all(

@@ -9,7 +9,7 @@ import { anchorsOf, isAsPrinted, linksOf, piecesOf } from "./manual_page.ts";
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** Keys that a page's own settings take the place of, all together. */
-const TOGETHER = [
+const CLUSTER = [
   "authservice.",
   "container.security.rest.authentication.",
   "container.security.attributes.",
@@ -70,7 +70,7 @@ async function write(folder: string, path: string, text: string): Promise<void> 
 
 /** The base with these lines in place of what they are about. */
 function withSettings(text: string): string {
-  const taken = TOGETHER.filter((prefix) => new RegExp(`^${prefix.replaceAll(".", "\\.")}`, "m").test(text));
+  const taken = CLUSTER.filter((prefix) => new RegExp(`^${prefix.replaceAll(".", "\\.")}`, "m").test(text));
   const keys = [...text.matchAll(/^([\w.-]+)=/gm)].map(([, key = ""]) => key);
   const base = Object.entries(BASE).filter(([key]) =>
     !keys.includes(key) && !taken.some((prefix) => key.startsWith(prefix))

@@ -13,12 +13,12 @@ export function troubles(status: unknown): string[] {
     ...(member(status, "lastReload", "ok") === false ? ["the configuration on disk is not in use"] : []),
     ...servers.map((server) => `no session is possible on ${textAt(server, "name")}`),
     ...(days !== undefined && days < 0 ? ["the certificate has expired"] : []),
-    ...togetherTroubles(status),
+    ...clusterTroubles(status),
   ].map(printable);
 }
 
 /** What is wrong between several instances of a service. */
-export function togetherTroubles(status: unknown): string[] {
+export function clusterTroubles(status: unknown): string[] {
   const silent = listAt(status, "instances").filter((each) => textAt(each, "state") === "silent");
   const state = textAt(status, "database", "state");
   const defects = numberAt(status, "database", "defects") ?? 0;

@@ -28,5 +28,5 @@ export interface DeskStatus {
   /** Absent without data sharing. */
   readonly shares?: number;
   /** The instances that are one service; absent: this one is alone. */
-  readonly together?: { readonly instances: readonly RegisteredInstance[] };
+  readonly cluster?: { readonly instances: readonly RegisteredInstance[] };
 }

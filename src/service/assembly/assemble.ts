@@ -30,7 +30,7 @@ import { openDataSharing } from "./open_data_sharing.ts";
 import { openDatabase } from "./open_database.ts";
 import { openLoginThrottle } from "./open_login_throttle.ts";
 import { openServers } from "./open_servers.ts";
-import { joinOthers, openClock, type SharedKnown, type Together } from "./open_together.ts";
+import { type Cluster, joinOthers, openClock, type SharedKnown } from "./open_cluster.ts";
 import { OutgoingClients } from "./outgoing_clients.ts";
 import { OwnCertificate } from "./own_certificate.ts";
 import { serviceFacts } from "./service_facts.ts";
@@ -48,7 +48,7 @@ export interface ServiceParts extends IdentityParts {
   readonly challenge: string;
   readonly desk: OperatorDesk;
   /** Absent: this instance is alone. */
-  readonly together: Together | undefined;
+  readonly cluster: Cluster | undefined;
   renewTls(material: TlsMaterial): void;
   /** Health checks are told from now on that the service is about to stop. */
   drain(): void;
@@ -123,8 +123,12 @@ async function open(
   const database = await openDatabase(config, { own, log, clock, keep });
   const following = { log, clock, keep, known: options.shared, learned: told.sharedLearned };
   const sharedClock = await openClock(database, following);
-  const together = joinOthers(database, { ...options, log, keep, learned: told.learned });
-  const daemons = new Daemons({ known, learned: told.daemonLearned, sharers: together?.sharers });
+  const cluster = joinOthers(database, { ...options, log, keep, learned: told.learned });
+  const daemons = new Daemons({
+    known,
+    learned: told.daemonLearned,
+    clusterMembers: cluster?.clusterMembers,
+  });
   const groups = config.servers.map((server) => keep(openDaemons(server, { own, daemons, log, clock })));
   const attributes = keep(await openAttributes(config, kinds, { outgoing, log, clock, onAnswer }));
   const here = { observer, log, clock, keep, database };
@@ -138,14 +142,14 @@ async function open(
     log,
     clock,
     learned: told.learned,
-    together,
+    cluster,
   });
   const sharing = openDataSharing(config, { servers, attributes, loginThrottle, ...who, ...shared });
-  const parts = { groups, methods, attributes, loginThrottle, signIns, proofs, sharing, book, together };
+  const parts = { groups, methods, attributes, loginThrottle, signIns, proofs, sharing, book, cluster };
   const desk = new OperatorDesk({ ...parts, certificate: own.facts });
   const ofMethods = partsOfMethods(chain, { loginThrottle, signIns, desk, ordered: told.ordered });
-  const health = together?.health;
-  const resources = { servers, tokens, book, sharing, together: health, ...ofMethods };
+  const health = cluster?.health;
+  const resources = { servers, tokens, book, sharing, cluster: health, ...ofMethods };
   return {
     config,
     externalUrl,
@@ -157,10 +161,10 @@ async function open(
     accessControl: config.accessControl.enabled,
     serverName: own.name,
     servers,
-    together,
+    cluster,
     routes: routesOf({
       ...resources,
-      facts: serviceFacts(options, { own, groups, methods, kinds, clock, externalUrl, together: health }),
+      facts: serviceFacts(options, { own, groups, methods, kinds, clock, externalUrl, cluster: health }),
       certificate: own.pem,
       generation: options.generation,
       draining: () => draining,

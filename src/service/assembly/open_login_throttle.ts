@@ -5,18 +5,18 @@ import { type Clock, steadyClock } from "../../model/clock.ts";
 import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
 import { LoginThrottle } from "../../throttling/login_throttle.ts";
 import { claimedName } from "../claimed_name.ts";
-import type { Together } from "./open_together.ts";
+import type { Cluster } from "./open_cluster.ts";
 
 /** Who watches over failed logins, with what all instances know of them. */
 export async function openLoginThrottle(
   { throttling }: ServiceConfig,
   methods: readonly Authenticator[],
-  { log, clock, learned, together }: {
+  { log, clock, learned, cluster }: {
     readonly log: Logger;
     readonly clock: Clock;
     /** Told of what is learned of failed logins. */
     readonly learned?: (news: ThrottlingNews) => void;
-    readonly together: Together | undefined;
+    readonly cluster: Cluster | undefined;
   },
 ): Promise<LoginThrottle> {
   const loginThrottle = new LoginThrottle({
@@ -27,10 +27,10 @@ export async function openLoginThrottle(
     clock,
     issuers: silentIssuers(methods),
     learned,
-    others: together?.throttling,
-    sharers: together?.sharers,
+    others: cluster?.throttling,
+    clusterMembers: cluster?.clusterMembers,
   });
-  await together?.follow(loginThrottle.memory);
+  await cluster?.follow(loginThrottle.memory);
   return loginThrottle;
 }
 

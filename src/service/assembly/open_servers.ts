@@ -12,7 +12,7 @@ import { SharedReservations } from "../../reservations/shared_reservations.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
 import type { Database } from "../../store/database.ts";
-import type { SharedKnown } from "./open_together.ts";
+import type { SharedKnown } from "./open_cluster.ts";
 
 /** What the logical servers are opened with. */
 interface ServerParts {

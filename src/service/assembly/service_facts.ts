@@ -13,14 +13,14 @@ import type { ServiceOptions } from "./service_options.ts";
 /** What the service says about itself. */
 export function serviceFacts(
   { config, assertionIssuers, upSince }: ServiceOptions,
-  { own, groups, methods, kinds, clock, externalUrl, together }: {
+  { own, groups, methods, kinds, clock, externalUrl, cluster }: {
     readonly own: OwnCertificate;
     readonly groups: readonly DaemonGroup[];
     readonly methods: readonly Authenticator[];
     readonly kinds: ServiceKinds;
     readonly clock: Clock;
     readonly externalUrl: string;
-    readonly together: ServiceFacts["together"];
+    readonly cluster: ServiceFacts["cluster"];
   },
 ): ServiceFacts {
   const remotes = config.authentication.methods.map((method, i) =>
@@ -31,7 +31,7 @@ export function serviceFacts(
     supposedUrl: config.site.externalUrlGiven ? undefined : externalUrl,
     version: VERSION,
     upSince,
-    together,
+    cluster,
     clock,
     credential: own.facts,
     trustedCAs: own.trusted,

@@ -119,7 +119,7 @@ export class SharedThrottling {
       const memory = this.#memory;
       const later = memory === undefined
         ? []
-        : untoldOf(memory).filter((ban) => !before.some((other) => isSameBan(ban, other)));
+        : pendingOf(memory).filter((ban) => !before.some((other) => isSameBan(ban, other)));
       const here = memory?.lift(subject) ?? 0;
       memory?.operator.adopt(later); // the operator ordered them after this
       await this.#read();
@@ -140,10 +140,12 @@ export class SharedThrottling {
   async #exchange(): Promise<void> {
     const memory = this.#memory;
     if (memory === undefined) return;
-    const untold = untoldOf(memory);
+    const pending = pendingOf(memory);
     const now = memory.steady();
-    if (untold.length > 0) await this.#bans.add(untold.map((ban) => ({ ...ban, lastsMs: ban.until - now })));
-    await this.#read(untold);
+    if (pending.length > 0) {
+      await this.#bans.add(pending.map((ban) => ({ ...ban, lastsMs: ban.until - now })));
+    }
+    await this.#read(pending);
   }
 
   /** @param told Bans that the others know by now. */
@@ -162,8 +164,8 @@ export class SharedThrottling {
       failures: 0,
       until: now + lastsMs,
     }));
-    const untold = untoldOf(memory).filter((ban) => !told.some((other) => isSameBan(ban, other)));
-    const allBans = [...shared, ...untold];
+    const pending = pendingOf(memory).filter((ban) => !told.some((other) => isSameBan(ban, other)));
+    const allBans = [...shared, ...pending];
     // At its first look, the instance follows the orders that it missed since it began.
     const ownAgeMs = this.#readAt - this.#startedAt;
     const lifted = lifts.filter(({ id, ageMs }) =>
@@ -212,8 +214,8 @@ export class SharedThrottling {
   }
 }
 
-function untoldOf(memory: ThrottlingMemory): readonly Ban[] {
-  return memory.operator.list().filter(({ untold }) => untold === true);
+function pendingOf(memory: ThrottlingMemory): readonly Ban[] {
+  return memory.operator.list().filter(({ pending }) => pending === true);
 }
 
 /** The database is away; what else goes wrong is a defect. */

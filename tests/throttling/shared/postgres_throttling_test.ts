@@ -74,7 +74,7 @@ async function instance(server: TestPostgres, name: string, id: string) {
     log: SILENT,
     steady: steadyClock,
     others: shared,
-    sharers: () => register.alive,
+    clusterMembers: () => register.alive,
   });
   const records = new RememberedRecords(new DatabaseRecordStore(database), {
     kinds: ["revoked-token"],

@@ -65,7 +65,7 @@ class TestInstance {
       config: CONFIG,
       log: SILENT,
       steady: () => clock.now,
-      sharers: () => instances,
+      clusterMembers: () => instances,
       others: this.shared,
     });
   }
@@ -295,14 +295,14 @@ test(
     }
     assert.equal(await one.guess(), false);
     assert.equal(await one.shared.ban({ address: "192.0.2.1" }, one.clock.now + 60_000), false);
-    assert.deepEqual(one.bans().map(({ address, untold }) => [address, untold]), [["192.0.2.1", true]]);
+    assert.deepEqual(one.bans().map(({ address, pending }) => [address, pending]), [["192.0.2.1", true]]);
     await assert.rejects(one.shared.lift({ address: "192.0.2.1" }), DatabaseFailure);
     await later(15_000); // it looks in vain, and troubles nobody
     one.away = two.away = false;
     await later(15_000);
     await later(100);
     assert.deepEqual(two.bans().map(({ address }) => address), ["192.0.2.1"]);
-    assert.deepEqual(one.bans().map(({ untold }) => untold), [undefined]);
+    assert.deepEqual(one.bans().map(({ pending }) => pending), [undefined]);
     await two.shared.lift({ address: "192.0.2.1" });
     await later(100);
     assert.deepEqual(one.bans(), []);

@@ -7,7 +7,7 @@ import type { ThrottlingMemory } from "../../throttling/memory.ts";
 import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
 import type { ReservationsKnown } from "../../reservations/shared_reservations.ts";
 import { SharedThrottling } from "../../throttling/shared/shared_throttling.ts";
-import type { TogetherHealth } from "../../resource/health.ts";
+import type { ClusterHealth } from "../../resource/health.ts";
 import type { DatabaseStatus, PostgresDatabase } from "../../store/postgres/postgres_database.ts";
 import { VERSION } from "../version.ts";
 import { configurationDigest } from "./configuration_digest.ts";
@@ -28,13 +28,13 @@ export interface SharedKnown {
 }
 
 /** What one instance of several shares with the others. */
-export interface Together {
+export interface Cluster {
   readonly throttling: SharedThrottling;
   readonly register: InstanceRegister;
   readonly database: () => DatabaseStatus;
   /** How many serve, this one included. */
-  readonly sharers: () => number;
-  readonly health: () => TogetherHealth;
+  readonly clusterMembers: () => number;
+  readonly health: () => ClusterHealth;
   /** Begins with what all know. */
   follow(memory: ThrottlingMemory): Promise<void>;
   /** The service ends: the others need not wait until it is silent. */
@@ -88,7 +88,7 @@ export async function openClock(
 export function joinOthers(
   database: PostgresDatabase | undefined,
   { config, instance, port, upSince, log, learned = () => {}, keep }: JoiningParts,
-): Together | undefined {
+): Cluster | undefined {
   if (database === undefined || instance === undefined) return undefined;
   const { digestSecret, password = "" } = config.sharing.database ?? {};
   const secret = digestSecret ?? password;
@@ -108,7 +108,7 @@ export function joinOthers(
     throttling,
     register,
     database: () => database.status,
-    sharers: () => register.alive,
+    clusterMembers: () => register.alive,
     health: () => ({
       instances: { total: register.known.length, serving: register.alive },
       configurationsDiffer: register.differ,
