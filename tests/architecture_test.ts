@@ -197,7 +197,7 @@ Deno.test("texts of errors begin with a capital letter where they are shown alon
 
 /** Where a spread leaves out what is absent, since what is made there tells that from `undefined`. */
 const TELLS_ABSENT: Readonly<Record<string, string>> = {
-  "authentication/issued_token/bounds.ts": "claims are compared by their members",
+  "authentication/issued_token/restrictions.ts": "claims are compared by their members",
   "authentication/issued_token/issue.ts": "claims are compared by their members",
   "authentication/oauth/key_set.ts": "options of a package",
   "authentication/unauthenticated.ts": "members are printed one by one",

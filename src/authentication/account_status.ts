@@ -59,7 +59,7 @@ export function namedUser({ dn, via, login, uid, issuedToken }: Identity): Named
 
 /** What to remember of a login, so that what was derived from it can be held against its source. */
 function namedLogin(identity: Identity): NamedUser {
-  const { credential, issuedToken, proved = issuedToken?.lineage && issuedToken.lineage.since / 1000 } =
+  const { credential, issuedToken, proved = issuedToken?.family && issuedToken.family.since / 1000 } =
     identity;
   return { ...namedUser(identity), credential, proved };
 }

@@ -494,7 +494,7 @@ export const ERRORS = {
     meaning: "The server's own certificate does not allow to issue tokens now.",
     remedy: "Configure a certificate, or renew the one that expired.",
   },
-  ERR_TOKEN_BOUNDS: {
+  ERR_TOKEN_RESTRICTIONS: {
     status: 403,
     text: "Your token is good for less: {bounds}",
     meaning:

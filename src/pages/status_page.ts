@@ -1,8 +1,8 @@
-import { boundsOf } from "../model/identity.ts";
+import { restrictionsOf } from "../model/identity.ts";
 import { isDirectory, type Share } from "../sharing/share.ts";
 import { shareAddress } from "../resource/access/share_facts.ts";
 import { EVERYBODY } from "../sharing/target.ts";
-import { includesServer } from "../model/token_bounds.ts";
+import { includesServer } from "../model/token_restrictions.ts";
 import { tokenCoversShare } from "../resource/token_limits.ts";
 import type { ClusterHealth } from "../resource/health.ts";
 import type { HttpResponse } from "../model/http_message.ts";
@@ -183,7 +183,7 @@ const SHOWN_SHARES = 100;
 
 async function shares(call: Call, server: string, { store, clock }: OwnShares): Promise<Content> {
   const caller = nameOnServer(call, server);
-  if (caller === EVERYBODY || !includesServer(boundsOf(call.caller), server)) return undefined;
+  if (caller === EVERYBODY || !includesServer(restrictionsOf(call.caller), server)) return undefined;
   const [own, accessible] = await Promise.all([
     store.ownedBy(server, caller, { most: SHOWN_SHARES + 1 }),
     store.targetedAt(server, targetsOnServer(call, server), { most: SHOWN_SHARES + 1 }),

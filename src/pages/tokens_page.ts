@@ -1,9 +1,9 @@
 import type { TokenIssuer } from "../authentication/issued_token/issue.ts";
-import type { ListedToken, TokenBook } from "../authentication/issued_token/token_book.ts";
+import type { ListedToken, TokenRegistry } from "../authentication/issued_token/token_registry.ts";
 import type { Clock } from "../model/clock.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { refuse } from "../model/service_error.ts";
-import type { TokenBounds } from "../model/token_bounds.ts";
+import type { TokenRestrictions } from "../model/token_restrictions.ts";
 import type { Call } from "../resource/call.ts";
 import { type Form, FORM_TOKEN, readOwnForm } from "../resource/form.ts";
 import { issueToken } from "../resource/issued_token.ts";
@@ -23,7 +23,7 @@ export interface TokenPageParts {
   /** Absent without a certificate to sign with. */
   readonly tokens: TokenIssuer | undefined;
   /** Absent: nothing is kept of tokens. */
-  readonly book: TokenBook | undefined;
+  readonly registry: TokenRegistry | undefined;
   /** Absent: no method takes certificates for SSH keys. */
   readonly certificates: CertificateParts | undefined;
   /** Names of the logical servers. */
@@ -53,9 +53,9 @@ export async function makeTokenByForm(call: Call, parts: TokenPageParts): Promis
 }
 
 /** `POST /tokens/<id>`: takes one of the caller's tokens back. */
-export async function revokeTokenByForm(call: Call, { book }: TokenPageParts): Promise<HttpResponse> {
+export async function revokeTokenByForm(call: Call, { registry }: TokenPageParts): Promise<HttpResponse> {
   await readOwnForm(call);
-  await revokeToken(call, book);
+  await revokeToken(call, registry);
   return emptyResponse({ status: 303, headers: { Location: `${call.root}tokens` } });
 }
 
@@ -113,7 +113,7 @@ function tokenQuery(form: Form): URLSearchParams {
 }
 
 async function pageWith(call: Call, parts: TokenPageParts, made: Content): Promise<HttpResponse> {
-  const listed = parts.book && await listedTokens(call, parts.book);
+  const listed = parts.registry && await listedTokens(call, parts.registry);
   const now = parts.facts.clock();
   return pageResponse({
     title: SAYS.title,
@@ -162,7 +162,7 @@ ${
 }
 
 /** To what a token is narrowed, as the form names it. */
-function whatFor({ activity, paths, servers, address }: TokenBounds = {}): Content {
+function whatFor({ activity, paths, servers, address }: TokenRestrictions = {}): Content {
   const given = [
     activity && SAYS.activities[activity],
     paths && markup`${SAYS.within} ${isolated(paths.join(", "))}`,

@@ -1,5 +1,5 @@
 import { readTokenRequest, type TokenIssuer } from "../authentication/issued_token/issue.ts";
-import { boundsInWords } from "../authentication/issued_token/bounds.ts";
+import { restrictionsInWords } from "../authentication/issued_token/restrictions.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { refuse } from "../model/service_error.ts";
@@ -16,7 +16,7 @@ export async function issueToken(call: Call, tokens: TokenIssuer | undefined): P
   const { preferences, clientAddress, user: { role } } = call;
   const token = await tokens.issue(call.caller, request, { role, preferences, clientAddress });
   const { renewable, limited, lifetime, bounds } = request;
-  call.audit({ renewable, limited, lifetime, bounds: bounds && boundsInWords(bounds) });
+  call.audit({ renewable, limited, lifetime, bounds: bounds && restrictionsInWords(bounds) });
   return textResponse(token, PLAIN);
 }
 

@@ -1,4 +1,4 @@
-import { boundsOf } from "../model/identity.ts";
+import { restrictionsOf } from "../model/identity.ts";
 import type { AccessPermission } from "../daemon/daemon_group.ts";
 import { absolutePath } from "../model/absolute_path.ts";
 import { rangeWithin } from "../model/address.ts";
@@ -9,8 +9,8 @@ import {
   includesActivity,
   includesServer,
   isWithinPaths,
-  type TokenBounds,
-} from "../model/token_bounds.ts";
+  type TokenRestrictions,
+} from "../model/token_restrictions.ts";
 import { type AccessLevel, grants } from "../sharing/access_level.ts";
 import { hasWildcards, staysBelow } from "../sharing/rules/path_pattern.ts";
 import type { Share } from "../sharing/share.ts";
@@ -32,7 +32,7 @@ interface ConfinedSession extends PathLimits {
 
 /** @throws {ERR_TOKEN_BOUNDS} If the caller's token is for other servers. */
 export function checkTokenServer({ caller }: Pick<Call, "caller">, name: string): void {
-  const bounds = boundsOf(caller);
+  const bounds = restrictionsOf(caller);
   if (!includesServer(bounds, name)) throw outside(`servers ${bounds.servers?.join(", ")}`);
 }
 
@@ -41,7 +41,7 @@ export function checkTokenServer({ caller }: Pick<Call, "caller">, name: string)
  * @throws {ERR_TOKEN_BOUNDS} If the caller's token cannot be used from each of them.
  */
 export function checkTokenAddresses({ caller }: Pick<Call, "caller">, addresses: readonly string[]): void {
-  const { address } = boundsOf(caller);
+  const { address } = restrictionsOf(caller);
   if (address === undefined || addresses.every((each) => rangeWithin(each, address))) return;
   throw outside(`addresses ${address}`);
 }
@@ -58,7 +58,7 @@ export async function confinedSession(
   file: string,
   { limits, home }: { readonly limits: PathLimits; readonly home: () => Promise<string | undefined> },
 ): Promise<ConfinedSession> {
-  const bounds = boundsOf(caller);
+  const bounds = restrictionsOf(caller);
   const permission = PERMISSIONS[bounds.activity ?? "all"];
   if (bounds.paths === undefined) return { file, permission, ...limitsWithin(file, limits) };
   const start = await absoluteStart(file, home);
@@ -103,7 +103,7 @@ export function tokenCoversShare(
   { caller }: Pick<Call, "caller">,
   { path, access, sources }: SharedThing,
 ): boolean {
-  const bounds = boundsOf(caller);
+  const bounds = restrictionsOf(caller);
   const { address } = bounds;
   return isWithinPaths(bounds, path) && includesActivity(bounds, activityOf(access)) &&
     (address === undefined || (sources.length > 0 && sources.every((range) => rangeWithin(range, address))));
@@ -111,7 +111,7 @@ export function tokenCoversShare(
 
 /** @throws {ERR_TOKEN_BOUNDS} Unless {@link tokenCoversShare}. */
 export function checkTokenShare(call: Pick<Call, "caller">, share: SharedThing): void {
-  if (!tokenCoversShare(call, share)) throw outside(inWords(boundsOf(call.caller)));
+  if (!tokenCoversShare(call, share)) throw outside(inWords(restrictionsOf(call.caller)));
 }
 
 /** From where a share can be used that is made with the caller's token: as it was asked for, or as the token. */
@@ -119,13 +119,13 @@ export function tokenSources(
   { caller }: Pick<Call, "caller">,
   sources: readonly string[],
 ): readonly string[] {
-  const { address } = boundsOf(caller);
+  const { address } = restrictionsOf(caller);
   return sources.length === 0 && address !== undefined ? [address] : sources;
 }
 
 /** @throws {ERR_TOKEN_BOUNDS} If the caller's token does not reach a path below a share in the way that is wanted. */
 export function checkTokenUse({ caller }: Pick<Call, "caller">, path: string, wanted: AccessLevel): void {
-  const bounds = boundsOf(caller);
+  const bounds = restrictionsOf(caller);
   if (isWithinPaths(bounds, path) && includesActivity(bounds, activityOf(wanted))) return;
   throw outside(inWords(bounds));
 }
@@ -135,18 +135,18 @@ export function tokenPermission(
   { caller }: Pick<Call, "caller">,
   granted: "READ" | "WRITE",
 ): "READ" | "WRITE" {
-  return includesActivity(boundsOf(caller), "write") ? granted : "READ";
+  return includesActivity(restrictionsOf(caller), "write") ? granted : "READ";
 }
 
 function activityOf(access: AccessLevel): Activity {
   return access === "DROP" || grants(access, "WRITE") ? "write" : "read";
 }
 
-function outsidePaths(bounds: TokenBounds): ServiceError {
+function outsidePaths(bounds: TokenRestrictions): ServiceError {
   return outside(`directories ${bounds.paths?.join(", ")}, and a session begins in one of them`);
 }
 
-function inWords({ paths, activity, address }: TokenBounds): string {
+function inWords({ paths, activity, address }: TokenRestrictions): string {
   return [
     ...(paths === undefined ? [] : [`directories ${paths.join(", ")}`]),
     ...(activity === undefined ? [] : [`activity ${activity}`]),

@@ -1,5 +1,5 @@
 import type { DatabaseStatus } from "../store/postgres/postgres_database.ts";
-import type { TokenBook } from "../authentication/issued_token/token_book.ts";
+import type { TokenRegistry } from "../authentication/issued_token/token_registry.ts";
 import type { Authenticator } from "../authentication/authenticator.ts";
 import type { SignIns } from "../authentication/sign_in/sign_ins.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
@@ -123,7 +123,7 @@ interface DeskParts {
   /** Absent without data sharing. */
   readonly sharing: Pick<SharingParts, "store"> | undefined;
   /** Absent: nothing is kept of tokens. */
-  readonly book: TokenBook | undefined;
+  readonly registry: TokenRegistry | undefined;
   /** Absent: this instance is alone. */
   readonly cluster: Cluster | undefined;
 }
@@ -210,21 +210,23 @@ export class OperatorDesk {
   }
 
   async #tokens(user: string): Promise<readonly TokenEntry[] | undefined> {
-    const { book } = this.parts;
+    const { registry } = this.parts;
     const names = await this.#names(user);
-    const lists = book && await Promise.all(names.map((dn) => book.list({ dn })));
+    const lists = registry && await Promise.all(names.map((dn) => registry.list({ dn })));
     return lists?.flat().map((token) => tokenEntry(token));
   }
 
   async #revoke(
     { user, id }: DeskQuestion & { readonly about: "revoke" },
   ): Promise<RevokedReport | undefined> {
-    const { book } = this.parts;
-    if (book === undefined) return undefined;
+    const { registry } = this.parts;
+    if (registry === undefined) return undefined;
     const names = await this.#names(user);
     let ended = 0;
     for (const dn of names) {
-      ended += id === undefined ? await book.revokeAll({ dn }) : Number(await book.revoke({ dn }, id));
+      ended += id === undefined
+        ? await registry.revokeAll({ dn })
+        : Number(await registry.revoke({ dn }, id));
     }
     return { names, ended };
   }

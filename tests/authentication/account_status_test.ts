@@ -88,8 +88,8 @@ Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its 
   );
   assert.equal(await accountStatus("PASSWORD", 0), "known");
   const identity = { dn: "CN=Ann", method: "OAUTH", via: "OIDC" };
-  const lineage = { id: "1", expires: NOW + 9, since: (NOW - 50) * 1000, root: "1", line: [] };
-  const issuedToken = { issuer: "CN=auth", namedBy: "OIDC", renewable: true, lineage };
+  const family = { id: "1", expires: NOW + 9, since: (NOW - 50) * 1000, root: "1", line: [] };
+  const issuedToken = { issuer: "CN=auth", namedBy: "OIDC", renewable: true, family };
   const until: [Identity, number][] = [
     [identity, NOW + 600],
     [{ ...identity, proved: NOW - 100 }, NOW + 500],

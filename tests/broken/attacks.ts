@@ -112,9 +112,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A token that was taken back, shown while the database"],
     broken: "tokens count however long nobody can tell whether they were taken back",
-    file: "src/authentication/issued_token/token_book.ts",
+    file: "src/authentication/issued_token/token_registry.ts",
     change: instead("if (mayBe) throw", "if (false) throw"),
-    tests: ["tests/authentication/issued_token/token_book_test.ts"],
+    tests: ["tests/authentication/issued_token/token_registry_test.ts"],
   },
   {
     rows: ["Finding out who exists", "finding out who exists by the time of a refusal, with MD5 and"],
@@ -683,16 +683,16 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A stolen token of a job"],
     broken: "a token for one directory is good for all",
-    file: "src/model/token_bounds.ts",
+    file: "src/model/token_restrictions.ts",
     change: instead("paths === undefined || paths.some((directory) => path.startsWith(directory))", "true"),
-    tests: ["tests/resource/token_limits_test.ts", "tests/model/token_bounds_test.ts"],
+    tests: ["tests/resource/token_limits_test.ts", "tests/model/token_restrictions_test.ts"],
   },
   {
     rows: ["A token that was taken back"],
     broken: "what was read once of the list is never read again",
-    file: "src/authentication/issued_token/token_book.ts",
+    file: "src/authentication/issued_token/token_registry.ts",
     change: instead("known?.version === version ? known", "known !== undefined ? known"),
-    tests: ["tests/authentication/issued_token/token_book_test.ts", "tests/system/tokens_test.ts"],
+    tests: ["tests/authentication/issued_token/token_registry_test.ts", "tests/system/tokens_test.ts"],
   },
   {
     rows: ["A certificate for a key that was revoked"],
@@ -707,9 +707,9 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["Certificates for keys, shown without end"],
     broken: "all that are shown are kept",
-    file: "src/authentication/ssh_key/certificate/certificate_book.ts",
+    file: "src/authentication/ssh_key/certificate/certificate_registry.ts",
     change: instead("await this.#makeWorker(certificate, owners, kind);", ""),
-    tests: ["tests/authentication/ssh_key/certificate/certificate_book_test.ts"],
+    tests: ["tests/authentication/ssh_key/certificate/certificate_registry_test.ts"],
   },
   {
     rows: ["A longer token than one's own"],
@@ -1021,7 +1021,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a certificate out of the database signs tokens, whoever has issued it",
     file: "src/authentication/issued_token/verify.ts",
     change: instead('if (typeof way === "string") continue;', ""),
-    tests: ["tests/authentication/issued_token/token_book_test.ts"],
+    tests: ["tests/authentication/issued_token/token_registry_test.ts"],
   },
   {
     rows: ["Logging others out"],

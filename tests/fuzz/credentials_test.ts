@@ -7,7 +7,7 @@ import { InvalidExpression } from "../../src/authentication/expression/invalid_e
 import { parseJsonObject } from "../../src/authentication/json_object.ts";
 import { InvalidReply, parseReply } from "../../src/authentication/oauth/reply_variables.ts";
 import { parseCredentials } from "../../src/authentication/parse_credentials.ts";
-import { shownToken } from "../../src/authentication/issued_token/booked_token.ts";
+import { shownToken } from "../../src/authentication/issued_token/registered_token.ts";
 import { InvalidToken, parseSignedToken } from "../../src/authentication/signed_token.ts";
 import { parseKeyLine } from "../../src/authentication/ssh_key/authorized_keys.ts";
 import { readLegacyToken } from "../../src/authentication/ssh_key/legacy_token.ts";

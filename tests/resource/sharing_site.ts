@@ -5,7 +5,7 @@ import { HeaderList } from "../../src/model/header_list.ts";
 import type { HttpRequest } from "../../src/model/http_message.ts";
 import type { Caller } from "../../src/model/identity.ts";
 import { refuse, ServiceError } from "../../src/model/service_error.ts";
-import type { TokenBounds } from "../../src/model/token_bounds.ts";
+import type { TokenRestrictions } from "../../src/model/token_restrictions.ts";
 import type { Call } from "../../src/resource/call.ts";
 import { dropForm } from "../../src/resource/access/drop/drop_upload.ts";
 import { UnfinishedUploads } from "../../src/resource/access/drop/unfinished_uploads.ts";
@@ -47,7 +47,7 @@ export class SharingSite implements AsyncDisposable {
   /** Unix groups of those who have an account. */
   groups: Partial<Record<Who, readonly string[]>> = {};
   /** Those of the token that each caller shows; absent: they show something else. */
-  bounds: TokenBounds | undefined;
+  bounds: TokenRestrictions | undefined;
   /** What the audit line of the last request says besides who, what and when. */
   audited: Record<string, unknown> = {};
   readonly time = { ahead: 0 };

@@ -6,7 +6,7 @@ import { issuedToken } from "../../src/authentication/issued_token/verify.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import type { Caller, Identity } from "../../src/model/identity.ts";
 import { ServiceError } from "../../src/model/service_error.ts";
-import { ACTIVITIES, type TokenBounds } from "../../src/model/token_bounds.ts";
+import { ACTIVITIES, type TokenRestrictions } from "../../src/model/token_restrictions.ts";
 import { patternsLieInside } from "../../src/daemon/pattern_scope.ts";
 import {
   checkTokenAddresses,
@@ -22,7 +22,7 @@ import { createAuthority } from "../pki/authority.ts";
 import { bearer } from "../authentication/sample_credentials.ts";
 import { SharingSite } from "./sharing_site.ts";
 
-const bearing = (bounds?: TokenBounds): Caller => ({
+const bearing = (bounds?: TokenRestrictions): Caller => ({
   kind: "authenticated",
   identity: {
     dn: "CN=Ann",
@@ -31,10 +31,10 @@ const bearing = (bounds?: TokenBounds): Caller => ({
     issuedToken: { issuer: "CN=auth", renewable: true, bounds },
   },
 });
-const session = (bounds: TokenBounds, file: string, limits: PathLimits = {}, home?: string) =>
+const session = (bounds: TokenRestrictions, file: string, limits: PathLimits = {}, home?: string) =>
   confinedSession({ caller: bearing(bounds) }, file, { limits, home: () => Promise.resolve(home) });
 
-const RUN7: TokenBounds = { paths: ["/data/run7/"], activity: "read" };
+const RUN7: TokenRestrictions = { paths: ["/data/run7/"], activity: "read" };
 
 Deno.test("a session of a narrowed token begins in its directory and reaches what is below, nothing else", async () => {
   const confined = { file: "/data/run7/", permission: "READ", includes: "/data/run7/*", excludes: undefined };

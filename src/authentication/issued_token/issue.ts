@@ -6,16 +6,16 @@ import { printable } from "../../model/printable.ts";
 import { refuse } from "../../model/service_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { isPersonalName } from "../personal_name.ts";
-import { isNarrow, narrowed, type TokenBounds } from "../../model/token_bounds.ts";
-import { lineageWith, type TokenLineage } from "../../model/token_lineage.ts";
+import { isNarrow, narrowed, type TokenRestrictions } from "../../model/token_restrictions.ts";
+import { familyWith, type TokenFamily } from "../../model/token_family.ts";
 import { namedUser } from "../account_status.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
 import { parseSignedToken } from "../signed_token.ts";
-import { lineageClaims, shownToken } from "./booked_token.ts";
-import { boundsClaim, readBounds } from "./bounds.ts";
+import { familyClaims, shownToken } from "./registered_token.ts";
+import { readRestrictions, restrictionsClaim } from "./restrictions.ts";
 import type { Issuer } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
-import type { TokenBook } from "./token_book.ts";
+import type { TokenRegistry } from "./token_registry.ts";
 
 /** What a caller asks for (authentication.md 4.1). */
 export interface TokenRequest {
@@ -25,7 +25,7 @@ export interface TokenRequest {
   /** Whether the token is for this server only. */
   readonly limited: boolean;
   /** To what it is to be narrowed; absent: to nothing. */
-  readonly bounds?: TokenBounds;
+  readonly bounds?: TokenRestrictions;
   /** By which its owner knows it again. */
   readonly name?: string;
 }
@@ -56,7 +56,7 @@ export function readTokenRequest(query: URLSearchParams): TokenRequest {
       text: `name: expected 1 to ${MAX_NAME} characters that can be printed`,
     });
   }
-  const bounds = readBounds(query);
+  const bounds = readRestrictions(query);
   const isTrue = (name: string) => query.getAll(name).some((value) => value.toLowerCase() === "true");
   return {
     lifetime: lifetime === undefined ? undefined : Number(lifetime),
@@ -68,7 +68,10 @@ export function readTokenRequest(query: URLSearchParams): TokenRequest {
 }
 
 /** @throws {ERR_TOKEN_BOUNDS} If more is asked for than there was. */
-function boundsWithin(before: TokenBounds = {}, asked: TokenBounds = {}): TokenBounds {
+function restrictionsWithin(
+  before: TokenRestrictions = {},
+  asked: TokenRestrictions = {},
+): TokenRestrictions {
   const bounds = narrowed(before, asked);
   if (typeof bounds !== "string") return bounds;
   throw refuse("ERR_TOKEN_BOUNDS", { bounds: `it can be narrowed, and ${bounds} would widen it` });
@@ -87,7 +90,7 @@ export class TokenIssuer {
       /** Until when what is derived from a login now may last, in seconds since the epoch. */
       readonly derivedUntil: (identity: Identity) => number;
       /** Takes what is made; absent: nothing of it is kept. */
-      readonly book?: TokenBook;
+      readonly registry?: TokenRegistry;
     },
   ) {
     this.#own = new OwnIssuer(options.tls);
@@ -124,7 +127,7 @@ export class TokenIssuer {
     const asked = request.lifetime === undefined ? undefined : Math.min(request.lifetime, derived);
     const expires = now + this.#lifetime(asked, issuer, now, renewableUntil);
     const former = identity.issuedToken;
-    const bounds = boundsWithin(former?.bounds, request.bounds);
+    const bounds = restrictionsWithin(former?.bounds, request.bounds);
     const limited = request.limited || isNarrow(bounds);
     const limitedTo = former?.limitedTo ?? (limited ? issuer.name : undefined);
     const frozen = former?.preferences ?? preferences;
@@ -150,9 +153,9 @@ export class TokenIssuer {
       renewable: request.renewable ? "true" : undefined,
       renewableUntil: request.renewable ? renewableUntil : undefined,
       aud: limitedTo,
-      bounds: boundsClaim(bounds),
+      bounds: restrictionsClaim(bounds),
       name: request.name,
-      ...this.#lineage(expires, former?.lineage ?? this.#lineageOf(identity)),
+      ...this.#family(expires, former?.family ?? this.#familyOf(identity)),
     };
     return await this.#make(claims, issuer, clientAddress);
   }
@@ -187,19 +190,19 @@ export class TokenIssuer {
       preferences: preferences === "" ? undefined : preferences,
       renewable: renewable ? "true" : undefined,
       renewableUntil: renewable ? renewableUntil : undefined,
-      ...this.#lineage(expires),
+      ...this.#family(expires),
     };
     return await this.#make(claims, issuer, undefined);
   }
 
   /** Claims of a token that is made now. @param former Of what it is got with. */
-  #lineage(expires: number, former?: TokenLineage): Record<string, unknown> {
+  #family(expires: number, former?: TokenFamily): Record<string, unknown> {
     const token = { id: crypto.randomUUID(), expires };
-    return lineageClaims(lineageWith(former, token, this.options.clock()));
+    return familyClaims(familyWith(former, token, this.options.clock()));
   }
 
   /** A browser stands at the beginning of the line of tokens that are got with it: they end with its login. */
-  #lineageOf({ browser }: Identity): TokenLineage | undefined {
+  #familyOf({ browser }: Identity): TokenFamily | undefined {
     if (browser === undefined) return undefined;
     const { id, ends: expires } = browser;
     return { id, expires, since: this.options.clock(), root: id, line: [] };
@@ -208,7 +211,7 @@ export class TokenIssuer {
   async #make(claims: object, issuer: Issuer, madeFrom: string | undefined): Promise<string> {
     const token = await this.#sign(JSON.stringify(claims), issuer);
     const signer = { issuer, pem: this.options.tls().certificate };
-    await this.options.book?.enter(shownToken(parseSignedToken(token)), madeFrom, signer);
+    await this.options.registry?.enter(shownToken(parseSignedToken(token)), madeFrom, signer);
     return token;
   }
 

@@ -9,7 +9,7 @@ import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import type { Identity, IssuedTokenFacts } from "../../model/identity.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
-import type { TokenLineage } from "../../model/token_lineage.ts";
+import type { TokenFamily } from "../../model/token_family.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { isSignedBy } from "../jws_signature.ts";
@@ -19,11 +19,11 @@ import { checkClaims, InvalidToken, parseSignedToken, type SignedToken, textClai
 import { TokenVerifier } from "../token_verifier.ts";
 import { findPath } from "../../model/trust/certificate_path.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
-import { shownToken } from "./booked_token.ts";
-import { boundsFromClaim } from "./bounds.ts";
+import { shownToken } from "./registered_token.ts";
+import { restrictionsFromClaim } from "./restrictions.ts";
 import { type Issuer, issuerOf, trustedIssuerOf } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
-import type { TokenBook } from "./token_book.ts";
+import type { TokenRegistry } from "./token_registry.ts";
 
 /** Whose tokens count. */
 export interface IssuedTokenOptions {
@@ -35,7 +35,7 @@ export interface IssuedTokenOptions {
   /** Asks whether the user of a token still exists. */
   readonly accountStatus: AskAccountStatus;
   /** Which of our own tokens there are, and which were taken back; absent: nothing of that is kept. */
-  readonly book?: TokenBook;
+  readonly registry?: TokenRegistry;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -108,23 +108,25 @@ class IssuedTokenAuthenticator implements Authenticator {
       limitedTo: claims.has("aud") ? own : undefined,
       preferences: claims.has("preferences") ? textClaim(token, "preferences") : undefined,
       renewableUntil: isOwn ? renewableUntil(token) : expires,
-      ...boundsIn(token),
+      ...restrictionsIn(token),
     };
     checkAddress(facts, clientAddress);
     const identity = { method: "ETD", via: this.name };
     if (!isOwn) return { dn: checkedName(dn), ...identity, issuedToken: facts };
     if (!["via", "by"].some((name) => claims.has(name))) this.#tellOld(token, dn);
-    const lineage = await this.#lineage(token, clientAddress);
-    return { dn, ...identity, ...decidedOf(token), issuedToken: { ...facts, lineage } };
+    const family = await this.#family(token, clientAddress);
+    return { dn, ...identity, ...decidedOf(token), issuedToken: { ...facts, family } };
   }
 
   /** What a token of our own was got with. @throws {InvalidToken} If that, or it, was taken back. What the book throws. */
-  async #lineage(token: SignedToken, clientAddress: string): Promise<TokenLineage> {
-    const { book } = this.options;
+  async #family(token: SignedToken, clientAddress: string): Promise<TokenFamily> {
+    const { registry } = this.options;
     const shown = shownToken(token);
-    if (await book?.isRevoked(shown)) throw new InvalidToken("it was taken back, or what it was got with");
-    book?.noteUse(shown, clientAddress);
-    return shown.lineage;
+    if (await registry?.isRevoked(shown)) {
+      throw new InvalidToken("it was taken back, or what it was got with");
+    }
+    registry?.noteUse(shown, clientAddress);
+    return shown.family;
   }
 
   /** Once for each token, as clients show them again and again. */
@@ -166,10 +168,10 @@ class IssuedTokenAuthenticator implements Authenticator {
    * so each is believed only as far as an authority that is trusted vouches for it now.
    */
   async #isFormerlySigned(token: SignedToken, own: string): Promise<boolean> {
-    const { book, tls, clock } = this.options;
-    if (book === undefined || !await book.isListed(shownToken(token))) return false;
+    const { registry, tls, clock } = this.options;
+    if (registry === undefined || !await registry.isListed(shownToken(token))) return false;
     const { anchors, revocation } = tls();
-    for (const pem of await book.issuers(own)) {
+    for (const pem of await registry.issuers(own)) {
       const chain = certificatesIn(pem);
       const [first] = chain;
       if (first === undefined) continue;
@@ -221,9 +223,9 @@ function checkAddress({ bounds }: IssuedTokenFacts, clientAddress: string): void
 }
 
 /** @throws {InvalidToken} If there are bounds that cannot be read. */
-function boundsIn({ claims }: SignedToken): Pick<IssuedTokenFacts, "bounds"> {
+function restrictionsIn({ claims }: SignedToken): Pick<IssuedTokenFacts, "bounds"> {
   if (!claims.has("bounds")) return {};
-  const bounds = boundsFromClaim(claims.get("bounds"));
+  const bounds = restrictionsFromClaim(claims.get("bounds"));
   if (bounds === undefined) throw new InvalidToken("claim bounds cannot be read");
   return { bounds };
 }

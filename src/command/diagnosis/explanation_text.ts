@@ -1,4 +1,4 @@
-import { boundsInWords } from "../../authentication/issued_token/bounds.ts";
+import { restrictionsInWords } from "../../authentication/issued_token/restrictions.ts";
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
 import type { Capability, Identity } from "../../model/identity.ts";
 import type {
@@ -46,7 +46,7 @@ function callerFacts({ uid, uidServers, role, groups, issuedToken, capabilities 
     groups === undefined ? undefined : `groups ${groups.join(", ")}`,
     capabilities === undefined ? undefined : `limited by the token's scopes to ${inWords(capabilities)}`,
     issuedToken === undefined ? undefined : `by a token of ${issuedToken.issuer}`,
-    issuedToken?.bounds === undefined ? undefined : `narrowed to ${boundsInWords(issuedToken.bounds)}`,
+    issuedToken?.bounds === undefined ? undefined : `narrowed to ${restrictionsInWords(issuedToken.bounds)}`,
   ];
   return facts.flatMap((fact): Line[] => fact === undefined ? [] : [["", fact]]);
 }

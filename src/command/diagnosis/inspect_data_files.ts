@@ -4,7 +4,7 @@ import { comparableForm } from "../../model/distinguished_name.ts";
 import { namesInOtherOrder } from "../names_in_other_order.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "../../service/assembly/certificate_files.ts";
-import { hostZone, MAX_RESERVATIONS } from "../../reservations/reservation_book.ts";
+import { hostZone, MAX_RESERVATIONS } from "../../reservations/reservation_registry.ts";
 import { readReservationFile } from "../../reservations/reservation_file.ts";
 import { inspectFile } from "../../model/inspect_file.ts";
 import { configuredKinds, KINDS } from "../../service/kinds.ts";

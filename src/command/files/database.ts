@@ -1,7 +1,7 @@
 import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.ts";
 import { formatProblem } from "../../model/problem.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
-import { hostZone } from "../../reservations/reservation_book.ts";
+import { hostZone } from "../../reservations/reservation_registry.ts";
 import type { Copied } from "../../store/copy_rows.ts";
 import { type Database, DatabaseFailure, rows } from "../../store/database.ts";
 import type { Schema } from "../../store/sqlite_database.ts";

@@ -3,7 +3,7 @@ import { formatProblem } from "../../model/problem.ts";
 import type { Reservation } from "../../reservations/reservation.ts";
 import { DatabaseReservationStore } from "../../reservations/database_reservation_store.ts";
 import { FileReservationStore } from "../../reservations/file_reservation_store.ts";
-import { hostZone } from "../../reservations/reservation_book.ts";
+import { hostZone } from "../../reservations/reservation_registry.ts";
 import { ReservationNotChanged, type ReservationStore } from "../../reservations/reservation_store.ts";
 import { DatabaseFailure } from "../../store/database.ts";
 import {

@@ -1,5 +1,5 @@
-import { boundsOf } from "../../model/identity.ts";
-import { isNarrow } from "../../model/token_bounds.ts";
+import { restrictionsOf } from "../../model/identity.ts";
+import { isNarrow } from "../../model/token_restrictions.ts";
 import { refuse } from "../../model/service_error.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
@@ -88,7 +88,7 @@ function outcome(
  */
 export function checkAdministrator(call: Call, servers: ReadonlyMap<string, ServerFacts>): void {
   const { user: { role, restricted }, caller } = call;
-  if (isNarrow(boundsOf(caller))) throw refuse("ERR_FORBIDDEN", "a narrowed token administers nothing");
+  if (isNarrow(restrictionsOf(caller))) throw refuse("ERR_FORBIDDEN", "a narrowed token administers nothing");
   if (!administers(call)) throw refuse("ERR_FORBIDDEN", `role ${role}`);
   const other = restricted && [...servers.keys()].find((name) => !restricted.servers.includes(name));
   if (other !== undefined) {

@@ -136,7 +136,7 @@ async function open(
   const proofs = new SeenOnce(PROOFS, clock, told.proofShown);
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, lookingOn };
   const who = await openAuthentication(config, { ...asked, kinds: kinds.methods, ...here });
-  const { chain, chain: { methods }, tokens, book, signIns } = who;
+  const { chain, chain: { methods }, tokens, registry, signIns } = who;
   const servers = await openServers(config, groups, { ...here, ...following, sharedClock });
   const loginThrottle = await openLoginThrottle(config, methods, {
     log,
@@ -145,11 +145,11 @@ async function open(
     cluster,
   });
   const sharing = openDataSharing(config, { servers, attributes, loginThrottle, ...who, ...shared });
-  const parts = { groups, methods, attributes, loginThrottle, signIns, proofs, sharing, book, cluster };
+  const parts = { groups, methods, attributes, loginThrottle, signIns, proofs, sharing, registry, cluster };
   const desk = new OperatorDesk({ ...parts, certificate: own.facts });
   const ofMethods = partsOfMethods(chain, { loginThrottle, signIns, desk, ordered: told.ordered });
   const health = cluster?.health;
-  const resources = { servers, tokens, book, sharing, cluster: health, ...ofMethods };
+  const resources = { servers, tokens, registry, sharing, cluster: health, ...ofMethods };
   return {
     config,
     externalUrl,

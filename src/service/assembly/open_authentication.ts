@@ -5,7 +5,7 @@ import type { KeptIdentity } from "../../authentication/sign_in/kept_identity.ts
 import type { RenewableSession } from "../../authentication/sign_in/provider_logins.ts";
 import type { AuthenticationChain } from "../../authentication/chain.ts";
 import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
-import { KINDS_OF_REVOKED, TokenBook } from "../../authentication/issued_token/token_book.ts";
+import { KINDS_OF_REVOKED, TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { createMethods } from "../../authentication/registry.ts";
@@ -64,7 +64,7 @@ interface OpenAuthentication {
   /** Absent without a certificate to sign with. */
   readonly tokens: TokenIssuer | undefined;
   /** Absent if nothing is kept, or no tokens are made. */
-  readonly book: TokenBook | undefined;
+  readonly registry: TokenRegistry | undefined;
   readonly signIns: SignIns;
   /** What is kept of this and of all else. */
   readonly records: Records["open"];
@@ -92,7 +92,7 @@ export async function openAuthentication(
     database,
     keep,
   };
-  const { tokens, verifier, book } = await openIssued(config, own, issuing);
+  const { tokens, verifier, registry } = await openIssued(config, own, issuing);
   return {
     chain: {
       issuedTokens: verifier && observed(verifier, observer),
@@ -103,14 +103,14 @@ export async function openAuthentication(
     },
     accountStatus,
     tokens,
-    book,
+    registry,
     signIns: new SignIns({
       records: records.openAnyway,
       accountStatus,
       derivedUntil: untilOf,
       limits: config.browsers,
       renew: (identity, session, signal) => renewLogin(methods, identity, session, signal),
-      revokeGot: async (owner, browser) => await book?.revokeGot(owner, browser),
+      revokeGot: async (owner, browser) => await registry?.revokeGot(owner, browser),
       clock: sharedClock,
       log,
     }),
@@ -179,7 +179,7 @@ async function openIssued(
     & Pick<TokenIssuer["options"], "derivedUntil">
     & { readonly records: Records; readonly accountStatus: AskAccountStatus },
 ): Promise<
-  { readonly tokens?: TokenIssuer; readonly verifier?: Authenticator; readonly book?: TokenBook }
+  { readonly tokens?: TokenIssuer; readonly verifier?: Authenticator; readonly registry?: TokenRegistry }
 > {
   if (own.pem() === undefined) return {};
   const { lifetimeSeconds, maxLifetimeSeconds, hmacSecret, trustedIssuerFiles } = issuedTokens;
@@ -190,31 +190,47 @@ async function openIssued(
   };
   const longest = Math.max(maxLifetimeSeconds, RENEWAL_PERIOD);
   const revoked = database && !lookingOn ? await rememberRevoked(database, { log, keep }) : undefined;
-  const book = openBook(records, { log, clock, lookingOn, longest, revoked, config: sharing.database });
+  const registry = openRegistry(records, {
+    log,
+    clock,
+    lookingOn,
+    longest,
+    revoked,
+    config: sharing.database,
+  });
   const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
   return {
-    tokens: new TokenIssuer({ tls: own.material, limits, derivedUntil, clock, book }),
-    verifier: issuedToken({ tls: own.material, trustedIssuers, hmacSecret, accountStatus, book, clock, log }),
-    book,
+    tokens: new TokenIssuer({ tls: own.material, limits, derivedUntil, clock, registry }),
+    verifier: issuedToken({
+      tls: own.material,
+      trustedIssuers,
+      hmacSecret,
+      accountStatus,
+      registry,
+      clock,
+      log,
+    }),
+    registry,
   };
 }
 
 /** The service alone makes the database: one that somebody else made, it could not open. */
-function openBook(
+function openRegistry(
   { open, openPresent }: Records,
-  { lookingOn, revoked, config, ...parts }: Pick<TokenBook["parts"], "log" | "clock" | "longest"> & {
+  { lookingOn, revoked, config, ...parts }: Pick<TokenRegistry["parts"], "log" | "clock" | "longest"> & {
     readonly lookingOn: boolean;
     readonly revoked: RememberedRecords | undefined;
     readonly config: DatabaseConfig | undefined;
   },
-): TokenBook | undefined {
+): TokenRegistry | undefined {
   const records = revoked ?? (lookingOn ? openPresent() : open());
   const outage = revoked && config && {
     staleMs: () => revoked.staleMs,
     graceMs: config.outageGraceSeconds * 1000,
     shortMs: config.outageTokenSeconds * 1000,
   };
-  return records && new TokenBook({ records, elapsed: stopwatch, keepsUses: !lookingOn, outage, ...parts });
+  return records &&
+    new TokenRegistry({ records, elapsed: stopwatch, keepsUses: !lookingOn, outage, ...parts });
 }
 
 /** What of a shared database must be known while it is away. */

@@ -145,7 +145,7 @@ for (const [keyType, alg] of [["ec-p256", "ES256"], ["rsa-2048", "RS256"], ["ed2
         limitedTo: undefined,
         preferences: undefined,
         renewableUntil: NOW + 300,
-        lineage: { id: jti, expires: NOW + 300, since: NOW * 1000, root: jti, line: [] },
+        family: { id: jti, expires: NOW + 300, since: NOW * 1000, root: jti, line: [] },
       },
     });
   });

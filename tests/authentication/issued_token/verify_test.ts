@@ -113,7 +113,7 @@ Deno.test("issuedToken() honours account, servers and limits in a token of our o
       limitedTo: SERVER,
       preferences: "group:a",
       renewableUntil: NOW + 9000,
-      lineage: {
+      family: {
         id: "4",
         expires: NOW + 300,
         since: NOW * 1000 - 1,

@@ -14,7 +14,7 @@ import { nameFromTemplate } from "../dn_template.ts";
 import type { KeyTrial } from "../key_trial.ts";
 import { UnusableKey } from "../wire_reader.ts";
 import { type AuthoritiesFile, parseAuthorities } from "./authorities_file.ts";
-import { CertificateBook, type OwnAuthorities, type UploadOutcome } from "./certificate_book.ts";
+import { CertificateRegistry, type OwnAuthorities, type UploadOutcome } from "./certificate_registry.ts";
 import type { RevokedKeys } from "./revoked_keys.ts";
 import { readUserCertificate, type UserCertificate } from "./user_certificate.ts";
 
@@ -44,7 +44,7 @@ interface CertifiedKeys {
 /** Those whose keys count by certificates, and who they are. */
 export class CertifiedUsers implements CertificateDesk {
   constructor(
-    readonly book: CertificateBook,
+    readonly registry: CertificateRegistry,
     /** Name of the method, the template for the names of its users, with `%s`, whether these are accounts, and whether only the operator's authorities count. */
     readonly naming: {
       readonly method: string;
@@ -57,17 +57,17 @@ export class CertifiedUsers implements CertificateDesk {
   ) {}
 
   async upload(line: string, owner?: CertificateOwner): Promise<UploadOutcome> {
-    if (owner === undefined) return await this.book.upload(line);
+    if (owner === undefined) return await this.registry.upload(line);
     if (!isUserAccount(owner.account)) return { kind: "refused", reason: "user: expected a user's account" };
     if (this.naming.only) {
       return { kind: "refused", reason: "authorities of users do not count, only the operator's" };
     }
     const keys = await this.ownKeys(owner.account, owner);
-    return await this.book.upload(line, ownAuthorities(owner.account, keys));
+    return await this.registry.upload(line, ownAuthorities(owner.account, keys));
   }
 
   forget(line: string, account?: string): Promise<boolean> {
-    return this.book.forget(line, account);
+    return this.registry.forget(line, account);
   }
 
   /** Keys for which certificates speak that authorities of a user have signed. @throws {ERR_RECORD_STORE} */
@@ -75,8 +75,8 @@ export class CertifiedUsers implements CertificateDesk {
     const { proof: { user }, clientAddress } = trial;
     const own = ownAuthorities(user, keys);
     if (own.authorities.size === 0) return [];
-    return (await this.book.of(user, own)).flatMap((certificate) => {
-      const result = this.book.judge(certificate, { clientAddress, own });
+    return (await this.registry.of(user, own)).flatMap((certificate) => {
+      const result = this.registry.judge(certificate, { clientAddress, own });
       if (result.kind === "valid") return [{ publicKey: certificate.publicKey, conditions: {} }];
       trial.note(`a certificate of the user does not count: ${result.reason}`);
       return [];
@@ -86,7 +86,7 @@ export class CertifiedUsers implements CertificateDesk {
   foresee(line: string, user: string, clientAddress: string): AuthenticationResult {
     if (!isUserAccount(user)) return { kind: "refused", reason: "the user name cannot be a user's account" };
     try {
-      const result = this.book.judge(readUserCertificate(line), { clientAddress });
+      const result = this.registry.judge(readUserCertificate(line), { clientAddress });
       if (result.kind === "refused") return result;
       return result.principals.includes(user)
         ? { kind: "accepted", identity: this.identityOf(user) }
@@ -107,8 +107,8 @@ export class CertifiedUsers implements CertificateDesk {
   /** Returns the keys whose certificates count, wherever they are used, and give a user this name. */
   async keysNaming(login: string, dn: string): Promise<readonly AuthorizedKey[]> {
     if (!sameName(this.#nameOf(login), dn)) return [];
-    return (await this.book.of(login)).flatMap((certificate) => {
-      const result = this.book.judge(certificate);
+    return (await this.registry.of(login)).flatMap((certificate) => {
+      const result = this.registry.judge(certificate);
       return result.kind === "valid" && result.principals.includes(login) ? [keyOf(certificate)] : [];
     });
   }
@@ -117,8 +117,8 @@ export class CertifiedUsers implements CertificateDesk {
   async keysOf(login: string, keys: readonly AuthorizedKey[]): Promise<readonly AuthorizedKey[]> {
     const own = ownAuthorities(login, keys);
     if (own.authorities.size === 0) return [];
-    return (await this.book.of(login, own)).flatMap((certificate) =>
-      this.book.judge(certificate, { own }).kind === "valid" ? [keyOf(certificate)] : []
+    return (await this.registry.of(login, own)).flatMap((certificate) =>
+      this.registry.judge(certificate, { own }).kind === "valid" ? [keyOf(certificate)] : []
     );
   }
 
@@ -129,8 +129,8 @@ export class CertifiedUsers implements CertificateDesk {
     const { proof: { user }, clientAddress } = trial;
     const identity = this.identityOf(user);
     try {
-      const keys = (await this.book.of(user)).flatMap((certificate) => {
-        const result = this.book.judge(certificate, { clientAddress });
+      const keys = (await this.registry.of(user)).flatMap((certificate) => {
+        const result = this.registry.judge(certificate, { clientAddress });
         if (result.kind === "valid" && result.principals.includes(user)) {
           return [{ publicKey: certificate.publicKey, conditions: {} }];
         }
@@ -147,7 +147,7 @@ export class CertifiedUsers implements CertificateDesk {
   }
 
   close(): void {
-    this.book.close();
+    this.registry.close();
   }
 
   #nameOf(user: string): string {
@@ -189,7 +189,7 @@ export async function openCertifiedUsers(
   const watched = await watchFile(authorities, wholeLines(parseAuthorities), { log, onChange: report });
   report(watched.current);
   return new CertifiedUsers(
-    new CertificateBook({ records: kept, authorities: watched, revoked, clock, log }),
+    new CertificateRegistry({ records: kept, authorities: watched, revoked, clock, log }),
     {
       method: name,
       template: identity?.replaceAll("%principal%", "%s") ?? dnTemplate,

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import {
-  boundsClaim,
-  boundsFromClaim,
-  boundsInWords,
-  readBounds,
-} from "../../../src/authentication/issued_token/bounds.ts";
+  readRestrictions,
+  restrictionsClaim,
+  restrictionsFromClaim,
+  restrictionsInWords,
+} from "../../../src/authentication/issued_token/restrictions.ts";
 import { readTokenRequest } from "../../../src/authentication/issued_token/issue.ts";
 
-const read = (query: string) => readBounds(new URLSearchParams(query));
+const read = (query: string) => readRestrictions(new URLSearchParams(query));
 
 const FULL = {
   paths: ["/data/run7/", "/work/ann/"],
@@ -17,20 +17,20 @@ const FULL = {
 } as const;
 const QUERY = "path=/data/run7/&path=/work//ann/./&activity=read&server=HPC&server=TEST&address=192.0.2.0/24";
 
-Deno.test("readBounds() reads what a token is to be narrowed to, in normal form", () => {
+Deno.test("readRestrictions() reads what a token is to be narrowed to, in normal form", () => {
   assert.deepEqual(read(""), {});
   assert.deepEqual(read(QUERY), FULL);
   assert.deepEqual(read("path=/&path=/"), { paths: ["/"] });
   assert.equal(
-    boundsInWords(read(QUERY)),
+    restrictionsInWords(read(QUERY)),
     "path=/data/run7/ /work/ann/ activity=read server=HPC TEST address=192.0.2.0/24",
   );
 });
 
 Deno.test("bounds stay what they are on their way through a token", () => {
-  assert.deepEqual(boundsFromClaim(JSON.parse(JSON.stringify(boundsClaim(FULL)))), FULL);
-  assert.equal(boundsClaim({}), undefined);
-  assert.equal(boundsClaim(undefined), undefined);
+  assert.deepEqual(restrictionsFromClaim(JSON.parse(JSON.stringify(restrictionsClaim(FULL)))), FULL);
+  assert.equal(restrictionsClaim({}), undefined);
+  assert.equal(restrictionsClaim(undefined), undefined);
 });
 
 const BAD: readonly (readonly [query: string, says: RegExp])[] = [
@@ -85,5 +85,5 @@ Deno.test("bounds of a token that cannot be read are no bounds that can be ignor
     { address: {} },
     { until: 1 },
   ];
-  for (const claim of bad) assert.equal(boundsFromClaim(claim), undefined, JSON.stringify(claim));
+  for (const claim of bad) assert.equal(restrictionsFromClaim(claim), undefined, JSON.stringify(claim));
 });

@@ -1,9 +1,9 @@
-import { lineageWith, LONGEST_LINE, type TokenLineage } from "../../model/token_lineage.ts";
-import type { TokenBounds } from "../../model/token_bounds.ts";
+import { familyWith, LONGEST_LINE, type TokenFamily } from "../../model/token_family.ts";
+import type { TokenRestrictions } from "../../model/token_restrictions.ts";
 import type { KeptRecord } from "../../store/record_store.ts";
 import { isJsonObject } from "../json_object.ts";
 import { InvalidToken, type SignedToken, textClaim } from "../signed_token.ts";
-import { boundsClaim, boundsFromClaim } from "./bounds.ts";
+import { restrictionsClaim, restrictionsFromClaim } from "./restrictions.ts";
 
 /** The day on which a token was last seen, and from where it came first on that day. */
 export interface TokenUse {
@@ -13,7 +13,7 @@ export interface TokenUse {
 }
 
 /** What is kept of a token of our own, besides whose it is and its id; nothing of it is a secret. */
-export interface BookedToken {
+export interface RegisteredToken {
   /** SHA-256 of its text in base64, by which it is known again. */
   readonly digest: string;
   /** In seconds since the epoch, as are all times here. */
@@ -21,12 +21,12 @@ export interface BookedToken {
   readonly expires: number;
   /** When the last token ends that can be got with it. */
   readonly latest: number;
-  /** See {@link TokenLineage}. */
+  /** See {@link TokenFamily}. */
   readonly root: string;
-  /** See {@link TokenLineage}; in milliseconds. */
+  /** See {@link TokenFamily}; in milliseconds. */
   readonly since: number;
   readonly name?: string;
-  readonly bounds?: TokenBounds;
+  readonly bounds?: TokenRestrictions;
   readonly renewable: boolean;
   /** Whether it is for this service only. */
   readonly limited: boolean;
@@ -42,8 +42,8 @@ export interface BookedToken {
 export interface ShownToken {
   /** Whose it is, by distinguished name. */
   readonly dn: string;
-  readonly token: BookedToken;
-  readonly lineage: TokenLineage;
+  readonly token: RegisteredToken;
+  readonly family: TokenFamily;
 }
 
 /**
@@ -52,7 +52,7 @@ export interface ShownToken {
  */
 export function shownToken(token: SignedToken): ShownToken {
   const { claims, digest, expires } = token;
-  const lineage = lineageOf(token);
+  const family = familyOf(token);
   const number = (name: string, otherwise: number) => {
     const value = claims.get(name);
     return typeof value === "number" ? value : otherwise;
@@ -60,16 +60,16 @@ export function shownToken(token: SignedToken): ShownToken {
   const text = (name: string) => claims.has(name) ? textClaim(token, name) : undefined;
   return {
     dn: textClaim(token, "sub"),
-    lineage,
+    family,
     token: {
       digest,
       made: number("iat", 0),
       expires,
       latest: Math.max(expires, number("renewableUntil", expires)),
-      root: lineage.root,
-      since: lineage.since,
+      root: family.root,
+      since: family.since,
       name: text("name"),
-      bounds: boundsFromClaim(claims.get("bounds")),
+      bounds: restrictionsFromClaim(claims.get("bounds")),
       renewable: String(claims.get("renewable")) === "true",
       limited: claims.has("aud"),
       by: text("by"),
@@ -79,7 +79,7 @@ export function shownToken(token: SignedToken): ShownToken {
 }
 
 /** The claims by which a token tells its lineage. */
-export function lineageClaims({ id, since, root, line }: TokenLineage): Record<string, unknown> {
+export function familyClaims({ id, since, root, line }: TokenFamily): Record<string, unknown> {
   return {
     jti: id,
     since,
@@ -88,12 +88,12 @@ export function lineageClaims({ id, since, root, line }: TokenLineage): Record<s
   };
 }
 
-function lineageOf(token: SignedToken): TokenLineage {
+function familyOf(token: SignedToken): TokenFamily {
   const { claims, digest, expires } = token;
   const made = claims.get("iat");
   if (!claims.has("jti")) {
     const id = `sha256-${digest.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")}`;
-    return lineageWith(undefined, { id, expires }, typeof made === "number" ? made * 1000 : 0);
+    return familyWith(undefined, { id, expires }, typeof made === "number" ? made * 1000 : 0);
   }
   const id = textClaim(token, "jti");
   const since = claims.get("since");
@@ -113,15 +113,15 @@ function lineageOf(token: SignedToken): TokenLineage {
 
 /** A token as it is kept until it ends. */
 export function tokenRecord(
-  { made, expires, bounds, ...rest }: BookedToken,
+  { made, expires, bounds, ...rest }: RegisteredToken,
   { id, owner }: { readonly id: string; readonly owner: string },
 ): KeptRecord {
-  const content = { ...rest, bounds: boundsClaim(bounds) };
+  const content = { ...rest, bounds: restrictionsClaim(bounds) };
   return { key: id, owner, made: Math.floor(made), ends: Math.ceil(expires), content };
 }
 
 /** What was kept by {@link tokenRecord}; undefined if it is something else. */
-export function tokenOf({ made, ends, content }: KeptRecord): BookedToken | undefined {
+export function tokenOf({ made, ends, content }: KeptRecord): RegisteredToken | undefined {
   if (!isJsonObject(content)) return undefined;
   const { digest, latest, root, since, name, bounds, by, madeFrom, used } = content;
   if (
@@ -137,7 +137,7 @@ export function tokenOf({ made, ends, content }: KeptRecord): BookedToken | unde
     root,
     since,
     name: textOr(name),
-    bounds: bounds === undefined ? undefined : boundsFromClaim(bounds),
+    bounds: bounds === undefined ? undefined : restrictionsFromClaim(bounds),
     renewable: content["renewable"] === true,
     limited: content["limited"] === true,
     by: textOr(by),

@@ -1,27 +1,22 @@
 import assert from "node:assert/strict";
-import {
-  isAmong,
-  lineageWith,
-  type RevokedTokens,
-  type TokenLineage,
-} from "../../src/model/token_lineage.ts";
+import { familyWith, isAmong, type RevokedTokens, type TokenFamily } from "../../src/model/token_family.ts";
 
 const NOW = 1_000_000;
 
 /** A token that was got with one that was got with one, and so on; the first has the id 0. */
-function line(count: number, expires = (_: number) => 5000): TokenLineage {
-  let token = lineageWith(undefined, { id: "0", expires: expires(0) }, NOW);
-  for (let i = 1; i < count; i++) token = lineageWith(token, { id: `${i}`, expires: expires(i) }, NOW);
+function line(count: number, expires = (_: number) => 5000): TokenFamily {
+  let token = familyWith(undefined, { id: "0", expires: expires(0) }, NOW);
+  for (let i = 1; i < count; i++) token = familyWith(token, { id: `${i}`, expires: expires(i) }, NOW);
   return token;
 }
-const ids = ({ line }: TokenLineage) => line.map(({ id }) => id).join(" ");
+const ids = ({ line }: TokenFamily) => line.map(({ id }) => id).join(" ");
 const revoked = (some: { readonly ids?: string[]; readonly roots?: string[]; readonly before?: number }) => {
   const { before } = some;
   const found: RevokedTokens = { ids: new Set(some.ids), roots: new Set(some.roots) };
   return before === undefined ? found : { ...found, before };
 };
 
-Deno.test("lineageWith() names those that a token was got with, oldest first, and the first of them", () => {
+Deno.test("familyWith() names those that a token was got with, oldest first, and the first of them", () => {
   const { since, root, id, expires } = line(3);
   assert.deepEqual([since, root, id, expires], [NOW, "0", "2", 5000]);
   assert.equal(ids(line(1)), "");
@@ -29,7 +24,7 @@ Deno.test("lineageWith() names those that a token was got with, oldest first, an
   assert.equal(ids(line(17)), Array.from({ length: 16 }, (_, i) => i).join(" "));
 });
 
-Deno.test("lineageWith() leaves out those that have ended, and of more than 16 those that end first", () => {
+Deno.test("familyWith() leaves out those that have ended, and of more than 16 those that end first", () => {
   const ended = line(3, (i) => i === 1 ? 1000 : 1001);
   assert.equal(ids(ended), "0", "1 has ended in this very second");
   const many = line(20, (i) => i === 7 || i === 9 ? 2000 : 5000 + i);

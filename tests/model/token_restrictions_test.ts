@@ -5,10 +5,10 @@ import {
   isNarrow,
   isWithinPaths,
   narrowed,
-  type TokenBounds,
-} from "../../src/model/token_bounds.ts";
+  type TokenRestrictions,
+} from "../../src/model/token_restrictions.ts";
 
-const BEFORE: TokenBounds = {
+const BEFORE: TokenRestrictions = {
   paths: ["/data/run7/", "/work/"],
   activity: "write",
   servers: ["HPC", "TWO"],
@@ -19,7 +19,7 @@ Deno.test("narrowed() takes what is asked for where there is less of it, and kee
   assert.deepEqual(narrowed({}, {}), {});
   assert.deepEqual(narrowed({}, BEFORE), BEFORE);
   assert.deepEqual(narrowed(BEFORE, {}), BEFORE);
-  const less: TokenBounds = {
+  const less: TokenRestrictions = {
     paths: ["/data/run7/a/"],
     activity: "read",
     servers: ["TWO"],
@@ -29,7 +29,7 @@ Deno.test("narrowed() takes what is asked for where there is less of it, and kee
   assert.deepEqual(narrowed(BEFORE, { activity: "read" }), { ...BEFORE, activity: "read" });
 });
 
-const WIDER: readonly (readonly [TokenBounds, string])[] = [
+const WIDER: readonly (readonly [TokenRestrictions, string])[] = [
   [{ paths: ["/data/run7/a/", "/data/"] }, "path"],
   [{ paths: ["/data/run72/"] }, "path"],
   [{ paths: ["/"] }, "path"],

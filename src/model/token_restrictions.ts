@@ -7,7 +7,7 @@ export const ACTIVITIES = ["read", "write", "all"] as const;
 export type Activity = typeof ACTIVITIES[number];
 
 /** To what a token is narrowed; all of it holds at once, and what is absent is not narrowed. */
-export interface TokenBounds {
+export interface TokenRestrictions {
   /** Directories, absolute, in normal form and ending in a slash; without characters that patterns give a meaning to. */
   readonly paths?: readonly string[];
   readonly activity?: Activity;
@@ -18,22 +18,22 @@ export interface TokenBounds {
 }
 
 /** Whether anything is bounded. */
-export function isNarrow({ paths, activity, servers, address }: TokenBounds): boolean {
+export function isNarrow({ paths, activity, servers, address }: TokenRestrictions): boolean {
   return [paths, activity, servers, address].some((bound) => bound !== undefined);
 }
 
 /** Whether a path, in normal form, lies in one of the directories; so does each directory itself. */
-export function isWithinPaths({ paths }: TokenBounds, path: string): boolean {
+export function isWithinPaths({ paths }: TokenRestrictions, path: string): boolean {
   return paths === undefined || paths.some((directory) => path.startsWith(directory));
 }
 
 /** Whether a token for some activity may do what `wanted` is. */
-export function includesActivity({ activity = "all" }: TokenBounds, wanted: Activity): boolean {
+export function includesActivity({ activity = "all" }: TokenRestrictions, wanted: Activity): boolean {
   return ACTIVITIES.indexOf(wanted) <= ACTIVITIES.indexOf(activity);
 }
 
 /** Whether a server is among those that a token is for. */
-export function includesServer({ servers }: TokenBounds, name: string): boolean {
+export function includesServer({ servers }: TokenRestrictions, name: string): boolean {
   return servers === undefined || servers.includes(name);
 }
 
@@ -42,9 +42,9 @@ export function includesServer({ servers }: TokenBounds, name: string): boolean 
  * @returns What of it would be more than before, by the name of the parameter, in its place.
  */
 export function narrowed(
-  before: TokenBounds,
-  asked: TokenBounds,
-): TokenBounds | "path" | "activity" | "server" | "address" {
+  before: TokenRestrictions,
+  asked: TokenRestrictions,
+): TokenRestrictions | "path" | "activity" | "server" | "address" {
   if (asked.paths?.every((path) => isWithinPaths(before, path)) === false) return "path";
   if (asked.activity !== undefined && !includesActivity(before, asked.activity)) return "activity";
   if (asked.servers?.every((name) => includesServer(before, name)) === false) return "server";

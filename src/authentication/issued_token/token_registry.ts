@@ -2,13 +2,19 @@ import type { Logger } from "../../logging/logger.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import { comparableForm } from "../../model/distinguished_name.ts";
-import { isAmong, type RevokedTokens } from "../../model/token_lineage.ts";
+import { isAmong, type RevokedTokens } from "../../model/token_family.ts";
 import { isRefusal, refuse } from "../../model/service_error.ts";
 import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
 import { isJsonObject } from "../json_object.ts";
 import { CLOCK_TOLERANCE } from "../signed_token.ts";
 import type { Issuer } from "./issuer.ts";
-import { type BookedToken, type ShownToken, tokenOf, tokenRecord, type TokenUse } from "./booked_token.ts";
+import {
+  type RegisteredToken,
+  type ShownToken,
+  tokenOf,
+  tokenRecord,
+  type TokenUse,
+} from "./registered_token.ts";
 
 /**
  * Kinds of records: tokens, by their ids; those taken back, by theirs; users who took all of theirs back, by their names, with
@@ -45,12 +51,12 @@ export interface TokenOwner {
 }
 
 /** A token as its owner sees it. */
-export interface ListedToken extends BookedToken {
+export interface ListedToken extends RegisteredToken {
   readonly id: string;
 }
 
 /** What the book is kept with. */
-interface TokenBookParts {
+interface TokenRegistryParts {
   readonly records: RecordStore;
   readonly clock: Clock;
   readonly elapsed: Stopwatch;
@@ -78,7 +84,7 @@ interface OutageRule {
  * store only when that has changed; a use is written down once a day. What was not taken back counts, whether it is in the
  * list or not, as do tokens of before and those of an instance with a store of its own.
  */
-export class TokenBook {
+export class TokenRegistry {
   readonly #revoked = new BoundedMap<string, RevokedTokens & { readonly version: number }>(REMEMBERED);
   /** Days of the last use that was written down, by the ids of tokens. */
   readonly #used = new BoundedMap<string, number>(REMEMBERED);
@@ -88,7 +94,7 @@ export class TokenBook {
   /** Digests of tokens that were found in the list: what a text says never changes. */
   readonly #listed = new BoundedMap<string, true>(REMEMBERED);
 
-  constructor(readonly parts: TokenBookParts) {}
+  constructor(readonly parts: TokenRegistryParts) {}
 
   /** Enters a token that was made now, and the certificate that signed it. @throws {ERR_RECORD_STORE} */
   async enter(
@@ -102,12 +108,12 @@ export class TokenBook {
     } catch (error) {
       // It counts all the same, and is taken back with all of its owner's.
       if (!this.#isStale || !isRefusal(error, "ERR_RECORD_STORE")) throw error;
-      this.parts.log.warn("token not listed, the database is away", { id: shown.lineage.id });
+      this.parts.log.warn("token not listed, the database is away", { id: shown.family.id });
     }
   }
 
   /** Whether a token is in the list: one of ours that may still be used, whatever key has signed it. */
-  async isListed({ token: { digest }, lineage: { id } }: ShownToken): Promise<boolean> {
+  async isListed({ token: { digest }, family: { id } }: ShownToken): Promise<boolean> {
     if (this.#listed.get(digest)) return true;
     const record = await this.#records.get(TOKEN, id);
     if (record === undefined || tokenOf(record)?.digest !== digest) return false;
@@ -122,15 +128,15 @@ export class TokenBook {
   }
 
   /** Whether a token was taken back, or one that it was got with. @throws {ERR_RECORD_STORE} Also if nobody can tell. */
-  async isRevoked({ dn, lineage }: ShownToken): Promise<boolean> {
+  async isRevoked({ dn, family }: ShownToken): Promise<boolean> {
     const version = this.#look();
     const known = this.#revoked.get(dn);
     const revoked = known?.version === version ? known : await this.#readRevoked(comparableForm(dn));
     if (revoked !== known) this.#revoked.set(dn, { version, ...revoked });
-    if (isAmong(lineage, revoked)) return true;
+    if (isAmong(family, revoked)) return true;
     const { outage } = this.parts;
     const mayBe = outage !== undefined && outage.staleMs() > outage.graceMs &&
-      lineage.expires * 1000 - lineage.since > outage.shortMs;
+      family.expires * 1000 - family.since > outage.shortMs;
     if (mayBe) throw refuse("ERR_RECORD_STORE", "nobody can tell whether the token was taken back");
     return false;
   }
@@ -138,7 +144,7 @@ export class TokenBook {
   /** Writes down that a token is used, if it was not today. Nobody waits for that, and nothing fails by it. */
   noteUse(shown: ShownToken, address: string): void {
     if (!this.parts.keepsUses || this.#isStale) return;
-    const { id } = shown.lineage;
+    const { id } = shown.family;
     const days = Math.floor(this.parts.clock() / DAY_MS);
     if (this.#used.get(id) === days) return;
     this.#used.set(id, days);
@@ -185,7 +191,7 @@ export class TokenBook {
   async #revoke(
     owner: string,
     id: string,
-    { root, since, latest }: Pick<BookedToken, "root" | "since" | "latest">,
+    { root, since, latest }: Pick<RegisteredToken, "root" | "since" | "latest">,
   ): Promise<void> {
     if ((await this.#records.list(REVOKED, owner)).length >= MOST_REVOKED) {
       return await this.#revokeSoFar(owner);
@@ -276,16 +282,16 @@ export class TokenBook {
   }
 
   async #writeUse(shown: ShownToken, used: TokenUse): Promise<void> {
-    const record = await this.#records.get(TOKEN, shown.lineage.id);
+    const record = await this.#records.get(TOKEN, shown.family.id);
     const token = record && tokenOf(record) || shown.token; // what is known of it already stays
     if (token.used?.day === used.day) return;
     await this.#put(shown, { ...token, used });
     // It may have been revoked since it was looked at: what revokes it writes that down first, and removes it then.
     this.#version = undefined;
-    if (await this.isRevoked(shown)) await this.#records.remove(TOKEN, shown.lineage.id);
+    if (await this.isRevoked(shown)) await this.#records.remove(TOKEN, shown.family.id);
   }
 
-  async #put({ dn, lineage: { id } }: ShownToken, token: BookedToken): Promise<void> {
+  async #put({ dn, family: { id } }: ShownToken, token: RegisteredToken): Promise<void> {
     await this.#records.put(TOKEN, tokenRecord(token, { id, owner: comparableForm(dn) }), MOST_TOKENS);
   }
 }

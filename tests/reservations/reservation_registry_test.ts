@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import { InvalidFile } from "../../src/model/problem.ts";
-import { hostZone, NO_RESERVATIONS, openReservationBook } from "../../src/reservations/reservation_book.ts";
+import {
+  hostZone,
+  NO_RESERVATIONS,
+  openReservationRegistry,
+} from "../../src/reservations/reservation_registry.ts";
 import { isTimeZone } from "../../src/reservations/reservation_times.ts";
 
 const NIGHT = { name: "night", from: "2026-01-05 20:00", to: "2026-01-05 23:00", uids: ["ann"] };
@@ -21,10 +25,10 @@ async function open(content: unknown, { zone = "UTC" } = {}) {
   const write = (next: unknown) =>
     Deno.writeTextFile(file, typeof next === "string" ? next : JSON.stringify(next));
   if (content !== undefined) await write(content);
-  const book = await openReservationBook({ file, zone, clock: () => time.now, log, intervalMs: 10 });
+  const registry = await openReservationRegistry({ file, zone, clock: () => time.now, log, intervalMs: 10 });
   const alive = setInterval(() => {}, 1000); // the watcher itself keeps no program alive
   return {
-    book,
+    registry,
     file,
     time,
     lines,
@@ -36,76 +40,80 @@ async function open(content: unknown, { zone = "UTC" } = {}) {
       return lines.splice(0).join("\n");
     },
     [Symbol.asyncDispose]: async () => {
-      book.close();
+      registry.close();
       clearInterval(alive);
       await Deno.remove(folder, { recursive: true });
     },
   };
 }
 
-Deno.test("ReservationBook limits others while a reservation is active, and forgets it afterwards", async () => {
+Deno.test("ReservationRegistry limits others while a reservation is active, and forgets it afterwards", async () => {
   await using made = await open({ reservations: [NIGHT] });
-  const { book, time } = made;
-  const look =
-    () => [book.limitFor("ann"), book.limitFor("bob"), book.limitFor(undefined), book.list().length];
+  const { registry, time } = made;
+  const look = () => [
+    registry.limitFor("ann"),
+    registry.limitFor("bob"),
+    registry.limitFor(undefined),
+    registry.list().length,
+  ];
   assert.deepEqual(look(), [0, 0, 0, 1]);
-  assert.equal(book.descriptionsFor("ann").length, 1);
-  assert.deepEqual([book.descriptionsFor("bob"), book.descriptionsFor(undefined)], [[], []]);
+  assert.equal(registry.descriptionsFor("ann").length, 1);
+  assert.deepEqual([registry.descriptionsFor("bob"), registry.descriptionsFor(undefined)], [[], []]);
   time.now = at("2026-01-05T20:00:00Z");
   assert.deepEqual(look(), [0, 10485760, 10485760, 1]);
   time.now = at("2026-01-05T23:00:00Z");
   assert.deepEqual(look(), [0, 0, 0, 0]);
-  assert.deepEqual(book.descriptionsFor("ann"), []);
+  assert.deepEqual(registry.descriptionsFor("ann"), []);
 });
 
-Deno.test("ReservationBook reads times in its own zone", async () => {
+Deno.test("ReservationRegistry reads times in its own zone", async () => {
   await using made = await open({ reservations: [NIGHT] }, { zone: "Asia/Tokyo" });
   made.time.now = at("2026-01-05T11:00:00Z");
-  assert.equal(made.book.limitFor("bob"), 10485760);
-  assert.match(made.book.descriptionsFor("ann")[0] ?? "", /from=Mon Jan 05 20:00:00 \S+ 2026/);
+  assert.equal(made.registry.limitFor("bob"), 10485760);
+  assert.match(made.registry.descriptionsFor("ann")[0] ?? "", /from=Mon Jan 05 20:00:00 \S+ 2026/);
 });
 
-Deno.test("ReservationBook begins without a file, and follows the file that appears, changes and goes", async () => {
+Deno.test("ReservationRegistry begins without a file, and follows the file that appears, changes and goes", async () => {
   await using made = await open(undefined);
-  const { book, file, time } = made;
+  const { registry, file, time } = made;
   time.now = at("2026-01-05T21:00:00Z");
-  assert.equal(book.limitFor("bob"), 0);
+  assert.equal(registry.limitFor("bob"), 0);
   await made.write({ reservations: [NIGHT] });
   await made.logged("file read again");
-  assert.equal(book.limitFor("bob"), 10485760);
+  assert.equal(registry.limitFor("bob"), 10485760);
   await made.write({ reservations: [{ ...NIGHT, rateLimit: "1k" }] });
   await made.logged("file read again");
-  assert.equal(book.limitFor("bob"), 1024);
+  assert.equal(registry.limitFor("bob"), 1024);
   await Deno.remove(file);
   await made.logged("file read again");
-  assert.equal(book.limitFor("bob"), 0);
+  assert.equal(registry.limitFor("bob"), 0);
 });
 
-Deno.test("ReservationBook keeps the last good reservations while the file is broken, and names a bad entry", async () => {
+Deno.test("ReservationRegistry keeps the last good reservations while the file is broken, and names a bad entry", async () => {
   await using made = await open({ reservations: [NIGHT] });
   made.time.now = at("2026-01-05T21:00:00Z");
   await made.write('{"reservations": [');
   await made.logged("last good content stays");
-  assert.equal(made.book.limitFor("bob"), 10485760);
+  assert.equal(made.registry.limitFor("bob"), 10485760);
   await made.write({ reservations: [{ ...NIGHT, name: "odd", to: "late" }, { ...NIGHT, rateLimit: "5k" }] });
   assert.match(
     await made.logged("file read again"),
     /reservation left out .*'odd' to = late: expected a time/,
   );
-  assert.equal(made.book.limitFor("bob"), 5120);
+  assert.equal(made.registry.limitFor("bob"), 5120);
 });
 
-Deno.test("openReservationBook() refuses to start on a broken file", async () => {
+Deno.test("openReservationRegistry() refuses to start on a broken file", async () => {
   const file = await Deno.makeTempFile();
   await Deno.writeTextFile(file, "{");
-  await assert.rejects(openReservationBook({ file, clock: () => 0, log: SILENT }), InvalidFile);
+  await assert.rejects(openReservationRegistry({ file, clock: () => 0, log: SILENT }), InvalidFile);
   await Deno.remove(file);
 });
 
-Deno.test("openReservationBook() reads files of 4 MiB, and no larger ones", async () => {
+Deno.test("openReservationRegistry() reads files of 4 MiB, and no larger ones", async () => {
   const most = JSON.stringify({ reservations: [NIGHT] }).padEnd(4 * 1024 ** 2);
   await using made = await open(most);
-  assert.equal(made.book.list().length, 1);
+  assert.equal(made.registry.list().length, 1);
   await assert.rejects(open(`${most} `), InvalidFile);
 });
 

@@ -4,7 +4,7 @@ import { createPrivateKey } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { TokenIssuer, type TokenRequest } from "../../../src/authentication/issued_token/issue.ts";
-import { TokenBook, type TokenOwner } from "../../../src/authentication/issued_token/token_book.ts";
+import { type TokenOwner, TokenRegistry } from "../../../src/authentication/issued_token/token_registry.ts";
 import { issuedToken } from "../../../src/authentication/issued_token/verify.ts";
 import { parseSignedToken } from "../../../src/authentication/signed_token.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
@@ -15,7 +15,7 @@ import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { bearer } from "../sample_credentials.ts";
 import { comparableForm } from "../../../src/model/distinguished_name.ts";
-import { shownToken } from "../../../src/authentication/issued_token/booked_token.ts";
+import { shownToken } from "../../../src/authentication/issued_token/registered_token.ts";
 import { signToken } from "../sign_token.ts";
 
 const NOW = 1_800_000_000;
@@ -48,7 +48,7 @@ async function site() {
       },
     });
     const elapsed = () => state.elapsed += state.looks;
-    const book = new TokenBook({
+    const registry = new TokenRegistry({
       elapsed,
       records,
       clock,
@@ -62,9 +62,9 @@ async function site() {
       return state.tls;
     };
     const limits = { defaultLifetime: 3600, maxLifetime: 86_400, renewalPeriod: 86_400 * 30 };
-    const issuer = new TokenIssuer({ tls, clock, limits, book, derivedUntil: () => Infinity });
+    const issuer = new TokenIssuer({ tls, clock, limits, registry, derivedUntil: () => Infinity });
     const accountStatus = () => Promise.resolve({ kind: "cannot tell" as const });
-    const check = issuedToken({ tls, clock, trustedIssuers: [], accountStatus, book, log: SILENT });
+    const check = issuedToken({ tls, clock, trustedIssuers: [], accountStatus, registry, log: SILENT });
     const accepts = async (token: string, clientAddress = FROM) => {
       const credentials = { ...bearer(token), clientAddress };
       const result = await check.authenticate(credentials, new AbortController().signal);
@@ -79,7 +79,7 @@ async function site() {
       assert.ok(identity, "the token counts");
       return await issue(identity, request);
     };
-    return { book, records, writes, accepts, issue, renew };
+    return { registry, records, writes, accepts, issue, renew };
   };
   return {
     state,
@@ -95,9 +95,9 @@ async function site() {
 const idOf = (token: string) => String(parseSignedToken(token).claims.get("jti"));
 const owner = ({ dn }: Identity): TokenOwner => ({ dn });
 
-Deno.test("TokenBook lists a user's tokens, what they may, and when and from where they were used", async () => {
+Deno.test("TokenRegistry lists a user's tokens, what they may, and when and from where they were used", async () => {
   await using s = await site();
-  const { book, issue, accepts } = s.instance();
+  const { registry, issue, accepts } = s.instance();
   const bounds = { paths: ["/data/run7/"], activity: "read" as const };
   const token = await issue(ANN, { name: "portal", bounds, renewable: false, lifetime: 60 });
   await issue(BOB);
@@ -118,17 +118,17 @@ Deno.test("TokenBook lists a user's tokens, what they may, and when and from whe
     used: undefined,
     id: idOf(token),
   };
-  assert.deepEqual(await book.list({ dn: "cn=ann,o=site" }), [made]);
+  assert.deepEqual(await registry.list({ dn: "cn=ann,o=site" }), [made]);
   s.state.now += 1000;
   assert.ok(await accepts(token, "192.0.2.7"));
   assert.ok(await accepts(token, "192.0.2.8"));
   const used = { day: "2027-01-15", address: "192.0.2.7" };
-  assert.deepEqual(await book.list(owner(ANN)), [{ ...made, used }]);
+  assert.deepEqual(await registry.list(owner(ANN)), [{ ...made, used }]);
   s.state.now += 60_000;
-  assert.deepEqual(await book.list(owner(ANN)), [], "what has ended");
+  assert.deepEqual(await registry.list(owner(ANN)), [], "what has ended");
 });
 
-Deno.test("TokenBook writes a use down once a day and token, whatever the number of instances' uses", async () => {
+Deno.test("TokenRegistry writes a use down once a day and token, whatever the number of instances' uses", async () => {
   await using s = await site();
   const one = s.instance();
   const token = await one.issue(ANN, { lifetime: 86_400 });
@@ -143,7 +143,7 @@ Deno.test("TokenBook writes a use down once a day and token, whatever the number
   assert.equal(one.writes.count, 2);
 });
 
-Deno.test("TokenBook reads what was taken back only when the store has changed", async () => {
+Deno.test("TokenRegistry reads what was taken back only when the store has changed", async () => {
   await using s = await site();
   const { records, issue, accepts } = s.instance();
   const token = await issue(ANN);
@@ -164,19 +164,19 @@ Deno.test("TokenBook reads what was taken back only when the store has changed",
   assert.equal(reads, 2);
 });
 
-Deno.test("TokenBook asks the store ten times a second at most, but what was taken back here counts at once", async () => {
+Deno.test("TokenRegistry asks the store ten times a second at most, but what was taken back here counts at once", async () => {
   await using s = await site();
   const [one, two] = [s.instance(), s.instance()];
   const [first, second] = [await one.issue(ANN), await one.issue(ANN)];
   for (const token of [first, second]) assert.ok(await two.accepts(token));
   s.state.looks = 0;
-  assert.ok(await one.book.revoke(owner(ANN), idOf(first)));
+  assert.ok(await one.registry.revoke(owner(ANN), idOf(first)));
   assert.equal(await one.accepts(first), undefined);
   s.state.elapsed += 99;
   assert.ok(await two.accepts(first));
   s.state.elapsed += 1;
   assert.equal(await two.accepts(first), undefined);
-  assert.equal(await two.book.revokeAll(owner(ANN)), 1);
+  assert.equal(await two.registry.revokeAll(owner(ANN)), 1);
   assert.equal(await two.accepts(second), undefined);
 });
 
@@ -188,10 +188,10 @@ Deno.test("a token that was taken back counts no more on any instance, nor does 
   const grandchild = await two.renew(child);
   const other = await one.issue(ANN);
   for (const token of [parent, child, grandchild, other]) assert.ok(await two.accepts(token));
-  assert.equal(await one.book.revoke(owner(BOB), idOf(child)), false, "somebody else's");
-  assert.equal(await one.book.revoke(owner(ANN), "no such id"), false);
-  assert.equal(await one.book.revoke(owner(ANN), idOf(child)), true);
-  assert.equal(await two.book.revoke(owner(ANN), idOf(child)), false, "it is not there any more");
+  assert.equal(await one.registry.revoke(owner(BOB), idOf(child)), false, "somebody else's");
+  assert.equal(await one.registry.revoke(owner(ANN), "no such id"), false);
+  assert.equal(await one.registry.revoke(owner(ANN), idOf(child)), true);
+  assert.equal(await two.registry.revoke(owner(ANN), idOf(child)), false, "it is not there any more");
   for (const each of [one, two, s.instance()]) {
     assert.ok(await each.accepts(parent));
     assert.ok(await each.accepts(other));
@@ -202,37 +202,37 @@ Deno.test("a token that was taken back counts no more on any instance, nor does 
   assert.equal(await two.accepts(grandchild), undefined);
 });
 
-Deno.test("TokenBook.revokeAll() ends what is not listed as well, and nothing that is made afterwards", async () => {
+Deno.test("TokenRegistry.revokeAll() ends what is not listed as well, and nothing that is made afterwards", async () => {
   await using s = await site();
-  const { book, records, issue, accepts, renew } = s.instance();
+  const { registry, records, issue, accepts, renew } = s.instance();
   const tokens = [await issue(ANN), await issue(ANN)];
   tokens.push(await renew(tokens[0] ?? ""));
   const unlisted = await issue(ANN);
   await records.remove("token", idOf(unlisted));
   const bobs = await issue(BOB);
-  assert.equal(await book.revokeAll(owner(ANN)), 3);
+  assert.equal(await registry.revokeAll(owner(ANN)), 3);
   s.state.now += 1; // a millisecond
   const after = await issue(ANN);
   for (const token of [...tokens, unlisted]) assert.equal(await accepts(token), undefined);
   assert.ok(await accepts(bobs));
   assert.ok(await accepts(after));
   assert.ok(await accepts(await renew(after)));
-  assert.equal((await book.list(owner(ANN))).length, 2);
+  assert.equal((await registry.list(owner(ANN))).length, 2);
 });
 
-Deno.test("TokenBook.revokeAll() counts tokens of an instance whose clock is ahead", async () => {
+Deno.test("TokenRegistry.revokeAll() counts tokens of an instance whose clock is ahead", async () => {
   await using s = await site();
-  const { book, issue, accepts } = s.instance();
+  const { registry, issue, accepts } = s.instance();
   s.state.now += 30_000;
   const token = await issue(ANN);
   s.state.now -= 30_000;
-  await book.revokeAll(owner(ANN));
+  await registry.revokeAll(owner(ANN));
   assert.equal(await accepts(token), undefined);
 });
 
 Deno.test("tokens from before they had an id are known by their digest, listed when used, and can be taken back", async () => {
   await using s = await site();
-  const { book, accepts, renew } = s.instance();
+  const { registry, accepts, renew } = s.instance();
   const old = (sub: string, more: object = {}) =>
     signToken({
       header: { alg: "ES256" },
@@ -242,27 +242,27 @@ Deno.test("tokens from before they had an id are known by their digest, listed w
   const [one, two] = [old(ANN.dn, { renewable: "true", renewableUntil: NOW + 3000 }), old(ANN.dn)];
   assert.ok(await accepts(one));
   const child = await renew(one, { lifetime: 100 });
-  const [listed] = await book.list(owner(ANN));
+  const [listed] = await registry.list(owner(ANN));
   assert.match(listed?.id ?? "", /^sha256-[\w-]{43}$/);
-  assert.ok(await book.revoke(owner(ANN), listed?.id ?? ""));
+  assert.ok(await registry.revoke(owner(ANN), listed?.id ?? ""));
   assert.equal(await accepts(one), undefined);
   assert.equal(await accepts(child), undefined);
   assert.ok(await accepts(two));
-  await book.revokeAll(owner(ANN));
+  await registry.revokeAll(owner(ANN));
   assert.equal(await accepts(two), undefined);
   assert.equal(await accepts(old(ANN.dn, { name: "never seen" })), undefined);
 });
 
 Deno.test("a line longer than a token can name loses none that is taken back", async () => {
   await using s = await site();
-  const { book, issue, accepts, renew } = s.instance();
+  const { registry, issue, accepts, renew } = s.instance();
   const line = [await issue(ANN, { lifetime: 86_000 })];
   for (let i = 0; i < 40; i++) line.push(await renew(line.at(-1) ?? "", { lifetime: 50_000 + i }));
   const other = await issue(ANN);
   const last = line.at(-1) ?? "";
   assert.ok(last.length < 4000, String(last.length));
   assert.ok(await accepts(last));
-  await book.revoke(owner(ANN), idOf(line[3] ?? ""));
+  await registry.revoke(owner(ANN), idOf(line[3] ?? ""));
   for (const [i, token] of line.entries()) {
     const identity = await accepts(token);
     if (i < 3) assert.ok(identity);
@@ -273,7 +273,7 @@ Deno.test("a line longer than a token can name loses none that is taken back", a
 
 Deno.test("short-lived tokens between do not hide the one that is taken back", async () => {
   await using s = await site();
-  const { book, issue, accepts, renew } = s.instance();
+  const { registry, issue, accepts, renew } = s.instance();
   const stolen = await renew(await issue(ANN), { lifetime: 20_000 });
   let token = stolen;
   for (let i = 0; i < 40; i++) {
@@ -284,29 +284,29 @@ Deno.test("short-lived tokens between do not hide the one that is taken back", a
   s.state.now += 100_000;
   token = await renew(token, { lifetime: 10_000 });
   assert.ok(await accepts(token));
-  await book.revoke(owner(ANN), idOf(stolen));
+  await registry.revoke(owner(ANN), idOf(stolen));
   assert.equal(await accepts(token), undefined);
 });
 
 Deno.test("whoever takes back one token after the other keeps them all taken back", async () => {
   await using s = await site();
-  const { book, records, issue, accepts } = s.instance();
+  const { registry, records, issue, accepts } = s.instance();
   const first = await issue(ANN);
-  await book.revoke(owner(ANN), idOf(first));
+  await registry.revoke(owner(ANN), idOf(first));
   using database = new DatabaseSync(`${s.folder}/records.sqlite`);
   database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 999)
     INSERT INTO record SELECT 'revoked-token', 'r' || i, 'cn=ann,o=site', ${NOW}, ${
     NOW + 90_000
   }, '{}' FROM n`);
   const [second, third] = [await issue(ANN), await issue(ANN)];
-  await book.revoke(owner(ANN), idOf(second));
+  await registry.revoke(owner(ANN), idOf(second));
   for (const token of [first, second, third]) assert.equal(await accepts(token), undefined);
   assert.equal((await records.list("revoked-token", "cn=ann,o=site")).length, 0);
 });
 
-Deno.test("TokenBook lists 1,000 tokens of a user, those that end last; the others count, and end with all", async () => {
+Deno.test("TokenRegistry lists 1,000 tokens of a user, those that end last; the others count, and end with all", async () => {
   await using s = await site();
-  const { book, records, issue, accepts } = s.instance();
+  const { registry, records, issue, accepts } = s.instance();
   const first = await issue(ANN, { lifetime: 100 });
   const content = JSON.stringify((await records.get("token", idOf(first)))?.content);
   {
@@ -315,26 +315,26 @@ Deno.test("TokenBook lists 1,000 tokens of a user, those that end last; the othe
       INSERT INTO record SELECT 'token', 't' || i, 'cn=ann,o=site', ${NOW}, ${NOW + 90_000}, ? FROM n`)
       .run(content);
   }
-  assert.equal((await book.list(owner(ANN))).length, 1000);
+  assert.equal((await registry.list(owner(ANN))).length, 1000);
   const last = await issue(ANN, { lifetime: 200 });
-  const ids = (await book.list(owner(ANN))).map(({ id }) => id);
+  const ids = (await registry.list(owner(ANN))).map(({ id }) => id);
   assert.deepEqual([ids.length, ids.includes(idOf(first)), ids.includes(idOf(last))], [1000, false, true]);
   assert.ok(await accepts(first), "what is not listed counts");
-  assert.equal(await book.revoke(owner(ANN), idOf(first)), true, "it was used, and is listed again");
+  assert.equal(await registry.revoke(owner(ANN), idOf(first)), true, "it was used, and is listed again");
   assert.equal(await accepts(first), undefined);
-  await book.revokeAll(owner(ANN));
+  await registry.revokeAll(owner(ANN));
   assert.equal(await accepts(last), undefined);
 });
 
 Deno.test("a user whose name counts on some servers only sees and ends tokens that were got there", async () => {
   await using s = await site();
-  const { book, issue, accepts } = s.instance();
+  const { registry, issue, accepts } = s.instance();
   const here = await issue({ ...ANN, uid: "ann", uidServers: ["HPC"] });
   const there = await issue({ ...ANN, uid: "ann", uidServers: ["TWO"] });
   const caller = { ...owner(ANN), servers: ["HPC", "THREE"] };
-  assert.deepEqual((await book.list(caller)).map(({ id }) => id), [idOf(here)]);
-  assert.equal(await book.revoke(caller, idOf(there)), false);
-  assert.equal(await book.revokeAll(caller), 1);
+  assert.deepEqual((await registry.list(caller)).map(({ id }) => id), [idOf(here)]);
+  assert.equal(await registry.revoke(caller, idOf(there)), false);
+  assert.equal(await registry.revokeAll(caller), 1);
   assert.equal(await accepts(here), undefined);
   assert.ok(await accepts(there));
 });
@@ -354,7 +354,7 @@ Deno.test("a token whose certificate was replaced counts as long as it is listed
     assert.ok(await each.accepts(limited));
     assert.equal(await each.accepts(forged), undefined);
   }
-  await one.book.revoke(owner(ANN), idOf(listed));
+  await one.registry.revoke(owner(ANN), idOf(listed));
   assert.equal(await two.accepts(listed), undefined);
   s.state.tls = RENAMED;
   assert.equal(await two.accepts(limited), undefined, "nobody vouches for a certificate of another name");
@@ -409,22 +409,22 @@ Deno.test("a certificate that its authority has revoked vouches for no listed to
   assert.equal(await accepts(token), undefined);
 });
 
-Deno.test("TokenBook.revokeAll() never makes valid what an earlier one revoked, though its clock is behind", async () => {
+Deno.test("TokenRegistry.revokeAll() never makes valid what an earlier one revoked, though its clock is behind", async () => {
   await using s = await site();
   const [one, two] = [s.instance(), s.instance()];
   s.state.now += 4000;
   const unlisted = await one.issue(ANN);
-  await one.book.revokeAll(owner(ANN));
+  await one.registry.revokeAll(owner(ANN));
   assert.equal(await two.accepts(unlisted), undefined);
   s.state.now -= 4000;
-  for (const { book } of [one, two, one]) await book.revokeAll(owner(ANN));
+  for (const { registry } of [one, two, one]) await registry.revokeAll(owner(ANN));
   for (const { accepts } of [one, two]) assert.equal(await accepts(unlisted), undefined);
 });
 
 Deno.test("TokenBook: a use that is written late puts no revoked token back into the list", async () => {
   for (const revoke of ["revoke", "revokeAll"] as const) {
     await using s = await site();
-    const { book, records, issue } = s.instance();
+    const { registry, records, issue } = s.instance();
     const shown = shownToken(parseSignedToken(await issue(ANN)));
     const get = records.get.bind(records);
     const written = Promise.withResolvers<void>();
@@ -435,15 +435,15 @@ Deno.test("TokenBook: a use that is written late puts no revoked token back into
         const found = await get(...args);
         if (args[0] !== "token" || !isFirst) return found;
         isFirst = false;
-        if (revoke === "revoke") await book.revoke(owner(ANN), shown.lineage.id);
-        else await book.revokeAll(owner(ANN));
+        if (revoke === "revoke") await registry.revoke(owner(ANN), shown.family.id);
+        else await registry.revokeAll(owner(ANN));
         setTimeout(written.resolve);
         return found;
       },
     });
-    book.noteUse(shown, FROM);
+    registry.noteUse(shown, FROM);
     await written.promise;
-    assert.deepEqual(await book.list(owner(ANN)), [], revoke);
+    assert.deepEqual(await registry.list(owner(ANN)), [], revoke);
   }
 });
 
@@ -476,14 +476,14 @@ Deno.test("whatever is renewed and taken back in whatever order, exactly what wa
         for (const [j, { parent }] of all.entries()) if (parent === i) end(j);
       };
       for (const [n, each] of actions.entries()) {
-        const { book, issue, accepts } = instances[n % 2] ?? s.instance();
+        const { registry, issue, accepts } = instances[n % 2] ?? s.instance();
         s.state.now++;
         if (each.kind === "wait") s.state.now += each.seconds * 1000;
         else if (each.kind === "login") {
           const token = await issue(each.user === 0 ? ANN : BOB, { lifetime: 3000 });
           all.push({ token, user: each.user, ended: false });
         } else if (each.kind === "revoke all") {
-          await book.revokeAll(owner(each.user === 0 ? ANN : BOB));
+          await registry.revokeAll(owner(each.user === 0 ? ANN : BOB));
           for (const [i, { user }] of all.entries()) if (user === each.user) end(i);
         } else {
           const i = each.which % Math.max(1, all.length);
@@ -493,7 +493,7 @@ Deno.test("whatever is renewed and taken back in whatever order, exactly what wa
           if (each.kind === "renew") {
             const token = await issue(identity, { lifetime: each.lifetime });
             all.push({ token, user: chosen.user, parent: i, ended: false });
-          } else if (await book.revoke({ dn: identity.dn }, idOf(chosen.token))) end(i);
+          } else if (await registry.revoke({ dn: identity.dn }, idOf(chosen.token))) end(i);
         }
         seen[each.kind]++;
       }
@@ -520,7 +520,7 @@ Deno.test("while nobody can tell what was taken back, tokens count for some time
     await one.issue(ANN, { lifetime: 300 }),
   ];
   const id = String(parseSignedToken(revoked).claims.get("jti"));
-  assert.ok(await one.book.revoke({ dn: ANN.dn }, id));
+  assert.ok(await one.registry.revoke({ dn: ANN.dn }, id));
   state.staleMs = 60_000;
   assert.ok(await one.accepts(long));
   state.staleMs = 60_001;
@@ -545,9 +545,9 @@ Deno.test("a token that is made while the database is away counts, and is not li
   assert.ok(await one.accepts(token));
   assert.equal(one.writes.count, 2, "nor is its use written down");
   state.full = false;
-  assert.deepEqual(await one.book.list({ dn: ANN.dn }), []);
+  assert.deepEqual(await one.registry.list({ dn: ANN.dn }), []);
   state.staleMs = 0;
   state.now += 1000;
-  await one.book.revokeAll({ dn: ANN.dn });
+  await one.registry.revokeAll({ dn: ANN.dn });
   assert.equal(await one.accepts(token), undefined);
 });

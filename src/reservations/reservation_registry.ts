@@ -6,7 +6,7 @@ import { activeLimit, describeReservations, type Reservation } from "./reservati
 import { readReservationFile } from "./reservation_file.ts";
 
 /** The reservations of one logical server, as the service goes by them. */
-export interface ReservationBook {
+export interface ReservationRegistry {
   /**
    * Limit for a connection that the account opens now, in bytes per second; 0 is none.
    * @param uid Absent for callers without account.
@@ -20,7 +20,7 @@ export interface ReservationBook {
 }
 
 /** The book of a server without reservations. */
-export const NO_RESERVATIONS: ReservationBook = {
+export const NO_RESERVATIONS: ReservationRegistry = {
   limitFor: () => 0,
   descriptionsFor: () => [],
   list: () => [],
@@ -28,7 +28,7 @@ export const NO_RESERVATIONS: ReservationBook = {
 };
 
 /** Where reservations come from, and what time it is. */
-interface BookOptions {
+interface RegistryOptions {
   readonly file: string;
   /** Time zone of times without offset, such as `Europe/Berlin`; default the host's. */
   readonly zone?: string;
@@ -45,7 +45,7 @@ export const MAX_RESERVATIONS = 4 * 1024 * 1024;
  * Opens a reservations file and follows its changes. It need not exist yet.
  * @throws {InvalidFile} If it exists and cannot be used.
  */
-export async function openReservationBook(options: BookOptions): Promise<ReservationBook> {
+export async function openReservationRegistry(options: RegistryOptions): Promise<ReservationRegistry> {
   const { file, zone = hostZone(), clock, log, intervalMs } = options;
   const watched = await watchFile<readonly Reservation[]>(file, (text) => {
     const { reservations, problems } = readReservationFile(text, { file, zone, now: clock() });
@@ -61,7 +61,7 @@ export function hostZone(): string {
 }
 
 /** A book of what somebody else keeps up to date. */
-export class KnownReservations implements ReservationBook {
+export class KnownReservations implements ReservationRegistry {
   constructor(
     readonly parts: {
       /** All, as of now; some may be over. */

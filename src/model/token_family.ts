@@ -1,5 +1,5 @@
 /** A token and those that it was got with: if one of them is taken back, it counts no more. */
-export interface TokenLineage extends LineMember {
+export interface TokenFamily extends LineMember {
   /** When the first of its line was made, in milliseconds since the epoch. */
   readonly since: number;
   /** Id of the first of its line; its own, if it was got by another login than with a token. */
@@ -24,11 +24,11 @@ export const LONGEST_LINE = 16;
  * @param former Of the token that it is got with, if it is one.
  * @param now In milliseconds since the epoch.
  */
-export function lineageWith(
-  former: TokenLineage | undefined,
+export function familyWith(
+  former: TokenFamily | undefined,
   token: LineMember,
   now: number,
-): TokenLineage {
+): TokenFamily {
   if (former === undefined) return { ...token, since: now, root: token.id, line: [] };
   const { id, expires, since, root, line } = former;
   const live = [...line, { id, expires }].filter((member) => member.expires * 1000 > now);
@@ -51,7 +51,7 @@ export interface RevokedTokens {
  * if any of the same origin was.
  */
 export function isAmong(
-  { id, since, root, line }: TokenLineage,
+  { id, since, root, line }: TokenFamily,
   { ids, roots, before = -Infinity }: RevokedTokens,
 ): boolean {
   return since <= before || ids.has(id) || line.some((member) => ids.has(member.id)) ||

@@ -34,7 +34,7 @@ const MOST_OF_A_PRINCIPAL = 1000;
 const REMEMBERED = 5000;
 
 /** Certificates that were shown and have not ended. Each is judged anew when its key is used. */
-export class CertificateBook {
+export class CertificateRegistry {
   /** By their lines. Whoever claims to be a user has all of that user's looked at, before anything is known of them. */
   readonly #verified = new BoundedMap<string, UserCertificate>(REMEMBERED);
 

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import process from "node:process";
 import { wireString } from "../user_keys.ts";
 import { otherForm, testAuthority } from "./signed_certificate.ts";
-import { CertificateBook } from "../../../../src/authentication/ssh_key/certificate/certificate_book.ts";
+import { CertificateRegistry } from "../../../../src/authentication/ssh_key/certificate/certificate_registry.ts";
 import { parseAuthorities } from "../../../../src/authentication/ssh_key/certificate/authorities_file.ts";
 import { UnusableKey } from "../../../../src/authentication/ssh_key/wire_reader.ts";
 import { SILENT } from "../../../../src/logging/logger.ts";
@@ -11,16 +11,16 @@ import { openRecordStore } from "../../../../src/store/sqlite_record_store.ts";
 import { certificateLine, IN_TIME } from "./certificates.ts";
 
 interface Told {
-  readonly book: CertificateBook;
+  readonly registry: CertificateRegistry;
   /** Puts the clock to a second since the epoch. */
   at(seconds: number): void;
   /** Trusts other authorities from now on. */
   trust(text: string): Promise<void>;
   /** The same records, as after a restart. */
-  reopened(): CertificateBook;
+  reopened(): CertificateRegistry;
 }
 
-async function withBook(check: (told: Told) => Promise<void>): Promise<void> {
+async function withRegistry(check: (told: Told) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
   let now = IN_TIME;
   const clock = () => now * 1000;
@@ -34,10 +34,11 @@ async function withBook(check: (told: Told) => Promise<void>): Promise<void> {
     close: () => {},
   };
   const records = openRecordStore(`${folder}/records.sqlite`, clock);
-  const open = () => new CertificateBook({ records, authorities, revoked: undefined, clock, log: SILENT });
+  const open = () =>
+    new CertificateRegistry({ records, authorities, revoked: undefined, clock, log: SILENT });
   try {
     await check({
-      book: open(),
+      registry: open(),
       at: (seconds) => now = seconds,
       trust: async (text) => {
         current = await parseAuthorities(text, "ca");
@@ -50,33 +51,34 @@ async function withBook(check: (told: Told) => Promise<void>): Promise<void> {
   }
 }
 
-const idsOf = async (book: CertificateBook, user: string) => (await book.of(user)).map(({ keyId }) => keyId);
+const idsOf = async (registry: CertificateRegistry, user: string) =>
+  (await registry.of(user)).map(({ keyId }) => keyId);
 
-Deno.test("CertificateBook keeps a certificate for each of its principals until it ends", () =>
-  withBook(async ({ book, reopened, at }) => {
-    const outcome = await book.upload(`${certificateLine("two_principals")}\n`);
+Deno.test("CertificateRegistry keeps a certificate for each of its principals until it ends", () =>
+  withRegistry(async ({ registry, reopened, at }) => {
+    const outcome = await registry.upload(`${certificateLine("two_principals")}\n`);
     assert.equal(outcome.kind, "kept");
     assert.deepEqual(outcome.kind === "kept" && outcome.principals, ["ann", "bob@myaccessid.org"]);
     for (const name of ["ann", "bob@myaccessid.org"]) {
       assert.deepEqual(await idsOf(reopened(), name), ["two_principals"]);
     }
-    assert.deepEqual(await idsOf(book, "bob"), []);
+    assert.deepEqual(await idsOf(registry, "bob"), []);
     at(Date.UTC(2027, 0, 1) / 1000);
-    assert.deepEqual(await idsOf(book, "ann"), []);
+    assert.deepEqual(await idsOf(registry, "ann"), []);
   }));
 
-Deno.test("CertificateBook keeps one certificate once, however often it is shown, and forgets it on request", () =>
-  withBook(async ({ book }) => {
-    for (let i = 0; i < 3; i++) await book.upload(certificateLine("by_ed25519"));
-    assert.deepEqual(await idsOf(book, "ann"), ["by_ed25519"]);
-    assert.equal(await book.forget(`${certificateLine("by_ed25519")} another comment`), true);
-    assert.equal(await book.forget(certificateLine("by_ed25519")), false);
-    assert.deepEqual(await idsOf(book, "ann"), []);
-    await assert.rejects(book.forget("no certificate"), UnusableKey);
+Deno.test("CertificateRegistry keeps one certificate once, however often it is shown, and forgets it on request", () =>
+  withRegistry(async ({ registry }) => {
+    for (let i = 0; i < 3; i++) await registry.upload(certificateLine("by_ed25519"));
+    assert.deepEqual(await idsOf(registry, "ann"), ["by_ed25519"]);
+    assert.equal(await registry.forget(`${certificateLine("by_ed25519")} another comment`), true);
+    assert.equal(await registry.forget(certificateLine("by_ed25519")), false);
+    assert.deepEqual(await idsOf(registry, "ann"), []);
+    await assert.rejects(registry.forget("no certificate"), UnusableKey);
   }));
 
-Deno.test("CertificateBook keeps nothing that does not count, and says why", () =>
-  withBook(async ({ book, at }) => {
+Deno.test("CertificateRegistry keeps nothing that does not count, and says why", () =>
+  withRegistry(async ({ registry, at }) => {
     for (
       const [name, reason] of [
         ["by_other", /not among those/],
@@ -85,50 +87,50 @@ Deno.test("CertificateBook keeps nothing that does not count, and says why", () 
         ["ca_ed25519", /expected an OpenSSH certificate/],
       ] as const
     ) {
-      const outcome = await book.upload(certificateLine(name));
+      const outcome = await registry.upload(certificateLine(name));
       assert(outcome.kind === "refused");
       assert.match(outcome.reason, reason);
     }
     at(Date.UTC(2025, 0, 1) / 1000);
-    const early = await book.upload(certificateLine("by_ed25519"));
+    const early = await registry.upload(certificateLine("by_ed25519"));
     assert.equal(early.kind === "refused" && early.reason, "it is not valid yet");
-    assert.deepEqual(await idsOf(book, "ann"), []);
+    assert.deepEqual(await idsOf(registry, "ann"), []);
   }));
 
-Deno.test("CertificateBook judges anew what it keeps, by the authorities of the moment", () =>
-  withBook(async ({ book, trust }) => {
-    await book.upload(certificateLine("by_ed25519"));
-    const [certificate] = await book.of("ann");
+Deno.test("CertificateRegistry judges anew what it keeps, by the authorities of the moment", () =>
+  withRegistry(async ({ registry, trust }) => {
+    await registry.upload(certificateLine("by_ed25519"));
+    const [certificate] = await registry.of("ann");
     assert(certificate !== undefined);
-    assert.equal(book.judge(certificate).kind, "valid");
+    assert.equal(registry.judge(certificate).kind, "valid");
     await trust(certificateLine("ca_other"));
-    assert.equal(book.judge(certificate).kind, "refused");
+    assert.equal(registry.judge(certificate).kind, "refused");
   }));
 
-Deno.test("CertificateBook keeps 20 certificates of the same principals, those that end last", () =>
-  withBook(async ({ book }) => {
-    await book.upload(certificateLine("one_day"));
-    await book.upload(certificateLine("for_ever"));
+Deno.test("CertificateRegistry keeps 20 certificates of the same principals, those that end last", () =>
+  withRegistry(async ({ registry }) => {
+    await registry.upload(certificateLine("one_day"));
+    await registry.upload(certificateLine("for_ever"));
     const names = Array.from({ length: 21 }, (_, n) => `many_${n}`);
-    for (const name of names) await book.upload(certificateLine(name));
-    const kept = await idsOf(book, "ann");
+    for (const name of names) await registry.upload(certificateLine(name));
+    const kept = await idsOf(registry, "ann");
     assert.equal(kept.length, 20);
     assert(kept.includes("for_ever") && kept.includes("many_20") && !kept.includes("one_day"));
   }));
 
-Deno.test("CertificateBook keeps no more of them where the first principal is one that its authority may not name", () =>
-  withBook(async ({ book, trust }) => {
+Deno.test("CertificateRegistry keeps no more of them where the first principal is one that its authority may not name", () =>
+  withRegistry(async ({ registry, trust }) => {
     const authority = testAuthority();
     await trust(`principals="ann" ${authority.line}`);
     for (let n = 1; n <= 25; n++) {
-      const outcome = await book.upload(authority.certify(["someone", "ann"], n));
+      const outcome = await registry.upload(authority.certify(["someone", "ann"], n));
       assert.deepEqual(outcome.kind === "kept" && outcome.principals, ["ann"]);
     }
-    assert.equal((await book.of("ann")).length, 20);
+    assert.equal((await registry.of("ann")).length, 20);
   }));
 
-Deno.test("CertificateBook keeps a certificate once, in whatever form its signature is written", () =>
-  withBook(async ({ book, trust }) => {
+Deno.test("CertificateRegistry keeps a certificate once, in whatever form its signature is written", () =>
+  withRegistry(async ({ registry, trust }) => {
     const authority = testAuthority("ecdsa-sha2-nistp256");
     await trust(authority.line);
     let signature: Buffer = Buffer.alloc(0);
@@ -140,29 +142,29 @@ Deno.test("CertificateBook keeps a certificate once, in whatever form its signat
     const head = body.subarray(0, body.indexOf(signature) - 4 - 4 - "ecdsa-sha2-nistp256".length - 4);
     const other = `${line.split(" ")[0]} ${Buffer.concat([head, wire]).toString("base64")}`;
     assert.notEqual(other, line);
-    for (const shown of [line, other]) assert.equal((await book.upload(shown)).kind, "kept");
-    assert.equal((await book.of("ann")).length, 1);
-    assert.equal(await book.forget(line), true);
-    assert.deepEqual(await book.of("ann"), []);
+    for (const shown of [line, other]) assert.equal((await registry.upload(shown)).kind, "kept");
+    assert.equal((await registry.of("ann")).length, 1);
+    assert.equal(await registry.forget(line), true);
+    assert.deepEqual(await registry.of("ann"), []);
   }));
 
-Deno.test("CertificateBook keeps nothing of a certificate with a principal that no name can be", () =>
-  withBook(async ({ book, trust }) => {
+Deno.test("CertificateRegistry keeps nothing of a certificate with a principal that no name can be", () =>
+  withRegistry(async ({ registry, trust }) => {
     const authority = testAuthority();
     await trust(authority.line);
     for (const odd of ["an\0n", "ann\0", "\0"]) {
-      const outcome = await book.upload(authority.certify(["ann", odd]));
+      const outcome = await registry.upload(authority.certify(["ann", odd]));
       assert(outcome.kind === "refused", JSON.stringify(odd));
       assert.match(outcome.reason, /principal/);
     }
-    assert.deepEqual(await book.of("ann"), []);
+    assert.deepEqual(await registry.of("ann"), []);
   }));
 
-Deno.test("CertificateBook verifies the signature of what it keeps once, not whenever somebody claims the name", () =>
-  withBook(async ({ book, trust, reopened }) => {
+Deno.test("CertificateRegistry verifies the signature of what it keeps once, not whenever somebody claims the name", () =>
+  withRegistry(async ({ registry, trust, reopened }) => {
     const authority = testAuthority();
     await trust(authority.line);
-    for (let n = 1; n <= 200; n++) await book.upload(authority.certify([`user${n}`, "all"], n));
+    for (let n = 1; n <= 200; n++) await registry.upload(authority.certify([`user${n}`, "all"], n));
     const again = reopened();
     const first = await costOf(() => again.of("all"));
     const later: number[] = [];
