@@ -496,7 +496,7 @@ export const ERRORS = {
   },
   ERR_TOKEN_RESTRICTIONS: {
     status: 403,
-    text: "Your token is good for less: {bounds}",
+    text: "Your token is good for less: {restrictions}",
     meaning:
       "What was asked for lies outside of what the token is narrowed to, or a token was to be made that is good for more.",
     remedy: "Ask for what the token is good for, or get another one with another login.",

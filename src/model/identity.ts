@@ -69,7 +69,7 @@ export interface IssuedTokenFacts {
   /** Moment beyond which no renewal reaches, in seconds since the epoch. */
   readonly renewableUntil?: number;
   /** To what it is narrowed; a token got with it is narrowed at least as much. */
-  readonly bounds?: TokenRestrictions;
+  readonly restrictions?: TokenRestrictions;
   /** What it was got with; absent if another service issued it. */
   readonly family?: TokenFamily;
 }
@@ -85,5 +85,5 @@ export type Caller = { readonly kind: "anonymous" } | {
 
 /** The bounds of what a caller showed; none for whoever showed something else than a token. */
 export function restrictionsOf(caller: Caller): TokenRestrictions {
-  return caller.kind === "anonymous" ? {} : caller.identity.issuedToken?.bounds ?? {};
+  return caller.kind === "anonymous" ? {} : caller.identity.issuedToken?.restrictions ?? {};
 }

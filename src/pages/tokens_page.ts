@@ -141,14 +141,14 @@ ${
 function table(call: Call, tokens: readonly ListedToken[], now: number): Markup {
   return markup`<div class="wide"><table>
 <thead><tr><th scope="col">${SAYS.name}</th><th scope="col">${SAYS.ends}</th><th scope="col">${SAYS.lastUsed}</th>
-<th scope="col">${SAYS.bounds}</th><td></td></tr></thead>
+<th scope="col">${SAYS.restrictions}</th><td></td></tr></thead>
 <tbody>
 ${
-    tokens.map(({ id, name = SAYS.nameless, expires, used, bounds }) =>
+    tokens.map(({ id, name = SAYS.nameless, expires, used, restrictions }) =>
       markup`<tr><td>${isolated(name)}</td><td>${moment(expires * 1000)} (${
         distance(expires * 1000, now)
       })</td>
-<td>${used === undefined ? SAYS.never : `${used.day}, ${used.address}`}</td><td>${whatFor(bounds)}</td>
+<td>${used === undefined ? SAYS.never : `${used.day}, ${used.address}`}</td><td>${whatFor(restrictions)}</td>
 <td>${
         call.signIn !== undefined &&
         markup`<form method="post" action="${call.root}tokens/${encodeURIComponent(id)}">

@@ -15,8 +15,13 @@ export async function issueToken(call: Call, tokens: TokenIssuer | undefined): P
   const request = readTokenRequest(call.query);
   const { preferences, clientAddress, user: { role } } = call;
   const token = await tokens.issue(call.caller, request, { role, preferences, clientAddress });
-  const { renewable, limited, lifetime, bounds } = request;
-  call.audit({ renewable, limited, lifetime, bounds: bounds && restrictionsInWords(bounds) });
+  const { renewable, limited, lifetime, restrictions } = request;
+  call.audit({
+    renewable,
+    limited,
+    lifetime,
+    restrictions: restrictions && restrictionsInWords(restrictions),
+  });
   return textResponse(token, PLAIN);
 }
 

@@ -28,7 +28,7 @@ export async function listedTokens(call: Call, registry: TokenRegistry): Promise
 
 /**
  * `DELETE /rest/auth/tokens/<id>`: takes one of the caller's tokens back, and what was got with it.
- * @throws {ERR_TOKEN_BOUNDS} With a narrowed token, unless it is that one. {ERR_NOT_FOUND | ERR_TOKENS_NOT_KEPT}
+ * @throws {ERR_TOKEN_RESTRICTIONS} With a narrowed token, unless it is that one. {ERR_NOT_FOUND | ERR_TOKENS_NOT_KEPT}
  */
 export async function revokeToken(
   call: Call,
@@ -57,7 +57,7 @@ export type TokenEntry = Readonly<Record<string, unknown>>;
 
 /** A token as its owner, or the operator, reads of it. @param own Id of the token that is shown with the request. */
 export function tokenEntry(
-  { id, name, made, expires, used, madeFrom, by, renewable, limited, bounds }: ListedToken,
+  { id, name, made, expires, used, madeFrom, by, renewable, limited, restrictions }: ListedToken,
   own?: string,
 ): TokenEntry {
   return {
@@ -71,7 +71,7 @@ export function tokenEntry(
     lastUsedFrom: used?.address,
     renewable,
     limited,
-    ...restrictionsClaim(bounds),
+    ...restrictionsClaim(restrictions),
     current: id === own ? true : undefined,
   };
 }
@@ -101,7 +101,7 @@ function isNarrowed({ caller }: Call): boolean {
 }
 
 function endsItselfOnly(): Error {
-  return refuse("ERR_TOKEN_BOUNDS", { bounds: "ending itself, and no other token" });
+  return refuse("ERR_TOKEN_RESTRICTIONS", { restrictions: "ending itself, and no other token" });
 }
 
 function moment(seconds: number): string {

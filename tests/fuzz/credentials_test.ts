@@ -109,10 +109,10 @@ fuzz({
 fuzz({
   name: "shownToken()",
   input: hostileText(
-    '{"sub":"ann","jti":"2","since":1,"root":"1","line":[["1",2]],"bounds":{"path":["/a/"]}}',
+    '{"sub":"ann","jti":"2","since":1,"root":"1","line":[["1",2]],"restrictions":{"path":["/a/"]}}',
     // Well formed, and no token of ours: what is spoiled at random is hardly ever that.
     '{"jti":"2","since":1,"root":"1"}',
-    '{"sub":"ann","jti":"2","since":1,"root":"1","bounds":{"path":7}}',
+    '{"sub":"ann","jti":"2","since":1,"root":"1","restrictions":{"path":7}}',
   ),
   parse: (text) => {
     const claims = parseJsonObject(new TextEncoder().encode(text));

@@ -47,7 +47,7 @@ export class SharingSite implements AsyncDisposable {
   /** Unix groups of those who have an account. */
   groups: Partial<Record<Who, readonly string[]>> = {};
   /** Those of the token that each caller shows; absent: they show something else. */
-  bounds: TokenRestrictions | undefined;
+  restrictions: TokenRestrictions | undefined;
   /** What the audit line of the last request says besides who, what and when. */
   audited: Record<string, unknown> = {};
   readonly time = { ahead: 0 };
@@ -213,8 +213,8 @@ export class SharingSite implements AsyncDisposable {
         dn: `CN=${who}, O=Example`,
         method: "PASSWORD_FILE",
         via: "PASSWORD",
-        ...(this.bounds && {
-          issuedToken: { issuer: "CN=auth", renewable: true, bounds: this.bounds },
+        ...(this.restrictions && {
+          issuedToken: { issuer: "CN=auth", renewable: true, restrictions: this.restrictions },
         }),
       },
     };

@@ -5,9 +5,12 @@ import { revokeToken, revokeTokens } from "../../src/resource/token_list.ts";
 import { call } from "./sample_call.ts";
 
 /** What a user asks about a token of this id, with one that has bounds or with other credentials. */
-function asked(id: string, bounds?: TokenRestrictions): { readonly call: Call; readonly audited: object[] } {
+function asked(
+  id: string,
+  restrictions?: TokenRestrictions,
+): { readonly call: Call; readonly audited: object[] } {
   const audited: object[] = [];
-  const token = bounds && { issuedToken: { issuer: "CN=auth", renewable: true, bounds } };
+  const token = restrictions && { issuedToken: { issuer: "CN=auth", renewable: true, restrictions } };
   return {
     audited,
     call: {
@@ -51,6 +54,6 @@ Deno.test("a token with bounds takes back no other", async () => {
     revokeAll: () => assert.fail("nor for all"),
   };
   const narrow = asked("other", { activity: "read" });
-  await assert.rejects(revokeToken(narrow.call, nobody), { code: "ERR_TOKEN_BOUNDS" });
-  await assert.rejects(revokeTokens(narrow.call, nobody), { code: "ERR_TOKEN_BOUNDS" });
+  await assert.rejects(revokeToken(narrow.call, nobody), { code: "ERR_TOKEN_RESTRICTIONS" });
+  await assert.rejects(revokeTokens(narrow.call, nobody), { code: "ERR_TOKEN_RESTRICTIONS" });
 });

@@ -25,7 +25,7 @@ export interface TokenRequest {
   /** Whether the token is for this server only. */
   readonly limited: boolean;
   /** To what it is to be narrowed; absent: to nothing. */
-  readonly bounds?: TokenRestrictions;
+  readonly restrictions?: TokenRestrictions;
   /** By which its owner knows it again. */
   readonly name?: string;
 }
@@ -56,25 +56,27 @@ export function readTokenRequest(query: URLSearchParams): TokenRequest {
       text: `name: expected 1 to ${MAX_NAME} characters that can be printed`,
     });
   }
-  const bounds = readRestrictions(query);
+  const restrictions = readRestrictions(query);
   const isTrue = (name: string) => query.getAll(name).some((value) => value.toLowerCase() === "true");
   return {
     lifetime: lifetime === undefined ? undefined : Number(lifetime),
     renewable: isTrue("renewable"),
     limited: isTrue("limited"),
-    ...(isNarrow(bounds) && { bounds }),
+    ...(isNarrow(restrictions) && { restrictions }),
     ...(name !== undefined && { name }),
   };
 }
 
-/** @throws {ERR_TOKEN_BOUNDS} If more is asked for than there was. */
+/** @throws {ERR_TOKEN_RESTRICTIONS} If more is asked for than there was. */
 function restrictionsWithin(
   before: TokenRestrictions = {},
   asked: TokenRestrictions = {},
 ): TokenRestrictions {
-  const bounds = narrowed(before, asked);
-  if (typeof bounds !== "string") return bounds;
-  throw refuse("ERR_TOKEN_BOUNDS", { bounds: `it can be narrowed, and ${bounds} would widen it` });
+  const restrictions = narrowed(before, asked);
+  if (typeof restrictions !== "string") return restrictions;
+  throw refuse("ERR_TOKEN_RESTRICTIONS", {
+    restrictions: `it can be narrowed, and ${restrictions} would widen it`,
+  });
 }
 
 /** Issues tokens that stand for a caller, signed with the server's private key. */
@@ -104,7 +106,7 @@ export class TokenIssuer {
    * @param maker.preferences Of this request, in header syntax; frozen in the token.
    * @param maker.clientAddress For the list of tokens.
    * @returns Compact JSON Web Signature.
-   * @throws {ERR_TOKEN_BOUNDS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME | ERR_LOGIN_NOT_DERIVABLE | ERR_TOKENS_UNAVAILABLE | ERR_RECORD_STORE}
+   * @throws {ERR_TOKEN_RESTRICTIONS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME | ERR_LOGIN_NOT_DERIVABLE | ERR_TOKENS_UNAVAILABLE | ERR_RECORD_STORE}
    */
   async issue(
     caller: Caller,
@@ -127,8 +129,8 @@ export class TokenIssuer {
     const asked = request.lifetime === undefined ? undefined : Math.min(request.lifetime, derived);
     const expires = now + this.#lifetime(asked, issuer, now, renewableUntil);
     const former = identity.issuedToken;
-    const bounds = restrictionsWithin(former?.bounds, request.bounds);
-    const limited = request.limited || isNarrow(bounds);
+    const restrictions = restrictionsWithin(former?.restrictions, request.restrictions);
+    const limited = request.limited || isNarrow(restrictions);
     const limitedTo = former?.limitedTo ?? (limited ? issuer.name : undefined);
     const frozen = former?.preferences ?? preferences;
     // Text for truth values: that is what clients and other servers read. Members left undefined are not written.
@@ -153,7 +155,7 @@ export class TokenIssuer {
       renewable: request.renewable ? "true" : undefined,
       renewableUntil: request.renewable ? renewableUntil : undefined,
       aud: limitedTo,
-      bounds: restrictionsClaim(bounds),
+      restrictions: restrictionsClaim(restrictions),
       name: request.name,
       ...this.#family(expires, former?.family ?? this.#familyOf(identity)),
     };
@@ -170,7 +172,7 @@ export class TokenIssuer {
    */
   async issueFor(
     subject: string,
-    { by, lifetime, renewable, preferences }: Omit<TokenRequest, "limited" | "bounds" | "name"> & {
+    { by, lifetime, renewable, preferences }: Omit<TokenRequest, "limited" | "restrictions" | "name"> & {
       readonly by: string;
       readonly preferences?: string;
     },

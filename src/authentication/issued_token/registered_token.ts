@@ -26,7 +26,7 @@ export interface RegisteredToken {
   /** See {@link TokenFamily}; in milliseconds. */
   readonly since: number;
   readonly name?: string;
-  readonly bounds?: TokenRestrictions;
+  readonly restrictions?: TokenRestrictions;
   readonly renewable: boolean;
   /** Whether it is for this service only. */
   readonly limited: boolean;
@@ -69,7 +69,7 @@ export function shownToken(token: SignedToken): ShownToken {
       root: family.root,
       since: family.since,
       name: text("name"),
-      bounds: restrictionsFromClaim(claims.get("bounds")),
+      restrictions: restrictionsFromClaim(claims.get("restrictions")),
       renewable: String(claims.get("renewable")) === "true",
       limited: claims.has("aud"),
       by: text("by"),
@@ -113,17 +113,17 @@ function familyOf(token: SignedToken): TokenFamily {
 
 /** A token as it is kept until it ends. */
 export function tokenRecord(
-  { made, expires, bounds, ...rest }: RegisteredToken,
+  { made, expires, restrictions, ...rest }: RegisteredToken,
   { id, owner }: { readonly id: string; readonly owner: string },
 ): KeptRecord {
-  const content = { ...rest, bounds: restrictionsClaim(bounds) };
+  const content = { ...rest, restrictions: restrictionsClaim(restrictions) };
   return { key: id, owner, made: Math.floor(made), ends: Math.ceil(expires), content };
 }
 
 /** What was kept by {@link tokenRecord}; undefined if it is something else. */
 export function tokenOf({ made, ends, content }: KeptRecord): RegisteredToken | undefined {
   if (!isJsonObject(content)) return undefined;
-  const { digest, latest, root, since, name, bounds, by, madeFrom, used } = content;
+  const { digest, latest, root, since, name, restrictions, by, madeFrom, used } = content;
   if (
     typeof digest !== "string" || typeof root !== "string" || typeof latest !== "number" ||
     typeof since !== "number"
@@ -137,7 +137,7 @@ export function tokenOf({ made, ends, content }: KeptRecord): RegisteredToken | 
     root,
     since,
     name: textOr(name),
-    bounds: bounds === undefined ? undefined : restrictionsFromClaim(bounds),
+    restrictions: restrictions === undefined ? undefined : restrictionsFromClaim(restrictions),
     renewable: content["renewable"] === true,
     limited: content["limited"] === true,
     by: textOr(by),

@@ -46,10 +46,10 @@ export function restrictionsInWords({ paths, activity, servers, address }: Token
 
 /** The bounds as a token's claim `bounds` has them; undefined if there are none. */
 export function restrictionsClaim(
-  bounds: TokenRestrictions | undefined,
+  restrictions: TokenRestrictions | undefined,
 ): Record<string, unknown> | undefined {
-  if (bounds === undefined || !isNarrow(bounds)) return undefined;
-  const { paths, activity, servers, address } = bounds;
+  if (restrictions === undefined || !isNarrow(restrictions)) return undefined;
+  const { paths, activity, servers, address } = restrictions;
   return { path: paths, activity, server: servers, address };
 }
 

@@ -215,19 +215,19 @@ function decidedOf(
 }
 
 /** @throws {InvalidToken} If the token is not good for where the client is. */
-function checkAddress({ bounds }: IssuedTokenFacts, clientAddress: string): void {
-  const address = bounds?.address;
+function checkAddress({ restrictions }: IssuedTokenFacts, clientAddress: string): void {
+  const address = restrictions?.address;
   if (address !== undefined && !addressInRange(clientAddress, address)) {
     throw new InvalidToken("shown from another address than it is for");
   }
 }
 
 /** @throws {InvalidToken} If there are bounds that cannot be read. */
-function restrictionsIn({ claims }: SignedToken): Pick<IssuedTokenFacts, "bounds"> {
-  if (!claims.has("bounds")) return {};
-  const bounds = restrictionsFromClaim(claims.get("bounds"));
-  if (bounds === undefined) throw new InvalidToken("claim bounds cannot be read");
-  return { bounds };
+function restrictionsIn({ claims }: SignedToken): Pick<IssuedTokenFacts, "restrictions"> {
+  if (!claims.has("restrictions")) return {};
+  const restrictions = restrictionsFromClaim(claims.get("restrictions"));
+  if (restrictions === undefined) throw new InvalidToken("claim bounds cannot be read");
+  return { restrictions };
 }
 
 /** Who named the token's user, and the most that the token may give. */

@@ -46,7 +46,9 @@ function callerFacts({ uid, uidServers, role, groups, issuedToken, capabilities 
     groups === undefined ? undefined : `groups ${groups.join(", ")}`,
     capabilities === undefined ? undefined : `limited by the token's scopes to ${inWords(capabilities)}`,
     issuedToken === undefined ? undefined : `by a token of ${issuedToken.issuer}`,
-    issuedToken?.bounds === undefined ? undefined : `narrowed to ${restrictionsInWords(issuedToken.bounds)}`,
+    issuedToken?.restrictions === undefined
+      ? undefined
+      : `narrowed to ${restrictionsInWords(issuedToken.restrictions)}`,
   ];
   return facts.flatMap((fact): Line[] => fact === undefined ? [] : [["", fact]]);
 }

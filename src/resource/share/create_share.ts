@@ -93,8 +93,8 @@ export function endOfLife(
   lifetime: number,
   { maxLifetimeSeconds, clock }: Pick<SharingParts, "maxLifetimeSeconds" | "clock">,
 ): number {
-  const bounds = [lifetime, maxLifetimeSeconds].filter((seconds) => seconds > 0);
-  return bounds.length === 0 ? 0 : Math.floor(clock() / 1000) + Math.min(...bounds);
+  const restrictions = [lifetime, maxLifetimeSeconds].filter((seconds) => seconds > 0);
+  return restrictions.length === 0 ? 0 : Math.floor(clock() / 1000) + Math.min(...restrictions);
 }
 
 /** The path need not exist any more, and no daemon need live: the text counts, with or without last slash (D36). */

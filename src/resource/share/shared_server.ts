@@ -11,7 +11,7 @@ export interface SharedServer extends ExistingServer {
   readonly sessions: SessionClient;
 }
 
-/** @throws {ERR_UNKNOWN_SERVER | ERR_TOKEN_BOUNDS | ERR_STRONGER_LOGIN_NEEDED} If there is none of that name, it has no sharing, or is not for the token or the login. */
+/** @throws {ERR_UNKNOWN_SERVER | ERR_TOKEN_RESTRICTIONS | ERR_STRONGER_LOGIN_NEEDED} If there is none of that name, it has no sharing, or is not for the token or the login. */
 export function sharedServer(call: Call, { sessions, unauthenticated }: SharingParts): SharedServer {
   const server = existingServer(call.server);
   checkTokenServer(call, server.name);

@@ -336,19 +336,19 @@ Deno.test("TokenIssuer never issues more than was allowed, whatever is asked for
 Deno.test("TokenIssuer makes each narrowed token for this server only, so that nobody takes it who does not know bounds", async () => {
   const { issue, accept, state } = service();
   for (
-    const bounds of [
+    const restrictions of [
       { paths: ["/data/"] },
       { activity: "all" as const },
       { servers: ["HPC"] },
       { address: "192.0.2.0/24" },
     ]
   ) {
-    const narrow = await issue(ANN, { bounds, renewable: true });
+    const narrow = await issue(ANN, { restrictions, renewable: true });
     assert.equal(contents(narrow).claims["aud"], SERVER);
     const identity = await accept(narrow);
     assert.equal(contents(await issue(identity)).claims["aud"], SERVER, "renewed without bounds of its own");
   }
-  const narrow = await issue(ANN, { bounds: { servers: ["HPC"] } });
+  const narrow = await issue(ANN, { restrictions: { servers: ["HPC"] } });
   const other = issuedToken({
     tls: () => material({ subject: "CN=other" }),
     clock: () => state.now * 1000,

@@ -98,8 +98,8 @@ const owner = ({ dn }: Identity): TokenOwner => ({ dn });
 Deno.test("TokenRegistry lists a user's tokens, what they may, and when and from where they were used", async () => {
   await using s = await site();
   const { registry, issue, accepts } = s.instance();
-  const bounds = { paths: ["/data/run7/"], activity: "read" as const };
-  const token = await issue(ANN, { name: "portal", bounds, renewable: false, lifetime: 60 });
+  const restrictions = { paths: ["/data/run7/"], activity: "read" as const };
+  const token = await issue(ANN, { name: "portal", restrictions, renewable: false, lifetime: 60 });
   await issue(BOB);
   const made = {
     digest: parseSignedToken(token).digest,
@@ -109,7 +109,7 @@ Deno.test("TokenRegistry lists a user's tokens, what they may, and when and from
     root: idOf(token),
     since: NOW * 1000,
     name: "portal",
-    bounds,
+    restrictions,
     renewable: false,
     limited: true,
     by: undefined,

@@ -369,7 +369,7 @@ Deno.test("issuedToken() fails to start with a trusted issuer that cannot be use
 });
 
 Deno.test("issuedToken() takes a token that is bound to an address from there alone", async () => {
-  const token = own({ jti: "1", since: NOW * 1000, aud: SERVER, bounds: { address: "192.0.2.0/28" } });
+  const token = own({ jti: "1", since: NOW * 1000, aud: SERVER, restrictions: { address: "192.0.2.0/28" } });
   const from = async (clientAddress: string) => {
     const credentials = { ...bearer(token), clientAddress };
     return (await issuedToken(DEFAULTS).authenticate(credentials, new AbortController().signal)).kind;

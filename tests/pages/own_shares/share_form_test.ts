@@ -98,8 +98,8 @@ Deno.test("shareRequest() is for a person, for a group, or for everybody", () =>
 });
 
 Deno.test("shareFields() offers the groups of whoever shares", () => {
-  const bounds = { allowWriteAccess: true, maxLifetimeSeconds: 0 };
-  const offered = String(shareFields("/data/", bounds, ["hpc", 'a"b']));
+  const restrictions = { allowWriteAccess: true, maxLifetimeSeconds: 0 };
+  const offered = String(shareFields("/data/", restrictions, ["hpc", 'a"b']));
   assert.match(offered, /<datalist id="groups"><option value="hpc"><\/option><option value="a&#34;b">/);
 });
 

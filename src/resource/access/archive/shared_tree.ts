@@ -5,7 +5,7 @@ import { SmallSteps } from "../../../model/small_steps.ts";
 import type { ArchiveEntry } from "./zip_archive.ts";
 
 /** Bounds of one archive: whoever may write a directory can make it endless, with a link to itself for one. */
-export const ARCHIVE_BOUNDS = { entries: 50_000, depth: 64 } as const;
+export const ARCHIVE_RESTRICTIONS = { entries: 50_000, depth: 64 } as const;
 
 /** File in an archive that tells what is not in it. */
 const MISSING = "NOT COMPLETE.txt";
@@ -29,7 +29,7 @@ interface FoundEntry {
 export class SharedTree {
   readonly #session: Pick<DaemonSession, "list" | "series">;
   readonly #limits: readonly OwnerLimits[];
-  readonly #bounds: { readonly entries: number; readonly depth: number };
+  readonly #restrictions: { readonly entries: number; readonly depth: number };
   readonly #waiting: Waiting[] = [];
   #worker: number;
   /** How often something was left out, by the reason. */
@@ -42,12 +42,12 @@ export class SharedTree {
   constructor(
     session: Pick<DaemonSession, "list" | "series">,
     limits: readonly OwnerLimits[],
-    bounds: { readonly entries: number; readonly depth: number } = ARCHIVE_BOUNDS,
+    restrictions: { readonly entries: number; readonly depth: number } = ARCHIVE_RESTRICTIONS,
   ) {
     this.#session = session;
     this.#limits = limits;
-    this.#bounds = bounds;
-    this.#worker = bounds.entries;
+    this.#restrictions = restrictions;
+    this.#worker = restrictions.entries;
   }
 
   /** @param path Absolute, with a slash at its end. @param name Of the one directory in the archive that holds all. */
@@ -83,8 +83,9 @@ export class SharedTree {
       if (!withinAll(this.#limits, `${path}${name}${kind === "directory" ? "/" : ""}`)) return;
       if (kind === "special") this.#miss("neither file nor directory");
       else if (!isReadable(entry)) this.#miss("not readable");
-      else if (this.#worker === 0) this.#miss(`more than ${this.#bounds.entries} files and directories`);
-      else {
+      else if (this.#worker === 0) {
+        this.#miss(`more than ${this.#restrictions.entries} files and directories`);
+      } else {
         this.#worker--;
         found.push(entry);
       }
@@ -95,8 +96,8 @@ export class SharedTree {
   }
 
   #enter(directory: Waiting): void {
-    if (directory.depth <= this.#bounds.depth) this.#waiting.push(directory);
-    else this.#miss(`more than ${this.#bounds.depth} directories deep`);
+    if (directory.depth <= this.#restrictions.depth) this.#waiting.push(directory);
+    else this.#miss(`more than ${this.#restrictions.depth} directories deep`);
   }
 
   /** Files of a directory, each of which is to be read when its turn comes. */
