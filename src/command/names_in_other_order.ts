@@ -1,4 +1,4 @@
-import { comparableForm, InvalidName, reversedForm } from "../model/distinguished_name.ts";
+import { canonicalDn, InvalidName, reversedForm } from "../model/distinguished_name.ts";
 import type { WrittenName } from "../config/kind.ts";
 import type { Problem } from "../model/problem.ts";
 
@@ -25,7 +25,7 @@ export function namesInOtherOrder(known: readonly string[], written: readonly Wr
 /** The forms of a text that is a name. */
 function formsOf(text: string): readonly { readonly form: string; readonly reversed: string }[] {
   try {
-    return [{ form: comparableForm(text), reversed: reversedForm(text) }];
+    return [{ form: canonicalDn(text), reversed: reversedForm(text) }];
   } catch (error) {
     if (error instanceof InvalidName) return [];
     throw error;

@@ -44,7 +44,7 @@ export interface KindInspection {
   readonly users?: readonly KnownUser[];
   /** Names of users that it has entries for. */
   readonly written?: readonly WrittenName[];
-  /** Whether an entry is about somebody; absent without entries that can be read. @param name In comparable form. */
+  /** Whether an entry is about somebody; absent without entries that can be read. @param name In canonical DN. */
   readonly matches?: (name: string) => boolean;
 }
 

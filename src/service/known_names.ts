@@ -1,12 +1,12 @@
 import type { AttributeSource } from "../attributes/attribute_source.ts";
 import type { Authenticator } from "../authentication/authenticator.ts";
 import { accountStatusOf } from "../authentication/account_status.ts";
-import { comparableForm, InvalidName, reversedForm } from "../model/distinguished_name.ts";
+import { canonicalDn, InvalidName, reversedForm } from "../model/distinguished_name.ts";
 import { ServiceError } from "../model/service_error.ts";
 
 /** What an operator's word for a user stands for. */
 export interface KnownNames {
-  /** Distinguished names in comparable form: the word itself, if it is one, and those of the user who signs in by it. */
+  /** Distinguished names in canonical DN: the word itself, if it is one, and those of the user who signs in by it. */
   readonly names: readonly string[];
   /** Nobody is known by the name that was given, but somebody by this one, with its parts in the other order. */
   readonly reversed?: string;
@@ -17,7 +17,7 @@ export async function knownNames(user: string, parts: {
   readonly methods: readonly Authenticator[];
   readonly attributes: AttributeSource;
 }): Promise<KnownNames> {
-  const names = parts.methods.flatMap((method) => method.namesOf?.(user) ?? []).map(comparableForm);
+  const names = parts.methods.flatMap((method) => method.namesOf?.(user) ?? []).map(canonicalDn);
   const form = formOf(user);
   if (form === undefined) return { names };
   const reversed = reversedForm(user);
@@ -42,10 +42,10 @@ async function ifAnswered(answer: Promise<boolean>): Promise<boolean> {
   }
 }
 
-/** The comparable form of what is a distinguished name. */
+/** The canonical DN of what is a distinguished name. */
 function formOf(text: string): string | undefined {
   try {
-    return comparableForm(text) || undefined;
+    return canonicalDn(text) || undefined;
   } catch (error) {
     if (error instanceof InvalidName) return undefined;
     throw error;

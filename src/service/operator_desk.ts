@@ -4,7 +4,7 @@ import type { Authenticator } from "../authentication/authenticator.ts";
 import type { SignIns } from "../authentication/sign_in/sign_ins.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
 import type { DaemonGroup, InstanceStatus } from "../daemon/daemon_group.ts";
-import type { SeenMark, SeenOnce } from "../model/seen_once.ts";
+import type { ReplayCache, SeenMark } from "../model/replay_cache.ts";
 import type { RegisteredInstance } from "../instances/instance_register.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { Ban, BanSubject } from "../throttling/ban.ts";
@@ -75,7 +75,7 @@ export type Ordered = (order: DeskOrder, answer: DeskAnswer) => void;
 
 /** Tokens that were taken back. */
 interface RevokedReport {
-  /** Distinguished names of the user, in comparable form; without any nobody is known. */
+  /** Distinguished names of the user, in canonical DN; without any nobody is known. */
   readonly names: readonly string[];
   /** How many were listed. */
   readonly ended: number;
@@ -118,7 +118,7 @@ interface DeskParts {
   readonly attributes: AttributeSource;
   readonly loginThrottle: LoginThrottle;
   readonly signIns: SignIns;
-  readonly proofs: SeenOnce;
+  readonly proofs: ReplayCache;
   readonly certificate: () => CertificateFacts | undefined;
   /** Absent without data sharing. */
   readonly sharing: Pick<SharingParts, "store"> | undefined;

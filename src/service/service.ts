@@ -5,7 +5,7 @@ import type { Increments } from "../metrics/counters.ts";
 import type { Clock } from "../model/clock.ts";
 import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
 import { HeaderList } from "../model/header_list.ts";
-import type { SeenMark } from "../model/seen_once.ts";
+import type { SeenMark } from "../model/replay_cache.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
 import { refuse, ServiceError } from "../model/service_error.ts";
 import type { ThrottlingNews } from "../throttling/throttling_state.ts";

@@ -4,7 +4,7 @@ import { canonicalAddress } from "../model/address.ts";
 export interface BanSubject {
   readonly user?: string;
   readonly address?: string;
-  /** Of a ban by hand: the user's names in comparable form, by which other credentials name them once verified. */
+  /** Of a ban by hand: the user's names in canonical DN, by which other credentials name them once verified. */
   readonly names?: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import { addressGroup } from "../model/address_group.ts";
-import { comparableForm } from "../model/distinguished_name.ts";
+import { canonicalDn } from "../model/distinguished_name.ts";
 import type { Caller, Identity } from "../model/identity.ts";
 import type { Credentials } from "../model/credentials.ts";
 import { refuse } from "../model/service_error.ts";
@@ -339,5 +339,5 @@ function attemptedBy(
   accounts: readonly string[],
 ): Attempted {
   const users = [login, uid, ...accounts].flatMap((user) => user === undefined ? [] : [userKey(user)]);
-  return { users, name: comparableForm(dn), address: addressGroup(clientAddress) };
+  return { users, name: canonicalDn(dn), address: addressGroup(clientAddress) };
 }

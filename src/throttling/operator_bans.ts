@@ -6,7 +6,7 @@ import { tooManyFailures } from "./too_many_failures.ts";
 export interface Attempted {
   /** What counts as the user: name typed, account. */
   readonly users: readonly string[];
-  /** The user's name in comparable form. */
+  /** The user's name in canonical DN. */
   readonly name?: string;
   readonly address: string;
 }

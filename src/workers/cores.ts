@@ -1,4 +1,4 @@
-import { PROOFS, SeenOnce } from "../model/seen_once.ts";
+import { PROOFS, ReplayCache } from "../model/replay_cache.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { Setup } from "../service/assembly/load_setup.ts";
 import type { InstanceName, SharedKnown } from "../service/assembly/open_cluster.ts";
@@ -47,7 +47,7 @@ export class Cores {
   readonly #throttling: ThrottlingCopy;
   readonly #daemons = new DaemonCopy();
   #shared: SharedKnown = {};
-  readonly #proofs = new SeenOnce(PROOFS, Date.now);
+  readonly #proofs = new ReplayCache(PROOFS, Date.now);
   #generation = 0;
 
   constructor(parts: CoresParts) {

@@ -1,7 +1,7 @@
 import type { DaemonKnowledge } from "../daemon/daemon.ts";
 import type { EdgeOptions, EdgeTls } from "../edge/edge_options.ts";
 import type { Level } from "../logging/logger.ts";
-import type { SeenMark } from "../model/seen_once.ts";
+import type { SeenMark } from "../model/replay_cache.ts";
 import type { DeskAnswer, DeskOrder } from "../service/operator_desk.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import type { ThrottlingNews } from "../throttling/throttling_state.ts";

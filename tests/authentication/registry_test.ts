@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { PROOFS, SeenOnce } from "../../src/model/seen_once.ts";
+import { PROOFS, ReplayCache } from "../../src/model/replay_cache.ts";
 import { join } from "node:path";
 import type { MethodParts } from "../../src/authentication/authenticator_kind.ts";
 import { AUTHENTICATORS } from "../../src/authentication/kinds.ts";
@@ -10,7 +10,7 @@ const PARTS: MethodParts = {
   log: SILENT,
   clock: Date.now,
   keySources: [],
-  proofs: new SeenOnce(PROOFS, () => 0),
+  proofs: new ReplayCache(PROOFS, () => 0),
   records: () => undefined,
   revocation: () => undefined,
   serverName: () => "CN=auth",

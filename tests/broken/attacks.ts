@@ -918,8 +918,8 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "separators inside values stay as they are before patterns",
     file: "src/model/distinguished_name.ts",
     change: instead(
-      "inHex ? fold(value.text).replace(inHex, hexPair) : escapeComparable(fold(value.text))",
-      "escapeComparable(fold(value.text))",
+      "inHex ? fold(value.text).replace(inHex, hexPair) : escapeCanonical(fold(value.text))",
+      "escapeCanonical(fold(value.text))",
     ),
     tests: ["tests/attributes/file/file_attribute_source_test.ts"],
   },

@@ -506,7 +506,7 @@ const PARSERS: readonly (readonly [row: string, file: string, name: string, test
   ["accepts() and prefersHtml()", "service/http/acceptance.ts", "admits", "requests"],
   ["canonicalAddress()", "model/address.ts", "canonicalAddress", "requests"],
   ["certificatesOfPkcs12()", "config/tls/pkcs12_certificates.ts", "certificatesOfPkcs12", "configuration"],
-  ["comparableForm()", "model/distinguished_name.ts", "comparableForm", "credentials"],
+  ["canonicalDn()", "model/distinguished_name.ts", "canonicalDn", "credentials"],
   ["compileExpression()", "authentication/expression/expression.ts", "compileExpression", "credentials"],
   ["decodePublicKey()", "authentication/ssh_key/public_key.ts", "decodePublicKey", "credentials"],
   ["encodeSession(), read again by the daemon's rules", "daemon/encode_command.ts", "encodeSession", ""],

@@ -47,7 +47,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "any number below 0 is one that no connection has moved",
   },
   {
-    file: "src/model/disguise.ts",
+    file: "src/model/confusables.ts",
     at: "if (/^[!-~]+(?: [!-~]+)*$/.test(text)) return undefined; // nearly all are plain",
     change: "/^[!-~]+(?: [!-~]+)*$/.test(text) → false",
     equivalent: true,

@@ -8,7 +8,7 @@ import { inspect } from "../../src/command/diagnosis/inspect.ts";
 import { type EdgeTls, LIMITS } from "../../src/edge/edge_options.ts";
 import { HttpsEdge } from "../../src/edge/https_edge.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { comparableForm } from "../../src/model/distinguished_name.ts";
+import { canonicalDn } from "../../src/model/distinguished_name.ts";
 import type { TlsMaterial } from "../../src/model/tls_material.ts";
 import { createService } from "../../src/service/service.ts";
 import { partsWith } from "../edge/edge_parts.ts";
@@ -329,7 +329,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     restore: () => at.service.desk.answer({ about: "lift", subject: BAN }),
   },
 };
-const BAN = { user: "alice", names: [comparableForm(ALICE_DN)] };
+const BAN = { user: "alice", names: [canonicalDn(ALICE_DN)] };
 
 /** What a cell says: how long after the end something may still go on, in milliseconds; `never` if it has to go on. */
 const WITHIN: Readonly<Record<string, number | "never">> = {

@@ -1,7 +1,7 @@
 import type { Logger } from "../../logging/logger.ts";
 import { type AttributeSet, NO_ATTRIBUTES } from "../../model/attributes.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
-import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
+import { canonicalDn, InvalidName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { formatProblem } from "../../model/problem.ts";
 import { refuse } from "../../model/service_error.ts";
@@ -72,7 +72,7 @@ class FileAttributeSource implements AttributeSource {
 
   #nameOf(dn: string): string {
     try {
-      return comparableForm(dn);
+      return canonicalDn(dn);
     } catch (error) {
       // Whether an entry is meant for such a name cannot be told, not even whether one bans it.
       if (error instanceof InvalidName) {

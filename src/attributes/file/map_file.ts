@@ -1,6 +1,6 @@
 import { InvalidJson } from "../../model/json_text.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
-import { SmallSteps } from "../../model/small_steps.ts";
+import { TimeSlicer } from "../../model/time_slicing.ts";
 import { InvalidXml } from "../../model/xml_text.ts";
 import { jsonEntries } from "./json_map.ts";
 import type { MapEntry, Report } from "./map_entry.ts";
@@ -37,7 +37,7 @@ export async function readMapFile(
     if (list.length < MAX_PROBLEMS) list.push({ severity: "error", file, ...problem });
   };
   try {
-    const steps = new SmallSteps();
+    const steps = new TimeSlicer();
     for (const entry of entriesOf(text, format, report)) {
       take(entry, report);
       if (steps.isLong) await steps.rest();

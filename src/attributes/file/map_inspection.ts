@@ -33,7 +33,7 @@ export interface MapInspection {
   readonly entries: number;
   /** Names of the entries as written, with their lines; of a file of patterns none. */
   readonly names: readonly { readonly key: string; readonly line: number }[];
-  /** Whether an entry is about somebody; absent if the file is of no use. @param name In comparable form. */
+  /** Whether an entry is about somebody; absent if the file is of no use. @param name In canonical DN. */
   readonly matches: ((name: string) => boolean) | undefined;
 }
 

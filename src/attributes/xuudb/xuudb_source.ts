@@ -1,6 +1,6 @@
 import { type AttributeSet, type AttributeValues, attributeValues } from "../../model/attributes.ts";
 import type { StandardAttribute } from "../../model/attributes.ts";
-import { disguise } from "../../model/disguise.ts";
+import { confusable } from "../../model/confusables.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { Logger } from "../../logging/logger.ts";
@@ -113,7 +113,7 @@ function attributesOfRecord({ xlogin, role, projects }: XuudbRecord): AttributeS
   for (const [name, text] of [["xlogin", xlogin], ["role", role], ["group", projects]] as const) {
     const values = (text ?? "").split(":").filter((value) => !/^ *$/.test(value));
     // Nothing is trimmed: it would become another account, or a ban that does not count would look like one.
-    const reason = values.map(disguise).find((reason) => reason !== undefined);
+    const reason = values.map(confusable).find((reason) => reason !== undefined);
     if (reason !== undefined) throw new InvalidAnswer(`${name} has ${reason}`);
     if (values.length > 0) standard.set(name, attributeValues(name, values));
   }

@@ -1,7 +1,7 @@
 import type { Logger } from "../../logging/logger.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
-import { comparableForm } from "../../model/distinguished_name.ts";
+import { canonicalDn } from "../../model/distinguished_name.ts";
 import { isAmong, type RevokedTokens } from "../../model/token_family.ts";
 import { isRefusal, refuse } from "../../model/service_error.ts";
 import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
@@ -122,8 +122,8 @@ export class TokenRegistry {
   }
 
   /** Certificates with which tokens were signed under a name, PEM, each followed by its chain; nothing of them is verified. @throws {ERR_RECORD_STORE} */
-  async issuers(comparableName: string): Promise<readonly string[]> {
-    const records = await this.#records.list(ISSUER, comparableName);
+  async issuers(canonicalName: string): Promise<readonly string[]> {
+    const records = await this.#records.list(ISSUER, canonicalName);
     return records.map((record) => memberOf(record, "pem")).filter((pem) => typeof pem === "string");
   }
 
@@ -131,7 +131,7 @@ export class TokenRegistry {
   async isRevoked({ dn, family }: ShownToken): Promise<boolean> {
     const version = this.#look();
     const known = this.#revoked.get(dn);
-    const revoked = known?.version === version ? known : await this.#readRevoked(comparableForm(dn));
+    const revoked = known?.version === version ? known : await this.#readRevoked(canonicalDn(dn));
     if (revoked !== known) this.#revoked.set(dn, { version, ...revoked });
     if (isAmong(family, revoked)) return true;
     const { outage } = this.parts;
@@ -157,7 +157,7 @@ export class TokenRegistry {
 
   /** Tokens of a user that count, oldest first. @throws {ERR_RECORD_STORE} */
   async list({ dn, servers }: TokenOwner): Promise<readonly ListedToken[]> {
-    const owner = comparableForm(dn);
+    const owner = canonicalDn(dn);
     const { ids, before = -Infinity } = await this.#readRevoked(owner);
     return (await this.#records.list(TOKEN, owner)).flatMap((record) => {
       const token = ids.has(record.key) ? undefined : tokenOf(record);
@@ -171,11 +171,11 @@ export class TokenRegistry {
   async revoke(user: TokenOwner, id: string): Promise<boolean> {
     const token = (await this.list(user)).find((listed) => listed.id === id);
     if (token === undefined) return false;
-    await this.#revoke(comparableForm(user.dn), id, token);
+    await this.#revoke(canonicalDn(user.dn), id, token);
     return true;
   }
 
-  /** Revokes what a user got with a browser, and what was got with that. @param owner In comparable form. @throws {ERR_RECORD_STORE} */
+  /** Revokes what a user got with a browser, and what was got with that. @param owner In canonical DN. @throws {ERR_RECORD_STORE} */
   async revokeGot(owner: string, browser: string): Promise<void> {
     const now = this.parts.clock();
     await this.#revoke(owner, browser, {
@@ -209,21 +209,21 @@ export class TokenRegistry {
    */
   async revokeAll(user: TokenOwner): Promise<number> {
     const listed = await this.list(user);
-    if (user.servers === undefined) await this.#revokeSoFar(comparableForm(user.dn));
+    if (user.servers === undefined) await this.#revokeSoFar(canonicalDn(user.dn));
     else for (const { id } of listed) await this.revoke(user, id);
     return listed.length;
   }
 
   /** So that tokens can be verified when another certificate is in its place. */
   async #keepIssuer(
-    { issuer: { comparableName, fingerprint, validity }, pem }: {
+    { issuer: { canonicalName, fingerprint, validity }, pem }: {
       readonly issuer: Issuer;
       readonly pem: string;
     },
   ): Promise<void> {
     if (this.#keptIssuer === fingerprint) return;
     const ends = Math.floor(validity.to / 1000);
-    const record = { key: fingerprint, owner: comparableName, made: this.#now(), ends, content: { pem } };
+    const record = { key: fingerprint, owner: canonicalName, made: this.#now(), ends, content: { pem } };
     await this.#records.put(ISSUER, record, MOST_ISSUERS);
     this.#keptIssuer = fingerprint;
   }
@@ -292,7 +292,7 @@ export class TokenRegistry {
   }
 
   async #put({ dn, family: { id } }: ShownToken, token: RegisteredToken): Promise<void> {
-    await this.#records.put(TOKEN, tokenRecord(token, { id, owner: comparableForm(dn) }), MOST_TOKENS);
+    await this.#records.put(TOKEN, tokenRecord(token, { id, owner: canonicalDn(dn) }), MOST_TOKENS);
   }
 }
 

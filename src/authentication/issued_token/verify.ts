@@ -5,7 +5,7 @@ import { addressInRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Credentials } from "../../model/credentials.ts";
-import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
+import { canonicalDn, InvalidName } from "../../model/distinguished_name.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import type { Identity, IssuedTokenFacts } from "../../model/identity.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
@@ -152,14 +152,14 @@ class IssuedTokenAuthenticator implements Authenticator {
     const now = this.options.clock();
     const own = this.#own.current;
     for (const candidate of [own, ...this.#trusted]) {
-      const { comparableName, algorithms, key, fingerprint } = candidate;
-      if (comparableName !== name || !isValidAt(candidate.validity, now)) continue;
+      const { canonicalName, algorithms, key, fingerprint } = candidate;
+      if (canonicalName !== name || !isValidAt(candidate.validity, now)) continue;
       if (!algorithms.includes(token.algorithm)) continue;
       if (await this.#verifier.isSignedBy(token, key, fingerprint)) {
-        return comparableName === own.comparableName ? "own" : "other";
+        return canonicalName === own.canonicalName ? "own" : "other";
       }
     }
-    if (own.comparableName === name && await this.#isFormerlySigned(token, own.comparableName)) return "own";
+    if (own.canonicalName === name && await this.#isFormerlySigned(token, own.canonicalName)) return "own";
     throw new InvalidToken("not signed by an issuer that is trusted");
   }
 
@@ -175,8 +175,8 @@ class IssuedTokenAuthenticator implements Authenticator {
       const chain = certificatesIn(pem);
       const [first] = chain;
       if (first === undefined) continue;
-      const { comparableName, algorithms, key, fingerprint } = issuerOf(first.toString());
-      if (comparableName !== own || !algorithms.includes(token.algorithm)) continue;
+      const { canonicalName, algorithms, key, fingerprint } = issuerOf(first.toString());
+      if (canonicalName !== own || !algorithms.includes(token.algorithm)) continue;
       const way = findPath(chain, { anchors, revocation, purpose: "serverAuth", at: clock() });
       if (typeof way === "string") continue;
       if (await this.#verifier.isSignedBy(token, key, fingerprint)) return true;
@@ -273,7 +273,7 @@ function renewableUntil({ claims, expires }: SignedToken): number {
 
 function readName(text: string): string {
   try {
-    return comparableForm(text);
+    return canonicalDn(text);
   } catch (error) {
     if (error instanceof InvalidName) throw new InvalidToken("claim iss is not a DN");
     throw error;

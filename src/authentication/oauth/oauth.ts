@@ -3,7 +3,7 @@ import { type Clock, type Stopwatch, stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { Schedule } from "../../model/schedule.ts";
-import { PROOFS, SeenOnce } from "../../model/seen_once.ts";
+import { PROOFS, ReplayCache } from "../../model/replay_cache.ts";
 import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { askerOf } from "../asker_of.ts";
@@ -90,13 +90,13 @@ export class OAuth implements Authenticator {
   /** @throws {InvalidFile} If an assignment expression cannot be read. */
   constructor(
     config: OAuthConfig,
-    { http, clock, elapsed = stopwatch, schedule, proofs = new SeenOnce(PROOFS, clock), log }: {
+    { http, clock, elapsed = stopwatch, schedule, proofs = new ReplayCache(PROOFS, clock), log }: {
       readonly http: OutgoingHttp;
       readonly clock: Clock;
       readonly elapsed?: Stopwatch;
       readonly schedule?: Schedule;
       /** Proofs of possession that were shown; those of all methods, and before a reload. */
-      readonly proofs?: SeenOnce;
+      readonly proofs?: ReplayCache;
       readonly log: Logger;
     },
   ) {
@@ -115,7 +115,7 @@ export class OAuth implements Authenticator {
     this.#keys = new KeySet({ provider: this.#provider, elapsed, schedule, log: own });
     const { issuer, signIn } = config;
     if (issuer !== undefined && signIn !== undefined) {
-      const logouts = new SeenOnce({ all: MOST_LOGOUTS, perOwner: MOST_LOGOUTS }, clock);
+      const logouts = new ReplayCache({ all: MOST_LOGOUTS, perOwner: MOST_LOGOUTS }, clock);
       const parts = { provider: this.#provider, keys: this.#keys, clock, logouts };
       this.browserLogin = new CodeLogin({ ...config, issuer, signIn }, parts);
     }

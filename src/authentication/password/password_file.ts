@@ -1,7 +1,7 @@
 import type { Logger } from "../../logging/logger.ts";
-import { comparableForm, sameName } from "../../model/distinguished_name.ts";
+import { canonicalDn, sameName } from "../../model/distinguished_name.ts";
 import { formatProblem } from "../../model/problem.ts";
-import { SmallSteps } from "../../model/small_steps.ts";
+import { TimeSlicer } from "../../model/time_slicing.ts";
 import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
 import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
@@ -90,16 +90,16 @@ function fingerprintOf(login: string, { hash: stored }: PasswordEntry): string {
 async function isNamedIn(table: PasswordTable, dn: string): Promise<boolean> {
   let names = NAMES.get(table);
   if (names === undefined) NAMES.set(table, names = collectNames(table));
-  return (await names).has(comparableForm(dn));
+  return (await names).has(canonicalDn(dn));
 }
 
 const NAMES = new WeakMap<PasswordTable, Promise<ReadonlySet<string>>>();
 
 async function collectNames({ entries }: PasswordTable): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
-  const steps = new SmallSteps();
+  const steps = new TimeSlicer();
   for (const { dn } of entries.values()) {
-    names.add(comparableForm(dn));
+    names.add(canonicalDn(dn));
     if (steps.isLong) await steps.rest();
   }
   return names;

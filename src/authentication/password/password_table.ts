@@ -1,5 +1,5 @@
 import type { Problem } from "../../model/problem.ts";
-import { eachLine } from "../../model/small_steps.ts";
+import { eachLine } from "../../model/time_slicing.ts";
 import { parsePasswordLine } from "./password_line.ts";
 import { sameCost, type ScryptCost } from "./scrypt_hash.ts";
 import type { StoredHash } from "./stored_hash.ts";

@@ -34,7 +34,7 @@ interface KeptLogin {
 /** A browser whose login a provider has ended. */
 interface EndedBrowser {
   readonly key: string;
-  /** Its user in comparable form. */
+  /** Its user in canonical DN. */
   readonly owner: string;
 }
 

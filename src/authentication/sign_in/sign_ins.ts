@@ -1,6 +1,6 @@
 import { createHmac, hash, randomBytes } from "node:crypto";
 import { HostCookie } from "../../model/cookie.ts";
-import { comparableForm } from "../../model/distinguished_name.ts";
+import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { refuse } from "../../model/service_error.ts";
 import { isJsonObject } from "../json_object.ts";
@@ -75,7 +75,7 @@ export class SignIns {
     const longest = made + this.parts.limits.maxSeconds;
     const ends = Math.floor(Math.min(longest, until, isRenewed ? Infinity : derived));
     if (Math.min(ends, Math.floor(derived)) <= made) throw refuse("ERR_LOGIN_NOT_DERIVABLE");
-    const record = { key: digestOf(token), owner: comparableForm(identity.dn), made };
+    const record = { key: digestOf(token), owner: canonicalDn(identity.dn), made };
     const authTime = identity.authTime === "now" ? made : identity.authTime;
     const kept = { proved: made, ...identity, authTime };
     const content = { identity: kept, userName, isRenewed };
@@ -141,7 +141,7 @@ export class SignIns {
     await this.#logins.forget(key);
   }
 
-  /** Signs out all browsers of a user. @param owner Name in comparable form. @throws {ERR_RECORD_STORE} */
+  /** Signs out all browsers of a user. @param owner Name in canonical DN. @throws {ERR_RECORD_STORE} */
   async endAllOf(owner: string): Promise<void> {
     const records = this.parts.records();
     await records.removeOf(SIGNED_IN, owner);

@@ -1,7 +1,7 @@
 import { isAccountName, isPrivilegedAccount } from "../../model/account_name.ts";
 import { InvalidName, parseName } from "../../model/distinguished_name.ts";
 import type { Problem } from "../../model/problem.ts";
-import { eachLine } from "../../model/small_steps.ts";
+import { eachLine } from "../../model/time_slicing.ts";
 import { type AuthorizedKey, parseKeyLine } from "./authorized_keys.ts";
 
 /** A key from the keys file, with the name that its owner gets. */

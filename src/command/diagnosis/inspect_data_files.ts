@@ -1,6 +1,6 @@
 import type { KindInspection, KnownUser } from "../../config/kind.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
-import { comparableForm } from "../../model/distinguished_name.ts";
+import { canonicalDn } from "../../model/distinguished_name.ts";
 import { namesInOtherOrder } from "../names_in_other_order.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "../../service/assembly/certificate_files.ts";
@@ -60,7 +60,7 @@ function usersWithout(users: readonly KnownUser[], inspected: readonly KindInspe
   const matchers = inspected.flatMap(({ matches }) => matches ?? []);
   if (matchers.length === 0) return [];
   const without = users.filter(({ login, dn }) =>
-    login !== undefined && !matchers.some((matches) => matches(comparableForm(dn)))
+    login !== undefined && !matchers.some((matches) => matches(canonicalDn(dn)))
   );
   const told = without.slice(0, MOST_UNMATCHED).map(({ login, dn, file }): Problem => ({
     severity: "warning",

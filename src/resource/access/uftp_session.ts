@@ -87,7 +87,7 @@ function isMeantBy(asked: string, { path }: Share): boolean {
 /** Which share a request means; absent members leave that open. */
 interface Choice {
   readonly id?: string;
-  /** In comparable form. */
+  /** In canonical DN. */
   readonly owner?: string;
 }
 

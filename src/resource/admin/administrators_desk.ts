@@ -13,7 +13,7 @@ export interface AdministratorsDesk {
   shown(user: string): string;
   /** @param until Milliseconds since the epoch. */
   ban(subject: BanSubject, until: number): Promise<void>;
-  /** Names, in comparable form, of the user that this word stands for. */
+  /** Names, in canonical DN, of the user that this word stands for. */
   namesOf(user: string): Promise<readonly string[]>;
   /** @returns How many bans and counts of failed logins there were. */
   lift(subject: BanSubject): Promise<number>;

@@ -1,5 +1,5 @@
 import { isAddressRange } from "../../model/address.ts";
-import { comparableForm } from "../../model/distinguished_name.ts";
+import { canonicalDn } from "../../model/distinguished_name.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { type AccessLevel, parseAccessLevel } from "../../sharing/access_level.ts";
 import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
@@ -127,10 +127,10 @@ function parseWhom(user: string): string {
   }
 }
 
-/** The comparable form of a distinguished name. @throws {ERR_INVALID_REQUEST} */
+/** The canonical DN of a distinguished name. @throws {ERR_INVALID_REQUEST} */
 export function parseName(member: string, name: string): string {
   try {
-    return comparableForm(name);
+    return canonicalDn(name);
   } catch (error) {
     if (error instanceof ServiceError) throw invalidRequest(`${member}: expected a distinguished name`);
     throw error;

@@ -8,7 +8,7 @@ import type { DaemonKnowledge } from "../../daemon/daemon.ts";
 import { Daemons } from "../../daemon/daemons.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
-import { PROOFS, type SeenMark, SeenOnce } from "../../model/seen_once.ts";
+import { PROOFS, ReplayCache, type SeenMark } from "../../model/replay_cache.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { NameService } from "../../outgoing/name_service.ts";
 import type { SignInParts } from "../../pages/sign_in_page.ts";
@@ -133,7 +133,7 @@ async function open(
   const attributes = keep(await openAttributes(config, kinds, { outgoing, log, clock, onAnswer }));
   const here = { observer, log, clock, keep, database };
   const shared = { ...here, clock: sharedClock };
-  const proofs = new SeenOnce(PROOFS, clock, told.proofShown);
+  const proofs = new ReplayCache(PROOFS, clock, told.proofShown);
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, lookingOn };
   const who = await openAuthentication(config, { ...asked, kinds: kinds.methods, ...here });
   const { chain, chain: { methods }, tokens, registry, signIns } = who;

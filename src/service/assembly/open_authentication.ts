@@ -16,7 +16,7 @@ import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
-import type { SeenOnce } from "../../model/seen_once.ts";
+import type { ReplayCache } from "../../model/replay_cache.ts";
 import { DatabaseRecordStore } from "../../store/database_record_store.ts";
 import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
 import type { Revocation } from "../../model/trust/revocation.ts";
@@ -43,7 +43,7 @@ interface AuthenticationParts {
   readonly assertionIssuers: readonly string[];
   readonly externalUrl: string;
   readonly observer: RequestObserver;
-  readonly proofs: SeenOnce;
+  readonly proofs: ReplayCache;
   readonly log: Logger;
   /** Of this machine: for what others sign. */
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import { isAddressRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
-import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
+import { canonicalDn, InvalidName } from "../../model/distinguished_name.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
 import { ServiceError } from "../../model/service_error.ts";
 import { parseAccessLevel } from "../access_level.ts";
@@ -235,7 +235,7 @@ function toShare(
   const directory = entry.flag("isDirectory");
   // Blanks at the ends of a path belong to it.
   const path = entry.attempt("path", values.get("path") || undefined, absolutePath);
-  const owner = entry.attempt("ownerID", entry.given("ownerID"), comparableForm);
+  const owner = entry.attempt("ownerID", entry.given("ownerID"), canonicalDn);
   const target = entry.target();
   const uid = entry.name("uid") ??
     (entry.given("uid") === undefined ? entry.bad("uid", "missing") : undefined);

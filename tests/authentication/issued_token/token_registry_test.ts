@@ -14,7 +14,7 @@ import { isRefusal, refuse } from "../../../src/model/service_error.ts";
 import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { bearer } from "../sample_credentials.ts";
-import { comparableForm } from "../../../src/model/distinguished_name.ts";
+import { canonicalDn } from "../../../src/model/distinguished_name.ts";
 import { shownToken } from "../../../src/authentication/issued_token/registered_token.ts";
 import { signToken } from "../sign_token.ts";
 
@@ -384,7 +384,7 @@ Deno.test("a row in the table of tokens makes no text a token, whatever its algo
   const [row] = await records.list("token");
   assert.ok(row !== undefined && typeof row.content === "object");
   const certificates = [stranger, user].flatMap(({ certificate }) => [certificate]);
-  for (const name of [SERVER, "CN=Ann,O=Site"].map(comparableForm)) {
+  for (const name of [SERVER, "CN=Ann,O=Site"].map(canonicalDn)) {
     for (const [i, pem] of certificates.entries()) {
       const issuer = { key: `${name}${i}`, owner: name, made: NOW, ends: NOW + 9000, content: { pem } };
       await records.put("token-issuer", issuer, 99);

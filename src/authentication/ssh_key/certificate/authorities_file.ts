@@ -1,5 +1,5 @@
 import { trimCharacters } from "../../../model/trim.ts";
-import { eachLine } from "../../../model/small_steps.ts";
+import { eachLine } from "../../../model/time_slicing.ts";
 import { parseDuration } from "../../../model/duration.ts";
 import type { Problem } from "../../../model/problem.ts";
 import { decodePublicKey, isSshKeyType, type SshPublicKey } from "../public_key.ts";

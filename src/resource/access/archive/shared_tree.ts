@@ -1,7 +1,7 @@
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import { type Entry, isReadable } from "../../../daemon/session/entry.ts";
 import { type OwnerLimits, withinAll } from "../../../sharing/rules/owner_limits.ts";
-import { SmallSteps } from "../../../model/small_steps.ts";
+import { TimeSlicer } from "../../../model/time_slicing.ts";
 import type { ArchiveEntry } from "./zip_archive.ts";
 
 /** Bounds of one archive: whoever may write a directory can make it endless, with a link to itself for one. */
@@ -136,7 +136,7 @@ async function withNames(found: readonly Entry[]): Promise<readonly FoundEntry[]
   for (const { name } of found) taken.add(name);
   const tried = new Map<string, number>();
   const named: FoundEntry[] = [];
-  const steps = new SmallSteps();
+  const steps = new TimeSlicer();
   for (const entry of found) {
     const safe = safePart(entry.name);
     let part = safe;

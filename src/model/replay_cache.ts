@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 
 /** How many marks are kept. */
-interface SeenOnceLimits {
+interface ReplayCacheLimits {
   readonly all: number;
   /** Of one owner while the table is empty; fewer as it fills. */
   readonly perOwner: number;
@@ -18,7 +18,7 @@ export interface SeenMark {
 }
 
 /** How many proofs of possession are remembered (RFC 9449, 11.1). */
-export const PROOFS: SeenOnceLimits = { all: 200_000, perOwner: 5_000 };
+export const PROOFS: ReplayCacheLimits = { all: 200_000, perOwner: 5_000 };
 
 /**
  * Notes marks that count once, such as those of proofs, until they could not be used any more. Where there is no room for
@@ -28,7 +28,7 @@ export const PROOFS: SeenOnceLimits = { all: 200_000, perOwner: 5_000 };
  * No owner may have more marks than a fixed part of the free places. As the table fills, those who take most of it are
  * refused first, and a hundred greedy owners together leave room for others.
  */
-export class SeenOnce {
+export class ReplayCache {
   /** In the order in which they came. */
   readonly #marks = new Map<string, { readonly owner: string; readonly endsAt: number }>();
   /** Number of marks of each owner. */
@@ -40,7 +40,7 @@ export class SeenOnce {
    * @param noted Told of each one, for those who come after.
    */
   constructor(
-    readonly limits: SeenOnceLimits,
+    readonly limits: ReplayCacheLimits,
     readonly clock: Clock,
     readonly noted: (seen: SeenMark) => void = () => {},
   ) {}

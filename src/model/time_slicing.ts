@@ -7,7 +7,7 @@ const STEP_MS = 8;
  * Long work in small steps, so that requests are served meanwhile. To be asked after each piece of work:
  * `if (steps.isLong) await steps.rest();`
  */
-export class SmallSteps {
+export class TimeSlicer {
   #restAt = performance.now() + STEP_MS;
 
   /** Whether this step has lasted long enough. */
@@ -47,7 +47,7 @@ function callNext(): void {
  * @param take Told the number of each line, from 1 on.
  */
 export async function eachLine(text: string, take: (line: string, number: number) => void): Promise<void> {
-  const steps = new SmallSteps();
+  const steps = new TimeSlicer();
   let number = 0;
   for (const line of linesOf(text.startsWith("\ufeff") ? text.slice(1) : text)) {
     if (steps.isLong) await steps.rest();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { disguise } from "../../src/model/disguise.ts";
+import { confusable } from "../../src/model/confusables.ts";
 
-const DISGUISES: readonly (readonly [text: string, disguise: string | undefined])[] = [
+const DISGUISES: readonly (readonly [text: string, confusable: string | undefined])[] = [
   ["CN=Ann Example", undefined],
   ["x", undefined],
   ["Zoë", undefined],
@@ -27,6 +27,6 @@ const DISGUISES: readonly (readonly [text: string, disguise: string | undefined]
 ];
 for (const [text, expected] of DISGUISES) {
   Deno.test(`disguise() of ${JSON.stringify(text)} is ${expected}`, () => {
-    assert.equal(disguise(text), expected);
+    assert.equal(confusable(text), expected);
   });
 }

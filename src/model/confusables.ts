@@ -7,7 +7,7 @@ import { foldCharacters } from "./distinguished_name.ts";
  * compared as equal, unless they differ in case or composition alone. Whatever does not show is refused with it: an
  * operator who reads a list of names must not see two that look alike.
  */
-export function disguise(text: string): string | undefined {
+export function confusable(text: string): string | undefined {
   if (text.trim() === "") return "an empty value";
   if (/^[!-~]+(?: [!-~]+)*$/.test(text)) return undefined; // nearly all are plain
   if (/\p{Cc}/u.test(text)) return "a control character";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { eachLine, SmallSteps } from "../../src/model/small_steps.ts";
+import { eachLine, TimeSlicer } from "../../src/model/time_slicing.ts";
 
-Deno.test("SmallSteps lets others have their turn once a step has lasted long enough, and begins anew", async () => {
-  const steps = new SmallSteps();
+Deno.test("TimeSlicer lets others have their turn once a step has lasted long enough, and begins anew", async () => {
+  const steps = new TimeSlicer();
   while (!steps.isLong);
   let others = 0;
   setTimeout(() => others++, 0);
