@@ -1,7 +1,7 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { Caller, Identity } from "../model/identity.ts";
-import { refuse, ServiceError } from "../model/service_error.ts";
+import { HttpError, httpError } from "../model/http_error.ts";
 import type { AuthenticationResult, Authenticator, StepUp } from "./authenticator.ts";
 import { challengeHeader, type TokenProblem } from "./unauthenticated.ts";
 
@@ -27,14 +27,14 @@ type CredentialResult =
   /** No authenticator takes credentials of this kind; the reason is for the log. */
   | { readonly kind: "skipped"; readonly reason: string }
   /** Nobody could say. */
-  | { readonly kind: "undecided"; readonly error: ServiceError };
+  | { readonly kind: "undecided"; readonly error: HttpError };
 
 /** Results for the credentials of one request. */
 interface Authentication {
   /** Result for the `Authorization` header, whatever else the request shows: login throttling counts this. */
   readonly authorization: CredentialResult["kind"];
   /** The caller, or the 401 or 503 that answers the request. */
-  readonly caller: Caller | ServiceError;
+  readonly caller: Caller | HttpError;
 }
 
 /**
@@ -63,7 +63,7 @@ function callerOf(
   chain: AuthenticationChain,
   result: CredentialResult,
   authorization: Authorization,
-): Caller | ServiceError {
+): Caller | HttpError {
   if (result.kind === "accepted") return { kind: "authenticated", identity: result.identity };
   if (result.kind === "undecided") return result.error;
   if (result.kind === "refused") {
@@ -136,14 +136,14 @@ async function judge(
 
 /** Seconds after which it may be worth while to ask again: what the system said, or has been given. */
 function retryAfter(cause: unknown): number {
-  const said = cause instanceof ServiceError ? Number(cause.headers["Retry-After"]) : NaN;
+  const said = cause instanceof HttpError ? Number(cause.headers["Retry-After"]) : NaN;
   return said > 0 ? said : 5;
 }
 
 /** @param methods Names of those that are out of order. */
-function outOfOrder(methods: readonly string[], cause: unknown): ServiceError {
+function outOfOrder(methods: readonly string[], cause: unknown): HttpError {
   const reason = `Out of order: ${methods.join(", ")}`;
-  return refuse("ERR_AUTHENTICATION_UNAVAILABLE", { seconds: retryAfter(cause), reason }, cause);
+  return httpError("ERR_AUTHENTICATION_UNAVAILABLE", { seconds: retryAfter(cause), reason }, cause);
 }
 
 /** Value of `WWW-Authenticate` for a chain: all ways that it knows. @param problem Of the token that was shown. */
@@ -160,9 +160,9 @@ export function unauthenticated(
   chain: AuthenticationChain,
   reason: string,
   problem?: TokenProblem,
-): ServiceError {
+): HttpError {
   const challenge = challengeOf(chain, problem);
-  return refuse("ERR_UNAUTHENTICATED", { challenge, reason: `Not authenticated: ${reason}` });
+  return httpError("ERR_UNAUTHENTICATED", { challenge, reason: `Not authenticated: ${reason}` });
 }
 
 /** What is said of a token, if one was shown. */

@@ -68,7 +68,7 @@ export class Queue {
             await this.#rest(pause());
           }, longestMs),
         left: (why) => resolve(failure(why === "aborted" ? "aborted" : "busy", "before")),
-        refuse: resolve,
+        httpError: resolve,
       });
       if (joined) this.#next();
       else resolve(failure("busy", "before"));
@@ -77,7 +77,7 @@ export class Queue {
 
   /** Sends all who wait away, for instance to another daemon. */
   drain(reason: Failure): void {
-    for (const { refuse } of this.#waiting.clear()) refuse(reason);
+    for (const { httpError } of this.#waiting.clear()) httpError(reason);
   }
 
   /** Takes no more, and waits for the requests under way. */
@@ -122,5 +122,5 @@ async function noLongerThan(
 }
 
 interface Waiting extends Waiter {
-  readonly refuse: (reason: Failure) => void;
+  readonly httpError: (reason: Failure) => void;
 }

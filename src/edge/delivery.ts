@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HttpResponse } from "../model/http_message.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import { type AnswerText, sendText } from "./answer_text.ts";
 import type { Discards } from "./discard_rest.ts";
 import type { RequestGate } from "./request_gate.ts";
@@ -90,7 +90,7 @@ export class Delivery {
       };
       const onClose = () => {
         response.off("drain", onDrain);
-        reject(refuse("ERR_CLIENT_GONE"));
+        reject(httpError("ERR_CLIENT_GONE"));
       };
       response.once("drain", onDrain);
       response.once("close", onClose);

@@ -55,29 +55,29 @@ export class Entrance {
     const { proxyPeers } = this.#options;
     const speaksForOthers = proxyPeers?.some((range) => addressInRange(peer, range)) ?? false;
     if (!this.#shares.admit(socket, speaksForOthers ? undefined : this.#groupOf(peer))) {
-      this.#refuse(socket, TOO_MANY, { client: peer });
+      this.#httpError(socket, TOO_MANY, { client: peer });
     } else if (proxyPeers === undefined) enter();
     else this.#readHeader(socket, { peer, speaksForOthers, enter });
   }
 
   /** Those of whom nobody expects a header could send one all the same: that goes no further. */
   #readHeader(socket: Socket, { peer, speaksForOthers, enter }: Arrival): void {
-    const refuse = (message: string, reason?: string) => {
+    const httpError = (message: string, reason?: string) => {
       stop();
-      this.#refuse(socket, message, { client: peer, reason });
+      this.#httpError(socket, message, { client: peer, reason });
     };
     let read: Buffer | undefined;
     const take = (bytes: Buffer) => {
       read = read === undefined ? bytes : Buffer.concat([read, bytes]);
       const header = readProxyHeader(read);
       if (header.kind === "begun") return;
-      if (speaksForOthers && header.kind === "malformed") return refuse(MALFORMED, header.reason);
-      if (speaksForOthers && header.kind === "absent") return refuse(MISSING);
-      if (!speaksForOthers && header.kind !== "absent") return refuse(UNEXPECTED);
+      if (speaksForOthers && header.kind === "malformed") return httpError(MALFORMED, header.reason);
+      if (speaksForOthers && header.kind === "absent") return httpError(MISSING);
+      if (!speaksForOthers && header.kind !== "absent") return httpError(UNEXPECTED);
       stop();
       const [client, length] = header.kind === "whole" ? [header.client ?? peer, header.length] : [peer, 0];
       if (speaksForOthers && !this.#shares.assign(socket, this.#groupOf(client))) {
-        return this.#refuse(socket, TOO_MANY, { client });
+        return this.#httpError(socket, TOO_MANY, { client });
       }
       this.#remember(socket, client);
       if (read.length > length) socket.unshift(read.subarray(length));
@@ -88,7 +88,10 @@ export class Entrance {
       stop();
       socket.destroy();
     };
-    const timer = setTimeout(() => speaksForOthers ? refuse(LATE) : gone(), this.#options.limits.handshakeMs);
+    const timer = setTimeout(
+      () => speaksForOthers ? httpError(LATE) : gone(),
+      this.#options.limits.handshakeMs,
+    );
     const stop = () => {
       clearTimeout(timer);
       socket.pause();
@@ -104,7 +107,7 @@ export class Entrance {
     socket.once("close", () => this.#clients.delete(ends));
   }
 
-  #refuse(socket: Socket, message: string, fields: Fields): void {
+  #httpError(socket: Socket, message: string, fields: Fields): void {
     socket.destroy();
     this.#parts.refused(message, fields);
   }

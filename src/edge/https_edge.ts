@@ -15,7 +15,7 @@ import { HeaderList } from "../model/header_list.ts";
 import type { Answer, HttpResponse } from "../model/http_message.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Peer } from "../model/peer.ts";
-import { isRefusal, refuse, ServiceError } from "../model/service_error.ts";
+import { HttpError, httpError, isHttpError } from "../model/http_error.ts";
 import { AnswerText } from "./answer_text.ts";
 import { ConnectionWatch } from "./connection_watch.ts";
 import { Delivery } from "./delivery.ts";
@@ -23,7 +23,7 @@ import { Discards } from "./discard_rest.ts";
 import type { EdgeOptions, EdgeTls } from "./edge_options.ts";
 import { Entrance, type EntranceParts } from "./entrance.ts";
 import { bodyOf } from "./upload_stream.ts";
-import { rawRefusal, refusal, RefusalCount } from "./refusal.ts";
+import { ErrorResponseCount, rawErrorResponse, refusal } from "./error_response.ts";
 import { RequestGate } from "./request_gate.ts";
 import { readHead } from "./request_head.ts";
 import { clientCertificate, tlsServerOptions, whyPassedOver } from "./tls_server_options.ts";
@@ -64,7 +64,7 @@ export class HttpsEdge {
   /** What is being answered. */
   readonly #responses = new WeakMap<Socket, ServerResponse>();
   readonly #peers = new WeakMap<Socket, Judged>();
-  readonly #refusals = new RefusalCount();
+  readonly #refusals = new ErrorResponseCount();
   readonly #discards = new Discards();
   /** Header that tells clients how long an idle connection is kept, where it is kept, and what has it in it. */
   readonly #kept: { readonly keepAlive: readonly string[]; readonly texts: AnswerText };
@@ -181,7 +181,7 @@ export class HttpsEdge {
     this.#entrance.clientOf(socket); // known from now on, also when the connection is gone
     const gate = new RequestGate(
       socket,
-      (error) => this.#refuse(error, socket),
+      (error) => this.#httpError(error, socket),
       this.#options.limits.headersMs,
     );
     this.#gates.set(socket, gate);
@@ -231,11 +231,11 @@ export class HttpsEdge {
     try {
       const target = readHead(request);
       if (method === "TRACE") {
-        throw refuse("ERR_METHOD_NOT_ALLOWED", { allowed: "GET, HEAD, POST, PUT, DELETE, OPTIONS" });
+        throw httpError("ERR_METHOD_NOT_ALLOWED", { allowed: "GET, HEAD, POST, PUT, DELETE, OPTIONS" });
       }
       const coming = bodyOf(request, response, gate);
       const body = coming && await coming;
-      if (gate.closed) throw refuse("ERR_CLIENT_GONE", "its body is no HTTP");
+      if (gate.closed) throw httpError("ERR_CLIENT_GONE", "its body is no HTTP");
       const answer = await this.#answer(
         { method, ...target, headers, client: this.#peerOf(request.socket), body },
         signal,
@@ -243,11 +243,11 @@ export class HttpsEdge {
       if (policy !== undefined) addCommonHeaders(answer.headers, { method, headers }, policy);
       return answer;
     } catch (error) {
-      const known = error instanceof ServiceError
+      const known = error instanceof HttpError
         ? error
-        : refuse("ERR_INTERNAL", "the request failed at the edge", error);
+        : httpError("ERR_INTERNAL", "the request failed at the edge", error);
       const requestId = crypto.randomUUID();
-      if (!signal.aborted && !isRefusal(known, "ERR_CLIENT_GONE")) {
+      if (!signal.aborted && !isHttpError(known, "ERR_CLIENT_GONE")) {
         this.#note(known, { requestId, socket: request.socket, method });
       }
       return refusal({ error: known, requestId, by: { method, headers } }, policy ?? PLAIN_POLICY);
@@ -303,21 +303,21 @@ export class HttpsEdge {
     }
     const oversized = error.code === "HPE_HEADER_OVERFLOW";
     const code = late ? "ERR_REQUEST_TIMEOUT" : oversized ? "ERR_HEADERS_TOO_LARGE" : "ERR_BAD_REQUEST";
-    this.#refuse(refuse(code, error.message), socket);
+    this.#httpError(httpError(code, error.message), socket);
   }
 
   /** Says why, and gives the client some time to read it. */
-  #refuse(error: ServiceError, socket: Socket): void {
+  #httpError(error: HttpError, socket: Socket): void {
     const requestId = crypto.randomUUID();
     this.#note(error, { requestId, socket, method: "" });
-    socket.end(rawRefusal({ error, requestId, by: UNREAD }, this.#options.policy ?? PLAIN_POLICY));
+    socket.end(rawErrorResponse({ error, requestId, by: UNREAD }, this.#options.policy ?? PLAIN_POLICY));
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once("close", () => clearTimeout(timer));
   }
 
   /** Counts and logs an answer of the edge's own. */
   #note(
-    error: ServiceError,
+    error: HttpError,
     { requestId, socket, method }: {
       readonly requestId: string;
       readonly socket: Socket;
@@ -327,7 +327,7 @@ export class HttpsEdge {
     this.#refusals.add(method, error.status);
     const client = this.#entrance.clientOf(socket);
     const fields = { request: requestId, client, status: error.status, error };
-    if (isRefusal(error, "ERR_INTERNAL")) this.#log.error("request failed at the edge", fields);
+    if (isHttpError(error, "ERR_INTERNAL")) this.#log.error("request failed at the edge", fields);
     else this.#strangers.write("request refused at the edge", fields);
   }
 }

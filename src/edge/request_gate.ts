@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { refuse, ServiceError } from "../model/service_error.ts";
+import { HttpError, httpError } from "../model/http_error.ts";
 import { type Inflow, inflowOf } from "./inflow.ts";
 import { RequestLine } from "./request_line.ts";
 
@@ -16,7 +16,7 @@ const BLANK_LINE = "\r\n\r\n";
 export class RequestGate {
   readonly #inflow: Inflow;
   readonly #parse: (bytes: Buffer) => void;
-  readonly #refuse: (error: ServiceError) => void;
+  readonly #httpError: (error: HttpError) => void;
   readonly #headersMs: number;
   readonly #line = new RequestLine();
   /** What came before its time. */
@@ -37,13 +37,13 @@ export class RequestGate {
   #tail = "";
 
   /**
-   * @param refuse Told of a request that is turned away before it is parsed; nothing more is read then.
+   * @param httpError Told of a request that is turned away before it is parsed; nothing more is read then.
    * @param headersMs How long the parser may be kept from a request line that has begun.
    */
-  constructor(socket: Socket, refuse: (error: ServiceError) => void, headersMs: number) {
+  constructor(socket: Socket, httpError: (error: HttpError) => void, headersMs: number) {
     this.#inflow = inflowOf(socket);
     this.#parse = takeOver(socket, (bytes) => this.#arrived(bytes));
-    this.#refuse = refuse;
+    this.#httpError = httpError;
     this.#headersMs = headersMs;
     socket.once("close", () => this.close());
   }
@@ -155,7 +155,7 @@ export class RequestGate {
       try {
         this.#line.take(part);
       } catch (error) {
-        if (!(error instanceof ServiceError)) throw error;
+        if (!(error instanceof HttpError)) throw error;
         return this.#turnAway(error);
       }
     }
@@ -166,9 +166,9 @@ export class RequestGate {
     this.#parse(whole);
   }
 
-  #turnAway(error: ServiceError): void {
+  #turnAway(error: HttpError): void {
     this.close();
-    this.#refuse(error);
+    this.#httpError(error);
   }
 
   /** Keeps the beginning of a request line, for so long; or nothing any more. */
@@ -179,7 +179,7 @@ export class RequestGate {
       this.#timer = undefined;
     } else {
       this.#timer ??= setTimeout(
-        () => this.#turnAway(refuse("ERR_REQUEST_TIMEOUT", "the line")),
+        () => this.#turnAway(httpError("ERR_REQUEST_TIMEOUT", "the line")),
         this.#headersMs,
       );
     }

@@ -2,7 +2,7 @@ import { compare } from "./compare.ts";
 import { BoundedMap } from "./bounded_map.ts";
 import { attributeType, comparisonOf } from "./name_attribute_types.ts";
 import { decodeText, elementOf, encodeText } from "./name_value_encoding.ts";
-import { ServiceError } from "./service_error.ts";
+import { HttpError } from "./http_error.ts";
 import { trimEndCharacters } from "./trim.ts";
 
 /** One `type=value` of a name. */
@@ -22,7 +22,7 @@ export type NameValue =
 export type RelativeName = readonly NameAttribute[];
 
 /** Text that is no distinguished name. */
-export class InvalidName extends ServiceError {
+export class InvalidName extends HttpError {
   /** @param position Where in the text, counted from 1. */
   constructor(readonly reason: string, readonly position: number) {
     super("ERR_INVALID_NAME", { reason: `Not a distinguished name: ${reason} (at character ${position})` });

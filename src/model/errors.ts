@@ -14,7 +14,7 @@ export interface ErrorRow {
 
 /**
  * Every error that a caller can meet. Codes are stable: tests, clients and the manual go by them, not by the text.
- * {@link refuse} makes errors of the rows.
+ * {@link httpError} makes errors of the rows.
  */
 export const ERRORS = {
   ERR_ACCESS_REFUSED: {

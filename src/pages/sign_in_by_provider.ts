@@ -4,7 +4,7 @@ import { askerOf } from "../authentication/asker_of.ts";
 import type { BrowserLogin, BrowserVisit } from "../authentication/authenticator.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { sameSecret } from "../model/same_secret.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { Asker } from "../outgoing/remote_system.ts";
 import { readForeignToken } from "../authentication/foreign_token.ts";
 import { InvalidToken } from "../authentication/signed_token.ts";
@@ -38,7 +38,7 @@ export async function backFromProvider(call: Call, parts: SignInParts): Promise<
   const to = wantedPage(Buffer.from(wanted, "base64url").toString("utf8"));
   const expected = visitAt(call, visit, { name, salt, to });
   if (again !== undefined || !sameSecret(state, expected.state)) {
-    throw refuse("ERR_PAGE_OUTDATED", "the state is none of this browser at this provider");
+    throw httpError("ERR_PAGE_OUTDATED", "the state is none of this browser at this provider");
   }
   const outcome = await throttleLogin(parts.admit(call.clientAddress, call.signal), async () => {
     const outcome = await login.finish(query, expected, askerFor(call, salt));
@@ -92,7 +92,7 @@ function visitAt(
 function providerOf({ params }: Call, { ways }: SignInParts): { name: string; login: BrowserLogin } {
   const name = params.get("way") ?? "";
   const login = ways.providers.get(name);
-  if (login === undefined) throw refuse("ERR_NOT_FOUND", { where: "here" });
+  if (login === undefined) throw httpError("ERR_NOT_FOUND", { where: "here" });
   return { name, login };
 }
 

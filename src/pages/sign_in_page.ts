@@ -3,7 +3,7 @@ import { passwordLogin } from "../authentication/parse_credentials.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
 import type { Authorization } from "../model/credentials.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { refuse, type ServiceError } from "../model/service_error.ts";
+import { type HttpError, httpError } from "../model/http_error.ts";
 import type { Call, IdentifiedUser } from "../resource/call.ts";
 import { checkFormToken, FORM_TOKEN, readForm, readOwnForm } from "../resource/form.ts";
 import { emptyResponse } from "../resource/text_response.ts";
@@ -53,7 +53,7 @@ export function signInPage(call: Call, parts: SignInParts): HttpResponse {
 
 /** Where callers without credentials are refused, this one page is for them all the same. */
 export function pageForStrangers(
-  { code }: ServiceError,
+  { code }: HttpError,
   asked: Asked,
   parts: SignInParts,
 ): HttpResponse | undefined {
@@ -66,7 +66,7 @@ export function pageForStrangers(
  * then, and a new one would end a sign-in that is under way.
  */
 export function signInFailed(
-  failure: ServiceError,
+  failure: HttpError,
   asked: Asked,
   parts: SignInParts,
 ): HttpResponse | undefined {
@@ -102,8 +102,8 @@ export async function signedIn(
     readonly session?: ProviderSession | undefined;
   },
 ): Promise<HttpResponse> {
-  if (caller.kind === "anonymous") throw refuse("ERR_PAGE_OUTDATED", "the browser shows no certificate");
-  if (!mayAccess("auth", "GET", role)) throw refuse("ERR_FORBIDDEN", `role ${role}`);
+  if (caller.kind === "anonymous") throw httpError("ERR_PAGE_OUTDATED", "the browser shows no certificate");
+  if (!mayAccess("auth", "GET", role)) throw httpError("ERR_FORBIDDEN", `role ${role}`);
   const cookie = signInCookie(call.base);
   const former = cookie.valueIn(call.request.headers.get("Cookie"));
   const token = await signIns.begin({ identity: caller.identity, userName, until, session });
@@ -129,7 +129,7 @@ export async function signOut(call: Call, { signIns }: SignInParts): Promise<Htt
 
 /** Leads whoever is not signed in to the page for it, and from there back. */
 export function toSignIn(
-  failure: ServiceError,
+  failure: HttpError,
   { request, root }: Asked,
   path: string,
 ): HttpResponse | undefined {

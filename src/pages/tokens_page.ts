@@ -2,7 +2,7 @@ import type { TokenIssuer } from "../authentication/issued_token/issue.ts";
 import type { ListedToken, TokenRegistry } from "../authentication/issued_token/token_registry.ts";
 import type { Clock } from "../model/clock.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { TokenRestrictions } from "../model/token_restrictions.ts";
 import type { Call } from "../resource/call.ts";
 import { type Form, FORM_TOKEN, readOwnForm } from "../resource/form.ts";
@@ -62,7 +62,7 @@ export async function revokeTokenByForm(call: Call, { registry }: TokenPageParts
 /** `POST /certificate`: shows an OpenSSH certificate, so that its key signs in. */
 export async function showCertificateByForm(call: Call, parts: TokenPageParts): Promise<HttpResponse> {
   const { certificates } = parts;
-  if (certificates === undefined) throw refuse("ERR_NOT_FOUND", { where: "here" });
+  if (certificates === undefined) throw httpError("ERR_NOT_FOUND", { where: "here" });
   const form = await readOwnForm(call);
   const line = (form.get("line") ?? "").trim();
   const account = form.has("own") ? call.user.uid : undefined;

@@ -1,6 +1,6 @@
 import type { ErrorBody } from "../model/error_body.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { ServerFacts } from "./server_facts.ts";
 import { jsonResponse } from "./text_response.ts";
 
@@ -42,7 +42,7 @@ export function readiness(
   const ready = !draining() && (usable > 0 || all.length === 0);
   const facts = { ready, servers: { total: all.length, usable }, generation, ...cluster?.() };
   if (ready) return jsonResponse(facts);
-  const { status, publicMessage: errorMessage, code, headers } = refuse(
+  const { status, publicMessage: errorMessage, code, headers } = httpError(
     draining() ? "ERR_DRAINING" : "ERR_NOT_READY",
   );
   const error: ErrorBody = { status, errorMessage, code, requestId };

@@ -2,7 +2,7 @@ import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { SessionGrant } from "../daemon/daemon_group.ts";
 import { canonicalAddress } from "../model/address.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { NameService } from "../outgoing/name_service.ts";
 import type { Call } from "./call.ts";
 import { capabilitiesOf, scopeWithin } from "./capability_scope.ts";
@@ -49,7 +49,7 @@ export async function openSession(call: Call, names: NameService | undefined): P
     });
   const status = facts.daemons.status();
   if (instance === undefined && !status.worthTrying) {
-    throw refuse("ERR_SERVER_DOWN", { status: statusText(status, false) });
+    throw httpError("ERR_SERVER_DOWN", { status: statusText(status, false) });
   }
 
   call.audit({ uid, gid });

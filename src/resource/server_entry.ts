@@ -1,7 +1,7 @@
 import { attributesOnServer } from "../attributes/server_attributes.ts";
 import type { UserAttributes } from "../attributes/user_attributes.ts";
 import type { Logger } from "../logging/logger.ts";
-import { ServiceError } from "../model/service_error.ts";
+import { HttpError } from "../model/http_error.ts";
 import { includesServer, type TokenRestrictions } from "../model/token_restrictions.ts";
 import { lowestLimit } from "./rate_limit.ts";
 import { type ServerFacts, statusText } from "./server_facts.ts";
@@ -78,7 +78,7 @@ function userFacts(server: ServerFacts, user: UserAttributes, log: Logger): User
   try {
     account = attributesOnServer(user, server.name, { log });
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
+    if (!(error instanceof HttpError)) throw error;
     if (error.status >= 500) log.warn("attributes of a user not usable", { server: server.name, error });
     return { reservations: [] };
   }

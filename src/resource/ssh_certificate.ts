@@ -4,7 +4,7 @@ import { UnusableKey } from "../authentication/ssh_key/wire_reader.ts";
 import { addressGroup } from "../model/address_group.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { HeaderList } from "../model/header_list.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import { throttleLogin } from "../throttling/throttle_login.ts";
 import type { LoginThrottle } from "../throttling/login_throttle.ts";
 import type { Call } from "./call.ts";
@@ -67,7 +67,7 @@ export async function showCertificate(
       call.audit({ who: certificate.keyId, target: principals.join(" ") });
       return { principals, certificate };
     }
-    throw refuse("ERR_CERTIFICATE_REFUSED", { why: reason });
+    throw httpError("ERR_CERTIFICATE_REFUSED", { why: reason });
   });
 }
 
@@ -84,10 +84,10 @@ export async function forgetCertificate(call: Call, parts: CertificateParts): Pr
         wasThere = await desk.forget(line, call.query.get("user") ?? undefined) || wasThere;
       }
     } catch (error) {
-      if (error instanceof UnusableKey) throw refuse("ERR_CERTIFICATE_REFUSED", { why: error.message });
+      if (error instanceof UnusableKey) throw httpError("ERR_CERTIFICATE_REFUSED", { why: error.message });
       throw error;
     }
-    if (!wasThere) throw refuse("ERR_NOT_FOUND", { where: "of this certificate" });
+    if (!wasThere) throw httpError("ERR_NOT_FOUND", { where: "of this certificate" });
     return { status: 204, headers: new HeaderList(), body: null };
   });
 }

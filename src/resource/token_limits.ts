@@ -3,7 +3,7 @@ import type { AccessPermission } from "../daemon/daemon_group.ts";
 import { absolutePath } from "../model/absolute_path.ts";
 import { rangeWithin } from "../model/address.ts";
 import { isRelativePattern, patternsOf } from "../model/pattern_list.ts";
-import { refuse, type ServiceError } from "../model/service_error.ts";
+import { type HttpError, httpError } from "../model/http_error.ts";
 import {
   type Activity,
   includesActivity,
@@ -64,7 +64,9 @@ export async function confinedSession(
   const start = await absoluteStart(file, home);
   if (start === undefined || !isWithinPaths(restrictions, start)) throw outsidePaths(restrictions);
   if (hasWildcards(start) || start.includes(":") || /\s\//u.test(start)) {
-    throw refuse("ERR_TOKEN_RESTRICTIONS", { restrictions: "directories whose names patterns can express" });
+    throw httpError("ERR_TOKEN_RESTRICTIONS", {
+      restrictions: "directories whose names patterns can express",
+    });
   }
   const { includes = ALL, excludes } = limitsWithin(start, limits);
   return {
@@ -82,7 +84,7 @@ const ALL = "*";
 function below(pattern: string, start: string): string {
   if (pattern === ALL) return `${start}*`;
   if (isRelativePattern(pattern) || staysBelow(pattern, start)) return pattern;
-  throw refuse("ERR_OUTSIDE_LIMITS", "the user's includes cut across the directory of a narrowed token");
+  throw httpError("ERR_OUTSIDE_LIMITS", "the user's includes cut across the directory of a narrowed token");
 }
 
 async function absoluteStart(
@@ -142,7 +144,7 @@ function activityOf(access: AccessLevel): Activity {
   return access === "DROP" || grants(access, "WRITE") ? "write" : "read";
 }
 
-function outsidePaths(restrictions: TokenRestrictions): ServiceError {
+function outsidePaths(restrictions: TokenRestrictions): HttpError {
   return outside(`directories ${restrictions.paths?.join(", ")}, and a session begins in one of them`);
 }
 
@@ -154,6 +156,6 @@ function inWords({ paths, activity, address }: TokenRestrictions): string {
   ].join("; ");
 }
 
-function outside(restrictions: string): ServiceError {
-  return refuse("ERR_TOKEN_RESTRICTIONS", { restrictions });
+function outside(restrictions: string): HttpError {
+  return httpError("ERR_TOKEN_RESTRICTIONS", { restrictions });
 }

@@ -6,7 +6,7 @@ import type {
 } from "../authentication/issued_token/token_registry.ts";
 import { restrictionsOf } from "../model/identity.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import { isNarrow } from "../model/token_restrictions.ts";
 import type { Call } from "./call.ts";
 import { callerName } from "./share/names.ts";
@@ -37,7 +37,9 @@ export async function revokeToken(
   const id = call.params.get("id") ?? "";
   if (isNarrowed(call) && id !== shownId(call)) throw endsItselfOnly();
   call.audit({ token: id.slice(0, LONGEST_ID) });
-  if (!await kept(registry).revoke(ownerOf(call), id)) throw refuse("ERR_NOT_FOUND", { where: "of this id" });
+  if (!await kept(registry).revoke(ownerOf(call), id)) {
+    throw httpError("ERR_NOT_FOUND", { where: "of this id" });
+  }
   return emptyResponse({ status: 204 });
 }
 
@@ -80,7 +82,7 @@ export function tokenEntry(
 const LONGEST_ID = 64;
 
 function kept<Registry>(registry: Registry | undefined): Registry {
-  if (registry === undefined) throw refuse("ERR_TOKENS_NOT_KEPT");
+  if (registry === undefined) throw httpError("ERR_TOKENS_NOT_KEPT");
   return registry;
 }
 
@@ -101,7 +103,7 @@ function isNarrowed({ caller }: Call): boolean {
 }
 
 function endsItselfOnly(): Error {
-  return refuse("ERR_TOKEN_RESTRICTIONS", { restrictions: "ending itself, and no other token" });
+  return httpError("ERR_TOKEN_RESTRICTIONS", { restrictions: "ending itself, and no other token" });
 }
 
 function moment(seconds: number): string {

@@ -14,7 +14,7 @@ import type { Caller, Identity } from "../model/identity.ts";
 import type { HttpRequest } from "../model/http_message.ts";
 import type { IdentifiedUser } from "../resource/call.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
-import { refuse, ServiceError } from "../model/service_error.ts";
+import { HttpError, httpError } from "../model/http_error.ts";
 import { unlessAborted } from "../model/unless_aborted.ts";
 import { NEVER } from "../outgoing/probed_kind.ts";
 import { throttleLogin } from "../throttling/throttle_login.ts";
@@ -85,7 +85,10 @@ export async function identify(
     throw refusalFor(caller, role, parts.chain);
   }
   if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !heedsCapabilities) {
-    throw refuse("ERR_LOGIN_TOO_NARROW", "what was asked for does not keep to the capabilities of the token");
+    throw httpError(
+      "ERR_LOGIN_TOO_NARROW",
+      "what was asked for does not keep to the capabilities of the token",
+    );
   }
   return { ...identified, linkPassword };
 }
@@ -111,7 +114,7 @@ export async function recognise(
     (result) => result.authorization,
   );
   const { caller } = await unlessAborted(judged, signal);
-  if (caller instanceof ServiceError) throw caller;
+  if (caller instanceof HttpError) throw caller;
   if (caller.kind === "authenticated") parts.loginThrottle.admitCaller(caller.identity, clientAddress);
   known(caller);
   if (caller.kind === "anonymous") return NOBODY;
@@ -180,6 +183,6 @@ function attributesOfRole(role: string): UserAttributes {
 
 function refusalFor(caller: Caller, role: string, chain: AuthenticationChain): Error {
   return caller.kind === "authenticated"
-    ? refuse("ERR_FORBIDDEN", `role ${role}`)
+    ? httpError("ERR_FORBIDDEN", `role ${role}`)
     : unauthenticated(chain, "anonymous callers may not");
 }

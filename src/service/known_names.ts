@@ -2,7 +2,7 @@ import type { AttributeSource } from "../attributes/attribute_source.ts";
 import type { Authenticator } from "../authentication/authenticator.ts";
 import { accountStatusOf } from "../authentication/account_status.ts";
 import { canonicalDn, InvalidName, reversedForm } from "../model/distinguished_name.ts";
-import { ServiceError } from "../model/service_error.ts";
+import { HttpError } from "../model/http_error.ts";
 
 /** What an operator's word for a user stands for. */
 export interface KnownNames {
@@ -37,7 +37,7 @@ async function ifAnswered(answer: Promise<boolean>): Promise<boolean> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof ServiceError) return false;
+    if (error instanceof HttpError) return false;
     throw error;
   }
 }

@@ -10,7 +10,7 @@ import { HeaderList } from "../model/header_list.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import type { Peer } from "../model/peer.ts";
 import { readTarget } from "../model/request_target.ts";
-import { refuse, type ServiceError } from "../model/service_error.ts";
+import { type HttpError, httpError } from "../model/http_error.ts";
 import { trimEndCharacters } from "../model/trim.ts";
 import { formatProblem, InvalidFile, isError } from "../model/problem.ts";
 import { trustsNobodyByDefault } from "../outgoing/exclusive_trust.ts";
@@ -128,14 +128,14 @@ export async function answerWeb(
     : refused(
       inside
         ? invalidRequest("The path is not in its normal form")
-        : refuse("ERR_NOT_FOUND", { where: "here" }),
+        : httpError("ERR_NOT_FOUND", { where: "here" }),
       headers,
     );
   addCommonHeaders(answer.headers, { method, headers }, policy);
   return webResponse(answer);
 }
 
-function refused(error: ServiceError, headers: HeaderList): HttpResponse {
+function refused(error: HttpError, headers: HeaderList): HttpResponse {
   return errorResponse(error, crypto.randomUUID(), Acceptance.of(headers.get("Accept")));
 }
 

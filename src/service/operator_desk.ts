@@ -10,7 +10,7 @@ import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { Ban, BanSubject } from "../throttling/ban.ts";
 import type { ThrottlingNews } from "../throttling/throttling_state.ts";
 import type { LoginThrottle } from "../throttling/login_throttle.ts";
-import { isRefusal } from "../model/service_error.ts";
+import { isHttpError } from "../model/http_error.ts";
 import { type AccountReport, accountReport } from "../resource/admin/account_report.ts";
 import type { SharingParts } from "../resource/share/sharing_parts.ts";
 import { type TokenEntry, tokenEntry } from "../resource/token_list.ts";
@@ -251,5 +251,5 @@ function clusterStatus({ register, database }: Cluster): ClusterStatus {
 
 /** A number that the store cannot tell now is not told. */
 function unlessAway(error: unknown): undefined {
-  if (!isRefusal(error, "ERR_SHARE_STORE")) throw error;
+  if (!isHttpError(error, "ERR_SHARE_STORE")) throw error;
 }

@@ -7,7 +7,7 @@ import { ANONYMOUS_DN, type Caller } from "../model/identity.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { SeenMark } from "../model/replay_cache.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
-import { refuse, ServiceError } from "../model/service_error.ts";
+import { HttpError, httpError } from "../model/http_error.ts";
 import type { ThrottlingNews } from "../throttling/throttling_state.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
 import { assemble, type ServiceParts } from "./assembly/assemble.ts";
@@ -111,7 +111,7 @@ class RoutedService implements Service {
     const log = this.#log.child({ request: requestId });
     const trace: Trace = { particulars: {} };
     let response: HttpResponse;
-    let failure: ServiceError | undefined;
+    let failure: HttpError | undefined;
     let accepted = ANY_TYPE;
     try {
       checkHeaderLengths(request.headers);
@@ -271,21 +271,21 @@ const ANY_TYPE = Acceptance.of(null);
 function negotiate(headers: HeaderList, route: Route, accepted: Acceptance): void {
   // What is stored as it comes would be another file than the client means.
   if (!/^[ \t]*(?:identity[ \t]*)?$/i.test(headers.get("Content-Encoding") ?? "")) {
-    throw refuse("ERR_UNSUPPORTED_CODING");
+    throw httpError("ERR_UNSUPPORTED_CODING");
   }
   if (
     route.consumes !== undefined &&
     headers.get("Content-Type")?.split(";")[0]?.trim().toLowerCase() !== route.consumes
   ) {
-    throw refuse("ERR_UNSUPPORTED_MEDIA_TYPE", { expected: route.consumes });
+    throw httpError("ERR_UNSUPPORTED_MEDIA_TYPE", { expected: route.consumes });
   }
   if (route.produces !== undefined && !route.produces.some((offer) => accepted.admits(offer))) {
-    throw refuse("ERR_NOT_ACCEPTABLE", { offered: route.produces.join(", ") });
+    throw httpError("ERR_NOT_ACCEPTABLE", { offered: route.produces.join(", ") });
   }
 }
 
 /** A page in place of an error says what the error's headers say, such as when to come back; a page that leads on needs none. */
-function withHeadersOf({ headers }: ServiceError, page: HttpResponse): HttpResponse {
+function withHeadersOf({ headers }: HttpError, page: HttpResponse): HttpResponse {
   if (page.status < 400) return page;
   for (const [name, value] of Object.entries(headers)) {
     // The challenge makes browsers ask for the password in a window of their own.
@@ -305,7 +305,7 @@ function record(
   { trace, response: { status }, failure, ms }: {
     readonly trace: Trace;
     readonly response: HttpResponse;
-    readonly failure: ServiceError | undefined;
+    readonly failure: HttpError | undefined;
     readonly ms: number;
   },
 ): void {

@@ -2,7 +2,7 @@ import { absolutePath } from "../model/absolute_path.ts";
 import { isAccountName, isPrivilegedAccount } from "../model/account_name.ts";
 import type { Clock } from "../model/clock.ts";
 import { canonicalDn } from "../model/distinguished_name.ts";
-import { isRefusal } from "../model/service_error.ts";
+import { isHttpError } from "../model/http_error.ts";
 import { parseShareDump } from "./import/share_dump.ts";
 import type { Share, Use } from "./share.ts";
 import { isShareId } from "./share_id.ts";
@@ -121,7 +121,7 @@ function normalPath(path: string): string {
   try {
     return absolutePath(path);
   } catch (error) {
-    if (isRefusal(error, "ERR_INVALID_PATH")) throw new AdministrationError(`path: ${error.publicMessage}`);
+    if (isHttpError(error, "ERR_INVALID_PATH")) throw new AdministrationError(`path: ${error.publicMessage}`);
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { addressGroup } from "../model/address_group.ts";
 import { canonicalDn } from "../model/distinguished_name.ts";
 import type { Caller, Identity } from "../model/identity.ts";
 import type { Credentials } from "../model/credentials.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { BanSubject } from "./ban.ts";
 import type { FailureRecord } from "./failure_table.ts";
 import { type Limiter, passwordLimiter, type Place, tokenLimiter } from "./limiter.ts";
@@ -330,7 +330,8 @@ export class LoginThrottle {
 const FREE: Attempt = { succeeded() {}, failed() {}, undecided() {} };
 
 /** No turn came. */
-const crowd = () => refuse("ERR_TOO_MANY_AT_ONCE", "too many logins of the user or from the address at once");
+const crowd = () =>
+  httpError("ERR_TOO_MANY_AT_ONCE", "too many logins of the user or from the address at once");
 
 /** Whom bans by hand are compared with. */
 function attemptedBy(

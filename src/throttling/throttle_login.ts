@@ -1,4 +1,4 @@
-import { ServiceError } from "../model/service_error.ts";
+import { HttpError } from "../model/http_error.ts";
 import type { Attempt } from "./login_throttle.ts";
 
 /** Codes that say that what was shown is wrong, and not that something is out of order. */
@@ -31,7 +31,7 @@ export async function throttleLogin<T>(
     end = endOf(result);
     return result;
   } catch (error) {
-    if (error instanceof ServiceError && WRONG.has(error.code)) end = "refused";
+    if (error instanceof HttpError && WRONG.has(error.code)) end = "refused";
     throw error;
   } finally {
     if (end === "accepted") attempt.succeeded();

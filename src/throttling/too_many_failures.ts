@@ -1,9 +1,9 @@
-import { refuse, type ServiceError } from "../model/service_error.ts";
+import { type HttpError, httpError } from "../model/http_error.ts";
 
 /** Not before some time. @param scope Whose failures they were, for the log. */
-export function tooManyFailures(waitMs: number, scope: string): ServiceError {
+export function tooManyFailures(waitMs: number, scope: string): HttpError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  return refuse("ERR_TOO_MANY_FAILURES", {
+  return httpError("ERR_TOO_MANY_FAILURES", {
     seconds,
     reason: `Too many failed attempts (${scope}), ${waitMs} ms to wait`,
   });

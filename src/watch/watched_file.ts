@@ -173,7 +173,7 @@ class PolledFile<T> implements WatchedFile<T> {
       await this.#take(read.bytes);
     } catch (error) {
       // Reading failed, which is not a version of the file: the next look tries again.
-      this.#refuse(`unreadable: ${error}`, error);
+      this.#httpError(`unreadable: ${error}`, error);
     }
   }
 
@@ -207,7 +207,7 @@ class PolledFile<T> implements WatchedFile<T> {
       this.#digest = digest;
       this.#problem = undefined;
     } catch (error) {
-      this.#refuse(digest, error);
+      this.#httpError(digest, error);
       return;
     }
     this.#options.log.info("file read again", { file: this.path });
@@ -221,7 +221,7 @@ class PolledFile<T> implements WatchedFile<T> {
   }
 
   /** Keeps the content in use; says so once for each `digest`. */
-  #refuse(digest: string, error: unknown): void {
+  #httpError(digest: string, error: unknown): void {
     if (this.#closed || digest === this.#digest) return;
     this.#digest = digest;
     this.#problem = error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
 import { HeaderList } from "../model/header_list.ts";
 import type { HttpRequest, HttpResponse } from "../model/http_message.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { CallNumbers, CallTable } from "./call_table.ts";
 import type { ChannelMessage } from "./channel_message.ts";
@@ -32,12 +32,12 @@ export class CoreChannel {
     { method, path, query, headers: { fields }, client, body }: HttpRequest,
     signal: AbortSignal,
   ): Promise<HttpResponse> {
-    if (this.#lost) return Promise.reject(refuse("ERR_SERVICE_STARTING"));
+    if (this.#lost) return Promise.reject(httpError("ERR_SERVICE_STARTING"));
     const id = this.#numbers.take();
     return new Promise((resolve, reject) => {
       const onGone = () => {
         this.#end.send({ kind: "gone", id });
-        reject(refuse("ERR_SERVICE_STARTING", "the client is gone"));
+        reject(httpError("ERR_SERVICE_STARTING", "the client is gone"));
         this.#underWay.get(id)?.download?.break(new Deno.errors.UnexpectedEof("the client is gone"));
         this.#finish(id);
       };
@@ -78,7 +78,7 @@ export class CoreChannel {
     this.#lost = true;
     for (const id of this.#underWay.numbers()) {
       const entry = this.#underWay.get(id);
-      entry?.reject(refuse("ERR_SERVICE_STARTING", "the core died"));
+      entry?.reject(httpError("ERR_SERVICE_STARTING", "the core died"));
       entry?.download?.break(new Deno.errors.UnexpectedEof("the core died"));
       entry?.upload?.cancel("the core died");
       this.#finish(id);
@@ -115,7 +115,7 @@ export class CoreChannel {
         break;
       case "broken":
         entry.download?.break(new Deno.errors.UnexpectedEof("the source of the data failed"));
-        entry.reject(refuse("ERR_INTERNAL", "the core could not answer")); // of no effect once it has answered
+        entry.reject(httpError("ERR_INTERNAL", "the core could not answer")); // of no effect once it has answered
         this.#finish(message.id);
         break;
       case "credit":

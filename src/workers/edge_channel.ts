@@ -1,7 +1,7 @@
 import type { Logger } from "../logging/logger.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { Answer, Body } from "../model/http_message.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import { Ahead, ByteStreamReceiver, ByteStreamSender } from "./byte_stream.ts";
 import { CallTable } from "./call_table.ts";
 import type { ChannelMessage } from "./channel_message.ts";
@@ -42,7 +42,7 @@ export class EdgeChannel {
         entry.upload?.end();
         break;
       case "broken":
-        entry.upload?.break(refuse("ERR_CLIENT_GONE", "the upload broke off"));
+        entry.upload?.break(httpError("ERR_CLIENT_GONE", "the upload broke off"));
         break;
       case "credit":
         entry.download?.credit(message.chunks);
@@ -51,8 +51,8 @@ export class EdgeChannel {
         entry.download?.cancel("no longer wanted");
         break;
       case "gone":
-        entry.gone.abort(refuse("ERR_CLIENT_GONE"));
-        entry.upload?.break(refuse("ERR_CLIENT_GONE"));
+        entry.gone.abort(httpError("ERR_CLIENT_GONE"));
+        entry.upload?.break(httpError("ERR_CLIENT_GONE"));
         entry.download?.cancel("the client is gone");
         break;
     }
@@ -78,7 +78,7 @@ export class EdgeChannel {
       this.#log.error("answer failed", { error });
       this.#end.send({ kind: "broken", id });
     } finally {
-      entry.upload?.break(refuse("ERR_CLIENT_GONE", "answered before it was read to its end"));
+      entry.upload?.break(httpError("ERR_CLIENT_GONE", "answered before it was read to its end"));
       this.#underWay.delete(id);
     }
   }

@@ -6,7 +6,7 @@ import { HttpsEdge } from "../edge/https_edge.ts";
 import type { Level, Logger } from "../logging/logger.ts";
 import { addressGroup } from "../model/address_group.ts";
 import type { Answer } from "../model/http_message.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import { CoreChannel } from "./core_channel.ts";
 import { Measurements } from "./measurements.ts";
 import { MetricsAnswer } from "./metrics_answer.ts";
@@ -26,7 +26,7 @@ let metricsEdge: Promise<HttpsEdge | undefined> | undefined;
 const metrics = new MetricsAnswer(() => tell({ kind: "metrics-page" }));
 
 const answer: Answer = (request, signal) =>
-  cores.get(current)?.call(request, signal) ?? Promise.reject(refuse("ERR_SERVICE_STARTING"));
+  cores.get(current)?.call(request, signal) ?? Promise.reject(httpError("ERR_SERVICE_STARTING"));
 
 hear((message: ToEdgeWorker) => {
   switch (message.kind) {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { basic } from "../authentication/sample_credentials.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
 import { LoginThrottle } from "../../src/throttling/login_throttle.ts";
 import { LONG, note } from "../long/results.ts";
 
@@ -34,7 +34,7 @@ Deno.test("tables full of failures forget no wait, and keep nobody out who is kn
       attempt[outcome]();
       return true;
     } catch (error) {
-      assert(isRefusal(error, "ERR_TOO_MANY_FAILURES"), String(error));
+      assert(isHttpError(error, "ERR_TOO_MANY_FAILURES"), String(error));
       return false;
     }
   };

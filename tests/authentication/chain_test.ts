@@ -5,7 +5,7 @@ import { authenticate, type AuthenticationChain } from "../../src/authentication
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
 import type { Caller } from "../../src/model/identity.ts";
-import { isRefusal, ServiceError } from "../../src/model/service_error.ts";
+import { HttpError, isHttpError } from "../../src/model/http_error.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 import { basic, bearer, MALFORMED, NO_CREDENTIALS, sshLegacy, unsignedJwt } from "./sample_credentials.ts";
@@ -50,7 +50,7 @@ async function ask(
     credentials,
     { log, signal },
   );
-  if (caller instanceof ServiceError) throw caller;
+  if (caller instanceof HttpError) throw caller;
   return caller;
 }
 
@@ -146,7 +146,7 @@ async function seen(chain: Partial<AuthenticationChain>, credentials: Credential
   try {
     return dnOf(await ask(chain, credentials)) ?? "anonymous";
   } catch (error) {
-    assert.ok(error instanceof ServiceError);
+    assert.ok(error instanceof HttpError);
     const { status, code, publicMessage, headers } = error;
     return { status, code, publicMessage, headers };
   }
@@ -230,7 +230,7 @@ Deno.test("authenticate() gives every refusal the same face, but for a word abou
     ] as const
   ) {
     await assert.rejects(ask(chain, credentials), (error: unknown) => {
-      assert.ok(isRefusal(error, "ERR_UNAUTHENTICATED"));
+      assert.ok(isHttpError(error, "ERR_UNAUTHENTICATED"));
       const { status, code, publicMessage, headers } = error;
       faces.push({ status, code, publicMessage, headers });
       return true;
@@ -278,7 +278,7 @@ for (const [what, challenges, realm, expected] of CHALLENGES) {
   Deno.test(`authenticate() offers challenges ${what}`, async () => {
     const methods = challenges.map((offered) => method(REFUSE, offered));
     await assert.rejects(ask({ methods, realm }, basic("ann", "x")), (error: unknown) => {
-      assert.ok(isRefusal(error, "ERR_UNAUTHENTICATED"));
+      assert.ok(isHttpError(error, "ERR_UNAUTHENTICATED"));
       assert.equal(error.headers["WWW-Authenticate"], expected);
       return true;
     });
@@ -287,7 +287,7 @@ for (const [what, challenges, realm, expected] of CHALLENGES) {
 
 Deno.test("authenticate() says when to come back if it is unavailable, and who is out of order in the log alone", async () => {
   await assert.rejects(ask({ methods: [method(BROKEN)] }, basic("ann", "x")), (error: unknown) => {
-    assert.ok(isRefusal(error, "ERR_AUTHENTICATION_UNAVAILABLE"));
+    assert.ok(isHttpError(error, "ERR_AUTHENTICATION_UNAVAILABLE"));
     assert.deepEqual(error.headers, { "Retry-After": "5" });
     assert.equal(error.cause, BROKEN);
     assert.doesNotMatch(error.publicMessage, /fire|\bM\b/);
@@ -298,7 +298,7 @@ Deno.test("authenticate() says when to come back if it is unavailable, and who i
 Deno.test("authenticate() passes on when another system wants to be asked again", async () => {
   const busy = new RemoteUnavailable("idp:1", "status 429", { retryAfterSeconds: 42 });
   await assert.rejects(ask({ methods: [method(busy)] }, basic("ann", "x")), (error: unknown) => {
-    assert.ok(isRefusal(error, "ERR_AUTHENTICATION_UNAVAILABLE"));
+    assert.ok(isHttpError(error, "ERR_AUTHENTICATION_UNAVAILABLE"));
     assert.deepEqual(error.headers, { "Retry-After": "42" });
     return true;
   });

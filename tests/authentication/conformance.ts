@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { AuthenticationResult, Authenticator } from "../../src/authentication/authenticator.ts";
 import type { Authorization, Credentials } from "../../src/model/credentials.ts";
-import { ServiceError } from "../../src/model/service_error.ts";
+import { HttpError } from "../../src/model/http_error.ts";
 import { MALFORMED, NO_CREDENTIALS } from "./sample_credentials.ts";
 
 /** What the suite needs to know about a method. Credentials are given by what is particular about them. */
@@ -101,7 +101,7 @@ export function testAuthenticator({ name, create, method, good, bad, foreign, br
       "that is out of order says so with a 503 of its own and nothing of the credentials",
       async (subject) => {
         await assert.rejects(ask(subject, good), (error: unknown) => {
-          assert.ok(error instanceof ServiceError);
+          assert.ok(error instanceof HttpError);
           assert.equal(error.status, 503);
           assertHidden(good, { publicMessage: error.publicMessage, message: error.message });
           return true;

@@ -7,7 +7,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a second `Host` header is not refused",
     file: "src/edge/request_head.ts",
     change: instead(
-      'if (found !== undefined) throw refuse("ERR_BAD_REQUEST", "more than one Host header");',
+      'if (found !== undefined) throw httpError("ERR_BAD_REQUEST", "more than one Host header");',
       "",
     ),
     tests: ["tests/edge/hostile_http_test.ts"],
@@ -161,7 +161,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Leaving the allowed paths by the choice of where a session begins"],
     broken: "relative patterns move along with where a session begins",
     file: "src/resource/path_limits.ts",
-    change: instead('if (movesWithStart(pattern)) throw refuse("ERR_LIMITS_FROM_HOME");', ""),
+    change: instead('if (movesWithStart(pattern)) throw httpError("ERR_LIMITS_FROM_HOME");', ""),
     tests: ["tests/attack/path_limits_test.ts", "tests/resource/path_limits_test.ts"],
   },
   {
@@ -189,7 +189,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "the account is not looked up with each use",
     file: "src/resource/share/share_owners.ts",
     change: instead(
-      'if (now !== uid) throw refuse("ERR_SHARE_NOT_FOUND", "the account is not the owner\'s any more");',
+      'if (now !== uid) throw httpError("ERR_SHARE_NOT_FOUND", "the account is not the owner\'s any more");',
       "",
     ),
     tests: ["tests/resource/share"],
@@ -272,7 +272,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Requests by other web sites, scripts in pages"],
     broken: "any body counts as JSON",
     file: "src/service/service.ts",
-    change: instead('throw refuse("ERR_UNSUPPORTED_MEDIA_TYPE", { expected: route.consumes });', ""),
+    change: instead('throw httpError("ERR_UNSUPPORTED_MEDIA_TYPE", { expected: route.consumes });', ""),
     tests: ["tests/attack/other_sites_test.ts"],
   },
   {
@@ -537,7 +537,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a share over another owner's is taken",
     file: "src/sharing/store/database_share_store.ts",
     change: instead(
-      'if (above !== undefined || below !== undefined) throw refuse("ERR_SHARED_BY_ANOTHER");',
+      'if (above !== undefined || below !== undefined) throw httpError("ERR_SHARED_BY_ANOTHER");',
       "",
     ),
     tests: ["tests/sharing/store/sqlite_share_store_test.ts", "tests/resource/share"],
@@ -563,14 +563,17 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Mixed versions of a file"],
     broken: "conditions of uploads do not count",
     file: "src/resource/access/upload.ts",
-    change: instead('if (!allowsWriting(headers, validators)) throw refuse("ERR_PRECONDITION_FAILED");', ""),
+    change: instead(
+      'if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");',
+      "",
+    ),
     tests: ["tests/resource/access/upload_test.ts"],
   },
   {
     rows: ["Uploads that are stored as something else"],
     broken: "a compressed body is stored as it comes",
     file: "src/service/service.ts",
-    change: instead('throw refuse("ERR_UNSUPPORTED_CODING");', ""),
+    change: instead('throw httpError("ERR_UNSUPPORTED_CODING");', ""),
     tests: ["tests/system/sharing/upload_test.ts"],
   },
   {

@@ -31,7 +31,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
     broken: "a list of tokens that cannot be written is told from no other failure",
     file: "src/store/database_record_store.ts",
     change: instead(
-      'error instanceof DatabaseFailure ? refuse("ERR_RECORD_STORE", error.message, error) : error',
+      'error instanceof DatabaseFailure ? httpError("ERR_RECORD_STORE", error.message, error) : error',
       "error",
     ),
     tests: ["tests/store", "tests/faults/disk_test.ts"],
@@ -317,8 +317,8 @@ const DAEMONS: readonly Breakage[] = [
     broken: "after a refusal the next daemon is asked",
     file: "src/daemon/daemon_pool.ts",
     change: instead(
-      'throw refuse("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`);',
-      'return { next: refuse("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`) };',
+      'throw httpError("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`);',
+      'return { next: httpError("ERR_DAEMON_REFUSED", `${this.name} refused the request: ${reason}`) };',
     ),
     tests: ["tests/faults/daemon_test.ts", "tests/daemon/daemon_pool_test.ts"],
   },
@@ -366,7 +366,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
     broken: "a file that was cut off ends as if it were whole",
     file: "src/daemon/session/download_stream.ts",
     change: instead(
-      'if (bytes < length) throw refuse("ERR_DAEMON_SESSION", `Daemon sent ${bytes} of ${length} bytes`);',
+      'if (bytes < length) throw httpError("ERR_DAEMON_SESSION", `Daemon sent ${bytes} of ${length} bytes`);',
       "",
     ),
     tests: [SHARED, "tests/daemon/session"],
@@ -407,7 +407,7 @@ const DAEMONS_WITH_SHARES: readonly Breakage[] = [
     broken: "nothing ends a wait for a daemon",
     file: "src/daemon/session/guarded_socket.ts",
     change: instead(
-      'setTimeout( () => this.fail(refuse("ERR_DAEMON_SESSION_TIMEOUT", `No progress for ${ms} ms`)), ms, )',
+      'setTimeout( () => this.fail(httpError("ERR_DAEMON_SESSION_TIMEOUT", `No progress for ${ms} ms`)), ms, )',
       "undefined",
     ),
     tests: [SHARED, "tests/daemon/session"],

@@ -5,7 +5,7 @@ import type { DaemonGroup, SessionOrder } from "../../src/daemon/daemon_group.ts
 import { createDaemonGroup, type DaemonLimits } from "../../src/daemon/daemon_pool.ts";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { ErrorCode } from "../../src/model/errors.ts";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
 import type { CommandFault } from "../daemon_simulator/command_fault.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 import { material, ORDER, settle, startTlsDaemon } from "./setting.ts";
@@ -123,7 +123,7 @@ async function assertFails(
   fact = "",
 ) {
   await assert.rejects(promise, (error) => {
-    assert(isRefusal(error, code), `${fact}: ${error}`);
+    assert(isHttpError(error, code), `${fact}: ${error}`);
     assert.doesNotMatch(error.publicMessage, /127\.0\.0\.1|example|alice|HPC/);
     return true;
   });
@@ -509,7 +509,7 @@ Deno.test("a full queue spills over to the next instance, and when all are full 
   const crowd = Array.from({ length: 150 }, () => setting.open({ user: "bob" }));
   const results = await Promise.allSettled([...grants, ...crowd]);
   const failed = results.filter((result) => result.status === "rejected");
-  for (const { reason } of failed) assert(isRefusal(reason, "ERR_DAEMON_UNAVAILABLE"), String(reason));
+  for (const { reason } of failed) assert(isHttpError(reason, "ERR_DAEMON_UNAVAILABLE"), String(reason));
   assert(failed.length > 0 && failed.length < 80, `${failed.length} were sent away`);
   assert((first?.connections ?? 0) > 80 && (second?.connections ?? 0) > 40);
 });

@@ -4,7 +4,7 @@ import { type Logger, SILENT } from "../../src/logging/logger.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import type { HttpRequest } from "../../src/model/http_message.ts";
 import type { Caller } from "../../src/model/identity.ts";
-import { refuse, ServiceError } from "../../src/model/service_error.ts";
+import { HttpError, httpError } from "../../src/model/http_error.ts";
 import type { TokenRestrictions } from "../../src/model/token_restrictions.ts";
 import type { Call } from "../../src/resource/call.ts";
 import { dropForm } from "../../src/resource/access/drop/drop_upload.ts";
@@ -86,7 +86,7 @@ export class SharingSite implements AsyncDisposable {
       hashing: new ScryptSemaphore(),
       watch: () => () => {},
       unread: new UnreadAnswers(),
-      unauthenticated: (reason) => refuse("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),
+      unauthenticated: (reason) => httpError("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),
       clock,
     };
     this.#description = new ApiDescription(openApiDocument(this.#routes(), BASE));
@@ -155,7 +155,7 @@ export class SharingSite implements AsyncDisposable {
         await route.answer(this.#call(who, { request, params, signal })),
       );
     } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
+      if (!(error instanceof HttpError)) throw error;
       return webResponse(errorResponse(asServiceError(error), "r1", Acceptance.of(null)));
     }
   }

@@ -5,7 +5,7 @@ import { TokenIssuer } from "../../src/authentication/issued_token/issue.ts";
 import { issuedToken } from "../../src/authentication/issued_token/verify.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import type { Caller, Identity } from "../../src/model/identity.ts";
-import { ServiceError } from "../../src/model/service_error.ts";
+import { HttpError } from "../../src/model/http_error.ts";
 import { ACTIVITIES, type TokenRestrictions } from "../../src/model/token_restrictions.ts";
 import { patternsLieInside } from "../../src/daemon/pattern_scope.ts";
 import {
@@ -213,7 +213,7 @@ async function rightsOf(caller: Caller): Promise<Map<string, number>> {
             }
           }
         } catch (error) {
-          if (!(error instanceof ServiceError)) throw error;
+          if (!(error instanceof HttpError)) throw error;
         }
       }
     }
@@ -264,7 +264,7 @@ Deno.test("no sequence of narrowing, renewing and sharing gives more than the lo
             if (result.kind !== "accepted") break; // from nowhere among the samples
             caller = { kind: "authenticated", identity: result.identity };
           } catch (error) {
-            if (!(error instanceof ServiceError) || error.code !== "ERR_TOKEN_RESTRICTIONS") throw error;
+            if (!(error instanceof HttpError) || error.code !== "ERR_TOKEN_RESTRICTIONS") throw error;
             seen.widening++;
             continue;
           }

@@ -4,7 +4,7 @@ import type { AuthenticationResult, Authenticator } from "../../src/authenticati
 import { SILENT } from "../../src/logging/logger.ts";
 import { HeaderList } from "../../src/model/header_list.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
-import { ServiceError } from "../../src/model/service_error.ts";
+import { HttpError } from "../../src/model/http_error.ts";
 import { RemoteUnavailable } from "../../src/outgoing/remote_unavailable.ts";
 import { LoginThrottle } from "../../src/throttling/login_throttle.ts";
 import { recognise } from "../../src/service/identify.ts";
@@ -67,12 +67,12 @@ function service(methods: readonly Authenticator[], learned = () => {}) {
 }
 
 /** What a caller sees of four guesses in a row. */
-async function guesses(methods: readonly Authenticator[]): Promise<readonly Pick<ServiceError, "status">[]> {
+async function guesses(methods: readonly Authenticator[]): Promise<readonly Pick<HttpError, "status">[]> {
   const { show } = service(methods);
-  const seen: Pick<ServiceError, "status" | "code" | "publicMessage" | "headers">[] = [];
+  const seen: Pick<HttpError, "status" | "code" | "publicMessage" | "headers">[] = [];
   for (let i = 0; i < 4; i++) {
     const failure = await show(basic("ann", `guess ${i}`)).then(() => undefined, (error) => error);
-    assert.ok(failure instanceof ServiceError, String(failure));
+    assert.ok(failure instanceof HttpError, String(failure));
     const { status, code, publicMessage, headers } = failure;
     seen.push({ status, code, publicMessage, headers });
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { AttributeSource } from "../../src/attributes/attribute_source.ts";
 import type { Authenticator } from "../../src/authentication/authenticator.ts";
 import type { AccountStatus } from "../../src/authentication/account_status.ts";
-import { refuse } from "../../src/model/service_error.ts";
+import { httpError } from "../../src/model/http_error.ts";
 import { knownNames } from "../../src/service/known_names.ts";
 
 /** A method by which Ann signs in, and which knows whom it is told to know. */
@@ -63,7 +63,7 @@ Deno.test("knownNames() takes who has attributes for known, and needs no source 
   });
   const { reversed } = await of(GIVEN, [], ({ dn }) => Promise.resolve(withAttributes(dn)));
   assert.match(reversed ?? "", /^o=example, ?cn=ben$/i);
-  const away = () => Promise.reject(refuse("ERR_INTERNAL"));
+  const away = () => Promise.reject(httpError("ERR_INTERNAL"));
   assert.deepEqual(await of(GIVEN, [], away), { names: ["cn=ben,o=example"], reversed: undefined });
   await assert.rejects(of(GIVEN, [], () => Promise.reject(new TypeError("a defect"))), TypeError);
 });

@@ -138,7 +138,7 @@ Deno.test("answers that the edge gives by itself are on the metrics page, as all
   }
   assert.match(await unfinished, /^HTTP\/1\.1 408 /);
   (await startedWorker("core 1", from)).kill();
-  assert.equal(await firstRefusal(system), 503);
+  assert.equal(await firstHttpError(system), 503);
   const statuses = [...asked.map(([, status]) => status), 408, 503];
   const page = async () => await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
   const counted = (text: string, status: number) =>
@@ -155,7 +155,7 @@ Deno.test("answers that the edge gives by itself are on the metrics page, as all
 });
 
 /** The status of the first answer that is not 200. */
-async function firstRefusal(system: SystemUnderTest): Promise<number> {
+async function firstHttpError(system: SystemUnderTest): Promise<number> {
   for (;;) {
     const { status } = await system.ask("/rest/auth", { as: ALICE });
     if (status !== 200) return status;

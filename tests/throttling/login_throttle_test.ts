@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
-import { isRefusal, refuse, ServiceError } from "../../src/model/service_error.ts";
+import { HttpError, httpError, isHttpError } from "../../src/model/http_error.ts";
 import { throttleLogin } from "../../src/throttling/throttle_login.ts";
 import { type Attempt, LoginThrottle } from "../../src/throttling/login_throttle.ts";
 import {
@@ -55,7 +55,7 @@ function create(
         admit(credentials).undecided();
         return 0;
       } catch (error) {
-        assert.ok(isRefusal(error, "ERR_TOO_MANY_FAILURES"));
+        assert.ok(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
         return waitOf(error);
       }
     },
@@ -100,7 +100,7 @@ Deno.test("LoginThrottle answers 429 with the seconds to wait, the same for user
   const { loginThrottle, fail } = create();
   fail(basic("ann", "x"), 6);
   assert.throws(() => loginThrottle.admit(basic("ann", "right")), (error: unknown) => {
-    assert.ok(isRefusal(error, "ERR_TOO_MANY_FAILURES"));
+    assert.ok(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
     const { status, code, headers, publicMessage } = error;
     assert.deepEqual({ status, code, headers, publicMessage }, {
       status: 429,
@@ -223,7 +223,7 @@ for (const seed of [1, 2, 3]) {
         else admitted.failed();
         return true;
       } catch (error) {
-        assert.ok(isRefusal(error, "ERR_TOO_MANY_FAILURES"));
+        assert.ok(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
         return false;
       }
     };
@@ -530,7 +530,7 @@ Deno.test("LoginThrottle keeps a banned user out by whatever names them", () => 
         each.admitCaller(caller(parts), HERE);
         return false;
       } catch (error) {
-        assert(isRefusal(error, "ERR_TOO_MANY_FAILURES"));
+        assert(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
         return true;
       }
     };
@@ -661,12 +661,12 @@ Deno.test("LoginThrottle treats a user who exists and one who does not alike, wh
 });
 
 /** Milliseconds that the log names. */
-function waitOf({ message }: ServiceError): number {
+function waitOf({ message }: HttpError): number {
   return Number(/, ([\d.]+) ms to wait$/.exec(message)?.[1]);
 }
 
-const WRONG = refuse("ERR_UNAUTHENTICATED", { challenge: "Basic" });
-const BROKEN = refuse("ERR_TOO_MUCH_WORK");
+const WRONG = httpError("ERR_UNAUTHENTICATED", { challenge: "Basic" });
+const BROKEN = httpError("ERR_TOO_MUCH_WORK");
 
 const OUTCOMES: [string, () => Promise<string>, boolean][] = [
   ["an error that names the credential wrong as a failure", () => Promise.reject(WRONG), true],
@@ -740,7 +740,7 @@ Deno.test("LoginThrottle hands over everything that its successor must know, as 
     try {
       after.fail(basic("carl", "x", `203.0.113.${i}`));
     } catch (error) {
-      assert.ok(isRefusal(error, "ERR_TOO_MANY_FAILURES"));
+      assert.ok(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
     }
   }
   assert.ok(after.wait(basic("carl", "x", "203.0.113.200")) > 0);
@@ -773,7 +773,7 @@ Deno.test("LoginThrottle has waits and bans last as long as they should, however
       attempt.undecided();
       return 0;
     } catch (error) {
-      assert(isRefusal(error, "ERR_TOO_MANY_FAILURES"));
+      assert(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
       return waitOf(error);
     }
   };

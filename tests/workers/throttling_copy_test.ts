@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
 import { LoginThrottle } from "../../src/throttling/login_throttle.ts";
 import { ThrottlingCopy } from "../../src/workers/throttling_copy.ts";
 import { basic, bearer } from "../authentication/sample_credentials.ts";
@@ -38,7 +38,7 @@ function attempt(
     assert(!(admitted instanceof Promise));
     admitted[outcome]();
   } catch (error) {
-    assert(isRefusal(error, "ERR_TOO_MANY_FAILURES"));
+    assert(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
   }
 }
 

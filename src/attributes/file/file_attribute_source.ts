@@ -4,7 +4,7 @@ import { BoundedMap } from "../../model/bounded_map.ts";
 import { canonicalDn, InvalidName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
 import { formatProblem } from "../../model/problem.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { type WatchedFile, watchFile } from "../../watch/watched_file.ts";
 import type { AttributeOrigin, AttributeSource } from "../attribute_source.ts";
 import { attributesOfEntry } from "./map_entry.ts";
@@ -76,7 +76,7 @@ class FileAttributeSource implements AttributeSource {
     } catch (error) {
       // Whether an entry is meant for such a name cannot be told, not even whether one bans it.
       if (error instanceof InvalidName) {
-        throw refuse("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: unreadable user name`, error);
+        throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: unreadable user name`, error);
       }
       throw error;
     }

@@ -4,7 +4,7 @@ import { confusable } from "../../model/confusables.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Identity } from "../../model/identity.ts";
 import type { Logger } from "../../logging/logger.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { OutgoingHttp, OutgoingResponse } from "../../outgoing/outgoing_http.ts";
 import { RemoteSystem } from "../../outgoing/remote_system.ts";
 import { RemoteUnavailable } from "../../outgoing/remote_unavailable.ts";
@@ -87,7 +87,7 @@ export class XuudbSource implements AttributeSource {
       );
       return attributesOfRecord(record);
     } catch (error) {
-      throw refuse("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: ${reasonOf(error)}`, error);
+      throw httpError("ERR_ATTRIBUTE_SOURCE", `Attribute source ${this.name}: ${reasonOf(error)}`, error);
     }
   }
 

@@ -3,7 +3,7 @@ import { CompactSign } from "jose";
 import type { Clock } from "../../model/clock.ts";
 import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
 import { printable } from "../../model/printable.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { isPersonalName } from "../personal_name.ts";
 import { isNarrow, narrowed, type TokenRestrictions } from "../../model/token_restrictions.ts";
@@ -46,13 +46,13 @@ export interface TokenLimits {
 export function readTokenRequest(query: URLSearchParams): TokenRequest {
   const [lifetime, again] = query.getAll("lifetime");
   if (lifetime !== undefined && (again !== undefined || !/^[1-9]\d{0,9}$/.test(lifetime))) {
-    throw refuse("ERR_INVALID_TOKEN_REQUEST", {
+    throw httpError("ERR_INVALID_TOKEN_REQUEST", {
       text: "The token lifetime must be one whole number of seconds from 1",
     });
   }
   const name = query.get("name") ?? undefined;
   if (name !== undefined && (name === "" || name.length > MAX_NAME || printable(name) !== name)) {
-    throw refuse("ERR_INVALID_TOKEN_REQUEST", {
+    throw httpError("ERR_INVALID_TOKEN_REQUEST", {
       text: `name: expected 1 to ${MAX_NAME} characters that can be printed`,
     });
   }
@@ -74,7 +74,7 @@ function restrictionsWithin(
 ): TokenRestrictions {
   const restrictions = narrowed(before, asked);
   if (typeof restrictions !== "string") return restrictions;
-  throw refuse("ERR_TOKEN_RESTRICTIONS", {
+  throw httpError("ERR_TOKEN_RESTRICTIONS", {
     restrictions: `it can be narrowed, and ${restrictions} would widen it`,
   });
 }
@@ -117,13 +117,13 @@ export class TokenIssuer {
       readonly clientAddress: string;
     },
   ): Promise<string> {
-    if (caller.kind === "anonymous") throw refuse("ERR_TOKEN_NEEDS_IDENTITY");
+    if (caller.kind === "anonymous") throw httpError("ERR_TOKEN_NEEDS_IDENTITY");
     const { identity } = caller;
     const issuer = this.#issuer();
-    if (!isPersonalName(identity.dn, issuer.name)) throw refuse("ERR_TOKEN_NEEDS_IDENTITY");
+    if (!isPersonalName(identity.dn, issuer.name)) throw httpError("ERR_TOKEN_NEEDS_IDENTITY");
     const now = Math.floor(this.options.clock() / 1000);
     const derived = Math.floor(this.options.derivedUntil(identity)) - now;
-    if (derived < 1) throw refuse("ERR_LOGIN_NOT_DERIVABLE");
+    if (derived < 1) throw httpError("ERR_LOGIN_NOT_DERIVABLE");
     const renewableUntil = Math.min(this.#renewableUntil(identity, now), now + derived);
     // Nobody but the operator knows that limit: who asks for more gets what there is.
     const asked = request.lifetime === undefined ? undefined : Math.min(request.lifetime, derived);
@@ -178,7 +178,7 @@ export class TokenIssuer {
     },
   ): Promise<string> {
     const issuer = this.#issuer();
-    if (!isPersonalName(subject, issuer.name)) throw refuse("ERR_TOKEN_SUBJECT");
+    if (!isPersonalName(subject, issuer.name)) throw httpError("ERR_TOKEN_SUBJECT");
     const now = Math.floor(this.options.clock() / 1000);
     const renewableUntil = this.#latestRenewal(now);
     const expires = now + this.#lifetime(lifetime, issuer, now, renewableUntil);
@@ -220,7 +220,7 @@ export class TokenIssuer {
   #issuer(): Issuer {
     const issuer = this.#own.current;
     if (!isValidAt(issuer.validity, this.options.clock())) {
-      throw refuse("ERR_TOKENS_UNAVAILABLE", "the server's certificate is out of date");
+      throw httpError("ERR_TOKENS_UNAVAILABLE", "the server's certificate is out of date");
     }
     return issuer;
   }
@@ -229,7 +229,9 @@ export class TokenIssuer {
   #renewableUntil({ issuedToken }: Identity, now: number): number {
     const latest = this.#latestRenewal(now);
     if (issuedToken === undefined) return latest;
-    if (!issuedToken.renewable) throw refuse("ERR_TOKEN_NOT_RENEWABLE", "it was not asked for as renewable");
+    if (!issuedToken.renewable) {
+      throw httpError("ERR_TOKEN_NOT_RENEWABLE", "it was not asked for as renewable");
+    }
     return Math.min(issuedToken.renewableUntil ?? now, latest);
   }
 
@@ -244,23 +246,23 @@ export class TokenIssuer {
     const { defaultLifetime, maxLifetime } = this.options.limits;
     const certificate = Math.floor(issuer.validity.to / 1000) - now;
     if (certificate < 1) {
-      throw refuse("ERR_TOKENS_UNAVAILABLE", "the server's certificate is about to expire");
+      throw httpError("ERR_TOKENS_UNAVAILABLE", "the server's certificate is about to expire");
     }
-    if (until - now < 1) throw refuse("ERR_TOKEN_NOT_RENEWABLE", "its time for renewal is over");
+    if (until - now < 1) throw httpError("ERR_TOKEN_NOT_RENEWABLE", "its time for renewal is over");
     const longest = Math.min(maxLifetime, certificate, until - now);
-    if (lifetime !== undefined && lifetime > longest) throw refuse("ERR_TOKEN_LIFETIME", { longest });
+    if (lifetime !== undefined && lifetime > longest) throw httpError("ERR_TOKEN_LIFETIME", { longest });
     return lifetime ?? Math.min(defaultLifetime, longest);
   }
 
   async #sign(claims: string, { algorithms }: Issuer): Promise<string> {
     const [alg] = algorithms;
-    if (alg === undefined) throw refuse("ERR_TOKENS_UNAVAILABLE", "the server's key signs no tokens");
+    if (alg === undefined) throw httpError("ERR_TOKENS_UNAVAILABLE", "the server's key signs no tokens");
     try {
       return await new CompactSign(new TextEncoder().encode(claims)).setProtectedHeader({ alg }).sign(
         this.#key(),
       );
     } catch (cause) {
-      throw refuse("ERR_TOKENS_UNAVAILABLE", "the server's key cannot be used", cause);
+      throw httpError("ERR_TOKENS_UNAVAILABLE", "the server's key cannot be used", cause);
     }
   }
 

@@ -1,6 +1,6 @@
 import { absolutePath } from "../../model/absolute_path.ts";
 import { isAddressRange } from "../../model/address.ts";
-import { refuse, ServiceError } from "../../model/service_error.ts";
+import { HttpError, httpError } from "../../model/http_error.ts";
 import {
   ACTIVITIES,
   type Activity,
@@ -31,7 +31,7 @@ export function readRestrictions(query: URLSearchParams): TokenRestrictions {
     });
   } catch (error) {
     if (error instanceof InvalidRestrictions) {
-      throw refuse("ERR_INVALID_TOKEN_REQUEST", { text: error.message });
+      throw httpError("ERR_INVALID_TOKEN_REQUEST", { text: error.message });
     }
     throw error;
   }
@@ -114,7 +114,7 @@ function checkedDirectory(text: string): string {
   try {
     path = absolutePath(text);
   } catch (error) {
-    if (error instanceof ServiceError) throw new InvalidRestrictions(expected);
+    if (error instanceof HttpError) throw new InvalidRestrictions(expected);
     throw error;
   }
   if (!path.endsWith("/") || /[*?[:]/.test(path) || /\s\//u.test(path)) {

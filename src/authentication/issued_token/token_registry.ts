@@ -3,7 +3,7 @@ import { BoundedMap } from "../../model/bounded_map.ts";
 import type { Clock, Stopwatch } from "../../model/clock.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { isAmong, type RevokedTokens } from "../../model/token_family.ts";
-import { isRefusal, refuse } from "../../model/service_error.ts";
+import { httpError, isHttpError } from "../../model/http_error.ts";
 import type { KeptRecord, RecordStore } from "../../store/record_store.ts";
 import { isJsonObject } from "../json_object.ts";
 import { CLOCK_TOLERANCE } from "../signed_token.ts";
@@ -107,7 +107,7 @@ export class TokenRegistry {
       await this.#put(shown, { ...shown.token, madeFrom });
     } catch (error) {
       // It counts all the same, and is taken back with all of its owner's.
-      if (!this.#isStale || !isRefusal(error, "ERR_RECORD_STORE")) throw error;
+      if (!this.#isStale || !isHttpError(error, "ERR_RECORD_STORE")) throw error;
       this.parts.log.warn("token not listed, the database is away", { id: shown.family.id });
     }
   }
@@ -137,7 +137,7 @@ export class TokenRegistry {
     const { outage } = this.parts;
     const mayBe = outage !== undefined && outage.staleMs() > outage.graceMs &&
       family.expires * 1000 - family.since > outage.shortMs;
-    if (mayBe) throw refuse("ERR_RECORD_STORE", "nobody can tell whether the token was taken back");
+    if (mayBe) throw httpError("ERR_RECORD_STORE", "nobody can tell whether the token was taken back");
     return false;
   }
 

@@ -1,4 +1,4 @@
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { FairSemaphore, NoPermit, type SemaphoreWaiter } from "../../model/fair_semaphore.ts";
 
 /**
@@ -33,7 +33,7 @@ export class ScryptSemaphore {
   run<T>(work: () => Promise<T>, seeker: SemaphoreWaiter): Promise<T> {
     return this.#semaphore.run(work, seeker).catch((error) => {
       throw error instanceof NoPermit
-        ? refuse("ERR_TOO_MUCH_WORK", `check of a password: ${error.message}`)
+        ? httpError("ERR_TOO_MUCH_WORK", `check of a password: ${error.message}`)
         : error;
     });
   }

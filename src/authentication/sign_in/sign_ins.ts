@@ -2,7 +2,7 @@ import { createHmac, hash, randomBytes } from "node:crypto";
 import { HostCookie } from "../../model/cookie.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { isJsonObject } from "../json_object.ts";
 import { type AskAccountStatus, whatIsLeft } from "../account_status.ts";
 import type { EndedLogins, ProviderSession } from "../authenticator.ts";
@@ -74,7 +74,7 @@ export class SignIns {
     const isRenewed = session?.refreshToken !== undefined;
     const longest = made + this.parts.limits.maxSeconds;
     const ends = Math.floor(Math.min(longest, until, isRenewed ? Infinity : derived));
-    if (Math.min(ends, Math.floor(derived)) <= made) throw refuse("ERR_LOGIN_NOT_DERIVABLE");
+    if (Math.min(ends, Math.floor(derived)) <= made) throw httpError("ERR_LOGIN_NOT_DERIVABLE");
     const record = { key: digestOf(token), owner: canonicalDn(identity.dn), made };
     const authTime = identity.authTime === "now" ? made : identity.authTime;
     const kept = { proved: made, ...identity, authTime };

@@ -4,7 +4,7 @@ import type { Clock, Stopwatch } from "../../model/clock.ts";
 import type { Authorization, Credentials } from "../../model/credentials.ts";
 import { sameName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
-import { refuse, type ServiceError } from "../../model/service_error.ts";
+import { type HttpError, httpError } from "../../model/http_error.ts";
 import type { SemaphoreWaiter } from "../../model/fair_semaphore.ts";
 import { watchBytes, type WatchedFile, watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
@@ -204,7 +204,7 @@ class SshKeyAuthenticator implements Authenticator {
     if (certified !== undefined && byCertificate !== undefined) {
       return this.#accept(trial, byCertificate, certified.identity);
     }
-    if (this.options.certificates?.only) return await this.#refuse(trial, certified?.failure);
+    if (this.options.certificates?.only) return await this.#httpError(trial, certified?.failure);
     const fromFile = this.file?.current.keys.get(user);
     if (fromFile !== undefined) {
       const key = await trial.find(fromFile);
@@ -230,11 +230,11 @@ class SshKeyAuthenticator implements Authenticator {
         throw notLookedUp(failed);
       }
     }
-    return await this.#refuse(trial, certified?.failure);
+    return await this.#httpError(trial, certified?.failure);
   }
 
   /** @param failure Why certificates could not be read: with them it might have gone otherwise. */
-  async #refuse(trial: KeyTrial, failure: unknown): Promise<AuthenticationResult> {
+  async #httpError(trial: KeyTrial, failure: unknown): Promise<AuthenticationResult> {
     await trial.finish();
     if (failure !== undefined) throw failure;
     return { kind: "refused", reason: trial.reason };
@@ -326,6 +326,6 @@ async function keysIn(
   return found;
 }
 
-function notLookedUp(servers: readonly string[]): ServiceError {
-  return refuse("ERR_KEY_LOOKUP_FAILED", `Users' keys cannot be read from ${servers.join(", ")}`);
+function notLookedUp(servers: readonly string[]): HttpError {
+  return httpError("ERR_KEY_LOOKUP_FAILED", `Users' keys cannot be read from ${servers.join(", ")}`);
 }

@@ -5,7 +5,7 @@ import { probeDaemon } from "../../daemon/probe_daemon.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { counted } from "../../model/counted.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { HttpError } from "../../model/http_error.ts";
 import type { ProbedKind } from "../../outgoing/probed_kind.ts";
 import { DatabaseFailure, row } from "../../store/database.ts";
 import type { Setup } from "../../service/assembly/load_setup.ts";
@@ -149,7 +149,7 @@ function checkRemotes(
         : validFor(ends - clock());
       return [{ system, address, ok, found: `${certificate}; ${found}` }];
     } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
+      if (!(error instanceof HttpError)) throw error;
       return [{ system, address, ok: false, found: messages(error).join(": ") }];
     }
   });

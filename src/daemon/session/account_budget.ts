@@ -1,6 +1,6 @@
 import { realTime, type Schedule } from "../../model/schedule.ts";
 import { type Stopwatch, stopwatch } from "../../model/clock.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 
 /** One session's place in the budget. */
 export interface Slot {
@@ -68,7 +68,7 @@ class Account {
     const slot = this.#waiting.length === 0 ? this.#take(instances) : undefined;
     if (slot !== undefined) return Promise.resolve(slot);
     if (this.#waiting.length >= maxWaiting) {
-      return Promise.reject(refuse("ERR_TOO_MANY_SESSIONS", "queue is full"));
+      return Promise.reject(httpError("ERR_TOO_MANY_SESSIONS", "queue is full"));
     }
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
@@ -87,7 +87,7 @@ class Account {
       const onAbort = () => giveUp(signal.reason);
       const forgetLate = this.#schedule(
         maxWaitMs,
-        () => giveUp(refuse("ERR_TOO_MANY_SESSIONS", "no session got free in time")),
+        () => giveUp(httpError("ERR_TOO_MANY_SESSIONS", "no session got free in time")),
       );
       const stop = () => {
         forgetLate();

@@ -1,4 +1,4 @@
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import { type Entry, parseEntry } from "./entry.ts";
 import { TimeSlicer } from "../../model/time_slicing.ts";
 import type { GuardedSocket } from "./guarded_socket.ts";
@@ -41,7 +41,7 @@ export async function readListing(
     const arrived = text.split("\n");
     rest = count === null ? "" : arrived.pop() ?? "";
     if (rest.length > MOST_IN_LINE) {
-      throw refuse("ERR_DAEMON_SESSION", "Daemon sent an endless line in a listing");
+      throw httpError("ERR_DAEMON_SESSION", "Daemon sent an endless line in a listing");
     }
     await steps.rest(); // others may have read at the same moment
     for (const line of arrived) {

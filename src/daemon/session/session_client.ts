@@ -1,6 +1,6 @@
 import { canonicalAddress } from "../../model/address.ts";
 import type { Secret } from "../../model/secret.ts";
-import { refuse, ServiceError } from "../../model/service_error.ts";
+import { HttpError, httpError } from "../../model/http_error.ts";
 import { FairSemaphore } from "../../model/fair_semaphore.ts";
 import { AccountBudget, type BudgetOptions } from "./account_budget.ts";
 import { ControlConnection } from "./control_connection.ts";
@@ -114,7 +114,7 @@ export class SessionClient {
     let candidates = this.#candidates(wanted.instance);
     for (let failure: unknown;;) {
       if (candidates.length === 0) {
-        throw failure ?? refuse("ERR_LISTEN_SOCKET_UNREACHABLE", "No such instance");
+        throw failure ?? httpError("ERR_LISTEN_SOCKET_UNREACHABLE", "No such instance");
       }
       const slot = await this.#budget.acquire(
         wanted.user,
@@ -124,7 +124,7 @@ export class SessionClient {
       const candidate = candidates.find(({ instance }) => instance === slot.instance);
       let used = false;
       try {
-        if (candidate === undefined) throw refuse("ERR_LISTEN_SOCKET_UNREACHABLE", "No such instance");
+        if (candidate === undefined) throw httpError("ERR_LISTEN_SOCKET_UNREACHABLE", "No such instance");
         const listening = await this.#listening(candidate, wanted, signal);
         const connected = await this.#connect(listening, signal);
         used = true;
@@ -187,7 +187,7 @@ export class SessionClient {
       );
     } catch (error) {
       if (error === late.reason) {
-        throw refuse("ERR_LISTEN_SOCKET_UNREACHABLE", `No turn to connect to ${host}:${port} in time`);
+        throw httpError("ERR_LISTEN_SOCKET_UNREACHABLE", `No turn to connect to ${host}:${port} in time`);
       }
       throw error;
     }
@@ -237,7 +237,7 @@ export class SessionClient {
     try {
       const control = new ControlConnection(socket, this.#times.replyMs);
       const { code, text } = await control.readReply(this.#times.connectMs);
-      if (code !== 220) throw refuse("ERR_DAEMON_SESSION", `Greeting was ${code} ${text}`);
+      if (code !== 220) throw httpError("ERR_DAEMON_SESSION", `Greeting was ${code} ${text}`);
       return control;
     } catch (error) {
       socket.close();
@@ -248,7 +248,7 @@ export class SessionClient {
 
 /** Unreachable, out of order or full: another daemon may do. */
 function canGoElsewhere(error: unknown): boolean {
-  return error instanceof ServiceError && (error.status === 503 || error.status === 429);
+  return error instanceof HttpError && (error.status === 503 || error.status === 429);
 }
 
 /** `host:port`, with IPv6 addresses in brackets or bare; without port they are in brackets. */

@@ -1,7 +1,7 @@
 import { attributesOnServer, type ServerAttributes } from "../../attributes/server_attributes.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
 import { ANONYMOUS_DN, type Caller } from "../../model/identity.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { HttpError } from "../../model/http_error.ts";
 import { EVERYBODY, groupTarget } from "../../sharing/target.ts";
 import type { Call } from "../call.ts";
 
@@ -45,7 +45,7 @@ export function accountOn(
   try {
     return attributesOnServer(user, server, { log });
   } catch (error) {
-    if (error instanceof ServiceError) return undefined;
+    if (error instanceof HttpError) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { isAddressRange } from "../../model/address.ts";
 import { canonicalDn } from "../../model/distinguished_name.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { HttpError } from "../../model/http_error.ts";
 import { type AccessLevel, parseAccessLevel } from "../../sharing/access_level.ts";
 import { hasForbiddenCharacter } from "../../model/absolute_path.ts";
 import { Secret } from "../../model/secret.ts";
@@ -122,7 +122,7 @@ function parseWhom(user: string): string {
   try {
     return parseTarget(user);
   } catch (error) {
-    if (error instanceof ServiceError) throw invalidRequest(`user: ${EXPECTED_TARGET}`);
+    if (error instanceof HttpError) throw invalidRequest(`user: ${EXPECTED_TARGET}`);
     throw error;
   }
 }
@@ -132,7 +132,7 @@ export function parseName(member: string, name: string): string {
   try {
     return canonicalDn(name);
   } catch (error) {
-    if (error instanceof ServiceError) throw invalidRequest(`${member}: expected a distinguished name`);
+    if (error instanceof HttpError) throw invalidRequest(`${member}: expected a distinguished name`);
     throw error;
   }
 }

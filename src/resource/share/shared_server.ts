@@ -1,5 +1,5 @@
 import type { SessionClient } from "../../daemon/session/session_client.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { type ExistingServer, existingServer } from "../requested_server.ts";
 import { checkLogin } from "../login_policy.ts";
@@ -16,7 +16,7 @@ export function sharedServer(call: Call, { sessions, unauthenticated }: SharingP
   const server = existingServer(call.server);
   checkTokenServer(call, server.name);
   const client = sessions.get(server.name);
-  if (client === undefined || !server.facts.sharing) throw refuse("ERR_UNKNOWN_SERVER");
+  if (client === undefined || !server.facts.sharing) throw httpError("ERR_UNKNOWN_SERVER");
   checkLogin(call, server.facts, { unauthenticated });
   return { ...server, sessions: client };
 }

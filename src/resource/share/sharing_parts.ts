@@ -2,7 +2,7 @@ import type { ScryptSemaphore } from "../../authentication/password/scrypt_semap
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
 import type { Clock } from "../../model/clock.ts";
 import type { Caller } from "../../model/identity.ts";
-import type { ServiceError } from "../../model/service_error.ts";
+import type { HttpError } from "../../model/http_error.ts";
 import type { SessionClient } from "../../daemon/session/session_client.ts";
 import type { ShareStore } from "../../sharing/store/share_store.ts";
 import type { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
@@ -27,7 +27,7 @@ export interface SharingParts {
   /** What is known of owners who are not there: it can have changed since a share was made. */
   readonly owners: Pick<ShareOwners, "limits" | "mapped">;
   /** The error that asks a caller without credentials for some; the reason is for the log. */
-  readonly unauthenticated: (reason: string) => ServiceError;
+  readonly unauthenticated: (reason: string) => HttpError;
   readonly uploads: {
     readonly semaphore: PathLocks;
     readonly unfinished: UnfinishedUploads;

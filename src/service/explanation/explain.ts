@@ -7,7 +7,7 @@ import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { HeaderList } from "../../model/header_list.ts";
 import type { Identity } from "../../model/identity.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { HttpError } from "../../model/http_error.ts";
 import { checkLogin } from "../../resource/login_policy.ts";
 import { lowestLimit } from "../../resource/rate_limit.ts";
 import type { ServerFacts } from "../../resource/server_facts.ts";
@@ -80,7 +80,7 @@ async function explainWith(
     identity = await identityOf(parts, { headers, signal }, { caller, record, log });
     user = await attributesOf(identity, { headers, signal }, parts);
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
+    if (!(error instanceof HttpError)) throw error;
     // The chain speaks of all methods together, a method of what is wrong.
     const refused = identity === undefined ? methods.find(({ reason }) => reason !== undefined) : undefined;
     const refusal = refused === undefined ? error.message : `${refused.method}: ${refused.reason}`;
@@ -129,7 +129,7 @@ async function identityOf(
   try {
     const credentials = parseCredentials(headers, { clientAddress });
     const { caller } = await authenticate(recording, credentials, { log, signal });
-    if (caller instanceof ServiceError) throw caller;
+    if (caller instanceof HttpError) throw caller;
     if (caller.kind === "authenticated") return caller.identity;
     throw new TypeError("credentials make nobody anonymous");
   } finally {
@@ -185,7 +185,7 @@ function onServer(
       reservations: reservations.descriptionsFor(uid),
     };
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
+    if (!(error instanceof HttpError)) throw error;
     return { server: name, requires, refusal: error.message };
   }
 }

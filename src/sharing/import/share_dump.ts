@@ -2,7 +2,7 @@ import { isAddressRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
 import { canonicalDn, InvalidName } from "../../model/distinguished_name.ts";
 import { InvalidFile, type Problem } from "../../model/problem.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { HttpError } from "../../model/http_error.ts";
 import { parseAccessLevel } from "../access_level.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
 import { isDirectory, isExpired, type Quota, type Share } from "../share.ts";
@@ -159,7 +159,7 @@ class MemberReader {
     try {
       return read(text);
     } catch (error) {
-      if (error instanceof ServiceError) return this.bad(key, error.publicMessage);
+      if (error instanceof HttpError) return this.bad(key, error.publicMessage);
       throw error;
     }
   }

@@ -10,7 +10,7 @@ import { parseSignedToken } from "../../../src/authentication/signed_token.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import type { Caller, Identity } from "../../../src/model/identity.ts";
 import type { TlsMaterial } from "../../../src/model/tls_material.ts";
-import { isRefusal, refuse } from "../../../src/model/service_error.ts";
+import { httpError, isHttpError } from "../../../src/model/http_error.ts";
 import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 import { createAuthority } from "../../pki/authority.ts";
 import { bearer } from "../sample_credentials.ts";
@@ -44,7 +44,7 @@ async function site() {
     Object.defineProperty(records, "put", {
       value: (...args: Parameters<typeof put>) => {
         writes.count++;
-        return state.full ? Promise.reject(refuse("ERR_RECORD_STORE", "away")) : put(...args);
+        return state.full ? Promise.reject(httpError("ERR_RECORD_STORE", "away")) : put(...args);
       },
     });
     const elapsed = () => state.elapsed += state.looks;
@@ -524,12 +524,12 @@ Deno.test("while nobody can tell what was taken back, tokens count for some time
   state.staleMs = 60_000;
   assert.ok(await one.accepts(long));
   state.staleMs = 60_001;
-  await assert.rejects(one.accepts(long), (error) => isRefusal(error, "ERR_RECORD_STORE"));
+  await assert.rejects(one.accepts(long), (error) => isHttpError(error, "ERR_RECORD_STORE"));
   assert.ok(await one.accepts(short));
   assert.equal(await one.accepts(revoked), undefined, "as was known last");
   state.now += 200_000;
   const renewed = await one.renew(short, { lifetime: 200 });
-  await assert.rejects(one.accepts(renewed), (error) => isRefusal(error, "ERR_RECORD_STORE"));
+  await assert.rejects(one.accepts(renewed), (error) => isHttpError(error, "ERR_RECORD_STORE"));
   state.staleMs = 0;
   assert.ok(await one.accepts(renewed));
 });
@@ -539,7 +539,7 @@ Deno.test("a token that is made while the database is away counts, and is not li
   const { state } = service;
   const one = service.instance();
   state.full = true;
-  await assert.rejects(one.issue(ANN), (error) => isRefusal(error, "ERR_RECORD_STORE"), "a full disk");
+  await assert.rejects(one.issue(ANN), (error) => isHttpError(error, "ERR_RECORD_STORE"), "a full disk");
   state.staleMs = 1000;
   const token = await one.issue(ANN);
   assert.ok(await one.accepts(token));

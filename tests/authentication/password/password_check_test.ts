@@ -10,7 +10,7 @@ import {
   hashWithScrypt,
   matchesScrypt,
 } from "../../../src/authentication/password/scrypt_hash.ts";
-import { isRefusal } from "../../../src/model/service_error.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
 import type { SemaphoreWaiter } from "../../../src/model/fair_semaphore.ts";
 
 const MD5_LINE = `md5:${md5Digest("salt", "right")}:salt:CN=M`;
@@ -171,7 +171,7 @@ Deno.test("PasswordCheck looks at passwords of known users first, however many a
   const { check, begun, endAll } = held();
   const strangers = Array.from({ length: 43 * 8 }, async (_, i) => {
     await check("nobody", `x${i}`, stranger(`198.51.100.${i % 43}`)).catch((error) => {
-      assert.ok(isRefusal(error, "ERR_TOO_MUCH_WORK"));
+      assert.ok(isHttpError(error, "ERR_TOO_MUCH_WORK"));
     });
   });
   const known = [1, 2, 3].map((i) =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { AccountStatus } from "../../../src/authentication/account_status.ts";
 import { SignIns } from "../../../src/authentication/sign_in/sign_ins.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
-import { isRefusal } from "../../../src/model/service_error.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
 import { IN_MEMORY } from "../../../src/store/sqlite_database.ts";
 import { openRecordStore } from "../../../src/store/sqlite_record_store.ts";
 
@@ -96,7 +96,7 @@ Deno.test("SignIns end when what is derived from the login may last no longer, a
   assert.equal(await at.find(token), undefined);
   await assert.rejects(
     at.signIns.begin({ identity: ANN }),
-    (error) => isRefusal(error, "ERR_LOGIN_NOT_DERIVABLE"),
+    (error) => isHttpError(error, "ERR_LOGIN_NOT_DERIVABLE"),
   );
 });
 

@@ -1,4 +1,4 @@
-import { isRefusal, ServiceError } from "../../../src/model/service_error.ts";
+import { HttpError, isHttpError } from "../../../src/model/http_error.ts";
 import type { AuthenticationResult } from "../../../src/authentication/authenticator.ts";
 import { sshKey, type SshKeyOptions } from "../../../src/authentication/ssh_key/ssh_key.ts";
 import type { KeySource } from "../../../src/authentication/ssh_key/server_keys.ts";
@@ -222,7 +222,7 @@ Deno.test("sshKey() names the servers on which the key proves the account", asyn
 Deno.test("sshKey() says 503 with the server in the log if a server that was not reached might know the key", async () => {
   const sources = [source("A", {}), broken("B")];
   await assert.rejects(ask({ sources }, bearer(SHEET_TOKENS[0])), (error: unknown) => {
-    assert.ok(isRefusal(error, "ERR_KEY_LOOKUP_FAILED"));
+    assert.ok(isHttpError(error, "ERR_KEY_LOOKUP_FAILED"));
     assert.match(error.message, / from B$/);
     assert.equal(error.headers["Retry-After"], "5");
     assert.ok(!error.publicMessage.includes("B"));
@@ -454,7 +454,7 @@ Deno.test("sshKey() says whether a user it named still has a key, in the file or
   });
   const down = await sshKey({ ...DEFAULTS, sources: [broken("HPC")] });
   const carl = { dn: "CN=carl,OU=ssh-local-users", login: "carl" };
-  await assert.rejects(Promise.resolve(down.accountStatusOf?.(carl, SIGNAL)), ServiceError);
+  await assert.rejects(Promise.resolve(down.accountStatusOf?.(carl, SIGNAL)), HttpError);
   down.close();
 });
 

@@ -4,7 +4,7 @@ import type { AttributeSource } from "../../../src/attributes/attribute_source.t
 import type { AskAccountStatus } from "../../../src/authentication/account_status.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { attributeValues } from "../../../src/model/attributes.ts";
-import { refuse } from "../../../src/model/service_error.ts";
+import { httpError } from "../../../src/model/http_error.ts";
 import { ShareOwners } from "../../../src/resource/share/share_owners.ts";
 import type { Making, NamedOwner, Share } from "../../../src/sharing/share.ts";
 import { DRAFT } from "../../sharing/store/conformance.ts";
@@ -155,6 +155,6 @@ Deno.test("ShareOwners ends the shares of owners whom their source does not know
   });
   assertAlike(await ask(() => Promise.resolve({ kind: "known", servers: ["OTHER", "HPC"] })), [{}, {}]);
   assertAlike(await ask(() => Promise.resolve({ kind: "cannot tell" })), [{}, {}]);
-  const outOfOrder = refuse("ERR_TOO_MUCH_WORK");
+  const outOfOrder = httpError("ERR_TOO_MUCH_WORK");
   await assert.rejects(ask(() => Promise.reject(outOfOrder)), outOfOrder);
 });

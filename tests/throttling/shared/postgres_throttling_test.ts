@@ -3,7 +3,7 @@ import { InstanceRegister } from "../../../src/instances/instance_register.ts";
 import { SILENT } from "../../../src/logging/logger.ts";
 import { steadyClock, stopwatch } from "../../../src/model/clock.ts";
 import { realTime, type Schedule } from "../../../src/model/schedule.ts";
-import { isRefusal } from "../../../src/model/service_error.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
 import { LoginThrottle } from "../../../src/throttling/login_throttle.ts";
 import { SharedThrottling } from "../../../src/throttling/shared/shared_throttling.ts";
 import { DatabaseRecordStore } from "../../../src/store/database_record_store.ts";
@@ -92,7 +92,7 @@ async function instance(server: TestPostgres, name: string, id: string) {
       attempt.failed();
       return true;
     } catch (error) {
-      assert.ok(isRefusal(error, "ERR_TOO_MANY_FAILURES"));
+      assert.ok(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
       return false;
     }
   };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { SILENT } from "../../../src/logging/logger.ts";
-import { isRefusal } from "../../../src/model/service_error.ts";
+import { isHttpError } from "../../../src/model/http_error.ts";
 import type { Ban } from "../../../src/throttling/ban.ts";
 import type { ThrottlingNews } from "../../../src/throttling/throttling_state.ts";
 import { type Attempt, LoginThrottle } from "../../../src/throttling/login_throttle.ts";
@@ -85,7 +85,7 @@ class TestInstance {
       attempt.then((late) => late.undecided(), () => {}); // too late for this test
       return undefined;
     } catch (error) {
-      assert.ok(isRefusal(error, "ERR_TOO_MANY_FAILURES"));
+      assert.ok(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
       return undefined;
     }
   }

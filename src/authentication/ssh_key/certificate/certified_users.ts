@@ -3,7 +3,7 @@ import type { Clock } from "../../../model/clock.ts";
 import { isUserAccount } from "../../../model/account_name.ts";
 import { sameName } from "../../../model/distinguished_name.ts";
 import type { Identity } from "../../../model/identity.ts";
-import { isRefusal } from "../../../model/service_error.ts";
+import { isHttpError } from "../../../model/http_error.ts";
 import type { RecordStore } from "../../../store/record_store.ts";
 import { type WatchedFile, watchFile } from "../../../watch/watched_file.ts";
 import { wholeLines } from "../../../watch/whole_lines.ts";
@@ -141,7 +141,7 @@ export class CertifiedUsers implements CertificateDesk {
       });
       return { keys, identity };
     } catch (failure) {
-      if (!isRefusal(failure, "ERR_RECORD_STORE")) throw failure;
+      if (!isHttpError(failure, "ERR_RECORD_STORE")) throw failure;
       return { keys: [], identity, failure };
     }
   }

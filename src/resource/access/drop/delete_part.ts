@@ -1,5 +1,5 @@
 import type { Logger } from "../../../logging/logger.ts";
-import { isRefusal } from "../../../model/service_error.ts";
+import { isHttpError } from "../../../model/http_error.ts";
 import { mediatedScope } from "../../../sharing/rules/session_scope.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
 import type { Upload } from "./unfinished_uploads.ts";
@@ -29,7 +29,7 @@ export async function deletePart(upload: Upload, { sessions, store, uploads }: D
       await session.entry(part);
       await session.remove(part);
     } catch (error) {
-      if (!isRefusal(error, "ERR_NOT_FOUND")) throw error;
+      if (!isHttpError(error, "ERR_NOT_FOUND")) throw error;
     }
   }
   if (await uploads.unfinished.forget(upload) && kept === undefined) {

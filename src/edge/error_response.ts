@@ -5,11 +5,11 @@ import { addCommonHeaders, type AnswerPolicy, type AskedBy } from "../model/answ
 import type { ErrorBody } from "../model/error_body.ts";
 import { HeaderList } from "../model/header_list.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { ServiceError } from "../model/service_error.ts";
+import { HttpError } from "../model/http_error.ts";
 
 /** A refusal and what it is about. */
 interface Refused {
-  readonly error: ServiceError;
+  readonly error: HttpError;
   readonly requestId: string;
   /** As far as it could be read. */
   readonly by: AskedBy;
@@ -36,7 +36,7 @@ export function refusal(
 }
 
 /** The same as text, for a connection on which no request could be read. */
-export function rawRefusal(refused: Refused, policy: AnswerPolicy): string {
+export function rawErrorResponse(refused: Refused, policy: AnswerPolicy): string {
   const { status, headers, body } = refusal(refused, policy);
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`, `Date: ${new Date().toUTCString()}`];
   const { fields } = headers;
@@ -45,7 +45,7 @@ export function rawRefusal(refused: Refused, policy: AnswerPolicy): string {
 }
 
 /** Counts the answers that the edge gives by itself, among all requests of the service. */
-export class RefusalCount {
+export class ErrorResponseCount {
   readonly #counters = new Counters();
 
   /** @param method Empty if it could not be read. */

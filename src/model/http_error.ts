@@ -7,12 +7,12 @@ type Filling = Readonly<Record<string, unknown>> & {
 };
 
 /**
- * A failure that a caller may be told of: a row of {@link ERRORS}, filled in. Made by {@link refuse}; the one place that
+ * A failure that a caller may be told of: a row of {@link ERRORS}, filled in. Made by {@link httpError}; the one place that
  * turns it into a response is `src/service/http/error_response.ts`. `message` and `cause` are for the log,
  * `publicMessage` and `headers` for the caller. A class of its own has only what somebody must tell from other failures
  * of the same code, or reads facts of.
  */
-export class ServiceError extends Error {
+export class HttpError extends Error {
   /** HTTP status of the response, should the error reach the caller. */
   readonly status: number;
   readonly publicMessage: string;
@@ -58,11 +58,11 @@ type Details<Code extends ErrorCode> = Parameters<(typeof ERRORS)[Code]> extends
  * throw refuse("ERR_HEADER_TOO_LONG", { name: "Authorization", limit: 8000 });
  * throw refuse("ERR_SHARE_NOT_FOUND", "the owner is banned");
  */
-export function refuse<Code extends ErrorCode>(code: Code, ...[told, cause]: Details<Code>): ServiceError {
-  return new ServiceError(code, typeof told === "object" ? told : { reason: told }, cause);
+export function httpError<Code extends ErrorCode>(code: Code, ...[told, cause]: Details<Code>): HttpError {
+  return new HttpError(code, typeof told === "object" ? told : { reason: told }, cause);
 }
 
 /** Whether a thrown value is the error of a code. */
-export function isRefusal(error: unknown, code: ErrorCode): error is ServiceError {
-  return error instanceof ServiceError && error.code === code;
+export function isHttpError(error: unknown, code: ErrorCode): error is HttpError {
+  return error instanceof HttpError && error.code === code;
 }
