@@ -3,7 +3,7 @@ import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { Caller, Identity } from "../model/identity.ts";
 import { HttpError, httpError } from "../model/http_error.ts";
 import type { AuthenticationResult, Authenticator, StepUp } from "./authenticator.ts";
-import { challengeHeader, type TokenProblem } from "./unauthenticated.ts";
+import { challengeHeader, type TokenDiagnostic } from "./unauthenticated.ts";
 
 /** Everything that decides who is calling. */
 export interface AuthenticationChain {
@@ -67,9 +67,11 @@ function callerOf(
   if (result.kind === "accepted") return { kind: "authenticated", identity: result.identity };
   if (result.kind === "undecided") return result.error;
   if (result.kind === "refused") {
-    return unauthenticated(chain, result.reason, problemOf(authorization, result.stepUp));
+    return unauthenticated(chain, result.reason, diagnosticOf(authorization, result.stepUp));
   }
-  if (authorization.kind !== "none") return unauthenticated(chain, result.reason, problemOf(authorization));
+  if (authorization.kind !== "none") {
+    return unauthenticated(chain, result.reason, diagnosticOf(authorization));
+  }
   return chain.failOnMissingCredentials ? unauthenticated(chain, "no credentials") : { kind: "anonymous" };
 }
 
@@ -146,27 +148,27 @@ function outOfOrder(methods: readonly string[], cause: unknown): HttpError {
   return httpError("ERR_AUTHENTICATION_UNAVAILABLE", { seconds: retryAfter(cause), reason }, cause);
 }
 
-/** Value of `WWW-Authenticate` for a chain: all ways that it knows. @param problem Of the token that was shown. */
+/** Value of `WWW-Authenticate` for a chain: all ways that it knows. @param diagnostic Of the token that was shown. */
 export function challengeOf(
   { methods, issuedTokens, realm, metadata }: AuthenticationChain,
-  problem?: TokenProblem,
+  diagnostic?: TokenDiagnostic,
 ): string {
   const all = issuedTokens === undefined ? methods : [...methods, issuedTokens];
-  return challengeHeader({ realm, metadata, problem }, all.flatMap((method) => method.challenges));
+  return challengeHeader({ realm, metadata, diagnostic }, all.flatMap((method) => method.challenges));
 }
 
 /** The one 401 of a chain, with all its challenges; also for callers who are nobody where somebody is needed. */
 export function unauthenticated(
   chain: AuthenticationChain,
   reason: string,
-  problem?: TokenProblem,
+  diagnostic?: TokenDiagnostic,
 ): HttpError {
-  const challenge = challengeOf(chain, problem);
+  const challenge = challengeOf(chain, diagnostic);
   return httpError("ERR_UNAUTHENTICATED", { challenge, reason: `Not authenticated: ${reason}` });
 }
 
 /** What is said of a token, if one was shown. */
-function problemOf(authorization: Authorization, stepUp?: StepUp): TokenProblem | undefined {
+function diagnosticOf(authorization: Authorization, stepUp?: StepUp): TokenDiagnostic | undefined {
   if (authorization.kind !== "bearer") return undefined;
   return { scheme: authorization.scheme ?? "Bearer", stepUp };
 }

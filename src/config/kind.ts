@@ -1,4 +1,4 @@
-import type { Problem } from "../model/problem.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Infer, Table } from "./key.ts";
 import type { KeyReader } from "./key_reader.ts";
 import type { KindConfig } from "./kind_config.ts";
@@ -40,7 +40,7 @@ export interface KnownUser {
 
 /** What a look through the files of one method or source found. */
 export interface KindInspection {
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
   readonly users?: readonly KnownUser[];
   /** Names of users that it has entries for. */
   readonly written?: readonly WrittenName[];

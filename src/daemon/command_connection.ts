@@ -152,13 +152,13 @@ class CommandConnection {
       at: clock(),
     };
     const socket = this.#socket instanceof TLSSocket ? this.#socket : undefined;
-    let problem = checkPeer(socket === undefined ? [] : shortChain(socket), demands);
-    if (problem !== undefined && socket !== undefined) {
+    let diagnostic = checkPeer(socket === undefined ? [] : shortChain(socket), demands);
+    if (diagnostic !== undefined && socket !== undefined) {
       const whole = wholeChain(socket);
-      if (whole.length > 2) problem = checkPeer(whole, demands);
+      if (whole.length > 2) diagnostic = checkPeer(whole, demands);
     }
-    if (problem === undefined) this.#write();
-    else this.#leave("untrusted", problem);
+    if (diagnostic === undefined) this.#write();
+    else this.#leave("untrusted", diagnostic);
   }
 
   #write(): void {

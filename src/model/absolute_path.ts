@@ -59,7 +59,7 @@ export function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-/** A path that no daemon is asked about. @param problem Told to the caller. */
-export function invalidPath(problem: string): HttpError {
-  return httpError("ERR_INVALID_PATH", { problem });
+/** A path that no daemon is asked about. @param diagnostic Told to the caller. */
+export function invalidPath(diagnostic: string): HttpError {
+  return httpError("ERR_INVALID_PATH", { diagnostic });
 }

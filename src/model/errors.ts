@@ -211,7 +211,7 @@ export const ERRORS = {
   },
   ERR_INVALID_PATH: {
     status: 400,
-    text: "Invalid path: {problem}",
+    text: "Invalid path: {diagnostic}",
     meaning: "A path that no daemon is asked about.",
     remedy: "Use an absolute path without `..` that names a file or directory.",
   },

@@ -73,7 +73,7 @@ export function signInFailed(
   if (failure.code === "ERR_FOREIGN_PAGE") return undefined;
   const says = TEXTS.signIn;
   const isWrong = failure.code === "ERR_UNAUTHENTICATED";
-  const page = formsPage(asked, parts, { problem: isWrong ? says.wrong : failure.publicMessage });
+  const page = formsPage(asked, parts, { diagnostic: isWrong ? says.wrong : failure.publicMessage });
   // Not 401: the challenge that belongs to it makes browsers ask for the password in a window of their own.
   return { ...page, status: isWrong ? 403 : failure.status };
 }
@@ -141,7 +141,7 @@ export function toSignIn(
 function formsPage(
   asked: Asked,
   { ways, siteName }: SignInParts,
-  { certificate, problem }: { readonly certificate?: string; readonly problem?: string },
+  { certificate, diagnostic }: { readonly certificate?: string; readonly diagnostic?: string },
 ): HttpResponse {
   const says = TEXTS.signIn;
   const visit = Visit.of(asked);
@@ -156,7 +156,7 @@ ${content}
   const page = pageResponse({
     title: says.title(siteName),
     body: [
-      problem !== undefined && markup`<p role="alert" class="problem">${problem}</p>`,
+      diagnostic !== undefined && markup`<p role="alert" class="diagnostic">${diagnostic}</p>`,
       ways.password && form(markup`<p><label for="user">${says.user}</label>
 <input id="user" name="user" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="256"></p>
 <p><label for="password">${says.password}</label>

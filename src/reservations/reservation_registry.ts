@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Clock } from "../model/clock.ts";
-import { formatProblem } from "../model/problem.ts";
+import { formatDiagnostic } from "../model/diagnostic.ts";
 import { watchFile } from "../watch/watched_file.ts";
 import { activeLimit, describeReservations, type Reservation } from "./reservation.ts";
 import { readReservationFile } from "./reservation_file.ts";
@@ -48,8 +48,10 @@ export const MAX_RESERVATIONS = 4 * 1024 * 1024;
 export async function openReservationRegistry(options: RegistryOptions): Promise<ReservationRegistry> {
   const { file, zone = hostZone(), clock, log, intervalMs } = options;
   const watched = await watchFile<readonly Reservation[]>(file, (text) => {
-    const { reservations, problems } = readReservationFile(text, { file, zone, now: clock() });
-    for (const problem of problems) log.warn("reservation left out", { problem: formatProblem(problem) });
+    const { reservations, diagnostics } = readReservationFile(text, { file, zone, now: clock() });
+    for (const diagnostic of diagnostics) {
+      log.warn("reservation left out", { diagnostic: formatDiagnostic(diagnostic) });
+    }
     return reservations;
   }, { log, missing: [], maxBytes: MAX_RESERVATIONS, intervalMs });
   return new KnownReservations({ known: () => watched.current, zone, clock, close: () => watched.close() });

@@ -12,7 +12,7 @@ import type { Peer } from "../model/peer.ts";
 import { readTarget } from "../model/request_target.ts";
 import { type HttpError, httpError } from "../model/http_error.ts";
 import { trimEndCharacters } from "../model/trim.ts";
-import { formatProblem, InvalidFile, isError } from "../model/problem.ts";
+import { formatDiagnostic, InvalidFile, isError } from "../model/diagnostic.ts";
 import { trustsNobodyByDefault } from "../outgoing/exclusive_trust.ts";
 import { invalidRequest } from "../resource/invalid_request.ts";
 import { Acceptance } from "./http/acceptance.ts";
@@ -61,12 +61,12 @@ export async function mountService(
 ): Promise<MountedService> {
   const prefix = trimEndCharacters(path, "/");
   if (!/^(?:\/[A-Za-z0-9._~-]+)*$/.test(prefix)) throw new TypeError("path: expected a path such as /uftp");
-  const { setup, problems } = await loadSetup(configuration, {
+  const { setup, diagnostics } = await loadSetup(configuration, {
     environment: (name) => Deno.env.get(name),
     unknownKeys: "warning",
     workingDirectory,
   });
-  if (setup === undefined) throw new InvalidFile(problems.filter(isError));
+  if (setup === undefined) throw new InvalidFile(diagnostics.filter(isError));
   requireExclusiveTrust(configuration, setup.config);
   const { site, sharing } = setup.config;
   if (sharing.directory !== undefined) await Deno.mkdir(sharing.directory, { recursive: true, mode: 0o700 });
@@ -80,7 +80,7 @@ export async function mountService(
   }, { log });
   return {
     handle: (request, peer) => answerWeb(service, request, peer, { prefix, policy: setup.config.https }),
-    warnings: problems.map(formatProblem),
+    warnings: diagnostics.map(formatDiagnostic),
     close: () => service.close(),
   };
 }

@@ -2,7 +2,7 @@
 export class CannotStart extends Error {
   override readonly name: string = "CannotStart";
 
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join("\n"));
+  constructor(readonly diagnostics: readonly string[]) {
+    super(diagnostics.join("\n"));
   }
 }

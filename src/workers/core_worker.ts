@@ -81,7 +81,7 @@ async function start({ options, learned }: ToCoreWorker & { kind: "start" }): Pr
     };
   } catch (error) {
     flush();
-    tell({ kind: "failed", problems: [error instanceof Error ? error.message : String(error)] });
+    tell({ kind: "failed", diagnostics: [error instanceof Error ? error.message : String(error)] });
     return undefined;
   }
 }

@@ -79,7 +79,7 @@ async function startMetrics({ metrics: options }: Start, log: Logger): Promise<H
   try {
     return await HttpsEdge.start(options, { answer: metrics.answer, log, groupOf: addressGroup });
   } catch (error) {
-    tell({ kind: "failed", problems: [listenProblem(error, options.address, options.port)] });
+    tell({ kind: "failed", diagnostics: [listenDiagnostic(error, options.address, options.port)] });
     return undefined;
   }
 }
@@ -99,7 +99,7 @@ async function start(message: Start, log: Logger): Promise<HttpsEdge | undefined
     tell({ kind: "ready", port: running.port, metricsPort: metricsPage?.port });
     return running;
   } catch (error) {
-    tell({ kind: "failed", problems: [listenProblem(error, options.address, options.port)] });
+    tell({ kind: "failed", diagnostics: [listenDiagnostic(error, options.address, options.port)] });
     return undefined;
   }
 }
@@ -118,7 +118,7 @@ function replaceCore(generation: number, channel: CoreChannel): void {
 }
 
 /** Why nobody could listen, for the operator. */
-function listenProblem(error: unknown, address: string, port: number): string {
+function listenDiagnostic(error: unknown, address: string, port: number): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "EADDRINUSE") return `port ${port} on ${address} is taken by another process`;
   if (code === "EACCES") return `port ${port} on ${address} needs a privilege (ports below 1024 do)`;

@@ -18,14 +18,14 @@ async function samples(supervisor: Supervisor): Promise<Sample[]> {
     sample("authserver_build_info", { version: VERSION, deno: Deno.version.deno }, 1),
     sample("authserver_start_time_seconds", {}, supervisor.upSince / 1000),
     sample("authserver_resident_memory_bytes", {}, Deno.memoryUsage().rss),
-    sample("authserver_core_up", {}, "problem" in core ? 0 : 1),
+    sample("authserver_core_up", {}, "diagnostic" in core ? 0 : 1),
     sample("authserver_core_generation", {}, supervisor.generation),
     ...[...lagMs].map((
       [worker, ms],
     ): Sample => sample("authserver_event_loop_lag_seconds", { worker }, ms / 1000)),
     sample("authserver_config_last_reload_success", {}, ok ? 1 : 0),
     sample("authserver_config_last_reload_timestamp_seconds", {}, at / 1000),
-    ...("problem" in core ? [] : samplesOfCore(core)),
+    ...("diagnostic" in core ? [] : samplesOfCore(core)),
     ...counters.samples,
   ];
 }

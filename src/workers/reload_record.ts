@@ -6,13 +6,13 @@ export interface LastReload {
   readonly at: number;
   readonly ok: boolean;
   /** What was wrong, as the log has it. */
-  readonly problems: readonly string[];
+  readonly diagnostics: readonly string[];
 }
 
 /** Remembers the last reload, counts them all, and leaves audit lines. The start counts as one that went well. */
 export class ReloadRecord {
   readonly #reports: WorkerReports;
-  #last: LastReload = { at: Date.now(), ok: true, problems: [] };
+  #last: LastReload = { at: Date.now(), ok: true, diagnostics: [] };
 
   constructor(reports: WorkerReports) {
     this.#reports = reports;
@@ -29,15 +29,15 @@ export class ReloadRecord {
     this.#remember(true, []);
   }
 
-  failed(problems: readonly string[]): void {
-    this.#remember(false, problems);
+  failed(diagnostics: readonly string[]): void {
+    this.#remember(false, diagnostics);
   }
 
-  #remember(ok: boolean, problems: readonly string[]): void {
-    this.#last = { at: Date.now(), ok, problems };
+  #remember(ok: boolean, diagnostics: readonly string[]): void {
+    this.#last = { at: Date.now(), ok, diagnostics };
     const result = ok ? "ok" : "failed";
     this.#reports.counters.count("authserver_config_reloads_total", { result });
-    const [reason] = problems;
+    const [reason] = diagnostics;
     this.#reports.audit({
       event: "reload",
       decision: ok ? "granted" : "refused",

@@ -17,7 +17,7 @@ interface ServiceStatus {
   readonly uptimeSeconds: number;
   readonly lastReload: Omit<LastReload, "at"> & { readonly at: string };
   /** Why the core does not answer; all that only it knows is then missing. */
-  readonly coreProblem?: string;
+  readonly coreDiagnostic?: string;
   readonly servers?: CoreStatus["servers"];
   readonly identityProviders?: readonly IdentityProvider[];
   readonly certificate?: { readonly dn: string; readonly expires: string; readonly daysLeft: number };
@@ -80,11 +80,13 @@ const CORE_MS = 2000;
 const DAY_MS = 24 * 3600 * 1000;
 
 /** What the core says of itself, or why it says nothing. */
-export async function coreStatus(supervisor: Supervisor): Promise<CoreStatus | { readonly problem: string }> {
+export async function coreStatus(
+  supervisor: Supervisor,
+): Promise<CoreStatus | { readonly diagnostic: string }> {
   try {
     return (await ask(supervisor, { about: "status" }, CORE_MS)).status;
   } catch (error) {
-    if (error instanceof NoAnswer) return { problem: error.message };
+    if (error instanceof NoAnswer) return { diagnostic: error.message };
     throw error;
   }
 }
@@ -106,7 +108,7 @@ export async function serviceStatus(
     upSince: iso(supervisor.upSince),
     uptimeSeconds: Math.round((now - supervisor.upSince) / 1000),
     lastReload: { at: iso(at), ...reload },
-    ...("problem" in core ? { coreProblem: core.problem } : knownToCore(core, now)),
+    ...("diagnostic" in core ? { coreDiagnostic: core.diagnostic } : knownToCore(core, now)),
     sessions: sessionsIn(counters.samples),
     memoryBytes: Deno.memoryUsage().rss,
     eventLoopLagMs: Object.fromEntries(lagMs),

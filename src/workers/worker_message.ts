@@ -62,7 +62,7 @@ export type FromWorker =
   /** From the edge: a scraper wants the metrics page. */
   | { readonly kind: "metrics-page" }
   /** It cannot start; the texts are for the operator. */
-  | { readonly kind: "failed"; readonly problems: readonly string[] }
+  | { readonly kind: "failed"; readonly diagnostics: readonly string[] }
   /** Whole lines, with their ends. */
   | { readonly kind: "log"; readonly text: string }
   | { readonly kind: "audit"; readonly lines: readonly string[] }

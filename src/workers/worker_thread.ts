@@ -76,7 +76,7 @@ export class WorkerThread<In> {
     );
     if (first?.kind === "ready") return first;
     throw new CannotStart(
-      first?.kind === "failed" ? first.problems : [`the ${this.name} did not start in time`],
+      first?.kind === "failed" ? first.diagnostics : [`the ${this.name} did not start in time`],
     );
   }
 
@@ -103,7 +103,7 @@ export class WorkerThread<In> {
   #lose(reason: string): void {
     if (this.#over) return;
     this.end();
-    for (const take of [...this.#waiting]) take({ kind: "failed", problems: [reason] });
+    for (const take of [...this.#waiting]) take({ kind: "failed", diagnostics: [reason] });
     this.#died(reason);
   }
 

@@ -19,8 +19,8 @@ async function known(dynamic?: object) {
       files: { "conf/dynamic.json": JSON.stringify({ [ALICE_DN]: dynamic }) },
     }),
   });
-  const { setup, problems } = await loadSetup(site.main, { environment: () => undefined });
-  assert(setup !== undefined, JSON.stringify(problems));
+  const { setup, diagnostics } = await loadSetup(site.main, { environment: () => undefined });
+  assert(setup !== undefined, JSON.stringify(diagnostics));
   const { attributes, dynamicAttributes } = setup.config;
   const source = await createAttributes(attributes, dynamicAttributes, KINDS.sources, {
     log: SILENT,

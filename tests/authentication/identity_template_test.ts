@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { NoIdentity } from "../../src/authentication/check_identity.ts";
 import { claimAt } from "../../src/authentication/claims.ts";
-import { fillIdentityTemplate, templateProblem } from "../../src/authentication/identity_template.ts";
+import { fillIdentityTemplate, templateDiagnostic } from "../../src/authentication/identity_template.ts";
 import { parseReply } from "../../src/authentication/oauth/reply_variables.ts";
 import { canonicalDn, parseName } from "../../src/model/distinguished_name.ts";
 
@@ -54,12 +54,12 @@ Deno.test("fillIdentityTemplate() gives names of the parts that the template has
   }));
 });
 
-Deno.test("templateProblem() takes any text", () => {
-  assert.equal(templateProblem(TEMPLATE, "sub"), undefined);
+Deno.test("templateDiagnostic() takes any text", () => {
+  assert.equal(templateDiagnostic(TEMPLATE, "sub"), undefined);
   for (const template of ["CN=%sub", "CN=ann", "%sub%", "CN=%%", "CN=%a b%", "CN=%sub%,"]) {
-    assert.equal(typeof templateProblem(template, "sub"), "string", template);
+    assert.equal(typeof templateDiagnostic(template, "sub"), "string", template);
   }
-  fc.assert(fc.property(fc.string(), (text) => void templateProblem(text, "sub")));
+  fc.assert(fc.property(fc.string(), (text) => void templateDiagnostic(text, "sub")));
 });
 
 Deno.test("fillIdentityTemplate() gives different names to subjects that differ, in case alone too", () => {

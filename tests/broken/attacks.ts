@@ -616,7 +616,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a name that no file system holds is taken for a fault of the daemon",
     file: "src/daemon/session/daemon_session.ts",
     change: instead(
-      'throw problem === undefined ? refusal("STOR", reply) : invalidPath(problem);',
+      'throw diagnostic === undefined ? refusal("STOR", reply) : invalidPath(diagnostic);',
       'throw refusal("STOR", reply);',
     ),
     tests: ["tests/system/sharing/upload_test.ts"],

@@ -40,7 +40,7 @@ const CLOCK_AND_DISKS: readonly Breakage[] = [
     rows: ["the truststore is empty"],
     broken: "a truststore without certificates is taken",
     file: "src/config/tls/truststore.ts",
-    change: instead("anchors.size === 0 && !problems.some(isError)", "false"),
+    change: instead("anchors.size === 0 && !diagnostics.some(isError)", "false"),
     tests: ["tests/faults/certificates_test.ts", "tests/config/tls"],
   },
 ];
@@ -270,8 +270,8 @@ const DAEMONS: readonly Breakage[] = [
         "checkServerIdentity: () => undefined, rejectUnauthorized: false,",
       )(
         instead(
-          "if (problem === undefined) this.#write();",
-          "if (problem === undefined || true) this.#write();",
+          "if (diagnostic === undefined) this.#write();",
+          "if (diagnostic === undefined || true) this.#write();",
         )(text),
       ),
     tests: [

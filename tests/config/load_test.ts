@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { KINDS } from "../../src/service/kinds.ts";
 import { loadConfiguration } from "../../src/config/load.ts";
-import { formatProblem } from "../../src/model/problem.ts";
+import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 import { loadText, MINIMAL, MINIMAL_LINES } from "./load_fixture.ts";
 import { OAUTH_DEFAULTS } from "./oauth_defaults.ts";
 
@@ -175,12 +175,12 @@ Deno.test("loadConfiguration() reads variant B of the specification", async () =
 });
 
 Deno.test("loadConfiguration() reads the configuration that the service comes with", async () => {
-  const { config, problems } = await loadConfiguration("conf/container.properties", {
+  const { config, diagnostics } = await loadConfiguration("conf/container.properties", {
     kinds: KINDS,
     workingDirectory: ROOT,
     environment: () => undefined,
   });
-  assert.deepEqual(problems.map(formatProblem), []);
+  assert.deepEqual(diagnostics.map(formatDiagnostic), []);
   assert.deepEqual(config?.authentication.methods.map(({ name }) => name), ["SSHKEY", "PASSWORD"]);
 });
 
@@ -240,7 +240,7 @@ Deno.test("loadConfiguration() reports a missing file, and what an empty one lac
     workingDirectory: "/nowhere",
     environment: () => undefined,
   });
-  assert.deepEqual(missing.problems.map(formatProblem), [
+  assert.deepEqual(missing.diagnostics.map(formatDiagnostic), [
     "none: cannot read /nowhere/none: there is no such file",
   ]);
   assert.deepEqual((await loadText("")).errors, [

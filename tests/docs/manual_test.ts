@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname, join, relative } from "node:path";
 import { inspectDataFiles } from "../../src/command/diagnosis/inspect_data_files.ts";
-import { formatProblem } from "../../src/model/problem.ts";
+import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 import { loadSetup } from "../../src/service/assembly/load_setup.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { anchorsOf, isAsPrinted, linksOf, piecesOf } from "./manual_page.ts";
@@ -78,13 +78,13 @@ function withSettings(text: string): string {
   return `${base.map(([key, value]) => `${key}=${value}\n`).join("")}${text}`;
 }
 
-async function problemsOf(folder: string, main: string): Promise<string[]> {
-  const { config, problems } = await loadSetup(main, {
+async function diagnosticsOf(folder: string, main: string): Promise<string[]> {
+  const { config, diagnostics } = await loadSetup(main, {
     workingDirectory: folder,
     environment: (name) => name.startsWith("AUTH_") ? "from the environment, and long enough" : undefined,
   });
   const inData = config === undefined ? [] : await inspectDataFiles(config);
-  return [...problems, ...inData].map(formatProblem);
+  return [...diagnostics, ...inData].map(formatDiagnostic);
 }
 
 for (const path of await pages()) {
@@ -101,7 +101,7 @@ for (const path of await pages()) {
           await write(folder, piece.path, piece.text);
         } else if (piece.kind === "settings") {
           await write(folder, "try.properties", withSettings(piece.text));
-          assert.deepEqual(await problemsOf(folder, "try.properties"), [], place);
+          assert.deepEqual(await diagnosticsOf(folder, "try.properties"), [], place);
         } else {
           for (const { command, output } of piece.commands) {
             const { code, stdout, stderr } = await new Deno.Command("/bin/sh", {

@@ -1,7 +1,7 @@
 /** What reservations promise wherever they are kept: whoever changes them, and the book that the service goes by. */
 import assert from "node:assert/strict";
 import type { Clock } from "../../src/model/clock.ts";
-import { InvalidFile } from "../../src/model/problem.ts";
+import { InvalidFile } from "../../src/model/diagnostic.ts";
 import type { ReservationRegistry } from "../../src/reservations/reservation_registry.ts";
 import { ReservationNotChanged, type ReservationStore } from "../../src/reservations/reservation_store.ts";
 
@@ -71,7 +71,11 @@ export function testReservations(name: string, open: (clock: Clock) => Promise<O
     assert.deepEqual(limits(), [0, 5242880, 5242880]);
     time.now = at("23:00");
     assert.deepEqual([limits(), registry.list(), registry.descriptionsFor("ann")], [[0, 0, 0], [], []]);
-    assert.deepEqual(await store.list(), { reservations: [reservation], problems: [] }, "it is still listed");
+    assert.deepEqual(
+      await store.list(),
+      { reservations: [reservation], diagnostics: [] },
+      "it is still listed",
+    );
   });
 
   fact("end when they are removed", async ({ store, registry, time, seen }) => {
@@ -127,7 +131,8 @@ export function testReservations(name: string, open: (clock: Clock) => Promise<O
       for (const wrong of [{ from: "now" }, { to: "2026-01-05 19:00" }, { rateLimit: "fast" }]) {
         await assert.rejects(
           store.add({ ...NIGHT, name: "new", ...wrong }),
-          (error) => error instanceof InvalidFile && error.problems.every(({ line }) => line === undefined),
+          (error) =>
+            error instanceof InvalidFile && error.diagnostics.every(({ line }) => line === undefined),
         );
       }
       assert.equal((await store.list()).reservations.length, 1);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
-import { InvalidFile } from "../../src/model/problem.ts";
+import { InvalidFile } from "../../src/model/diagnostic.ts";
 import {
   hostZone,
   NO_RESERVATIONS,

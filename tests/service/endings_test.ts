@@ -65,8 +65,8 @@ async function start() {
   using file = await Deno.create(`${site.data}/d/big`);
   await file.truncate(BIG);
   await Deno.mkdir(`${site.folder}/data`, { recursive: true });
-  const { setup, problems } = await inspect(site.main);
-  assert(setup?.material !== undefined, problems.map(({ expected }) => expected).join());
+  const { setup, diagnostics } = await inspect(site.main);
+  assert(setup?.material !== undefined, diagnostics.map(({ expected }) => expected).join());
   const { material } = setup;
   const tls = (material: TlsMaterial): EdgeTls => ({
     ...material,

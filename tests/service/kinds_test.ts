@@ -5,7 +5,7 @@ import { checkOnline } from "../../src/command/diagnosis/check_online.ts";
 import { inspectDataFiles } from "../../src/command/diagnosis/inspect_data_files.ts";
 import { sections } from "../../src/config/sections.ts";
 import { SILENT } from "../../src/logging/logger.ts";
-import { formatProblem } from "../../src/model/problem.ts";
+import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 import { corePermissions } from "../../src/workers/permissions.ts";
 import { loadSetup } from "../../src/service/assembly/load_setup.ts";
 import { createService } from "../../src/service/service.ts";
@@ -38,7 +38,7 @@ async function badgeSite({ badges = `${ANN}\n`, more = {} }: { badges?: string; 
       ...more,
     },
   });
-  const { config, setup, problems } = await loadSetup(site.main, {
+  const { config, setup, diagnostics } = await loadSetup(site.main, {
     environment: () => undefined,
     kinds: MORE_KINDS,
   });
@@ -47,7 +47,7 @@ async function badgeSite({ badges = `${ANN}\n`, more = {} }: { badges?: string; 
     door: door.userinfo,
     config,
     setup,
-    problems: problems.map(formatProblem),
+    diagnostics: diagnostics.map(formatDiagnostic),
     async [Symbol.asyncDispose]() {
       await Promise.all([site, door].map((each) => each[Symbol.asyncDispose]()));
       await Deno.remove(list);
@@ -73,8 +73,8 @@ Deno.test("what is wrong with the keys of a kind that was made up is reported", 
     [`${METHOD}BADGE.dor`]: "2",
   };
   await using site = await badgeSite({ more });
-  const found = site.problems.filter((problem) => problem.includes("BADGE."))
-    .map((problem) => problem.replace(/^\S+ /, "").replace(METHOD, ""));
+  const found = site.diagnostics.filter((diagnostic) => diagnostic.includes("BADGE."))
+    .map((diagnostic) => diagnostic.replace(/^\S+ /, "").replace(METHOD, ""));
   assert.deepEqual(found, [
     "BADGE.floors = none: expected a whole number from 1 to 2147483647 (floors)",
     "BADGE.lift: ignored: everybody takes the stairs",
@@ -102,8 +102,8 @@ Deno.test("a kind that was made up is looked through by check, and tried by chec
   await using site = await badgeSite({ badges: `${ANN}\n`.repeat(10) });
   const { config, setup, list, door } = site;
   assert(config !== undefined && setup !== undefined);
-  const problems = await inspectDataFiles(config, MORE_KINDS);
-  assert.deepEqual(problems.map(formatProblem), [`${list}: at most 9 badges`]);
+  const diagnostics = await inspectDataFiles(config, MORE_KINDS);
+  assert.deepEqual(diagnostics.map(formatDiagnostic), [`${list}: at most 9 badges`]);
   const findings = await checkOnline(setup, { log: SILENT, clock: Date.now, kinds: MORE_KINDS });
   const found = findings.filter(({ system }) => system === "method BADGE");
   assert.deepEqual(found.map(({ address, ok }) => ({ address, ok })), [{ address: door, ok: true }]);

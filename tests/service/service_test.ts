@@ -12,8 +12,8 @@ async function serviceWith(
   files: Readonly<Record<string, string>> = {},
 ) {
   const site = await createSite({ properties, files });
-  const { setup, problems } = await inspect(site.main);
-  assert(setup !== undefined, problems.map(({ expected }) => expected).join());
+  const { setup, diagnostics } = await inspect(site.main);
+  assert(setup !== undefined, diagnostics.map(({ expected }) => expected).join());
   const lines: string[] = [];
   const service = await createService(
     { ...setup, generation: 1, upSince: 0, port: 9000 },

@@ -19,8 +19,8 @@ function freePort(): number {
 }
 
 async function config(main = site.main) {
-  const { setup, problems } = await inspect(main);
-  assert(setup !== undefined, JSON.stringify(problems));
+  const { setup, diagnostics } = await inspect(main);
+  assert(setup !== undefined, JSON.stringify(diagnostics));
   return setup.config;
 }
 

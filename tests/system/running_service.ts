@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { runCommand } from "../../src/command/run_command.ts";
 import { type RunningService, startService } from "../../src/command/serving/running_service.ts";
-import { formatProblem } from "../../src/model/problem.ts";
+import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 import { type DaemonOptions, type DaemonSimulator, startDaemon } from "../daemon_simulator/daemon.ts";
 import { ApiDescription } from "../openapi/api_description.ts";
 import { type Authority, createAuthority } from "../pki/authority.ts";
@@ -211,10 +211,12 @@ const startProcess: Start = async ({ main, folder }, tell) => {
 };
 
 const startHere: Start = async ({ main }, console) => {
-  const problems: string[] = [];
-  const service = await startService(main, (problem) => problems.push(formatProblem(problem)), { console })
+  const diagnostics: string[] = [];
+  const service = await startService(main, (diagnostic) => diagnostics.push(formatDiagnostic(diagnostic)), {
+    console,
+  })
     .catch((error) => {
-      throw new Error(problems.join("\n"), { cause: error });
+      throw new Error(diagnostics.join("\n"), { cause: error });
     });
   const { port, reload, stop, stopped } = service;
   return { pid: Deno.pid, port, hangUp: () => void reload(), reload, stop, stopped };

@@ -100,8 +100,8 @@ Deno.test("a bad configuration is reported with file and line, and the one befor
   await reloadWith(`${main}authservice.server.HPC.commandPrt=1\ncontainer.port=many\n`);
   await system.logged(/error the new configuration cannot be used, the one before stays/, before);
   const place = `container\\.properties:${line}: container\\.port = many`;
-  await system.logged(new RegExp(`error configuration problem=".*${place}`), before);
-  await system.logged(/configuration problem=".*commandPrt.*did you mean/, before);
+  await system.logged(new RegExp(`error configuration diagnostic=".*${place}`), before);
+  await system.logged(/configuration diagnostic=".*commandPrt.*did you mean/, before);
   assert.equal((await system.ask("/rest/auth/HPC", POST)).status, 200);
   await reloadWith(main);
   await system.logged(/configuration reloaded/, before);

@@ -49,8 +49,8 @@ for (const [address, more, expected] of PROVIDERS) {
         ...more,
       },
     });
-    const { setup, problems } = await loadSetup(site.main, { environment: () => undefined });
-    assert(setup !== undefined, JSON.stringify(problems));
+    const { setup, diagnostics } = await loadSetup(site.main, { environment: () => undefined });
+    assert(setup !== undefined, JSON.stringify(diagnostics));
     const asked: string[] = [];
     const { net, write, run, env } = await corePermissions(setup.config, (host) => {
       asked.push(host);

@@ -20,7 +20,7 @@ self.onmessage = ({ data }) => {
       if (pongs-- > 0) self.postMessage({ kind: "pong" });
       break;
     case "fail":
-      self.postMessage({ kind: "failed", problems: ["no place"] });
+      self.postMessage({ kind: "failed", diagnostics: ["no place"] });
       break;
     case "break":
       throw new Error("a defect");

@@ -13,10 +13,10 @@ import { startedWorker, workersSoFar } from "../system/worker_spy.ts";
 async function setupOf(site: Site, changed: (main: string) => string): Promise<Setup> {
   const main = await Deno.readTextFile(site.main);
   await site.replace("conf/other.properties", changed(main));
-  const { setup, problems } = await loadSetup(`${site.folder}/conf/other.properties`, {
+  const { setup, diagnostics } = await loadSetup(`${site.folder}/conf/other.properties`, {
     environment: () => undefined,
   });
-  assert(setup !== undefined, JSON.stringify(problems));
+  assert(setup !== undefined, JSON.stringify(diagnostics));
   return setup;
 }
 

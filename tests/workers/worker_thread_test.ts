@@ -61,7 +61,7 @@ Deno.test("WorkerThread that cannot start says why; that is no death", async () 
   worker.tell({ kind: "fail" });
   await assert.rejects(
     ready,
-    (error) => error instanceof CannotStart && error.problems.join() === "no place",
+    (error) => error instanceof CannotStart && error.diagnostics.join() === "no place",
   );
   worker.end();
   assert.deepEqual(deaths, []);

@@ -3,7 +3,7 @@ import { type AttributeSet, NO_ATTRIBUTES } from "../../model/attributes.ts";
 import { BoundedMap } from "../../model/bounded_map.ts";
 import { canonicalDn, InvalidName } from "../../model/distinguished_name.ts";
 import type { Identity } from "../../model/identity.ts";
-import { formatProblem } from "../../model/problem.ts";
+import { formatDiagnostic } from "../../model/diagnostic.ts";
 import { httpError } from "../../model/http_error.ts";
 import { type WatchedFile, watchFile } from "../../watch/watched_file.ts";
 import type { AttributeOrigin, AttributeSource } from "../attribute_source.ts";
@@ -34,7 +34,7 @@ export async function fileAttributeSource(options: FileSourceOptions): Promise<A
     const index = createMapIndex(matching);
     const take = index.add.bind(index);
     const warnings = await readMapFile(text, { file, take, format });
-    for (const warning of warnings) log.warn("map file", { problem: formatProblem(warning) });
+    for (const warning of warnings) log.warn("map file", { diagnostic: formatDiagnostic(warning) });
     return index;
   }, { log, maxBytes: MAX_MAP_LENGTH, intervalMs });
   return new FileAttributeSource(name, watched);

@@ -1,6 +1,6 @@
 import type { Logger } from "../../logging/logger.ts";
 import { canonicalDn, sameName } from "../../model/distinguished_name.ts";
-import { formatProblem } from "../../model/problem.ts";
+import { formatDiagnostic } from "../../model/diagnostic.ts";
 import { TimeSlicer } from "../../model/time_slicing.ts";
 import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
@@ -24,7 +24,9 @@ export async function passwordFile(
   const check = new PasswordCheck();
   const parse = wholeLines(async (text) => {
     const table = await parsePasswordFile(text, file);
-    for (const problem of table.problems) log.warn("password file", { problem: formatProblem(problem) });
+    for (const diagnostic of table.diagnostics) {
+      log.warn("password file", { diagnostic: formatDiagnostic(diagnostic) });
+    }
     return table;
   });
   const watched = await watchFile(file, parse, { log });

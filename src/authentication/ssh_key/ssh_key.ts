@@ -66,8 +66,8 @@ export async function sshKey(options: SshKeyOptions): Promise<Authenticator> {
   if (!options.dnTemplate.includes("%s")) {
     options.log.warn("the DN template has no %s, so all users get one name", { method: options.name });
   }
-  const report = ({ problems }: KeysFile) => {
-    for (const { file, line, expected } of problems) {
+  const report = ({ diagnostics }: KeysFile) => {
+    for (const { file, line, expected } of diagnostics) {
       options.log.warn("line of the keys file not used", { file, line, reason: expected });
     }
   };

@@ -41,7 +41,7 @@ interface PassedOn {
   /** Value of the header `Authorization`. */
   readonly authorization: string;
   /** Why they are not shown to any provider, for the log; looked at once, as an answer of a provider is. */
-  readonly problem?: () => string | undefined;
+  readonly diagnostic?: () => string | undefined;
 }
 
 /** How long the provider's word on good credentials, and on bad ones, is taken again. */
@@ -99,8 +99,8 @@ export class Unity implements Authenticator {
     const passed = this.passOn(credentials);
     if ("kind" in passed) return passed;
     return await this.#cache.get(passed.key, async (signal, credential) => {
-      const problem = passed.problem?.();
-      if (problem !== undefined) return this.#refused(problem);
+      const diagnostic = passed.diagnostic?.();
+      if (diagnostic !== undefined) return this.#refused(diagnostic);
       return await this.#ask(passed.authorization, askerOf(credentials, credential, signal));
     }, signal);
   }

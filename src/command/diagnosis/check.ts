@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { SILENT } from "../../logging/logger.ts";
 import { counted } from "../../model/counted.ts";
-import { formatProblem } from "../../model/problem.ts";
+import { formatDiagnostic } from "../../model/diagnostic.ts";
 import { corePermissions, edgePermissions } from "../../workers/permissions.ts";
 import { resolveHost } from "../../workers/resolve_host.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
@@ -37,14 +37,14 @@ export const check = defineCommand({
   json: {
     "ok": "Whether the exit status is 0",
     "judgedAs?": "The account that the service runs as, if another one ran this command",
-    "problems[]": "What was found, in the order of the files",
-    "problems[].severity?": "error or warning",
-    "problems[].file?": "Where it is",
-    "problems[].line?": "Counted from 1",
-    "problems[].key?": "The key or entry",
-    "problems[].found?": "What was found; missing where it may be secret",
-    "problems[].expected?": "What was expected",
-    "problems[].fix?": "What to do",
+    "diagnostics[]": "What was found, in the order of the files",
+    "diagnostics[].severity?": "error or warning",
+    "diagnostics[].file?": "Where it is",
+    "diagnostics[].line?": "Counted from 1",
+    "diagnostics[].key?": "The key or entry",
+    "diagnostics[].found?": "What was found; missing where it may be secret",
+    "diagnostics[].expected?": "What was expected",
+    "diagnostics[].fix?": "What to do",
     "trusted[].of": "Whose truststore: all, clients, providers, or daemons of a server",
     "trusted[].certificate": "Subject of a certificate in it",
     "trusted[].permits": "What being there permits it",
@@ -62,7 +62,10 @@ export const check = defineCommand({
   const found = await inspect(file);
   const account = Deno.uid() === 0 ? await serviceAccount(resolve(file)) : undefined;
   const hidden = account === undefined ? [] : await unreadableFor(account, found.dependsOn);
-  const problems = [...found.problems, ...hidden].map((problem) => ({ ...problem, fix: fixOf(problem) }));
+  const diagnostics = [...found.diagnostics, ...hidden].map((diagnostic) => ({
+    ...diagnostic,
+    fix: fixOf(diagnostic),
+  }));
   const setup = hidden.length === 0 ? found.setup : undefined;
   const permissions = given.flag("permissions") && setup !== undefined
     ? await permissionLists(setup)
@@ -72,21 +75,23 @@ export const check = defineCommand({
   const online = given.flag("online") && setup !== undefined ? await lookAround(setup) : undefined;
   const strict = given.flag("strict");
   const ok = setup !== undefined && (online ?? []).every((finding) => finding.ok) &&
-    !(strict && problems.length > 0);
+    !(strict && diagnostics.length > 0);
   const value = {
     ok,
     judgedAs: account?.name,
-    problems,
+    diagnostics,
     trusted,
     logins,
     permissions,
     online,
   };
-  for (const problem of given.flag("json") ? [] : problems) {
-    io.stderr(`${problem.severity}: ${formatProblem(problem)}\n  fix: ${printable(problem.fix)}\n`);
+  for (const diagnostic of given.flag("json") ? [] : diagnostics) {
+    io.stderr(
+      `${diagnostic.severity}: ${formatDiagnostic(diagnostic)}\n  fix: ${printable(diagnostic.fix)}\n`,
+    );
   }
   const starts = setup !== undefined;
-  const outcome = starts && !ok && strict && problems.length > 0 ? NOT_STRICTLY : result(starts, online);
+  const outcome = starts && !ok && strict && diagnostics.length > 0 ? NOT_STRICTLY : result(starts, online);
   const text = [
     given.text("config") === undefined && isAbsolute(file) ? `Configuration: ${file}\n` : "",
     account ? `Judged as the account ${account.name}, which the service runs as.\n` : "",
@@ -94,7 +99,7 @@ export const check = defineCommand({
     ...logins.map(({ server, requires }) => `${printable(`logins   ${server}: ${requires}`)}\n`),
     permissions ? permissionsText(permissions) : "",
     ...(online ?? []).map(findingLine),
-    `${outcome}: ${countsOf(problems)}.\n`,
+    `${outcome}: ${countsOf(diagnostics)}.\n`,
   ];
   tell(given, io, { value, text: text.join("") });
   return ok ? 0 : 1;
@@ -140,9 +145,9 @@ function result(starts: boolean, online: readonly Finding[] = []): string {
     : `The service would start, but ${failed} of ${online.length} other systems cannot be used`;
 }
 
-function countsOf(problems: readonly { readonly severity: string }[]): string {
-  const warnings = problems.filter(({ severity }) => severity === "warning").length;
-  const errors = problems.length - warnings;
+function countsOf(diagnostics: readonly { readonly severity: string }[]): string {
+  const warnings = diagnostics.filter(({ severity }) => severity === "warning").length;
+  const errors = diagnostics.length - warnings;
   return `${counted(errors, "error", "errors")}, ${counted(warnings, "warning", "warnings")}`;
 }
 

@@ -1,5 +1,5 @@
 import type { EffectiveValue } from "../../config/key_reader.ts";
-import { isError, type Problem } from "../../model/problem.ts";
+import { type Diagnostic, isError } from "../../model/diagnostic.ts";
 import { type CertificateFiles, loadSetup, type Setup } from "../../service/assembly/load_setup.ts";
 import { type DataFiles, inspectDataFiles } from "./inspect_data_files.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
@@ -9,7 +9,7 @@ export interface Inspection {
   /** Absent if there is an error among the problems: the service would not start. */
   readonly setup?: Setup;
   /** In the order of the files, the main file first. */
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
   readonly files: CertificateFiles;
   /** All files that were read, or would have been; absolute, as far as they could be told. */
   readonly dependsOn: readonly string[];
@@ -33,8 +33,8 @@ export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Pr
   const loaded = await loadSetup(mainFile, surroundings);
   const { setup, readable, serverNames, unreadable, files, effective, dependsOn } = loaded;
   const found = await inspectDataFiles({ ...NOTHING, ...readable, serverNames });
-  const problems = [...loaded.problems, ...found.filter(({ file }) => !unreadable.includes(file))];
-  return problems.some(isError) || setup === undefined
-    ? { problems, files, effective, dependsOn }
-    : { setup, problems, files, effective, dependsOn };
+  const diagnostics = [...loaded.diagnostics, ...found.filter(({ file }) => !unreadable.includes(file))];
+  return diagnostics.some(isError) || setup === undefined
+    ? { diagnostics, files, effective, dependsOn }
+    : { setup, diagnostics, files, effective, dependsOn };
 }

@@ -82,8 +82,8 @@ export const whoamiTestCommand = defineCommand({
     token: given.text("token"),
   });
   const file = await configFile(given);
-  const { setup, problems } = await inspect(file);
-  if (setup === undefined) throw unusableConfiguration(file, problems);
+  const { setup, diagnostics } = await inspect(file);
+  if (setup === undefined) throw unusableConfiguration(file, diagnostics);
   const { servers, site } = setup.config;
   if (server !== undefined && !servers.some(({ name }) => name === server)) {
     throw new CommandFailed(

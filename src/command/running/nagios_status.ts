@@ -25,7 +25,7 @@ export function nagiosStatus(answer: unknown): PluginResult {
     textAt(server, "name") ?? "?"
   );
   const days = numberAt(answer, "certificate", "daysLeft");
-  const core = textAt(answer, "coreProblem");
+  const core = textAt(answer, "coreDiagnostic");
   const critical = [
     ...(core === undefined ? [] : [`the core does not answer: ${core}`]),
     ...(core === undefined && servers.length > 0 && usable.length === 0 ? ["no server is usable"] : []),

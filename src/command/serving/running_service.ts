@@ -4,7 +4,7 @@ import type { ServiceConfig } from "../../config/service_config.ts";
 import { type Console, LogFile, toConsole } from "../../logging/log_file.ts";
 import { isJournal } from "../../logging/journal.ts";
 import { forJournal } from "../../logging/line_forms.ts";
-import { formatProblem, isError, type Problem } from "../../model/problem.ts";
+import { type Diagnostic, formatDiagnostic, isError } from "../../model/diagnostic.ts";
 import { CannotStart } from "../../workers/cannot_start.ts";
 import { ownControlSocket } from "../../workers/control/control_sockets.ts";
 import type { OperatedParts } from "../../workers/control/operate.ts";
@@ -45,16 +45,16 @@ export interface RunningService {
  */
 export async function startService(
   file: string,
-  report: (problem: Problem) => void,
+  report: (diagnostic: Diagnostic) => void,
   { manager = NO_SERVICE_MANAGER, surroundings = SURROUNDINGS, console = consoleFor(surroundings) }: {
     readonly console?: Console;
     readonly manager?: ServiceManager;
     readonly surroundings?: Surroundings;
   } = {},
 ): Promise<RunningService> {
-  const { setup, problems, files, effective } = await inspect(file, surroundings);
+  const { setup, diagnostics, files, effective } = await inspect(file, surroundings);
   if (setup === undefined) {
-    problems.forEach(report);
+    diagnostics.forEach(report);
     throw new CommandFailed(`The configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
   }
   const logFile = new LogFile(setup.config.logging.file, console, setup.config.logging.format);
@@ -80,7 +80,9 @@ export async function startService(
     host: site.host,
     port: supervisor.port,
   });
-  problems.forEach((problem) => supervisor.log.warn("configuration", { problem: formatProblem(problem) }));
+  diagnostics.forEach((diagnostic) =>
+    supervisor.log.warn("configuration", { diagnostic: formatDiagnostic(diagnostic) })
+  );
   const watched = { config: setup.config, files };
   const parts = { supervisor, operations, manager, surroundings, watched, effective };
   const service = new SupervisedService(file, parts);
@@ -203,11 +205,11 @@ class SupervisedService implements RunningService {
     let dependsOn: readonly string[] = [];
     try {
       const inspection = await this.#inspect();
-      const { setup, problems, files, effective } = inspection;
+      const { setup, diagnostics, files, effective } = inspection;
       ({ dependsOn } = inspection);
       if (setup === undefined) {
         this.#tryAgainWith(dependsOn);
-        this.#supervisor.reloads.failed(problems.filter(isError).map(formatProblem));
+        this.#supervisor.reloads.failed(diagnostics.filter(isError).map(formatDiagnostic));
         this.#supervisor.log.error("the new configuration cannot be used, the one before stays", {
           file: this.#file,
         });
@@ -249,9 +251,9 @@ class SupervisedService implements RunningService {
 
   async #inspect(): Promise<Inspection> {
     const inspection = await inspect(this.#file, this.#surroundings);
-    for (const problem of inspection.problems) {
-      const level = isError(problem) ? "error" : "warn";
-      this.#supervisor.log[level]("configuration", { problem: formatProblem(problem) });
+    for (const diagnostic of inspection.diagnostics) {
+      const level = isError(diagnostic) ? "error" : "warn";
+      this.#supervisor.log[level]("configuration", { diagnostic: formatDiagnostic(diagnostic) });
     }
     return inspection;
   }

@@ -172,8 +172,8 @@ export class DaemonSession {
       }
       const reply = await this.#control.command(`STOR ${argument(path)}`);
       if (reply.code !== 150) {
-        const problem = tooLongName(path);
-        throw problem === undefined ? refusal("STOR", reply) : invalidPath(problem);
+        const diagnostic = tooLongName(path);
+        throw diagnostic === undefined ? refusal("STOR", reply) : invalidPath(diagnostic);
       }
       progress(0);
       const sent = await sendBody(body, data, this.#parts.times, progress);

@@ -4,7 +4,7 @@ import { loadTlsMaterial } from "../../config/tls/load_tls_material.ts";
 import { loadPublicRoots } from "../../config/tls/public_roots.ts";
 import { loadTruststore } from "../../config/tls/truststore.ts";
 import type { ServiceConfig } from "../../config/service_config.ts";
-import { isError, type Problem } from "../../model/problem.ts";
+import { type Diagnostic, isError } from "../../model/diagnostic.ts";
 import { KINDS } from "../kinds.ts";
 import type { ServiceOptions } from "./service_options.ts";
 
@@ -24,7 +24,7 @@ interface LoadedSetup {
   /** Absent if there is any error among the problems. */
   readonly setup?: Setup;
   /** In the order of the files, the main file first. */
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
   readonly files: CertificateFiles;
   /** All files that were read, or would have been; absolute, as far as they could be told. */
   readonly dependsOn: readonly string[];
@@ -45,19 +45,19 @@ export async function loadSetup(
   options: Omit<LoadOptions, "kinds"> & Partial<Pick<LoadOptions, "kinds">>,
 ): Promise<LoadedSetup> {
   const loaded = await loadConfiguration(mainFile, { kinds: KINDS, ...options });
-  const { config, readable, problems, dependsOn } = loaded;
+  const { config, readable, diagnostics, dependsOn } = loaded;
   const now = Date.now();
   const tls = await loadTlsMaterial(readable, now);
   const issuers = readable.trustedAssertionIssuers === undefined
-    ? { anchors: [], problems: [], files: [] }
+    ? { anchors: [], diagnostics: [], files: [] }
     : await loadTruststore(readable.trustedAssertionIssuers, now);
   const roots = readable.outgoing?.publicRoots === true
     ? await loadPublicRoots({ file: mainFile, key: "container.client.publicRoots" })
     : undefined;
   const material = tls.material && { ...tls.material, publicRoots: roots?.roots };
-  const told = new Set(problems.filter(isError).map(placeOf));
-  const further = [...tls.problems, ...issuers.problems, ...roots?.problems ?? []];
-  const all = [...problems, ...further.filter((problem) => !told.has(placeOf(problem)))];
+  const told = new Set(diagnostics.filter(isError).map(placeOf));
+  const further = [...tls.diagnostics, ...issuers.diagnostics, ...roots?.diagnostics ?? []];
+  const all = [...diagnostics, ...further.filter((diagnostic) => !told.has(placeOf(diagnostic)))];
   const files = {
     credential: tls.credentialFiles,
     truststore: [...tls.truststoreFiles, ...roots?.files ?? []],
@@ -66,13 +66,13 @@ export async function loadSetup(
   return {
     ...loaded,
     setup: config && !all.some(isError) ? { config, material, assertionIssuers: issuers.anchors } : undefined,
-    problems: all,
+    diagnostics: all,
     files,
     dependsOn: [...dependsOn, ...Object.values(files).flat()],
   };
 }
 
 /** What a problem is about: of one thing one error is told, not those that follow from it. */
-function placeOf({ file, line, key }: Problem): string {
+function placeOf({ file, line, key }: Diagnostic): string {
   return JSON.stringify([file, line, key]);
 }

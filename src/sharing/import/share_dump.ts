@@ -1,7 +1,7 @@
 import { isAddressRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
 import { canonicalDn, InvalidName } from "../../model/distinguished_name.ts";
-import { InvalidFile, type Problem } from "../../model/problem.ts";
+import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
 import { HttpError } from "../../model/http_error.ts";
 import { parseAccessLevel } from "../access_level.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
@@ -62,11 +62,11 @@ export function parseShareDump(
     readonly now: number;
   },
 ): readonly Share[] {
-  const problems: Problem[] = [];
+  const diagnostics: Diagnostic[] = [];
   const shares = readEntries(text, file).flatMap((entry) => {
     const report = (key: Member, expected: string) => {
       const { line, place } = entry;
-      problems.push({
+      diagnostics.push({
         severity: "error",
         file,
         line,
@@ -77,7 +77,7 @@ export function parseShareDump(
     const share = toShare(entry.values, { server, servers, now, report });
     return share === undefined || isExpired(share, now) ? [] : [share];
   });
-  if (problems.length > 0) throw new InvalidFile(problems);
+  if (diagnostics.length > 0) throw new InvalidFile(diagnostics);
   return shares;
 }
 

@@ -5,7 +5,7 @@ import { OAuth } from "../../../src/authentication/oauth/oauth.ts";
 import type { OAuthConfig } from "../../../src/authentication/oauth/oauth_config.ts";
 import { createLogger, SILENT } from "../../../src/logging/logger.ts";
 import type { Identity } from "../../../src/model/identity.ts";
-import { InvalidFile } from "../../../src/model/problem.ts";
+import { InvalidFile } from "../../../src/model/diagnostic.ts";
 import { RemoteUnavailable } from "../../../src/outgoing/remote_unavailable.ts";
 import type { Answer } from "../../identity_provider/https_server.ts";
 import {
@@ -632,7 +632,7 @@ Deno.test("OAuth says what is wrong with its expressions, all at once and with t
   const parts = { http: httpsClient(), clock: () => NOW, log: SILENT };
   assert.throws(() => new OAuth({ ...CONFIG, assignments: broken }, parts), (error) => {
     assert.ok(error instanceof InvalidFile);
-    assert.deepEqual(error.problems.map(({ file, line, key }) => [file, line, key]), [
+    assert.deepEqual(error.diagnostics.map(({ file, line, key }) => [file, line, key]), [
       ["container.properties", 7, "P.identityAssign"],
       ["container.properties", 7, "P.uidAssign"],
       ["container.properties", 7, "P.groupsAssign"],

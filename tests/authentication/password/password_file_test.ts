@@ -99,7 +99,7 @@ Deno.test("passwordFile() logs bad lines by number and nothing of them", async (
   const method = await create(`${USERS}eve:0123456789abcdef0123456789abcde:salt:CN=Eve\n`, log);
   method.close();
   assert.equal(lines.length, 1);
-  assert.match(lines[0] ?? "", /warn {2}password file problem=".*users\.txt:7: expected a hash of 32/);
+  assert.match(lines[0] ?? "", /warn {2}password file diagnostic=".*users\.txt:7: expected a hash of 32/);
   assert.doesNotMatch(lines[0] ?? "", /0123456789abcdef/);
 });
 

@@ -135,8 +135,8 @@ export const hostileHeads: Measurement = {
     });
     await site.replace("conf/ssh-keys.txt", "");
     await Deno.mkdir(`${site.folder}/data`, { recursive: true });
-    const { setup, problems } = await loadSetup(site.main, { environment: () => undefined });
-    if (setup === undefined) throw new Error(problems.map(({ expected }) => expected).join("\n"));
+    const { setup, diagnostics } = await loadSetup(site.main, { environment: () => undefined });
+    if (setup === undefined) throw new Error(diagnostics.map(({ expected }) => expected).join("\n"));
     const log = createLogger(() => {}, { threshold: "info" });
     const service = await createService({ ...setup, generation: 1, upSince: Date.now(), port: 0 }, { log });
     try {

@@ -16,11 +16,11 @@ async function digestOf(
   );
   const main = `${folder}/conf/${name}.properties`;
   await Deno.writeTextFile(main, replaced + lines, { mode: 0o600 });
-  const { setup, problems } = await loadSetup(main, {
+  const { setup, diagnostics } = await loadSetup(main, {
     environment: () => undefined,
     workingDirectory: folder,
   });
-  assert.ok(setup, JSON.stringify(problems));
+  assert.ok(setup, JSON.stringify(diagnostics));
   return configurationDigest(setup.config);
 }
 

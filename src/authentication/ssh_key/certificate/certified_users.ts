@@ -181,8 +181,8 @@ export async function openCertifiedUsers(
 ): Promise<CertifiedUsers | undefined> {
   const kept = authorities === undefined ? undefined : records();
   if (authorities === undefined || kept === undefined) return undefined;
-  const report = ({ problems }: AuthoritiesFile) => {
-    for (const { file, line, expected } of problems) {
+  const report = ({ diagnostics }: AuthoritiesFile) => {
+    for (const { file, line, expected } of diagnostics) {
       log.warn("line of the authorities file not used", { file, line, reason: expected });
     }
   };

@@ -97,8 +97,8 @@ const CASES: readonly Case[] = [
 
 for (const { what, name, options = "", now = IN_TIME, expected, ...rest } of CASES) {
   Deno.test(`judgeCertificate() on a certificate ${what}`, async () => {
-    const { authorities, problems } = await parseAuthorities(`${options} ${CA}`, "ca");
-    assert.deepEqual(problems, []);
+    const { authorities, diagnostics } = await parseAuthorities(`${options} ${CA}`, "ca");
+    assert.deepEqual(diagnostics, []);
     const clientAddress = "address" in rest ? rest.address : "192.0.2.1";
     const result = judgeCertificate(certificate(name), {
       authorities,

@@ -1,7 +1,7 @@
 import { printable } from "./printable.ts";
 
 /** One thing wrong in a file that an operator wrote: where it stands, what was found, what was expected. */
-export interface Problem {
+export interface Diagnostic {
   readonly severity: "error" | "warning";
   /** Path as configured. */
   readonly file: string;
@@ -16,14 +16,14 @@ export interface Problem {
 }
 
 /** `conf/users.txt:3: key = value: what was expected`. */
-export function formatProblem({ file, line, key, found, expected }: Problem): string {
+export function formatDiagnostic({ file, line, key, found, expected }: Diagnostic): string {
   const place = line === undefined ? file : `${file}:${line}`;
   const what = key === undefined ? found : found === undefined ? key : `${key} = ${found}`;
   return printable(what === undefined ? `${place}: ${expected}` : `${place}: ${what}: ${expected}`);
 }
 
 /** Whether a problem keeps the service from starting. */
-export function isError({ severity }: Problem): boolean {
+export function isError({ severity }: Diagnostic): boolean {
   return severity === "error";
 }
 
@@ -31,7 +31,7 @@ export function isError({ severity }: Problem): boolean {
 export class InvalidFile extends Error {
   override readonly name = "InvalidFile";
 
-  constructor(readonly problems: readonly Problem[]) {
-    super(problems.map(formatProblem).join("\n"));
+  constructor(readonly diagnostics: readonly Diagnostic[]) {
+    super(diagnostics.map(formatDiagnostic).join("\n"));
   }
 }
