@@ -11,7 +11,7 @@ import type { Authenticator } from "./authenticator.ts";
 import type { KeySource } from "./ssh_key/server_keys.ts";
 
 /** What the methods are made with besides their configuration. */
-export interface MethodParts {
+export interface AuthenticatorParts {
   readonly log: Logger;
   readonly clock: Clock;
   /** The logical servers, whose daemons know users' own keys. */
@@ -42,7 +42,7 @@ export interface MethodParts {
 export interface AuthenticatorKind<T extends Table = Table, S extends object = object>
   extends ProbedKind<T, S> {
   /** @throws If it cannot start. */
-  create(config: S & KindConfig, parts: MethodParts): Promise<Authenticator>;
+  create(config: S & KindConfig, parts: AuthenticatorParts): Promise<Authenticator>;
 }
 
 /** Describes a kind; the types of its functions follow from its keys and from what it reads of them. */

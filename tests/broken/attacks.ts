@@ -729,7 +729,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "names that nobody has are in the log",
     file: "src/service/claimed_name.ts",
     change: instead("if (methods.some((method) => method.lists?.(user))) return user;", "return user;"),
-    tests: ["tests/service/claimed_name_test.ts", "tests/system/methods_test.ts"],
+    tests: ["tests/service/claimed_name_test.ts", "tests/system/authenticators_test.ts"],
   },
   {
     rows: ["Secrets that a provider's error repeats"],

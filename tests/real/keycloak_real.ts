@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { type Recipe, recipeOf } from "../docs/recipe.ts";
 import { createDpopClient } from "../identity_provider/dpop_client.ts";
 import { type Authority, createAuthority } from "../pki/authority.ts";
-import { methodProperties } from "../system/every_method.ts";
+import { authenticatorProperties } from "../system/every_method.ts";
 import { runService, type SystemUnderTest } from "../system/running_service.ts";
 import { send } from "./https_form.ts";
 import { hasProgram, lacking, run } from "./lacking.ts";
@@ -41,7 +41,7 @@ if (home !== undefined) {
       authority,
       properties: {
         ...byToken,
-        ...methodProperties("OAUTH", {
+        ...authenticatorProperties("OAUTH", {
           askAlways: "true",
           validate: "true",
           clientID: "uftp",

@@ -15,7 +15,7 @@ import { partsWith } from "../edge/edge_parts.ts";
 import { inTime } from "../fixtures/deadline.ts";
 import { CODE_CLIENT, startCodeProvider } from "../identity_provider/code_provider.ts";
 import { createAuthority, type Credential } from "../pki/authority.ts";
-import { methodProperties } from "../system/every_method.ts";
+import { authenticatorProperties } from "../system/every_method.ts";
 import { until } from "../system/several_instances.ts";
 import { ask, type Question } from "../system/ask.ts";
 import { ALICE, ALICE_DN, passwordLine } from "../system/running_service.ts";
@@ -45,7 +45,7 @@ async function start() {
     properties: {
       "container.security.rest.authentication.order": "PASSWORD OIDC X509",
       "container.security.rest.authentication.X509.class": "X509Authenticator",
-      ...methodProperties("OIDC", {
+      ...authenticatorProperties("OIDC", {
         class: "OAuthAuthenticator",
         issuer: provider.issuer,
         signIn: "true",

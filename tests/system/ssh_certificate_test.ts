@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { certificateLine } from "../authentication/ssh_key/certificate/certificates.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
-import { methodProperties, userToken } from "./every_method.ts";
+import { authenticatorProperties, userToken } from "./every_method.ts";
 import { createSite, runAt, runService, type SystemUnderTest } from "./running_service.ts";
 import { runAuthserver } from "./service_process.ts";
 
@@ -13,7 +13,7 @@ function settings(more: Readonly<Record<string, string>> = {}) {
     properties: {
       "container.security.rest.authentication.order": "SSHKEY",
       "persistence.directory": "{folder}",
-      ...methodProperties("SSHKEY", {
+      ...authenticatorProperties("SSHKEY", {
         certificateAuthorities: "{folder}/conf/ssh_ca.pub",
         revokedKeys: "{folder}/conf/revoked",
         certificateIdentity: "CN=%principal%,OU=ssh-certificates",
@@ -198,7 +198,7 @@ function withOwnAuthorities() {
     properties: {
       "container.security.rest.authentication.order": "SSHKEY",
       "persistence.directory": properties["persistence.directory"],
-      ...methodProperties("SSHKEY", { certificateAuthorities: "{folder}/conf/ssh_ca.pub" }),
+      ...authenticatorProperties("SSHKEY", { certificateAuthorities: "{folder}/conf/ssh_ca.pub" }),
     },
     files: { ...files, "conf/ssh_ca.pub": "# none of the operator's\n" },
     servers: {
@@ -268,7 +268,7 @@ Deno.test("an authority that users name in their own authorized_keys counts for 
 
 Deno.test("authorities of users do not count where only certificates of the operator's do", async () => {
   const { properties, ...rest } = withOwnAuthorities();
-  const only = methodProperties("SSHKEY", { only: "certificates" });
+  const only = authenticatorProperties("SSHKEY", { only: "certificates" });
   await using system = await runService({ ...rest, properties: { ...properties, ...only } });
   const reply = await uploadFor(system, "ann");
   assert.equal(reply.status, 403);

@@ -2,8 +2,8 @@ import { restrictionsInWords } from "../../authentication/issued_token/restricti
 import type { UserAttributes } from "../../attributes/user_attributes.ts";
 import type { Capability, Identity } from "../../model/identity.ts";
 import type {
+  AuthenticatorStep,
   Explanation,
-  MethodStep,
   ServerStep,
   SourceStep,
 } from "../../service/explanation/explanation.ts";
@@ -13,7 +13,7 @@ import { textTable } from "../text_table.ts";
 export function explanationText(explanation: Explanation): string {
   const { methods, caller, sources, user, mayAsk, servers, refusal } = explanation;
   const lines = [
-    ...section("Authentication", methods.map(methodLine)),
+    ...section("Authentication", methods.map(authenticatorLine)),
     ...caller ? [["Caller", caller.dn] as const, ...callerFacts(caller)] : [],
     ...section("Attributes", sources.map(sourceLine)),
     ...user ? [["User", userFacts(user)] as const] : [],
@@ -32,7 +32,7 @@ function section(title: string, lines: readonly Line[]): Line[] {
   return lines.length === 0 ? [] : [[title, ""], ...lines.map(([left, right]): Line => [`  ${left}`, right])];
 }
 
-function methodLine({ method, outcome, reason }: MethodStep): Line {
+function authenticatorLine({ method, outcome, reason }: AuthenticatorStep): Line {
   const why = outcome === "skipped" ? "not its kind of credentials" : reason;
   return [method, why === undefined ? outcome : `${outcome}: ${why}`];
 }

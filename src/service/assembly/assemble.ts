@@ -147,9 +147,14 @@ async function open(
   const sharing = openDataSharing(config, { servers, attributes, loginThrottle, ...who, ...shared });
   const parts = { groups, methods, attributes, loginThrottle, signIns, proofs, sharing, registry, cluster };
   const desk = new OperatorDesk({ ...parts, certificate: own.facts });
-  const ofMethods = partsOfMethods(chain, { loginThrottle, signIns, desk, ordered: told.ordered });
+  const ofAuthenticators = partsOfAuthenticators(chain, {
+    loginThrottle,
+    signIns,
+    desk,
+    ordered: told.ordered,
+  });
   const health = cluster?.health;
-  const resources = { servers, tokens, registry, sharing, cluster: health, ...ofMethods };
+  const resources = { servers, tokens, registry, sharing, cluster: health, ...ofAuthenticators };
   return {
     config,
     externalUrl,
@@ -157,7 +162,7 @@ async function open(
     challenge: challengeOf(chain),
     loginThrottle,
     attributes,
-    signIns: ofMethods.signIn?.signIns,
+    signIns: ofAuthenticators.signIn?.signIns,
     accessControl: config.accessControl.enabled,
     serverName: own.name,
     servers,
@@ -195,7 +200,7 @@ function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingC
 }
 
 /** What resources go by that depends on the methods. */
-function partsOfMethods(
+function partsOfAuthenticators(
   chain: AuthenticationChain,
   { loginThrottle, signIns, desk, ordered }: {
     readonly loginThrottle: LoginThrottle;

@@ -9,7 +9,7 @@ type ConnectionState = "OK" | "DOWN" | "UNKNOWN";
 const NEWS: readonly ConnectionState[] = ["UNKNOWN", "OK", "DOWN"];
 
 /** The systems that a configured method asks, and what runs of it. */
-type ConfiguredMethod = readonly [
+type ConfiguredAuthenticator = readonly [
   remotes: readonly Pick<Remote, "shownAs" | "address">[],
   method: Pick<Authenticator, "status"> | undefined,
 ];
@@ -17,7 +17,7 @@ type ConfiguredMethod = readonly [
 /** Systems that a service speaks with, under the names the Java service gives them (rest-api.md 1.9). */
 export function externalConnections(
   groups: readonly Pick<DaemonGroup, "name" | "size" | "status">[],
-  methods: readonly ConfiguredMethod[],
+  methods: readonly ConfiguredAuthenticator[],
 ): Readonly<Record<string, ConnectionState>> {
   const states = new Map<string, ConnectionState>();
   for (const [system, state] of [...groups.flatMap(daemonStates), ...methods.flatMap(providerState)]) {
@@ -36,7 +36,7 @@ function daemonStates(group: Pick<DaemonGroup, "name" | "size" | "status">): [st
 }
 
 /** State of the identity providers that a method asks, if it asks any. */
-function providerState([remotes, method]: ConfiguredMethod): [string, ConnectionState][] {
+function providerState([remotes, method]: ConfiguredAuthenticator): [string, ConnectionState][] {
   if (method?.status === undefined) return [];
   const { up, since } = method.status();
   const state = since === undefined ? "UNKNOWN" : up ? "OK" : "DOWN";

@@ -1,4 +1,4 @@
-import type { AuthenticatorKind, MethodParts } from "../../authentication/authenticator_kind.ts";
+import type { AuthenticatorKind, AuthenticatorParts } from "../../authentication/authenticator_kind.ts";
 import { askerOf } from "../../authentication/asker_of.ts";
 import type { Authenticator, Renewal } from "../../authentication/authenticator.ts";
 import type { KeptIdentity } from "../../authentication/sign_in/kept_identity.ts";
@@ -8,7 +8,7 @@ import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { KINDS_OF_REVOKED, TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { SignIns } from "../../authentication/sign_in/sign_ins.ts";
-import { createMethods } from "../../authentication/registry.ts";
+import { createAuthenticators } from "../../authentication/registry.ts";
 import { accountStatusOf, type AskAccountStatus, derivedUntil } from "../../authentication/account_status.ts";
 import type { KindList } from "../../config/kind.ts";
 import type { DatabaseConfig, GatewayConfig, ServiceConfig } from "../../config/service_config.ts";
@@ -24,7 +24,7 @@ import { RememberedRecords } from "../../store/remembered_records.ts";
 import { METADATA_PATH } from "../../resource/protected_resource.ts";
 import type { RequestObserver } from "../request_observer.ts";
 import { readGatewayCertificate, readTrustedIssuer } from "./certificate_files.ts";
-import { observed } from "./observed_method.ts";
+import { observed } from "./observed_authenticator.ts";
 import { keySource } from "./open_daemons.ts";
 import type { OutgoingClients } from "./outgoing_clients.ts";
 import type { OwnCertificate } from "./own_certificate.ts";
@@ -124,7 +124,7 @@ async function openMethods(
     AuthenticationParts,
   records: Records,
 ): Promise<readonly Authenticator[]> {
-  return await createMethods(authentication.methods, kinds, {
+  return await createAuthenticators(authentication.methods, kinds, {
     log,
     clock,
     keySources: groups.map(keySource),
@@ -251,7 +251,7 @@ async function rememberRevoked(
   return remembered;
 }
 
-async function readGateway({ enabled, certificate }: GatewayConfig): Promise<MethodParts["gateway"]> {
+async function readGateway({ enabled, certificate }: GatewayConfig): Promise<AuthenticatorParts["gateway"]> {
   if (!enabled) return undefined;
   if (certificate === undefined) return { certificate: () => undefined };
   const pem = await readGatewayCertificate(certificate);

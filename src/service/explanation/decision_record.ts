@@ -5,11 +5,11 @@ import type { Authenticator } from "../../authentication/authenticator.ts";
 import { describeError } from "../../logging/logger.ts";
 import type { AttributeSet } from "../../model/attributes.ts";
 import type { Identity } from "../../model/identity.ts";
-import type { MethodStep, SourceStep } from "./explanation.ts";
+import type { AuthenticatorStep, SourceStep } from "./explanation.ts";
 
 /** Takes down what methods and sources say, while the chains do their work as ever. */
 export class DecisionRecord {
-  readonly methods: MethodStep[] = [];
+  readonly methods: AuthenticatorStep[] = [];
   readonly sources: SourceStep[] = [];
   #known: readonly string[] = [];
   #identity: Identity | undefined;
