@@ -65,9 +65,9 @@ function namedLogin(identity: Identity): NamedUser {
 }
 
 /** Returns until when what is derived from a login now may last at most, in seconds since the epoch. @param now In seconds. */
-export function derivedUntil(methods: readonly UserSource[], identity: Identity, now: number): number {
+export function derivedUntil(authenticators: readonly UserSource[], identity: Identity, now: number): number {
   const { via, proved = now } = namedLogin(identity);
-  return proved + (methods.find(({ name }) => name === via)?.derivedLifetime ?? Infinity);
+  return proved + (authenticators.find(({ name }) => name === via)?.derivedLifetime ?? Infinity);
 }
 
 /**
@@ -95,7 +95,7 @@ export async function whatIsLeft<T extends Identity>(
  * @throws {ServiceError} What the source throws that could tell, but is out of order.
  */
 export async function accountStatusOf(
-  methods: readonly UserSource[],
+  authenticators: readonly UserSource[],
   user: NamedUser,
   signal: AbortSignal,
   clock: Clock = Date.now,
@@ -103,16 +103,16 @@ export async function accountStatusOf(
   const { via, proved = Infinity } = user;
   if (via === ISSUED_TOKENS) return CANNOT_TELL;
   if (via !== undefined) {
-    const method = methods.find(({ name }) => name === via);
-    if (method === undefined) return GONE;
-    if (proved + (method.derivedLifetime ?? Infinity) <= clock() / 1000) return GONE;
-    return await method.accountStatusOf?.(user, signal) ?? CANNOT_TELL;
+    const authenticator = authenticators.find(({ name }) => name === via);
+    if (authenticator === undefined) return GONE;
+    if (proved + (authenticator.derivedLifetime ?? Infinity) <= clock() / 1000) return GONE;
+    return await authenticator.accountStatusOf?.(user, signal) ?? CANNOT_TELL;
   }
   let accountStatus: AccountStatus = GONE;
   let failure: { readonly error: unknown } | undefined;
-  for (const method of methods) {
+  for (const authenticator of authenticators) {
     try {
-      const said = await method.accountStatusOf?.(user, signal) ?? CANNOT_TELL;
+      const said = await authenticator.accountStatusOf?.(user, signal) ?? CANNOT_TELL;
       if (said.kind === "known") return said;
       if (said.kind === "cannot tell") accountStatus = said;
     } catch (error) {

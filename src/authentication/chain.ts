@@ -10,7 +10,7 @@ export interface AuthenticationChain {
   /** Comes before the methods, and what it refuses no method sees (authentication.md 1.4, step 2). */
   readonly issuedTokens?: Authenticator;
   /** In the configured order. */
-  readonly methods: readonly Authenticator[];
+  readonly authenticators: readonly Authenticator[];
   /** Whether a caller without credentials is refused instead of anonymous. */
   readonly failOnMissingCredentials: boolean;
   /** Name of the site, for `WWW-Authenticate`. */
@@ -48,11 +48,13 @@ export async function authenticate(
   credentials: Credentials,
   listening: Listening,
 ): Promise<Authentication> {
-  const { methods } = chain;
+  const { authenticators } = chain;
   const shown = await judgeAuthorization(chain, credentials, listening);
   const decides = shown.kind === "refused" || shown.kind === "undecided";
-  const last = shown.kind === "accepted" ? Math.max(0, methods.indexOf(shown.by)) : Infinity;
-  const earlier = methods.slice(0, decides ? 0 : last).filter((method) => method.looksAtCertificates);
+  const last = shown.kind === "accepted" ? Math.max(0, authenticators.indexOf(shown.by)) : Infinity;
+  const earlier = authenticators.slice(0, decides ? 0 : last).filter((authenticator) =>
+    authenticator.looksAtCertificates
+  );
   const certificate = await judge(earlier, { ...credentials, authorization: { kind: "none" } }, listening);
   const isLeft = shown.kind === "skipped" && certificate.kind !== "skipped";
   const deciding = isLeft || certificate.kind === "accepted" ? certificate : shown;
@@ -77,7 +79,7 @@ function callerOf(
 
 /** Judges the `Authorization` header. What the check of issued tokens refuses, no other authenticator sees (1.4, step 2). */
 async function judgeAuthorization(
-  { issuedTokens, methods }: AuthenticationChain,
+  { issuedTokens, authenticators }: AuthenticationChain,
   credentials: Credentials,
   listening: Listening,
 ): Promise<CredentialResult> {
@@ -86,7 +88,7 @@ async function judgeAuthorization(
   if (authorization.kind === "none") return { kind: "skipped", reason: "no credentials" };
   const issued = await judge(issuedTokens === undefined ? [] : [issuedTokens], credentials, listening);
   if (issued.kind !== "skipped") return issued;
-  const others = methods.filter(({ looksAtCertificates }) => looksAtCertificates !== true);
+  const others = authenticators.filter(({ looksAtCertificates }) => looksAtCertificates !== true);
   return await judge(concerned(others, credentials), credentials, listening);
 }
 
@@ -96,7 +98,7 @@ async function judgeAuthorization(
  * outage, which a caller can cause, would make guesses free. Tokens and keys cannot be guessed; they are undecided then.
  */
 async function judge(
-  methods: readonly Authenticator[],
+  authenticators: readonly Authenticator[],
   credentials: Credentials,
   { log, signal }: Listening,
 ): Promise<CredentialResult> {
@@ -104,26 +106,26 @@ async function judge(
   const skipped: string[] = [];
   const failed: string[] = [];
   let failure: unknown;
-  for (const method of methods) {
+  for (const authenticator of authenticators) {
     let result: AuthenticationResult;
     try {
-      result = await method.authenticate(credentials, signal);
+      result = await authenticator.authenticate(credentials, signal);
     } catch (error) {
       signal.throwIfAborted();
-      log.error("method of authentication out of order", { method: method.name, error });
-      failed.push(method.name);
+      log.error("method of authentication out of order", { authenticator: authenticator.name, error });
+      failed.push(authenticator.name);
       failure = error;
       continue;
     }
     signal.throwIfAborted();
     if (result.kind === "accepted") {
-      return { kind: "accepted", identity: completed(result.identity, credentials), by: method };
+      return { kind: "accepted", identity: completed(result.identity, credentials), by: authenticator };
     }
     if (result.kind === "skipped") {
-      if (result.reason !== undefined) skipped.push(`${method.name}: ${result.reason}`);
+      if (result.reason !== undefined) skipped.push(`${authenticator.name}: ${result.reason}`);
       continue;
     }
-    log.info("credentials refused", { method: method.name, reason: result.reason });
+    log.info("credentials refused", { authenticator: authenticator.name, reason: result.reason });
     refused = {
       kind: "refused",
       reason: "no method accepts the credentials",
@@ -142,19 +144,22 @@ function retryAfter(cause: unknown): number {
   return said > 0 ? said : 5;
 }
 
-/** @param methods Names of those that are out of order. */
-function outOfOrder(methods: readonly string[], cause: unknown): HttpError {
-  const reason = `Out of order: ${methods.join(", ")}`;
+/** @param authenticators Names of those that are out of order. */
+function outOfOrder(authenticators: readonly string[], cause: unknown): HttpError {
+  const reason = `Out of order: ${authenticators.join(", ")}`;
   return httpError("ERR_AUTHENTICATION_UNAVAILABLE", { seconds: retryAfter(cause), reason }, cause);
 }
 
 /** Value of `WWW-Authenticate` for a chain: all ways that it knows. @param diagnostic Of the token that was shown. */
 export function challengeOf(
-  { methods, issuedTokens, realm, metadata }: AuthenticationChain,
+  { authenticators, issuedTokens, realm, metadata }: AuthenticationChain,
   diagnostic?: TokenDiagnostic,
 ): string {
-  const all = issuedTokens === undefined ? methods : [...methods, issuedTokens];
-  return challengeHeader({ realm, metadata, diagnostic }, all.flatMap((method) => method.challenges));
+  const all = issuedTokens === undefined ? authenticators : [...authenticators, issuedTokens];
+  return challengeHeader(
+    { realm, metadata, diagnostic },
+    all.flatMap((authenticator) => authenticator.challenges),
+  );
 }
 
 /** The one 401 of a chain, with all its challenges; also for callers who are nobody where somebody is needed. */
@@ -180,12 +185,12 @@ interface Listening {
 
 /** The methods that may see the credentials: a token of an issuer whom some of them know is shown to nobody else. */
 function concerned(
-  methods: readonly Authenticator[],
+  authenticators: readonly Authenticator[],
   { authorization }: Credentials,
 ): readonly Authenticator[] {
-  if (authorization.kind !== "bearer" || authorization.issuer === undefined) return methods;
-  const ofIssuer = methods.filter(({ issuer }) => issuer?.url === authorization.issuer);
-  return ofIssuer.length === 0 ? methods : ofIssuer;
+  if (authorization.kind !== "bearer" || authorization.issuer === undefined) return authenticators;
+  const ofIssuer = authenticators.filter(({ issuer }) => issuer?.url === authorization.issuer);
+  return ofIssuer.length === 0 ? authenticators : ofIssuer;
 }
 
 /**

@@ -14,8 +14,8 @@ export async function createAuthenticators(
 ): Promise<readonly Authenticator[]> {
   const made = await Promise.allSettled(configs.map((config) => kindOf(config, list).create(config, parts)));
   const failures = made.flatMap((result) => result.status === "rejected" ? [result.reason] : []);
-  const methods = made.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
-  if (failures.length === 0) return methods;
-  methods.forEach((method) => method.close());
+  const authenticators = made.flatMap((result) => result.status === "fulfilled" ? [result.value] : []);
+  if (failures.length === 0) return authenticators;
+  authenticators.forEach((authenticator) => authenticator.close());
   throw failures.length === 1 ? failures[0] : new AggregateError(failures, "several methods cannot start");
 }

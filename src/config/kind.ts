@@ -114,7 +114,7 @@ export interface KindList<K extends Kind = Kind> {
 /** Every kind of everything that there are kinds of. */
 export interface Kinds<M extends Kind = Kind, A extends Kind = Kind> {
   /** Of methods of authentication. */
-  readonly methods: KindList<M>;
+  readonly authenticators: KindList<M>;
   /** Of attribute sources. */
   readonly sources: KindList<A>;
 }

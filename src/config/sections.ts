@@ -19,7 +19,7 @@ import { sectionOf } from "./read_kinds.ts";
 import type { Section } from "./section.ts";
 
 /** Everything that can be configured, in the order of the reference manual. */
-export function sections({ methods, sources }: Kinds): readonly Section[] {
+export function sections({ authenticators, sources }: Kinds): readonly Section[] {
   return [
     CONTAINER,
     FEATURES,
@@ -34,7 +34,7 @@ export function sections({ methods, sources }: Kinds): readonly Section[] {
     SERVER_INSTANCE,
     SERVER_TRUSTSTORE,
     AUTHENTICATION,
-    ...methods.kinds.map((kind) => sectionOf(METHOD, kind)),
+    ...authenticators.kinds.map((kind) => sectionOf(METHOD, kind)),
     TRUSTED_ASSERTION_ISSUERS,
     ATTRIBUTES,
     ...sources.kinds.map((kind) => sectionOf(SOURCE, kind)),

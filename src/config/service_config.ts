@@ -165,7 +165,7 @@ export interface ReservationsConfig {
 /** The methods, and whether callers must show credentials. */
 export interface AuthenticationConfig extends Omit<Values<typeof AUTHENTICATION>, "order"> {
   /** In the order they are asked; none makes every caller anonymous. */
-  readonly methods: readonly KindConfig[];
+  readonly authenticators: readonly KindConfig[];
 }
 
 /** The sources in their order, and how their answers are combined. */

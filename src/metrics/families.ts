@@ -82,7 +82,7 @@ export const FAMILIES = {
   authserver_authentications_total: {
     type: "counter",
     help: "What the methods of authentication made of credentials of their kind",
-    labels: ["method", "result"],
+    labels: ["authenticator", "result"],
   },
   authserver_sessions_total: {
     type: "counter",
@@ -142,7 +142,7 @@ export const FAMILIES = {
   authserver_identity_provider_up: {
     type: "gauge",
     help: "1 if the identity provider of the method answers, else 0; missing before it was first asked",
-    labels: ["method"],
+    labels: ["authenticator"],
   },
   authserver_instances: {
     type: "gauge",

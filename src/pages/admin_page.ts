@@ -125,8 +125,8 @@ function providerTable({ providers }: DeskStatus): Markup {
     SAYS.providers,
     [SAYS.method, SAYS.system, SAYS.state, SAYS.reason],
     providers.map(
-      ({ method, remote, up, since, reason }) => [
-        method,
+      ({ authenticator, remote, up, since, reason }) => [
+        authenticator,
         remote,
         since === undefined ? SAYS.unchecked : up ? TEXTS.home.up : TEXTS.home.down,
         reason,

@@ -21,10 +21,10 @@ export interface CertificateParts {
 
 /** What the routes of certificates need; absent if no method takes any. */
 export function certificateParts(
-  methods: readonly Authenticator[],
+  authenticators: readonly Authenticator[],
   loginThrottle: LoginThrottle,
 ): CertificateParts | undefined {
-  const desks = methods.flatMap(({ certificates }) => certificates ?? []);
+  const desks = authenticators.flatMap(({ certificates }) => certificates ?? []);
   if (desks.length === 0) return undefined;
   return { desks, admit: (address, signal) => loginThrottle.admitKey(address, signal) };
 }

@@ -14,18 +14,21 @@ import {
 const MOST_FAILURES = 50;
 
 /** The operator's desk, for administrators. */
-export function administratorsDesk(desk: OperatorDesk, { methods, loginThrottle, ordered = () => {} }: {
-  readonly methods: readonly Authenticator[];
-  readonly loginThrottle: LoginThrottle;
-  /** Told of what was ordered here, for all who have to follow it. */
-  readonly ordered: Ordered | undefined;
-}): AdministratorsDesk {
+export function administratorsDesk(
+  desk: OperatorDesk,
+  { authenticators, loginThrottle, ordered = () => {} }: {
+    readonly authenticators: readonly Authenticator[];
+    readonly loginThrottle: LoginThrottle;
+    /** Told of what was ordered here, for all who have to follow it. */
+    readonly ordered: Ordered | undefined;
+  },
+): AdministratorsDesk {
   const namesOf = async (user: string) => (await ask(desk, { about: "names", user })).names.names;
   return {
     status: async () => (await ask(desk, { about: "status" })).status,
     bans: () => ask(desk, { about: "bans" }),
     failures: () => loginThrottle.memory.failures(MOST_FAILURES),
-    shown: (user) => claimedName(user, methods),
+    shown: (user) => claimedName(user, authenticators),
     namesOf,
     async ban(subject, until) {
       const names = subject.user === undefined ? undefined : await namesOf(subject.user);

@@ -14,10 +14,12 @@ export interface KnownNames {
 
 /** Looks up a user by login, account or distinguished name; as far as the sources know users who are not there. */
 export async function knownNames(user: string, parts: {
-  readonly methods: readonly Authenticator[];
+  readonly authenticators: readonly Authenticator[];
   readonly attributes: AttributeSource;
 }): Promise<KnownNames> {
-  const names = parts.methods.flatMap((method) => method.namesOf?.(user) ?? []).map(canonicalDn);
+  const names = parts.authenticators.flatMap((authenticator) => authenticator.namesOf?.(user) ?? []).map(
+    canonicalDn,
+  );
   const form = formOf(user);
   if (form === undefined) return { names };
   const reversed = reversedForm(user);
@@ -25,7 +27,7 @@ export async function knownNames(user: string, parts: {
     const { signal } = new AbortController();
     const { standard, extra } = await parts.attributes.attributesOf({ dn, method: "", via: "" }, signal);
     if (standard.size > 0 || extra.size > 0) return true;
-    return (await accountStatusOf(parts.methods, { dn }, signal)).kind === "known";
+    return (await accountStatusOf(parts.authenticators, { dn }, signal)).kind === "known";
   };
   const suspect = reversed !== form && !await ifAnswered(isKnown(user)) &&
     await ifAnswered(isKnown(reversed));

@@ -91,7 +91,7 @@ export interface CoreStatus {
     readonly sessionLimit?: number;
   }[];
   /** Systems that methods of authentication ask. */
-  readonly providers: readonly ({ readonly method: string } & RemoteStatus)[];
+  readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[];
   readonly certificate?: CertificateFacts;
   readonly bans: Readonly<Record<Ban["reason"], number>>;
   /** Number of shares; absent without data sharing, and if nobody can tell. */
@@ -114,7 +114,7 @@ const MOST_BANS = 1000;
 /** What the desk can tell about. */
 interface DeskParts {
   readonly groups: readonly DaemonGroup[];
-  readonly methods: readonly Authenticator[];
+  readonly authenticators: readonly Authenticator[];
   readonly attributes: AttributeSource;
   readonly loginThrottle: LoginThrottle;
   readonly signIns: SignIns;
@@ -185,7 +185,7 @@ export class OperatorDesk {
   }
 
   async #status(): Promise<CoreStatus> {
-    const { groups, methods, loginThrottle, certificate, sharing, cluster } = this.parts;
+    const { groups, authenticators, loginThrottle, certificate, sharing, cluster } = this.parts;
     const own = certificate();
     const count = await sharing?.store.count().catch(unlessAway);
     return {
@@ -199,8 +199,10 @@ export class OperatorDesk {
           sessionLimit,
         };
       }),
-      providers: methods.flatMap((method) =>
-        method.status === undefined ? [] : [{ method: method.name, ...method.status() }]
+      providers: authenticators.flatMap((authenticator) =>
+        authenticator.status === undefined
+          ? []
+          : [{ authenticator: authenticator.name, ...authenticator.status() }]
       ),
       certificate: own,
       bans: loginThrottle.memory.banCounts(),

@@ -122,7 +122,7 @@ class RoutedService implements Service {
       const page = accepted.prefersHtml && trace.asked && trace.route?.failed?.(failure, trace.asked);
       response = page ? withHeadersOf(failure, page) : errorResponse(failure, requestId, accepted);
       if (trace.dn === undefined && trace.claimed !== undefined) {
-        const user = claimedName(trace.claimed, this.#parts.chain.methods);
+        const user = claimedName(trace.claimed, this.#parts.chain.authenticators);
         trace.particulars = { ...trace.particulars, user };
       }
       if (response.status === 401 && !response.headers.has("WWW-Authenticate")) {

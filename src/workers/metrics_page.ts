@@ -44,8 +44,8 @@ function samplesOfCore({ servers, providers, certificate, bans, shares, cluster 
         ];
       })
     ),
-    ...providers.flatMap(({ method, up, since }): Sample[] =>
-      since === undefined ? [] : [sample("authserver_identity_provider_up", { method }, up ? 1 : 0)]
+    ...providers.flatMap(({ authenticator, up, since }): Sample[] =>
+      since === undefined ? [] : [sample("authserver_identity_provider_up", { authenticator }, up ? 1 : 0)]
     ),
     ...(certificate
       ? [sample("authserver_certificate_expiry_timestamp_seconds", {}, certificate.expires / 1000)]

@@ -46,7 +46,7 @@ interface ServiceStatus {
 
 /** Another system that a method asks, for the operator. */
 interface IdentityProvider {
-  readonly method: string;
+  readonly authenticator: string;
   /** `host:port`. */
   readonly remote: string;
   readonly state: "up" | "down" | "unknown";
@@ -119,8 +119,8 @@ export async function serviceStatus(
 function knownToCore({ servers, providers, certificate, shares, bans, cluster }: CoreStatus, now: number) {
   return {
     servers,
-    identityProviders: providers.map(({ method, remote, up, reason, since }): IdentityProvider => ({
-      method,
+    identityProviders: providers.map(({ authenticator, remote, up, reason, since }): IdentityProvider => ({
+      authenticator,
       remote,
       state: since === undefined ? "unknown" : up ? "up" : "down",
       reason,

@@ -12,7 +12,7 @@ import { assertAlike } from "../fixtures/assert_alike.ts";
 const { signal } = new AbortController();
 
 /** A method that always says the same about everybody. */
-function method(name: string, said?: AccountStatus["kind"] | Error): Authenticator {
+function authenticator(name: string, said?: AccountStatus["kind"] | Error): Authenticator {
   return {
     name,
     challenges: [],
@@ -25,10 +25,10 @@ function method(name: string, said?: AccountStatus["kind"] | Error): Authenticat
 }
 
 const [YES, NO, DOWN, MUTE] = [
-  method("YES", "known"),
-  method("NO", "gone"),
-  method("DOWN", new Error("out of order")),
-  method("MUTE"),
+  authenticator("YES", "known"),
+  authenticator("NO", "gone"),
+  authenticator("DOWN", new Error("out of order")),
+  authenticator("MUTE"),
 ];
 
 const CASES: [string, readonly Authenticator[], string | undefined, AccountStatus["kind"]][] = [
@@ -43,10 +43,10 @@ const CASES: [string, readonly Authenticator[], string | undefined, AccountStatu
   ["not remembered, there is no method", [], undefined, "gone"],
 ];
 
-for (const [what, methods, via, expected] of CASES) {
+for (const [what, authenticators, via, expected] of CASES) {
   Deno.test(`standingOf() says ${expected}: ${what}`, async () => {
     const user = { dn: "CN=Ann", ...(via !== undefined && { via }) };
-    assert.equal((await accountStatusOf(methods, user, signal)).kind, expected);
+    assert.equal((await accountStatusOf(authenticators, user, signal)).kind, expected);
   });
 }
 
@@ -73,12 +73,12 @@ Deno.test("namedUser() remembers the source, behind a token too", () => {
 Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its method's derivedLifetime", async () => {
   const NOW = 1_800_000_000;
   const asks = () => Promise.resolve({ kind: "known" as const });
-  const methods = [{ name: "OIDC", derivedLifetime: 600, accountStatusOf: asks }, {
+  const authenticators = [{ name: "OIDC", derivedLifetime: 600, accountStatusOf: asks }, {
     name: "PASSWORD",
     accountStatusOf: asks,
   }];
   const accountStatus = async (via: string, proved: number | undefined) =>
-    (await accountStatusOf(methods, { dn: "CN=Ann", via, proved }, signal, () => NOW * 1000)).kind;
+    (await accountStatusOf(authenticators, { dn: "CN=Ann", via, proved }, signal, () => NOW * 1000)).kind;
   assert.equal(await accountStatus("OIDC", NOW - 599), "known");
   assert.equal(await accountStatus("OIDC", NOW - 600), "gone");
   assert.equal(
@@ -97,5 +97,5 @@ Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its 
     [{ ...identity, via: "ETD", proved: NOW - 200, issuedToken }, NOW + 400],
     [{ ...identity, via: "PASSWORD" }, Infinity],
   ];
-  for (const [who, expected] of until) assert.equal(derivedUntil(methods, who, NOW), expected);
+  for (const [who, expected] of until) assert.equal(derivedUntil(authenticators, who, NOW), expected);
 });

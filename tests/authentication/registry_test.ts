@@ -29,13 +29,13 @@ Deno.test("createAuthenticators() makes the methods in their order", async () =>
   const folder = await Deno.makeTempDir();
   const file = join(folder, "users.txt");
   await Deno.writeTextFile(file, "");
-  const methods = await createAuthenticators(
+  const authenticators = await createAuthenticators(
     [passwords("PASSWORD", file), passwords("FILE", file)],
     AUTHENTICATORS,
     PARTS,
   );
-  assert.deepEqual(methods.map(({ name }) => name), ["PASSWORD", "FILE"]);
-  methods.forEach((method) => method.close());
+  assert.deepEqual(authenticators.map(({ name }) => name), ["PASSWORD", "FILE"]);
+  authenticators.forEach((authenticator) => authenticator.close());
   await Deno.remove(folder, { recursive: true });
 });
 

@@ -61,7 +61,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Reading passwords that were typed"],
     broken: "names that were typed are in the log of waits",
     file: "src/service/assembly/open_login_throttle.ts",
-    change: instead("shown: (name) => claimedName(name, methods),", "shown: (name) => name,"),
+    change: instead("shown: (name) => claimedName(name, authenticators),", "shown: (name) => name,"),
     tests: ["tests/system/throttling_test.ts"],
   },
   {
@@ -728,7 +728,10 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["A password that is typed in the place of a name"],
     broken: "names that nobody has are in the log",
     file: "src/service/claimed_name.ts",
-    change: instead("if (methods.some((method) => method.lists?.(user))) return user;", "return user;"),
+    change: instead(
+      "if (authenticators.some((authenticator) => authenticator.lists?.(user))) return user;",
+      "return user;",
+    ),
     tests: ["tests/service/claimed_name_test.ts", "tests/system/authenticators_test.ts"],
   },
   {
@@ -1009,7 +1012,10 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Going on with what a login gave"],
     broken: "what is derived from a login lasts as long as it says itself",
     file: "src/authentication/account_status.ts",
-    change: instead("if (proved + (method.derivedLifetime ?? Infinity) <= clock() / 1000) return GONE;", ""),
+    change: instead(
+      "if (proved + (authenticator.derivedLifetime ?? Infinity) <= clock() / 1000) return GONE;",
+      "",
+    ),
     tests: ["tests/authentication/account_status_test.ts"],
   },
   {

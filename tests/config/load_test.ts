@@ -18,7 +18,7 @@ function fixture(name: string): Promise<string> {
   return Deno.readTextFile(join(import.meta.dirname ?? "", "fixtures", name));
 }
 
-const ANY_LOGIN = { methods: [], requiredAcr: [], networks: [] };
+const ANY_LOGIN = { authenticators: [], requiredAcr: [], networks: [] };
 
 Deno.test("loadConfiguration() reads variant A of the specification", async () => {
   const { config, errors, warnings } = await loadText(await fixture("seed_a.properties"), DATA_FILES);
@@ -83,7 +83,7 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
   });
   assert.deepEqual(config.authentication, {
     failOnMissingCredentials: false,
-    methods: [
+    authenticators: [
       { kind: "FilebasedAuthenticator", name: "PASSWORD", file: "/conf/users.txt" },
       {
         kind: "SSHKeyAuthenticator",
@@ -165,7 +165,7 @@ Deno.test("loadConfiguration() reads variant B of the specification", async () =
   assert.equal(config.site.externalUrl, "https://gw.site-a.example:8080/AUTH");
   assert.deepEqual(config.features, { auth: true, share: false, access: false, admin: true });
   assert.equal(config.servers[0]?.instances[0]?.ssl, false);
-  assert.deepEqual(config.authentication.methods.map(({ name, kind }) => [name, kind]), [
+  assert.deepEqual(config.authentication.authenticators.map(({ name, kind }) => [name, kind]), [
     ["PASSWORD", "FilebasedAuthenticator"],
     ["SSHKEY", "SSHKeyAuthenticator"],
     ["UNITY", "UnitySAMLAuthenticator"],
@@ -181,7 +181,7 @@ Deno.test("loadConfiguration() reads the configuration that the service comes wi
     environment: () => undefined,
   });
   assert.deepEqual(diagnostics.map(formatDiagnostic), []);
-  assert.deepEqual(config?.authentication.methods.map(({ name }) => name), ["SSHKEY", "PASSWORD"]);
+  assert.deepEqual(config?.authentication.authenticators.map(({ name }) => name), ["SSHKEY", "PASSWORD"]);
 });
 
 Deno.test("loadConfiguration() gives frozen data that another thread can have", async () => {

@@ -58,7 +58,7 @@ async function badgeSite({ badges = `${ANN}\n`, more = {} }: { badges?: string; 
 Deno.test("a kind that was made up is read as its keys say, with their defaults", async () => {
   await using site = await badgeSite();
   const { list, door } = site;
-  assert.deepEqual(site.config?.authentication.methods, [
+  assert.deepEqual(site.config?.authentication.authenticators, [
     { kind: "BadgeAuthenticator", name: "BADGE", list, door, floors: 9 },
   ]);
   assert.deepEqual(site.config?.attributes.sources, [

@@ -6,7 +6,7 @@ import { httpError } from "../../src/model/http_error.ts";
 import { knownNames } from "../../src/service/known_names.ts";
 
 /** A method by which Ann signs in, and which knows whom it is told to know. */
-function method(known: (dn: string) => AccountStatus): Authenticator {
+function authenticator(known: (dn: string) => AccountStatus): Authenticator {
   return {
     name: "PASSWORD",
     challenges: ["Basic"],
@@ -20,7 +20,7 @@ function method(known: (dn: string) => AccountStatus): Authenticator {
 /** What the operator's word for a user stands for, where users are known by these names. */
 function of(user: string, known: readonly string[] = [], attributes?: AttributeSource["attributesOf"]) {
   return knownNames(user, {
-    methods: [method((dn) => ({ kind: known.includes(dn) ? "known" : "gone" }))],
+    authenticators: [authenticator((dn) => ({ kind: known.includes(dn) ? "known" : "gone" }))],
     attributes: {
       name: "FILE",
       attributesOf: attributes ?? (() => Promise.resolve({ standard: new Map(), extra: new Map() })),

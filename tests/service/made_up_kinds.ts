@@ -76,6 +76,6 @@ const everybody = attributeSourceKind({
 
 /** The kinds there are, and two that were made up. */
 export const MORE_KINDS: ServiceKinds = {
-  methods: { ...KINDS.methods, kinds: [...KINDS.methods.kinds, badge] },
+  authenticators: { ...KINDS.authenticators, kinds: [...KINDS.authenticators.kinds, badge] },
   sources: { ...KINDS.sources, kinds: [...KINDS.sources.kinds, everybody] },
 };

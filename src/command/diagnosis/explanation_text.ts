@@ -11,9 +11,9 @@ import { textTable } from "../text_table.ts";
 
 /** An explanation for reading, in the order in which the service decides. */
 export function explanationText(explanation: Explanation): string {
-  const { methods, caller, sources, user, mayAsk, servers, refusal } = explanation;
+  const { authenticators, caller, sources, user, mayAsk, servers, refusal } = explanation;
   const lines = [
-    ...section("Authentication", methods.map(authenticatorLine)),
+    ...section("Authentication", authenticators.map(authenticatorLine)),
     ...caller ? [["Caller", caller.dn] as const, ...callerFacts(caller)] : [],
     ...section("Attributes", sources.map(sourceLine)),
     ...user ? [["User", userFacts(user)] as const] : [],
@@ -32,9 +32,9 @@ function section(title: string, lines: readonly Line[]): Line[] {
   return lines.length === 0 ? [] : [[title, ""], ...lines.map(([left, right]): Line => [`  ${left}`, right])];
 }
 
-function authenticatorLine({ method, outcome, reason }: AuthenticatorStep): Line {
+function authenticatorLine({ authenticator, outcome, reason }: AuthenticatorStep): Line {
   const why = outcome === "skipped" ? "not its kind of credentials" : reason;
-  return [method, why === undefined ? outcome : `${outcome}: ${why}`];
+  return [authenticator, why === undefined ? outcome : `${outcome}: ${why}`];
 }
 
 function callerFacts({ uid, uidServers, role, groups, issuedToken, capabilities }: Identity): Line[] {

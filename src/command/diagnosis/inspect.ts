@@ -19,7 +19,7 @@ export interface Inspection {
 
 /** Of what could not be read there are no files. */
 const NOTHING: DataFiles = {
-  authentication: { methods: [] },
+  authentication: { authenticators: [] },
   attributes: { sources: [] },
   dynamicAttributes: { sources: [] },
   servers: [],

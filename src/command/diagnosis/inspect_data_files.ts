@@ -11,7 +11,7 @@ import { configuredKinds, KINDS } from "../../service/kinds.ts";
 
 /** What of a configuration names files of users, keys, attributes and reservations. */
 export interface DataFiles {
-  readonly authentication: Pick<ServiceConfig["authentication"], "methods">;
+  readonly authentication: Pick<ServiceConfig["authentication"], "authenticators">;
   readonly attributes: Pick<ServiceConfig["attributes"], "sources">;
   readonly dynamicAttributes: Pick<ServiceConfig["dynamicAttributes"], "sources">;
   readonly servers: ServiceConfig["servers"];

@@ -220,8 +220,10 @@ async function fileOf(given: Places): Promise<string> {
   const main = await configFile(given);
   const environment = (name: string) => Deno.env.get(name);
   const { readable } = await loadConfiguration(main, { environment, kinds: KINDS });
-  const [named, another] = (readable.authentication?.methods ?? []).flatMap((method) =>
-    method.kind in passwordFile.classes ? kindOf(method, KINDS.methods).files?.(method) ?? [] : []
+  const [named, another] = (readable.authentication?.authenticators ?? []).flatMap((authenticator) =>
+    authenticator.kind in passwordFile.classes
+      ? kindOf(authenticator, KINDS.authenticators).files?.(authenticator) ?? []
+      : []
   );
   if (another !== undefined && another !== named) {
     throw new WrongUsage(`Expected --file, one of those that ${main} names: ${named}, ${another}`);

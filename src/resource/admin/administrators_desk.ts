@@ -22,7 +22,7 @@ export interface AdministratorsDesk {
 /** How the service is, besides its servers. */
 export interface DeskStatus {
   /** Systems that methods of authentication ask. */
-  readonly providers: readonly ({ readonly method: string } & RemoteStatus)[];
+  readonly providers: readonly ({ readonly authenticator: string } & RemoteStatus)[];
   /** Own certificate; absent without one. */
   readonly certificate?: { readonly dn: string; readonly expires: number };
   /** Absent without data sharing. */

@@ -135,17 +135,27 @@ async function open(
   const shared = { ...here, clock: sharedClock };
   const proofs = new ReplayCache(PROOFS, clock, told.proofShown);
   const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, lookingOn };
-  const who = await openAuthentication(config, { ...asked, kinds: kinds.methods, ...here });
-  const { chain, chain: { methods }, tokens, registry, signIns } = who;
+  const who = await openAuthentication(config, { ...asked, kinds: kinds.authenticators, ...here });
+  const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
   const servers = await openServers(config, groups, { ...here, ...following, sharedClock });
-  const loginThrottle = await openLoginThrottle(config, methods, {
+  const loginThrottle = await openLoginThrottle(config, authenticators, {
     log,
     clock,
     learned: told.learned,
     cluster,
   });
   const sharing = openDataSharing(config, { servers, attributes, loginThrottle, ...who, ...shared });
-  const parts = { groups, methods, attributes, loginThrottle, signIns, proofs, sharing, registry, cluster };
+  const parts = {
+    groups,
+    authenticators,
+    attributes,
+    loginThrottle,
+    signIns,
+    proofs,
+    sharing,
+    registry,
+    cluster,
+  };
   const desk = new OperatorDesk({ ...parts, certificate: own.facts });
   const ofAuthenticators = partsOfAuthenticators(chain, {
     loginThrottle,
@@ -169,7 +179,15 @@ async function open(
     cluster,
     routes: routesOf({
       ...resources,
-      facts: serviceFacts(options, { own, groups, methods, kinds, clock, externalUrl, cluster: health }),
+      facts: serviceFacts(options, {
+        own,
+        groups,
+        authenticators,
+        kinds,
+        clock,
+        externalUrl,
+        cluster: health,
+      }),
       certificate: own.pem,
       generation: options.generation,
       draining: () => draining,
@@ -210,11 +228,11 @@ function partsOfAuthenticators(
     readonly ordered: Ordered | undefined;
   },
 ) {
-  const { methods, realm: siteName } = chain;
-  const password = methods.some(({ challenges }) => challenges.includes("Basic"));
-  const certificate = methods.some(({ looksAtCertificates }) => looksAtCertificates);
+  const { authenticators, realm: siteName } = chain;
+  const password = authenticators.some(({ challenges }) => challenges.includes("Basic"));
+  const certificate = authenticators.some(({ looksAtCertificates }) => looksAtCertificates);
   const providers = new Map(
-    methods.flatMap(({ name, browserLogin }) =>
+    authenticators.flatMap(({ name, browserLogin }) =>
       browserLogin === undefined ? [] : [[name, browserLogin] as const]
     ),
   );
@@ -224,9 +242,9 @@ function partsOfAuthenticators(
   };
   const signIn: SignInParts = { ...parts, signIns, ways: { password, certificate, providers }, siteName };
   return {
-    issuers: methods.flatMap(({ issuer }) => issuer ?? []),
-    certificates: certificateParts(methods, loginThrottle),
-    desk: administratorsDesk(desk, { methods, loginThrottle, ordered }),
+    issuers: authenticators.flatMap(({ issuer }) => issuer ?? []),
+    certificates: certificateParts(authenticators, loginThrottle),
+    desk: administratorsDesk(desk, { authenticators, loginThrottle, ordered }),
     unauthenticated: parts.unauthenticated,
     /** Absent: browsers cannot show what any method takes. */
     signIn: password || certificate || providers.size > 0 ? signIn : undefined,

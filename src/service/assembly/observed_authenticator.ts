@@ -2,25 +2,25 @@ import type { Authenticator } from "../../authentication/authenticator.ts";
 import type { RequestObserver } from "../request_observer.ts";
 
 /** A method of authentication whose outcomes are counted; credentials of other kinds are not. */
-export function observed(method: Authenticator, observer: RequestObserver): Authenticator {
-  const { name, challenges, issuer } = method;
-  const status = method.status?.bind(method);
+export function observed(authenticator: Authenticator, observer: RequestObserver): Authenticator {
+  const { name, challenges, issuer } = authenticator;
+  const status = authenticator.status?.bind(authenticator);
   return {
     name,
     challenges,
-    browserLogin: method.browserLogin,
-    looksAtCertificates: method.looksAtCertificates,
+    browserLogin: authenticator.browserLogin,
+    looksAtCertificates: authenticator.looksAtCertificates,
     issuer,
     status,
-    derivedLifetime: method.derivedLifetime,
-    accountStatusOf: method.accountStatusOf?.bind(method),
-    namesOf: method.namesOf?.bind(method),
-    lists: method.lists?.bind(method),
-    certificates: method.certificates,
-    close: () => method.close(),
+    derivedLifetime: authenticator.derivedLifetime,
+    accountStatusOf: authenticator.accountStatusOf?.bind(authenticator),
+    namesOf: authenticator.namesOf?.bind(authenticator),
+    lists: authenticator.lists?.bind(authenticator),
+    certificates: authenticator.certificates,
+    close: () => authenticator.close(),
     async authenticate(credentials, signal) {
       try {
-        const result = await method.authenticate(credentials, signal);
+        const result = await authenticator.authenticate(credentials, signal);
         if (result.kind !== "skipped") observer.authenticated(name, result.kind);
         return result;
       } catch (error) {

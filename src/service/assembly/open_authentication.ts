@@ -77,11 +77,11 @@ export async function openAuthentication(
 ): Promise<OpenAuthentication> {
   const { own, externalUrl, observer, log, sharedClock, lookingOn, database, keep } = parts;
   const records = keep(new Records(database ?? config.sharing.directory, sharedClock));
-  const created = await openMethods(config, parts, records);
-  const methods = created.map((method) => keep(observed(method, observer)));
+  const created = await openAuthenticators(config, parts, records);
+  const authenticators = created.map((authenticator) => keep(observed(authenticator, observer)));
   const accountStatus: AskAccountStatus = (user, signal) =>
-    accountStatusOf(methods, user, signal, sharedClock);
-  const untilOf = (identity: Identity) => derivedUntil(methods, identity, sharedClock() / 1000);
+    accountStatusOf(authenticators, user, signal, sharedClock);
+  const untilOf = (identity: Identity) => derivedUntil(authenticators, identity, sharedClock() / 1000);
   const issuing = {
     records,
     log,
@@ -96,10 +96,12 @@ export async function openAuthentication(
   return {
     chain: {
       issuedTokens: verifier && observed(verifier, observer),
-      methods,
+      authenticators,
       failOnMissingCredentials: config.authentication.failOnMissingCredentials,
       realm: config.site.name,
-      metadata: methods.some(({ issuer }) => issuer !== undefined) ? externalUrl + METADATA_PATH : undefined,
+      metadata: authenticators.some(({ issuer }) => issuer !== undefined)
+        ? externalUrl + METADATA_PATH
+        : undefined,
     },
     accountStatus,
     tokens,
@@ -109,7 +111,7 @@ export async function openAuthentication(
       accountStatus,
       derivedUntil: untilOf,
       limits: config.browsers,
-      renew: (identity, session, signal) => renewLogin(methods, identity, session, signal),
+      renew: (identity, session, signal) => renewLogin(authenticators, identity, session, signal),
       revokeGot: async (owner, browser) => await registry?.revokeGot(owner, browser),
       clock: sharedClock,
       log,
@@ -118,13 +120,13 @@ export async function openAuthentication(
   };
 }
 
-async function openMethods(
+async function openAuthenticators(
   { authentication, additionalServiceIdentifiers: additionalIdentifiers, gateway }: ServiceConfig,
   { own, outgoing, groups, kinds, assertionIssuers, externalUrl: url, proofs, log, clock }:
     AuthenticationParts,
   records: Records,
 ): Promise<readonly Authenticator[]> {
-  return await createAuthenticators(authentication.methods, kinds, {
+  return await createAuthenticators(authentication.authenticators, kinds, {
     log,
     clock,
     keySources: groups.map(keySource),
@@ -145,21 +147,21 @@ async function openMethods(
 
 /** Asks the provider that named an identity; a method that is configured no longer vouches for nobody. */
 async function renewLogin(
-  methods: readonly Authenticator[],
+  authenticators: readonly Authenticator[],
   { via, acr, authTime }: KeptIdentity,
   session: RenewableSession,
   signal: AbortSignal,
 ): Promise<Renewal> {
-  const method = methods.find(({ name }) => name === via);
-  if (method?.browserLogin === undefined) {
+  const authenticator = authenticators.find(({ name }) => name === via);
+  if (authenticator?.browserLogin === undefined) {
     return { kind: "refused", reason: "no browser signs in there any more" };
   }
   const clientAddress = "renewal"; // a queue key of their own: nobody else waits for these, nor they for others
   const asker = askerOf({ clientAddress }, session.sub, signal);
-  const outcome = await method.browserLogin.renew(session, { acr, authTime }, asker);
+  const outcome = await authenticator.browserLogin.renew(session, { acr, authTime }, asker);
   if (outcome.kind === "refused") return outcome;
   const { authorization, session: { refreshToken = session.refreshToken } } = outcome;
-  const result = await method.authenticate({ authorization, clientAddress }, signal);
+  const result = await authenticator.authenticate({ authorization, clientAddress }, signal);
   if (result.kind === "accepted") return { kind: "renewed", identity: result.identity, refreshToken };
   return result.kind === "refused" ? result : { kind: "refused", reason: "no token of the provider" };
 }

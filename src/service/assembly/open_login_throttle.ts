@@ -10,7 +10,7 @@ import type { Cluster } from "./open_cluster.ts";
 /** Who watches over failed logins, with what all instances know of them. */
 export async function openLoginThrottle(
   { throttling }: ServiceConfig,
-  methods: readonly Authenticator[],
+  authenticators: readonly Authenticator[],
   { log, clock, learned, cluster }: {
     readonly log: Logger;
     readonly clock: Clock;
@@ -22,10 +22,10 @@ export async function openLoginThrottle(
   const loginThrottle = new LoginThrottle({
     config: throttling,
     log,
-    shown: (name) => claimedName(name, methods),
+    shown: (name) => claimedName(name, authenticators),
     steady: steadyClock,
     clock,
-    issuers: silentIssuers(methods),
+    issuers: silentIssuers(authenticators),
     learned,
     others: cluster?.throttling,
     clusterMembers: cluster?.clusterMembers,
@@ -35,8 +35,8 @@ export async function openLoginThrottle(
 }
 
 /** Issuers whom no method asks about their tokens. */
-function silentIssuers(methods: readonly Authenticator[]): ReadonlySet<string> {
-  const issuers = methods.flatMap(({ issuer }) => issuer ?? []);
+function silentIssuers(authenticators: readonly Authenticator[]): ReadonlySet<string> {
+  const issuers = authenticators.flatMap(({ issuer }) => issuer ?? []);
   const asked = new Set(issuers.filter(({ asked }) => asked).map(({ url }) => url));
   return new Set(issuers.map(({ url }) => url).filter((url) => !asked.has(url)));
 }

@@ -69,7 +69,7 @@ async function explainWith(
     readonly log: Logger;
   },
 ): Promise<Explanation> {
-  const { methods, sources } = record; // these fill while we go
+  const { authenticators, sources } = record; // these fill while we go
   const { signal } = new AbortController();
   const headers = HeaderList.of(
     caller.authorization === undefined ? {} : { Authorization: caller.authorization },
@@ -82,9 +82,11 @@ async function explainWith(
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
     // The chain speaks of all methods together, a method of what is wrong.
-    const refused = identity === undefined ? methods.find(({ reason }) => reason !== undefined) : undefined;
-    const refusal = refused === undefined ? error.message : `${refused.method}: ${refused.reason}`;
-    return { methods, caller: identity, sources, servers: [], refusal };
+    const refused = identity === undefined
+      ? authenticators.find(({ reason }) => reason !== undefined)
+      : undefined;
+    const refusal = refused === undefined ? error.message : `${refused.authenticator}: ${refused.reason}`;
+    return { authenticators, caller: identity, sources, servers: [], refusal };
   }
   const mayAsk = !parts.accessControl || mayAccess("auth", "POST", user.role);
   const servers = [...parts.servers.values()].filter(({ name }) => server === undefined || name === server)
@@ -95,7 +97,7 @@ async function explainWith(
     ? undefined
     : servers[0]?.refusal ?? "No transfer server is configured";
   return {
-    methods,
+    authenticators,
     caller: identity,
     sources,
     user,
@@ -120,8 +122,10 @@ async function identityOf(
   }
   if (login !== undefined) {
     // Who is in a file is meant: any name could be that of an account whose keys a daemon has.
-    const listing = chain.methods.filter((method) => method.lists?.(login));
-    const [known] = [...listing, ...chain.methods].flatMap((method) => method.namesOf?.(login) ?? []);
+    const listing = chain.authenticators.filter((authenticator) => authenticator.lists?.(login));
+    const [known] = [...listing, ...chain.authenticators].flatMap((authenticator) =>
+      authenticator.namesOf?.(login) ?? []
+    );
     if (known !== undefined) return { dn: known, login, ...ASSUMED };
     throw unauthenticated(chain, `no password file and no keys file has a user ${login}`);
   }
@@ -133,7 +137,7 @@ async function identityOf(
     if (caller.kind === "authenticated") return caller.identity;
     throw new TypeError("credentials make nobody anonymous");
   } finally {
-    record.endMethods();
+    record.endAuthenticators();
   }
 }
 
@@ -144,7 +148,7 @@ function certifiedIdentity(
   { login, clientAddress }: { readonly login: string; readonly clientAddress: string },
 ): Identity {
   let reason = "no method takes certificates for SSH keys: certificateAuthorities is not set";
-  for (const { certificates } of chain.methods) {
+  for (const { certificates } of chain.authenticators) {
     const result = certificates?.foresee(line, login, clientAddress);
     if (result?.kind === "accepted") return { ...result.identity, authTime: "now" };
     if (result?.kind === "refused") reason = `the certificate does not count: ${result.reason}`;
