@@ -235,7 +235,7 @@ const SMALL_BUT_WHOLE: Readonly<Record<string, string>> = {
   "command/version.ts": "a command, which their list names",
   "config/read_sharing.ts": "a section of the file, which the list of sections names",
   "daemon/pattern_scope.ts": "where patterns reach, whoever asks",
-  "edge/inflow.ts": "a workaround for the runtime, in the list of these",
+  "edge/back_pressure.ts": "a workaround for the runtime, in the list of these",
   "outgoing/tls_failure.ts": "what failures of TLS mean, in words",
   "pages/preview_page.ts": "a page",
   "workers/worker_audit.ts": "what a worker hands to the supervisor, beside worker_log.ts",

@@ -18,10 +18,10 @@ import type { Peer } from "../model/peer.ts";
 import { HttpError, httpError, isHttpError } from "../model/http_error.ts";
 import { AnswerText } from "./answer_text.ts";
 import { ConnectionWatch } from "./connection_watch.ts";
-import { Delivery } from "./delivery.ts";
-import { Discards } from "./discard_rest.ts";
+import { ResponseWriter } from "./response_writer.ts";
+import { Discards } from "./drain_body.ts";
 import type { EdgeOptions, EdgeTls } from "./edge_options.ts";
-import { Entrance, type EntranceParts } from "./entrance.ts";
+import { ConnectionLimiter, type ConnectionLimiterParts } from "./connection_limiter.ts";
 import { bodyOf } from "./upload_stream.ts";
 import { ErrorResponseCount, rawErrorResponse, refusal } from "./error_response.ts";
 import { RequestGate } from "./request_gate.ts";
@@ -43,7 +43,7 @@ interface Judged {
 }
 
 /** What an edge needs of the house. */
-interface EdgeParts extends Pick<EntranceParts, "groupOf"> {
+interface EdgeParts extends Pick<ConnectionLimiterParts, "groupOf"> {
   /** By which certificates of clients are in date. */
   readonly clock?: Clock;
   readonly answer: Answer;
@@ -58,7 +58,7 @@ export class HttpsEdge {
   /** For what strangers cause. */
   readonly #strangers: Occasional;
   readonly #options: EdgeOptions;
-  readonly #entrance: Entrance;
+  readonly #connectionLimiter: ConnectionLimiter;
   readonly #connections: ConnectionWatch;
   readonly #gates = new WeakMap<Socket, RequestGate>();
   /** What is being answered. */
@@ -96,14 +96,17 @@ export class HttpsEdge {
       ? createHttpServer(settings)
       : createHttpsServer({ ...settings, handshakeTimeout: limits.handshakeMs, ...tlsServerOptions(tls) });
     this.#connections = new ConnectionWatch(limits, (socket) => {
-      this.#strangers.write("connection cut", { client: this.#entrance.clientOf(socket), reason: "silent" });
+      this.#strangers.write("connection cut", {
+        client: this.#connectionLimiter.clientOf(socket),
+        reason: "silent",
+      });
     });
     server.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) => this.#guard(socket));
-    this.#entrance = new Entrance(options, {
+    this.#connectionLimiter = new ConnectionLimiter(options, {
       groupOf,
       refused: (message, fields) => this.#strangers.write(message, fields),
     });
-    this.#entrance.guard(server);
+    this.#connectionLimiter.guard(server);
     server.on("request", (request, response) => void this.#serve(request, response));
     server.on("checkContinue", (request, response) => void this.#serve(request, response));
     server.on("checkExpectation", (request, response) => void this.#serve(request, response));
@@ -111,12 +114,12 @@ export class HttpsEdge {
     server.on("secureConnection", (socket: TLSSocket) => {
       if (!this.#lacksCertificate(socket)) return;
       this.#strangers.write("client without a certificate of an authority", {
-        client: this.#entrance.clientOf(socket),
+        client: this.#connectionLimiter.clientOf(socket),
       });
       socket.destroy();
     });
     server.on("tlsClientError", (error: Error, socket: Socket) => {
-      const client = this.#entrance.clientOf(socket);
+      const client = this.#connectionLimiter.clientOf(socket);
       this.#log.debug("TLS handshake failed", { client, error: error.message });
       socket.destroy();
     });
@@ -178,7 +181,7 @@ export class HttpsEdge {
 
   #guard(socket: Socket): void {
     if (socket.destroyed) return;
-    this.#entrance.clientOf(socket); // known from now on, also when the connection is gone
+    this.#connectionLimiter.clientOf(socket); // known from now on, also when the connection is gone
     const gate = new RequestGate(
       socket,
       (error) => this.#httpError(error, socket),
@@ -198,22 +201,25 @@ export class HttpsEdge {
     this.#responses.set(socket, response);
     this.#underWay++;
     const gone = new AbortController();
-    const delivery = new Delivery({ request, response, gate, discards: this.#discards }, this.#kept);
+    const responseWriter = new ResponseWriter(
+      { request, response, gate, discards: this.#discards },
+      this.#kept,
+    );
     response.once("close", () => {
       this.#connections.end(socket);
       this.#responses.delete(socket);
-      if (!delivery.complete) gone.abort();
+      if (!responseWriter.complete) gone.abort();
       gate.answered();
     });
     try {
       const answer = await this.#respond(request, response, { gate, signal: gone.signal });
       if (gate.closed) gone.abort(); // whoever sent what is no HTTP has been told so
-      else await delivery.send(answer);
+      else await responseWriter.send(answer);
     } catch (error) {
       if (!gone.signal.aborted) this.#log.warn("response not sent whole", { error });
       response.destroy();
     } finally {
-      if (!request.complete) void this.#discards.discardRest(request, gate);
+      if (!request.complete) void this.#discards.drainBody(request, gate);
       this.#underWay--;
       if (this.#underWay === 0) this.#draining?.();
     }
@@ -266,7 +272,7 @@ export class HttpsEdge {
     const now = this.#clock();
     const known = this.#peers.get(socket);
     if (known !== undefined && known.tls === this.#tls && now <= known.until) return known.peer;
-    const address = this.#entrance.clientOf(socket);
+    const address = this.#connectionLimiter.clientOf(socket);
     const { until, ...shown } = this.#shownBy(socket, address, now);
     const peer = { address, ...shown };
     this.#peers.set(socket, { peer, tls: this.#tls, until });
@@ -325,7 +331,7 @@ export class HttpsEdge {
     },
   ): void {
     this.#refusals.add(method, error.status);
-    const client = this.#entrance.clientOf(socket);
+    const client = this.#connectionLimiter.clientOf(socket);
     const fields = { request: requestId, client, status: error.status, error };
     if (isHttpError(error, "ERR_INTERNAL")) this.#log.error("request failed at the edge", fields);
     else this.#strangers.write("request refused at the edge", fields);

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { HttpError, httpError } from "../model/http_error.ts";
-import { type Inflow, inflowOf } from "./inflow.ts";
+import { type BackPressure, backPressureOf } from "./back_pressure.ts";
 import { RequestLine } from "./request_line.ts";
 
 /** The end of a head, and of a chunked body. */
@@ -14,7 +14,7 @@ const BLANK_LINE = "\r\n\r\n";
  * body when it is asked for. What comes too early waits: one read of the network, then the client itself.
  */
 export class RequestGate {
-  readonly #inflow: Inflow;
+  readonly #backPressure: BackPressure;
   readonly #parse: (bytes: Buffer) => void;
   readonly #httpError: (error: HttpError) => void;
   readonly #headersMs: number;
@@ -41,7 +41,7 @@ export class RequestGate {
    * @param headersMs How long the parser may be kept from a request line that has begun.
    */
   constructor(socket: Socket, httpError: (error: HttpError) => void, headersMs: number) {
-    this.#inflow = inflowOf(socket);
+    this.#backPressure = backPressureOf(socket);
     this.#parse = takeOver(socket, (bytes) => this.#arrived(bytes));
     this.#httpError = httpError;
     this.#headersMs = headersMs;
@@ -114,7 +114,7 @@ export class RequestGate {
   /** Again if it was stopped before: the parser may have started it on its own account. */
   #stop(): void {
     this.#stopped = true;
-    this.#inflow.stop();
+    this.#backPressure.stop();
   }
 
   /** Reads what was held, as far as its time has come. */
@@ -127,7 +127,7 @@ export class RequestGate {
     }
     if (!this.#stopped || !this.#open) return;
     this.#stopped = false;
-    this.#inflow.start();
+    this.#backPressure.start();
   }
 
   /** Has one part after the other parsed. What comes in the same read as a head is at hand, so it is not held. */

@@ -624,12 +624,12 @@ export const ATTACKS: readonly Breakage[] = [
   {
     rows: ["A `PROXY` header from whoever likes"],
     broken: "a header is believed from everybody",
-    file: "src/edge/entrance.ts",
+    file: "src/edge/connection_limiter.ts",
     change: instead(
       "const speaksForOthers = proxyPeers?.some((range) => addressInRange(peer, range)) ?? false;",
       "const speaksForOthers = proxyPeers !== undefined;",
     ),
-    tests: ["tests/edge/entrance_test.ts"],
+    tests: ["tests/edge/connection_limiter_test.ts"],
   },
   {
     rows: ["Absolute targets that name a user"],

@@ -364,7 +364,7 @@ export const KNOWN_SURVIVORS: readonly KnownSurvivor[] = [
     why: "no zone is as far from UTC as either",
   },
   {
-    file: "src/edge/entrance.ts",
+    file: "src/edge/connection_limiter.ts",
     at: "if (read.length > length) socket.unshift(read.subarray(length));",
     change: "read.length > length → (read.length >= length)",
     equivalent: true,

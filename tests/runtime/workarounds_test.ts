@@ -37,7 +37,7 @@ async function tlsServer(took: (socket: TLSSocket) => void) {
   };
 }
 
-still("pause() of a TLS connection stops no bytes", "edge/inflow.ts", async () => {
+still("pause() of a TLS connection stops no bytes", "edge/back_pressure.ts", async () => {
   const { promise: taken, resolve } = Promise.withResolvers<TLSSocket>();
   await using server = await tlsServer((socket) => resolve(socket.pause()));
   using client = await Deno.connectTls({

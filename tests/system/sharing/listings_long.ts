@@ -10,7 +10,7 @@ import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
 import type { IncomingMessage } from "node:http";
-import { inflowOf } from "../../../src/edge/inflow.ts";
+import { backPressureOf } from "../../../src/edge/back_pressure.ts";
 import { SHARE_DATABASE } from "../../../src/resource/share/open_sharing.ts";
 import { ask } from "../ask.ts";
 import { ALICE } from "../running_service.ts";
@@ -82,7 +82,7 @@ async function all(sharing: SharingSystem, id: string): Promise<void> {
   await Promise.all([
     ...Array.from({ length: 6 }, async () => {
       const response = await sharing.open(`${id}/`);
-      inflowOf(response.socket).stop();
+      backPressureOf(response.socket).stop();
       silent.push(response);
     }),
     read("application/json"),

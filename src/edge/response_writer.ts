@@ -3,11 +3,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HttpResponse } from "../model/http_message.ts";
 import { httpError } from "../model/http_error.ts";
 import { type AnswerText, sendText } from "./answer_text.ts";
-import type { Discards } from "./discard_rest.ts";
+import type { Discards } from "./drain_body.ts";
 import type { RequestGate } from "./request_gate.ts";
 
 /** The writing of one answer to its client. */
-export class Delivery {
+export class ResponseWriter {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #keepAlive: readonly string[];
@@ -66,7 +66,7 @@ export class Delivery {
     }
     // With the end of the answer the connection is closed, if the client wants that. What it is still sending would make a
     // reset of it, which may overtake the answer (RFC 9112, 9.6). An answer of unknown length is whole only with its end.
-    if (early) await this.#discards.discardRest(this.#request, this.#gate);
+    if (early) await this.#discards.drainBody(this.#request, this.#gate);
     response.end();
   }
 

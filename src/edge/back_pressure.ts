@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 
 /** Stops and starts the reading from a connection. */
-export interface Inflow {
+export interface BackPressure {
   stop(): void;
   start(): void;
 }
@@ -10,7 +10,7 @@ export interface Inflow {
  * Flow control for what a client sends. `pause()` of a TLS socket does nothing for it on Deno 2.9: the platform goes on to
  * read from the network and keeps in memory whatever comes. What does help is to stop the TCP handle below TLS.
  */
-export function inflowOf(socket: Socket): Inflow {
+export function backPressureOf(socket: Socket): BackPressure {
   const transport = member(member(socket, "_handle"), "_parent");
   const stop = member(transport, "readStop");
   const start = member(transport, "readStart");

@@ -7,7 +7,7 @@ import type { EdgeOptions } from "./edge_options.ts";
 import { readProxyHeader } from "./proxy_header.ts";
 
 /** What an entrance needs of the house. */
-export interface EntranceParts {
+export interface ConnectionLimiterParts {
   /** Addresses that are taken for one client. @param address In canonical form. */
   readonly groupOf: (address: string) => string;
   /** Told of each connection that is not let in. @param fields The client as far as it is known, and particulars. */
@@ -18,16 +18,16 @@ export interface EntranceParts {
  * Lets connections in: so many of each client, and those of listed proxies once they have said for whom they come (PROXY
  * protocol). Before that, such a connection counts among all there may be, for as long as a handshake may take.
  */
-export class Entrance {
+export class ConnectionLimiter {
   readonly #options: EdgeOptions;
-  readonly #parts: EntranceParts;
+  readonly #parts: ConnectionLimiterParts;
   readonly #shares: ConnectionShares;
   /** Addresses of clients, by both ends of the connection: what speaks TLS on it is another object. */
   readonly #clients = new Map<string, string>();
   /** The same, once somebody has asked; for longer than the connection lasts. */
   readonly #known = new WeakMap<Socket, string>();
 
-  constructor(options: EdgeOptions, parts: EntranceParts) {
+  constructor(options: EdgeOptions, parts: ConnectionLimiterParts) {
     this.#options = options;
     this.#parts = parts;
     this.#shares = new ConnectionShares(options.maxConnections);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
-import { Discards } from "../../src/edge/discard_rest.ts";
+import { Discards } from "../../src/edge/drain_body.ts";
 
 const PART = new Uint8Array(64 * 1024);
 const MIB = 1024 ** 2;
@@ -13,7 +13,7 @@ class Client implements Disposable {
   bytes = 0;
 
   constructor(discards: Discards) {
-    void discards.discardRest(this.#request, {
+    void discards.drainBody(this.#request, {
       wantBody: () => this.wanted = true,
       pauseBody: () => this.wanted = false,
     });

@@ -122,7 +122,7 @@ for (const bytes of [new Uint8Array(), V1.subarray(0, 30)]) {
   });
 }
 
-Deno.test("Entrance counts connections of a listed peer among those of the client they come for", async () => {
+Deno.test("ConnectionLimiter counts connections of a listed peer among those of the client they come for", async () => {
   await using edge = await edgeWith({ maxConnections: 8 });
   const open: Socket[] = [];
   for (let i = 0; i < 4; i++) open.push(await dial(edge.port, BALANCER, V1));
@@ -134,7 +134,7 @@ Deno.test("Entrance counts connections of a listed peer among those of the clien
   open.forEach((socket) => socket.destroy());
 });
 
-Deno.test("Entrance lets this host see that it takes connections, and logs nothing of it", async () => {
+Deno.test("ConnectionLimiter lets this host see that it takes connections, and logs nothing of it", async () => {
   await using edge = await edgeWith({ proxyPeers: ["127.0.0.0/8"] });
   assert(await takesConnections({ address: "127.0.0.1", port: edge.port }));
   assert.deepEqual(edge.log, []);

@@ -31,7 +31,7 @@ export class Discards {
    * Reads on for a while, then cuts the client off.
    * @returns When all has come or the connection is closed.
    */
-  discardRest(request: IncomingMessage, gate: Pick<RequestGate, "wantBody" | "pauseBody">): Promise<void> {
+  drainBody(request: IncomingMessage, gate: Pick<RequestGate, "wantBody" | "pauseBody">): Promise<void> {
     return new Promise((resolve) => {
       if (request.complete || request.destroyed) return resolve();
       let allowed = 0;
