@@ -105,7 +105,7 @@ export interface CertificateDesk {
   /** Whether the certificate was there. @throws {UnusableKey | ERR_RECORD_STORE} */
   forget(line: string, account?: string): Promise<boolean>;
   /** What a login by the key of this certificate would be, were the key proved; for operators. */
-  foresee(line: string, user: string, clientAddress: string): AuthenticationResult;
+  simulate(line: string, user: string, clientAddress: string): AuthenticationResult;
 }
 
 /** One way to find out who is calling. Serves several requests at once. */

@@ -17,7 +17,7 @@ import { trustsNobodyByDefault } from "../outgoing/exclusive_trust.ts";
 import { invalidRequest } from "../resource/invalid_request.ts";
 import { Acceptance } from "./http/acceptance.ts";
 import { errorResponse } from "./http/error_response.ts";
-import { loadSetup } from "./assembly/load_setup.ts";
+import { loadSnapshot } from "./assembly/load_snapshot.ts";
 import { configuredKinds, KINDS } from "./kinds.ts";
 import { createService, type Service } from "./service.ts";
 
@@ -61,25 +61,25 @@ export async function mountService(
 ): Promise<MountedService> {
   const prefix = trimEndCharacters(path, "/");
   if (!/^(?:\/[A-Za-z0-9._~-]+)*$/.test(prefix)) throw new TypeError("path: expected a path such as /uftp");
-  const { setup, diagnostics } = await loadSetup(configuration, {
+  const { snapshot, diagnostics } = await loadSnapshot(configuration, {
     environment: (name) => Deno.env.get(name),
     unknownKeys: "warning",
     workingDirectory,
   });
-  if (setup === undefined) throw new InvalidFile(diagnostics.filter(isError));
-  requireExclusiveTrust(configuration, setup.config);
-  const { site, sharing } = setup.config;
+  if (snapshot === undefined) throw new InvalidFile(diagnostics.filter(isError));
+  requireExclusiveTrust(configuration, snapshot.config);
+  const { site, sharing } = snapshot.config;
   if (sharing.directory !== undefined) await Deno.mkdir(sharing.directory, { recursive: true, mode: 0o700 });
-  const log = createLogger(sink, { threshold: setup.config.logging.level });
+  const log = createLogger(sink, { threshold: snapshot.config.logging.level });
   const service = await createService({
-    ...setup,
-    config: { ...setup.config, site: { ...site, externalUrl: site.externalUrl + prefix } },
+    ...snapshot,
+    config: { ...snapshot.config, site: { ...site, externalUrl: site.externalUrl + prefix } },
     generation: 1,
     upSince: Date.now(),
     port: site.port,
   }, { log });
   return {
-    handle: (request, peer) => answerWeb(service, request, peer, { prefix, policy: setup.config.https }),
+    handle: (request, peer) => answerWeb(service, request, peer, { prefix, policy: snapshot.config.https }),
     warnings: diagnostics.map(formatDiagnostic),
     close: () => service.close(),
   };

@@ -1,6 +1,6 @@
 import { PROOFS, ReplayCache } from "../model/replay_cache.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
-import type { Setup } from "../service/assembly/load_setup.ts";
+import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import type { InstanceName, SharedKnown } from "../service/assembly/open_cluster.ts";
 import type { DeskAnswer, DeskQuestion, LearnedElsewhere } from "../service/operator_desk.ts";
 import { DaemonCopy } from "./daemon_copy.ts";
@@ -20,7 +20,7 @@ const ORDER_MS = 5000;
 /** What cores are started with, and whom they serve. */
 interface CoresParts {
   /** In use; a core that dies is started with it again. */
-  readonly setup: () => Setup;
+  readonly snapshot: () => Snapshot;
   readonly resolve: Resolve;
   readonly reports: WorkerReports;
   readonly changes: WorkerLifecycle;
@@ -52,7 +52,7 @@ export class Cores {
 
   constructor(parts: CoresParts) {
     this.#parts = parts;
-    this.#throttling = new ThrottlingCopy(parts.setup().config.throttling);
+    this.#throttling = new ThrottlingCopy(parts.snapshot().config.throttling);
     const { reports, changes } = parts;
     this.#restartPolicy = new RestartPolicy({
       what: "core",
@@ -87,14 +87,14 @@ export class Cores {
    * @param edge That it will serve, if not the one in use.
    * @throws {CannotStart} If it cannot read its files, or the service is shutting down.
    */
-  async prepare(setup: Setup, edge = this.#parts.edges.current): Promise<ServingCore> {
+  async prepare(snapshot: Snapshot, edge = this.#parts.edges.current): Promise<ServingCore> {
     const { resolve, reports, changes, upSince, instance, edges } = this.#parts;
-    const core = await ServingCore.start(setup, {
+    const core = await ServingCore.start(snapshot, {
       generation: ++this.#generation,
-      port: setup.config.site.port || (edge?.port ?? edges.port),
+      port: snapshot.config.site.port || (edge?.port ?? edges.port),
       upSince,
       instance,
-      daemons: this.#daemons.of(setup.config.servers),
+      daemons: this.#daemons.of(snapshot.config.servers),
       shared: this.#shared,
       resolve,
       said: (message) => reports.hear(message, "core"),
@@ -123,7 +123,7 @@ export class Cores {
     this.#next = undefined;
     const before = this.#restartPolicy.put(core);
     if (this.#parts.changes.endAnnounced) core.leave();
-    this.#throttling.configure(this.#parts.setup().config.throttling);
+    this.#throttling.configure(this.#parts.snapshot().config.throttling);
     if (this.#parts.edges.current) core.channel(this.#parts.edges.current);
     if (before !== undefined) this.#leaving.add(before);
     this.#dismissIdle();
@@ -153,8 +153,8 @@ export class Cores {
    * cannot be looked up now says nothing.
    */
   async lookUpHosts(): Promise<void> {
-    const { setup, resolve, reports, changes } = this.#parts;
-    const { net } = await corePermissions(setup().config, resolve);
+    const { snapshot, resolve, reports, changes } = this.#parts;
+    const { net } = await corePermissions(snapshot().config, resolve);
     const known = this.#restartPolicy.current?.permissions.net || [];
     if (
       this.#restartPolicy.current === undefined || net === false || net.every((host) => known.includes(host))
@@ -187,7 +187,7 @@ export class Cores {
   }
 
   async #call(): Promise<void> {
-    this.use(await this.prepare(this.#parts.setup()));
+    this.use(await this.prepare(this.#parts.snapshot()));
   }
 
   /** What one core learned all others know: an attempt that failed counts wherever the next one goes. */

@@ -1,4 +1,4 @@
-import type { Setup } from "../service/assembly/load_setup.ts";
+import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import { ConnectionLimit } from "./connection_limit.ts";
 import { RestartPolicy } from "./restart_policy.ts";
 import { PortWatch } from "./port_watch.ts";
@@ -10,7 +10,7 @@ import { ServingEdge } from "./serving_edge.ts";
 /** What edges are started with, and who is told of them. */
 interface EdgesParts {
   /** In use; an edge that dies is started with it again. */
-  readonly setup: () => Setup;
+  readonly snapshot: () => Snapshot;
   readonly resolve: Resolve;
   readonly reports: WorkerReports;
   readonly changes: WorkerLifecycle;
@@ -36,12 +36,12 @@ export class Edges {
 
   constructor(parts: EdgesParts) {
     this.#parts = parts;
-    this.#connections = new ConnectionLimit(parts.setup().config.https.maxConnections);
+    this.#connections = new ConnectionLimit(parts.snapshot().config.https.maxConnections);
     this.#restartPolicy = new RestartPolicy({
       what: "edge",
       reports: parts.reports,
       changes: parts.changes,
-      start: async () => this.use(await this.start(parts.setup())),
+      start: async () => this.use(await this.start(parts.snapshot())),
     });
   }
 
@@ -65,9 +65,9 @@ export class Edges {
   }
 
   /** @throws {CannotStart} If it cannot listen, or the service is shutting down. */
-  async start(setup: Setup): Promise<ServingEdge> {
+  async start(snapshot: Snapshot): Promise<ServingEdge> {
     const { resolve, reports, changes, idle } = this.#parts;
-    const edge = await ServingEdge.start(setup, {
+    const edge = await ServingEdge.start(snapshot, {
       port: this.#port,
       metricsPort: this.#metricsPort,
       connections: this.#connections,
@@ -94,13 +94,13 @@ export class Edges {
    * Two edges cannot listen on one address, so the one before must let go of it first.
    * @throws {CannotStart} If the other cannot listen: then one as before is started again.
    */
-  async call(before: ServingEdge, setup: Setup): Promise<void> {
+  async call(before: ServingEdge, snapshot: Snapshot): Promise<void> {
     const drained = this.#drain(before);
     try {
       this.#put(
-        await this.start(setup).catch(async () => {
+        await this.start(snapshot).catch(async () => {
           await drained; // the address was still in use
-          return await this.start(setup);
+          return await this.start(snapshot);
         }),
       );
     } catch (error) {

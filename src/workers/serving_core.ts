@@ -1,5 +1,5 @@
 import type { KnownDaemons } from "../daemon/daemons.ts";
-import type { Setup } from "../service/assembly/load_setup.ts";
+import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import type { InstanceName, SharedKnown } from "../service/assembly/open_cluster.ts";
 import type { LearnedElsewhere } from "../service/operator_desk.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
@@ -69,14 +69,14 @@ export class ServingCore {
   }
 
   /** @throws {CannotStart} If it cannot use its files. */
-  static async start(setup: Setup, parts: CoreParts): Promise<ServingCore> {
-    const permissions = await corePermissions(setup.config, parts.resolve);
-    const { directory } = setup.config.sharing;
+  static async start(snapshot: Snapshot, parts: CoreParts): Promise<ServingCore> {
+    const permissions = await corePermissions(snapshot.config, parts.resolve);
+    const { directory } = snapshot.config.sharing;
     if (directory !== undefined) await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
     const [desk, learned] = [new MessageChannel(), new MessageChannel()];
     const core = new ServingCore(permissions, parts, { desk: desk.port2, learned: learned.port2 });
     const { generation, upSince, instance, port, daemons, shared } = parts;
-    const options = { ...setup, generation, upSince, instance, port, daemons, shared };
+    const options = { ...snapshot, generation, upSince, instance, port, daemons, shared };
     core.#worker.tell({ kind: "start", options, learned: learned.port1 }, [learned.port1]);
     core.#worker.tell({ kind: "desk", port: desk.port1 }, [desk.port1]);
     try {

@@ -1,8 +1,8 @@
 import { type EdgeOptions, LIMITS } from "../edge/edge_options.ts";
-import type { Setup } from "../service/assembly/load_setup.ts";
+import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import { CannotStart } from "./cannot_start.ts";
 import type { ConnectionLimit } from "./connection_limit.ts";
-import { edgeLimits, edgePolicy, edgeProxies, edgeTls, proxyPeers, sameEdge } from "./edge_setup.ts";
+import { edgeLimits, edgePolicy, edgeProxies, edgeTls, proxyPeers, sameEdge } from "./edge_snapshot.ts";
 import { edgePermissions, type Resolve } from "./permissions.ts";
 import type { Listening } from "./port_watch.ts";
 import { workerModule, WorkerThread } from "./worker_thread.ts";
@@ -33,7 +33,7 @@ interface EdgeParts {
 /** An edge's worker that listens, as the supervisor sees it. */
 export class ServingEdge {
   /** What it was started with: its address and limits hold for its life. */
-  readonly setup: Setup;
+  readonly snapshot: Snapshot;
   /** It listens on, looked up. */
   readonly address: string;
   readonly #worker: WorkerThread<ToEdgeWorker>;
@@ -41,11 +41,11 @@ export class ServingEdge {
   #metrics: Listening | undefined;
 
   private constructor(
-    setup: Setup,
+    snapshot: Snapshot,
     listening: readonly [EdgeOptions, ...EdgeOptions[]],
     { said, died }: EdgeParts,
   ) {
-    this.setup = setup;
+    this.snapshot = snapshot;
     this.address = listening[0].address;
     this.#worker = new WorkerThread(MODULE, "edge", edgePermissions(listening), {
       said: (message) => said(message, this),
@@ -54,22 +54,22 @@ export class ServingEdge {
   }
 
   /** @throws {CannotStart} If it cannot listen. */
-  static async start(setup: Setup, parts: EdgeParts): Promise<ServingEdge> {
-    const { site, https, logging } = setup.config;
+  static async start(snapshot: Snapshot, parts: EdgeParts): Promise<ServingEdge> {
+    const { site, https, logging } = snapshot.config;
     const [address] = await parts.resolve(site.host);
     if (address === undefined) throw new CannotStart([`container.host = ${site.host}: no such host`]);
     const options: EdgeOptions = {
       address,
       port: site.port || parts.port,
       maxConnections: parts.connections.most(https.maxConnections),
-      proxies: edgeProxies(setup),
-      policy: edgePolicy(setup),
-      limits: edgeLimits(setup),
-      tls: edgeTls(setup),
-      proxyPeers: proxyPeers(setup),
+      proxies: edgeProxies(snapshot),
+      policy: edgePolicy(snapshot),
+      limits: edgeLimits(snapshot),
+      tls: edgeTls(snapshot),
+      proxyPeers: proxyPeers(snapshot),
     };
-    const metrics = await metricsOptions(setup, parts);
-    const edge = new ServingEdge(setup, [options, ...(metrics === undefined ? [] : [metrics])], parts);
+    const metrics = await metricsOptions(snapshot, parts);
+    const edge = new ServingEdge(snapshot, [options, ...(metrics === undefined ? [] : [metrics])], parts);
     edge.#worker.tell({ kind: "start", options, metrics, logLevel: logging.level });
     try {
       const { port, metricsPort } = await edge.#worker.ready();
@@ -95,12 +95,12 @@ export class ServingEdge {
   }
 
   /** Whether it can serve another setup as it is. */
-  canServe(setup: Setup): boolean {
-    return sameEdge(this.setup, setup);
+  canServe(snapshot: Snapshot): boolean {
+    return sameEdge(this.snapshot, snapshot);
   }
 
   /** Whether an edge for another setup would want the port that this one has. Of two addresses one may hold the other. */
-  isInWayOf({ config: { site: { port }, metrics: { listen } } }: Setup): boolean {
+  isInWayOf({ config: { site: { port }, metrics: { listen } } }: Snapshot): boolean {
     return port === 0 || port === this.#port ||
       (this.#metrics !== undefined && (listen?.port === 0 || listen?.port === this.#metrics.port));
   }
@@ -121,10 +121,10 @@ export class ServingEdge {
   }
 
   /** Takes over what may change in its life: certificates and the level of its log. */
-  follow(setup: Setup): void {
-    const tls = edgeTls(setup);
+  follow(snapshot: Snapshot): void {
+    const tls = edgeTls(snapshot);
     if (tls) this.#worker.tell({ kind: "tls", tls });
-    this.#worker.tell({ kind: "log-level", level: setup.config.logging.level });
+    this.#worker.tell({ kind: "log-level", level: snapshot.config.logging.level });
   }
 
   /** The service stops soon: connections end with their next answer, so that clients come back elsewhere. */
@@ -146,7 +146,7 @@ export class ServingEdge {
 
 /** @throws {CannotStart} If no host has the configured name. */
 async function metricsOptions(
-  { config: { metrics: { listen } } }: Setup,
+  { config: { metrics: { listen } } }: Snapshot,
   { metricsPort, resolve }: EdgeParts,
 ): Promise<EdgeOptions | undefined> {
   if (listen === undefined) return undefined;

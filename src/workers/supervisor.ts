@@ -1,7 +1,7 @@
 import { LogFile } from "../logging/log_file.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { TlsMaterial } from "../model/tls_material.ts";
-import type { Setup } from "../service/assembly/load_setup.ts";
+import type { Snapshot } from "../service/assembly/load_snapshot.ts";
 import type { DeskAnswer, DeskQuestion } from "../service/operator_desk.ts";
 import { Cores } from "./cores.ts";
 import { Edges } from "./edges.ts";
@@ -36,21 +36,21 @@ export class Supervisor {
   /** Milliseconds since the epoch. */
   readonly upSince = Date.now();
   /** What is in use, and what workers that die are started with again. */
-  #setup: Setup;
+  #snapshot: Snapshot;
   readonly #changes = new WorkerLifecycle();
   readonly #edges: Edges;
   readonly #cores: Cores;
   readonly #timers: ReturnType<typeof setInterval>[] = [];
 
   private constructor(
-    setup: Setup,
+    snapshot: Snapshot,
     logFile: LogFile,
     { resolve, hostName, metricsPage }: Required<Omit<SupervisorOptions, "logFile">>,
   ) {
-    this.#setup = setup;
-    this.reports = new WorkerReports(logFile, setup.config);
+    this.#snapshot = snapshot;
+    this.reports = new WorkerReports(logFile, snapshot.config);
     this.reloads = new ReloadRecord(this.reports);
-    const common = { setup: () => this.#setup, resolve, reports: this.reports, changes: this.#changes };
+    const common = { snapshot: () => this.#snapshot, resolve, reports: this.reports, changes: this.#changes };
     this.#edges = new Edges({
       ...common,
       metricsPage: () => metricsPage(this),
@@ -64,15 +64,15 @@ export class Supervisor {
 
   /** @throws {CannotStart} If the edge cannot listen or the core cannot read its files. */
   static async start(
-    setup: Setup,
+    snapshot: Snapshot,
     {
-      logFile = new LogFile(setup.config.logging.file, undefined, setup.config.logging.format),
+      logFile = new LogFile(snapshot.config.logging.file, undefined, snapshot.config.logging.format),
       resolve = resolveHost,
       hostName = "localhost",
       metricsPage = () => Promise.resolve(""),
     }: SupervisorOptions = {},
   ): Promise<Supervisor> {
-    const supervisor = new Supervisor(setup, logFile, { resolve, hostName, metricsPage });
+    const supervisor = new Supervisor(snapshot, logFile, { resolve, hostName, metricsPage });
     try {
       await supervisor.#changes.inTurn(() => supervisor.#begin());
     } catch (error) {
@@ -121,8 +121,8 @@ export class Supervisor {
   /** Shows and trusts other certificates from the next connection on. */
   renewTls(material: TlsMaterial): Promise<void> {
     return this.#changes.inTurn(() => {
-      this.#setup = { ...this.#setup, material };
-      this.#edges.current?.follow(this.#setup);
+      this.#snapshot = { ...this.#snapshot, material };
+      this.#edges.current?.follow(this.#snapshot);
       this.#cores.renewTls(material);
       this.log.info("certificates renewed");
     });
@@ -133,26 +133,28 @@ export class Supervisor {
    * only another address or other limits of the HTTPS server need a new edge, and the one before lets its requests finish.
    * @throws {CannotStart} What serves stays as it is.
    */
-  reload(setup: Setup): Promise<void> {
+  reload(snapshot: Snapshot): Promise<void> {
     return this.#changes.inTurn(async () => {
       const edge = this.#edges.current;
-      const leaves = edge?.canServe(setup) === true ? undefined : edge;
-      const inTheWay = leaves?.isInWayOf(setup) === true;
-      const early = edge === undefined || (leaves && !inTheWay) ? await this.#edges.start(setup) : undefined;
+      const leaves = edge?.canServe(snapshot) === true ? undefined : edge;
+      const inTheWay = leaves?.isInWayOf(snapshot) === true;
+      const early = edge === undefined || (leaves && !inTheWay)
+        ? await this.#edges.start(snapshot)
+        : undefined;
       let core: ServingCore;
       try {
-        core = await this.#cores.prepare(setup, early);
-        if (leaves && inTheWay) await this.#edges.call(leaves, setup);
+        core = await this.#cores.prepare(snapshot, early);
+        if (leaves && inTheWay) await this.#edges.call(leaves, snapshot);
       } catch (error) {
         early?.end();
         this.#cores.discard();
         throw error;
       }
-      this.#setup = setup;
+      this.#snapshot = snapshot;
       if (early) this.#edges.use(early);
       this.#cores.use(core);
-      await this.reports.moveTo(setup.config);
-      this.#edges.current?.follow(setup);
+      await this.reports.moveTo(snapshot.config);
+      this.#edges.current?.follow(snapshot);
       this.log.info("configuration reloaded", { generation: this.generation });
     });
   }
@@ -182,10 +184,10 @@ export class Supervisor {
   }
 
   async #begin(): Promise<void> {
-    const edge = this.#edges.start(this.#setup).then((started) => this.#edges.use(started));
+    const edge = this.#edges.start(this.#snapshot).then((started) => this.#edges.use(started));
     // The core makes channels with the port; where the system chooses it, the edge must have it first.
-    if (this.#setup.config.site.port === 0) await edge;
-    const core = this.#cores.prepare(this.#setup);
+    if (this.#snapshot.config.site.port === 0) await edge;
+    const core = this.#cores.prepare(this.#snapshot);
     await Promise.all([edge, core]);
     this.#cores.use(await core);
   }

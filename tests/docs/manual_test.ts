@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { dirname, join, relative } from "node:path";
 import { inspectDataFiles } from "../../src/command/diagnosis/inspect_data_files.ts";
 import { formatDiagnostic } from "../../src/model/diagnostic.ts";
-import { loadSetup } from "../../src/service/assembly/load_setup.ts";
+import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";
 import { createAuthority } from "../pki/authority.ts";
 import { anchorsOf, isAsPrinted, linksOf, piecesOf } from "./manual_page.ts";
 
@@ -79,7 +79,7 @@ function withSettings(text: string): string {
 }
 
 async function diagnosticsOf(folder: string, main: string): Promise<string[]> {
-  const { config, diagnostics } = await loadSetup(main, {
+  const { config, diagnostics } = await loadSnapshot(main, {
     workingDirectory: folder,
     environment: (name) => name.startsWith("AUTH_") ? "from the environment, and long enough" : undefined,
   });

@@ -65,9 +65,9 @@ async function start() {
   using file = await Deno.create(`${site.data}/d/big`);
   await file.truncate(BIG);
   await Deno.mkdir(`${site.folder}/data`, { recursive: true });
-  const { setup, diagnostics } = await inspect(site.main);
-  assert(setup?.material !== undefined, diagnostics.map(({ expected }) => expected).join());
-  const { material } = setup;
+  const { snapshot, diagnostics } = await inspect(site.main);
+  assert(snapshot?.material !== undefined, diagnostics.map(({ expected }) => expected).join());
+  const { material } = snapshot;
   const tls = (material: TlsMaterial): EdgeTls => ({
     ...material,
     anchors: material.clientAnchors ?? [],
@@ -84,7 +84,7 @@ async function start() {
   });
   const edge = await HttpsEdge.start(options, { ...parts, clock });
   const service = made.service = await createService(
-    { ...setup, generation: 1, upSince: 0, port: edge.port },
+    { ...snapshot, generation: 1, upSince: 0, port: edge.port },
     {
       log: SILENT,
       clock,

@@ -34,10 +34,10 @@ for (const [path, properties, message] of SPOILT) {
     async fn() {
       await using site = await createSite({ properties, files: { [path]: GOOD(path) } });
       if (path.endsWith(".pem")) await Deno.copyFile(`${site.folder}/conf/ca.pem`, `${site.folder}/${path}`);
-      const { setup, diagnostics } = await inspect(site.main);
-      assert(setup !== undefined, diagnostics.map(({ expected }) => expected).join());
+      const { snapshot, diagnostics } = await inspect(site.main);
+      assert(snapshot !== undefined, diagnostics.map(({ expected }) => expected).join());
       await site.replace(path, "[ not what it was");
-      const options = { ...setup, generation: 1, upSince: 0, port: 9000 };
+      const options = { ...snapshot, generation: 1, upSince: 0, port: 9000 };
       await assert.rejects(createService(options, { log: SILENT }), (error) => {
         assert(error instanceof InvalidFile);
         assert.match(error.message, message);

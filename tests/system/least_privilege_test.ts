@@ -19,9 +19,9 @@ function freePort(): number {
 }
 
 async function config(main = site.main) {
-  const { setup, diagnostics } = await inspect(main);
-  assert(setup !== undefined, JSON.stringify(diagnostics));
-  return setup.config;
+  const { snapshot, diagnostics } = await inspect(main);
+  assert(snapshot !== undefined, JSON.stringify(diagnostics));
+  return snapshot.config;
 }
 
 /** Runs attempts in a worker with these permissions; what came of each. */

@@ -8,8 +8,8 @@ import { HeaderList } from "../../src/model/header_list.ts";
 
 Deno.test("a core that is told to close sends all that it logged and counted before it says that it has", async () => {
   await using site = await createSite();
-  const { setup } = await inspect(site.main);
-  assert(setup);
+  const { snapshot } = await inspect(site.main);
+  assert(snapshot);
   const worker = new Worker(new URL("../../src/workers/core_worker.ts", import.meta.url), { type: "module" });
   const heard: FromWorker[] = [];
   const until = (kind: FromWorker["kind"]) =>
@@ -22,7 +22,7 @@ Deno.test("a core that is told to close sends all that it logged and counted bef
   const tell = (message: ToCoreWorker, ports: MessagePort[]) => worker.postMessage(message, ports);
   const [learned, edge] = [new MessageChannel(), new MessageChannel()];
   const ready = until("ready");
-  const options = { ...setup, generation: 1, upSince: 0, port: 9000 };
+  const options = { ...snapshot, generation: 1, upSince: 0, port: 9000 };
   tell({ kind: "start", options, learned: learned.port1 }, [learned.port1]);
   await ready;
   tell({ kind: "channel", port: edge.port1 }, [edge.port1]);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { corePermissions, edgePermissions } from "../../src/workers/permissions.ts";
-import { loadSetup } from "../../src/service/assembly/load_setup.ts";
+import { loadSnapshot } from "../../src/service/assembly/load_snapshot.ts";
 import { createSite } from "../system/running_service.ts";
 
 for (
@@ -49,10 +49,10 @@ for (const [address, more, expected] of PROVIDERS) {
         ...more,
       },
     });
-    const { setup, diagnostics } = await loadSetup(site.main, { environment: () => undefined });
-    assert(setup !== undefined, JSON.stringify(diagnostics));
+    const { snapshot, diagnostics } = await loadSnapshot(site.main, { environment: () => undefined });
+    assert(snapshot !== undefined, JSON.stringify(diagnostics));
     const asked: string[] = [];
-    const { net, write, run, env } = await corePermissions(setup.config, (host) => {
+    const { net, write, run, env } = await corePermissions(snapshot.config, (host) => {
       asked.push(host);
       return Promise.resolve(["192.0.2.99", "2001:db8::99"]);
     });

@@ -6,18 +6,18 @@ import { ask, type Reply } from "../system/ask.ts";
 import { LogFile } from "../../src/logging/log_file.ts";
 import { metricsPage } from "../../src/workers/metrics_page.ts";
 import { Supervisor } from "../../src/workers/supervisor.ts";
-import { loadSetup, type Setup } from "../../src/service/assembly/load_setup.ts";
+import { loadSnapshot, type Snapshot } from "../../src/service/assembly/load_snapshot.ts";
 import { createSite, type Site } from "../system/running_service.ts";
 import { startedWorker, workersSoFar } from "../system/worker_spy.ts";
 
-async function setupOf(site: Site, changed: (main: string) => string): Promise<Setup> {
+async function snapshotOf(site: Site, changed: (main: string) => string): Promise<Snapshot> {
   const main = await Deno.readTextFile(site.main);
   await site.replace("conf/other.properties", changed(main));
-  const { setup, diagnostics } = await loadSetup(`${site.folder}/conf/other.properties`, {
+  const { snapshot, diagnostics } = await loadSnapshot(`${site.folder}/conf/other.properties`, {
     environment: () => undefined,
   });
-  assert(setup !== undefined, JSON.stringify(diagnostics));
-  return setup;
+  assert(snapshot !== undefined, JSON.stringify(diagnostics));
+  return snapshot;
 }
 
 /** Turns of the event loop: more than anything needs that could begin at once. */
@@ -27,17 +27,17 @@ async function aWhile() {
 
 Deno.test("Supervisor.reload() waits for the reload before it, and for a renewal, and what was asked last is in use", async () => {
   await using site = await createSite();
-  const setup = await setupOf(site, (main) => main);
-  const { material } = setup;
+  const snapshot = await snapshotOf(site, (main) => main);
+  const { material } = snapshot;
   assert(material !== undefined);
-  const at = (host: string) => setupOf(site, (main) => main.replace(/(commandHost)=.*/, `$1=${host}`));
+  const at = (host: string) => snapshotOf(site, (main) => main.replace(/(commandHost)=.*/, `$1=${host}`));
   const slow = await at("slow.invalid");
   const quick = await at("quick.invalid");
   const looked: string[] = [];
   const begun = Promise.withResolvers<void>();
   const free = Promise.withResolvers<void>();
   const lines: string[] = [];
-  const supervisor = await Supervisor.start(setup, {
+  const supervisor = await Supervisor.start(snapshot, {
     logFile: new LogFile(undefined, (text) => void lines.push(text)),
     resolve: async (host) => {
       if (host.endsWith(".invalid")) looked.push(host);
@@ -70,10 +70,10 @@ Deno.test("Supervisor.reload() waits for the reload before it, and for a renewal
 
 Deno.test("Supervisor.reload() lets an edge go that has ended: at the end of all it is not ended again", async () => {
   await using site = await createSite();
-  const setup = await setupOf(site, (main) => main);
-  const other = await setupOf(site, (main) => `${main}container.httpServer.disabledProtocols=TLSv1.2\n`);
+  const snapshot = await snapshotOf(site, (main) => main);
+  const other = await snapshotOf(site, (main) => `${main}container.httpServer.disabledProtocols=TLSv1.2\n`);
   const [from, lines] = [workersSoFar(), new Array<string>()];
-  const supervisor = await Supervisor.start(setup, {
+  const supervisor = await Supervisor.start(snapshot, {
     logFile: new LogFile(undefined, (text) => void lines.push(text)),
   });
   const before = await startedWorker("edge", from);
@@ -108,7 +108,7 @@ async function answered(port: number, site: Site, path: string): Promise<Reply> 
 Deno.test("Supervisor.leave() holds for workers that are replaced, too", async () => {
   await using site = await createSite();
   const from = workersSoFar();
-  const supervisor = await Supervisor.start(await setupOf(site, (main) => main), {
+  const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
     logFile: new LogFile(undefined, () => {}),
   });
   const { port } = supervisor;
@@ -137,8 +137,8 @@ Deno.test("Supervisor.leave() holds for workers that are replaced, too", async (
 
 Deno.test("Supervisor.stop() ends an edge that is about to take the place of another", async () => {
   await using site = await createSite();
-  const other = await setupOf(site, (main) => `${main}container.httpServer.disabledProtocols=TLSv1.2\n`);
-  const supervisor = await Supervisor.start(await setupOf(site, (main) => main), {
+  const other = await snapshotOf(site, (main) => `${main}container.httpServer.disabledProtocols=TLSv1.2\n`);
+  const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
     logFile: new LogFile(undefined, () => {}),
   });
   const next = workersSoFar();
@@ -152,7 +152,7 @@ Deno.test("Supervisor.stop() ends an edge that is about to take the place of ano
 
 Deno.test("metricsPage() tells whether there is a core", async () => {
   await using site = await createSite();
-  const supervisor = await Supervisor.start(await setupOf(site, (main) => main), {
+  const supervisor = await Supervisor.start(await snapshotOf(site, (main) => main), {
     logFile: new LogFile(undefined, () => {}),
   });
   const page = () => metricsPage(supervisor);
@@ -163,7 +163,7 @@ Deno.test("metricsPage() tells whether there is a core", async () => {
 
 Deno.test("Supervisor.stop() waits until the journal has all audit lines", async () => {
   await using site = await createSite();
-  const setup = await setupOf(site, (main) => `${main}container.audit.journal=true\n`);
+  const snapshot = await snapshotOf(site, (main) => `${main}container.audit.journal=true\n`);
   const path = `${site.folder}/journal`;
   const listener = Deno.listen({ transport: "unix", path });
   const taken = (async () => {
@@ -184,7 +184,7 @@ Deno.test("Supervisor.stop() waits until the journal has all audit lines", async
   );
   try {
     const stopping = Promise.withResolvers<void>();
-    const supervisor = await Supervisor.start(setup, {
+    const supervisor = await Supervisor.start(snapshot, {
       logFile: new LogFile(undefined, (text) => / stopped$/m.test(text) && stopping.resolve()),
     });
     let over = false;

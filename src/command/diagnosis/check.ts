@@ -5,7 +5,7 @@ import { formatDiagnostic } from "../../model/diagnostic.ts";
 import { corePermissions, edgePermissions } from "../../workers/permissions.ts";
 import { resolveHost } from "../../workers/resolve_host.ts";
 import { loginPolicy } from "../../resource/login_policy.ts";
-import type { Setup } from "../../service/assembly/load_setup.ts";
+import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { defineCommand, tell } from "../command.ts";
 import type { Finding } from "./check_online.ts";
 import { configFile } from "../config_option.ts";
@@ -66,15 +66,15 @@ export const check = defineCommand({
     ...diagnostic,
     fix: fixOf(diagnostic),
   }));
-  const setup = hidden.length === 0 ? found.setup : undefined;
-  const permissions = given.flag("permissions") && setup !== undefined
-    ? await permissionLists(setup)
+  const snapshot = hidden.length === 0 ? found.snapshot : undefined;
+  const permissions = given.flag("permissions") && snapshot !== undefined
+    ? await permissionLists(snapshot)
     : undefined;
-  const trusted = setup?.material === undefined ? [] : trustedCertificates(setup.material);
-  const logins = setup === undefined ? [] : loginsRequired(setup);
-  const online = given.flag("online") && setup !== undefined ? await lookAround(setup) : undefined;
+  const trusted = snapshot?.material === undefined ? [] : trustedCertificates(snapshot.material);
+  const logins = snapshot === undefined ? [] : loginsRequired(snapshot);
+  const online = given.flag("online") && snapshot !== undefined ? await lookAround(snapshot) : undefined;
   const strict = given.flag("strict");
-  const ok = setup !== undefined && (online ?? []).every((finding) => finding.ok) &&
+  const ok = snapshot !== undefined && (online ?? []).every((finding) => finding.ok) &&
     !(strict && diagnostics.length > 0);
   const value = {
     ok,
@@ -90,7 +90,7 @@ export const check = defineCommand({
       `${diagnostic.severity}: ${formatDiagnostic(diagnostic)}\n  fix: ${printable(diagnostic.fix)}\n`,
     );
   }
-  const starts = setup !== undefined;
+  const starts = snapshot !== undefined;
   const outcome = starts && !ok && strict && diagnostics.length > 0 ? NOT_STRICTLY : result(starts, online);
   const text = [
     given.text("config") === undefined && isAbsolute(file) ? `Configuration: ${file}\n` : "",
@@ -117,7 +117,7 @@ function trustedText(trusted: readonly TrustedCertificate[]): string {
 }
 
 /** What servers require of logins, of those that require something. */
-function loginsRequired({ config: { servers } }: Setup) {
+function loginsRequired({ config: { servers } }: Snapshot) {
   return servers.flatMap(({ name, logins }) => {
     const requires = loginPolicy(logins, Date.now)?.inWords;
     return requires === undefined ? [] : [{ server: name, requires }];
@@ -130,9 +130,9 @@ function findingLine({ system, address, ok, found, fix }: Finding): string {
 }
 
 /** Loads what asks other systems only now: the process that runs a service has the commands in memory, too. */
-async function lookAround(setup: Setup): Promise<readonly Finding[]> {
+async function lookAround(snapshot: Snapshot): Promise<readonly Finding[]> {
   const { checkOnline } = await import("./check_online.ts");
-  return await checkOnline(setup, { log: SILENT, clock: Date.now });
+  return await checkOnline(snapshot, { log: SILENT, clock: Date.now });
 }
 
 const NOT_STRICTLY = "The service would start, but not without warnings";
@@ -151,7 +151,7 @@ function countsOf(diagnostics: readonly { readonly severity: string }[]): string
   return `${counted(errors, "error", "errors")}, ${counted(warnings, "warning", "warnings")}`;
 }
 
-async function permissionLists({ config }: Setup) {
+async function permissionLists({ config }: Snapshot) {
   const [address = config.site.host] = await resolveHost(config.site.host);
   const { listen } = config.metrics;
   const metricsHost = listen?.host ?? "";

@@ -1,13 +1,13 @@
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import { type Diagnostic, isError } from "../../model/diagnostic.ts";
-import { type CertificateFiles, loadSetup, type Setup } from "../../service/assembly/load_setup.ts";
+import { type CertificateFiles, loadSnapshot, type Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { type DataFiles, inspectDataFiles } from "./inspect_data_files.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 
 /** All that can be said about a configuration without starting anything. */
 export interface Inspection {
   /** Absent if there is an error among the problems: the service would not start. */
-  readonly setup?: Setup;
+  readonly snapshot?: Snapshot;
   /** In the order of the files, the main file first. */
   readonly diagnostics: readonly Diagnostic[];
   readonly files: CertificateFiles;
@@ -30,11 +30,11 @@ const NOTHING: DataFiles = {
  * reload start from it, so that they cannot judge differently.
  */
 export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Promise<Inspection> {
-  const loaded = await loadSetup(mainFile, surroundings);
-  const { setup, readable, serverNames, unreadable, files, effective, dependsOn } = loaded;
+  const loaded = await loadSnapshot(mainFile, surroundings);
+  const { snapshot, readable, serverNames, unreadable, files, effective, dependsOn } = loaded;
   const found = await inspectDataFiles({ ...NOTHING, ...readable, serverNames });
   const diagnostics = [...loaded.diagnostics, ...found.filter(({ file }) => !unreadable.includes(file))];
-  return diagnostics.some(isError) || setup === undefined
+  return diagnostics.some(isError) || snapshot === undefined
     ? { diagnostics, files, effective, dependsOn }
-    : { setup, diagnostics, files, effective, dependsOn };
+    : { snapshot, diagnostics, files, effective, dependsOn };
 }

@@ -84,9 +84,9 @@ export const whoamiTestCommand = defineCommand({
     token: given.text("token"),
   });
   const file = await configFile(given);
-  const { setup, diagnostics } = await inspect(file);
-  if (setup === undefined) throw unusableConfiguration(file, diagnostics);
-  const { servers, site } = setup.config;
+  const { snapshot, diagnostics } = await inspect(file);
+  if (snapshot === undefined) throw unusableConfiguration(file, diagnostics);
+  const { servers, site } = snapshot.config;
   if (server !== undefined && !servers.some(({ name }) => name === server)) {
     throw new CommandFailed(
       `There is no server ${server}, expected one of ${servers.map(({ name }) => name)}`,
@@ -96,7 +96,7 @@ export const whoamiTestCommand = defineCommand({
   const log = createLogger((line) => io.stderr(`${line}\n`), { threshold: "warn" });
   // All of the service is loaded only here: the process that runs one has the rest of the commands in memory.
   const { explain } = await import("../../service/explanation/explain.ts");
-  const explanation = await explain({ ...setup, generation: 1, upSince: Date.now(), port: site.port }, {
+  const explanation = await explain({ ...snapshot, generation: 1, upSince: Date.now(), port: site.port }, {
     caller: { ...credentials, clientAddress },
     server,
   }, { log, clock: Date.now });

@@ -52,13 +52,13 @@ export async function startService(
     readonly surroundings?: Surroundings;
   } = {},
 ): Promise<RunningService> {
-  const { setup, diagnostics, files, effective } = await inspect(file, surroundings);
-  if (setup === undefined) {
+  const { snapshot, diagnostics, files, effective } = await inspect(file, surroundings);
+  if (snapshot === undefined) {
     diagnostics.forEach(report);
     throw new CommandFailed(`The configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
   }
-  const logFile = new LogFile(setup.config.logging.file, console, setup.config.logging.format);
-  const supervisor = await Supervisor.start(setup, {
+  const logFile = new LogFile(snapshot.config.logging.file, console, snapshot.config.logging.format);
+  const supervisor = await Supervisor.start(snapshot, {
     logFile,
     hostName: surroundings.hostName(),
     metricsPage,
@@ -69,11 +69,11 @@ export async function startService(
   );
   const started = Promise.withResolvers<RunningService>();
   const reload = async () => await (await started.promise).reload();
-  const operations = await startOperations(file, operationsOf(setup.config, surroundings), {
+  const operations = await startOperations(file, operationsOf(snapshot.config, surroundings), {
     supervisor,
     reload,
   });
-  const { site } = setup.config;
+  const { site } = snapshot.config;
   supervisor.log.info("service started", {
     version: VERSION,
     site: site.name,
@@ -83,7 +83,7 @@ export async function startService(
   diagnostics.forEach((diagnostic) =>
     supervisor.log.warn("configuration", { diagnostic: formatDiagnostic(diagnostic) })
   );
-  const watched = { config: setup.config, files };
+  const watched = { config: snapshot.config, files };
   const parts = { supervisor, operations, manager, surroundings, watched, effective };
   const service = new SupervisedService(file, parts);
   started.resolve(service);
@@ -205,9 +205,9 @@ class SupervisedService implements RunningService {
     let dependsOn: readonly string[] = [];
     try {
       const inspection = await this.#inspect();
-      const { setup, diagnostics, files, effective } = inspection;
+      const { snapshot, diagnostics, files, effective } = inspection;
       ({ dependsOn } = inspection);
-      if (setup === undefined) {
+      if (snapshot === undefined) {
         this.#tryAgainWith(dependsOn);
         this.#supervisor.reloads.failed(diagnostics.filter(isError).map(formatDiagnostic));
         this.#supervisor.log.error("the new configuration cannot be used, the one before stays", {
@@ -215,10 +215,10 @@ class SupervisedService implements RunningService {
         });
         return;
       }
-      await this.#supervisor.reload(setup);
-      await this.#operations.reload(operationsOf(setup.config, this.#surroundings));
+      await this.#supervisor.reload(snapshot);
+      await this.#operations.reload(operationsOf(snapshot.config, this.#surroundings));
       this.#supervisor.reloads.succeeded();
-      this.#watched = { config: setup.config, files };
+      this.#watched = { config: snapshot.config, files };
       const keys = changedKeys(this.#effective, effective);
       if (keys.length > 0) this.#supervisor.log.info("settings changed", { keys: keys.join(" ") });
       this.#effective = effective;
@@ -243,9 +243,9 @@ class SupervisedService implements RunningService {
   }
 
   async #renewCertificates(): Promise<void> {
-    const { setup, files } = await this.#inspect();
+    const { snapshot, files } = await this.#inspect();
     if (files.credential.length > 0) this.#watched = { ...this.#watched, files };
-    if (setup?.material) await this.#supervisor.renewTls(setup.material);
+    if (snapshot?.material) await this.#supervisor.renewTls(snapshot.material);
     else this.#supervisor.log.error("the new certificates cannot be used, the ones before stay");
   }
 

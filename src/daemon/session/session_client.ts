@@ -2,7 +2,7 @@ import { canonicalAddress } from "../../model/address.ts";
 import type { Secret } from "../../model/secret.ts";
 import { HttpError, httpError } from "../../model/http_error.ts";
 import { FairSemaphore } from "../../model/fair_semaphore.ts";
-import { AccountBudget, type BudgetOptions } from "./account_budget.ts";
+import { SessionQuota, type SessionQuotaOptions } from "./session_quota.ts";
 import { ControlConnection } from "./control_connection.ts";
 import { DaemonSession } from "./daemon_session.ts";
 import { connectToPeer, DataPorts } from "./data_ports.ts";
@@ -64,7 +64,7 @@ interface SessionClientOptions {
   /** Addresses the daemon is to expect (`share.clientIP`); none: the local end of the connection. */
   readonly clientAddresses?: readonly string[];
   readonly times?: SessionTimes;
-  readonly budget?: Partial<BudgetOptions>;
+  readonly sessionQuota?: Partial<SessionQuotaOptions>;
 }
 
 /** A physical daemon. */
@@ -90,7 +90,7 @@ const USUAL_LIMIT = 8;
 
 /** Opens this service's own sessions on the daemons of one logical server. */
 export class SessionClient {
-  readonly #budget: AccountBudget;
+  readonly #sessionQuota: SessionQuota;
   readonly #times: SessionTimes;
   /** By instance, as are the ways to open data connections. */
   readonly #semaphore = new Map<number, FairSemaphore>();
@@ -99,10 +99,10 @@ export class SessionClient {
 
   constructor(readonly daemons: SessionDaemons, readonly options: SessionClientOptions) {
     this.#times = options.times ?? SESSION_TIMES;
-    this.#budget = new AccountBudget({
+    this.#sessionQuota = new SessionQuota({
       // A quarter is left to the sessions that the account's owner opens directly.
       limit: () => Math.max(1, Math.floor((daemons.status().sessionLimit ?? USUAL_LIMIT) * 0.75)),
-      ...options.budget,
+      ...options.sessionQuota,
     });
   }
 
@@ -116,7 +116,7 @@ export class SessionClient {
       if (candidates.length === 0) {
         throw failure ?? httpError("ERR_LISTEN_SOCKET_UNREACHABLE", "No such instance");
       }
-      const slot = await this.#budget.acquire(
+      const slot = await this.#sessionQuota.acquire(
         wanted.user,
         candidates.map(({ instance }) => instance),
         signal,

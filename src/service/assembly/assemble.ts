@@ -76,7 +76,7 @@ interface Surroundings {
   /** By default those there are. */
   readonly kinds?: ServiceKinds;
   /** Whether the service itself runs elsewhere: what it keeps is read, and not made. Default false. */
-  readonly lookingOn?: boolean;
+  readonly readOnly?: boolean;
 }
 
 const UNOBSERVED = new RequestObserver({ servers: [], audit: () => {} });
@@ -112,7 +112,7 @@ export async function assemble(options: ServiceOptions, surroundings: Surroundin
 
 async function open(
   options: ServiceOptions,
-  { log, clock, observer = UNOBSERVED, onAnswer, kinds = KINDS, lookingOn = false, ...told }: Surroundings,
+  { log, clock, observer = UNOBSERVED, onAnswer, kinds = KINDS, readOnly = false, ...told }: Surroundings,
   { keep, close }: Kept,
 ): Promise<ServiceParts> {
   const { config, material, assertionIssuers, port, daemons: known } = options;
@@ -134,7 +134,7 @@ async function open(
   const here = { observer, log, clock, keep, database };
   const shared = { ...here, clock: sharedClock };
   const proofs = new ReplayCache(PROOFS, clock, told.proofShown);
-  const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, lookingOn };
+  const asked = { own, outgoing, groups, assertionIssuers, externalUrl, proofs, sharedClock, readOnly };
   const who = await openAuthentication(config, { ...asked, kinds: kinds.authenticators, ...here });
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
   const servers = await openServers(config, groups, { ...here, ...following, sharedClock });

@@ -50,7 +50,7 @@ interface AuthenticationParts {
   /** For what is made here: one for all instances. */
   readonly sharedClock: Clock;
   /** Whether the service itself runs elsewhere: what it keeps is read, and not made. */
-  readonly lookingOn: boolean;
+  readonly readOnly: boolean;
   /** That several instances share; absent: what is kept, is kept in a folder. */
   readonly database: PostgresDatabase | undefined;
   /** Takes what is to be closed in the end. */
@@ -75,7 +75,7 @@ export async function openAuthentication(
   config: ServiceConfig,
   parts: AuthenticationParts,
 ): Promise<OpenAuthentication> {
-  const { own, externalUrl, observer, log, sharedClock, lookingOn, database, keep } = parts;
+  const { own, externalUrl, observer, log, sharedClock, readOnly, database, keep } = parts;
   const records = keep(new Records(database ?? config.sharing.directory, sharedClock));
   const created = await openAuthenticators(config, parts, records);
   const authenticators = created.map((authenticator) => keep(observed(authenticator, observer)));
@@ -88,7 +88,7 @@ export async function openAuthentication(
     clock: sharedClock,
     accountStatus,
     derivedUntil: untilOf,
-    lookingOn,
+    readOnly,
     database,
     keep,
   };
@@ -176,8 +176,8 @@ function revocationOfClients(own: OwnCertificate): Revocation | undefined {
 async function openIssued(
   { issuedTokens, sharing }: ServiceConfig,
   own: OwnCertificate,
-  { records, log, clock, accountStatus, derivedUntil, lookingOn, database, keep }:
-    & Pick<AuthenticationParts, "log" | "clock" | "lookingOn" | "database" | "keep">
+  { records, log, clock, accountStatus, derivedUntil, readOnly, database, keep }:
+    & Pick<AuthenticationParts, "log" | "clock" | "readOnly" | "database" | "keep">
     & Pick<TokenIssuer["options"], "derivedUntil">
     & { readonly records: Records; readonly accountStatus: AskAccountStatus },
 ): Promise<
@@ -191,11 +191,11 @@ async function openIssued(
     renewalPeriod: RENEWAL_PERIOD,
   };
   const longest = Math.max(maxLifetimeSeconds, RENEWAL_PERIOD);
-  const revoked = database && !lookingOn ? await rememberRevoked(database, { log, keep }) : undefined;
+  const revoked = database && !readOnly ? await rememberRevoked(database, { log, keep }) : undefined;
   const registry = openRegistry(records, {
     log,
     clock,
-    lookingOn,
+    readOnly,
     longest,
     revoked,
     config: sharing.database,
@@ -219,20 +219,20 @@ async function openIssued(
 /** The service alone makes the database: one that somebody else made, it could not open. */
 function openRegistry(
   { open, openPresent }: Records,
-  { lookingOn, revoked, config, ...parts }: Pick<TokenRegistry["parts"], "log" | "clock" | "longest"> & {
-    readonly lookingOn: boolean;
+  { readOnly, revoked, config, ...parts }: Pick<TokenRegistry["parts"], "log" | "clock" | "longest"> & {
+    readonly readOnly: boolean;
     readonly revoked: RememberedRecords | undefined;
     readonly config: DatabaseConfig | undefined;
   },
 ): TokenRegistry | undefined {
-  const records = revoked ?? (lookingOn ? openPresent() : open());
+  const records = revoked ?? (readOnly ? openPresent() : open());
   const outage = revoked && config && {
     staleMs: () => revoked.staleMs,
     graceMs: config.outageGraceSeconds * 1000,
     shortMs: config.outageTokenSeconds * 1000,
   };
   return records &&
-    new TokenRegistry({ records, elapsed: stopwatch, keepsUses: !lookingOn, outage, ...parts });
+    new TokenRegistry({ records, elapsed: stopwatch, keepsUses: !readOnly, outage, ...parts });
 }
 
 /** What of a shared database must be known while it is away. */

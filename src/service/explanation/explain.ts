@@ -48,7 +48,7 @@ export async function explain(
     log,
     clock,
     onAnswer: record.answer,
-    lookingOn: true,
+    readOnly: true,
   });
   try {
     return await explainWith(parts, { caller, server, record, log });
@@ -149,7 +149,7 @@ function certifiedIdentity(
 ): Identity {
   let reason = "no method takes certificates for SSH keys: certificateAuthorities is not set";
   for (const { certificates } of chain.authenticators) {
-    const result = certificates?.foresee(line, login, clientAddress);
+    const result = certificates?.simulate(line, login, clientAddress);
     if (result?.kind === "accepted") return { ...result.identity, authTime: "now" };
     if (result?.kind === "refused") reason = `the certificate does not count: ${result.reason}`;
   }

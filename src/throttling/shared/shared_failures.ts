@@ -98,7 +98,7 @@ export class SharedFailures {
 
   /** The tables are such that a crash of the database empties them: there is no disk to wait for. */
   #change<T>(work: () => Work<T>): Promise<T> {
-    return this.database.change(work, { loosely: true });
+    return this.database.change(work, { asyncCommit: true });
   }
 
   #soon(work: Promise<unknown>): Promise<void> {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { loadSetup } from "../../../src/service/assembly/load_setup.ts";
+import { loadSnapshot } from "../../../src/service/assembly/load_snapshot.ts";
 import { configurationDigest } from "../../../src/service/assembly/configuration_digest.ts";
 import { createSite } from "../../system/running_service.ts";
 
@@ -16,12 +16,12 @@ async function digestOf(
   );
   const main = `${folder}/conf/${name}.properties`;
   await Deno.writeTextFile(main, replaced + lines, { mode: 0o600 });
-  const { setup, diagnostics } = await loadSetup(main, {
+  const { snapshot, diagnostics } = await loadSnapshot(main, {
     environment: () => undefined,
     workingDirectory: folder,
   });
-  assert.ok(setup, JSON.stringify(diagnostics));
-  return configurationDigest(setup.config);
+  assert.ok(snapshot, JSON.stringify(diagnostics));
+  return configurationDigest(snapshot.config);
 }
 
 Deno.test("configurationDigest() is the same for what each instance has for itself, and differs for all else", async () => {

@@ -82,7 +82,7 @@ test("waits for the disk, but for changes that are loose", async (database) => {
   const waits = function* () {
     return (yield* row("SELECT current_setting('synchronous_commit') AS waits", {}))?.["waits"];
   };
-  const manners = [{}, { loosely: true }, { loosely: true, alone: "it" }, { alone: "it" }];
+  const manners = [{}, { asyncCommit: true }, { asyncCommit: true, alone: "it" }, { alone: "it" }];
   const told: unknown[] = [];
   for (const manner of manners) told.push(await database.change(waits, manner));
   assert.deepEqual(told, ["on", "off", "off", "on"]);

@@ -83,7 +83,7 @@ export class CertifiedUsers implements CertificateDesk {
     });
   }
 
-  foresee(line: string, user: string, clientAddress: string): AuthenticationResult {
+  simulate(line: string, user: string, clientAddress: string): AuthenticationResult {
     if (!isUserAccount(user)) return { kind: "refused", reason: "the user name cannot be a user's account" };
     try {
       const result = this.registry.judge(readUserCertificate(line), { clientAddress });

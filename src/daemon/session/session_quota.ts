@@ -11,7 +11,7 @@ export interface Slot {
 }
 
 /** How many sessions an account may have, and how long requests wait for one. */
-export interface BudgetOptions {
+export interface SessionQuotaOptions {
   readonly elapsed?: Stopwatch;
   readonly schedule?: Schedule;
   /** Sessions that shares may hold at once, per account and instance. */
@@ -33,10 +33,10 @@ interface Waiter {
  * Counts the service's own sessions per account and physical daemon and lets requests wait, in turn, rather than fail
  * on the daemon's limit.
  */
-export class AccountBudget {
+export class SessionQuota {
   readonly #accounts = new Map<string, Account>();
 
-  constructor(readonly options: BudgetOptions) {}
+  constructor(readonly options: SessionQuotaOptions) {}
 
   /**
    * Takes a place on the instance with the fewest sessions of the account, among those given in order of preference.
@@ -58,7 +58,7 @@ class Account {
   readonly #schedule: Schedule;
   #forgetTurn = () => {};
 
-  constructor(readonly options: BudgetOptions, readonly forget: () => void) {
+  constructor(readonly options: SessionQuotaOptions, readonly forget: () => void) {
     this.#elapsed = options.elapsed ?? stopwatch;
     this.#schedule = options.schedule ?? realTime;
   }

@@ -9,10 +9,10 @@ import { KINDS } from "../kinds.ts";
 import type { ServiceOptions } from "./service_options.ts";
 
 /** A configuration that was read and found good, with all certificates that it names. */
-export type Setup = Pick<ServiceOptions, "config" | "material" | "assertionIssuers">;
+export type Snapshot = Pick<ServiceOptions, "config" | "material" | "assertionIssuers">;
 
 /** What became of reading configuration and certificates. */
-interface LoadedSetup {
+interface LoadedSnapshot {
   /** Absent if the configuration itself cannot be used. */
   readonly config?: ServiceConfig;
   /** The parts that could be read. */
@@ -22,7 +22,7 @@ interface LoadedSetup {
   /** Absolute paths of files that are needed, and cannot be read; a problem tells of each. */
   readonly unreadable: readonly string[];
   /** Absent if there is any error among the problems. */
-  readonly setup?: Setup;
+  readonly snapshot?: Snapshot;
   /** In the order of the files, the main file first. */
   readonly diagnostics: readonly Diagnostic[];
   readonly files: CertificateFiles;
@@ -40,10 +40,10 @@ export interface CertificateFiles {
 }
 
 /** Reads the configuration and the certificates that it names, those too of a configuration with errors. */
-export async function loadSetup(
+export async function loadSnapshot(
   mainFile: string,
   options: Omit<LoadOptions, "kinds"> & Partial<Pick<LoadOptions, "kinds">>,
-): Promise<LoadedSetup> {
+): Promise<LoadedSnapshot> {
   const loaded = await loadConfiguration(mainFile, { kinds: KINDS, ...options });
   const { config, readable, diagnostics, dependsOn } = loaded;
   const now = Date.now();
@@ -65,7 +65,9 @@ export async function loadSetup(
   };
   return {
     ...loaded,
-    setup: config && !all.some(isError) ? { config, material, assertionIssuers: issuers.anchors } : undefined,
+    snapshot: config && !all.some(isError)
+      ? { config, material, assertionIssuers: issuers.anchors }
+      : undefined,
     diagnostics: all,
     files,
     dependsOn: [...dependsOn, ...Object.values(files).flat()],

@@ -1,33 +1,35 @@
 import assert from "node:assert/strict";
-import { AccountBudget, type Slot } from "../../../src/daemon/session/account_budget.ts";
+import { SessionQuota, type Slot } from "../../../src/daemon/session/session_quota.ts";
 import { VirtualTime } from "../../fixtures/virtual_time.ts";
 
 const NEVER = new AbortController().signal;
 
-function budget(options: { limit?: number; holdMs?: number; maxWaitMs?: number; maxWaiting?: number } = {}) {
+function sessionQuota(
+  options: { limit?: number; holdMs?: number; maxWaitMs?: number; maxWaiting?: number } = {},
+) {
   const time = { now: 1000 };
-  const made = new AccountBudget({ ...options, elapsed: () => time.now, limit: () => options.limit ?? 2 });
+  const made = new SessionQuota({ ...options, elapsed: () => time.now, limit: () => options.limit ?? 2 });
   return {
     time,
     acquire: (instances = [1], user = "alice", signal = NEVER) => made.acquire(user, instances, signal),
   };
 }
 
-Deno.test("AccountBudget takes the instance with the fewest sessions, the first of equals", async () => {
-  const { acquire } = budget();
+Deno.test("SessionQuota takes the instance with the fewest sessions, the first of equals", async () => {
+  const { acquire } = sessionQuota();
   const taken: number[] = [];
   for (let i = 0; i < 4; i++) taken.push((await acquire([2, 1])).instance);
   assert.deepEqual(taken, [2, 1, 2, 1]);
 });
 
-Deno.test("AccountBudget keeps accounts apart", async () => {
-  const { acquire } = budget({ limit: 1 });
+Deno.test("SessionQuota keeps accounts apart", async () => {
+  const { acquire } = sessionQuota({ limit: 1 });
   await acquire([1], "alice");
   assert.equal((await acquire([1], "bob")).instance, 1);
 });
 
-Deno.test("AccountBudget holds a used slot for a while, an unused one not at all", async () => {
-  const { acquire, time } = budget({ limit: 1, maxWaitMs: 20 });
+Deno.test("SessionQuota holds a used slot for a while, an unused one not at all", async () => {
+  const { acquire, time } = sessionQuota({ limit: 1, maxWaitMs: 20 });
   (await acquire()).release(false);
   const used = await acquire();
   used.release(true);
@@ -37,8 +39,8 @@ Deno.test("AccountBudget holds a used slot for a while, an unused one not at all
   (await acquire()).release(true);
 });
 
-Deno.test("AccountBudget lets nobody who comes when a slot gets free overtake who waits for it", async () => {
-  const { acquire, time } = budget({ limit: 1 });
+Deno.test("SessionQuota lets nobody who comes when a slot gets free overtake who waits for it", async () => {
+  const { acquire, time } = sessionQuota({ limit: 1 });
   (await acquire()).release(true);
   const order: string[] = [];
   const first = acquire().then((slot) => (order.push("first"), slot));
@@ -49,8 +51,8 @@ Deno.test("AccountBudget lets nobody who comes when a slot gets free overtake wh
   assert.deepEqual(order, ["first", "second"]);
 });
 
-Deno.test("AccountBudget serves who waits in turn", async () => {
-  const { acquire } = budget({ limit: 1 });
+Deno.test("SessionQuota serves who waits in turn", async () => {
+  const { acquire } = sessionQuota({ limit: 1 });
   const order: string[] = [];
   let slot: Slot = await acquire();
   const waiting = ["a", "b", "c"].map(async (name) => {
@@ -66,9 +68,9 @@ Deno.test("AccountBudget serves who waits in turn", async () => {
   assert.deepEqual(order, ["a", "b", "c"]);
 });
 
-Deno.test("AccountBudget serves all who wait, in turn, when the daemon allows more", async () => {
+Deno.test("SessionQuota serves all who wait, in turn, when the daemon allows more", async () => {
   const options = { limit: 1 };
-  const { acquire } = budget(options);
+  const { acquire } = sessionQuota(options);
   const slot = await acquire();
   const order: string[] = [];
   const waiting = ["a", "b", "c"].map(async (name) => {
@@ -82,10 +84,10 @@ Deno.test("AccountBudget serves all who wait, in turn, when the daemon allows mo
   assert.deepEqual(order, ["a", "b", "c"]);
 });
 
-Deno.test("AccountBudget wakes who waits when a held slot gets free", async () => {
+Deno.test("SessionQuota wakes who waits when a held slot gets free", async () => {
   const time = new VirtualTime();
   const { clock: elapsed, schedule } = time;
-  const made = new AccountBudget({ limit: () => 1, elapsed, schedule });
+  const made = new SessionQuota({ limit: () => 1, elapsed, schedule });
   (await made.acquire("alice", [1], NEVER)).release(true);
   let granted = false;
   const waiting = made.acquire("alice", [1], NEVER).finally(() => granted = true);
@@ -97,8 +99,8 @@ Deno.test("AccountBudget wakes who waits when a held slot gets free", async () =
   assert.equal(time.pending, 0);
 });
 
-Deno.test("AccountBudget lets go one who waits among others, and nobody else", async () => {
-  const { acquire } = budget({ limit: 1 });
+Deno.test("SessionQuota lets go one who waits among others, and nobody else", async () => {
+  const { acquire } = sessionQuota({ limit: 1 });
   const slot = await acquire();
   const leaving = new AbortController();
   const order: string[] = [];
@@ -115,8 +117,8 @@ Deno.test("AccountBudget lets go one who waits among others, and nobody else", a
   assert.deepEqual(order, ["first", "third", "fourth"]);
 });
 
-Deno.test("AccountBudget refuses when too many wait, and lets go who is gone", async () => {
-  const { acquire } = budget({ limit: 1, maxWaiting: 1 });
+Deno.test("SessionQuota refuses when too many wait, and lets go who is gone", async () => {
+  const { acquire } = sessionQuota({ limit: 1, maxWaiting: 1 });
   const slot = await acquire();
   const controller = new AbortController();
   const waiting = acquire([1], "alice", controller.signal);
