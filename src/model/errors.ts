@@ -494,13 +494,6 @@ export const ERRORS = {
     meaning: "The server's own certificate does not allow to issue tokens now.",
     remedy: "Configure a certificate, or renew the one that expired.",
   },
-  ERR_TOKEN_RESTRICTIONS: {
-    status: 403,
-    text: "Your token is good for less: {restrictions}",
-    meaning:
-      "What was asked for lies outside of what the token is narrowed to, or a token was to be made that is good for more.",
-    remedy: "Ask for what the token is good for, or get another one with another login.",
-  },
   ERR_TOKEN_LIFETIME: {
     status: 400,
     text:
@@ -519,6 +512,13 @@ export const ERRORS = {
     text: "The token cannot be renewed",
     meaning: "A caller who showed a token asked for another one, which that token does not allow.",
     remedy: "Authenticate anew, or ask for a renewable token the first time.",
+  },
+  ERR_TOKEN_RESTRICTIONS: {
+    status: 403,
+    text: "Your token is good for less: {restrictions}",
+    meaning:
+      "What was asked for lies outside of what the token is narrowed to, or a token was to be made that is good for more.",
+    remedy: "Ask for what the token is good for, or get another one with another login.",
   },
   ERR_TOKEN_SUBJECT: {
     status: 400,

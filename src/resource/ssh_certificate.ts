@@ -22,11 +22,11 @@ export interface CertificateParts {
 /** What the routes of certificates need; absent if no method takes any. */
 export function certificateParts(
   authenticators: readonly Authenticator[],
-  loginThrottle: LoginThrottle,
+  throttle: LoginThrottle,
 ): CertificateParts | undefined {
   const desks = authenticators.flatMap(({ certificates }) => certificates ?? []);
   if (desks.length === 0) return undefined;
-  return { desks, admit: (address, signal) => loginThrottle.admitKey(address, signal) };
+  return { desks, admit: (address, signal) => throttle.admitKey(address, signal) };
 }
 
 /**

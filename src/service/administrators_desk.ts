@@ -16,9 +16,9 @@ const MOST_FAILURES = 50;
 /** The operator's desk, for administrators. */
 export function administratorsDesk(
   desk: OperatorDesk,
-  { authenticators, loginThrottle, ordered = () => {} }: {
+  { authenticators, throttle, ordered = () => {} }: {
     readonly authenticators: readonly Authenticator[];
-    readonly loginThrottle: LoginThrottle;
+    readonly throttle: LoginThrottle;
     /** Told of what was ordered here, for all who have to follow it. */
     readonly ordered: Ordered | undefined;
   },
@@ -27,7 +27,7 @@ export function administratorsDesk(
   return {
     status: async () => (await ask(desk, { about: "status" })).status,
     bans: () => ask(desk, { about: "bans" }),
-    failures: () => loginThrottle.memory.failures(MOST_FAILURES),
+    failures: () => throttle.memory.failures(MOST_FAILURES),
     shown: (user) => claimedName(user, authenticators),
     namesOf,
     async ban(subject, until) {

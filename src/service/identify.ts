@@ -27,7 +27,7 @@ export const PREFERENCES_HEADER = "X-UNICORE-User-Preferences";
 /** Everything that turns a request's credentials into a user who may do what it asks for. */
 export interface IdentityParts {
   readonly chain: AuthenticationChain;
-  readonly loginThrottle: LoginThrottle;
+  readonly throttle: LoginThrottle;
   readonly attributes: AttributeSource;
   /** Absent: there is no way for browsers to sign in. */
   readonly signIns: SignIns | undefined;
@@ -109,17 +109,17 @@ export async function recognise(
   // A password is judged to the end even if its caller leaves: else guesses that take longer when they are wrong are free.
   const judging = authorization.kind === "basic" ? NEVER : signal;
   const judged = throttleLogin(
-    parts.loginThrottle.admit(credentials, signal),
+    parts.throttle.admit(credentials, signal),
     (knownAs) => authenticate(parts.chain, { ...credentials, knownAs }, { log, signal: judging }),
     (result) => result.authorization,
   );
   const { caller } = await unlessAborted(judged, signal);
   if (caller instanceof HttpError) throw caller;
-  if (caller.kind === "authenticated") parts.loginThrottle.admitCaller(caller.identity, clientAddress);
+  if (caller.kind === "authenticated") parts.throttle.admitCaller(caller.identity, clientAddress);
   known(caller);
   if (caller.kind === "anonymous") return NOBODY;
   const found = await attributesOf(caller.identity, { headers, signal }, parts);
-  parts.loginThrottle.admitCaller(caller.identity, clientAddress, accountsOf(found));
+  parts.throttle.admitCaller(caller.identity, clientAddress, accountsOf(found));
   const userName = authorization.kind === "basic" ? caller.identity.login : undefined;
   return { caller, userName, user: found };
 }
@@ -139,7 +139,7 @@ async function browserOf(
   const { identity, userName } = signIn;
   const admit = async (accounts: readonly string[]) => {
     try {
-      parts.loginThrottle.admitCaller(identity, facts.clientAddress, accounts);
+      parts.throttle.admitCaller(identity, facts.clientAddress, accounts);
     } catch (error) {
       await parts.signIns?.end(token);
       throw error;

@@ -116,7 +116,7 @@ interface DeskParts {
   readonly groups: readonly DaemonGroup[];
   readonly authenticators: readonly Authenticator[];
   readonly attributes: AttributeSource;
-  readonly loginThrottle: LoginThrottle;
+  readonly throttle: LoginThrottle;
   readonly signIns: SignIns;
   readonly proofs: ReplayCache;
   readonly certificate: () => CertificateFacts | undefined;
@@ -133,15 +133,15 @@ export class OperatorDesk {
   constructor(readonly parts: DeskParts) {}
 
   async answer(question: DeskQuestion): Promise<DeskAnswer> {
-    const { loginThrottle } = this.parts;
+    const { throttle } = this.parts;
     switch (question.about) {
       case "status":
         return { about: "status", status: await this.#status() };
       case "bans": {
-        const { passwords, tokens, operator } = loginThrottle.memory.banCounts();
+        const { passwords, tokens, operator } = throttle.memory.banCounts();
         return {
           about: "bans",
-          bans: loginThrottle.memory.bans(MOST_BANS),
+          bans: throttle.memory.bans(MOST_BANS),
           total: passwords + tokens + operator,
         };
       }
@@ -158,7 +158,7 @@ export class OperatorDesk {
       case "revoke":
         return { about: "revoke", revoked: await this.#revoke(question) };
       case "adopt":
-        if (question.news !== undefined) loginThrottle.memory.adopt(question.news);
+        if (question.news !== undefined) throttle.memory.adopt(question.news);
         this.parts.proofs.adopt(question.proofs ?? []);
         return { about: "adopt" };
     }
@@ -166,16 +166,16 @@ export class OperatorDesk {
 
   /** @returns Whether other instances are still to be told. */
   async #ban({ subject, until }: DeskQuestion & { readonly about: "ban" }): Promise<boolean | undefined> {
-    const { loginThrottle, cluster } = this.parts;
+    const { throttle, cluster } = this.parts;
     const told = cluster && await cluster.throttling.ban(subject, until);
-    if (told === undefined) loginThrottle.memory.ban(subject, until);
+    if (told === undefined) throttle.memory.ban(subject, until);
     if (told !== false) await this.#signOut(subject);
     return told === false || undefined;
   }
 
   #lift(subject: BanSubject): Promise<number> | number {
-    const { loginThrottle, cluster } = this.parts;
-    return cluster === undefined ? loginThrottle.memory.lift(subject) : cluster.throttling.lift(subject);
+    const { throttle, cluster } = this.parts;
+    return cluster === undefined ? throttle.memory.lift(subject) : cluster.throttling.lift(subject);
   }
 
   /** Signs out the browsers of a user who is banned wherever they are; one of whom no name is known, when it is used next. */
@@ -185,7 +185,7 @@ export class OperatorDesk {
   }
 
   async #status(): Promise<CoreStatus> {
-    const { groups, authenticators, loginThrottle, certificate, sharing, cluster } = this.parts;
+    const { groups, authenticators, throttle, certificate, sharing, cluster } = this.parts;
     const own = certificate();
     const count = await sharing?.store.count().catch(unlessAway);
     return {
@@ -205,7 +205,7 @@ export class OperatorDesk {
           : [{ authenticator: authenticator.name, ...authenticator.status() }]
       ),
       certificate: own,
-      bans: loginThrottle.memory.banCounts(),
+      bans: throttle.memory.banCounts(),
       shares: count,
       cluster: cluster && clusterStatus(cluster),
     };

@@ -181,7 +181,7 @@ class RoutedService implements Service {
     const path = withoutSite(request.path, config.site.name);
     const { clientAddress, base, consignor } = originOf(request, config.gateway, externalUrl);
     trace.client = clientAddress;
-    if (!isHealth(path)) this.#parts.loginThrottle.admitAddress(clientAddress);
+    if (!isHealth(path)) this.#parts.throttle.admitAddress(clientAddress);
     if (method === "OPTIONS") return this.#options(path);
     const { route, params } = this.#router.match(method, path);
     trace.route = route;

@@ -20,7 +20,7 @@ const ATTACKERS = 2 * CAPACITY;
 
 Deno.test("tables full of failures forget no wait, and keep nobody out who is known", () => {
   const clock = { now: 1_700_000_000_000 };
-  const loginThrottle = new LoginThrottle({
+  const throttle = new LoginThrottle({
     config: CONFIG,
     log: SILENT,
     steady: () => clock.now,
@@ -29,7 +29,7 @@ Deno.test("tables full of failures forget no wait, and keep nobody out who is kn
   /** Whether a password is looked at. */
   const looked = (credentials: Credentials, outcome: "succeeded" | "failed" = "failed"): boolean => {
     try {
-      const attempt = loginThrottle.admit(credentials);
+      const attempt = throttle.admit(credentials);
       assert(!(attempt instanceof Promise), "others are in the way");
       attempt[outcome]();
       return true;

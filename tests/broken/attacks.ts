@@ -508,7 +508,7 @@ export const ATTACKS: readonly Breakage[] = [
     rows: ["Coming back after a ban"],
     broken: "bans of addresses are not asked before routing",
     file: "src/service/service.ts",
-    change: instead("if (!isHealth(path)) this.#parts.loginThrottle.admitAddress(clientAddress);", ""),
+    change: instead("if (!isHealth(path)) this.#parts.throttle.admitAddress(clientAddress);", ""),
     tests: ["tests/system/bans_test.ts"],
   },
   {
@@ -822,7 +822,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "guesses at the password of a link cost nothing",
     file: "src/service/assembly/open_data_sharing.ts",
     change: instead(
-      "return throttleLogin(loginThrottle.admit({ clientAddress, authorization }, signal), look);",
+      "return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);",
       "return look();",
     ),
     tests: ["tests/system/sharing/link_password_test.ts"],
@@ -965,7 +965,7 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "accounts of the map file are not held against bans",
     file: "src/service/identify.ts",
     change: instead(
-      "parts.loginThrottle.admitCaller(caller.identity, clientAddress, accountsOf(found));",
+      "parts.throttle.admitCaller(caller.identity, clientAddress, accountsOf(found));",
       "",
     ),
     tests: ["tests/system/bans_test.ts"],

@@ -30,18 +30,18 @@ function method(answer: Answer, looksAtCertificates?: true): Authenticator {
   };
 }
 
-/** A service with these methods, where two failures are free. */
-function service(methods: readonly Authenticator[], learned = () => {}) {
+/** A service with these authenticators, where two failures are free. */
+function service(authenticators: readonly Authenticator[], learned = () => {}) {
   const steady = () => 1_700_000_000_000;
-  const loginThrottle = new LoginThrottle({
+  const throttle = new LoginThrottle({
     config: { enabled: true, maxFailures: 2, windowSeconds: 3600, baseDelaySeconds: 1, maxDelaySeconds: 900 },
     log: SILENT,
     steady,
     learned,
   });
   const parts = {
-    chain: { methods, failOnMissingCredentials: false, realm: "AUTH" },
-    loginThrottle,
+    chain: { authenticators, failOnMissingCredentials: false, realm: "AUTH" },
+    throttle,
     attributes: {
       name: "NONE",
       attributesOf: () => Promise.resolve({ standard: new Map(), extra: new Map() }),
@@ -52,7 +52,7 @@ function service(methods: readonly Authenticator[], learned = () => {}) {
     serverName: () => undefined,
   };
   return {
-    loginThrottle,
+    throttle,
     show: (credentials: Credentials, signal = new AbortController().signal) =>
       recognise(credentials, new HeaderList(), parts, {
         facts: { clientAddress: credentials.clientAddress },
@@ -67,8 +67,10 @@ function service(methods: readonly Authenticator[], learned = () => {}) {
 }
 
 /** What a caller sees of four guesses in a row. */
-async function guesses(methods: readonly Authenticator[]): Promise<readonly Pick<HttpError, "status">[]> {
-  const { show } = service(methods);
+async function guesses(
+  authenticators: readonly Authenticator[],
+): Promise<readonly Pick<HttpError, "status">[]> {
+  const { show } = service(authenticators);
   const seen: Pick<HttpError, "status" | "code" | "publicMessage" | "headers">[] = [];
   for (let i = 0; i < 4; i++) {
     const failure = await show(basic("ann", `guess ${i}`)).then(() => undefined, (error) => error);
@@ -95,19 +97,19 @@ Deno.test("recognise() counts wrong passwords and answers them as alone, whateve
 
 Deno.test("recognise() clears nobody's failures for the owner of a certificate, nor makes anybody known", async () => {
   for (const answer of [SKIP, DOWN]) {
-    const { loginThrottle, show } = service([method(ACCEPT, true), method(answer)]);
-    loginThrottle.memory.tables.pairs.fail("192.0.2.17\0ann", { user: "ann", address: "192.0.2.17" });
+    const { throttle, show } = service([method(ACCEPT, true), method(answer)]);
+    throttle.memory.tables.pairs.fail("192.0.2.17\0ann", { user: "ann", address: "192.0.2.17" });
     const shown = await show(basic("ann", "x")).catch(() => undefined);
     assert.equal(shown?.userName, undefined);
-    assert.equal(loginThrottle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
-    assert.equal(loginThrottle.memory.known.size, 0);
+    assert.equal(throttle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+    assert.equal(throttle.memory.known.size, 0);
   }
 });
 
 Deno.test("recognise() counts a wrong password whose caller did not wait for the answer", async () => {
   const answer = Promise.withResolvers<AuthenticationResult>();
   const counted = Promise.withResolvers<void>();
-  const { loginThrottle, show } = service([method(answer.promise)], counted.resolve);
+  const { throttle, show } = service([method(answer.promise)], counted.resolve);
   const caller = new AbortController();
   const gone = new Error("gone");
   const shown = show(basic("ann", "x"), caller.signal);
@@ -115,5 +117,5 @@ Deno.test("recognise() counts a wrong password whose caller did not wait for the
   await assert.rejects(shown, gone);
   answer.resolve(REFUSE);
   await counted.promise;
-  assert.equal(loginThrottle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+  assert.equal(throttle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
 });

@@ -31,7 +31,7 @@ function create(
   { maxWaitMs = 60_000, issuers = new Set<string>() } = {},
 ) {
   const clock = { now: 1_700_000_000_000 };
-  const loginThrottle = new LoginThrottle({
+  const throttle = new LoginThrottle({
     config: { ...CONFIG, ...config },
     log,
     shown: (name) => name === "ann" ? name : "unknown",
@@ -41,12 +41,12 @@ function create(
   });
   /** An attempt that needs not wait for others. */
   const admit = (credentials: Credentials): Attempt => {
-    const attempt = loginThrottle.admit(credentials);
+    const attempt = throttle.admit(credentials);
     assert(!(attempt instanceof Promise), "others are in the way");
     return attempt;
   };
   return {
-    loginThrottle,
+    throttle,
     admit,
     clock,
     /** Milliseconds to wait, 0 if credentials may be checked. */
@@ -71,13 +71,13 @@ function create(
 
 Deno.test("LoginThrottle takes spellings that an identity provider may take for one user for one", () => {
   const spellings = ["ann", "ANN", "Ann ", "\uFF21nn", "aNN\t"];
-  const { wait, fail, loginThrottle, clock } = create();
+  const { wait, fail, throttle, clock } = create();
   for (const user of spellings) fail(basic(user, "x"));
   fail(basic("ann", "x"));
   for (const user of spellings) assert.equal(wait(basic(user, "x")), 1000, user);
-  assert.equal(loginThrottle.memory.lift({ user: "Ann" }), 2);
+  assert.equal(throttle.memory.lift({ user: "Ann" }), 2);
   assert.equal(wait(basic("ann", "x")), 0);
-  loginThrottle.memory.ban({ user: "Ann" }, clock.now + 5000);
+  throttle.memory.ban({ user: "Ann" }, clock.now + 5000);
   for (const user of spellings) assert.equal(wait(basic(user, "x")), 5000, user);
 });
 
@@ -97,9 +97,9 @@ Deno.test("LoginThrottle makes a user at an address wait after the free failures
 });
 
 Deno.test("LoginThrottle answers 429 with the seconds to wait, the same for users who do not exist", () => {
-  const { loginThrottle, fail } = create();
+  const { throttle, fail } = create();
   fail(basic("ann", "x"), 6);
-  assert.throws(() => loginThrottle.admit(basic("ann", "right")), (error: unknown) => {
+  assert.throws(() => throttle.admit(basic("ann", "right")), (error: unknown) => {
     assert.ok(isHttpError(error, "ERR_TOO_MANY_FAILURES"));
     const { status, code, headers, publicMessage } = error;
     assert.deepEqual({ status, code, headers, publicMessage }, {
@@ -211,13 +211,13 @@ Deno.test("LoginThrottle keeps nobody out who passed with a token that is verifi
 
 for (const seed of [1, 2, 3]) {
   Deno.test(`Regulator lets 99.9 % of right passwords of 1,000 users behind one address pass at once while 20 mistype all the time (${seed})`, () => {
-    const { loginThrottle, clock } = create({ windowSeconds: 600, baseDelaySeconds: 5 });
+    const { throttle, clock } = create({ windowSeconds: 600, baseDelaySeconds: 5 });
     let state = seed;
     const random = () => (state = Math.imul(state, 48271) >>> 0) / 2 ** 32; // a generator with a seed
     /** Whether the attempt was admitted at once. */
     const attempt = (user: number, right: boolean): boolean => {
       try {
-        const admitted = loginThrottle.admit(basic(`user${user}`, "x"));
+        const admitted = throttle.admit(basic(`user${user}`, "x"));
         assert.ok(!(admitted instanceof Promise));
         if (right) admitted.succeeded();
         else admitted.failed();
@@ -251,22 +251,22 @@ for (const seed of [1, 2, 3]) {
 }
 
 Deno.test("LoginThrottle lets who gives up leave the queue", async () => {
-  const { loginThrottle } = create();
+  const { throttle } = create();
   const ann = basic("ann", "x");
-  const { underWay, semaphore } = crowd(loginThrottle, ann, 1);
+  const { underWay, semaphore } = crowd(throttle, ann, 1);
   const caller = new AbortController();
-  const left = loginThrottle.admit(ann, caller.signal);
+  const left = throttle.admit(ann, caller.signal);
   caller.abort(new Error("gone"));
   await assert.rejects(Promise.resolve(left), /gone/);
-  await assert.rejects(Promise.resolve(loginThrottle.admit(ann, caller.signal)), /gone/);
+  await assert.rejects(Promise.resolve(throttle.admit(ann, caller.signal)), /gone/);
   underWay.forEach((attempt) => attempt.undecided());
   for (const turn of semaphore) (await turn).undecided();
 });
 
 Deno.test("LoginThrottle has only so many wait for one user at an address", async () => {
-  const { loginThrottle } = create();
-  const { underWay, semaphore } = crowd(loginThrottle, basic("ann", "x"), 1000);
-  await assert.rejects(Promise.resolve(loginThrottle.admit(basic("ann", "x"))), {
+  const { throttle } = create();
+  const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 1000);
+  await assert.rejects(Promise.resolve(throttle.admit(basic("ann", "x"))), {
     code: "ERR_TOO_MANY_AT_ONCE",
   });
   underWay.forEach((attempt) => attempt.undecided());
@@ -360,10 +360,10 @@ Deno.test("LoginThrottle says that there were too many failures of: tokens of us
 
 for (const [what, credentials] of [["no", NO_CREDENTIALS], ["malformed", MALFORMED]] as const) {
   Deno.test(`Regulator does not count ${what} credentials`, () => {
-    const { loginThrottle, wait, fail } = create();
+    const { throttle, wait, fail } = create();
     fail(credentials, 1000);
     assert.equal(wait(credentials), 0);
-    assert.deepEqual(loginThrottle.memory.bans(), []);
+    assert.deepEqual(throttle.memory.bans(), []);
   });
 }
 
@@ -374,24 +374,24 @@ Deno.test("LoginThrottle counts nothing for attempts that nobody could decide", 
 });
 
 /** Attempts under way, as many as may be, and some promises of further ones. */
-function crowd(loginThrottle: LoginThrottle, credentials: Credentials, waiting: number) {
+function crowd(throttle: LoginThrottle, credentials: Credentials, waiting: number) {
   const underWay: Attempt[] = [];
   for (;;) {
-    const attempt = loginThrottle.admit(credentials);
+    const attempt = throttle.admit(credentials);
     if (!(attempt instanceof Promise)) {
       underWay.push(attempt);
       continue;
     }
     const semaphore = [attempt];
-    for (let i = 1; i < waiting; i++) semaphore.push(Promise.resolve(loginThrottle.admit(credentials)));
+    for (let i = 1; i < waiting; i++) semaphore.push(Promise.resolve(throttle.admit(credentials)));
     return { underWay, semaphore };
   }
 }
 
 Deno.test("LoginThrottle bounds the guesses that can be made before the first is counted", async () => {
-  const { loginThrottle, wait } = create();
+  const { throttle, wait } = create();
   const ann = basic("ann", "x");
-  const { underWay, semaphore } = crowd(loginThrottle, ann, 5);
+  const { underWay, semaphore } = crowd(throttle, ann, 5);
   assert.equal(underWay.length, 32);
   underWay.forEach((attempt) => attempt.failed());
   for (const turn of semaphore) await assert.rejects(turn, { code: "ERR_TOO_MANY_FAILURES" });
@@ -399,33 +399,33 @@ Deno.test("LoginThrottle bounds the guesses that can be made before the first is
 });
 
 Deno.test("LoginThrottle lets everybody who is right in, however many at once, each in turn", async () => {
-  const { loginThrottle, wait } = create();
+  const { throttle, wait } = create();
   const ann = basic("ann", "right");
-  const { underWay, semaphore } = crowd(loginThrottle, ann, 500);
+  const { underWay, semaphore } = crowd(throttle, ann, 500);
   underWay.forEach((attempt) => attempt.succeeded());
   for (const turn of semaphore) (await turn).succeeded();
   assert.equal(wait(ann), 0);
 });
 
 Deno.test("LoginThrottle lets others go first who are not in the way of each other", async () => {
-  const { loginThrottle, admit } = create();
-  const { underWay, semaphore } = crowd(loginThrottle, basic("ann", "x"), 3);
+  const { throttle, admit } = create();
+  const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 3);
   admit(basic("bob", "x")).succeeded();
   underWay.forEach((attempt) => attempt.undecided());
   for (const turn of semaphore) (await turn).undecided();
 });
 
 Deno.test("LoginThrottle lets many users of one address in, each in turn", async () => {
-  const { loginThrottle } = create();
-  const attempts = Array.from({ length: 400 }, (_, i) => loginThrottle.admit(basic(`user${i}`, "right")));
+  const { throttle } = create();
+  const attempts = Array.from({ length: 400 }, (_, i) => throttle.admit(basic(`user${i}`, "right")));
   const waiting = attempts.filter((attempt) => attempt instanceof Promise);
   assert.equal(waiting.length, 400 - 128);
   for (const attempt of attempts) (await attempt).succeeded();
 });
 
 Deno.test("LoginThrottle refuses who had no turn for too long", async () => {
-  const { loginThrottle } = create({}, SILENT, { maxWaitMs: 1 });
-  const { underWay, semaphore } = crowd(loginThrottle, basic("ann", "x"), 2);
+  const { throttle } = create({}, SILENT, { maxWaitMs: 1 });
+  const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 2);
   for (const turn of semaphore) {
     await assert.rejects(turn, {
       code: "ERR_TOO_MANY_AT_ONCE",
@@ -437,12 +437,12 @@ Deno.test("LoginThrottle refuses who had no turn for too long", async () => {
 });
 
 Deno.test("LoginThrottle gives nobody's turn away to who is banned meanwhile", async () => {
-  const { loginThrottle, clock } = create();
-  const { underWay, semaphore } = crowd(loginThrottle, basic("ann", "x"), 3);
+  const { throttle, clock } = create();
+  const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 3);
   underWay.slice(0, 6).forEach((attempt) => attempt.failed());
   for (const turn of semaphore) await assert.rejects(turn, { code: "ERR_TOO_MANY_FAILURES" });
   clock.now += 1000;
-  const last = loginThrottle.admit(basic("ann", "x"));
+  const last = throttle.admit(basic("ann", "x"));
   assert(last instanceof Promise, "one at a time after the free failures");
   underWay.forEach((attempt) => attempt.undecided());
   (await last).succeeded();
@@ -458,11 +458,11 @@ Deno.test("LoginThrottle counts an attempt once, however often it ends", () => {
 });
 
 Deno.test("LoginThrottle that is switched off counts nothing, but keeps bans by hand", () => {
-  const { loginThrottle, wait, fail, clock } = create({ enabled: false });
+  const { throttle, wait, fail, clock } = create({ enabled: false });
   fail(basic("ann", "x"), 1000);
   fail(bearer("x"), 1000);
   assert.equal(wait(basic("ann", "x")), 0);
-  loginThrottle.memory.ban({ user: "ann" }, clock.now + 1000);
+  throttle.memory.ban({ user: "ann" }, clock.now + 1000);
   assert.equal(wait(basic("ann", "x")), 1000);
 });
 
@@ -493,38 +493,38 @@ const BANS: [string, { user?: string; address?: string }, [Credentials, boolean]
 
 for (const [what, subject, attempts] of BANS) {
   Deno.test(`Regulator bans ${what} by hand, until the moment given or a change of mind`, () => {
-    const { loginThrottle, wait, clock } = create();
-    loginThrottle.memory.ban(subject, clock.now + 5000);
+    const { throttle, wait, clock } = create();
+    throttle.memory.ban(subject, clock.now + 5000);
     for (const [credentials, banned] of attempts) assert.equal(wait(credentials), banned ? 5000 : 0);
-    assert.equal(loginThrottle.memory.bans().length, 1);
+    assert.equal(throttle.memory.bans().length, 1);
     clock.now += 5000;
     for (const [credentials] of attempts) assert.equal(wait(credentials), 0);
-    assert.deepEqual(loginThrottle.memory.bans(), []);
+    assert.deepEqual(throttle.memory.bans(), []);
 
-    loginThrottle.memory.ban(subject, clock.now + 5000);
-    loginThrottle.memory.ban(subject, clock.now + 7000);
-    assert.equal(loginThrottle.memory.bans().length, 1);
-    assert.equal(loginThrottle.memory.lift(subject), 1);
+    throttle.memory.ban(subject, clock.now + 5000);
+    throttle.memory.ban(subject, clock.now + 7000);
+    assert.equal(throttle.memory.bans().length, 1);
+    assert.equal(throttle.memory.lift(subject), 1);
     for (const [credentials] of attempts) assert.equal(wait(credentials), 0);
   });
 }
 
 Deno.test("LoginThrottle keeps a banned address out before anybody looks at anything", () => {
-  const { loginThrottle, clock } = create();
-  loginThrottle.memory.ban({ address: "2001:db8::1" }, clock.now + 5000);
-  loginThrottle.memory.ban({ user: "ann", address: HERE }, clock.now + 5000);
-  assert.throws(() => loginThrottle.admitAddress("2001:db8::2"), { code: "ERR_TOO_MANY_FAILURES" });
-  for (const address of ["2001:db8:0:1::2", HERE]) loginThrottle.admitAddress(address);
+  const { throttle, clock } = create();
+  throttle.memory.ban({ address: "2001:db8::1" }, clock.now + 5000);
+  throttle.memory.ban({ user: "ann", address: HERE }, clock.now + 5000);
+  assert.throws(() => throttle.admitAddress("2001:db8::2"), { code: "ERR_TOO_MANY_FAILURES" });
+  for (const address of ["2001:db8:0:1::2", HERE]) throttle.admitAddress(address);
 });
 
 Deno.test("LoginThrottle keeps a banned user out by whatever names them", () => {
-  const { loginThrottle, clock } = create();
+  const { throttle, clock } = create();
   const caller = (parts: Partial<Identity>): Identity => ({ dn: "CN=X", method: "M", via: "M", ...parts });
-  loginThrottle.memory.ban({ user: "Ann", names: ["cn=ann,o=site"] }, clock.now + 5000);
-  const state = loginThrottle.memory.state();
-  const successor = create().loginThrottle;
+  throttle.memory.ban({ user: "Ann", names: ["cn=ann,o=site"] }, clock.now + 5000);
+  const state = throttle.memory.state();
+  const successor = create().throttle;
   successor.memory.adopt(state);
-  for (const each of [loginThrottle, successor]) {
+  for (const each of [throttle, successor]) {
     const isOut = (parts: Partial<Identity>) => {
       try {
         each.admitCaller(caller(parts), HERE);
@@ -543,51 +543,51 @@ Deno.test("LoginThrottle keeps a banned user out by whatever names them", () => 
 });
 
 Deno.test("LoginThrottle keeps a banned account out, and ends what runs under it, wherever the account came from", () => {
-  const { loginThrottle, clock } = create();
+  const { throttle, clock } = create();
   const identity: Identity = { dn: "CN=X", method: "M", via: "M" };
   const caller = { kind: "authenticated", identity } as const;
   const ended: string[] = [];
   for (const accounts of [["games"], ["pat", "GAMES"], ["pat"], []]) {
-    loginThrottle.watch({ caller, clientAddress: HERE, accounts }, () => ended.push(accounts.join()));
+    throttle.watch({ caller, clientAddress: HERE, accounts }, () => ended.push(accounts.join()));
   }
-  loginThrottle.memory.ban({ user: "games" }, clock.now + 5000);
+  throttle.memory.ban({ user: "games" }, clock.now + 5000);
   assert.deepEqual(ended, ["games", "pat,GAMES"]);
-  assert.throws(() => loginThrottle.admitCaller(identity, HERE, ["pat", "Games"]), {
+  assert.throws(() => throttle.admitCaller(identity, HERE, ["pat", "Games"]), {
     code: "ERR_TOO_MANY_FAILURES",
   });
-  loginThrottle.admitCaller(identity, HERE, ["pat"]);
+  throttle.admitCaller(identity, HERE, ["pat"]);
 });
 
 Deno.test("LoginThrottle wants to know whom to ban", () => {
-  const { loginThrottle } = create();
-  assert.throws(() => loginThrottle.memory.ban({}, 1), TypeError);
+  const { throttle } = create();
+  assert.throws(() => throttle.memory.ban({}, 1), TypeError);
 });
 
 Deno.test("LoginThrottle lists whoever has to wait, and lifts waits by user or address", () => {
-  const { loginThrottle, wait, fail, clock } = create();
+  const { throttle, wait, fail, clock } = create();
   fail(basic("ann", "x"), 6);
   fail(bearer("x", "198.51.100.1"), 101);
   const until = clock.now + 1000;
-  assert.deepEqual(loginThrottle.memory.bans(), [
+  assert.deepEqual(throttle.memory.bans(), [
     { user: "ann", address: HERE, reason: "passwords", failures: 6, until },
     { address: "198.51.100.1", reason: "tokens", failures: 101, until },
   ]);
-  assert.equal(loginThrottle.memory.lift({ user: "bob" }), 0);
-  assert.equal(loginThrottle.memory.lift({ user: "ann" }), 2); // at the address, and everywhere
+  assert.equal(throttle.memory.lift({ user: "bob" }), 0);
+  assert.equal(throttle.memory.lift({ user: "ann" }), 2); // at the address, and everywhere
   assert.equal(wait(basic("ann", "x")), 0);
-  assert.equal(loginThrottle.memory.lift({ address: "198.51.100.1" }), 1);
-  assert.deepEqual(loginThrottle.memory.bans(), []);
+  assert.equal(throttle.memory.lift({ address: "198.51.100.1" }), 1);
+  assert.deepEqual(throttle.memory.bans(), []);
 });
 
 Deno.test("LoginThrottle lists waits of users, of addresses, of both together and of tokens, the operator's bans first", () => {
-  const { loginThrottle, fail, clock } = create();
+  const { throttle, fail, clock } = create();
   for (let i = 0; i < 21; i++) fail(basic("ann", "x", `198.51.100.${i}`));
   for (let i = 0; i < 21; i++) fail(basic(`user${i}`, "x", "203.0.113.1"));
   fail(basic("bob", "x"), 6);
   fail(bearer("x"), 101);
-  loginThrottle.memory.ban({ user: "carl", address: HERE }, clock.now + 5000);
+  throttle.memory.ban({ user: "carl", address: HERE }, clock.now + 5000);
   const until = clock.now + 1000;
-  assertAlike(loginThrottle.memory.bans(), [
+  assertAlike(throttle.memory.bans(), [
     {
       user: "carl",
       address: HERE,
@@ -603,20 +603,20 @@ Deno.test("LoginThrottle lists waits of users, of addresses, of both together an
 });
 
 Deno.test("LoginThrottle counts waits without a list of them, and lists as many as are wanted", () => {
-  const { loginThrottle, fail, clock } = create();
+  const { throttle, fail, clock } = create();
   for (let i = 0; i < 5; i++) fail(basic(`user${i}`, "x"), 6);
   fail(bearer("x"), 101);
-  for (const user of ["carl", "dora"]) loginThrottle.memory.ban({ user }, clock.now + 5000);
-  const all = loginThrottle.memory.bans();
+  for (const user of ["carl", "dora"]) throttle.memory.ban({ user }, clock.now + 5000);
+  const all = throttle.memory.bans();
   const count = (reason: string) => all.filter((ban) => ban.reason === reason).length;
   const numbers = { passwords: count("passwords"), tokens: count("tokens"), operator: count("operator") };
-  assert.deepEqual(loginThrottle.memory.banCounts(), numbers);
+  assert.deepEqual(throttle.memory.banCounts(), numbers);
   assert.deepEqual(numbers, { passwords: 5, tokens: 1, operator: 2 });
   for (let most = 0; most <= all.length; most++) {
-    assert.deepEqual(loginThrottle.memory.bans(most), all.slice(0, most));
+    assert.deepEqual(throttle.memory.bans(most), all.slice(0, most));
   }
   clock.now += 10_000;
-  assert.deepEqual(loginThrottle.memory.banCounts(), { passwords: 0, tokens: 0, operator: 0 });
+  assert.deepEqual(throttle.memory.banCounts(), { passwords: 0, tokens: 0, operator: 0 });
 });
 
 Deno.test("LoginThrottle tells the log of each wait, without passwords, also those typed in the place of the name", () => {
@@ -677,38 +677,38 @@ const OUTCOMES: [string, () => Promise<string>, boolean][] = [
 
 for (const [what, check, counts] of OUTCOMES) {
   Deno.test(`regulate() counts ${what}`, async () => {
-    const { loginThrottle, wait } = create({ maxFailures: 1 });
+    const { throttle, wait } = create({ maxFailures: 1 });
     const ann = basic("ann", "x");
-    for (let i = 0; i < 2; i++) await throttleLogin(loginThrottle.admit(ann), check).catch(() => {});
+    for (let i = 0; i < 2; i++) await throttleLogin(throttle.admit(ann), check).catch(() => {});
     assert.equal(wait(ann) > 0, counts);
   });
 }
 
 Deno.test("regulate() tells whoever checks a password that its user is known here, once they passed", async () => {
-  const { loginThrottle } = create();
+  const { throttle } = create();
   const told: (string | undefined)[] = [];
   const check = (knownAs: string | undefined) => Promise.resolve(told.push(knownAs));
-  for (let i = 0; i < 2; i++) await throttleLogin(loginThrottle.admit(basic("ann", "right")), check);
+  for (let i = 0; i < 2; i++) await throttleLogin(throttle.admit(basic("ann", "right")), check);
   assert.equal(told[0], undefined);
   assert.match(told[1] ?? "", /ann$/);
 });
 
 Deno.test("regulate() passes on results and errors", async () => {
-  const { loginThrottle } = create({ maxFailures: 1 });
+  const { throttle } = create({ maxFailures: 1 });
   const ann = basic("ann", "x");
-  assert.equal(await throttleLogin(loginThrottle.admit(ann), () => Promise.resolve("ann")), "ann");
+  assert.equal(await throttleLogin(throttle.admit(ann), () => Promise.resolve("ann")), "ann");
   for (let i = 0; i < 2; i++) {
-    await assert.rejects(throttleLogin(loginThrottle.admit(ann), () => Promise.reject(WRONG)), WRONG);
+    await assert.rejects(throttleLogin(throttle.admit(ann), () => Promise.reject(WRONG)), WRONG);
   }
-  assert.throws(() => loginThrottle.admit(ann), { code: "ERR_TOO_MANY_FAILURES" });
+  assert.throws(() => throttle.admit(ann), { code: "ERR_TOO_MANY_FAILURES" });
 });
 
 for (const [end, counts] of [["refused", true], ["undecided", false], ["skipped", false]] as const) {
   Deno.test(`regulate() counts ${counts ? "a" : "no"} failure for a result that is ${end}`, async () => {
-    const { loginThrottle, wait } = create({ maxFailures: 1 });
+    const { throttle, wait } = create({ maxFailures: 1 });
     const ann = basic("ann", "x");
     for (let i = 0; i < 2; i++) {
-      await throttleLogin(loginThrottle.admit(ann), () => Promise.resolve("result"), () => end);
+      await throttleLogin(throttle.admit(ann), () => Promise.resolve("result"), () => end);
     }
     assert.equal(wait(ann) > 0, counts);
   });
@@ -720,11 +720,11 @@ Deno.test("LoginThrottle hands over everything that its successor must know, as 
   before.fail(basic("bob", "x"), 3);
   before.fail(bearer("t", "198.51.100.1"), 101);
   before.succeed(basic("carl", "right"));
-  before.loginThrottle.memory.ban({ user: "dora" }, before.clock.now + 60_000);
-  const state = structuredClone(before.loginThrottle.memory.state());
+  before.throttle.memory.ban({ user: "dora" }, before.clock.now + 60_000);
+  const state = structuredClone(before.throttle.memory.state());
 
   const after = create();
-  after.loginThrottle.memory.adopt(state);
+  after.throttle.memory.adopt(state);
   for (const credentials of [basic("ann", "x"), bearer("t", "198.51.100.1"), basic("dora", "x")]) {
     assert.ok(before.wait(credentials) > 0);
     assert.equal(after.wait(credentials), before.wait(credentials));
@@ -748,9 +748,9 @@ Deno.test("LoginThrottle hands over everything that its successor must know, as 
 });
 
 Deno.test("LoginThrottle hands over a bounded number of records", () => {
-  const { loginThrottle, admit } = create();
+  const { throttle, admit } = create();
   for (let i = 0; i < 12_000; i++) admit(basic(`u${i}`, "x", address(i))).failed();
-  const { pairs, addresses, users } = loginThrottle.memory.state();
+  const { pairs, addresses, users } = throttle.memory.state();
   assert.deepEqual([pairs.length, addresses.length, users.length], [10_000, 10_000, 10_000]);
 });
 
@@ -760,7 +760,7 @@ function address(i: number): string {
 
 Deno.test("LoginThrottle has waits and bans last as long as they should, however the clock of the machine is set", () => {
   const time = { elapsed: 1_700_000_000_000, clock: 1_700_000_000_000 };
-  const loginThrottle = new LoginThrottle({
+  const throttle = new LoginThrottle({
     config: CONFIG,
     log: SILENT,
     steady: () => time.elapsed,
@@ -768,7 +768,7 @@ Deno.test("LoginThrottle has waits and bans last as long as they should, however
   });
   const wait = (user: string) => {
     try {
-      const attempt = loginThrottle.admit(basic(user, "x"));
+      const attempt = throttle.admit(basic(user, "x"));
       assert(!(attempt instanceof Promise));
       attempt.undecided();
       return 0;
@@ -778,16 +778,16 @@ Deno.test("LoginThrottle has waits and bans last as long as they should, however
     }
   };
   for (let i = 0; i < 6; i++) {
-    const attempt = loginThrottle.admit(basic("ann", "x"));
+    const attempt = throttle.admit(basic("ann", "x"));
     assert(!(attempt instanceof Promise));
     attempt.failed();
   }
-  loginThrottle.memory.ban({ user: "bob" }, time.clock + 60_000);
+  throttle.memory.ban({ user: "bob" }, time.clock + 60_000);
   for (const by of [7_200_000, -14_400_000, 7_200_000]) {
     time.clock += by;
     assert.deepEqual([wait("ann"), wait("bob")], [1000, 60_000]);
     assert.deepEqual(
-      loginThrottle.memory.bans().map(({ user, until }) => [user, until - time.clock]),
+      throttle.memory.bans().map(({ user, until }) => [user, until - time.clock]),
       [["bob", 60_000], ["ann", 1000]],
       "and the ends that are shown are moments of the new time",
     );
@@ -800,13 +800,13 @@ Deno.test("LoginThrottle hands over to one whose clock tells another time", () =
   const before = create();
   before.fail(basic("ann", "x"), 6);
   before.succeed(basic("carl", "right"));
-  before.loginThrottle.memory.ban({ user: "dora" }, before.clock.now + 60_000);
+  before.throttle.memory.ban({ user: "dora" }, before.clock.now + 60_000);
   before.clock.now += 400;
-  const state = structuredClone(before.loginThrottle.memory.state());
+  const state = structuredClone(before.throttle.memory.state());
   for (const by of [-7_200_000, 7_200_000]) {
     const after = create();
     after.clock.now = before.clock.now + by;
-    after.loginThrottle.memory.adopt(state);
+    after.throttle.memory.adopt(state);
     assert.deepEqual([after.wait(basic("ann", "x")), after.wait(basic("dora", "x"))], [600, 59_600]);
     after.clock.now += 24 * 3600_000 - 401;
     assert.equal(knownAs(after.admit(basic("carl", "x"))), true);

@@ -19,22 +19,22 @@ const CONFIG = {
 function followed() {
   const now = () => 1_700_000_000_000;
   const copy = new ThrottlingCopy(CONFIG, now);
-  const loginThrottle = new LoginThrottle({
+  const throttle = new LoginThrottle({
     config: CONFIG,
     log: SILENT,
     steady: now,
     learned: (news) => copy.adopt(structuredClone(news)),
   });
-  return { copy, loginThrottle };
+  return { copy, throttle };
 }
 
 function attempt(
-  loginThrottle: LoginThrottle,
+  throttle: LoginThrottle,
   credentials: Credentials,
   outcome: "succeeded" | "failed",
 ): void {
   try {
-    const admitted = loginThrottle.admit(credentials);
+    const admitted = throttle.admit(credentials);
     assert(!(admitted instanceof Promise));
     admitted[outcome]();
   } catch (error) {
@@ -59,18 +59,18 @@ Deno.test("ThrottlingCopy knows after each attempt all that the login throttle d
       },
     ),
     (attempts) => {
-      const { copy, loginThrottle } = followed();
+      const { copy, throttle } = followed();
       for (const [credentials, outcome] of attempts) {
-        attempt(loginThrottle, credentials, outcome);
-        assert.deepEqual(copy.state, loginThrottle.memory.state());
+        attempt(throttle, credentials, outcome);
+        assert.deepEqual(copy.state, throttle.memory.state());
       }
     },
   ));
 });
 
 Deno.test("ThrottlingCopy follows the operator, and keeps all it knows when the configuration changes", () => {
-  const { copy, loginThrottle } = followed();
-  for (let i = 0; i < 3; i++) attempt(loginThrottle, basic("ann", "x"), "failed");
+  const { copy, throttle } = followed();
+  for (let i = 0; i < 3; i++) attempt(throttle, basic("ann", "x"), "failed");
   copy.follow({ about: "ban", subject: { user: "bob" }, until: Date.now() + 60_000 }, { about: "ban" });
   assert.deepEqual(copy.state.operator.map(({ user }) => user), ["bob"]);
   const before = copy.state;

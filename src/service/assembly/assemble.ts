@@ -138,39 +138,21 @@ async function open(
   const who = await openAuthentication(config, { ...asked, kinds: kinds.authenticators, ...here });
   const { chain, chain: { authenticators }, tokens, registry, signIns } = who;
   const servers = await openServers(config, groups, { ...here, ...following, sharedClock });
-  const loginThrottle = await openLoginThrottle(config, authenticators, {
-    log,
-    clock,
-    learned: told.learned,
-    cluster,
-  });
-  const sharing = openDataSharing(config, { servers, attributes, loginThrottle, ...who, ...shared });
-  const parts = {
-    groups,
-    authenticators,
-    attributes,
-    loginThrottle,
-    signIns,
-    proofs,
-    sharing,
-    registry,
-    cluster,
-  };
+  const learning = { log, clock, learned: told.learned, cluster };
+  const throttle = await openLoginThrottle(config, authenticators, learning);
+  const sharing = openDataSharing(config, { servers, attributes, throttle, ...who, ...shared });
+  const parts = { groups, authenticators, attributes, throttle, signIns, proofs, sharing, registry, cluster };
   const desk = new OperatorDesk({ ...parts, certificate: own.facts });
-  const ofAuthenticators = partsOfAuthenticators(chain, {
-    loginThrottle,
-    signIns,
-    desk,
-    ordered: told.ordered,
-  });
+  const ofAuthenticators = partsOfAuthenticators(chain, { throttle, signIns, desk, ordered: told.ordered });
   const health = cluster?.health;
   const resources = { servers, tokens, registry, sharing, cluster: health, ...ofAuthenticators };
+  const facts = { own, groups, authenticators, kinds, clock, externalUrl, cluster: health };
   return {
     config,
     externalUrl,
     chain,
     challenge: challengeOf(chain),
-    loginThrottle,
+    throttle,
     attributes,
     signIns: ofAuthenticators.signIn?.signIns,
     accessControl: config.accessControl.enabled,
@@ -179,15 +161,7 @@ async function open(
     cluster,
     routes: routesOf({
       ...resources,
-      facts: serviceFacts(options, {
-        own,
-        groups,
-        authenticators,
-        kinds,
-        clock,
-        externalUrl,
-        cluster: health,
-      }),
+      facts: serviceFacts(options, facts),
       certificate: own.pem,
       generation: options.generation,
       draining: () => draining,
@@ -220,8 +194,8 @@ function renewTls(renewed: TlsMaterial, own: OwnCertificate, outgoing: OutgoingC
 /** What resources go by that depends on the methods. */
 function partsOfAuthenticators(
   chain: AuthenticationChain,
-  { loginThrottle, signIns, desk, ordered }: {
-    readonly loginThrottle: LoginThrottle;
+  { throttle, signIns, desk, ordered }: {
+    readonly throttle: LoginThrottle;
     readonly signIns: SignIns;
     readonly desk: OperatorDesk;
     /** Told of what administrators had done by page. */
@@ -237,14 +211,14 @@ function partsOfAuthenticators(
     ),
   );
   const parts = {
-    admit: (address: string, signal: AbortSignal) => loginThrottle.admitKey(address, signal),
+    admit: (address: string, signal: AbortSignal) => throttle.admitKey(address, signal),
     unauthenticated: (reason: string) => unauthenticated(chain, reason),
   };
   const signIn: SignInParts = { ...parts, signIns, ways: { password, certificate, providers }, siteName };
   return {
     issuers: authenticators.flatMap(({ issuer }) => issuer ?? []),
-    certificates: certificateParts(authenticators, loginThrottle),
-    desk: administratorsDesk(desk, { authenticators, loginThrottle, ordered }),
+    certificates: certificateParts(authenticators, throttle),
+    desk: administratorsDesk(desk, { authenticators, throttle, ordered }),
     unauthenticated: parts.unauthenticated,
     /** Absent: browsers cannot show what any method takes. */
     signIn: password || certificate || providers.size > 0 ? signIn : undefined,

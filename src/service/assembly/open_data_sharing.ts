@@ -17,20 +17,19 @@ import type { RequestObserver } from "../request_observer.ts";
 /** Data sharing, if some server has it; the database is made when it is not there. */
 export function openDataSharing(
   { sharing, features }: ServiceConfig,
-  { servers, attributes, loginThrottle, database, accountStatus, records, chain, observer, log, clock, keep }:
-    {
-      readonly database: Database | undefined;
-      readonly servers: ReadonlyMap<string, ServerFacts>;
-      readonly attributes: AttributeSource;
-      readonly accountStatus: AskAccountStatus;
-      readonly records: () => RecordStore | undefined;
-      readonly loginThrottle: LoginThrottle;
-      readonly chain: AuthenticationChain;
-      readonly observer: RequestObserver;
-      readonly log: Logger;
-      readonly clock: Clock;
-      readonly keep: <T extends { close(): void }>(part: T) => T;
-    },
+  { servers, attributes, throttle, database, accountStatus, records, chain, observer, log, clock, keep }: {
+    readonly database: Database | undefined;
+    readonly servers: ReadonlyMap<string, ServerFacts>;
+    readonly attributes: AttributeSource;
+    readonly accountStatus: AskAccountStatus;
+    readonly records: () => RecordStore | undefined;
+    readonly throttle: LoginThrottle;
+    readonly chain: AuthenticationChain;
+    readonly observer: RequestObserver;
+    readonly log: Logger;
+    readonly clock: Clock;
+    readonly keep: <T extends { close(): void }>(part: T) => T;
+  },
 ): OpenSharing | undefined {
   const { servers: shared, directory, clientAddresses, allowWriteAccess, maxLifetimeSeconds, maxPerUser } =
     sharing;
@@ -48,10 +47,10 @@ export function openDataSharing(
     records,
     guess: ({ link, clientAddress, signal }, look) => {
       const authorization = { kind: "basic", user: `link ${link}`, password: new Secret("") } as const;
-      return throttleLogin(loginThrottle.admit({ clientAddress, authorization }, signal), look);
+      return throttleLogin(throttle.admit({ clientAddress, authorization }, signal), look);
     },
     watch: ({ caller, clientAddress, user }, end) =>
-      loginThrottle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
+      throttle.watch({ caller, clientAddress, accounts: accountsOf(user) }, end),
     unauthenticated: (reason) => unauthenticated(chain, reason),
     transferred: (direction, bytes) => observer.transferred(direction, bytes),
     log,

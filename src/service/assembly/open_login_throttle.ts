@@ -19,7 +19,7 @@ export async function openLoginThrottle(
     readonly cluster: Cluster | undefined;
   },
 ): Promise<LoginThrottle> {
-  const loginThrottle = new LoginThrottle({
+  const throttle = new LoginThrottle({
     config: throttling,
     log,
     shown: (name) => claimedName(name, authenticators),
@@ -30,8 +30,8 @@ export async function openLoginThrottle(
     others: cluster?.throttling,
     clusterMembers: cluster?.clusterMembers,
   });
-  await cluster?.follow(loginThrottle.memory);
-  return loginThrottle;
+  await cluster?.follow(throttle.memory);
+  return throttle;
 }
 
 /** Issuers whom no method asks about their tokens. */

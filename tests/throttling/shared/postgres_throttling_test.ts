@@ -69,7 +69,7 @@ async function instance(server: TestPostgres, name: string, id: string) {
     own: { id, name: `${id}:9000`, version: "1", configuration: "x", upSince: 0 },
     log: SILENT,
   });
-  const loginThrottle = new LoginThrottle({
+  const throttle = new LoginThrottle({
     config: CONFIG,
     log: SILENT,
     steady: steadyClock,
@@ -83,11 +83,11 @@ async function instance(server: TestPostgres, name: string, id: string) {
     elapsed: stopwatch,
     log: SILENT,
   });
-  await Promise.all([shared.follow(loginThrottle.memory), register.follow(), records.follow()]);
+  await Promise.all([shared.follow(throttle.memory), register.follow(), records.follow()]);
   /** Whether a guess could be made, which is wrong. */
   const guess = async (user: string) => {
     try {
-      const attempt = await loginThrottle.admit(basic(user, "x"));
+      const attempt = await throttle.admit(basic(user, "x"));
       await new Promise((resolve) => setTimeout(resolve, 1));
       attempt.failed();
       return true;
@@ -96,7 +96,7 @@ async function instance(server: TestPostgres, name: string, id: string) {
       return false;
     }
   };
-  return { database, shared, register, loginThrottle, records, guess };
+  return { database, shared, register, throttle, records, guess };
 }
 
 /** Waits for what must come to pass. */
@@ -120,10 +120,10 @@ Deno.test({
 
   await t.step("a ban holds everywhere, and ends everywhere", async () => {
     assert.equal(await one.shared.ban({ user: "ann", names: ["cn=ann"] }, Date.now() + 60_000), true);
-    await until(() => all.every(({ loginThrottle }) => loginThrottle.memory.operator.list().length === 1));
-    assert.deepEqual(three.loginThrottle.memory.operator.list()[0]?.names, ["cn=ann"]);
+    await until(() => all.every(({ throttle }) => throttle.memory.operator.list().length === 1));
+    assert.deepEqual(three.throttle.memory.operator.list()[0]?.names, ["cn=ann"]);
     assert.equal(await two.shared.lift({ user: "ann" }), 1);
-    await until(() => all.every(({ loginThrottle }) => loginThrottle.memory.operator.list().length === 0));
+    await until(() => all.every(({ throttle }) => throttle.memory.operator.list().length === 0));
   });
 
   await t.step(
@@ -135,10 +135,10 @@ Deno.test({
         );
         const made = tries.filter((tried) => tried).length;
         assert.ok(made >= 6 && made <= 32 + 2, `${made} at once`);
-        one.loginThrottle.memory.tables.addresses.forgetWhere(() => true);
+        one.throttle.memory.tables.addresses.forgetWhere(() => true);
       }
       await one.shared.lift({ address: "192.0.2.17" });
-      await until(() => all.every(({ loginThrottle }) => loginThrottle.memory.tables.addresses.size === 0));
+      await until(() => all.every(({ throttle }) => throttle.memory.tables.addresses.size === 0));
       let made = 0;
       for (let i = 0; i < 30; i++) if (await all[i % 3]?.guess("erik")) made++;
       assert.ok(made >= 6 && made <= 8, `${made} one after the other`);
@@ -154,12 +154,12 @@ Deno.test({
     await instances.server.stop();
     await until(() => all.every(({ database }) => !database.isReachable));
     assert.equal(await two.shared.ban({ user: "fred" }, Date.now() + 600_000), false);
-    assert.equal(two.loginThrottle.memory.operator.list().length, 1);
+    assert.equal(two.throttle.memory.operator.list().length, 1);
     assert.notEqual(await three.records.get("revoked-token", "gone"), undefined);
     assert.ok(three.records.staleMs > 0);
     assert.equal(await one.guess("gina"), true);
     await instances.server.run();
-    await until(() => all.every(({ loginThrottle }) => loginThrottle.memory.operator.list().length === 1));
+    await until(() => all.every(({ throttle }) => throttle.memory.operator.list().length === 1));
     await until(() => three.records.staleMs === 0);
   });
 });

@@ -27,7 +27,7 @@ const SCHEMA = {
 
 /** One of several instances with one database, whose timers the test turns. */
 class TestInstance {
-  readonly loginThrottle: LoginThrottle;
+  readonly throttle: LoginThrottle;
   readonly shared: SharedThrottling;
   readonly told: ThrottlingNews[] = [];
   readonly database: SqliteDatabase;
@@ -61,7 +61,7 @@ class TestInstance {
         return () => this.#tasks.delete(id);
       },
     });
-    this.loginThrottle = new LoginThrottle({
+    this.throttle = new LoginThrottle({
       config: CONFIG,
       log: SILENT,
       steady: () => clock.now,
@@ -80,7 +80,7 @@ class TestInstance {
 
   admitted(user: string, address: string): Attempt | undefined {
     try {
-      const attempt = this.loginThrottle.admit(basic(user, "x", address));
+      const attempt = this.throttle.admit(basic(user, "x", address));
       if (!(attempt instanceof Promise)) return attempt;
       attempt.then((late) => late.undecided(), () => {}); // too late for this test
       return undefined;
@@ -99,7 +99,7 @@ class TestInstance {
   }
 
   bans(): readonly Ban[] {
-    return this.loginThrottle.memory.operator.list();
+    return this.throttle.memory.operator.list();
   }
 }
 
@@ -125,7 +125,7 @@ function test(
     const create = () => new TestInstance(`${folder}/shared.sqlite`, clock, 3);
     const instances = [create(), create(), create()] as const;
     try {
-      for (const { shared, loginThrottle } of instances) await shared.follow(loginThrottle.memory);
+      for (const { shared, throttle } of instances) await shared.follow(throttle.memory);
       await check(instances, async (ms) => {
         clock.now += ms;
         for (const instance of instances) await instance.turn();
@@ -190,7 +190,7 @@ test("lets guesses that come at once have as many tries as on one, and one more 
 test("holds further guesses back until all have counted the last one", async ([one]) => {
   const first = one.admitted("ann", "192.0.2.17");
   first?.failed();
-  const second = one.loginThrottle.admit(basic("ann", "x", "192.0.2.17"));
+  const second = one.throttle.admit(basic("ann", "x", "192.0.2.17"));
   assert.ok(second instanceof Promise);
   (await second).undecided();
 });
@@ -202,12 +202,12 @@ test(
     const late = Promise.withResolvers<void>();
     two.late = late.promise;
     assert.equal(await two.guess(), true);
-    assert.ok(two.loginThrottle.admit(basic("ann", "x", "192.0.2.17")) instanceof Promise);
+    assert.ok(two.throttle.admit(basic("ann", "x", "192.0.2.17")) instanceof Promise);
     await later(1000);
     two.late = undefined;
     late.resolve();
     for (let i = 0; i < 10; i++) await settled();
-    assert.equal(two.loginThrottle.memory.tables.pairs.entries(9)[0]?.[1].failures, 6);
+    assert.equal(two.throttle.memory.tables.pairs.entries(9)[0]?.[1].failures, 6);
     assert.equal(await two.guess(), false);
   },
 );
@@ -223,14 +223,14 @@ test("punishes nobody after the right password with failures from before it", as
   two.late = undefined;
   late.resolve();
   for (let i = 0; i < 10; i++) await settled();
-  assert.equal(two.loginThrottle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+  assert.equal(two.throttle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
 });
 
 test("counts anew after the right password, though the others are not told of it yet", async ([one, two]) => {
   for (let i = 0; i < 5; i++) await one.guess();
   two.admitted("ann", "192.0.2.17")?.succeeded();
   assert.equal(await two.guess(), true);
-  assert.equal(two.loginThrottle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
+  assert.equal(two.throttle.memory.tables.pairs.failuresOf("192.0.2.17\0ann"), 1);
 });
 
 test(
@@ -267,8 +267,8 @@ test("tells of a failure once where nobody else counted one", async ([one]) => {
 
 test("counts a name once for an address, on whatever instance it fails", async ([one, two, three]) => {
   for (const instance of [one, two, three, one]) await instance.guess("bob", "192.0.2.9");
-  assert.equal(three.loginThrottle.memory.tables.addresses.entries(9)[0]?.[1].failures, 1);
-  assert.equal(one.loginThrottle.memory.tables.pairs.entries(9)[0]?.[1].failures, 4);
+  assert.equal(three.throttle.memory.tables.addresses.entries(9)[0]?.[1].failures, 1);
+  assert.equal(one.throttle.memory.tables.pairs.entries(9)[0]?.[1].failures, 4);
 });
 
 test(
@@ -279,7 +279,7 @@ test(
     one.admitted("ann", "192.0.2.17")?.succeeded();
     await later(2000);
     await later(2000);
-    assert.equal(two.loginThrottle.memory.known.has("192.0.2.17\0ann"), true);
+    assert.equal(two.throttle.memory.known.has("192.0.2.17\0ann"), true);
     for (let i = 0; i < 5; i++) assert.equal(await two.guess(), true);
   },
 );
