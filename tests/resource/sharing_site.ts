@@ -60,6 +60,7 @@ export class SharingSite implements AsyncDisposable {
   private constructor(readonly site: Site) {
     const clock = () => Date.now() + this.time.ahead;
     this.records = openRecordStore(`${this.#storeFolder}/records.sqlite`, clock);
+    const store = openShareStore(`${this.#storeFolder}/shares.sqlite`, clock);
     this.parts = {
       servers: new Map([["HPC", {
         name: "HPC",
@@ -73,7 +74,7 @@ export class SharingSite implements AsyncDisposable {
         },
       }]]),
       sessions: new Map([["HPC", site.sessions]]),
-      store: openShareStore(`${this.#storeFolder}/shares.sqlite`, clock),
+      store,
       allowWriteAccess: true,
       maxLifetimeSeconds: 0,
       maxPerUser: 0,
@@ -81,7 +82,7 @@ export class SharingSite implements AsyncDisposable {
         mapped: () => Promise.resolve({ mappedAccount: true, mappedRole: true }),
         limits: ({ made }) => Promise.resolve([this.limits, ...(made === undefined ? [] : [made.limits])]),
       },
-      uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(() => this.records, clock) },
+      uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(store.uploads) },
       guess: (_who, look) => look(),
       hashing: new ScryptTurns(),
       watch: () => () => {},

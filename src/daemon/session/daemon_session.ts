@@ -148,15 +148,17 @@ export class DaemonSession {
    * @param body Read when the daemon waits for it, and not before.
    * @param options.first Where it begins, default 0; above, `length` must be known.
    * @param options.length Announced length, if there is one.
+   * @param options.most Bytes that may come, by default the announced length; an upload of more ends before it goes beyond.
    * @param options.progress Told how many bytes were sent: 0 once the daemon writes, and after each chunk.
    * @throws {ERR_UPLOAD_INCOMPLETE | ERR_DAEMON_SESSION | ERR_ACCESS_REFUSED | ERR_INVALID_PATH} The file may then hold a part.
    */
   async upload(
     path: string,
     body: Body,
-    { first = 0, length, progress }: {
+    { first = 0, length, most = length, progress }: {
       readonly first?: number;
       readonly length?: number;
+      readonly most?: number;
       readonly progress: (bytes: number) => void;
     },
   ): Promise<void> {
@@ -176,7 +178,7 @@ export class DaemonSession {
         throw problem === undefined ? refusal("STOR", reply) : invalidPath(problem);
       }
       progress(0);
-      const sent = await sendBody(body, data, this.#parts.times, progress);
+      const sent = await sendBody(body, data, this.#parts.times, { most, progress });
       if (length !== undefined && sent !== length) {
         throw refuse("ERR_UPLOAD_INCOMPLETE", `${sent} of ${length} announced bytes came`);
       }

@@ -9,7 +9,6 @@ import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
 import { deleteDue } from "../access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
 import type { Database } from "../../store/database.ts";
-import type { RecordStore } from "../../store/record_store.ts";
 import { PathTurns } from "../access/path_turns.ts";
 import { UnreadAnswers } from "../long_text.ts";
 import { ShareOwners } from "./share_owners.ts";
@@ -38,8 +37,6 @@ export interface SharingOptions extends
   /** All attribute sources, combined. */
   readonly attributes: AttributeSource;
   readonly standing: AskStanding;
-  /** What is kept beside the shares. */
-  readonly records: () => RecordStore | undefined;
   readonly log: Logger;
   readonly clock: Clock;
 }
@@ -80,7 +77,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     maxLifetimeSeconds: options.maxLifetimeSeconds,
     maxPerUser: options.maxPerUser,
     owners: new ShareOwners(attributes, options.standing, log),
-    uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(options.records, clock) },
+    uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(store.uploads) },
     guess: options.guess,
     hashing: new ScryptTurns(),
     watch: options.watch,

@@ -1,7 +1,7 @@
 import { DatabaseFailure } from "../database.ts";
 import { CHANGES_CHANNEL, POSTGRES_SCHEMA, type PostgresConnection } from "./postgres_connection.ts";
 import { PostgresError } from "./postgres_failure.ts";
-import { INSTANCE_TABLES, REGULATION_TABLES, RESERVATION_TABLES } from "./shared_tables.ts";
+import { INSTANCE_TABLES, REGULATION_TABLES, RESERVATION_TABLES, UPLOAD_TABLES } from "./shared_tables.ts";
 
 /** A step from one version of the tables to the next. */
 interface Step {
@@ -115,6 +115,9 @@ const STEPS: readonly Step[] = [{
   worksWith: 1,
   sql: `${RESERVATION_TABLES}
    ${tells("reservation")}`,
+}, {
+  worksWith: 1,
+  sql: UPLOAD_TABLES,
 }];
 
 /** The tables of the database are not those that this service can work with. */
