@@ -227,7 +227,7 @@ async function begin(
     part,
     name,
     total,
-    files: 1 + missing,
+    files: 1,
     bytes: reserved ?? 0,
     kept: false,
   };
