@@ -10,6 +10,7 @@ import type { Call } from "../../src/resource/call.ts";
 import { dropForm } from "../../src/resource/access/drop/drop_upload.ts";
 import { UnfinishedUploads } from "../../src/resource/access/drop/unfinished_uploads.ts";
 import { PathTurns } from "../../src/resource/access/path_turns.ts";
+import { RunningUses } from "../../src/resource/access/running_uses.ts";
 import { UnreadAnswers } from "../../src/resource/long_text.ts";
 import type { SharingParts } from "../../src/resource/share/sharing_parts.ts";
 import { webResponse } from "../../src/service/mount.ts";
@@ -86,6 +87,7 @@ export class SharingSite implements AsyncDisposable {
       guess: (_who, look) => look(),
       hashing: new ScryptTurns(),
       watch: () => () => {},
+      running: new RunningUses(store, clock),
       unread: new UnreadAnswers(),
       unauthenticated: (reason) => refuse("ERR_UNAUTHENTICATED", { challenge: "Bearer", reason }),
       clock,
@@ -190,6 +192,7 @@ export class SharingSite implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.site[Symbol.asyncDispose]();
+    this.parts.running.close();
     this.parts.store.close();
     this.records.close();
     await Deno.remove(this.#storeFolder, { recursive: true });

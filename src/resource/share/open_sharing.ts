@@ -10,6 +10,7 @@ import { deleteDue } from "../access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
 import type { Database } from "../../store/database.ts";
 import { PathTurns } from "../access/path_turns.ts";
+import { RunningUses } from "../access/running_uses.ts";
 import { UnreadAnswers } from "../long_text.ts";
 import { ShareOwners } from "./share_owners.ts";
 import type { SharingParts } from "./sharing_parts.ts";
@@ -81,6 +82,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     guess: options.guess,
     hashing: new ScryptTurns(),
     watch: options.watch,
+    running: new RunningUses(store, clock),
     unread: new UnreadAnswers(),
     unauthenticated: options.unauthenticated,
     transferred: options.transferred,
@@ -94,6 +96,7 @@ export function openSharing(options: SharingOptions): OpenSharing {
     ...parts,
     close: () => {
       clearInterval(timer);
+      parts.running.close();
       store.close();
     },
   };
