@@ -10,7 +10,7 @@ import type { GuardedSocket } from "./guarded_socket.ts";
 import { type ListingRest, readListing } from "./read_listing.ts";
 import { FileSeries } from "./file_series.ts";
 import { sendBody } from "./send_body.ts";
-import { nothingThere } from "./session_errors.ts";
+import { nothingThere, SessionEnded } from "./session_errors.ts";
 import type { SessionTimes } from "./session_times.ts";
 
 /** What a session is made from. */
@@ -178,7 +178,9 @@ export class DaemonSession {
         throw problem === undefined ? refusal("STOR", reply) : invalidPath(problem);
       }
       progress(0);
-      const sent = await sendBody(body, data, this.#parts.times, { most, progress });
+      const sent = await sendBody(body, data, this.#parts.times, { most, progress }).catch((error) =>
+        this.#whyEnded(error)
+      );
       if (length !== undefined && sent !== length) {
         throw refuse("ERR_UPLOAD_INCOMPLETE", `${sent} of ${length} announced bytes came`);
       }
@@ -190,6 +192,13 @@ export class DaemonSession {
     } finally {
       data.close();
     }
+  }
+
+  /** Throws what the daemon says of an upload whose data it no longer takes, such as that its disk is full. */
+  async #whyEnded(error: unknown): Promise<never> {
+    if (!(error instanceof SessionEnded)) throw error;
+    const reply = await this.#control.readReply().catch(() => undefined);
+    throw reply === undefined || reply.code === 226 ? error : refusal("STOR", reply);
   }
 
   /** Makes a directory in one that is there. */

@@ -201,3 +201,14 @@ for (const moment of ["before", "after"] as const) {
     }
   });
 }
+
+Deno.test("an upload to a full disk is answered with 507", async () => {
+  await using at = await setting();
+  const { sessionFaults } = at.site.site.daemon;
+  sessionFaults.always = {
+    kind: "reply",
+    to: "STOR",
+    reply: "500 Error processing command 'STOR': [Errno 28] No space left on device",
+  };
+  assert.equal(await at.put("f", { body: "0123" }), 507);
+});
