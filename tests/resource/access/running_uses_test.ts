@@ -47,7 +47,10 @@ const ENDINGS: readonly Ending[] = [
   ],
   ["that another instance or the operator removes", (site, id) => site.parts.store.remove("HPC", id)],
   ["that expires", (site) => void (site.time.ahead = 2 * 3_600_000)],
-  ["that gets a password", change({ password: "a new one for all" })],
+  [
+    "that gets a password",
+    (site, id) => site.parts.store.change("HPC", id, { password: "of others" }),
+  ],
   ["that is for other addresses from then on", change({ sources: ["192.0.2.0/24"] })],
   ["that is given to another account", (site, id) =>
     site.parts.store.amend("HPC", id, {
@@ -71,12 +74,12 @@ for (const [what, end] of ENDINGS) {
         pull(controller) {
           resolve();
           controller.enqueue(new TextEncoder().encode("01"));
-          return new Promise(() => {});
+          return new Promise<void>((resolve) => setTimeout(resolve, 50)); // clients that are silent are given up
         },
       }, { highWaterMark: 0 });
     const put = site.ask("anonymous", "PUT", `access/HPC/${id}/new`, {
       body: silent(),
-      headers: { "Content-Length": "9" },
+      headers: { "Content-Length": "900000" },
     });
     await writing;
     await running.look();
