@@ -6,7 +6,7 @@ import { SmallSteps } from "../../../model/small_steps.ts";
 import { isRefusal } from "../../../model/service_error.ts";
 import type { ArchiveEntry } from "./zip_archive.ts";
 
-/** Bounds of one archive: whoever may write a directory can make it endless, with a link to itself for one. */
+/** How much goes into an archive. */
 interface ArchiveBounds {
   readonly entries: number;
   readonly depth: number;
@@ -14,6 +14,7 @@ interface ArchiveBounds {
   readonly names: number;
 }
 
+/** Bounds of one archive: whoever may write a directory can make it endless, with a link to itself for one. */
 export const ARCHIVE_BOUNDS: ArchiveBounds = { entries: 50_000, depth: 64, names: 8 * 1024 * 1024 };
 
 /** File in an archive that tells what is not in it. */
