@@ -1,6 +1,6 @@
 import { attributesOnServer } from "../../attributes/server_attributes.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
-import { isRefusal } from "../../model/service_error.ts";
+import { isHttpError } from "../../model/http_error.ts";
 import { mediatedScope } from "../../sharing/rules/session_scope.ts";
 import type { Share } from "../../sharing/share.ts";
 import type { Call } from "../call.ts";
@@ -21,7 +21,7 @@ export function shareSession(
     const caller = attributesOnServer(user, name, { log });
     return { ...account, rateLimit: lowestLimit(caller.rateLimit, reservations.limitFor(caller.uid)) };
   } catch (error) {
-    if (!isRefusal(error, "ERR_NO_ACCOUNT")) throw error;
+    if (!isHttpError(error, "ERR_NO_ACCOUNT")) throw error;
     return { ...account, rateLimit: lowestLimit(reservations.limitFor(undefined)) };
   }
 }

@@ -2,7 +2,7 @@ import type { HeaderList } from "../../model/header_list.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import { isDirectory } from "../../sharing/share.ts";
 import type { DaemonSession } from "../../daemon/session/daemon_session.ts";
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import type { Call } from "../call.ts";
 import { invalidRequest } from "../invalid_request.ts";
 import type { SharingParts } from "../share/sharing_parts.ts";
@@ -38,10 +38,10 @@ export async function upload(call: Call, parts: SharingParts): Promise<HttpRespo
   let bytes = 0;
   try {
     session = await openShareSession(call, opened, { path, permission: "WRITE" }, use.signal);
-    endTurn = await parts.uploads.turns.take(server.name, path, use.signal);
+    endTurn = await parts.uploads.semaphore.take(server.name, path, use.signal);
     const existing = await existingFile(session, path);
     const validators = existing && validatorsOf(existing, parts.clock());
-    if (!allowsWriting(headers, validators)) throw refuse("ERR_PRECONDITION_FAILED");
+    if (!allowsWriting(headers, validators)) throw httpError("ERR_PRECONDITION_FAILED");
     await session.upload(path, call.request.body, {
       ...contentLength(headers),
       progress: (total) => {

@@ -1,6 +1,6 @@
-import { ScryptTurns } from "../../authentication/password/scrypt_turns.ts";
+import { ScryptSemaphore } from "../../authentication/password/scrypt_semaphore.ts";
 import type { AttributeSource } from "../../attributes/attribute_source.ts";
-import type { AskStanding } from "../../authentication/standing.ts";
+import type { AskAccountStatus } from "../../authentication/account_status.ts";
 import type { Logger } from "../../logging/logger.ts";
 import type { Clock } from "../../model/clock.ts";
 import { SessionClient } from "../../daemon/session/session_client.ts";
@@ -9,7 +9,7 @@ import { openShareStore } from "../../sharing/store/sqlite_share_store.ts";
 import { deleteDue } from "../access/drop/delete_part.ts";
 import { UnfinishedUploads } from "../access/drop/unfinished_uploads.ts";
 import type { Database } from "../../store/database.ts";
-import { PathTurns } from "../access/path_turns.ts";
+import { PathLocks } from "../access/path_locks.ts";
 import { RunningUses } from "../access/running_uses.ts";
 import { UnreadAnswers } from "../long_text.ts";
 import { ShareOwners } from "./share_owners.ts";
@@ -37,7 +37,7 @@ export interface SharingOptions extends
   readonly clientAddresses?: readonly string[];
   /** All attribute sources, combined. */
   readonly attributes: AttributeSource;
-  readonly standing: AskStanding;
+  readonly accountStatus: AskAccountStatus;
   readonly log: Logger;
   readonly clock: Clock;
 }
@@ -77,10 +77,10 @@ export function openSharing(options: SharingOptions): OpenSharing {
     allowWriteAccess: options.allowWriteAccess,
     maxLifetimeSeconds: options.maxLifetimeSeconds,
     maxPerUser: options.maxPerUser,
-    owners: new ShareOwners(attributes, options.standing, log),
-    uploads: { turns: new PathTurns(), unfinished: new UnfinishedUploads(store.uploads) },
+    owners: new ShareOwners(attributes, options.accountStatus, log),
+    uploads: { semaphore: new PathLocks(), unfinished: new UnfinishedUploads(store.uploads) },
     guess: options.guess,
-    hashing: new ScryptTurns(),
+    hashing: new ScryptSemaphore(),
     watch: options.watch,
     running: new RunningUses(store, clock),
     unread: new UnreadAnswers(),

@@ -1,4 +1,4 @@
-import { refuse } from "../../model/service_error.ts";
+import { httpError } from "../../model/http_error.ts";
 import {
   type Database,
   DatabaseFailure,
@@ -78,9 +78,9 @@ export class UploadStore {
       const inserted = yield* first("insertUpload", begun);
       if (inserted === undefined) return undefined;
       const count = yield* first("unfinishedUploads", { server, id: share, most: MOST_UNFINISHED });
-      if (count !== undefined) throw refuse("ERR_TOO_MANY_UPLOADS");
-      const room = yield* first("reserve", { server, id: share, files, bytes });
-      if (room === undefined) throw refuse("ERR_QUOTA_USED");
+      if (count !== undefined) throw httpError("ERR_TOO_MANY_UPLOADS");
+      const worker = yield* first("reserve", { server, id: share, files, bytes });
+      if (worker === undefined) throw httpError("ERR_QUOTA_USED");
       return toUpload(inserted);
     }, `uploads to ${server}`);
   }
@@ -107,14 +107,16 @@ export class UploadStore {
       const before = yield* first("uploadOf", keyOf(id));
       const resized = yield* first("resizeUpload", { ...keyOf(id), holder, ...to });
       if (before === undefined || resized === undefined) {
-        throw refuse("ERR_UPLOAD_INCOMPLETE", "another request has it");
+        throw httpError("ERR_UPLOAD_INCOMPLETE", "another request has it");
       }
       const more = [to.files - number(before, "files"), to.bytes - number(before, "bytes")] as const;
       const [lessFiles, lessBytes] = more.map((each) => Math.max(0, -each));
       yield* first("release", { ...share, files: lessFiles ?? 0, bytes: lessBytes ?? 0 });
       const [files = 0, bytes = 0] = more.map((each) => Math.max(0, each));
       if (files + bytes === 0) return;
-      if ((yield* first("reserve", { ...share, files, bytes })) === undefined) throw refuse("ERR_QUOTA_USED");
+      if ((yield* first("reserve", { ...share, files, bytes })) === undefined) {
+        throw httpError("ERR_QUOTA_USED");
+      }
     });
   }
 
@@ -156,7 +158,7 @@ export class UploadStore {
 }
 
 function refused(error: unknown): never {
-  throw error instanceof DatabaseFailure ? refuse("ERR_SHARE_STORE", error.message, error) : error;
+  throw error instanceof DatabaseFailure ? httpError("ERR_SHARE_STORE", error.message, error) : error;
 }
 
 function first(name: keyof typeof SQL, values: Values): Work<Row | undefined> {

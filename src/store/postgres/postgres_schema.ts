@@ -4,8 +4,8 @@ import { PostgresError } from "./postgres_failure.ts";
 import {
   INSTANCE_TABLES,
   KNOWN_LOGIN_TOLD,
-  REGULATION_TABLES,
   RESERVATION_TABLES,
+  THROTTLING_TABLES,
   UPLOAD_TABLES,
 } from "./shared_tables.ts";
 
@@ -122,7 +122,7 @@ const STEPS: readonly Step[] = [{
    ${tells("record")}`,
 }, {
   worksWith: 1,
-  sql: `${REGULATION_TABLES}
+  sql: `${THROTTLING_TABLES}
    ${INSTANCE_TABLES}
    ${tells("operator_ban")}
    ${tells("operator_lift")}

@@ -2,12 +2,12 @@ import { Buffer } from "node:buffer";
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import { type Entry, isReadable } from "../../../daemon/session/entry.ts";
 import { type OwnerLimits, withinAll } from "../../../sharing/rules/owner_limits.ts";
-import { SmallSteps } from "../../../model/small_steps.ts";
-import { isRefusal } from "../../../model/service_error.ts";
+import { TimeSlicer } from "../../../model/time_slicing.ts";
+import { isHttpError } from "../../../model/http_error.ts";
 import type { ArchiveEntry } from "./zip_archive.ts";
 
 /** How much goes into an archive. */
-interface ArchiveBounds {
+interface ArchiveRestrictions {
   readonly entries: number;
   readonly depth: number;
   /** Bytes that all names take together, each with the directories before it: they are in memory until the end. */
@@ -15,7 +15,11 @@ interface ArchiveBounds {
 }
 
 /** Bounds of one archive: whoever may write a directory can make it endless, with a link to itself for one. */
-export const ARCHIVE_BOUNDS: ArchiveBounds = { entries: 50_000, depth: 64, names: 8 * 1024 * 1024 };
+export const ARCHIVE_RESTRICTIONS: ArchiveRestrictions = {
+  entries: 50_000,
+  depth: 64,
+  names: 8 * 1024 * 1024,
+};
 
 /** File in an archive that tells what is not in it. */
 const MISSING = "NOT COMPLETE.txt";
@@ -39,10 +43,10 @@ interface FoundEntry {
 export class SharedTree {
   readonly #session: Pick<DaemonSession, "list" | "series">;
   readonly #limits: readonly OwnerLimits[];
-  readonly #bounds: ArchiveBounds;
+  readonly #restrictions: ArchiveRestrictions;
   readonly #waiting: Waiting[] = [];
-  #room: number;
-  #roomForNames: number;
+  #worker: number;
+  #workerForNames: number;
   /** How often something was left out, by the reason. */
   readonly #missing = new Map<string, number>();
 
@@ -53,13 +57,13 @@ export class SharedTree {
   constructor(
     session: Pick<DaemonSession, "list" | "series">,
     limits: readonly OwnerLimits[],
-    bounds: Partial<ArchiveBounds> = {},
+    restrictions: Partial<ArchiveRestrictions> = {},
   ) {
     this.#session = session;
     this.#limits = limits;
-    this.#bounds = { ...ARCHIVE_BOUNDS, ...bounds };
-    this.#room = this.#bounds.entries;
-    this.#roomForNames = this.#bounds.names;
+    this.#restrictions = { ...ARCHIVE_RESTRICTIONS, ...restrictions };
+    this.#worker = this.#restrictions.entries;
+    this.#workerForNames = this.#restrictions.names;
   }
 
   /** @param path Absolute, with a slash at its end. @param name Of the one directory in the archive that holds all. */
@@ -96,12 +100,13 @@ export class SharedTree {
       if (!withinAll(this.#limits, `${path}${name}${kind === "directory" ? "/" : ""}`)) return;
       if (kind === "special") this.#miss("neither file nor directory");
       else if (!isReadable(entry)) this.#miss("not readable");
-      else if (this.#room === 0) this.#miss(`more than ${this.#bounds.entries} files and directories`);
-      else if (this.#roomForNames < Buffer.byteLength(before) + Buffer.byteLength(name)) {
-        this.#miss(`names that together are longer than ${this.#bounds.names} bytes`);
+      else if (this.#worker === 0) {
+        this.#miss(`more than ${this.#restrictions.entries} files and directories`);
+      } else if (this.#workerForNames < Buffer.byteLength(before) + Buffer.byteLength(name)) {
+        this.#miss(`names that together are longer than ${this.#restrictions.names} bytes`);
       } else {
-        this.#room--;
-        this.#roomForNames -= Buffer.byteLength(before) + Buffer.byteLength(name);
+        this.#worker--;
+        this.#workerForNames -= Buffer.byteLength(before) + Buffer.byteLength(name);
         found.push(entry);
       }
     };
@@ -117,8 +122,8 @@ export class SharedTree {
   }
 
   #enter(directory: Waiting): void {
-    if (directory.depth <= this.#bounds.depth) this.#waiting.push(directory);
-    else this.#miss(`more than ${this.#bounds.depth} directories deep`);
+    if (directory.depth <= this.#restrictions.depth) this.#waiting.push(directory);
+    else this.#miss(`more than ${this.#restrictions.depth} directories deep`);
   }
 
   /** Files of a directory, each of which is to be read when its turn comes. */
@@ -155,7 +160,7 @@ export class SharedTree {
 
 /** Reports whether the daemon has refused to show or open something, and can be asked for the next. */
 function isLeftOut(error: unknown): boolean {
-  return isRefusal(error, "ERR_NOT_FOUND") || isRefusal(error, "ERR_ACCESS_REFUSED");
+  return isHttpError(error, "ERR_NOT_FOUND") || isHttpError(error, "ERR_ACCESS_REFUSED");
 }
 
 /** The bytes of a file, once the first are there; undefined if the daemon refuses to open it: a name may not be what it seems. */
@@ -192,7 +197,7 @@ async function withNames(found: readonly Entry[]): Promise<readonly FoundEntry[]
   for (const { name } of found) taken.add(name);
   const tried = new Map<string, number>();
   const named: FoundEntry[] = [];
-  const steps = new SmallSteps();
+  const steps = new TimeSlicer();
   for (const entry of found) {
     const safe = safePart(entry.name);
     let part = safe;

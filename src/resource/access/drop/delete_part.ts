@@ -1,7 +1,7 @@
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import type { Logger } from "../../../logging/logger.ts";
 import { parentOf } from "../../../model/absolute_path.ts";
-import { isRefusal } from "../../../model/service_error.ts";
+import { isHttpError } from "../../../model/http_error.ts";
 import { mediatedScope } from "../../../sharing/rules/session_scope.ts";
 import type { Upload } from "../../../sharing/store/upload_store.ts";
 import type { SharingParts } from "../../share/sharing_parts.ts";
@@ -10,7 +10,7 @@ import type { SharingParts } from "../../share/sharing_parts.ts";
 type DeletingParts = Pick<SharingParts, "sessions" | "uploads">;
 
 /** Time that a daemon has for each upload, in milliseconds. */
-const PATIENCE_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 /**
  * Deletes what came of a file that does not come whole, and gives back what it took of the quota. The caller holds the upload.
@@ -28,7 +28,7 @@ export async function deletePart(upload: Upload, { sessions, uploads }: Deleting
       scope: mediatedScope(parentOf(part)),
       permission: "FULL",
       rateLimit: 0,
-    }, AbortSignal.timeout(PATIENCE_MS));
+    }, AbortSignal.timeout(MAX_WAIT_MS));
     if (await hasItsName(session, upload)) {
       await store.finish(upload, false);
       return true;
@@ -72,7 +72,7 @@ export async function sizeOf(session: DaemonSession, path: string): Promise<numb
   try {
     return (await session.entry(path)).size;
   } catch (error) {
-    if (isRefusal(error, "ERR_NOT_FOUND")) return undefined;
+    if (isHttpError(error, "ERR_NOT_FOUND")) return undefined;
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { DaemonSession } from "../../../daemon/session/daemon_session.ts";
 import { HeaderList } from "../../../model/header_list.ts";
 import type { Body, HttpResponse } from "../../../model/http_message.ts";
-import { isRefusal, refuse } from "../../../model/service_error.ts";
+import { httpError, isHttpError } from "../../../model/http_error.ts";
 import { nothingThere } from "../../../daemon/session/session_errors.ts";
 import { withinAll } from "../../../sharing/rules/owner_limits.ts";
 import { isDirectory, type Share } from "../../../sharing/share.ts";
@@ -216,7 +216,7 @@ async function begin(
 ): Promise<Upload> {
   const total = range.kind === "whole" ? range.length : range.total;
   const reserved = total ?? (range.kind === "whole" ? range.most : undefined);
-  if (reserved === undefined && share.quota?.bytes !== undefined) throw refuse("ERR_LENGTH_REQUIRED");
+  if (reserved === undefined && share.quota?.bytes !== undefined) throw httpError("ERR_LENGTH_REQUIRED");
   const { directory } = await deepestDirectory(session, share, name);
   const part = `${directory}${nameOf(name)}.${held.id.key}.part`;
   const { uid, gid } = share;
@@ -232,7 +232,9 @@ async function begin(
     kept: false,
   };
   held.upload = await unfinished.store.begin(planned, held.holder);
-  if (held.upload === undefined) throw refuse("ERR_UPLOAD_INCOMPLETE", "another request has just begun it");
+  if (held.upload === undefined) {
+    throw httpError("ERR_UPLOAD_INCOMPLETE", "another request has just begun it");
+  }
   return held.upload;
 }
 
@@ -258,7 +260,7 @@ async function isDirectoryThere(session: DaemonSession, path: string): Promise<b
   try {
     if ((await session.entry(path)).kind === "directory") return true;
   } catch (error) {
-    if (isRefusal(error, "ERR_NOT_FOUND")) return false;
+    if (isHttpError(error, "ERR_NOT_FOUND")) return false;
     throw error;
   }
   throw invalidRequest("There is a file where a directory is to be");
@@ -272,10 +274,10 @@ async function settle(
   session: DaemonSession,
   { id, holder, upload }: HeldUpload,
   { share, signal }: { readonly share: Share; readonly signal: AbortSignal },
-  { uploads: { turns, unfinished: { store } } }: SharingParts,
+  { uploads: { semaphore, unfinished: { store } } }: SharingParts,
 ): Promise<void> {
   if (upload === undefined) return;
-  const endTurn = await turns.take(share.server, share.path, signal);
+  const endTurn = await semaphore.take(share.server, share.path, signal);
   try {
     const { directory, missing } = await deepestDirectory(session, share, upload.name);
     const bytes = upload.total ?? await sizeOf(session, upload.part) ?? 0;
@@ -308,7 +310,7 @@ async function write(
   const there = total !== undefined && size > total ? 0 : size;
   if (range.kind === "question") return there;
   if (range.kind === "piece" && (range.first !== there || range.total !== total)) {
-    throw refuse("ERR_UPLOAD_OFFSET", { offset: String(there) });
+    throw httpError("ERR_UPLOAD_OFFSET", { offset: String(there) });
   }
   if (
     range.kind === "whole" && known && range.length !== undefined && range.length !== (total ?? range.length)
@@ -350,7 +352,7 @@ async function giveName(
   },
   parts: SharingParts,
 ): Promise<DroppedFile> {
-  const { uploads: { turns, unfinished: { store } } } = parts;
+  const { uploads: { semaphore, unfinished: { store } } } = parts;
   const { id, holder, upload } = held;
   if (upload === undefined) throw new TypeError("nothing was brought");
   const taken = new Set<number>();
@@ -358,8 +360,8 @@ async function giveName(
   const isTaken = async (n: number) => taken.has(n) || await sizeOf(session, pathOf(n)) !== undefined;
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const n = place === "free" ? await firstFree(isTaken) : 1;
-    if (n === undefined) throw refuse("ERR_QUOTA_USED", "too many files of one name");
-    const endTurn = await turns.take(share.server, pathOf(n), signal);
+    if (n === undefined) throw httpError("ERR_QUOTA_USED", "too many files of one name");
+    const endTurn = await semaphore.take(share.server, pathOf(n), signal);
     let isRenaming = false;
     try {
       const isNoted = await store.name(id, holder, pathOf(n));
@@ -376,7 +378,7 @@ async function giveName(
       await noteFinished(call, held, keyed, parts);
       return { name: nthName(upload.name, n), replaced: existing };
     } catch (error) {
-      if (!isRenaming || isRefusal(error, "ERR_ACCESS_REFUSED")) {
+      if (!isRenaming || isHttpError(error, "ERR_ACCESS_REFUSED")) {
         await store.name(id, holder, undefined).catch(() => false);
       }
       throw error;
@@ -384,7 +386,7 @@ async function giveName(
       endTurn();
     }
   }
-  throw refuse("ERR_UPLOAD_INCOMPLETE", "others took each name");
+  throw httpError("ERR_UPLOAD_INCOMPLETE", "others took each name");
 }
 
 /** Notes that a file has its name. If that fails, whoever looks at the upload next finds out by the name that was noted. */
@@ -414,7 +416,7 @@ async function replaced(
 ): Promise<boolean> {
   const existing = await existingFile(session, path);
   if (allowsWriting(conditions, existing && validatorsOf(existing, clock()))) return existing !== undefined;
-  throw refuse("ERR_PRECONDITION_FAILED");
+  throw httpError("ERR_PRECONDITION_FAILED");
 }
 
 /** Readers of the directory see the digest; to go on with an upload takes the key. */

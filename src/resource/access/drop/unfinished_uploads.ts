@@ -1,6 +1,6 @@
 import { type Stopwatch, stopwatch } from "../../../model/clock.ts";
 import { realTime, type Schedule } from "../../../model/schedule.ts";
-import { refuse } from "../../../model/service_error.ts";
+import { httpError } from "../../../model/http_error.ts";
 import { UPLOAD_LEASE_MS } from "../../../sharing/store/share_sql.ts";
 import type { Upload, UploadId, UploadStore } from "../../../sharing/store/upload_store.ts";
 
@@ -41,7 +41,7 @@ export class UnfinishedUploads {
   async alone<T>(id: UploadId, isNew: boolean, work: (held: HeldUpload) => Promise<T>): Promise<T> {
     const name = `${id.server}/${id.share}/${id.key}`;
     for (let other = this.#running.get(name); other !== undefined; other = this.#running.get(name)) {
-      other.stop.abort(refuse("ERR_UPLOAD_INCOMPLETE", "the rest of it comes by another request"));
+      other.stop.abort(httpError("ERR_UPLOAD_INCOMPLETE", "the rest of it comes by another request"));
       await other.over;
     }
     const stop = new AbortController();
@@ -74,7 +74,7 @@ export class UnfinishedUploads {
       await new Promise<void>((resolve) => this.schedule(ASK_MS, resolve));
       signal.throwIfAborted();
     }
-    throw refuse("ERR_UPLOAD_INCOMPLETE", "another request does not let go of it");
+    throw httpError("ERR_UPLOAD_INCOMPLETE", "another request does not let go of it");
   }
 
   /** Renews the hold until it is ended; stops the request in time if that cannot be done. */
@@ -82,7 +82,7 @@ export class UnfinishedUploads {
     let since = this.elapsed();
     let isOver = false;
     let cancel = () => {};
-    const lost = (why: string) => stop.abort(refuse("ERR_UPLOAD_INCOMPLETE", why));
+    const lost = (why: string) => stop.abort(httpError("ERR_UPLOAD_INCOMPLETE", why));
     const renew = async () => {
       const asked = this.elapsed();
       try {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { LONG_AGO } from "../../../sharing/site.ts";
-import { ARCHIVE_BOUNDS, SharedTree } from "../../../../src/resource/access/archive/shared_tree.ts";
+import { ARCHIVE_RESTRICTIONS, SharedTree } from "../../../../src/resource/access/archive/shared_tree.ts";
 import { createLogger } from "../../../../src/logging/logger.ts";
-import { refuse } from "../../../../src/model/service_error.ts";
+import { httpError } from "../../../../src/model/http_error.ts";
 import { SharingSite } from "../../sharing_site.ts";
 
 /** Takes an archive apart by its central directory, as every program does that unpacks. */
@@ -136,7 +136,7 @@ Deno.test("an archive ends where links run in a circle", async () => {
   await Deno.writeTextFile(`${site.root}/loop/a`, "a");
   const members = await archiveOf(site, `${await site.share("loop/")}?`);
   assert.equal(members.get("loop/again/again/a"), "a");
-  assert(members.size <= 3 * ARCHIVE_BOUNDS.depth);
+  assert(members.size <= 3 * ARCHIVE_RESTRICTIONS.depth);
 });
 
 Deno.test("SharedTree keeps to its bounds, and names in a last file what it leaves out", async () => {
@@ -145,12 +145,12 @@ Deno.test("SharedTree keeps to its bounds, and names in a last file what it leav
   for (const name of ["a", "b", "1/c", "1/2/d", "NOT COMPLETE.txt"]) {
     await Deno.writeTextFile(`${site.root}/tree/${name}`, name);
   }
-  const namesWithin = async (bounds: { readonly entries: number; readonly depth: number }) => {
+  const namesWithin = async (restrictions: { readonly entries: number; readonly depth: number }) => {
     const session = await site.site.session("tree/");
     let names = 0;
     let text = "";
     for await (
-      const { name, open } of new SharedTree(session, [], bounds).entries(`${site.root}/tree/`, "tree")
+      const { name, open } of new SharedTree(session, [], restrictions).entries(`${site.root}/tree/`, "tree")
     ) {
       names++;
       const pieces = await Array.fromAsync(await open?.() ?? []);
@@ -233,7 +233,7 @@ Deno.test("a directory that the daemon does not list is left out of an archive, 
   const entry = (name: string) => ({ name, kind: "directory", size: 0, permissions: "le" }) as const;
   const list = (path: string, take: (found: ReturnType<typeof entry>) => void) => {
     if (path !== "/d/") {
-      return Promise.reject(refuse("ERR_NOT_FOUND", { where: "here", reason: "MLSD refused" }));
+      return Promise.reject(httpError("ERR_NOT_FOUND", { where: "here", reason: "MLSD refused" }));
     }
     take(entry("closed"));
     return Promise.resolve({ complete: true, unreadable: 0 });
@@ -267,5 +267,5 @@ Deno.test("the names of an archive take so many bytes of memory and no more", as
     last = name;
   }
   assert.equal(last, "d/NOT COMPLETE.txt");
-  assert.ok(bytes < ARCHIVE_BOUNDS.names + 100, `${bytes}`);
+  assert.ok(bytes < ARCHIVE_RESTRICTIONS.names + 100, `${bytes}`);
 });
