@@ -110,7 +110,9 @@ async function copySome(
     const made = yield* insertRows(name, found.filter(isWhole), inner);
     const news = new Set(made.map((row) => String(row[inner])));
     if (details !== undefined) {
-      const ofNews = detailRows.filter((row) => news.has(String(row[inner]))).map(({ key: _, ...row }) => row);
+      const ofNews = detailRows.filter((row) => news.has(String(row[inner]))).map(({ key: _, ...row }) =>
+        row
+      );
       yield* insertRows(details, ofNews, inner);
     }
     return news.size;
