@@ -96,7 +96,7 @@ Deno.test({
     note("instances", {
       trial:
         "a million shares and a million tokens in PostgreSQL: times at the service, the way to the database included",
-      done: "medians of 21 each",
+      done: "medians of 21 each, the first page once",
       outcome: `for operators: ${told(commands)}; for clients: ${told(requests)}`,
     });
   } finally {
