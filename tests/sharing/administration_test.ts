@@ -200,14 +200,14 @@ Deno.test("ShareAdministration lists in pages, from any share on, and says where
   withStore(async (administration) => {
     const { store } = administration;
     for (let i = 0; i < 7; i++) await store.put(i % 2 === 0 ? "A" : "B", { ...DRAFT, path: `/${i}` });
-    for (const  of of[{}, { server: "A" }, { owner: DRAFT.owner }, { server: "B", owner: DRAFT.owner }]) {
-      const all = (await listed(administration, of)).map(({ id }) => id);
-      assert.equal(all.length, of.server === undefined ? 7 : of.server === "A" ? 4 : 3);
+    for (const list of [{}, { server: "A" }, { owner: DRAFT.owner }, { server: "B", owner: DRAFT.owner }]) {
+      const all = (await listed(administration, list)).map(({ id }) => id);
+      assert.equal(all.length, list.server === undefined ? 7 : list.server === "A" ? 4 : 3);
       const found: string[] = [];
       let after: Pick<Share, "server" | "id"> | undefined;
       do {
         let next: typeof after;
-        for await (const page of administration.list(of, { after, most: 2 })) {
+        for await (const page of administration.list(list, { after, most: 2 })) {
           assert.ok(page.shares.length <= 2);
           found.push(...page.shares.map(({ id }) => id));
           next = page.next;
