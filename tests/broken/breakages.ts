@@ -539,7 +539,7 @@ const PARSERS: readonly (readonly [row: string, file: string, name: string, test
   ],
   ["parseServerAddress()", "resource/requested_server.ts", "parseServerAddress", "requests"],
   ["parseSessionRequest()", "resource/session_request.ts", "parseSessionRequest", "requests"],
-  ["parseShareDump()", "sharing/import/share_dump.ts", "parseShareDump", "configuration"],
+  ["readShareDump()", "sharing/import/share_dump.ts", "readShareDump", "configuration"],
   ["parseShareFields()", "resource/share/share_fields.ts", "parseShareFields", "requests"],
   ["parseSignedToken()", "authentication/signed_token.ts", "parseSignedToken", "credentials"],
   ["readLegacyToken()", "authentication/ssh_key/legacy_token.ts", "readLegacyToken", "credentials"],

@@ -1,4 +1,5 @@
 import type { Share } from "../../sharing/share.ts";
+import { isShareId } from "../../sharing/share_id.ts";
 import { EVERYBODY } from "../../sharing/target.ts";
 import type { HttpResponse } from "../../model/http_message.ts";
 import type { Call } from "../call.ts";
@@ -115,7 +116,7 @@ function formatStart({ list, after }: Start): string {
 function parseStart(text: string | null): Start {
   const [wanted = "shares", created = "", id = "", ...more] = text?.split(".", 4) ?? [];
   const list = LISTS.find((known) => known === wanted);
-  const isPlace = /^\d{1,15}$/.test(created) && /^[0-9A-Za-z]{1,22}$/.test(id) && more.length === 0;
+  const isPlace = /^\d{1,15}$/.test(created) && isShareId(id) && more.length === 0;
   if (list === undefined || (text?.includes(".") === true && !isPlace)) {
     throw invalidRequest("after: expected what the link to the next part has there");
   }

@@ -144,7 +144,9 @@ Deno.test("whoever looks for some shares of a server does not read them all", ()
       if (all.has(name)) continue;
       const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all().map(({ detail }) => String(detail));
       const reads = plan.filter((step) => /^(?:SCAN|SEARCH) share\b/.test(step));
-      for (const step of reads) {
+      // The servers there are: the first, and each time the one behind.
+      const walks = / share USING COVERING INDEX (?!.*\?)|\(server>\?\)$/;
+      for (const step of reads.filter((step) => step.startsWith("SCAN") || !walks.test(step))) {
         assert.match(step, / \(server=\? AND \w+(?:=\?|>\? AND \w+<\?)/, `${name}: ${step}`);
       }
     }
