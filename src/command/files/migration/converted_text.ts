@@ -19,14 +19,21 @@ export interface Converted {
  */
 export function convertProperties(text: string, conf: string): Converted {
   const changes: ChangedLine[] = [];
+  const isPlaced = /^\s*persistence\.directory\s*[=:]/m.test(text);
   const lines = text.split("\n").map((before, index) => {
     if (/^\s*[#!]/.test(before)) return before;
-    const after = ownPlaces(before.replaceAll(`${conf}/`, "conf/"));
+    const after = ownPlaces(before.replaceAll(`${conf}/`, "conf/")).replace(
+      MYSQL,
+      isPlaced ? "#$&" : "$1persistence.directory=data",
+    );
     if (after !== before) changes.push({ line: index + 1, before, after });
     return after;
   });
   return { text: lines.join("\n"), changes };
 }
+
+/** Shares that were in MySQL are imported into a folder. */
+const MYSQL = /^(\s*)persistence\.class\s*[=:].*MySQLPersist\s*$/;
 
 /** Keys that name where the service writes: with an absolute path that is where the old one does. */
 const PLACES: readonly (readonly [RegExp, string])[] = [
