@@ -108,6 +108,23 @@ export function optional<T>(required: Key<T>): Key<T | undefined> {
   return { ...required, absent: { value: undefined }, emptyIsAbsent: !required.secret };
 }
 
+/** A key whose value may be left out, and counts as left out if it does not fit, with a warning. @param holds Then. */
+export function unlessUnfit<T>(required: Key<T>, holds: string): Key<T | undefined> {
+  const fits = (text: string) => {
+    try {
+      return { value: required.parse(text, { workingDirectory: "/" }) };
+    } catch (error) {
+      if (error instanceof UnexpectedValue) return undefined;
+      throw error;
+    }
+  };
+  return {
+    ...optional(required),
+    parse: (text) => fits(text)?.value,
+    doubt: (text) => fits(text) === undefined ? `not ${required.type}, ${holds}` : required.doubt?.(text),
+  };
+}
+
 /** Keys `name.<any>` that together make a list. */
 export function items<T>(item: Key<T>): Items<T> {
   return { shape: "many", name: item.name, item };
@@ -202,11 +219,14 @@ export function flag(options: Options<boolean>): Key<boolean> {
 /** One of some words, in any case. */
 export function oneOf<const T extends string>(words: readonly T[], options: Options<NoInfer<T>>): Key<T> {
   const type = `one of ${words.join(", ")}`;
+  const { default: ours } = options;
   return key(
     options,
     type,
-    (found) => words.find((word) => word.toLowerCase() === found.toLowerCase()) ?? refuse(type),
-    { choices: words },
+    (found) =>
+      words.find((word) => word.toLowerCase() === found.toLowerCase()) ??
+        (found === "" ? ours : undefined) ?? refuse(type),
+    { choices: words, doubt: (found) => found === "" ? `empty, ${ours} holds` : undefined },
   );
 }
 

@@ -170,9 +170,10 @@ async function converted(
   conf: string,
 ): Promise<{ readonly file: ConfigurationFile; readonly changes: readonly ChangedLine[] }> {
   if (!file.path.endsWith(".properties")) return { file, changes: [] };
-  const { convertProperties } = await import("./migration/converted_text.ts");
+  const { convertProperties, withGateway } = await import("./migration/converted_text.ts");
   const { decodeProperties } = await import("../../config/properties.ts");
-  const { text, changes } = convertProperties(decodeProperties(file.content), conf);
+  const converted = convertProperties(decodeProperties(file.content), conf);
+  const { text, changes } = file.path === MAIN_FILE ? withGateway(converted) : converted;
   // What needs no change stays byte for byte; the rest is UTF-8 from now on.
   return changes.length === 0
     ? { file, changes }

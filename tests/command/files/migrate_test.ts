@@ -329,6 +329,24 @@ if (POSTGRES !== undefined) {
   Deno.test.afterAll(() => server[Symbol.asyncDispose]());
 }
 
+Deno.test("migrate writes what the Java service takes for granted about a gateway", async () => {
+  await using at = await site("variant_a");
+  const main = `${at.folder}/java/conf/container.properties`;
+  const text = (await Deno.readTextFile(main)).replace(/^container\.security\.gateway\..*\n/gm, "");
+  await Deno.writeTextFile(main, text);
+  const { code, printed } = await at.run("migrate", "../java");
+  assert.equal(code, 0, printed);
+  const line = text.split("\n").length;
+  assert.match(
+    printed,
+    new RegExp(`^  ${line}: - \\(left out, which is true to the Java service; say false`, "m"),
+  );
+  assert.match(printed, new RegExp(`^  ${line}: \\+ container.security.gateway.enable=true$`, "m"));
+  assert.match(printed, /gateway\.enable = true: expected container\.security\.gateway\.trustedPeers too/);
+  const copy = await Deno.readTextFile(`${at.folder}/new/conf/container.properties`);
+  assert.equal(copy, `${text}container.security.gateway.enable=true\n`);
+});
+
 Deno.test("migrate leaves nothing to do about shares where nobody shared", async () => {
   await using at = await site("variant_a");
   const main = `${at.folder}/java/conf/container.properties`;

@@ -32,6 +32,23 @@ export function convertProperties(text: string, conf: string): Converted {
   return { text: lines.join("\n"), changes };
 }
 
+/** What the Java service takes for true if it is left out. */
+const GATEWAY = "container.security.gateway.enable";
+
+/**
+ * Adds what the Java service takes for granted to the text of the main file: where the line is left out, there is a gateway.
+ */
+export function withGateway({ text, changes }: Converted): Converted {
+  if (new RegExp(`^\\s*${RegExp.escape(GATEWAY)}\\s*[=:]`, "m").test(text)) return { text, changes };
+  const after = `${GATEWAY}=true`;
+  const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`;
+  const before = "(left out, which is true to the Java service; say false if there is no gateway)";
+  return {
+    text: `${whole}${after}\n`,
+    changes: [...changes, { line: whole.split("\n").length, before, after }],
+  };
+}
+
 /** Shares that were in MySQL are imported into a folder. */
 const MYSQL = /^(\s*)persistence\.class\s*[=:].*MySQLPersist\s*$/;
 
