@@ -263,10 +263,18 @@ export const ATTACKS: readonly Breakage[] = [
     broken: "a use is taken whether one is left or not",
     file: "src/sharing/store/share_sql.ts",
     change: instead(
-      "WHERE server = :server AND id = :id AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now)",
-      "WHERE server = :server AND id = :id AND (expires = 0 OR expires >= :now)",
+      "WHERE ${EVERYWHERE} AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now)",
+      "WHERE ${EVERYWHERE} AND (expires = 0 OR expires >= :now)",
     ),
     tests: ["tests/sharing/store", "tests/resource/access"],
+  },
+  {
+    rows: ["Using a one-time share twice"],
+    broken: "a share that was used up on one server can be used on the others",
+    file: "src/sharing/store/share_sql.ts",
+    change: instead("SELECT name FROM known)", "SELECT :server FROM known)"),
+    tests: ["tests/sharing/store"],
+    only: "ends a share on all its servers",
   },
   {
     rows: ["Requests by other web sites, scripts in pages"],
