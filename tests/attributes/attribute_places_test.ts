@@ -6,7 +6,7 @@ import { attributesOnServer } from "../../src/attributes/server_attributes.ts";
 import { userAttributes } from "../../src/attributes/user_attributes.ts";
 import { SILENT } from "../../src/logging/logger.ts";
 import type { Identity } from "../../src/model/identity.ts";
-import { ServiceError } from "../../src/model/service_error.ts";
+import { HttpError } from "../../src/model/http_error.ts";
 import { identity } from "./conformance.ts";
 
 const signal = new AbortController().signal;
@@ -41,7 +41,7 @@ async function toldToDaemon({ entry = {}, found = {}, preferences, requestedGrou
     const { uid, gid, furtherGroups } = attributesOnServer(user, "S", { requestedGroup, log: SILENT });
     return [uid, gid ?? "", ...furtherGroups].join(":");
   } catch (error) {
-    if (error instanceof ServiceError) return error.code;
+    if (error instanceof HttpError) return error.code;
     throw error;
   } finally {
     source.close();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { cp } from "node:fs/promises";
 import { mountService } from "../../src/service/mount.ts";
 import { parseShareFields } from "../../src/resource/share/share_fields.ts";
-import { ServiceError } from "../../src/model/service_error.ts";
+import { HttpError } from "../../src/model/http_error.ts";
 
 const FIXTURE = new URL("../fixtures/java_installation/variant_a", import.meta.url);
 const BASE = "https://auth.example.org:9000";
@@ -58,7 +58,7 @@ Deno.test("the guide's table of decisions says how requests are answered", async
 Deno.test("the guide's table of decisions says how members of a share are read", () => {
   const share = { path: "/a", user: "CN=Bob" };
   assert.equal(parseShareFields({ ...share, lifetime: "060" }).lifetime, 60);
-  assert.throws(() => parseShareFields({ ...share, lifetime: "12.5" }), ServiceError);
-  assert.throws(() => parseShareFields({ ...share, onetime: 1 }), ServiceError);
-  assert.throws(() => parseShareFields({ ...share, onetime: "yes" }), ServiceError);
+  assert.throws(() => parseShareFields({ ...share, lifetime: "12.5" }), HttpError);
+  assert.throws(() => parseShareFields({ ...share, onetime: 1 }), HttpError);
+  assert.throws(() => parseShareFields({ ...share, onetime: "yes" }), HttpError);
 });

@@ -16,10 +16,10 @@ Deno.test("the guide's figures of configuration keys are those of the fixture", 
   const { errors, warnings } = await loadText(text, {
     "conf/file": "",
   });
-  const named = (problems: readonly string[]) =>
+  const named = (diagnostics: readonly string[]) =>
     new Set(
       keys.filter((key) =>
-        problems.some((line) => line.includes(`: ${key}:`) || line.includes(`: ${key} =`))
+        diagnostics.some((line) => line.includes(`: ${key}:`) || line.includes(`: ${key} =`))
       ),
     );
   const refused = named(errors);

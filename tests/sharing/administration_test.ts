@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { InvalidFile } from "../../src/model/problem.ts";
+import { InvalidFile } from "../../src/model/diagnostic.ts";
 import { AdministrationError, ShareAdministration } from "../../src/sharing/administration.ts";
 import { dumpEntry } from "../../src/sharing/import/share_dump.ts";
 import { openShareStore } from "../../src/sharing/store/sqlite_share_store.ts";
@@ -68,7 +68,7 @@ const CSV = `ID,path,isDirectory,ownerID,uid,gid,targetID,access,oneTime,expires
 Deno.test("ShareAdministration imports a CSV dump, leaving out what has expired", () =>
   withStore(async (administration) => {
     const result = await administration.import(CSV, { file: "dump.csv", server: "A", servers: SERVERS });
-    assert.deepEqual(result, { added: 2, present: [], ended: 1, refused: 0, problems: [] });
+    assert.deepEqual(result, { added: 2, present: [], ended: 1, refused: 0, diagnostics: [] });
     const [first, second] = await administration.list();
     assertAlike(first, {
       server: "A",
@@ -118,11 +118,11 @@ Deno.test("ShareAdministration takes what can be taken of a dump of the Java ser
     const source = { file: "dump.csv", servers: SERVERS };
     await assert.rejects(administration.import(text, source), InvalidFile);
     assert.deepEqual(await administration.list(), []);
-    const { added, present, ended, refused, problems } = await administration.import(text, {
+    const { added, present, ended, refused, diagnostics } = await administration.import(text, {
       ...source,
       partial: true,
     });
-    assert.deepEqual([added, present, ended, refused, problems.length], [4, [], 1, 2, 3]);
+    assert.deepEqual([added, present, ended, refused, diagnostics.length], [4, [], 1, 2, 3]);
     const [first, ...others] = await administration.list();
     assert(first);
     assert.equal(others.filter(({ id, server }) => id === first.id && server === "B").length, 1);

@@ -1,5 +1,5 @@
 import { counted } from "../../model/counted.ts";
-import { formatProblem } from "../../model/problem.ts";
+import { formatDiagnostic } from "../../model/diagnostic.ts";
 import type { Imported } from "../../sharing/administration.ts";
 
 /** What an import of shares prints with `--json`. */
@@ -8,22 +8,22 @@ export const IMPORTED = {
   "present[]": "Ids that were there already",
   "ended": "Number of shares that had expired and were left out",
   "refused": "Number of shares that cannot be taken",
-  "problems[]?": "Why not, a line each",
+  "diagnostics[]?": "Why not, a line each",
 } as const;
 
 /** Tells what an import did. */
-export function importedReport({ added, present, ended, refused, problems }: Imported): {
+export function importedReport({ added, present, ended, refused, diagnostics }: Imported): {
   readonly value: unknown;
   readonly text: string;
 } {
-  const why = problems.map(formatProblem);
+  const why = diagnostics.map(formatDiagnostic);
   const left = [
     ...present.length > 0 ? [`${present.length} there already`] : [],
     ...ended > 0 ? [`${ended} expired`] : [],
     ...refused > 0 ? [`${refused} not imported:`] : [],
   ];
   return {
-    value: { added, present, ended, refused, problems: why },
+    value: { added, present, ended, refused, diagnostics: why },
     text: `${[`${counted(added, "share", "shares")} imported`, ...left].join(", ")}\n${
       why.map((line) => `  ${line}\n`).join("")
     }`,

@@ -1,8 +1,8 @@
 import { isAddressRange } from "../../model/address.ts";
 import { isUserAccount } from "../../model/account_name.ts";
-import { comparableForm, InvalidName } from "../../model/distinguished_name.ts";
-import { InvalidFile, type Problem } from "../../model/problem.ts";
-import { ServiceError } from "../../model/service_error.ts";
+import { canonicalDn, InvalidName } from "../../model/distinguished_name.ts";
+import { type Diagnostic, InvalidFile } from "../../model/diagnostic.ts";
+import { HttpError } from "../../model/http_error.ts";
 import { parseAccessLevel } from "../access_level.ts";
 import { absolutePath } from "../../model/absolute_path.ts";
 import { isDirectory, isExpired, type Quota, type Share } from "../share.ts";
@@ -66,7 +66,7 @@ export interface ReadShares {
   /** Entries that cannot be taken. */
   readonly refused: number;
   /** Why not. */
-  readonly problems: readonly Problem[];
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
@@ -84,24 +84,24 @@ export function readShareRecords(
   records: readonly { readonly id: string; readonly data: string }[],
   options: DumpOptions,
 ): ReadShares {
-  const broken: Problem[] = [];
+  const broken: Diagnostic[] = [];
   const entries = records.flatMap(({ id, data }): Entry[] => {
     const values = recordOf(data);
     if (values !== undefined) return [{ place: id, values: new Map(values), isRecord: true }];
     broken.push({ severity: "error", file: options.file, key: id, expected: RECORD });
     return [];
   });
-  const { problems, refused, ...rest } = toShares(entries, options);
-  return { ...rest, refused: refused + broken.length, problems: [...broken, ...problems] };
+  const { diagnostics, refused, ...rest } = toShares(entries, options);
+  return { ...rest, refused: refused + broken.length, diagnostics: [...broken, ...diagnostics] };
 }
 
 function toShares(entries: readonly Entry[], { file, server, servers, now }: DumpOptions): ReadShares {
-  const problems: Problem[] = [];
+  const diagnostics: Diagnostic[] = [];
   const shares: Share[] = [];
   let [ended, refused] = [0, 0];
   for (const { line, place, values, isRecord } of entries) {
     const report = (key: Member, expected: string) =>
-      void problems.push({
+      void diagnostics.push({
         severity: "error",
         file,
         line,
@@ -114,7 +114,7 @@ function toShares(entries: readonly Entry[], { file, server, servers, now }: Dum
     else if (isExpired(share, now)) ended++;
     else shares.push(...isForAll ? servers.map((each) => ({ ...share, server: each })) : [share]);
   }
-  return { shares, ended, refused, problems };
+  return { shares, ended, refused, diagnostics };
 }
 
 function readEntries(text: string, file: string): readonly Entry[] {
@@ -201,7 +201,7 @@ class MemberReader {
     try {
       return read(text);
     } catch (error) {
-      if (error instanceof ServiceError) return this.bad(key, error.publicMessage);
+      if (error instanceof HttpError) return this.bad(key, error.publicMessage);
       throw error;
     }
   }
@@ -277,7 +277,7 @@ function toShare(
   const directory = entry.flag("isDirectory");
   // Blanks at the ends of a path belong to it.
   const path = entry.attempt("path", values.get("path") || undefined, absolutePath);
-  const owner = entry.attempt("ownerID", entry.given("ownerID"), comparableForm);
+  const owner = entry.attempt("ownerID", entry.given("ownerID"), canonicalDn);
   const target = entry.target();
   const uid = entry.name("uid") ??
     (entry.given("uid") === undefined ? entry.bad("uid", "missing") : undefined);

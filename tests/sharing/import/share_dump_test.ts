@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { comparableForm } from "../../../src/model/distinguished_name.ts";
-import { InvalidFile } from "../../../src/model/problem.ts";
+import { canonicalDn } from "../../../src/model/distinguished_name.ts";
+import { InvalidFile } from "../../../src/model/diagnostic.ts";
 import { dumpEntry, readShareDump } from "../../../src/sharing/import/share_dump.ts";
 import { EVERYBODY } from "../../../src/sharing/target.ts";
 
@@ -8,13 +8,13 @@ const OPTIONS = { file: "shares.csv", server: "HPC", servers: ["HPC"], now: 0 };
 
 /** The shares of a dump in which nothing is wrong. */
 function parseShareDump(text: string, options: Parameters<typeof readShareDump>[1]) {
-  const { shares, problems } = readShareDump(text, options);
-  if (problems.length > 0) throw new InvalidFile(problems);
+  const { shares, diagnostics } = readShareDump(text, options);
+  if (diagnostics.length > 0) throw new InvalidFile(diagnostics);
   return shares;
 }
 
 const FIXTURES = new URL("../../fixtures/java_shares/", import.meta.url);
-const BEN = comparableForm("CN=Ben Müller,O=Site \\, Example,C=DE");
+const BEN = canonicalDn("CN=Ben Müller,O=Site \\, Example,C=DE");
 const ANN = "uid=ann@example.org";
 
 for await (const { name } of Deno.readDir(FIXTURES)) {
@@ -22,11 +22,11 @@ for await (const { name } of Deno.readDir(FIXTURES)) {
   Deno.test(`readShareDump() reads ${name} as the Java service's storage wrote it`, async () => {
     const text = await Deno.readTextFile(new URL(name, FIXTURES));
     const options = { file: name, servers: ["TEST", "GRP"], now: Date.UTC(2026, 0) };
-    const { shares, ended, refused, problems } = readShareDump(text, options);
+    const { shares, ended, refused, diagnostics } = readShareDump(text, options);
     // In 2021 shares neither ended nor were counted.
     const isOld = name.startsWith("h2_1.4");
     assert.deepEqual([shares.length, ended, refused], [isOld ? 10 : 8, isOld ? 0 : 1, 2]);
-    assert.deepEqual(problems.map(({ key, expected }) => [key, expected]), [
+    assert.deepEqual(diagnostics.map(({ key, expected }) => [key, expected]), [
       ["path", "Invalid path: it contains control characters"],
       ["uid", "expected the name of an unprivileged account or group"],
       ["gid", "expected the name of an unprivileged account or group"],
