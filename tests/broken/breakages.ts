@@ -634,12 +634,17 @@ const DATABASE: readonly Breakage[] = [
     ],
     broken: "what other instances tell of their changes is not listened to",
     file: "src/store/postgres/postgres_watch.ts",
-    change: instead(
-      "(table) => this.#versions.set(table, (this.#versions.get(table) ?? 0) + 1)",
-      "() => {}",
-    ),
+    change: instead("this.#versions.set(table, (this.#versions.get(table) ?? 0) + 1);", ""),
     tests: ["tests/store/postgres/postgres_database_test.ts"],
     only: "hears what others change",
+  },
+  {
+    rows: ["the operator bans an address while the database is down"],
+    broken: "instances that cannot hear of a ban are not named to the operator",
+    file: "src/service/operator_desk.ts",
+    change: instead("!notified || !alive", "false"),
+    tests: ["tests/faults/database_test.ts"],
+    only: "a ban that other instances cannot hear of",
   },
   {
     rows: ["an instance has another configuration"],
