@@ -3,7 +3,9 @@
  * hosts; it does not listen. Requests come from the edge over a link, the operator's questions over another.
  */
 import type { Logger } from "../logging/logger.ts";
+import { InvalidFile } from "../model/problem.ts";
 import { createService, type Service } from "../service/service.ts";
+import { UnknownDatabase } from "../store/sqlite_database.ts";
 import { answerDesk } from "./desk_link.ts";
 import { EdgeLink } from "./edge_link.ts";
 import { Measurements } from "./measurements.ts";
@@ -81,7 +83,8 @@ async function start({ options, learned }: ToCoreRoom & { kind: "start" }): Prom
     };
   } catch (error) {
     flush();
-    tell({ kind: "failed", problems: [error instanceof Error ? error.message : String(error)] });
+    const permanent = error instanceof InvalidFile || error instanceof UnknownDatabase;
+    tell({ kind: "failed", problems: [error instanceof Error ? error.message : String(error)], permanent });
     return undefined;
   }
 }

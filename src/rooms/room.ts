@@ -75,9 +75,8 @@ export class Room<In> {
       (message) => message.kind === "ready" || message.kind === "failed",
     );
     if (first?.kind === "ready") return first;
-    throw new CannotStart(
-      first?.kind === "failed" ? first.problems : [`the ${this.name} did not start in time`],
-    );
+    if (first?.kind === "failed") throw new CannotStart(first.problems, first.permanent);
+    throw new CannotStart([`the ${this.name} did not start in time`]);
   }
 
   /** Waits until it has closed, but not for longer than that. */

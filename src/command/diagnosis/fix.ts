@@ -1,4 +1,5 @@
-import type { Problem } from "../../model/problem.ts";
+import { formatProblem, type Problem } from "../../model/problem.ts";
+import { printable } from "../../model/printable.ts";
 
 /** What an operator does about a kind of problem. */
 interface Rule {
@@ -49,4 +50,9 @@ export function fixOf(problem: Problem): string {
     if (match) return fix(problem, match);
   }
   return `change ${place(problem)} to what is expected`;
+}
+
+/** A problem and its remedy, in a line each. */
+export function withRemedy(problem: Problem): string {
+  return `${problem.severity}: ${formatProblem(problem)}\n  fix: ${printable(fixOf(problem))}\n`;
 }

@@ -2,6 +2,8 @@ import type { EffectiveValue } from "../../config/key_reader.ts";
 import { isError, type Problem } from "../../model/problem.ts";
 import { type CertificateFiles, loadSetup, type Setup } from "../../service/assembly/load_setup.ts";
 import { type DataFiles, inspectDataFiles } from "./inspect_data_files.ts";
+import { inspectPlaces } from "./inspect_places.ts";
+import type { Account } from "./service_account.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 
 /** All that can be said about a configuration without starting anything. */
@@ -26,8 +28,7 @@ const NOTHING: DataFiles = {
 };
 
 /**
- * Reads the configuration and every file that it names, and looks across them. `check` shows the outcome, `serve` and a
- * reload start from it, so that they cannot judge differently.
+ * Reads the configuration and every file that it names, and looks across them. Changes nothing.
  */
 export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Promise<Inspection> {
   const loaded = await loadSetup(mainFile, surroundings);
@@ -37,4 +38,21 @@ export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Pr
   return problems.some(isError) || setup === undefined
     ? { problems, files, effective, dependsOn }
     : { setup, problems, files, effective, dependsOn };
+}
+
+/**
+ * Inspects the configuration, its files, and the places that the service writes to and listens on. `check` shows the
+ * outcome, `serve` and a reload start from it, so that they cannot judge differently.
+ * @param account The account that the places are judged for; absent: that of this process.
+ */
+export async function inspectStart(
+  mainFile: string,
+  surroundings = SURROUNDINGS,
+  account?: Account,
+): Promise<Inspection> {
+  const { setup, ...found } = await inspect(mainFile, surroundings);
+  if (setup === undefined) return found;
+  const places = await inspectPlaces({ setup, effective: found.effective }, account);
+  const problems = [...found.problems, ...places];
+  return places.some(isError) ? { ...found, problems } : { ...found, setup, problems };
 }

@@ -176,12 +176,10 @@ async function copyReservations(
 
 /** Copies what there is in the folder. */
 async function copyAll(directory: string | undefined, to: Database) {
-  const { SHARE_DATABASE } = await import("../../resource/share/open_sharing.ts");
-  const { RECORD_DATABASE } = await import("../../service/assembly/records.ts");
-  const { SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
+  const { SHARE_DATABASE, SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
   const { copyShares } = await import("../../sharing/store/copy_shares.ts");
   const { copyRecords } = await import("../../store/copy_records.ts");
-  const { RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
+  const { RECORD_DATABASE, RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
   return {
     shares: await copied(directory, SHARE_DATABASE, SHARE_SCHEMA, (from) => copyShares(from, to)),
     records: await copied(directory, RECORD_DATABASE, RECORD_SCHEMA, (from) => copyRecords(from, to)),

@@ -15,7 +15,7 @@ import { SURROUNDINGS, type Surroundings } from "../surroundings.ts";
 import { type PathsWatch, watchPaths } from "../../watch/watch_paths.ts";
 import { VERSION } from "../../service/version.ts";
 import { CommandFailed } from "../command.ts";
-import { inspect, type Inspection } from "../diagnosis/inspect.ts";
+import { type Inspection, inspectStart } from "../diagnosis/inspect.ts";
 import { NO_SERVICE_MANAGER, type ServiceManager } from "./service_manager.ts";
 import { watchConfiguration, type Watched } from "./watch_configuration.ts";
 
@@ -52,7 +52,7 @@ export async function startService(
     readonly surroundings?: Surroundings;
   } = {},
 ): Promise<RunningService> {
-  const { setup, problems, files, effective } = await inspect(file, surroundings);
+  const { setup, problems, files, effective } = await inspectStart(file, surroundings);
   if (setup === undefined) {
     problems.forEach(report);
     throw new CommandFailed(`The configuration in ${file} cannot be used`, { status: CONFIGURATION_ERROR });
@@ -64,7 +64,7 @@ export async function startService(
     metricsPage,
   }).catch(
     (error: unknown) => {
-      throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
+      throw startFailure(error);
     },
   );
   const started = Promise.withResolvers<RunningService>();
@@ -98,8 +98,16 @@ async function startOperations(
     return await Operations.start({ ...parts, configuration: resolve(file) }, config);
   } catch (error) {
     await parts.supervisor.stop();
-    throw error instanceof CannotStart ? new CommandFailed(error.message, { cause: error }) : error;
+    throw startFailure(error);
   }
+}
+
+function startFailure(error: unknown): unknown {
+  if (!(error instanceof CannotStart)) return error;
+  return new CommandFailed(error.message, {
+    cause: error,
+    status: error.permanent ? CONFIGURATION_ERROR : 1,
+  });
 }
 
 /** The journal has times and priorities of its own (systemd.exec(5), "JOURNAL_STREAM"). */
@@ -248,7 +256,7 @@ class SupervisedService implements RunningService {
   }
 
   async #inspect(): Promise<Inspection> {
-    const inspection = await inspect(this.#file, this.#surroundings);
+    const inspection = await inspectStart(this.#file, this.#surroundings);
     for (const problem of inspection.problems) {
       const level = isError(problem) ? "error" : "warn";
       this.#supervisor.log[level]("configuration", { problem: formatProblem(problem) });
