@@ -5,6 +5,7 @@ import { startService } from "../../src/command/serving/running_service.ts";
 import { CommandFailed } from "../../src/command/command.ts";
 import { formatProblem } from "../../src/model/problem.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
+import { assertRemedies } from "../fixtures/remedies.ts";
 import { recordedIo } from "../command/recorded_io.ts";
 import { ALICE_DN, createSite, type Site } from "./running_service.ts";
 
@@ -102,6 +103,7 @@ async function checked({ main }: Site): Promise<Told> {
   const status = await runCommand(["check", "--config", main, "--json"], io);
   const { problems } = JSON.parse(io.out);
   assert(Array.isArray(problems));
+  assertRemedies(problems);
   return { starts: status === 0, problems: problems.map((problem) => formatProblem(problem)) };
 }
 
