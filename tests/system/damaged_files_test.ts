@@ -144,6 +144,9 @@ for (const file of FILES) {
           const start = await served(site);
           assert.equal(start.starts, told.starts, `check:\n${told.problems.join("\n")}`);
           if (!start.starts) assert.deepEqual(start.problems, told.problems);
+          const io = recordedIo();
+          const status = await runCommand(["whoami-test", "alice", "--config", site.main], io);
+          if (!told.starts) assert.equal(status, 1, io.err);
           const lines = told.problems.join("\n");
           if (!told.starts) assert(told.problems.some((line) => line.includes(file)), lines);
           if (damage === "Latin-1" && TEXTS.includes(file)) {
