@@ -201,9 +201,9 @@ Deno.test("container.logging.format=json writes an object a line, also of what t
   const answered = async () =>
     (await Deno.readTextFile(file)).trimEnd().split("\n").map((line) => JSON.parse(line))
       .find(({ message, route }) => message === "request answered" && route === "/rest/auth");
-  let found;
-  await until(async () => (found = await answered()) !== undefined, { everyMs: 10 });
-  assert.deepEqual([found?.level, found?.status, found?.client], ["info", 200, "127.0.0.1"]);
+  await until(async () => await answered() !== undefined, { everyMs: 10 });
+  const found = await answered();
+  assert.deepEqual([found.level, found.status, found.client], ["info", 200, "127.0.0.1"]);
 });
 
 Deno.test("bans by hand hold also after the core died", async () => {
