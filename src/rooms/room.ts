@@ -16,8 +16,8 @@ interface RoomEvents {
 
 type Message<K extends FromRoom["kind"]> = FromRoom & { readonly kind: K };
 
-/** How long a room may take to start, in milliseconds. */
-const START_MS = 30_000;
+/** How long a room may take to start, in milliseconds: systemd gives the whole start 90 s, and a first start compiles. */
+const START_MS = 80_000;
 
 /**
  * Where the code of a room is, past symbolic links: a room may read little, and Deno 2.9.6 lets it import a text (as the
@@ -35,6 +35,8 @@ export class Room<In> {
   readonly #died: RoomEvents["died"];
   readonly #waiting = new Set<(message: FromRoom) => void>();
   #over = false;
+  /** Whether it has said anything, so that its program runs. */
+  #loaded = false;
   #pings: ReturnType<typeof setInterval> | undefined;
 
   /** @param module Of the rooms, with the worker's code. */
@@ -50,6 +52,7 @@ export class Room<In> {
     const heartbeat = new Heartbeat();
     this.#worker.onmessage = ({ data }: MessageEvent<FromRoom>) => {
       heartbeat.heard();
+      this.#loaded = true;
       if (data.kind === "ready") this.#lookAfter(heartbeat, pingMs);
       said(data);
       for (const take of [...this.#waiting]) take(data);
@@ -70,13 +73,15 @@ export class Room<In> {
    * @throws {CannotStart} If it says that it cannot start, dies, or takes too long.
    */
   async ready(): Promise<Message<"ready">> {
+    this.#worker.postMessage({ kind: "ping" });
     const first = await this.#next(
       START_MS,
       (message) => message.kind === "ready" || message.kind === "failed",
     );
     if (first?.kind === "ready") return first;
     if (first?.kind === "failed") throw new CannotStart(first.problems, first.permanent);
-    throw new CannotStart([`the ${this.name} did not start in time`]);
+    const awaited = this.#loaded ? "reading its files and reaching its database" : "loading the program";
+    throw new CannotStart([`the ${this.name} did not start within ${START_MS / 1000} s: still ${awaited}`]);
   }
 
   /** Waits until it has closed, but not for longer than that. */

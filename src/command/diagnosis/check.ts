@@ -60,7 +60,7 @@ export const check = defineCommand({
 }, async (given, io) => {
   const file = await configFile(given);
   const account = Deno.uid() === 0 ? await serviceAccount(resolve(file)) : undefined;
-  const found = await inspectStart(file, SURROUNDINGS, account);
+  const found = await inspectStart(file, SURROUNDINGS, { account });
   const hidden = account === undefined ? [] : await unreadableFor(account, found.dependsOn);
   const problems = [...found.problems, ...hidden].map((problem) => ({ ...problem, fix: fixOf(problem) }));
   const setup = hidden.length === 0 ? found.setup : undefined;

@@ -3,7 +3,6 @@ import { isError, type Problem } from "../../model/problem.ts";
 import { type CertificateFiles, loadSetup, type Setup } from "../../service/assembly/load_setup.ts";
 import { type DataFiles, inspectDataFiles } from "./inspect_data_files.ts";
 import { inspectPlaces } from "./inspect_places.ts";
-import type { Account } from "./service_account.ts";
 import { SURROUNDINGS } from "../surroundings.ts";
 
 /** All that can be said about a configuration without starting anything. */
@@ -43,16 +42,16 @@ export async function inspect(mainFile: string, surroundings = SURROUNDINGS): Pr
 /**
  * Inspects the configuration, its files, and the places that the service writes to and listens on. `check` shows the
  * outcome, `serve` and a reload start from it, so that they cannot judge differently.
- * @param account The account that the places are judged for; absent: that of this process.
+ * @param options How the places are inspected, see `inspectPlaces()`.
  */
 export async function inspectStart(
   mainFile: string,
   surroundings = SURROUNDINGS,
-  account?: Account,
+  options: Parameters<typeof inspectPlaces>[1] = {},
 ): Promise<Inspection> {
   const { setup, ...found } = await inspect(mainFile, surroundings);
   if (setup === undefined) return found;
-  const places = await inspectPlaces({ setup, effective: found.effective }, account);
+  const places = await inspectPlaces({ setup, effective: found.effective }, options);
   const problems = [...found.problems, ...places];
   return places.some(isError) ? { ...found, problems } : { ...found, setup, problems };
 }

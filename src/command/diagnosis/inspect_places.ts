@@ -1,5 +1,3 @@
-import { constants } from "node:fs";
-import { access } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { EffectiveValue } from "../../config/key_reader.ts";
 import type { Problem } from "../../model/problem.ts";
@@ -23,20 +21,24 @@ interface Finding extends Pick<Problem, "severity" | "expected" | "found"> {
   readonly fix: string;
 }
 
+/** Bits of one digit of a mode. */
+const [READ, WRITE, ENTER] = [4, 2, 1];
+
 /** Folders that systemd makes for the account of the unit, by `StateDirectory=` and its like. */
 const OF_SYSTEMD = ["/var/lib/authserver", "/var/log/authserver", "/run/authserver", "/var/cache/authserver"];
 
 /**
- * Tries the folders and files that the service writes to, its databases and the addresses it listens on. Changes nothing.
- * @param account Judged by owners and modes for this account; absent: by what this process may do.
+ * Tries the folders and files that the service writes to, its databases and the addresses it listens on. Leaves no trace.
+ * @param options.account Judged by owners and modes for this account; absent: by what this process may do.
+ * @param options.inUse Whether this process has the databases open: to close a file would end the locks that SQLite has on it.
  */
 export async function inspectPlaces(
   { setup: { config }, effective }: Configured,
-  account?: Account,
+  { account, inUse = false }: { readonly account?: Account; readonly inUse?: boolean } = {},
 ): Promise<readonly Problem[]> {
   const { sharing: { directory }, control, logging, audit, site, metrics } = config;
   const findings = await Promise.all([
-    directory === undefined ? [] : inspectPersistence(directory, account),
+    directory === undefined ? [] : inspectPersistence(directory, account, inUse),
     control.enabled && control.socket !== undefined
       ? inspectSocket("container.control.socket", control.socket, account)
       : [],
@@ -53,10 +55,14 @@ export async function inspectPlaces(
   });
 }
 
-async function inspectPersistence(folder: string, account: Account | undefined): Promise<Finding[]> {
+async function inspectPersistence(
+  folder: string,
+  account: Account | undefined,
+  inUse: boolean,
+): Promise<Finding[]> {
   const key = "persistence.directory";
   const found = await inspectFolder(key, folder, account);
-  if (found.length > 0) return found;
+  if (found.length > 0 || inUse) return found;
   return [
     ...await inspectDatabase(key, `${folder}/${SHARE_DATABASE}`, SHARE_SCHEMA, account),
     ...await inspectDatabase(key, `${folder}/${RECORD_DATABASE}`, RECORD_SCHEMA, account),
@@ -74,7 +80,7 @@ async function inspectDatabase(
   if (!about.isFile) {
     return [{ severity: "error", key, expected: `${file} is not a file`, fix: `mv ${file} ${file}.old` }];
   }
-  if (!await mayUse(file, about, constants.R_OK | constants.W_OK, account)) {
+  if (!await mayUse(file, about, READ | WRITE, account)) {
     const expected = `${whoOf(account)} may not write ${file}`;
     return [{ severity: "error", key, expected, fix: `chown ${nameOf(account)} ${file}` }];
   }
@@ -109,7 +115,7 @@ async function inspectLog(key: string, file: string, account: Account | undefine
   if (about.isDirectory) {
     return [{ severity: "warning", key, expected: `${file} is a folder`, fix: `mv ${file} ${file}.old` }];
   }
-  if (await mayUse(file, about, constants.W_OK, account)) return [];
+  if (await mayUse(file, about, WRITE, account)) return [];
   const expected = `${whoOf(account)} may not write ${file}`;
   return [{ severity: "warning", key, expected, fix: `chown ${nameOf(account)} ${file}` }];
 }
@@ -129,7 +135,7 @@ async function inspectFolder(key: string, folder: string, account: Account | und
     const fix = `chgrp ${name} ${closed} && chmod g+x ${closed}`;
     return [{ severity: "error", key, expected: `${whoOf(account)} may not enter ${closed}`, fix }];
   }
-  if (await mayUse(there, about, constants.W_OK | constants.X_OK, account)) return [];
+  if (await mayUse(there, about, WRITE | ENTER, account)) return [];
   const expected = missing
     ? `${folder} cannot be made: ${whoOf(account)} may not write to ${there}`
     : `${whoOf(account)} may not write to ${folder}`;
@@ -177,10 +183,16 @@ async function inspectAddress(
   }
 }
 
-/** @param wanted Bits of `access(2)`, which are those of one digit of a mode. */
+/** Finds out by trying, or for another account by the mode. @param wanted Bits of one digit of a mode. */
 async function mayUse(path: string, about: Deno.FileInfo, wanted: number, account: Account | undefined) {
   if (account !== undefined) return permits(account, about, wanted);
-  return await access(path, wanted).then(() => true, () => false);
+  try {
+    if (about.isDirectory) await Deno.remove(await Deno.makeTempDir({ dir: path, prefix: ".authserver-" }));
+    else (await Deno.open(path, { read: wanted >= READ, append: true })).close();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isWithin(path: string, folder: string): boolean {

@@ -25,6 +25,9 @@ import { watchConfiguration, type Watched } from "./watch_configuration.ts";
  */
 const CONFIGURATION_ERROR = 78;
 
+/** Longest time between the end of draining and the end of the service, in milliseconds; systemd allows 60 s. */
+const STOP_MS = 50_000;
+
 /** A running service that reads its files again when they change. */
 export interface RunningService {
   readonly port: number;
@@ -191,8 +194,13 @@ class SupervisedService implements RunningService {
     const { drainSeconds } = this.#watched.config;
     this.#manager.stopping(drainSeconds);
     if (drainSeconds > 0) await this.#supervisor.leave(drainSeconds);
+    const late = setTimeout(() => {
+      this.#supervisor.log.error("shutdown took too long, ending with what is under way", { ms: STOP_MS });
+      this.#done();
+    }, STOP_MS);
     await this.#operations.close();
     await this.#supervisor.stop();
+    clearTimeout(late);
     this.#endWatchdog();
     this.#manager.close();
     this.#done();
@@ -256,7 +264,7 @@ class SupervisedService implements RunningService {
   }
 
   async #inspect(): Promise<Inspection> {
-    const inspection = await inspectStart(this.#file, this.#surroundings);
+    const inspection = await inspectStart(this.#file, this.#surroundings, { inUse: true });
     for (const problem of inspection.problems) {
       const level = isError(problem) ? "error" : "warn";
       this.#supervisor.log[level]("configuration", { problem: formatProblem(problem) });
