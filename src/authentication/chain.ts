@@ -1,16 +1,16 @@
 import type { Logger } from "../logging/logger.ts";
 import type { Authorization, Credentials } from "../model/credentials.ts";
 import type { Caller, Identity } from "../model/identity.ts";
-import { refuse, ServiceError } from "../model/service_error.ts";
-import type { Authenticator, StepUp, Verdict } from "./authenticator.ts";
-import { challengeHeader, type TokenProblem } from "./unauthenticated.ts";
+import { httpError, HttpError } from "../model/http_error.ts";
+import type { Authenticator, StepUp, AuthenticationResult } from "./authenticator.ts";
+import { challengeHeader, type TokenDiagnostic } from "./unauthenticated.ts";
 
 /** Everything that decides who is calling. */
 export interface AuthenticationChain {
   /** Comes before the methods, and what it refuses no method sees (authentication.md 1.4, step 2). */
   readonly issuedTokens?: Authenticator;
   /** In the configured order. */
-  readonly methods: readonly Authenticator[];
+  readonly authenticators: readonly Authenticator[];
   /** Whether a caller without credentials is refused instead of anonymous. */
   readonly failOnMissingCredentials: boolean;
   /** Name of the site, for `WWW-Authenticate`. */
@@ -33,16 +33,16 @@ export async function authenticate(
 ): Promise<Caller> {
   const { authorization } = credentials;
   const nobody = (reason: string, stepUp?: StepUp) =>
-    unauthenticated(chain, reason, problemOf(authorization, stepUp));
+    unauthenticated(chain, reason, diagnosticOf(authorization, stepUp));
   if (authorization.kind === "malformed") throw nobody(authorization.reason);
 
   if (chain.issuedTokens !== undefined) {
-    const verdict = await askIssuedTokens(chain.issuedTokens, credentials, { log, signal });
-    if (verdict.kind === "accepted") return authenticated(verdict.identity);
-    if (verdict.kind === "refused") throw nobody(verdict.reason);
+    const result = await askIssuedTokens(chain.issuedTokens, credentials, { log, signal });
+    if (result.kind === "accepted") return authenticated(result.identity);
+    if (result.kind === "refused") throw nobody(result.reason);
   }
 
-  const outcome = await askMethods(chain.methods, credentials, { log, signal });
+  const outcome = await askAuthenticators(chain.authenticators, credentials, { log, signal });
   if (outcome.accepted !== undefined) {
     return authenticated(withAuthTime(withLogin(outcome.accepted, credentials), credentials));
   }
@@ -57,37 +57,37 @@ export async function authenticate(
 
 /** Seconds after which it may be worth while to ask again: what the system said, or has been given. */
 function retryAfter(cause: unknown): number {
-  const said = cause instanceof ServiceError ? Number(cause.headers["Retry-After"]) : NaN;
+  const said = cause instanceof HttpError ? Number(cause.headers["Retry-After"]) : NaN;
   return said > 0 ? said : 5;
 }
 
-/** @param methods Names of those that are out of order. */
-function outOfOrder(methods: readonly string[], cause: unknown): ServiceError {
-  const reason = `Out of order: ${methods.join(", ")}`;
-  return refuse("ERR_AUTHENTICATION_UNAVAILABLE", { seconds: retryAfter(cause), reason }, cause);
+/** @param authenticators Names of those that are out of order. */
+function outOfOrder(authenticators: readonly string[], cause: unknown): HttpError {
+  const reason = `Out of order: ${authenticators.join(", ")}`;
+  return httpError("ERR_AUTHENTICATION_UNAVAILABLE", { seconds: retryAfter(cause), reason }, cause);
 }
 
-/** Value of `WWW-Authenticate` for a chain: all ways that it knows. @param problem Of the token that was shown. */
+/** Value of `WWW-Authenticate` for a chain: all ways that it knows. @param diagnostic Of the token that was shown. */
 export function challengeOf(
-  { methods, issuedTokens, realm, metadata }: AuthenticationChain,
-  problem?: TokenProblem,
+  { authenticators, issuedTokens, realm, metadata }: AuthenticationChain,
+  diagnostic?: TokenDiagnostic,
 ): string {
-  const all = issuedTokens === undefined ? methods : [...methods, issuedTokens];
-  return challengeHeader({ realm, metadata, problem }, all.flatMap((method) => method.challenges));
+  const all = issuedTokens === undefined ? authenticators : [...authenticators, issuedTokens];
+  return challengeHeader({ realm, metadata, diagnostic }, all.flatMap((authenticator) => authenticator.challenges));
 }
 
 /** The one 401 of a chain, with all its challenges; also for callers who are nobody where somebody is needed. */
 export function unauthenticated(
   chain: AuthenticationChain,
   reason: string,
-  problem?: TokenProblem,
-): ServiceError {
-  const challenge = challengeOf(chain, problem);
-  return refuse("ERR_UNAUTHENTICATED", { challenge, reason: `Not authenticated: ${reason}` });
+  diagnostic?: TokenDiagnostic,
+): HttpError {
+  const challenge = challengeOf(chain, diagnostic);
+  return httpError("ERR_UNAUTHENTICATED", { challenge, reason: `Not authenticated: ${reason}` });
 }
 
 /** What is said of a token, if one was shown. */
-function problemOf(authorization: Authorization, stepUp: StepUp | undefined): TokenProblem | undefined {
+function diagnosticOf(authorization: Authorization, stepUp: StepUp | undefined): TokenDiagnostic | undefined {
   if (authorization.kind !== "bearer") return undefined;
   return { scheme: authorization.scheme ?? "Bearer", stepUp };
 }
@@ -110,8 +110,8 @@ interface Outcome {
   readonly failure?: unknown;
 }
 
-async function askMethods(
-  methods: readonly Authenticator[],
+async function askAuthenticators(
+  authenticators: readonly Authenticator[],
   credentials: Credentials,
   { log, signal }: Listening,
 ): Promise<Outcome> {
@@ -120,26 +120,26 @@ async function askMethods(
   let failure: unknown;
   const failed: string[] = [];
   const skipped: string[] = [];
-  for (const method of concerned(methods, credentials)) {
-    let verdict: Verdict;
+  for (const authenticator of concerned(authenticators, credentials)) {
+    let result: AuthenticationResult;
     try {
-      verdict = await method.authenticate(credentials, signal);
+      result = await authenticator.authenticate(credentials, signal);
     } catch (error) {
       signal.throwIfAborted();
-      log.error("method of authentication out of order", { method: method.name, error });
-      failed.push(method.name);
+      log.error("method of authentication out of order", { authenticator: authenticator.name, error });
+      failed.push(authenticator.name);
       failure = error;
       continue;
     }
     signal.throwIfAborted();
-    if (verdict.kind === "accepted") return { accepted: verdict.identity, refused, failed, skipped };
-    if (verdict.kind === "skipped" && verdict.reason !== undefined) {
-      skipped.push(`${method.name}: ${verdict.reason}`);
+    if (result.kind === "accepted") return { accepted: result.identity, refused, failed, skipped };
+    if (result.kind === "skipped" && result.reason !== undefined) {
+      skipped.push(`${authenticator.name}: ${result.reason}`);
     }
-    if (verdict.kind === "refused") {
-      log.info("credentials refused", { method: method.name, reason: verdict.reason });
+    if (result.kind === "refused") {
+      log.info("credentials refused", { authenticator: authenticator.name, reason: result.reason });
       refused = true;
-      stepUp = verdict.stepUp ?? stepUp;
+      stepUp = result.stepUp ?? stepUp;
     }
   }
   return { refused, failed, failure, skipped, stepUp };
@@ -147,12 +147,12 @@ async function askMethods(
 
 /** The methods that may see the credentials: a token of an issuer whom some of them know is shown to nobody else. */
 function concerned(
-  methods: readonly Authenticator[],
+  authenticators: readonly Authenticator[],
   { authorization }: Credentials,
 ): readonly Authenticator[] {
-  if (authorization.kind !== "bearer" || authorization.issuer === undefined) return methods;
-  const ofIssuer = methods.filter(({ issuer }) => issuer?.url === authorization.issuer);
-  return ofIssuer.length === 0 ? methods : ofIssuer;
+  if (authorization.kind !== "bearer" || authorization.issuer === undefined) return authenticators;
+  const ofIssuer = authenticators.filter(({ issuer }) => issuer?.url === authorization.issuer);
+  return ofIssuer.length === 0 ? authenticators : ofIssuer;
 }
 
 /** As for a method, but what goes wrong here is not made good by another. */
@@ -160,11 +160,11 @@ async function askIssuedTokens(
   issuedTokens: Authenticator,
   credentials: Credentials,
   { log, signal }: Listening,
-): Promise<Verdict> {
+): Promise<AuthenticationResult> {
   try {
-    const verdict = await issuedTokens.authenticate(credentials, signal);
-    if (verdict.kind === "refused") log.info("issued token refused", { reason: verdict.reason });
-    return verdict;
+    const result = await issuedTokens.authenticate(credentials, signal);
+    if (result.kind === "refused") log.info("issued token refused", { reason: result.reason });
+    return result;
   } catch (error) {
     signal.throwIfAborted();
     log.error("check of issued tokens out of order", { error });

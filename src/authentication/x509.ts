@@ -4,7 +4,7 @@ import type { Clock } from "../model/clock.ts";
 import type { Credentials } from "../model/credentials.ts";
 import { MOST_RSA_BITS, usableKeyOf } from "../model/trust/usable_key.ts";
 import { isValidAt, validityOf } from "../model/trust/validity.ts";
-import type { Authenticator, Verdict } from "./authenticator.ts";
+import type { Authenticator, AuthenticationResult } from "./authenticator.ts";
 import { checkIdentity, NoIdentity } from "./check_identity.ts";
 import { isPersonalName } from "./personal_name.ts";
 
@@ -36,7 +36,7 @@ export function x509(options: X509Options): Authenticator {
   };
 }
 
-function judge({ name, gateway, serverName, clock }: X509Options, credentials: Credentials): Verdict {
+function judge({ name, gateway, serverName, clock }: X509Options, credentials: Credentials): AuthenticationResult {
   let dn: string;
   if (gateway === undefined) {
     const { certificate, unusableCertificate: reason } = credentials;

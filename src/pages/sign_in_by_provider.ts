@@ -4,10 +4,10 @@ import { askerOf } from "../authentication/asker_of.ts";
 import type { BrowserLogin, BrowserVisit } from "../authentication/authenticator.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { sameSecret } from "../model/same_secret.ts";
-import { refuse } from "../model/service_error.ts";
+import { httpError } from "../model/http_error.ts";
 import type { Asker } from "../outgoing/remote_system.ts";
 import type { Call } from "../resource/call.ts";
-import { regulated } from "../resource/regulated.ts";
+import { throttled } from "../resource/throttled.ts";
 import { emptyResponse } from "../resource/text_response.ts";
 import { signedIn, type SignInParts } from "./sign_in_page.ts";
 import { Visit, wantedPage } from "./visit.ts";
@@ -34,9 +34,9 @@ export async function backFromProvider(call: Call, parts: SignInParts): Promise<
   const to = wantedPage(Buffer.from(wanted, "base64url").toString("utf8"));
   const expected = visitAt(call, visit, { name, salt, to });
   if (again !== undefined || !sameSecret(state, expected.state)) {
-    throw refuse("ERR_PAGE_OUTDATED", "the state is none of this browser at this provider");
+    throw httpError("ERR_PAGE_OUTDATED", "the state is none of this browser at this provider");
   }
-  const outcome = await regulated(call, parts, async () => {
+  const outcome = await throttled(call, parts, async () => {
     const outcome = await login.finish(query, expected, askerFor(call, salt));
     if (outcome.kind === "refused") throw parts.unauthenticated(`${name}: ${outcome.reason}`);
     return outcome;
@@ -63,11 +63,11 @@ function visitAt(
 function providerOf({ params }: Call, { ways }: SignInParts): { name: string; login: BrowserLogin } {
   const name = params.get("way") ?? "";
   const login = ways.providers.get(name);
-  if (login === undefined) throw refuse("ERR_NOT_FOUND", { where: "here" });
+  if (login === undefined) throw httpError("ERR_NOT_FOUND", { where: "here" });
   return { name, login };
 }
 
-/** Strangers wait in the lane of their address. */
+/** Strangers wait in the queue key of their address. */
 function askerFor({ clientAddress, signal }: Call, credential: string): Asker {
   return askerOf({ authorization: { kind: "none" }, clientAddress }, credential, signal);
 }

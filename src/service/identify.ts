@@ -14,9 +14,9 @@ import type { Caller, Identity } from "../model/identity.ts";
 import type { HttpRequest } from "../model/http_message.ts";
 import type { IdentifiedUser } from "../resource/call.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
-import { refuse } from "../model/service_error.ts";
-import { regulate } from "../regulation/regulate.ts";
-import type { Regulator } from "../regulation/regulator.ts";
+import { httpError } from "../model/http_error.ts";
+import { throttleLogin } from "../throttling/throttle_login.ts";
+import type { LoginThrottle } from "../throttling/login_throttle.ts";
 import type { Route } from "./http/router.ts";
 
 /** Header by which callers choose among accounts, groups and roles (rest-api.md 1.5). */
@@ -25,7 +25,7 @@ export const PREFERENCES_HEADER = "X-UNICORE-User-Preferences";
 /** Everything that turns a request's credentials into a user who may do what it asks for. */
 export interface IdentityParts {
   readonly chain: AuthenticationChain;
-  readonly regulator: Regulator;
+  readonly throttle: LoginThrottle;
   readonly attributes: AttributeSource;
   /** Absent: there is no way for browsers to sign in. */
   readonly signIns: SignIns | undefined;
@@ -83,7 +83,7 @@ export async function identify(
     throw refusalFor(caller, role, parts.chain);
   }
   if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !heedsCapabilities) {
-    throw refuse("ERR_LOGIN_TOO_NARROW", "what was asked for does not keep to the capabilities of the token");
+    throw httpError("ERR_LOGIN_TOO_NARROW", "what was asked for does not keep to the capabilities of the token");
   }
   return { ...identified, linkPassword };
 }
@@ -101,13 +101,13 @@ export async function recognise(
   const { authorization } = credentials;
   const user = claimedUser(authorization);
   if (user !== undefined) claimed(user);
-  const caller = await regulate(
-    parts.regulator,
+  const caller = await throttleLogin(
+    parts.throttle,
     credentials,
     async (credentials) => {
       const caller = await authenticate(parts.chain, credentials, { log, signal });
       if (caller.kind === "authenticated") {
-        parts.regulator.admitCaller(caller.identity, credentials.clientAddress);
+        parts.throttle.admitCaller(caller.identity, credentials.clientAddress);
       }
       return caller;
     },
@@ -116,7 +116,7 @@ export async function recognise(
   known(caller);
   if (caller.kind === "anonymous") return NOBODY;
   const found = await attributesOf(caller.identity, { headers, signal }, parts);
-  parts.regulator.admitCaller(caller.identity, credentials.clientAddress, accountsOf(found));
+  parts.throttle.admitCaller(caller.identity, credentials.clientAddress, accountsOf(found));
   return {
     caller,
     userName: authorization.kind === "basic" ? authorization.user : undefined,
@@ -139,7 +139,7 @@ async function browserOf(
   const { identity, userName } = signIn;
   const admit = async (accounts: readonly string[]) => {
     try {
-      parts.regulator.admitCaller(identity, facts.clientAddress, accounts);
+      parts.throttle.admitCaller(identity, facts.clientAddress, accounts);
     } catch (error) {
       await parts.signIns?.end(token);
       throw error;
@@ -183,6 +183,6 @@ function attributesOfRole(role: string): UserAttributes {
 
 function refusalFor(caller: Caller, role: string, chain: AuthenticationChain): Error {
   return caller.kind === "authenticated"
-    ? refuse("ERR_FORBIDDEN", `role ${role}`)
+    ? httpError("ERR_FORBIDDEN", `role ${role}`)
     : unauthenticated(chain, "anonymous callers may not");
 }

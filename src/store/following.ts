@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/logger.ts";
 import { realTime, type Schedule } from "../model/schedule.ts";
-import { isRefusal } from "../model/service_error.ts";
+import { isHttpError } from "../model/http_error.ts";
 import { DatabaseFailure } from "./database.ts";
 
 /** What is looked at, and how often. */
@@ -40,5 +40,5 @@ export class Following {
 
 /** Whether nothing went wrong but that the database is away. */
 function isAway(error: unknown): boolean {
-  return error instanceof DatabaseFailure || isRefusal(error, "ERR_RECORD_STORE");
+  return error instanceof DatabaseFailure || isHttpError(error, "ERR_RECORD_STORE");
 }

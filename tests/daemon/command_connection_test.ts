@@ -163,7 +163,7 @@ Deno.test("exchange() pins the daemon's name", async () => {
 });
 
 /** Only what never comes is waited for briefly, so that a busy machine changes no outcome. */
-const patience = (expected: Fault) => ({
+const maxWait = (expected: Fault) => ({
   handshake: expected === "handshake-timeout" ? 300 : 60_000,
   reply: expected === "reply-timeout" ? 300 : 60_000,
 });
@@ -187,7 +187,7 @@ Deno.test("exchange() tells what went wrong, and whether the request had been wr
   for (const [fault, expected, phase] of facts) {
     daemon.fault = fault;
     assertFailed(
-      await ping(commandSocket(daemon), { limits: patience(expected) }),
+      await ping(commandSocket(daemon), { limits: maxWait(expected) }),
       expected,
       phase,
       fault.kind,
@@ -214,7 +214,7 @@ Deno.test("exchange() over plain TCP tells the same", async () => {
   await using daemon = await startDaemon();
   for (const [fault, expected] of facts) {
     daemon.fault = fault;
-    const limits = patience(expected);
+    const limits = maxWait(expected);
     const result = await ping({ host: daemon.host, port: daemon.commandPort }, { limits });
     assertFailed(result, expected, "after", fault.kind);
   }
@@ -290,9 +290,9 @@ Deno.test("exchange() sends END alone if its caller left before the request was 
 });
 
 /** An exchange that others stand behind, and what ends it. */
-function anotherAhead(patience = 5000): { ahead: Ahead; end: (reason?: Failure) => void } {
+function anotherAhead(maxWait = 5000): { ahead: Ahead; end: (reason?: Failure) => void } {
   const { promise: over, resolve: end } = Promise.withResolvers<Failure | undefined>();
-  return { ahead: { over, patience }, end };
+  return { ahead: { over, maxWait }, end };
 }
 
 Deno.test("exchange() behind another one: its limits begin with its turn", async () => {

@@ -46,7 +46,7 @@ async function serve(instances: number, sessions: number) {
       tls: () => material,
       clock: Date.now,
       log: SILENT,
-      daemons: new Daemons({ sharers: () => instances }),
+      daemons: new Daemons({ clusterMembers: () => instances }),
     }));
   const { signal } = new AbortController();
   await Promise.all(
@@ -55,11 +55,11 @@ async function serve(instances: number, sessions: number) {
     ),
   );
   await Promise.all(groups.map((group) => group.close()));
-  return { mostStanding: daemon.crowding.mostStanding, connections: daemon.connections };
+  return { mostAccountStatus: daemon.crowding.mostAccountStatus, connections: daemon.connections };
 }
 
 Deno.test("three instances have no more connections at a daemon than it takes, and ask it no more than one would", async () => {
-  const { mostStanding, connections } = await serve(3, 60);
-  assert.ok(mostStanding <= 4, `${mostStanding} connections at once`);
+  const { mostAccountStatus, connections } = await serve(3, 60);
+  assert.ok(mostAccountStatus <= 4, `${mostAccountStatus} connections at once`);
   assert.ok(connections <= 60 + 3, "one ping each");
 });

@@ -36,7 +36,7 @@ export class Site implements AsyncDisposable {
   static async open(
     options: DaemonOptions = {},
     times: Partial<typeof SESSION_TIMES> = {},
-    budget: ConstructorParameters<typeof SessionClient>[1]["budget"] = {},
+    sessionQuota: ConstructorParameters<typeof SessionClient>[1]["sessionQuota"] = {},
   ): Promise<Site> {
     const folder = await Deno.realPath(await Deno.makeTempDir());
     const root = `${folder}/data`;
@@ -73,7 +73,7 @@ export class Site implements AsyncDisposable {
     await until(() => !group.status().unchecked, { everyMs: 1 });
     const sessions = new SessionClient(group, {
       times: { ...SESSION_TIMES, ...times },
-      budget,
+      sessionQuota,
     });
     return new Site(daemon, group, sessions, root, canary, folder);
   }

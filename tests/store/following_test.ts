@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createLogger } from "../../src/logging/logger.ts";
-import { refuse } from "../../src/model/service_error.ts";
+import { httpError } from "../../src/model/http_error.ts";
 import { DatabaseFailure } from "../../src/store/database.ts";
 import { Following } from "../../src/store/following.ts";
 
@@ -57,7 +57,7 @@ Deno.test("Following plans no look when it is closed during one", async () => {
 Deno.test("Following goes on after each failure, and says of one only if the database is there", async () => {
   const failures = [
     new DatabaseFailure("away"),
-    refuse("ERR_RECORD_STORE", "away"),
+    httpError("ERR_RECORD_STORE", "away"),
     new TypeError("no stars"),
   ];
   const made = followed(() => Promise.reject(failures.shift()));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isRefusal } from "../../src/model/service_error.ts";
+import { isHttpError } from "../../src/model/http_error.ts";
 import { openRecordStore } from "../../src/store/sqlite_record_store.ts";
 import { record, testRecordStore } from "./conformance.ts";
 
@@ -36,7 +36,7 @@ Deno.test("a store of records whose database fails says so as an error for calle
   const folder = await Deno.makeTempDir();
   const store = openRecordStore(`${folder}/records.sqlite`, Date.now);
   const unending = record("one", { made: Infinity }); // no integer, which the table refuses
-  await assert.rejects(store.put("token", unending, 9), (error) => isRefusal(error, "ERR_RECORD_STORE"));
+  await assert.rejects(store.put("token", unending, 9), (error) => isHttpError(error, "ERR_RECORD_STORE"));
   assert.deepEqual(await store.list("token"), []);
   store.close();
   await Deno.remove(folder, { recursive: true });

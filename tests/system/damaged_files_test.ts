@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { runCommand } from "../../src/command/run_command.ts";
 import { startService } from "../../src/command/serving/running_service.ts";
 import { CommandFailed } from "../../src/command/command.ts";
-import { formatProblem } from "../../src/model/problem.ts";
+import { formatDiagnostic } from "../../src/model/diagnostic.ts";
 import { publicLine } from "../authentication/ssh_key/user_keys.ts";
 import { assertRemedies } from "../fixtures/remedies.ts";
 import { recordedIo } from "../command/recorded_io.ts";
@@ -95,39 +95,39 @@ const DAMAGES: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
 interface Told {
   readonly starts: boolean;
   /** Errors, or of a service that starts also warnings. */
-  readonly problems: readonly string[];
+  readonly diagnostics: readonly string[];
 }
 
 async function checked({ main }: Site): Promise<Told> {
   const io = recordedIo();
   const status = await runCommand(["check", "--config", main, "--json"], io);
-  const { problems } = JSON.parse(io.out);
-  assert(Array.isArray(problems));
-  assertRemedies(problems);
-  return { starts: status === 0, problems: problems.map((problem) => formatProblem(problem)) };
+  const { diagnostics } = JSON.parse(io.out);
+  assert(Array.isArray(diagnostics));
+  assertRemedies(diagnostics);
+  return { starts: status === 0, diagnostics: diagnostics.map((diagnostic) => formatDiagnostic(diagnostic)) };
 }
 
 async function served({ main }: Site): Promise<Told> {
   const told: string[] = [];
   const lines: string[] = [];
   try {
-    const service = await startService(main, (problem) => told.push(formatProblem(problem)), {
+    const service = await startService(main, (diagnostic) => told.push(formatDiagnostic(diagnostic)), {
       console: (text) => lines.push(text),
     });
     service.stop();
     await service.stopped;
-    return { starts: true, problems: [] };
+    return { starts: true, diagnostics: [] };
   } catch (error) {
     assert(error instanceof CommandFailed, `not a message for the operator: ${error}\n${lines.join("")}`);
     assert.equal(error.status, 78, error.message);
-    return { starts: false, problems: told };
+    return { starts: false, diagnostics: told };
   }
 }
 
 Deno.test("check and serve find nothing wrong with the files before they are damaged", async () => {
   await using site = await createFullSite();
-  const { starts, problems } = await checked(site);
-  assert.equal(starts, true, problems.join("\n"));
+  const { starts, diagnostics } = await checked(site);
+  assert.equal(starts, true, diagnostics.join("\n"));
   assert.equal((await served(site)).starts, true);
 });
 
@@ -142,13 +142,13 @@ for (const file of FILES) {
           await inflict(`${site.folder}/conf/${file}`);
           const told = await checked(site);
           const start = await served(site);
-          assert.equal(start.starts, told.starts, `check:\n${told.problems.join("\n")}`);
-          if (!start.starts) assert.deepEqual(start.problems, told.problems);
+          assert.equal(start.starts, told.starts, `check:\n${told.diagnostics.join("\n")}`);
+          if (!start.starts) assert.deepEqual(start.diagnostics, told.diagnostics);
           const io = recordedIo();
           const status = await runCommand(["whoami-test", "alice", "--config", site.main], io);
           if (!told.starts) assert.equal(status, 1, io.err);
-          const lines = told.problems.join("\n");
-          if (!told.starts) assert(told.problems.some((line) => line.includes(file)), lines);
+          const lines = told.diagnostics.join("\n");
+          if (!told.starts) assert(told.diagnostics.some((line) => line.includes(file)), lines);
           if (damage === "Latin-1" && TEXTS.includes(file)) {
             assert.equal(told.starts, false, lines);
             assert.match(

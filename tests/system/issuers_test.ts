@@ -5,7 +5,7 @@ import { createDpopClient } from "../identity_provider/dpop_client.ts";
 import { CLIENT, startOidcProvider } from "../identity_provider/oidc_provider.ts";
 import { createSigner } from "../identity_provider/token_issuer.ts";
 import { createAuthority } from "../pki/authority.ts";
-import { methodProperties } from "./every_method.ts";
+import { authenticatorProperties } from "./every_method.ts";
 import { runService } from "./running_service.ts";
 
 const authority = createAuthority({ subject: "CN=Demo CA,O=Demo,C=EU" });
@@ -22,7 +22,7 @@ const system = await runService({
   authority,
   properties: {
     "container.security.rest.authentication.order": "ONE TWO",
-    ...methodProperties("ONE", {
+    ...authenticatorProperties("ONE", {
       class: "OAuthAuthenticator",
       issuer: one.issuer,
       requiredAudience: "uftp https://uftp.example",
@@ -36,7 +36,7 @@ const system = await runService({
       "groupsMap.projA": "proja",
       requiredGroups: "projA staff",
     }),
-    ...methodProperties("TWO", {
+    ...authenticatorProperties("TWO", {
       class: "OAuthAuthenticator",
       issuer: two.issuer,
       validate: "true",

@@ -49,8 +49,8 @@ export async function askAbout(
     if (speaksOfToken(sort, response)) {
       return { kind: "refused", reason: `the provider answered with status ${response.status}${said}` };
     }
-    const problem = responseProblem(response, said);
-    if (problem !== undefined) throw unusable(problem);
+    const diagnostic = responseDiagnostic(response, said);
+    if (diagnostic !== undefined) throw unusable(diagnostic);
     const claims = read(response, unusable);
     const active = claims.get("active");
     return active !== "true" && (active !== undefined || sort === "introspection")
@@ -81,7 +81,7 @@ function speaksOfToken(sort: "userinfo" | "introspection", response: OutgoingRes
 }
 
 /** @param said What the provider says of the error, with a comma in front. */
-function responseProblem({ status, headers }: OutgoingResponse, said: string): string | undefined {
+function responseDiagnostic({ status, headers }: OutgoingResponse, said: string): string | undefined {
   if (status < 200 || status >= 300) return `unexpected status ${status}${said}`;
   return headers["content-type"]?.startsWith("application/jwt")
     ? "signed userinfo replies (application/jwt) are not supported"

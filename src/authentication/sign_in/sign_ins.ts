@@ -1,10 +1,10 @@
 import { createHmac, hash, randomBytes } from "node:crypto";
 import type { Clock } from "../../model/clock.ts";
 import { HostCookie } from "../../model/cookie.ts";
-import { comparableForm } from "../../model/distinguished_name.ts";
+import { canonicalDn } from "../../model/distinguished_name.ts";
 import type { RecordStore } from "../../store/record_store.ts";
 import { isJsonObject } from "../json_object.ts";
-import { type AskStanding, whatIsLeft } from "../standing.ts";
+import { type AskAccountStatus, whatIsLeft } from "../account_status.ts";
 import { isKeptIdentity, type KeptIdentity } from "./kept_identity.ts";
 
 /** A browser that somebody has signed in with. */
@@ -51,7 +51,7 @@ export class SignIns {
     readonly parts: {
       /** Opened when first needed. */
       readonly records: () => RecordStore;
-      readonly standing: AskStanding;
+      readonly accountStatus: AskAccountStatus;
       readonly limits: SignInLimits;
       readonly clock: Clock;
     },
@@ -62,7 +62,7 @@ export class SignIns {
     const token = randomBytes(16).toString("base64url");
     const made = this.#now();
     const ends = Math.min(made + this.parts.limits.maxSeconds, Math.floor(until));
-    const record = { key: digestOf(token), owner: comparableForm(identity.dn), made };
+    const record = { key: digestOf(token), owner: canonicalDn(identity.dn), made };
     const authTime = identity.authTime === "now" ? made : identity.authTime;
     const content = { identity: { ...identity, authTime }, userName };
     await this.parts.records().put(SIGNED_IN, { ...record, ends, content }, MOST_OF_A_USER);
@@ -83,7 +83,7 @@ export class SignIns {
     const { content, owner, made, ends } = signedIn;
     const { identity, userName } = isJsonObject(content) ? content : {};
     const left = isKeptIdentity(identity)
-      ? await whatIsLeft(identity, this.parts.standing, signal)
+      ? await whatIsLeft(identity, this.parts.accountStatus, signal)
       : undefined;
     if (left === undefined) {
       await this.end(token);
@@ -107,7 +107,7 @@ export class SignIns {
     await records.remove(HEARD_OF, digestOf(token));
   }
 
-  /** Signs out all browsers of a user. @param owner Name in comparable form. @throws {ERR_RECORD_STORE} */
+  /** Signs out all browsers of a user. @param owner Name in canonical DN. @throws {ERR_RECORD_STORE} */
   async endAllOf(owner: string): Promise<void> {
     const records = this.parts.records();
     await records.removeOf(SIGNED_IN, owner);

@@ -1,18 +1,18 @@
-import { formatProblem, type Problem } from "../../model/problem.ts";
+import { formatDiagnostic, type Diagnostic } from "../../model/diagnostic.ts";
 import { printable } from "../../model/printable.ts";
 
 /** What an operator does about problems whose message matches. */
-type Rule = readonly [when: RegExp, fix: (problem: Problem, ...groups: string[]) => string];
+type Rule = readonly [when: RegExp, fix: (diagnostic: Diagnostic, ...groups: string[]) => string];
 
-const place = ({ file, line }: Problem) => line === undefined ? file : `${file}:${line}`;
+const place = ({ file, line }: Diagnostic) => line === undefined ? file : `${file}:${line}`;
 
-const write = (what: string, problem: Problem) =>
-  isProperty(problem)
-    ? `set ${problem.key}=<${what}> at ${place(problem)}`
-    : `write ${what} at ${place(problem)}`;
+const write = (what: string, diagnostic: Diagnostic) =>
+  isProperty(diagnostic)
+    ? `set ${diagnostic.key}=<${what}> at ${place(diagnostic)}`
+    : `write ${what} at ${place(diagnostic)}`;
 
 /** Whether a problem is about a key of the configuration, not about an entry of a map or a list. */
-function isProperty({ key = "" }: Problem): boolean {
+function isProperty({ key = "" }: Diagnostic): boolean {
   return /^(?:container|authservice|share|persistence)\.[\w.-]+$/.test(key);
 }
 
@@ -22,35 +22,35 @@ const OF_FILES: readonly Rule[] = [
     /chmod [^\s)]+(?: [^\s)]+)?/,
     ({ file }, command) => command.split(" ")[2] === undefined ? `${command} ${file}` : command,
   ],
-  [/convert it: (.*)$/, (_problem, command) => command],
+  [/convert it: (.*)$/, (_diagnostic, command) => command],
   [
     /expected UTF-8 text/,
     ({ file }) => `iconv -f LATIN1 -t UTF-8 ${file} -o ${file}.utf8 && cat ${file}.utf8 > ${file}`,
   ],
   [
     /there is no such file|ENOENT|there is no file/,
-    (problem) =>
-      `create the file${problem.line === undefined ? "" : `, or name another at ${place(problem)}`}`,
+    (diagnostic) =>
+      `create the file${diagnostic.line === undefined ? "" : `, or name another at ${place(diagnostic)}`}`,
   ],
   [
     /(?:is a folder|no regular file)$/,
-    (problem) =>
-      `put a file in its place${problem.line === undefined ? "" : `, or name one at ${place(problem)}`}`,
+    (diagnostic) =>
+      `put a file in its place${diagnostic.line === undefined ? "" : `, or name one at ${place(diagnostic)}`}`,
   ],
   [
     /bytes: expected at most (\d+)$/,
-    (problem, most) => `shorten the file to ${most} bytes, see ${place(problem)}`,
+    (diagnostic, most) => `shorten the file to ${most} bytes, see ${place(diagnostic)}`,
   ],
   [
     /there are no files like|at least one trusted certificate|trusted certificate that is valid/,
-    (problem) => `put certificates of the authorities, PEM or DER, where ${place(problem)} says`,
+    (diagnostic) => `put certificates of the authorities, PEM or DER, where ${place(diagnostic)} says`,
   ],
   [
     /no permission to read/,
-    (problem) =>
-      problem.line === undefined
+    (diagnostic) =>
+      diagnostic.line === undefined
         ? "run this as root or as the account of the service, or let that read the file"
-        : `let the account of the service read what ${place(problem)} names`,
+        : `let the account of the service read what ${place(diagnostic)} names`,
   ],
 ];
 
@@ -58,25 +58,25 @@ const OF_FILES: readonly Rule[] = [
 const OF_CERTIFICATES: readonly Rule[] = [
   [
     /in (\S+) (?:has expired|expires) on/,
-    (_problem, file) => `renew ${file}, then authserver reload; see: openssl x509 -noout -dates -in ${file}`,
+    (_diagnostic, file) => `renew ${file}, then authserver reload; see: openssl x509 -noout -dates -in ${file}`,
   ],
   [
     /in (\S+) is not valid before/,
-    (_problem, file) =>
+    (_diagnostic, file) =>
       `set the clock right, or replace ${file}; see: date; openssl x509 -noout -dates -in ${file}`,
   ],
   [
     /(?:^|: )(\S+), (\S+): expected the certificate of the private key/,
-    (_problem, certificate, key) =>
+    (_diagnostic, certificate, key) =>
       `put a pair there; compare: openssl x509 -noout -pubkey -in ${certificate}; openssl pkey -pubout -in ${key}`,
   ],
   [
     /(\S+): expected (an X\.509 certificate|a certificate|a private key|a key|a PKCS#12|a key store)\b/,
-    (problem, file, what) => `replace ${file} by ${what}, or name another at ${place(problem)}`,
+    (diagnostic, file, what) => `replace ${file} by ${what}, or name another at ${place(diagnostic)}`,
   ],
   [
     /right password/,
-    (problem) => `set container.security.credential.password to the password of what ${place(problem)} names`,
+    (diagnostic) => `set container.security.credential.password to the password of what ${place(diagnostic)} names`,
   ],
   [
     /expected an X\.509 certificate|expected a certificate/,
@@ -88,19 +88,19 @@ const OF_CERTIFICATES: readonly Rule[] = [
 const OF_LINES: readonly Rule[] = [
   [
     /hexadecimal digits or \$scrypt|salt field|username:hash|user name before|scrypt costs/,
-    (problem) => `write ${place(problem)} anew: authserver passwd <user>`,
+    (diagnostic) => `write ${place(diagnostic)} anew: authserver passwd <user>`,
   ],
   [
     /(?:key|authority) is not used|user:key:DN|public key between|DN (?:behind|without)/,
-    (problem) =>
-      `write ${place(problem)} anew with a public key as printed by: ssh-keygen -y -f <private key>`,
+    (diagnostic) =>
+      `write ${place(diagnostic)} anew with a public key as printed by: ssh-keygen -y -f <private key>`,
   ],
-  [/^no xlogin/, (problem) => `add "xlogin": "<account>" to the entry at ${place(problem)}`],
-  [/^no role/, (problem) => `add "role": "user" to the entry at ${place(problem)}`],
-  [/a role without rights/, (problem) => `write "role": "user" at ${place(problem)}`],
+  [/^no xlogin/, (diagnostic) => `add "xlogin": "<account>" to the entry at ${place(diagnostic)}`],
+  [/^no role/, (diagnostic) => `add "role": "user" to the entry at ${place(diagnostic)}`],
+  [/a role without rights/, (diagnostic) => `write "role": "user" at ${place(diagnostic)}`],
   [
     /only the last counts, expected one: (.*)$/,
-    (problem, value) => `write ${value} alone at ${place(problem)}`,
+    (diagnostic, value) => `write ${value} alone at ${place(diagnostic)}`,
   ],
   [
     /no entry of the map file/,
@@ -109,23 +109,23 @@ const OF_LINES: readonly Rule[] = [
   ],
   [
     /found (?:the end|")|not complete|closing|root element|the element|document type|text only|quotes|begins? with [{[]/,
-    (problem) => `correct the syntax; see: sed -n ${problem.line ?? 1}p ${problem.file}`,
+    (diagnostic) => `correct the syntax; see: sed -n ${diagnostic.line ?? 1}p ${diagnostic.file}`,
   ],
 ];
 
 /** Remedies for keys of the configuration. */
 const OF_KEYS: readonly Rule[] = [
-  [/did you mean (\S+?)\??$/, (problem, word) => `write ${word} at ${place(problem)}`],
-  [/also set in (line \d+|[^\s;]+)/, (problem, other) => `remove ${place(problem)}, or ${other}`],
-  [/is the same key as (\S+),/, (problem, other) => `remove ${place(problem)}, or ${other}`],
-  [/(?:\bonce\b|there twice|does not include itself)/, (problem) => `remove ${place(problem)}, or the other`],
+  [/did you mean (\S+?)\??$/, (diagnostic, word) => `write ${word} at ${place(diagnostic)}`],
+  [/also set in (line \d+|[^\s;]+)/, (diagnostic, other) => `remove ${place(diagnostic)}, or ${other}`],
+  [/is the same key as (\S+),/, (diagnostic, other) => `remove ${place(diagnostic)}, or ${other}`],
+  [/(?:\bonce\b|there twice|does not include itself)/, (diagnostic) => `remove ${place(diagnostic)}, or the other`],
   [/^missing, expected (.*)$/, ({ file, key }, type) => `add ${key}=<${type}> to ${file}`],
-  [/^expected (https:\/\/)/, (problem, scheme) => write(`${scheme} and a host`, problem)],
+  [/^expected (https:\/\/)/, (diagnostic, scheme) => write(`${scheme} and a host`, diagnostic)],
   [
     /expected (?:either|this or) .*?\bthis or (.*)$/,
-    (problem, other) => `remove ${place(problem)}, or ${other}`,
+    (diagnostic, other) => `remove ${place(diagnostic)}, or ${other}`,
   ],
-  [/^expected either (.*)$/, (problem, both) => `remove ${place(problem)} or the other: ${both}`],
+  [/^expected either (.*)$/, (diagnostic, both) => `remove ${place(diagnostic)} or the other: ${both}`],
   [/(\w+\.[\w.-]+) too\b/, ({ file }, other) => `add ${other}=<value> to ${file}`],
   [
     /expected ((?:container|authservice|share|persistence)\.[\w.-]+)(?:,|$)/,
@@ -135,34 +135,34 @@ const OF_KEYS: readonly Rule[] = [
   [/expected (\w+\.[\w.-]+=\S+)/, ({ file }, line) => `write ${line} to ${file}`],
   [
     /^unknown key|\bignored\b|^not used|built-in rules are used|in memory alone/,
-    (problem) => `remove ${place(problem)}`,
+    (diagnostic) => `remove ${place(diagnostic)}`,
   ],
-  [/for tests only/, (problem) => `remove ${place(problem)}, or set ${problem.key}=true`],
+  [/for tests only/, (diagnostic) => `remove ${place(diagnostic)}, or set ${diagnostic.key}=true`],
   [
     /not encrypted|others can read|can answer in place|others .*read and change/,
-    (problem) => write("an address that begins with https://", problem),
+    (diagnostic) => write("an address that begins with https://", diagnostic),
   ],
-  [/is no limit to the Java service/, (problem) => write("milliseconds, at least 1", problem)],
+  [/is no limit to the Java service/, (diagnostic) => write("milliseconds, at least 1", diagnostic)],
 ];
 
 /** Remedies from what the message says was expected. */
 const OF_EXPECTED: readonly Rule[] = [
-  [/expected (.+?)(?:; |: (?=[a-z])|$)/, (problem, expected) => write(expected, problem)],
+  [/expected (.+?)(?:; |: (?=[a-z])|$)/, (diagnostic, expected) => write(expected, diagnostic)],
 ];
 
 const RULES = [...OF_FILES, ...OF_CERTIFICATES, ...OF_LINES, ...OF_KEYS, ...OF_EXPECTED];
 
 /** Returns what to do about a problem, in one line; the first rule that matches decides. */
-export function fixOf(problem: Problem): string {
-  if (problem.fix !== undefined) return problem.fix;
+export function fixOf(diagnostic: Diagnostic): string {
+  if (diagnostic.fix !== undefined) return diagnostic.fix;
   for (const [when, fix] of RULES) {
-    const match = when.exec(problem.expected);
-    if (match) return fix(problem, ...match.slice(match.length > 1 ? 1 : 0));
+    const match = when.exec(diagnostic.expected);
+    if (match) return fix(diagnostic, ...match.slice(match.length > 1 ? 1 : 0));
   }
-  return `change ${place(problem)} to what is expected`;
+  return `change ${place(diagnostic)} to what is expected`;
 }
 
 /** Returns a problem and its remedy, in a line each. */
-export function withRemedy(problem: Problem): string {
-  return `${problem.severity}: ${formatProblem(problem)}\n  fix: ${printable(fixOf(problem))}\n`;
+export function withRemedy(diagnostic: Diagnostic): string {
+  return `${diagnostic.severity}: ${formatDiagnostic(diagnostic)}\n  fix: ${printable(fixOf(diagnostic))}\n`;
 }

@@ -1,9 +1,9 @@
 import { dirname } from "node:path";
 import type { EffectiveValue } from "../../config/key_reader.ts";
-import type { Problem } from "../../model/problem.ts";
-import { LONGEST_PATH } from "../../rooms/control/control_socket.ts";
-import { resolveHost } from "../../rooms/resolve_host.ts";
-import type { Setup } from "../../service/assembly/load_setup.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { LONGEST_PATH } from "../../workers/control/control_socket.ts";
+import { resolveHost } from "../../workers/resolve_host.ts";
+import type { Snapshot } from "../../service/assembly/load_snapshot.ts";
 import { SHARE_DATABASE, SHARE_SCHEMA } from "../../sharing/store/schema.ts";
 import { RECORD_DATABASE, RECORD_SCHEMA } from "../../store/sqlite_record_store.ts";
 import { databaseDamage, type Schema } from "../../store/sqlite_database.ts";
@@ -11,12 +11,12 @@ import { type Account, closedFolder, permits } from "./service_account.ts";
 
 /** What is known of the configuration whose places are inspected. */
 interface Configured {
-  readonly setup: Setup;
+  readonly snapshot: Snapshot;
   readonly effective: readonly EffectiveValue[];
 }
 
 /** A key that names a place, and what keeps the service from using the place. */
-interface Finding extends Pick<Problem, "severity" | "expected" | "found"> {
+interface Finding extends Pick<Diagnostic, "severity" | "expected" | "found"> {
   readonly key: string;
   readonly fix: string;
 }
@@ -33,9 +33,9 @@ const OF_SYSTEMD = ["/var/lib/authserver", "/var/log/authserver", "/run/authserv
  * @param options.inUse Whether this process has the databases open: to close a file would end the locks that SQLite has on it.
  */
 export async function inspectPlaces(
-  { setup: { config }, effective }: Configured,
+  { snapshot: { config }, effective }: Configured,
   { account, inUse = false }: { readonly account?: Account; readonly inUse?: boolean } = {},
-): Promise<readonly Problem[]> {
+): Promise<readonly Diagnostic[]> {
   const { sharing: { directory }, control, logging, audit, site, metrics } = config;
   const findings = await Promise.all([
     directory === undefined ? [] : inspectPersistence(directory, account, inUse),

@@ -56,7 +56,7 @@ export const serve = defineCommand({
     say(`Reading config from ${file}\n`);
     service = await startService(
       file,
-      (problem) => io.stderr(withRemedy(problem)),
+      (diagnostic) => io.stderr(withRemedy(diagnostic)),
       { manager, surroundings, console: asJson ? (lines) => toConsole(asJsonLines(lines)) : undefined },
     );
     await giveUpSurroundings();

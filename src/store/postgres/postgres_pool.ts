@@ -1,4 +1,4 @@
-import { NoTurn, Turns } from "../../model/turns.ts";
+import { NoPermit, FairSemaphore } from "../../model/fair_semaphore.ts";
 import type { PostgresConnection } from "./postgres_connection.ts";
 import { DatabaseAway, meaningOf, PostgresError } from "./postgres_failure.ts";
 import type { PostgresServers } from "./postgres_servers.ts";
@@ -17,13 +17,13 @@ export interface Deadline {
 /** A bounded number of connections, each used by one piece of work at a time. */
 export class PostgresPool {
   readonly #servers: PostgresServers;
-  readonly #turns: Turns;
+  readonly #semaphore: FairSemaphore;
   #idle: PostgresConnection[] = [];
   #closed = false;
 
   constructor(servers: PostgresServers, most: number) {
     this.#servers = servers;
-    this.#turns = new Turns({ atOnce: most, waiting: WAITING, perLane: WAITING });
+    this.#semaphore = new FairSemaphore({ atOnce: most, waiting: WAITING, perKey: WAITING });
   }
 
   /**
@@ -33,13 +33,13 @@ export class PostgresPool {
   async use<T>(deadline: Deadline, work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     if (this.#servers.areAway) throw new DatabaseAway("nobody answers for some time");
     try {
-      return await this.#turns.run(() => this.#run(deadline, work), {
-        lane: "",
+      return await this.#semaphore.run(() => this.#run(deadline, work), {
+        queueKey: "",
         known: true,
         signal: deadline.signal,
       });
     } catch (error) {
-      throw error instanceof NoTurn ? new DatabaseAway("too many are waiting", { cause: error }) : error;
+      throw error instanceof NoPermit ? new DatabaseAway("too many are waiting", { cause: error }) : error;
     }
   }
 

@@ -1,4 +1,4 @@
-import type { NamedUser } from "../../../src/authentication/standing.ts";
+import type { NamedUser } from "../../../src/authentication/account_status.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { passwordFile } from "../../../src/authentication/password/password_file.ts";
@@ -67,9 +67,9 @@ const VECTORS: [string, string, string][] = [
 for (const [user, password, dn] of VECTORS) {
   Deno.test(`passwordFile() accepts ${user} of the specification`, async () => {
     const method = await create();
-    const verdict = await method.authenticate(basic(user, password), new AbortController().signal);
+    const result = await method.authenticate(basic(user, password), new AbortController().signal);
     method.close();
-    assert.deepEqual(verdict, {
+    assert.deepEqual(result, {
       kind: "accepted",
       identity: { dn, method: "PASSWORD_FILE", via: "SUBJECT", login: user },
     });
@@ -99,7 +99,7 @@ Deno.test("passwordFile() logs bad lines by number and nothing of them", async (
   const method = await create(`${USERS}eve:0123456789abcdef0123456789abcde:salt:CN=Eve\n`, log);
   method.close();
   assert.equal(lines.length, 1);
-  assert.match(lines[0] ?? "", /warn {2}password file problem=".*users\.txt:7: expected a hash of 32/);
+  assert.match(lines[0] ?? "", /warn {2}password file diagnostic=".*users\.txt:7: expected a hash of 32/);
   assert.doesNotMatch(lines[0] ?? "", /0123456789abcdef/);
 });
 
@@ -126,9 +126,9 @@ Deno.test("passwordFile() lets nobody in under a name that a half-written save c
   await Deno.writeTextFile(method.file, "ann:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann");
   assert.match(await seen.promise, /file not usable, the last good content stays/);
   clearInterval(alive);
-  const verdict = await method.authenticate(basic("ann", "sesame"), new AbortController().signal);
+  const result = await method.authenticate(basic("ann", "sesame"), new AbortController().signal);
   method.close();
-  assert.deepEqual(verdict, {
+  assert.deepEqual(result, {
     kind: "accepted",
     identity: { dn: "CN=Ann Example", method: "PASSWORD_FILE", via: "SUBJECT", login: "ann" },
   });
@@ -139,7 +139,7 @@ Deno.test("passwordFile() says whether a user it named is still there, by login 
     "ann:447abe86dd2c12ca422693a3089de5c6:Rk3_vT8mZq0LxN5w:CN=Ann, O=Site\nbob:::CN=Bob\n",
   );
   const { signal } = new AbortController();
-  const kind = async (user: NamedUser) => (await method.standingOf?.(user, signal))?.kind;
+  const kind = async (user: NamedUser) => (await method.accountStatusOf?.(user, signal))?.kind;
   assert.equal(await kind({ dn: "CN=Ann,O=Site", login: "ann" }), "known");
   assert.equal(await kind({ dn: "cn=ann,o=site" }), "known");
   assert.equal(await kind({ dn: "CN=Ann,O=Site", login: "bob" }), "gone", "another login has the name");

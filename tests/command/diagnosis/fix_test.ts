@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { fixOf, withRemedy } from "../../../src/command/diagnosis/fix.ts";
-import type { Problem } from "../../../src/model/problem.ts";
+import type { Diagnostic } from "../../../src/model/diagnostic.ts";
 
-const at = (expected: string, more: Partial<Problem> = {}): Problem => ({
+const at = (expected: string, more: Partial<Diagnostic> = {}): Diagnostic => ({
   severity: "error",
   file: "conf/c",
   line: 7,
@@ -10,7 +10,7 @@ const at = (expected: string, more: Partial<Problem> = {}): Problem => ({
   ...more,
 });
 
-const REMEDIES: readonly (readonly [Problem, string])[] = [
+const REMEDIES: readonly (readonly [Diagnostic, string])[] = [
   [at("expected UTF-8 text"), "iconv -f LATIN1 -t UTF-8 conf/c -o conf/c.utf8 && cat conf/c.utf8 > conf/c"],
   [
     at("the certificate of CN=x in /c.pem has expired on 2020-01-01"),
@@ -34,9 +34,9 @@ const REMEDIES: readonly (readonly [Problem, string])[] = [
   [at("anything", { fix: "what its reader says" }), "what its reader says"],
 ];
 
-for (const [problem, remedy] of REMEDIES) {
-  Deno.test(`fixOf() answers "${problem.expected}" by: ${remedy}`, () =>
-    assert.equal(fixOf(problem), remedy));
+for (const [diagnostic, remedy] of REMEDIES) {
+  Deno.test(`fixOf() answers "${diagnostic.expected}" by: ${remedy}`, () =>
+    assert.equal(fixOf(diagnostic), remedy));
 }
 
 Deno.test("withRemedy() prints the problem and its remedy in a line each", () => {

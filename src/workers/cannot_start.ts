@@ -1,0 +1,9 @@
+/** The service cannot start, or not with the new configuration; the lines are for the operator. */
+export class CannotStart extends Error {
+  override readonly name: string = "CannotStart";
+
+  /** @param permanent Whether another attempt with the same configuration fails, too. */
+  constructor(readonly diagnostics: readonly string[], readonly permanent = false) {
+    super(diagnostics.join("\n"));
+  }
+}
