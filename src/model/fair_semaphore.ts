@@ -1,4 +1,4 @@
-import { type FairQueueLimits, FairQueue } from "./fair_queue.ts";
+import { FairQueue, type FairQueueLimits } from "./fair_queue.ts";
 
 /** There was no room to wait in, no turn in time, or the room was needed for others. */
 export class NoPermit extends Error {
@@ -16,6 +16,8 @@ export interface SemaphoreLimits extends FairQueueLimits {
   readonly atOnce: number;
   /** How many of these only known ones may have; none, if left out. */
   readonly forKnown?: number;
+  /** How many turns known ones have for each of strangers while both wait; 1, if left out. */
+  readonly knownTurns?: number;
   /** Of one queue key; as many as there are, if left out. */
   readonly atOncePerKey?: number;
   /** Longest time to wait for a turn, in milliseconds; for ever, if left out. */
@@ -26,7 +28,7 @@ export interface SemaphoreLimits extends FairQueueLimits {
 export interface SemaphoreWaiter {
   /** Queues take turns. */
   readonly queueKey: string;
-  /** Known ones have queues apart and every other turn, so that however many strangers come, these do not wait for them. */
+  /** Known ones have queues and turns apart, so that however many strangers come, these do not wait for them. */
   readonly known: boolean;
   /** Gives up waiting; work that has begun has to look at it itself. */
   readonly signal: AbortSignal;
@@ -42,7 +44,8 @@ export class FairSemaphore {
   #count = 0;
   /** How many of those under way are strangers'. */
   #strange = 0;
-  #nextIsKnown = true;
+  /** Turns of known ones since the last of a stranger. */
+  #knownInRow = 0;
 
   /** @param limits Those on waiting hold for known ones and for strangers, each. */
   constructor(limits: SemaphoreLimits) {
@@ -112,10 +115,11 @@ export class FairSemaphore {
   }
 
   #callNext(): boolean {
-    for (const known of [this.#nextIsKnown, !this.#nextIsKnown]) {
+    const isForKnown = this.#knownInRow < (this.#limits.knownTurns ?? 1);
+    for (const known of [isForKnown, !isForKnown]) {
       const may = (queueKey: string) => this.#mayRun({ queueKey, known });
       if (!(known ? this.#known : this.#strangers).callNext(may)) continue;
-      this.#nextIsKnown = !known;
+      this.#knownInRow = known ? this.#knownInRow + 1 : 0;
       return true;
     }
     return false;

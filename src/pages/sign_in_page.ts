@@ -3,7 +3,7 @@ import { passwordLogin } from "../authentication/parse_credentials.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
 import type { Authorization } from "../model/credentials.ts";
 import type { HttpResponse } from "../model/http_message.ts";
-import { httpError, type HttpError } from "../model/http_error.ts";
+import { type HttpError, httpError } from "../model/http_error.ts";
 import type { Call, IdentifiedUser } from "../resource/call.ts";
 import { checkFormToken, FORM_TOKEN, readForm, readOwnForm } from "../resource/form.ts";
 import { emptyResponse } from "../resource/text_response.ts";
@@ -11,8 +11,8 @@ import { type Content, isolated, markup } from "./markup.ts";
 import { pageResponse } from "./page.ts";
 import { TEXTS } from "./texts.ts";
 import { type Asked, Visit, wantedPage } from "./visit.ts";
-import type { BrowserLogin } from "../authentication/authenticator.ts";
-import type { ThrottledParts } from "../resource/throttled.ts";
+import type { BrowserLogin, ProviderSession } from "../authentication/authenticator.ts";
+import type { LoginThrottle } from "../throttling/login_throttle.ts";
 
 /** How people can sign in with a browser; at least one way there is. */
 interface WaysToSignIn {
@@ -24,7 +24,9 @@ interface WaysToSignIn {
 }
 
 /** What signing in is made of. */
-export interface SignInParts extends ThrottledParts {
+export interface SignInParts {
+  /** See {@link LoginThrottle.admitKey}. */
+  readonly admit: LoginThrottle["admitKey"];
   readonly signIns: SignIns;
   readonly ways: WaysToSignIn;
   readonly siteName: string;
@@ -94,13 +96,17 @@ export async function signedIn(
   call: Call,
   { caller, userName, user: { role } }: IdentifiedUser,
   { signIns }: SignInParts,
-  { to, until }: { readonly to: string; readonly until?: number | undefined },
+  { to, until, session }: {
+    readonly to: string;
+    readonly until?: number | undefined;
+    readonly session?: ProviderSession | undefined;
+  },
 ): Promise<HttpResponse> {
   if (caller.kind === "anonymous") throw httpError("ERR_PAGE_OUTDATED", "the browser shows no certificate");
   if (!mayAccess("auth", "GET", role)) throw httpError("ERR_FORBIDDEN", `role ${role}`);
   const cookie = signInCookie(call.base);
   const former = cookie.valueIn(call.request.headers.get("Cookie"));
-  const token = await signIns.begin({ identity: caller.identity, userName, until });
+  const token = await signIns.begin({ identity: caller.identity, userName, until, session });
   if (former !== undefined) await signIns.end(former);
   const response = emptyResponse({ status: 303, headers: { Location: call.root + to } });
   response.headers.add("Set-Cookie", cookie.set(token));

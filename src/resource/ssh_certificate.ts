@@ -5,14 +5,16 @@ import { addressGroup } from "../model/address_group.ts";
 import type { HttpResponse } from "../model/http_message.ts";
 import { HeaderList } from "../model/header_list.ts";
 import { httpError } from "../model/http_error.ts";
+import { throttleLogin } from "../throttling/throttle_login.ts";
 import type { LoginThrottle } from "../throttling/login_throttle.ts";
 import type { Call } from "./call.ts";
-import { throttled, type ThrottledParts } from "./throttled.ts";
 import { readText } from "./request_body.ts";
 import { jsonResponse } from "./text_response.ts";
 
 /** Where certificates are shown, and who slows down those who try. */
-export interface CertificateParts extends ThrottledParts {
+export interface CertificateParts {
+  /** See {@link LoginThrottle.admitKey}. */
+  readonly admit: LoginThrottle["admitKey"];
   /** Those of the methods that take certificates; the first that accepts one keeps it. */
   readonly desks: readonly CertificateDesk[];
 }
@@ -49,10 +51,12 @@ export async function showCertificate(
   { line, account }: { readonly line: string; readonly account: string | undefined },
   parts: CertificateParts,
 ): Promise<{ readonly principals: readonly string[]; readonly certificate: UserCertificate }> {
-  return await throttled(call, parts, async () => {
+  return await throttleLogin(parts.admit(call.clientAddress, call.signal), async () => {
     let reason = "";
     const queueKey = addressGroup(call.clientAddress);
-    const owner = account === undefined ? undefined : { account, queueKey, known: false, signal: call.signal };
+    const owner = account === undefined
+      ? undefined
+      : { account, queueKey, known: false, signal: call.signal };
     for (const desk of parts.desks) {
       const outcome = await desk.upload(line, owner);
       if (outcome.kind === "refused") {
@@ -73,7 +77,7 @@ export async function showCertificate(
  */
 export async function forgetCertificate(call: Call, parts: CertificateParts): Promise<HttpResponse> {
   const line = await readText(call.request);
-  return await throttled(call, parts, async () => {
+  return await throttleLogin(parts.admit(call.clientAddress, call.signal), async () => {
     let wasThere = false;
     try {
       for (const desk of parts.desks) {

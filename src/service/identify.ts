@@ -14,7 +14,9 @@ import type { Caller, Identity } from "../model/identity.ts";
 import type { HttpRequest } from "../model/http_message.ts";
 import type { IdentifiedUser } from "../resource/call.ts";
 import { signInCookie, type SignIns } from "../authentication/sign_in/sign_ins.ts";
-import { httpError } from "../model/http_error.ts";
+import { HttpError, httpError } from "../model/http_error.ts";
+import { unlessAborted } from "../model/unless_aborted.ts";
+import { NEVER } from "../outgoing/probed_kind.ts";
 import { throttleLogin } from "../throttling/throttle_login.ts";
 import type { LoginThrottle } from "../throttling/login_throttle.ts";
 import type { Route } from "./http/router.ts";
@@ -83,7 +85,10 @@ export async function identify(
     throw refusalFor(caller, role, parts.chain);
   }
   if (caller.kind === "authenticated" && caller.identity.capabilities !== undefined && !heedsCapabilities) {
-    throw httpError("ERR_LOGIN_TOO_NARROW", "what was asked for does not keep to the capabilities of the token");
+    throw httpError(
+      "ERR_LOGIN_TOO_NARROW",
+      "what was asked for does not keep to the capabilities of the token",
+    );
   }
   return { ...identified, linkPassword };
 }
@@ -98,30 +103,25 @@ export async function recognise(
   parts: IdentityParts,
   { claimed, known, log, signal }: Identifying,
 ): Promise<IdentifiedUser> {
-  const { authorization } = credentials;
+  const { authorization, clientAddress } = credentials;
   const user = claimedUser(authorization);
   if (user !== undefined) claimed(user);
-  const caller = await throttleLogin(
-    parts.throttle,
-    credentials,
-    async (credentials) => {
-      const caller = await authenticate(parts.chain, credentials, { log, signal });
-      if (caller.kind === "authenticated") {
-        parts.throttle.admitCaller(caller.identity, credentials.clientAddress);
-      }
-      return caller;
-    },
-    signal,
+  // A password is judged to the end even if its caller leaves: else guesses that take longer when they are wrong are free.
+  const judging = authorization.kind === "basic" ? NEVER : signal;
+  const judged = throttleLogin(
+    parts.throttle.admit(credentials, signal),
+    (knownAs) => authenticate(parts.chain, { ...credentials, knownAs }, { log, signal: judging }),
+    (result) => result.authorization,
   );
+  const { caller } = await unlessAborted(judged, signal);
+  if (caller instanceof HttpError) throw caller;
+  if (caller.kind === "authenticated") parts.throttle.admitCaller(caller.identity, clientAddress);
   known(caller);
   if (caller.kind === "anonymous") return NOBODY;
   const found = await attributesOf(caller.identity, { headers, signal }, parts);
-  parts.throttle.admitCaller(caller.identity, credentials.clientAddress, accountsOf(found));
-  return {
-    caller,
-    userName: authorization.kind === "basic" ? authorization.user : undefined,
-    user: found,
-  };
+  parts.throttle.admitCaller(caller.identity, clientAddress, accountsOf(found));
+  const userName = authorization.kind === "basic" ? caller.identity.login : undefined;
+  return { caller, userName, user: found };
 }
 
 /**

@@ -1,9 +1,10 @@
+import type { DatabaseStatus } from "../store/postgres/postgres_database.ts";
 import type { TokenRegistry } from "../authentication/issued_token/token_registry.ts";
 import type { Authenticator } from "../authentication/authenticator.ts";
 import type { SignIns } from "../authentication/sign_in/sign_ins.ts";
 import type { AttributeSource } from "../attributes/attribute_source.ts";
 import type { DaemonGroup, InstanceStatus } from "../daemon/daemon_group.ts";
-import type { SeenMark, ReplayCache } from "../model/replay_cache.ts";
+import type { ReplayCache, SeenMark } from "../model/replay_cache.ts";
 import type { RegisteredInstance } from "../instances/instance_register.ts";
 import type { RemoteStatus } from "../outgoing/remote_system.ts";
 import type { Ban, BanSubject } from "../throttling/ban.ts";
@@ -104,8 +105,7 @@ interface ClusterStatus {
   readonly instances: readonly RegisteredInstance[];
   /** Whether some that serve with the same version have other configurations. */
   readonly configurationsDiffer: boolean;
-  /** Milliseconds for which the database has been away; 0 if it is there. */
-  readonly databaseAwayMs: number;
+  readonly database: DatabaseStatus;
 }
 
 /** Most bans that are listed. */
@@ -200,7 +200,9 @@ export class OperatorDesk {
         };
       }),
       providers: authenticators.flatMap((authenticator) =>
-        authenticator.status === undefined ? [] : [{ authenticator: authenticator.name, ...authenticator.status() }]
+        authenticator.status === undefined
+          ? []
+          : [{ authenticator: authenticator.name, ...authenticator.status() }]
       ),
       certificate: own,
       bans: throttle.memory.banCounts(),
@@ -224,7 +226,9 @@ export class OperatorDesk {
     const names = await this.#names(user);
     let ended = 0;
     for (const dn of names) {
-      ended += id === undefined ? await registry.revokeAll({ dn }) : Number(await registry.revoke({ dn }, id));
+      ended += id === undefined
+        ? await registry.revokeAll({ dn })
+        : Number(await registry.revoke({ dn }, id));
     }
     return { names, ended };
   }
@@ -239,11 +243,11 @@ export class OperatorDesk {
   }
 }
 
-function clusterStatus({ register, outage }: Cluster): ClusterStatus {
+function clusterStatus({ register, database }: Cluster): ClusterStatus {
   return {
     instances: register.known,
     configurationsDiffer: register.differ,
-    databaseAwayMs: outage.awayMs,
+    database: database(),
   };
 }
 

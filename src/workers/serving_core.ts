@@ -6,7 +6,7 @@ import type { TlsMaterial } from "../model/tls_material.ts";
 import { CannotStart } from "./cannot_start.ts";
 import { DeskCaller } from "./desk_link.ts";
 import { corePermissions, type Resolve, type WorkerPermissions } from "./permissions.ts";
-import { WorkerThread, workerModule } from "./worker_thread.ts";
+import { workerModule, WorkerThread } from "./worker_thread.ts";
 import type { CoreNews, FromWorker, ToCoreWorker } from "./worker_message.ts";
 import { DRAIN_MS, type ServingEdge } from "./serving_edge.ts";
 

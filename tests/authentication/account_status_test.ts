@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import type { Authenticator } from "../../src/authentication/authenticator.ts";
-import { namedUser, type AccountStatus, accountStatusOf } from "../../src/authentication/account_status.ts";
+import {
+  type AccountStatus,
+  accountStatusOf,
+  derivedUntil,
+  namedUser,
+} from "../../src/authentication/account_status.ts";
+import type { Identity } from "../../src/model/identity.ts";
 import { assertAlike } from "../fixtures/assert_alike.ts";
 
 const { signal } = new AbortController();
@@ -62,4 +68,34 @@ Deno.test("namedUser() remembers the source, behind a token too", () => {
     });
   assertAlike(behind("KEYS"), { dn: "CN=Ann", via: "KEYS" });
   assertAlike(behind(), { dn: "CN=Ann" });
+});
+
+Deno.test("accountStatusOf() and derivedUntil() know a login no longer than its method's derivedLifetime", async () => {
+  const NOW = 1_800_000_000;
+  const asks = () => Promise.resolve({ kind: "known" as const });
+  const authenticators = [{ name: "OIDC", derivedLifetime: 600, accountStatusOf: asks }, {
+    name: "PASSWORD",
+    accountStatusOf: asks,
+  }];
+  const accountStatus = async (via: string, proved: number | undefined) =>
+    (await accountStatusOf(authenticators, { dn: "CN=Ann", via, proved }, signal, () => NOW * 1000)).kind;
+  assert.equal(await accountStatus("OIDC", NOW - 599), "known");
+  assert.equal(await accountStatus("OIDC", NOW - 600), "gone");
+  assert.equal(
+    await accountStatus("OIDC", undefined),
+    "known",
+    "it is about no login, but about the owner of a share",
+  );
+  assert.equal(await accountStatus("PASSWORD", 0), "known");
+  const identity = { dn: "CN=Ann", method: "OAUTH", via: "OIDC" };
+  const family = { id: "1", expires: NOW + 9, since: (NOW - 50) * 1000, root: "1", line: [] };
+  const issuedToken = { issuer: "CN=auth", namedBy: "OIDC", renewable: true, family };
+  const until: [Identity, number][] = [
+    [identity, NOW + 600],
+    [{ ...identity, proved: NOW - 100 }, NOW + 500],
+    [{ ...identity, via: "ETD", issuedToken }, NOW + 550],
+    [{ ...identity, via: "ETD", proved: NOW - 200, issuedToken }, NOW + 400],
+    [{ ...identity, via: "PASSWORD" }, Infinity],
+  ];
+  for (const [who, expected] of until) assert.equal(derivedUntil(authenticators, who, NOW), expected);
 });

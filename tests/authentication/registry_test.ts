@@ -12,6 +12,7 @@ const PARTS: AuthenticatorParts = {
   keySources: [],
   proofs: new ReplayCache(PROOFS, () => 0),
   records: () => undefined,
+  revocation: () => undefined,
   serverName: () => "CN=auth",
   outgoing: () => ({ send: () => Promise.reject(new Error("nobody is asked here")) }),
   assertions: { url: "https://localhost", additionalIdentifiers: [], issuers: () => [], anchors: () => [] },

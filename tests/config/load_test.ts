@@ -18,7 +18,7 @@ function fixture(name: string): Promise<string> {
   return Deno.readTextFile(join(import.meta.dirname ?? "", "fixtures", name));
 }
 
-const ANY_LOGIN = { authenticators: [], requiredAcr: [], networks: [] };
+const ANY_LOGIN = { methods: [], requiredAcr: [], networks: [] };
 
 Deno.test("loadConfiguration() reads variant A of the specification", async () => {
   const { config, errors, warnings } = await loadText(await fixture("seed_a.properties"), DATA_FILES);
@@ -103,6 +103,7 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
         nameIdFormat: "X509SubjectName",
         assignments: {},
         showCertificate: false,
+        derivedLifetime: 28_800,
       },
       {
         kind: "OAuthAuthenticator",
@@ -117,6 +118,7 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
           role: { text: '"user"', origin: origin(44, "OAUTH.roleAssign") },
         },
         showCertificate: false,
+        derivedLifetime: 28_800,
       },
       {
         kind: "OAuthAuthenticator",
@@ -136,6 +138,7 @@ Deno.test("loadConfiguration() reads variant A of the specification", async () =
           },
         },
         showCertificate: false,
+        derivedLifetime: 28_800,
       },
     ],
   });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type SemaphoreLimits, FairSemaphore, type SemaphoreWaiter } from "../../src/model/fair_semaphore.ts";
+import { FairSemaphore, type SemaphoreLimits, type SemaphoreWaiter } from "../../src/model/fair_semaphore.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -74,6 +74,16 @@ Deno.test("FairSemaphore gives known ones every other turn", async () => {
   await Promise.all(all);
 });
 
+Deno.test("FairSemaphore gives known ones as many turns for each of strangers as it is told, and strangers theirs", async () => {
+  const setting = create({ atOnce: 1, knownTurns: 2 });
+  const { come, begun } = setting;
+  const all = ["a1", "b1", "c1", "d1"].map((name) => come(name));
+  all.push(...["x1", "y1", "z1", "x2", "y2"].map((name) => come(name, { known: true })));
+  await setting.endAll();
+  assert.deepEqual(begun, ["a1", "x1", "y1", "b1", "z1", "x2", "c1", "y2", "d1"]);
+  await Promise.all(all);
+});
+
 Deno.test("FairSemaphore has room for known ones when strangers have taken all of theirs", async () => {
   const setting = create();
   const { come, begun } = setting;
@@ -132,7 +142,10 @@ Deno.test("FairSemaphore passes the turn on when somebody gives up between being
   const seeker = { queueKey: "a", known: false, signal: NEVER };
   const end = Promise.withResolvers<void>();
   const first = semaphore.run(() => end.promise, seeker);
-  const second = semaphore.run(() => Promise.reject(new Error("begun")), { ...seeker, signal: caller.signal });
+  const second = semaphore.run(() => Promise.reject(new Error("begun")), {
+    ...seeker,
+    signal: caller.signal,
+  });
   const third = semaphore.run(() => Promise.resolve("third"), seeker);
   end.resolve();
   first.then(() => caller.abort(new Error("gone")));

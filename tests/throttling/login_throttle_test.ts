@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { createLogger, SILENT } from "../../src/logging/logger.ts";
 import type { Credentials } from "../../src/model/credentials.ts";
-import { isHttpError, httpError, HttpError } from "../../src/model/http_error.ts";
+import { HttpError, httpError, isHttpError } from "../../src/model/http_error.ts";
 import { throttleLogin } from "../../src/throttling/throttle_login.ts";
 import { type Attempt, LoginThrottle } from "../../src/throttling/login_throttle.ts";
 import {
@@ -34,6 +34,7 @@ function create(
   const throttle = new LoginThrottle({
     config: { ...CONFIG, ...config },
     log,
+    shown: (name) => name === "ann" ? name : "unknown",
     steady: () => clock.now,
     maxWaitMs,
     issuers,
@@ -265,7 +266,9 @@ Deno.test("LoginThrottle lets who gives up leave the queue", async () => {
 Deno.test("LoginThrottle has only so many wait for one user at an address", async () => {
   const { throttle } = create();
   const { underWay, semaphore } = crowd(throttle, basic("ann", "x"), 1000);
-  await assert.rejects(Promise.resolve(throttle.admit(basic("ann", "x"))), { code: "ERR_TOO_MANY_AT_ONCE" });
+  await assert.rejects(Promise.resolve(throttle.admit(basic("ann", "x"))), {
+    code: "ERR_TOO_MANY_AT_ONCE",
+  });
   underWay.forEach((attempt) => attempt.undecided());
   for (const turn of semaphore) (await turn).undecided();
 });
@@ -616,12 +619,17 @@ Deno.test("LoginThrottle counts waits without a list of them, and lists as many 
   assert.deepEqual(throttle.memory.banCounts(), { passwords: 0, tokens: 0, operator: 0 });
 });
 
-Deno.test("LoginThrottle tells the log of each wait, without secrets", () => {
+Deno.test("LoginThrottle tells the log of each wait, without passwords, also those typed in the place of the name", () => {
   const lines: string[] = [];
   const { fail } = create({}, createLogger((line) => lines.push(line.slice(25)), { clock: () => 0 }));
-  fail(basic("ann", "hunter2"), 6);
-  assert.deepEqual(lines, [
-    'warn  too many failed attempts scope="user at address" user=ann address=192.0.2.17 failures=6 waitMs=1000',
+  for (const name of ["ann", "hunter2"]) fail(basic(name, "hunter2"), 6);
+  for (let i = 0; i < 15; i++) fail(basic("hunter2", "x", `198.51.100.${i}`));
+  const wait = (scope: string, facts: string) =>
+    `warn  too many failed attempts scope=${scope} ${facts} waitMs=1000`;
+  assert.deepEqual(lines.slice(0, 3), [
+    wait('"user at address"', "user=ann address=192.0.2.17 failures=6"),
+    wait('"user at address"', "user=unknown address=192.0.2.17 failures=6"),
+    wait("user", "user=unknown failures=21"),
   ]);
 });
 
@@ -657,11 +665,11 @@ function waitOf({ message }: HttpError): number {
   return Number(/, ([\d.]+) ms to wait$/.exec(message)?.[1]);
 }
 
-const WRONG = httpError("ERR_NO_ACCOUNT");
+const WRONG = httpError("ERR_UNAUTHENTICATED", { challenge: "Basic" });
 const BROKEN = httpError("ERR_TOO_MUCH_WORK");
 
 const OUTCOMES: [string, () => Promise<string>, boolean][] = [
-  ["a 401 as a failure", () => Promise.reject(WRONG), true],
+  ["an error that names the credential wrong as a failure", () => Promise.reject(WRONG), true],
   ["a 503 not as a failure", () => Promise.reject(BROKEN), false],
   ["another error not as a failure", () => Promise.reject(new Error("gone")), false],
   ["a result as a success", () => Promise.resolve("ann"), false],
@@ -671,7 +679,7 @@ for (const [what, check, counts] of OUTCOMES) {
   Deno.test(`regulate() counts ${what}`, async () => {
     const { throttle, wait } = create({ maxFailures: 1 });
     const ann = basic("ann", "x");
-    for (let i = 0; i < 2; i++) await throttleLogin(throttle, ann, check).catch(() => {});
+    for (let i = 0; i < 2; i++) await throttleLogin(throttle.admit(ann), check).catch(() => {});
     assert.equal(wait(ann) > 0, counts);
   });
 }
@@ -679,29 +687,32 @@ for (const [what, check, counts] of OUTCOMES) {
 Deno.test("regulate() tells whoever checks a password that its user is known here, once they passed", async () => {
   const { throttle } = create();
   const told: (string | undefined)[] = [];
-  const check = (credentials: Credentials) => Promise.resolve(told.push(credentials.knownAs));
-  for (let i = 0; i < 2; i++) await throttleLogin(throttle, basic("ann", "right"), check);
+  const check = (knownAs: string | undefined) => Promise.resolve(told.push(knownAs));
+  for (let i = 0; i < 2; i++) await throttleLogin(throttle.admit(basic("ann", "right")), check);
   assert.equal(told[0], undefined);
   assert.match(told[1] ?? "", /ann$/);
 });
 
-Deno.test("regulate() passes on results and errors, and does not check while there is a wait", async () => {
+Deno.test("regulate() passes on results and errors", async () => {
   const { throttle } = create({ maxFailures: 1 });
   const ann = basic("ann", "x");
-  assert.equal(await throttleLogin(throttle, ann, () => Promise.resolve("ann")), "ann");
+  assert.equal(await throttleLogin(throttle.admit(ann), () => Promise.resolve("ann")), "ann");
   for (let i = 0; i < 2; i++) {
-    await assert.rejects(throttleLogin(throttle, ann, () => Promise.reject(WRONG)), WRONG);
+    await assert.rejects(throttleLogin(throttle.admit(ann), () => Promise.reject(WRONG)), WRONG);
   }
-  let asked = false;
-  await assert.rejects(
-    throttleLogin(throttle, ann, () => {
-      asked = true;
-      return Promise.resolve("ann");
-    }),
-    { code: "ERR_TOO_MANY_FAILURES" },
-  );
-  assert.equal(asked, false);
+  assert.throws(() => throttle.admit(ann), { code: "ERR_TOO_MANY_FAILURES" });
 });
+
+for (const [end, counts] of [["refused", true], ["undecided", false], ["skipped", false]] as const) {
+  Deno.test(`regulate() counts ${counts ? "a" : "no"} failure for a result that is ${end}`, async () => {
+    const { throttle, wait } = create({ maxFailures: 1 });
+    const ann = basic("ann", "x");
+    for (let i = 0; i < 2; i++) {
+      await throttleLogin(throttle.admit(ann), () => Promise.resolve("result"), () => end);
+    }
+    assert.equal(wait(ann) > 0, counts);
+  });
+}
 
 Deno.test("LoginThrottle hands over everything that its successor must know, as data that can be posted", () => {
   const before = create();

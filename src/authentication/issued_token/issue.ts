@@ -1,18 +1,18 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { CompactSign } from "jose";
 import type { Clock } from "../../model/clock.ts";
-import { type Caller, decidedRole, type Identity, type IssuedTokenFacts } from "../../model/identity.ts";
+import { type Caller, decidedRole, type Identity } from "../../model/identity.ts";
 import { printable } from "../../model/printable.ts";
 import { httpError } from "../../model/http_error.ts";
 import type { TlsMaterial } from "../../model/tls_material.ts";
 import { isPersonalName } from "../personal_name.ts";
 import { isNarrow, narrowed, type TokenRestrictions } from "../../model/token_restrictions.ts";
-import { familyWith } from "../../model/token_family.ts";
+import { familyWith, type TokenFamily } from "../../model/token_family.ts";
 import { namedUser } from "../account_status.ts";
 import { isValidAt } from "../../model/trust/validity.ts";
 import { parseSignedToken } from "../signed_token.ts";
 import { familyClaims, shownToken } from "./registered_token.ts";
-import { restrictionsClaim, readRestrictions } from "./restrictions.ts";
+import { readRestrictions, restrictionsClaim } from "./restrictions.ts";
 import type { Issuer } from "./issuer.ts";
 import { OwnIssuer } from "./own_issuer.ts";
 import type { TokenRegistry } from "./token_registry.ts";
@@ -68,10 +68,15 @@ export function readTokenRequest(query: URLSearchParams): TokenRequest {
 }
 
 /** @throws {ERR_TOKEN_RESTRICTIONS} If more is asked for than there was. */
-function restrictionsWithin(before: TokenRestrictions = {}, asked: TokenRestrictions = {}): TokenRestrictions {
+function restrictionsWithin(
+  before: TokenRestrictions = {},
+  asked: TokenRestrictions = {},
+): TokenRestrictions {
   const restrictions = narrowed(before, asked);
   if (typeof restrictions !== "string") return restrictions;
-  throw httpError("ERR_TOKEN_RESTRICTIONS", { restrictions: `it can be narrowed, and ${restrictions} would widen it` });
+  throw httpError("ERR_TOKEN_RESTRICTIONS", {
+    restrictions: `it can be narrowed, and ${restrictions} would widen it`,
+  });
 }
 
 /** Issues tokens that stand for a caller, signed with the server's private key. */
@@ -84,6 +89,8 @@ export class TokenIssuer {
       readonly tls: () => TlsMaterial;
       readonly limits: TokenLimits;
       readonly clock: Clock;
+      /** Until when what is derived from a login now may last, in seconds since the epoch. */
+      readonly derivedUntil: (identity: Identity) => number;
       /** Takes what is made; absent: nothing of it is kept. */
       readonly registry?: TokenRegistry;
     },
@@ -99,7 +106,7 @@ export class TokenIssuer {
    * @param maker.preferences Of this request, in header syntax; frozen in the token.
    * @param maker.clientAddress For the list of tokens.
    * @returns Compact JSON Web Signature.
-   * @throws {ERR_TOKEN_RESTRICTIONS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME | ERR_TOKENS_UNAVAILABLE | ERR_RECORD_STORE}
+   * @throws {ERR_TOKEN_RESTRICTIONS | ERR_TOKEN_NEEDS_IDENTITY | ERR_TOKEN_NOT_RENEWABLE | ERR_TOKEN_LIFETIME | ERR_LOGIN_NOT_DERIVABLE | ERR_TOKENS_UNAVAILABLE | ERR_RECORD_STORE}
    */
   async issue(
     caller: Caller,
@@ -115,8 +122,12 @@ export class TokenIssuer {
     const issuer = this.#issuer();
     if (!isPersonalName(identity.dn, issuer.name)) throw httpError("ERR_TOKEN_NEEDS_IDENTITY");
     const now = Math.floor(this.options.clock() / 1000);
-    const renewableUntil = this.#renewableUntil(identity, now);
-    const expires = now + this.#lifetime(request.lifetime, issuer, now, renewableUntil);
+    const derived = Math.floor(this.options.derivedUntil(identity)) - now;
+    if (derived < 1) throw httpError("ERR_LOGIN_NOT_DERIVABLE");
+    const renewableUntil = Math.min(this.#renewableUntil(identity, now), now + derived);
+    // Nobody but the operator knows that limit: who asks for more gets what there is.
+    const asked = request.lifetime === undefined ? undefined : Math.min(request.lifetime, derived);
+    const expires = now + this.#lifetime(asked, issuer, now, renewableUntil);
     const former = identity.issuedToken;
     const restrictions = restrictionsWithin(former?.restrictions, request.restrictions);
     const limited = request.limited || isNarrow(restrictions);
@@ -134,6 +145,8 @@ export class TokenIssuer {
       uid: identity.uid,
       uidServers: identity.uid === undefined ? undefined : identity.uidServers,
       acr: identity.acr,
+      cred: identity.credential,
+      proved: identity.proved,
       auth_time: identity.authTime === "now" ? now : identity.authTime,
       role: decidedRole(identity),
       groups: identity.groups,
@@ -144,7 +157,7 @@ export class TokenIssuer {
       aud: limitedTo,
       restrictions: restrictionsClaim(restrictions),
       name: request.name,
-      ...this.#family(expires, former),
+      ...this.#family(expires, former?.family ?? this.#familyOf(identity)),
     };
     return await this.#make(claims, issuer, clientAddress);
   }
@@ -184,15 +197,23 @@ export class TokenIssuer {
     return await this.#make(claims, issuer, undefined);
   }
 
-  /** Claims of a token that is made now. @param former The token that it is got with. */
-  #family(expires: number, former?: IssuedTokenFacts): Record<string, unknown> {
+  /** Claims of a token that is made now. @param former Of what it is got with. */
+  #family(expires: number, former?: TokenFamily): Record<string, unknown> {
     const token = { id: crypto.randomUUID(), expires };
-    return familyClaims(familyWith(former?.family, token, this.options.clock()));
+    return familyClaims(familyWith(former, token, this.options.clock()));
+  }
+
+  /** A browser stands at the beginning of the line of tokens that are got with it: they end with its login. */
+  #familyOf({ browser }: Identity): TokenFamily | undefined {
+    if (browser === undefined) return undefined;
+    const { id, ends: expires } = browser;
+    return { id, expires, since: this.options.clock(), root: id, line: [] };
   }
 
   async #make(claims: object, issuer: Issuer, madeFrom: string | undefined): Promise<string> {
     const token = await this.#sign(JSON.stringify(claims), issuer);
-    await this.options.registry?.enter(shownToken(parseSignedToken(token)), madeFrom);
+    const signer = { issuer, pem: this.options.tls().certificate };
+    await this.options.registry?.enter(shownToken(parseSignedToken(token)), madeFrom, signer);
     return token;
   }
 
@@ -208,7 +229,9 @@ export class TokenIssuer {
   #renewableUntil({ issuedToken }: Identity, now: number): number {
     const latest = this.#latestRenewal(now);
     if (issuedToken === undefined) return latest;
-    if (!issuedToken.renewable) throw httpError("ERR_TOKEN_NOT_RENEWABLE", "it was not asked for as renewable");
+    if (!issuedToken.renewable) {
+      throw httpError("ERR_TOKEN_NOT_RENEWABLE", "it was not asked for as renewable");
+    }
     return Math.min(issuedToken.renewableUntil ?? now, latest);
   }
 

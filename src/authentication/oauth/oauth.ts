@@ -8,7 +8,13 @@ import type { OutgoingHttp } from "../../outgoing/outgoing_http.ts";
 import type { Asker, RemoteStatus } from "../../outgoing/remote_system.ts";
 import { askerOf } from "../asker_of.ts";
 import { Assignments } from "../assignments.ts";
-import type { Authenticator, BrowserLogin, StepUp, TokenIssuer, AuthenticationResult } from "../authenticator.ts";
+import type {
+  AuthenticationResult,
+  Authenticator,
+  BrowserLogin,
+  StepUp,
+  TokenIssuer,
+} from "../authenticator.ts";
 import { checkIdentity, NoIdentity } from "../check_identity.ts";
 import { type Answer, CredentialCache } from "../credential_cache.ts";
 import type { Variable, Variables } from "../expression/value.ts";
@@ -32,6 +38,8 @@ import { secondsOf, unmetRequirement } from "./token_requirements.ts";
 
 /** How long the word on a bad token is taken again. */
 const BAD_MS = 5_000;
+/** Logout tokens that are remembered, of some minutes. */
+const MOST_LOGOUTS = 20_000;
 
 /** See `Authorization`. */
 type Login = NonNullable<Extract<Authorization, { readonly kind: "bearer" }>["login"]>;
@@ -69,6 +77,7 @@ export class OAuth implements Authenticator {
   readonly challenges: Authenticator["challenges"];
   readonly issuer?: TokenIssuer;
   readonly browserLogin?: BrowserLogin;
+  readonly derivedLifetime: number;
   readonly #config: OAuthConfig;
   readonly #clock: Clock;
   readonly #assignments: Assignments;
@@ -92,6 +101,7 @@ export class OAuth implements Authenticator {
     },
   ) {
     this.name = config.name;
+    this.derivedLifetime = config.derivedLifetime;
     this.challenges = config.issuer === undefined ? ["Bearer"] : ["Bearer", "DPoP"];
     if (config.issuer !== undefined) {
       this.issuer = { url: config.issuer, scopes: config.requiredScope, asked: config.askAlways };
@@ -105,7 +115,8 @@ export class OAuth implements Authenticator {
     this.#keys = new KeySet({ provider: this.#provider, elapsed, schedule, log: own });
     const { issuer, signIn } = config;
     if (issuer !== undefined && signIn !== undefined) {
-      const parts = { provider: this.#provider, keys: this.#keys, clock };
+      const logouts = new ReplayCache({ all: MOST_LOGOUTS, perOwner: MOST_LOGOUTS }, clock);
+      const parts = { provider: this.#provider, keys: this.#keys, clock, logouts };
       this.browserLogin = new CodeLogin({ ...config, issuer, signIn }, parts);
     }
     this.#possession = new PossessionCheck(clock, proofs);
@@ -237,6 +248,7 @@ export class OAuth implements Authenticator {
         dn,
         method: "OAUTH",
         via: this.name,
+        proved: Math.floor(this.#clock() / 1000),
         ...attributes,
         ...loginIn(said),
         ...(groups.length > 0 && { groups }),

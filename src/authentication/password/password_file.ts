@@ -4,11 +4,13 @@ import { formatDiagnostic } from "../../model/diagnostic.ts";
 import { TimeSlicer } from "../../model/time_slicing.ts";
 import { watchFile } from "../../watch/watched_file.ts";
 import { wholeLines } from "../../watch/whole_lines.ts";
-import type { Authenticator, AuthenticationResult } from "../authenticator.ts";
+import type { AuthenticationResult, Authenticator } from "../authenticator.ts";
 import { seekerOf } from "../asker_of.ts";
-import type { AccountStatus } from "../account_status.ts";
+import { credentialFingerprint } from "../credential_fingerprint.ts";
+import type { AccountStatus, NamedUser } from "../account_status.ts";
 import { PasswordCheck } from "./password_check.ts";
-import { parsePasswordFile, type PasswordTable } from "./password_table.ts";
+import { formatStoredHash } from "./stored_hash.ts";
+import { parsePasswordFile, type PasswordEntry, type PasswordTable } from "./password_table.ts";
 
 /**
  * Users with name and password in a file (`FilebasedAuthenticator`, authentication.md 2). The file is watched and read
@@ -22,7 +24,9 @@ export async function passwordFile(
   const check = new PasswordCheck();
   const parse = wholeLines(async (text) => {
     const table = await parsePasswordFile(text, file);
-    for (const diagnostic of table.diagnostics) log.warn("password file", { diagnostic: formatDiagnostic(diagnostic) });
+    for (const diagnostic of table.diagnostics) {
+      log.warn("password file", { diagnostic: formatDiagnostic(diagnostic) });
+    }
     return table;
   });
   const watched = await watchFile(file, parse, { log });
@@ -39,7 +43,13 @@ export async function passwordFile(
       if (entry !== undefined) {
         return {
           kind: "accepted",
-          identity: { dn: entry.dn, method: "PASSWORD_FILE", via: name, login: user },
+          identity: {
+            dn: entry.dn,
+            method: "PASSWORD_FILE",
+            via: name,
+            login: user,
+            credential: fingerprintOf(user, entry),
+          },
         };
       }
       return {
@@ -47,9 +57,11 @@ export async function passwordFile(
         reason: table.entries.has(user) ? "wrong password" : "no such user, or disabled",
       };
     },
-    async accountStatusOf({ dn, login }): Promise<AccountStatus> {
+    async accountStatusOf({ dn, login, credential }): Promise<AccountStatus> {
       const table = watched.current;
-      const known = login === undefined ? await isNamedIn(table, dn) : hasName(table, login, dn);
+      const known = login === undefined
+        ? await isNamedIn(table, dn)
+        : hasName(table, { login, dn, credential });
       return { kind: known ? "known" : "gone" };
     },
     namesOf(login) {
@@ -61,10 +73,19 @@ export async function passwordFile(
   };
 }
 
-/** Whether this login may sign in and gets this name. */
-function hasName({ entries }: PasswordTable, login: string, dn: string): boolean {
+/** Whether this login may sign in and gets this name, by the password that it had if that is asked. */
+function hasName(
+  { entries }: PasswordTable,
+  { login, dn, credential }: NamedUser & { readonly login: string },
+): boolean {
   const entry = entries.get(login);
-  return entry !== undefined && sameName(entry.dn, dn);
+  if (entry === undefined || !sameName(entry.dn, dn)) return false;
+  return credential === undefined || credential === fingerprintOf(login, entry);
+}
+
+function fingerprintOf(login: string, { hash: stored }: PasswordEntry): string {
+  const { hash, salt } = formatStoredHash(stored);
+  return credentialFingerprint(`${hash}:${salt}`, "password", login);
 }
 
 /** Whether anybody who may sign in gets this name; the names of a table are put together when first asked for. */

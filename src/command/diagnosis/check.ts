@@ -62,7 +62,10 @@ export const check = defineCommand({
   const account = Deno.uid() === 0 ? await serviceAccount(resolve(file)) : undefined;
   const found = await inspectStart(file, SURROUNDINGS, { account });
   const hidden = account === undefined ? [] : await unreadableFor(account, found.dependsOn);
-  const diagnostics = [...found.diagnostics, ...hidden].map((diagnostic) => ({ ...diagnostic, fix: fixOf(diagnostic) }));
+  const diagnostics = [...found.diagnostics, ...hidden].map((diagnostic) => ({
+    ...diagnostic,
+    fix: fixOf(diagnostic),
+  }));
   const snapshot = hidden.length === 0 ? found.snapshot : undefined;
   const permissions = given.flag("permissions") && snapshot !== undefined
     ? await permissionLists(snapshot)

@@ -20,9 +20,11 @@ import { signToken } from "./ssh/sign_token.ts";
 
 /** Members of `Explanation`. */
 const EXPLANATION_MEMBERS = {
-  "authenticators[]": "Methods of authentication in the order they are asked; none if authentication was left out",
+  "authenticators[]":
+    "Methods of authentication in the order they are asked; none if authentication was left out",
   "authenticators[].authenticator?": "Name of the method",
-  "authenticators[].outcome?": "accepted, refused, skipped (not its kind of credentials), failed or not asked",
+  "authenticators[].outcome?":
+    "accepted, refused, skipped (not its kind of credentials), failed or not asked",
   "authenticators[].reason?": "Why it refused or failed",
   "caller.dn?": "Distinguished name of the user",
   "caller.method?": "Method that recognised them; ASSUMED if authentication was left out",

@@ -12,6 +12,7 @@ export function observed(authenticator: Authenticator, observer: RequestObserver
     looksAtCertificates: authenticator.looksAtCertificates,
     issuer,
     status,
+    derivedLifetime: authenticator.derivedLifetime,
     accountStatusOf: authenticator.accountStatusOf?.bind(authenticator),
     namesOf: authenticator.namesOf?.bind(authenticator),
     lists: authenticator.lists?.bind(authenticator),

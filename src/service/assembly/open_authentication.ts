@@ -1,20 +1,25 @@
 import type { AuthenticatorKind, AuthenticatorParts } from "../../authentication/authenticator_kind.ts";
-import type { Authenticator } from "../../authentication/authenticator.ts";
+import { askerOf } from "../../authentication/asker_of.ts";
+import type { Authenticator, Renewal } from "../../authentication/authenticator.ts";
+import type { KeptIdentity } from "../../authentication/sign_in/kept_identity.ts";
+import type { RenewableSession } from "../../authentication/sign_in/provider_logins.ts";
 import type { AuthenticationChain } from "../../authentication/chain.ts";
 import { TokenIssuer } from "../../authentication/issued_token/issue.ts";
 import { KINDS_OF_REVOKED, TokenRegistry } from "../../authentication/issued_token/token_registry.ts";
 import { issuedToken } from "../../authentication/issued_token/verify.ts";
 import { SignIns } from "../../authentication/sign_in/sign_ins.ts";
 import { createAuthenticators } from "../../authentication/registry.ts";
-import { type AskAccountStatus, accountStatusOf } from "../../authentication/account_status.ts";
+import { accountStatusOf, type AskAccountStatus, derivedUntil } from "../../authentication/account_status.ts";
 import type { KindList } from "../../config/kind.ts";
 import type { DatabaseConfig, GatewayConfig, ServiceConfig } from "../../config/service_config.ts";
 import type { DaemonGroup } from "../../daemon/daemon_group.ts";
 import type { Logger } from "../../logging/logger.ts";
 import { type Clock, stopwatch } from "../../model/clock.ts";
+import type { Identity } from "../../model/identity.ts";
 import type { ReplayCache } from "../../model/replay_cache.ts";
 import { DatabaseRecordStore } from "../../store/database_record_store.ts";
 import type { PostgresDatabase } from "../../store/postgres/postgres_database.ts";
+import type { Revocation } from "../../model/trust/revocation.ts";
 import { RememberedRecords } from "../../store/remembered_records.ts";
 import { METADATA_PATH } from "../../resource/protected_resource.ts";
 import type { RequestObserver } from "../request_observer.ts";
@@ -68,43 +73,25 @@ interface OpenAuthentication {
 /** @throws If a file that the configuration names cannot be used. */
 export async function openAuthentication(
   config: ServiceConfig,
-  {
-    own,
-    outgoing,
-    groups,
-    kinds,
-    assertionIssuers,
-    externalUrl,
-    observer,
-    proofs,
+  parts: AuthenticationParts,
+): Promise<OpenAuthentication> {
+  const { own, externalUrl, observer, log, sharedClock, readOnly, database, keep } = parts;
+  const records = keep(new Records(database ?? config.sharing.directory, sharedClock));
+  const created = await openAuthenticators(config, parts, records);
+  const authenticators = created.map((authenticator) => keep(observed(authenticator, observer)));
+  const accountStatus: AskAccountStatus = (user, signal) =>
+    accountStatusOf(authenticators, user, signal, sharedClock);
+  const untilOf = (identity: Identity) => derivedUntil(authenticators, identity, sharedClock() / 1000);
+  const issuing = {
+    records,
     log,
-    clock,
-    sharedClock,
+    clock: sharedClock,
+    accountStatus,
+    derivedUntil: untilOf,
     readOnly,
     database,
     keep,
-  }: AuthenticationParts,
-): Promise<OpenAuthentication> {
-  const records = keep(new Records(database ?? config.sharing.directory, sharedClock));
-  const created = await createAuthenticators(config.authentication.authenticators, kinds, {
-    log,
-    clock,
-    keySources: groups.map(keySource),
-    records: records.open,
-    proofs,
-    serverName: () => own.name() ?? "",
-    outgoing: outgoing.client,
-    assertions: {
-      url: externalUrl,
-      additionalIdentifiers: config.additionalServiceIdentifiers,
-      issuers: () => assertionIssuers,
-      anchors: () => own.material().providerAnchors ?? own.material().anchors,
-    },
-    gateway: await readGateway(config.gateway),
-  });
-  const authenticators = created.map((authenticator) => keep(observed(authenticator, observer)));
-  const accountStatus: AskAccountStatus = (user, signal) => accountStatusOf(authenticators, user, signal);
-  const issuing = { records, log, clock: sharedClock, accountStatus, readOnly, database, keep };
+  };
   const { tokens, verifier, registry } = await openIssued(config, own, issuing);
   return {
     chain: {
@@ -112,7 +99,9 @@ export async function openAuthentication(
       authenticators,
       failOnMissingCredentials: config.authentication.failOnMissingCredentials,
       realm: config.site.name,
-      metadata: authenticators.some(({ issuer }) => issuer !== undefined) ? externalUrl + METADATA_PATH : undefined,
+      metadata: authenticators.some(({ issuer }) => issuer !== undefined)
+        ? externalUrl + METADATA_PATH
+        : undefined,
     },
     accountStatus,
     tokens,
@@ -120,19 +109,76 @@ export async function openAuthentication(
     signIns: new SignIns({
       records: records.openAnyway,
       accountStatus,
+      derivedUntil: untilOf,
       limits: config.browsers,
+      renew: (identity, session, signal) => renewLogin(authenticators, identity, session, signal),
+      revokeGot: async (owner, browser) => await registry?.revokeGot(owner, browser),
       clock: sharedClock,
+      log,
     }),
     records: records.open,
   };
+}
+
+async function openAuthenticators(
+  { authentication, additionalServiceIdentifiers: additionalIdentifiers, gateway }: ServiceConfig,
+  { own, outgoing, groups, kinds, assertionIssuers, externalUrl: url, proofs, log, clock }:
+    AuthenticationParts,
+  records: Records,
+): Promise<readonly Authenticator[]> {
+  return await createAuthenticators(authentication.authenticators, kinds, {
+    log,
+    clock,
+    keySources: groups.map(keySource),
+    records: records.open,
+    proofs,
+    serverName: () => own.name() ?? "",
+    revocation: () => revocationOfClients(own),
+    outgoing: outgoing.client,
+    assertions: {
+      url,
+      additionalIdentifiers,
+      issuers: () => assertionIssuers,
+      anchors: () => own.material().providerAnchors ?? own.material().anchors,
+    },
+    gateway: await readGateway(gateway),
+  });
+}
+
+/** Asks the provider that named an identity; a method that is configured no longer vouches for nobody. */
+async function renewLogin(
+  authenticators: readonly Authenticator[],
+  { via, acr, authTime }: KeptIdentity,
+  session: RenewableSession,
+  signal: AbortSignal,
+): Promise<Renewal> {
+  const authenticator = authenticators.find(({ name }) => name === via);
+  if (authenticator?.browserLogin === undefined) {
+    return { kind: "refused", reason: "no browser signs in there any more" };
+  }
+  const clientAddress = "renewal"; // a queue key of their own: nobody else waits for these, nor they for others
+  const asker = askerOf({ clientAddress }, session.sub, signal);
+  const outcome = await authenticator.browserLogin.renew(session, { acr, authTime }, asker);
+  if (outcome.kind === "refused") return outcome;
+  const { authorization, session: { refreshToken = session.refreshToken } } = outcome;
+  const result = await authenticator.authenticate({ authorization, clientAddress }, signal);
+  if (result.kind === "accepted") return { kind: "renewed", identity: result.identity, refreshToken };
+  return result.kind === "refused" ? result : { kind: "refused", reason: "no token of the provider" };
+}
+
+function revocationOfClients(own: OwnCertificate): Revocation | undefined {
+  if (own.pem() === undefined) return undefined;
+  const { clientAnchors, clientRevocation, revocation } = own.material();
+  return clientAnchors === undefined ? revocation : clientRevocation;
 }
 
 /** The issuing and the verifying of tokens of our own. */
 async function openIssued(
   { issuedTokens, sharing }: ServiceConfig,
   own: OwnCertificate,
-  { records, log, clock, accountStatus, readOnly, database, keep }:
+  { records, log, clock, accountStatus, derivedUntil, readOnly, database, keep }:
     & Pick<AuthenticationParts, "log" | "clock" | "readOnly" | "database" | "keep">
+    & Pick<TokenIssuer["options"], "derivedUntil">
     & { readonly records: Records; readonly accountStatus: AskAccountStatus },
 ): Promise<
   { readonly tokens?: TokenIssuer; readonly verifier?: Authenticator; readonly registry?: TokenRegistry }
@@ -146,11 +192,26 @@ async function openIssued(
   };
   const longest = Math.max(maxLifetimeSeconds, RENEWAL_PERIOD);
   const revoked = database && !readOnly ? await rememberRevoked(database, { log, keep }) : undefined;
-  const registry = openRegistry(records, { log, clock, readOnly, longest, revoked, config: sharing.database });
+  const registry = openRegistry(records, {
+    log,
+    clock,
+    readOnly,
+    longest,
+    revoked,
+    config: sharing.database,
+  });
   const trustedIssuers = await Promise.all(trustedIssuerFiles.map(readTrustedIssuer));
   return {
-    tokens: new TokenIssuer({ tls: own.material, limits, clock, registry }),
-    verifier: issuedToken({ tls: own.material, trustedIssuers, hmacSecret, accountStatus, registry, clock, log }),
+    tokens: new TokenIssuer({ tls: own.material, limits, derivedUntil, clock, registry }),
+    verifier: issuedToken({
+      tls: own.material,
+      trustedIssuers,
+      hmacSecret,
+      accountStatus,
+      registry,
+      clock,
+      log,
+    }),
     registry,
   };
 }
@@ -170,7 +231,8 @@ function openRegistry(
     graceMs: config.outageGraceSeconds * 1000,
     shortMs: config.outageTokenSeconds * 1000,
   };
-  return records && new TokenRegistry({ records, elapsed: stopwatch, keepsUses: !readOnly, outage, ...parts });
+  return records &&
+    new TokenRegistry({ records, elapsed: stopwatch, keepsUses: !readOnly, outage, ...parts });
 }
 
 /** What of a shared database must be known while it is away. */

@@ -4,6 +4,7 @@ import type { Logger } from "../../logging/logger.ts";
 import { type Clock, steadyClock } from "../../model/clock.ts";
 import type { ThrottlingNews } from "../../throttling/throttling_state.ts";
 import { LoginThrottle } from "../../throttling/login_throttle.ts";
+import { claimedName } from "../claimed_name.ts";
 import type { Cluster } from "./open_cluster.ts";
 
 /** Who watches over failed logins, with what all instances know of them. */
@@ -21,6 +22,7 @@ export async function openLoginThrottle(
   const throttle = new LoginThrottle({
     config: throttling,
     log,
+    shown: (name) => claimedName(name, authenticators),
     steady: steadyClock,
     clock,
     issuers: silentIssuers(authenticators),

@@ -47,11 +47,12 @@ export class DecisionRecord {
   };
 
   #observed(authenticator: Authenticator): Authenticator {
-    const { name, challenges, issuer } = authenticator;
+    const { name, challenges, issuer, looksAtCertificates } = authenticator;
     return {
       name,
       challenges,
       issuer,
+      looksAtCertificates,
       authenticate: async (credentials, signal) => {
         try {
           const result = await authenticator.authenticate(credentials, signal);

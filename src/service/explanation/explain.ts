@@ -94,7 +94,9 @@ async function explainWith(
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
     // The chain speaks of all methods together, a method of what is wrong.
-    const refused = identity === undefined ? authenticators.find(({ reason }) => reason !== undefined) : undefined;
+    const refused = identity === undefined
+      ? authenticators.find(({ reason }) => reason !== undefined)
+      : undefined;
     const refusal = refused === undefined ? error.message : `${refused.authenticator}: ${refused.reason}`;
     return { authenticators, caller: identity, sources, servers: [], bans: bansOf(bans, caller, identity), refusal };
   }
@@ -162,16 +164,17 @@ async function identityOf(
   if (login !== undefined) {
     // Who is in a file is meant: any name could be that of an account whose keys a daemon has.
     const listing = chain.authenticators.filter((authenticator) => authenticator.lists?.(login));
-    const [known] = [...listing, ...chain.authenticators].flatMap((authenticator) => authenticator.namesOf?.(login) ?? []);
+    const [known] = [...listing, ...chain.authenticators].flatMap((authenticator) =>
+      authenticator.namesOf?.(login) ?? []
+    );
     if (known !== undefined) return { dn: known, login, ...ASSUMED };
     throw unauthenticated(chain, `no password file and no keys file has a user ${login}`);
   }
   const recording = record.chain(chain);
   try {
-    const caller = await authenticate(recording, parseCredentials(headers, { clientAddress }), {
-      log,
-      signal,
-    });
+    const credentials = parseCredentials(headers, { clientAddress });
+    const { caller } = await authenticate(recording, credentials, { log, signal });
+    if (caller instanceof HttpError) throw caller;
     if (caller.kind === "authenticated") return caller.identity;
     throw new TypeError("credentials make nobody anonymous");
   } finally {

@@ -1,4 +1,4 @@
-import type { Making, Quota, Share, ShareDraft, ShareTerms, Use, UseStart } from "../share.ts";
+import type { Making, Share, ShareDraft, ShareTerms, Use, UseStart } from "../share.ts";
 
 /** A use that was granted: to be given back if nothing came of it, or finished. */
 export interface Claim {
@@ -22,6 +22,23 @@ export interface Part {
   readonly after?: Pick<Share, "created" | "id">;
   /** How many at most, default 1000. */
   readonly most?: number;
+}
+
+/** Which shares are listed; an absent server or owner means all of them. */
+export interface Listed {
+  readonly server?: string;
+  /** In canonical DN. */
+  readonly owner?: string;
+}
+
+/** A place in a list of all shares, behind one of them. */
+export type Place = Pick<Share, "server" | "created" | "id">;
+
+/** A page of a list: by server and id, or, of one owner, by server and age. */
+export interface Page {
+  readonly shares: readonly Share[];
+  /** Where the next page begins; absent at the end of the list. */
+  readonly next?: Place;
 }
 
 /**
@@ -67,18 +84,13 @@ export interface ShareStore {
   giveBack(claim: Claim): Promise<void>;
   /** Completes the record of a use. */
   finish(claim: Claim, result: { readonly bytes: number; readonly complete: boolean }): Promise<void>;
-  /**
-   * Counts what is about to be brought, atomically: of any number of uploads in parallel none goes beyond the quota.
-   * @returns Whether there is room for it. False too if there is no such share.
-   */
-  reserve(server: string, id: string, more: Required<Quota>): Promise<boolean>;
-  /** Gives back of what was reserved what did not come. */
-  release(server: string, id: string, less: Required<Quota>): Promise<void>;
   /** The latest uses of a share, newest first. */
   usesOf(server: string, id: string, limit: number): Promise<readonly Use[]>;
-  /** Every share that is not expired, for the operator; of one server or of all. */
-  all(server?: string): Promise<readonly Share[]>;
-  /** How many shares are not expired. */
+  /** Lists a page of all shares that are not expired, for the operator. A page can be shorter than asked for, or empty. */
+  page(of: Listed, part?: { readonly after?: Place; readonly most?: number }): Promise<Page>;
+  /** Finds the shares that have an id, one on each server at most. */
+  withId(id: string): Promise<readonly Share[]>;
+  /** How many shares are not expired; estimated where there are many. */
   count(): Promise<number>;
   /**
    * Makes what the operator says of a share; undefined if there is no such share. With another owner, account or path its

@@ -130,6 +130,7 @@ Deno.test("OAuth makes an identity of the userinfo reply", () =>
       via: "SUBJECT",
       uid: "ann",
       groups: ["hpc", "users"],
+      proved: NOW / 1000,
     });
     const [seen] = provider.server.seen;
     assert.equal(seen?.method, "GET");
@@ -622,7 +623,7 @@ Deno.test("OAuth is not thrown by hostile member names", () =>
     async ({ provider, identity }) => {
       provider.fault = (_request, response) =>
         response.end('{"sub":"a","__proto__":{"uid":"root"},"toString":"x"}');
-      assertAlike(await identity(), { dn: "UID=a", method: "OAUTH", via: "SUBJECT" });
+      assertAlike(await identity(), { dn: "UID=a", method: "OAUTH", via: "SUBJECT", proved: NOW / 1000 });
     },
   ));
 

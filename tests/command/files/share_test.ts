@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { runCommand } from "../../../src/command/run_command.ts";
 import { openShareStore } from "../../../src/sharing/store/sqlite_share_store.ts";
 import type { Quota } from "../../../src/sharing/share.ts";
-import type { ShareStore } from "../../../src/sharing/store/share_store.ts";
+import type { DatabaseShareStore } from "../../../src/sharing/store/database_share_store.ts";
 import { DRAFT, USE } from "../../sharing/store/conformance.ts";
 import { recordedIo } from "../recorded_io.ts";
+import { allShares } from "../../sharing/store/all_shares.ts";
 
 const CONFIGURATION = `
 container.security.sslEnabled=false
@@ -26,14 +27,14 @@ authservice.server.B.ssl=false
 class Place implements AsyncDisposable {
   readonly folder = Deno.makeTempDirSync();
   readonly main = `${this.folder}/container.properties`;
-  #store: ShareStore | undefined;
+  #store: DatabaseShareStore | undefined;
 
   constructor(sharing = "share.servers=A B\npersistence.directory={folder}/data\n") {
     Deno.mkdirSync(`${this.folder}/data`);
     Deno.writeTextFileSync(this.main, CONFIGURATION + sharing.replaceAll("{folder}", this.folder));
   }
 
-  get store(): ShareStore {
+  get store(): DatabaseShareStore {
     return this.#store ??= openShareStore(`${this.folder}/data/shares.sqlite`, Date.now);
   }
 
@@ -110,7 +111,17 @@ Deno.test("share show tells how much was brought, of how much, where files can b
   await using place = new Place();
   const brought = async (draft: Partial<typeof DRAFT> & { readonly quota?: Quota }) => {
     const { id } = await place.store.put("A", { ...DRAFT, ...draft });
-    await place.store.reserve("A", id, { files: 1, bytes: 10 });
+    await place.store.uploads.begin({
+      server: "A",
+      share: id,
+      key: "k",
+      uid: "ann",
+      part: "/k.part",
+      name: "k",
+      files: 1,
+      bytes: 10,
+      kept: false,
+    }, "a request");
     return /^Brought +(.*)$/m.exec((await place.run("show", id)).out)?.[1];
   };
   assert.equal(await brought({ path: "/r/" }), "nothing can be");
@@ -139,7 +150,7 @@ Deno.test("share import makes the database, and names the server of entries with
   const csv = place.file("dump.csv", "path,ownerID,uid,targetID\n/d,CN=a,a,CN=b\n/e,CN=a,a,CN=b\n");
   const imported = await place.run("import", "--server", "B", csv);
   assert.deepEqual(imported, { status: 0, out: "2 shares imported\n", err: "" });
-  assert.equal((await place.store.all("B")).length, 2);
+  assert.equal((await allShares(place.store, "B")).length, 2);
 });
 
 Deno.test("share works while the service writes", async () => {
@@ -181,6 +192,8 @@ const BAD: [what: string, args: string[], status: number, message: RegExp][] = [
     /dump\.csv:2: server: expected a server with sharing: A, B/,
   ],
   ["an unknown option", ["list", "--all"], 2, /--all/],
+  ["a limit that is no number", ["list", "--limit", "0"], 2, /Expected a number from 1 with --limit/],
+  ["a place that is none", ["list", "--after", "ID"], 2, /Expected SERVER\/ID with --after/],
 ];
 
 for (const [what, args, status, message] of BAD) {
@@ -188,12 +201,12 @@ for (const [what, args, status, message] of BAD) {
     await using place = new Place();
     const { id } = await place.store.put("A", DRAFT);
     const dump = place.file("dump.csv", "server,path,ownerID,uid,targetID\nC,/d,CN=a,a,CN=b\n");
-    const before = await place.store.all();
+    const before = await allShares(place.store);
     const result = await place.run(...args.map((arg) => arg === "ID" ? id : arg === "DUMP" ? dump : arg));
     assert.equal(result.status, status, result.err);
     assert.match(result.err, message);
     assert.equal(result.out, "");
-    assert.deepEqual(await place.store.all(), before);
+    assert.deepEqual(await allShares(place.store), before);
   });
 }
 
@@ -223,7 +236,7 @@ Deno.test({
   ignore: Deno.uid() !== 0, // nobody else can make the file somebody else's
   async fn() {
     await using place = new Place();
-    await place.store.all();
+    await allShares(place.store);
     await Deno.chown(`${place.folder}/data/shares.sqlite`, 41_234, null);
     const { status, err } = await place.run("list");
     assert.equal(status, 1);
@@ -262,4 +275,15 @@ Deno.test("share list, show and remove print nothing of users that steers a term
     if (command.includes("--json")) assert(JSON.stringify(JSON.parse(out)).includes(JSON.stringify(path)));
     else assert(out.includes(shown), out);
   }
+});
+
+Deno.test("share list ends after --limit, says how to go on, and begins --after a share", async () => {
+  await using place = new Place();
+  for (let i = 0; i < 5; i++) await place.store.put("A", { ...DRAFT, path: `/${i}` });
+  const all: { id: string }[] = JSON.parse((await place.run("list", "--json")).out);
+  const first = await place.run("list", "--json", "--limit", "2");
+  assert.deepEqual(JSON.parse(first.out), all.slice(0, 2));
+  assert.equal(first.err, `There may be more: --after A/${all[1]?.id}\n`);
+  const rest = await place.run("list", "--json", "--after", `A/${all[1]?.id}`);
+  assert.deepEqual([JSON.parse(rest.out), rest.err], [all.slice(2), ""]);
 });

@@ -59,6 +59,7 @@ async function instance(server: TestPostgres, name: string, id: string) {
   const schedule: Schedule = (ms, task) => realTime(ms === MAX_WAIT_MS ? 60_000 : ms, task);
   const shared = new SharedThrottling({
     database,
+    secret: "of all instances",
     learned: () => {},
     log: SILENT,
     elapsed: stopwatch,
