@@ -84,7 +84,11 @@ async function start({ options, learned }: ToCoreWorker & { kind: "start" }): Pr
   } catch (error) {
     flush();
     const permanent = error instanceof InvalidFile || error instanceof UnknownDatabase;
-    tell({ kind: "failed", diagnostics: [error instanceof Error ? error.message : String(error)], permanent });
+    tell({
+      kind: "failed",
+      diagnostics: [error instanceof Error ? error.message : String(error)],
+      permanent,
+    });
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { formatDiagnostic, type Diagnostic } from "../../model/diagnostic.ts";
+import { type Diagnostic, formatDiagnostic } from "../../model/diagnostic.ts";
 import { printable } from "../../model/printable.ts";
 
 /** What an operator does about problems whose message matches. */
@@ -35,7 +35,9 @@ const OF_FILES: readonly Rule[] = [
   [
     /(?:is a folder|no regular file)$/,
     (diagnostic) =>
-      `put a file in its place${diagnostic.line === undefined ? "" : `, or name one at ${place(diagnostic)}`}`,
+      `put a file in its place${
+        diagnostic.line === undefined ? "" : `, or name one at ${place(diagnostic)}`
+      }`,
   ],
   [
     /bytes: expected at most (\d+)$/,
@@ -58,7 +60,8 @@ const OF_FILES: readonly Rule[] = [
 const OF_CERTIFICATES: readonly Rule[] = [
   [
     /in (\S+) (?:has expired|expires) on/,
-    (_diagnostic, file) => `renew ${file}, then authserver reload; see: openssl x509 -noout -dates -in ${file}`,
+    (_diagnostic, file) =>
+      `renew ${file}, then authserver reload; see: openssl x509 -noout -dates -in ${file}`,
   ],
   [
     /in (\S+) is not valid before/,
@@ -76,7 +79,8 @@ const OF_CERTIFICATES: readonly Rule[] = [
   ],
   [
     /right password/,
-    (diagnostic) => `set container.security.credential.password to the password of what ${place(diagnostic)} names`,
+    (diagnostic) =>
+      `set container.security.credential.password to the password of what ${place(diagnostic)} names`,
   ],
   [
     /expected an X\.509 certificate|expected a certificate/,
@@ -118,7 +122,10 @@ const OF_KEYS: readonly Rule[] = [
   [/did you mean (\S+?)\??$/, (diagnostic, word) => `write ${word} at ${place(diagnostic)}`],
   [/also set in (line \d+|[^\s;]+)/, (diagnostic, other) => `remove ${place(diagnostic)}, or ${other}`],
   [/is the same key as (\S+),/, (diagnostic, other) => `remove ${place(diagnostic)}, or ${other}`],
-  [/(?:\bonce\b|there twice|does not include itself)/, (diagnostic) => `remove ${place(diagnostic)}, or the other`],
+  [
+    /(?:\bonce\b|there twice|does not include itself)/,
+    (diagnostic) => `remove ${place(diagnostic)}, or the other`,
+  ],
   [/^missing, expected (.*)$/, ({ file, key }, type) => `add ${key}=<${type}> to ${file}`],
   [/^expected (https:\/\/)/, (diagnostic, scheme) => write(`${scheme} and a host`, diagnostic)],
   [

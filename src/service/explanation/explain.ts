@@ -98,7 +98,14 @@ async function explainWith(
       ? authenticators.find(({ reason }) => reason !== undefined)
       : undefined;
     const refusal = refused === undefined ? error.message : `${refused.authenticator}: ${refused.reason}`;
-    return { authenticators, caller: identity, sources, servers: [], bans: bansOf(bans, caller, identity), refusal };
+    return {
+      authenticators,
+      caller: identity,
+      sources,
+      servers: [],
+      bans: bansOf(bans, caller, identity),
+      refusal,
+    };
   }
   const mayAsk = !parts.accessControl || mayAccess("auth", "POST", user.role);
   const servers = [...parts.servers.values()].filter(({ name }) => server === undefined || name === server)
