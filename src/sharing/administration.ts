@@ -7,7 +7,10 @@ import { parseShareDump } from "./import/share_dump.ts";
 import type { Share, Use } from "./share.ts";
 import { isShareId } from "./share_id.ts";
 import { parseTarget } from "./target.ts";
-import type { ShareStore } from "./store/share_store.ts";
+import type { Listed, Page, Place, ShareStore } from "./store/share_store.ts";
+
+/** Shares that are read at a time. */
+const PAGE = 1000;
 
 /** An operator's request that cannot be carried out; the message says why. */
 export class AdministrationError extends Error {
@@ -21,12 +24,36 @@ type ShareAmendment = Partial<Pick<Share, "owner" | "target" | "uid" | "gid" | "
 export class ShareAdministration {
   constructor(readonly store: ShareStore, readonly clock: Clock) {}
 
-  /** `list`: shares of one server or all, of one owner or all. @param filter.owner In any spelling. */
-  async list(filter: { readonly server?: string; readonly owner?: string } = {}): Promise<readonly Share[]> {
-    const shares = await this.store.all(filter.server);
-    if (filter.owner === undefined) return shares;
-    const owner = comparableForm(filter.owner);
-    return shares.filter((share) => share.owner === owner);
+  /**
+   * `list`: shares of one server or all, of one owner or all, page by page.
+   * @param of.owner In any spelling.
+   * @param part.after The share before the first page.
+   * @param part.most How many shares at most; the last page then says where more begin.
+   * @throws {AdministrationError} If the list of an owner should begin after a share that is not there.
+   */
+  async *list(
+    { server, owner }: Listed = {},
+    { after, most = Infinity }: { readonly after?: Pick<Share, "server" | "id">; readonly most?: number } =
+      {},
+  ): AsyncGenerator<Page> {
+    const of = { server, owner: owner === undefined ? undefined : comparableForm(owner) };
+    let place = after && await this.#place(after, of);
+    let left = most;
+    do {
+      const page = await this.store.page(of, { after: place, most: PAGE });
+      const shares = page.shares.slice(0, left);
+      place = shares.length < page.shares.length ? shares.at(-1) : page.next;
+      left -= shares.length;
+      yield { shares, next: place };
+    } while (place !== undefined && left > 0);
+  }
+
+  /** Only lists of an owner are in the order of age, which the share itself has to tell. */
+  async #place({ server, id }: Pick<Share, "server" | "id">, { owner }: Listed): Promise<Place> {
+    if (owner === undefined) return { server, id, created: 0 };
+    const share = await this.store.get(server, id);
+    if (share === undefined) throw new AdministrationError(`There is no share ${id} on ${server} any more`);
+    return share;
   }
 
   /** `show`: one share with its latest uses. @throws {AdministrationError} */
@@ -98,9 +125,11 @@ export class ShareAdministration {
   }
 
   async #find(id: string, server?: string): Promise<Share> {
-    const found = (await this.store.all(server)).filter((share) => share.id === id);
-    if (found.length > 1) throw new AdministrationError(`Share ${id} is on several servers, name one`);
-    const [share] = found;
+    if (!isShareId(id)) throw new AdministrationError(`There is no share ${id}`);
+    const [share, another] = server === undefined
+      ? await this.store.withId(id)
+      : [await this.store.get(server, id)];
+    if (another !== undefined) throw new AdministrationError(`Share ${id} is on several servers, name one`);
     if (share === undefined) throw new AdministrationError(`There is no share ${id}`);
     return share;
   }

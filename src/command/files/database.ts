@@ -2,8 +2,8 @@ import type { DatabaseConfig, ServiceConfig } from "../../config/service_config.
 import { formatProblem } from "../../model/problem.ts";
 import { unlessAbsent } from "../../model/unless_absent.ts";
 import { hostZone } from "../../reservations/reservation_book.ts";
-import type { Copied } from "../../store/copy_rows.ts";
-import { type Database, DatabaseFailure, rows } from "../../store/database.ts";
+import { type Copied, type CopiedTable, copyRows } from "../../store/copy_rows.ts";
+import { type Database, DatabaseFailure, row, rows } from "../../store/database.ts";
 import type { Schema } from "../../store/sqlite_database.ts";
 import {
   type Command,
@@ -15,6 +15,7 @@ import {
 } from "../command.ts";
 import { type Given, WrongUsage } from "../arguments.ts";
 import { usableConfiguration } from "../config_option.ts";
+import { Progress } from "../progress.ts";
 import { openSharedDatabase, optionsOf } from "./shared_database.ts";
 
 const migrate = defineCommand({
@@ -53,6 +54,7 @@ const importAll = defineCommand({
   details: [
     "Stop the service that uses the folder first: what it does afterwards is not copied. What is there already stays as",
     "it is, so that it can be run again after it was interrupted. The files stay where they are.",
+    "Progress and the time left are printed to standard error every five seconds.",
     "Reservations that are not over come from the files of the servers; they count as soon as reservations.file is gone.",
   ],
   operands: {},
@@ -82,7 +84,7 @@ const importAll = defineCommand({
     const { shares, records, reservations } = await explained(async () => {
       await to.read(() => rows("SELECT 1", {})); // there may be nothing to copy, and nowhere to
       const reservations = await copyReservations(reservationFiles, to, io);
-      return { ...await copyAll(directory, to), reservations };
+      return { ...await copyAll(directory, to, io), reservations };
     });
     tell(given, io, {
       value: { shares, records, reservations },
@@ -174,26 +176,38 @@ async function copyReservations(
   return all;
 }
 
-/** Copies what there is in the folder. */
-async function copyAll(directory: string | undefined, to: Database) {
+/** Copies what there is in the folder, and reports on the way. */
+async function copyAll(directory: string | undefined, to: Database, io: CommandIo) {
   const { SHARE_DATABASE } = await import("../../resource/share/open_sharing.ts");
   const { RECORD_DATABASE } = await import("../../service/assembly/records.ts");
   const { SHARE_SCHEMA } = await import("../../sharing/store/schema.ts");
-  const { copyShares } = await import("../../sharing/store/copy_shares.ts");
-  const { copyRecords } = await import("../../store/copy_records.ts");
   const { RECORD_SCHEMA } = await import("../../store/sqlite_record_store.ts");
   return {
-    shares: await copied(directory, SHARE_DATABASE, SHARE_SCHEMA, (from) => copyShares(from, to)),
-    records: await copied(directory, RECORD_DATABASE, RECORD_SCHEMA, (from) => copyRecords(from, to)),
+    shares: await copied("Shares", { directory, name: SHARE_DATABASE, schema: SHARE_SCHEMA }, SHARES, to, io),
+    records: await copied(
+      "Tokens and others",
+      { directory, name: RECORD_DATABASE, schema: RECORD_SCHEMA },
+      RECORDS,
+      to,
+      io,
+    ),
   };
 }
 
-/** Copies what there is in a file of the folder, if there are both. */
+const SHARES: CopiedTable = { name: "share", key: ["server", "id"], details: "share_use" };
+const RECORDS: CopiedTable = { name: "record", key: ["kind", "key"] };
+
+/** Copies a table of a file in the folder, if there are both. */
 async function copied(
-  directory: string | undefined,
-  name: string,
-  schema: Schema,
-  copy: (from: Database) => Promise<Copied>,
+  what: string,
+  { directory, name, schema }: {
+    readonly directory: string | undefined;
+    readonly name: string;
+    readonly schema: Schema;
+  },
+  table: CopiedTable,
+  to: Database,
+  io: CommandIo,
 ): Promise<Copied> {
   const file = `${directory}/${name}`;
   if (directory === undefined || await unlessAbsent(Deno.stat(file)) === undefined) {
@@ -202,7 +216,9 @@ async function copied(
   const { SqliteDatabase } = await import("../../store/sqlite_database.ts");
   const from = new SqliteDatabase(file, schema, Date.now);
   try {
-    return await copy(from);
+    const counted = await from.read(() => row(`SELECT count(*) AS n FROM ${table.name}`, {}));
+    const progress = new Progress(what, Number(counted?.n), (line) => io.stderr(line));
+    return await copyRows(from, to, table, (done) => progress.report(done));
   } finally {
     from.close();
   }

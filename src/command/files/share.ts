@@ -2,6 +2,7 @@ import { counted } from "../../model/counted.ts";
 import { printable } from "../../model/printable.ts";
 import { dumpEntry } from "../../sharing/import/share_dump.ts";
 import type { Share, Use } from "../../sharing/share.ts";
+import type { Page } from "../../sharing/store/share_store.ts";
 import { type Command, CommandFailed, defineCommand, defineCommands, tell } from "../command.ts";
 import { WrongUsage } from "../arguments.ts";
 import { readText } from "../../model/edit_file.ts";
@@ -36,23 +37,33 @@ const ID = { id: "Id of the share, the last part of its link" };
 const list = defineCommand({
   name: "share list",
   summary: "List the shares of all owners",
-  details: ["What --json prints can be given to `authserver share import`, as a backup or for another host."],
+  details: [
+    "What --json prints can be given to `authserver share import`, as a backup or for another host.",
+    "Shares are read in pages, by server and id, or of one owner by server and age; what changes meanwhile may be missing.",
+  ],
   operands: {},
   options: {
     server: { value: "NAME", help: "Only shares of this logical server" },
     owner: { value: "DN", help: "Only shares of this owner" },
+    limit: { value: "NUMBER", help: "At most so many shares; without it all" },
+    after: { value: "SERVER/ID", help: "Begin behind this share, such as the last one that was listed" },
   },
   json: Object.fromEntries(Object.entries(MEMBERS).map(([path, help]) => [`[].${path}`, help])),
-}, (given, io) =>
-  withShareDatabase(given, async ({ administration, servers }) => {
-    const [server, owner] = [serverOf(given, servers), given.text("owner")];
-    const shares = await administration.list({
-      server,
-      owner,
-    });
-    tell(given, io, { value: shares.map(dumpEntry), text: shareTable(shares, Date.now()) });
+}, (given, io) => {
+  const part = { after: readPlace(given.text("after")), most: readLimit(given.text("limit")) };
+  return withShareDatabase(given, async ({ administration, servers }) => {
+    const pages = administration.list({ server: serverOf(given, servers), owner: given.text("owner") }, part);
+    const list = given.flag("json") ? jsonList() : shareTable(Date.now());
+    let next: Page["next"];
+    for await (const page of pages) {
+      next = page.next;
+      io.stdout(list.add(page.shares));
+    }
+    io.stdout(list.end());
+    if (next !== undefined) io.stderr(`There may be more: --after ${next.server}/${next.id}\n`);
     return 0;
-  }));
+  });
+});
 
 const show = defineCommand({
   name: "share show",
@@ -173,9 +184,56 @@ function serverOf(given: Options, servers: readonly string[]): string | undefine
   return server;
 }
 
-/** One line per share. */
-function shareTable(shares: readonly Share[], now: number): string {
-  const rows = shares.map((share) => [
+/** @throws {WrongUsage} */
+function readLimit(typed: string | undefined): number | undefined {
+  if (typed === undefined) return undefined;
+  if (!/^[1-9]\d{0,14}$/.test(typed)) throw new WrongUsage("Expected a number from 1 with --limit");
+  return Number(typed);
+}
+
+/** @throws {WrongUsage} */
+function readPlace(typed: string | undefined): Pick<Share, "server" | "id"> | undefined {
+  if (typed === undefined) return undefined;
+  const [, server, id] = /^(.+)\/([0-9A-Za-z]+)$/.exec(typed) ?? [];
+  if (server === undefined || id === undefined) throw new WrongUsage("Expected SERVER/ID with --after");
+  return { server, id };
+}
+
+/** A list that is printed while it is read. */
+interface PrintedList {
+  add(shares: readonly Share[]): string;
+  end(): string;
+}
+
+/** Entries that `share import` reads, as `tell()` would print them all at once. */
+function jsonList(): PrintedList {
+  let between = "[\n";
+  return {
+    add: (shares) =>
+      shares.map((share) => {
+        const entry = JSON.stringify(dumpEntry(share), undefined, 2).replace(/^/gm, "  ");
+        const text = `${between}${entry}`;
+        between = ",\n";
+        return text;
+      }).join(""),
+    end: () => between === ",\n" ? "\n]\n" : "[]\n",
+  };
+}
+
+/** One line per share; later pages keep to the widths of the columns. */
+function shareTable(now: number): PrintedList {
+  const widths: number[] = [];
+  let head = [["SERVER", "ID", "ACCESS", "LEFT", "ENDS IN", "USES", "OWNER", "TARGET", "PATH"]];
+  const print = (shares: readonly Share[]) => {
+    const text = textTable([...head, ...shares.map((share) => shareCells(share, now))], { widths });
+    head = [];
+    return text;
+  };
+  return { add: print, end: () => print([]) };
+}
+
+function shareCells(share: Share, now: number): string[] {
+  return [
     share.server,
     share.id,
     share.access,
@@ -185,11 +243,7 @@ function shareTable(shares: readonly Share[], now: number): string {
     share.owner,
     share.target,
     share.path,
-  ]);
-  return textTable([
-    ["SERVER", "ID", "ACCESS", "LEFT", "ENDS IN", "USES", "OWNER", "TARGET", "PATH"],
-    ...rows,
-  ]);
+  ];
 }
 
 function details(share: Share, uses: readonly Use[]): string {

@@ -24,6 +24,9 @@ const IN_THE_WAY = `owner <> :owner AND created < :before
      AND (target = :target OR ${isForMany("target")} OR ${isForMany(":target")})
      AND uses_left IS DISTINCT FROM 0 AND (expires = 0 OR expires >= :now)`;
 
+/** 1 for a share that is not expired, else 0. */
+const IS_LIVE = "CASE WHEN expires = 0 OR expires >= :now THEN 1 ELSE 0 END";
+
 /**
  * Statements by name; all values are bound, `:now` and `:clock` by the database. Without statistics SQLite takes the shares
  * of a server for a handful and reads them all, so each statement that looks for some of them names its index.
@@ -80,9 +83,18 @@ export const SQL = {
      AND (path = :path OR access <> 'READ') AND ${IN_THE_WAY} LIMIT 1`,
   below: `SELECT id FROM share INDEXED BY share_by_path
      WHERE server = :server AND path > :path AND path < :end AND ${IN_THE_WAY} LIMIT 1`,
-  all: `SELECT * FROM share WHERE server = coalesce(:server, server)
-     AND (expires = 0 OR expires >= :now) ORDER BY server, created, id`,
-  count: `SELECT count(*) AS shares FROM share WHERE expires = 0 OR expires >= :now`,
+  // From one server to the next by the primary key: there are few servers, and many shares of each.
+  servers: `WITH RECURSIVE one(server) AS (SELECT min(server) FROM share WHERE server >= :first UNION ALL
+       SELECT (SELECT min(server) FROM share WHERE share.server > one.server) FROM one WHERE one.server IS NOT NULL)
+     SELECT server FROM one WHERE server IS NOT NULL`,
+  // Expired shares count for the length of a page: a page without them would have to look for its end among all of them.
+  listed:
+    `SELECT *, ${IS_LIVE} AS live FROM share WHERE server = :server AND id > :id ORDER BY id LIMIT :most`,
+  listedOf:
+    `SELECT *, ${IS_LIVE} AS live FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :owner
+     AND (created, id) > (:created, :id) ORDER BY created, id LIMIT :most`,
+  count: `SELECT (SELECT count(*) FROM share) - (SELECT count(*) FROM (SELECT 1 FROM share
+     WHERE expires > 0 AND expires < :now LIMIT 10000) AS expired) AS shares`,
   remove: `DELETE FROM share WHERE server = :server AND id = :id RETURNING id`,
   removeByPath: `DELETE FROM share INDEXED BY share_by_path
      WHERE server = :server AND owner = :owner AND path = :path AND target = :target RETURNING id`,

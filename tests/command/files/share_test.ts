@@ -5,6 +5,7 @@ import type { Quota } from "../../../src/sharing/share.ts";
 import type { ShareStore } from "../../../src/sharing/store/share_store.ts";
 import { DRAFT, USE } from "../../sharing/store/conformance.ts";
 import { recordedIo } from "../recorded_io.ts";
+import { allShares } from "../../sharing/store/all_shares.ts";
 
 const CONFIGURATION = `
 container.security.sslEnabled=false
@@ -139,7 +140,7 @@ Deno.test("share import makes the database, and names the server of entries with
   const csv = place.file("dump.csv", "path,ownerID,uid,targetID\n/d,CN=a,a,CN=b\n/e,CN=a,a,CN=b\n");
   const imported = await place.run("import", "--server", "B", csv);
   assert.deepEqual(imported, { status: 0, out: "2 shares imported\n", err: "" });
-  assert.equal((await place.store.all("B")).length, 2);
+  assert.equal((await allShares(place.store, "B")).length, 2);
 });
 
 Deno.test("share works while the service writes", async () => {
@@ -188,12 +189,12 @@ for (const [what, args, status, message] of BAD) {
     await using place = new Place();
     const { id } = await place.store.put("A", DRAFT);
     const dump = place.file("dump.csv", "server,path,ownerID,uid,targetID\nC,/d,CN=a,a,CN=b\n");
-    const before = await place.store.all();
+    const before = await allShares(place.store);
     const result = await place.run(...args.map((arg) => arg === "ID" ? id : arg === "DUMP" ? dump : arg));
     assert.equal(result.status, status, result.err);
     assert.match(result.err, message);
     assert.equal(result.out, "");
-    assert.deepEqual(await place.store.all(), before);
+    assert.deepEqual(await allShares(place.store), before);
   });
 }
 
@@ -223,7 +224,7 @@ Deno.test({
   ignore: Deno.uid() !== 0, // nobody else can make the file somebody else's
   async fn() {
     await using place = new Place();
-    await place.store.all();
+    await allShares(place.store);
     await Deno.chown(`${place.folder}/data/shares.sqlite`, 41_234, null);
     const { status, err } = await place.run("list");
     assert.equal(status, 1);

@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { type CopiedTable, copyRows, insertRows } from "../../src/store/copy_rows.ts";
+import { row, rows } from "../../src/store/database.ts";
+import { IN_MEMORY, SqliteDatabase } from "../../src/store/sqlite_database.ts";
+import { RECORD_SCHEMA } from "../../src/store/sqlite_record_store.ts";
+
+const INSERT = "INSERT INTO record VALUES (:kind, :key, 'alice', 1, 2, :content)";
+
+const RECORDS: CopiedTable = { name: "record", key: ["kind", "key"] };
+
+function records() {
+  return new SqliteDatabase(IN_MEMORY, RECORD_SCHEMA, () => 0);
+}
+
+Deno.test("copyRows() copies all records as they are, and leaves those alone that are there", async () => {
+  const [from, to] = [records(), records()];
+  for (const key of ["1", "2", "3"]) {
+    await from.change(() => row(INSERT, { kind: "token", key, content: '{"from":1}' }));
+  }
+  await to.change(() => row(INSERT, { kind: "token", key: "2", content: '{"to":1}' }));
+  assert.deepEqual(await copyRows(from, to, RECORDS), { added: 2, present: 1 });
+  const found = await to.read(() => rows("SELECT * FROM record ORDER BY key", {}));
+  const record = (key: string, content: string) => ({
+    kind: "token",
+    key,
+    owner: "alice",
+    made: 1,
+    ends: 2,
+    content,
+  });
+  assert.deepEqual(found.map((row) => ({ ...row })), [
+    record("1", '{"from":1}'),
+    record("2", '{"to":1}'),
+    record("3", '{"from":1}'),
+  ]);
+  assert.deepEqual(await copyRows(from, to, RECORDS), { added: 0, present: 3 });
+  from.close();
+  to.close();
+});
+
+Deno.test("insertRows() takes text, numbers and nothing at all, and refuses other values", async () => {
+  const database = new SqliteDatabase(
+    IN_MEMORY,
+    { what: "notes", applicationId: 1, steps: ["CREATE TABLE note (text TEXT, number INTEGER)"] },
+    () => 0,
+  );
+  for (const note of [{ text: "a", number: 1 }, { text: null, number: 0 }, { text: "", number: null }]) {
+    assert.equal((await database.change(() => insertRows("note", [note], "text"))).length, 1);
+  }
+  const kept = await database.read(() => rows("SELECT * FROM note", {}));
+  assert.deepEqual(kept.map((row) => ({ ...row })), [
+    { text: "a", number: 1 },
+    { text: null, number: 0 },
+    { text: "", number: null },
+  ]);
+  for (const text of [true, undefined, new Uint8Array(1), 1n]) {
+    await assert.rejects(database.change(() => insertRows("note", [{ text, number: 1 }], "text")), {
+      name: "TypeError",
+      message: "column text has neither text nor number",
+    });
+  }
+  database.close();
+});
+
+const DETAILED = {
+  what: "folders",
+  applicationId: 1,
+  steps: [
+    `CREATE TABLE folder (host TEXT, id TEXT, PRIMARY KEY (host, id));
+     CREATE TABLE leaf (key INTEGER PRIMARY KEY, host TEXT, id TEXT, text TEXT)`,
+  ],
+};
+
+const FOLDERS: CopiedTable = { name: "folder", key: ["host", "id"], details: "leaf" };
+
+Deno.test("copyRows() copies thousands of rows of several groups with all their details, and reports each step", async () => {
+  const open = () => new SqliteDatabase(IN_MEMORY, DETAILED, () => 0);
+  const [from, to] = [open(), open()];
+  const numbers = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < :most)";
+  for (const host of ["a", "b"]) {
+    await from.change(() =>
+      rows(`INSERT INTO folder ${numbers} SELECT :host, 'f' || n FROM number`, { host, most: 3000 })
+    );
+    await from.change(() =>
+      rows(
+        `INSERT INTO leaf (host, id, text) ${numbers} SELECT :host, 'f' || (n % 300 + 1), 't' || n FROM number`,
+        { host, most: 15_000 },
+      )
+    );
+  }
+  await to.change(() => row("INSERT INTO folder VALUES ('a', 'f7')", {}));
+  const done: number[] = [];
+  assert.deepEqual(await copyRows(from, to, FOLDERS, (n) => done.push(n)), { added: 5999, present: 1 });
+  assert.deepEqual([done.at(-1), done], [6000, done.toSorted((a, b) => a - b)]);
+  const leaves = async (database: SqliteDatabase) =>
+    (await database.read(() =>
+      rows("SELECT host, id, text FROM leaf WHERE (host, id) <> ('a', 'f7') ORDER BY host, id, key", {})
+    )).map((row) => ({ ...row }));
+  assert.deepEqual(await leaves(to), await leaves(from));
+  const [kept] = await to.read(() =>
+    rows("SELECT count(*) AS n FROM leaf WHERE (host, id) = ('a', 'f7')", {})
+  );
+  assert.equal(kept?.n, 0, "what was there already stays as it is");
+  const again: number[] = [];
+  assert.deepEqual(await copyRows(from, to, FOLDERS, (n) => again.push(n)), { added: 0, present: 6000 });
+  assert.ok(again.length <= 10, "a second run takes a step for some thousands");
+  from.close();
+  to.close();
+});
