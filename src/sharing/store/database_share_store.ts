@@ -207,11 +207,13 @@ export class DatabaseShareStore implements ShareStore {
 
   async purge(): Promise<number> {
     let ended = 0;
-    while (this.#database.isOpen) {
-      const deleted = await this.#change(() => all("purge", {}));
-      ended += deleted.length;
-      if (deleted.length < PURGED_AT_A_TIME) break;
-      await new Promise((resolve) => setTimeout(resolve, 0)); // requests come first
+    for (const name of ["purgeExpired", "purgeUsedUp"] as const) {
+      while (this.#database.isOpen) {
+        const deleted = await this.#change(() => all(name, {}));
+        ended += deleted.length;
+        if (deleted.length < PURGED_AT_A_TIME) break;
+        await new Promise((resolve) => setTimeout(resolve, 0)); // requests come first
+      }
     }
     return ended;
   }

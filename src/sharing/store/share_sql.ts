@@ -121,7 +121,8 @@ export const SQL = {
   unrecord: `DELETE FROM share_use WHERE key = :key RETURNING key`,
   finish: `UPDATE share_use SET bytes = :bytes, complete = :complete WHERE key = :key`,
   uses: `SELECT * FROM share_use WHERE server = :server AND id = :id ORDER BY key DESC LIMIT :limit`,
-  purge: `DELETE FROM share WHERE (server, id) IN (SELECT server, id FROM share
-       WHERE (expires > 0 AND expires < :now) OR (uses_left = 0 AND last_used < :now - ${KEEP_USED_UP}) LIMIT ${PURGED_AT_A_TIME})
-     RETURNING id`,
+  purgeExpired: `DELETE FROM share WHERE (server, id) IN (SELECT server, id FROM share INDEXED BY share_by_end
+       WHERE expires > 0 AND expires < :now ORDER BY expires LIMIT ${PURGED_AT_A_TIME}) RETURNING id`,
+  purgeUsedUp: `DELETE FROM share WHERE (server, id) IN (SELECT server, id FROM share INDEXED BY share_used_up
+       WHERE uses_left = 0 AND last_used < :now - ${KEEP_USED_UP} ORDER BY last_used LIMIT ${PURGED_AT_A_TIME}) RETURNING id`,
 } as const;

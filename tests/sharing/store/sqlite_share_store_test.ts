@@ -140,12 +140,13 @@ Deno.test("whoever looks for some shares of a server does not read them all", ()
   inFolder((file) => {
     openShareStore(file, Date.now).close();
     const database = new DatabaseSync(file);
-    const all: ReadonlySet<string> = new Set(["insert", "servers", "listed", "count", "purge"]);
+    const all: ReadonlySet<string> = new Set(["insert", "servers", "listed", "count"]);
     for (const [name, sql] of Object.entries(SQL)) {
       if (all.has(name)) continue;
       const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all().map(({ detail }) => String(detail));
       const reads = plan.filter((step) => /^(?:SCAN|SEARCH) share\b/.test(step));
       for (const step of reads) {
+        if (/ INDEX (?:share_by_end|share_used_up) \(/.test(step)) continue; // what can be purged, of all servers
         assert.match(step, / \(server=\? AND \w+(?:=\?|>\? AND \w+<\?)/, `${name}: ${step}`);
       }
     }
