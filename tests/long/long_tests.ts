@@ -49,6 +49,7 @@ const PARTS: Readonly<Record<string, Part>> = {
       "system/one_time_long.ts",
       "system/news_of_instances_long.ts",
       "system/rate_of_instances_long.ts",
+      "system/size_long.ts",
     ],
     parallel: false,
   },

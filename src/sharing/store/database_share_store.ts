@@ -154,20 +154,23 @@ export class DatabaseShareStore implements ShareStore {
 
   page(
     { server, owner }: Listed,
-    { after, most = MOST_AT_ONCE }: { readonly after?: Place; readonly most?: number } = {},
+    { after, most = MOST_AT_ONCE, look = most }: Parameters<ShareStore["page"]>[1] = {},
   ): Promise<Page> {
     return this.#read(function* () {
       const found: Row[] = [];
+      let left = look;
       for (const name of server === undefined ? yield* servers(after?.server) : [server]) {
         const { created, id } = after?.server === name ? after : BEGINNING;
-        const part = { server: name, id, most: most - found.length };
+        const part = { server: name, id, most: most - found.length, look: left };
         const more = owner === undefined
           ? yield* all("listed", part)
           : yield* all("listedOf", { ...part, owner, created });
         found.push(...more);
-        if (found.length >= most) break;
+        const [any] = more;
+        if (any !== undefined) left -= number(any, "looked");
+        if (left <= 0 || found.length >= most) break;
       }
-      const last = found.length < most ? undefined : found.at(-1);
+      const last = left > 0 && found.length < most ? undefined : found.at(-1);
       return {
         shares: found.filter((row) => number(row, "live") === 1).map(toShare),
         next: last &&

@@ -87,12 +87,15 @@ export const SQL = {
   servers: `WITH RECURSIVE one(server) AS (SELECT min(server) FROM share WHERE server >= :first UNION ALL
        SELECT (SELECT min(server) FROM share WHERE share.server > one.server) FROM one WHERE one.server IS NOT NULL)
      SELECT server FROM one WHERE server IS NOT NULL`,
-  // Expired shares count for the length of a page: a page without them would have to look for its end among all of them.
+  // So many are looked at, expired ones too: of these only the last comes back, as the end of the page.
   listed:
-    `SELECT *, ${IS_LIVE} AS live FROM share WHERE server = :server AND id > :id ORDER BY id LIMIT :most`,
+    `WITH part AS (SELECT *, ${IS_LIVE} AS live FROM share WHERE server = :server AND id > :id ORDER BY id LIMIT :look)
+     SELECT *, (SELECT count(id) FROM part) AS looked FROM part WHERE live = 1 OR id = (SELECT max(id) FROM part) ORDER BY id LIMIT :most`,
   listedOf:
-    `SELECT *, ${IS_LIVE} AS live FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :owner
-     AND (created, id) > (:created, :id) ORDER BY created, id LIMIT :most`,
+    `WITH part AS (SELECT *, ${IS_LIVE} AS live FROM share INDEXED BY share_by_owner WHERE server = :server AND owner = :owner
+       AND (created, id) > (:created, :id) ORDER BY created, id LIMIT :look)
+     SELECT *, (SELECT count(id) FROM part) AS looked FROM part
+     WHERE live = 1 OR id = (SELECT id FROM part ORDER BY created DESC, id DESC LIMIT 1) ORDER BY created, id LIMIT :most`,
   count: `SELECT (SELECT count(*) FROM share) - (SELECT count(*) FROM (SELECT 1 FROM share
      WHERE expires > 0 AND expires < :now LIMIT 10000) AS expired) AS shares`,
   remove: `DELETE FROM share WHERE server = :server AND id = :id RETURNING id`,
