@@ -90,7 +90,10 @@ Deno.test("copyRows() copies thousands of rows of several groups with all their 
   }
   await to.change(() => row("INSERT INTO folder VALUES ('a', 'f7')", {}));
   const done: number[] = [];
-  assert.deepEqual(await copyRows(from, to, FOLDERS, (n) => done.push(n)), { added: 5999, present: 1 });
+  assert.deepEqual(await copyRows(from, to, FOLDERS, { progress: (n) => done.push(n) }), {
+    added: 5999,
+    present: 1,
+  });
   assert.deepEqual([done.at(-1), done], [6000, done.toSorted((a, b) => a - b)]);
   const leaves = async (database: SqliteDatabase) =>
     (await database.read(() =>
@@ -102,7 +105,10 @@ Deno.test("copyRows() copies thousands of rows of several groups with all their 
   );
   assert.equal(kept?.n, 0, "what was there already stays as it is");
   const again: number[] = [];
-  assert.deepEqual(await copyRows(from, to, FOLDERS, (n) => again.push(n)), { added: 0, present: 6000 });
+  assert.deepEqual(await copyRows(from, to, FOLDERS, { progress: (n) => again.push(n) }), {
+    added: 0,
+    present: 6000,
+  });
   assert.ok(again.length <= 10, "a second run takes a step for some thousands");
   from.close();
   to.close();

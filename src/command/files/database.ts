@@ -197,6 +197,9 @@ async function copyAll(directory: string | undefined, to: Database, io: CommandI
 const SHARES: CopiedTable = { name: "share", key: ["server", "id"], details: "share_use" };
 const RECORDS: CopiedTable = { name: "record", key: ["kind", "key"] };
 
+/** Plans for checking foreign keys, made while a table is nearly empty, go through all of it once it has grown. */
+const FORGET_PLANS = "DISCARD PLANS";
+
 /** Copies a table of a file in the folder, if there are both. */
 async function copied(
   what: string,
@@ -218,7 +221,10 @@ async function copied(
   try {
     const counted = await from.read(() => row(`SELECT count(*) AS n FROM ${table.name}`, {}));
     const progress = new Progress(what, Number(counted?.n), (line) => io.stderr(line));
-    return await copyRows(from, to, table, (done) => progress.report(done));
+    return await copyRows(from, to, table, {
+      progress: (done) => progress.report(done),
+      first: FORGET_PLANS,
+    });
   } finally {
     from.close();
   }

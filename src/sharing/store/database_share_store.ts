@@ -6,7 +6,7 @@ import type { Quota, Share, ShareDraft, Use, UseStart } from "../share.ts";
 import { newShareId } from "../share_id.ts";
 import { makingColumns, number, shareColumns, termColumns, text, toShare, toUse } from "./share_row.ts";
 import { PURGED_AT_A_TIME, SQL } from "./share_sql.ts";
-import type { Claim, Listed, Page, Part, Place, ShareChange, ShareStore } from "./share_store.ts";
+import type { Claim, Listed, Page, Part, ShareChange, ShareStore } from "./share_store.ts";
 
 type Statement = keyof typeof SQL;
 
